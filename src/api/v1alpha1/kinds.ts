@@ -1,0 +1,7 @@
+import { placementHintKind } from './placement-hint.ts';
+import { rebalancePlanKind } from './rebalance-plan.ts';
+import { rebalancePolicyKind } from './rebalance-policy.ts';
+import type { KindDefinition } from './schema.ts';
+
+/** All our kinds: the one list that CRDs, validators and documentation are made from. */
+export const KINDS: readonly KindDefinition[] = [rebalancePolicyKind, rebalancePlanKind, placementHintKind];

@@ -1,0 +1,196 @@
+import Type, { type Static } from 'typebox';
+import { ImbalanceStatus, STRATEGY_NAMES } from './rebalance-policy.ts';
+import {
+  CEL_KEYWORD,
+  instant,
+  integer,
+  type KindDefinition,
+  oneOf,
+  type Resource,
+  text,
+} from './schema.ts';
+
+/** Most moves that one plan holds. */
+export const MAX_MOVES = 1000;
+/** Most rejections that a plan lists one by one; `rejectionCounts` counts all of them. */
+export const MAX_REJECTIONS = 1000;
+
+/** Phases of a plan. */
+export const PLAN_PHASES = ['Proposed', 'AwaitingApproval', 'Executing', 'Completed', 'Aborted', 'Superseded'] as const;
+/** Phase of a plan. */
+export type PlanPhase = (typeof PLAN_PHASES)[number];
+
+/** Phases of a move (execution.md, the journal). */
+export const MOVE_PHASES = [
+  'Planned',
+  'Intent',
+  'Evicting',
+  'AwaitingReplacement',
+  'Verifying',
+  'Landed',
+  'Missed',
+  'Failed',
+  'Skipped',
+  'Aborted',
+] as const;
+/** Phase of a move. */
+export type MovePhase = (typeof MOVE_PHASES)[number];
+
+const immutable = {
+  [CEL_KEYWORD]: [{ rule: 'self == oldSelf', message: 'a plan cannot be edited: change the policy and plan again' }],
+};
+
+const podRef = Type.Object({
+  namespace: text(63, { description: 'Namespace.' }),
+  name: text(253, { description: 'Name.' }),
+  uid: text(64, { description: 'UID of this incarnation.' }),
+});
+
+const ownerRef = Type.Object({
+  kind: text(63, { description: 'Kind of the controller.' }),
+  name: text(253, { description: 'Name.' }),
+  uid: text(64, { description: 'UID.' }),
+});
+
+/** `spec` of a RebalancePlan: what the planner decided. */
+export const RebalancePlanSpec = Type.Object(
+  {
+    policy: Type.Object(
+      {
+        name: text(253, { description: 'Name.' }),
+        uid: text(64, { description: 'UID; empty when the policy came from a file.' }),
+        generation: Type.Integer({ format: 'int64', description: 'Generation; 0 when the policy came from a file.' }),
+      },
+      { description: 'The policy that the plan belongs to.', ...immutable },
+    ),
+    strategy: oneOf(STRATEGY_NAMES, { description: 'Strategy that made the plan.' }),
+    takenAt: instant({ description: 'Time of the snapshot.' }),
+    outcome: text(64, { description: 'Moves, or why there are none.' }),
+    message: text(1024, { description: 'The outcome, for people.' }),
+    hash: Type.String({ maxLength: 64, description: 'SHA-256 over strategy and moves.', ...immutable }),
+    approved: Type.Boolean({
+      description: 'Set to true to carry out a plan of a policy in mode Approve. Default false.',
+      default: false,
+      [CEL_KEYWORD]: [
+        { rule: 'self || !oldSelf', message: 'an approval cannot be withdrawn: suspend the policy (evenkeel stop)' },
+      ],
+    }),
+    moves: Type.Array(
+      Type.Object({
+        pod: podRef,
+        owner: ownerRef,
+        from: text(253, { description: 'Node that the pod leaves.' }),
+        to: text(253, { description: 'Node that its replacement should land on.' }),
+        load: text(32, { description: 'What the pod adds to the load of `from`, fraction of capacity.' }),
+        gain: text(32, { description: 'Points of node capacity by which the higher of the two nodes falls.' }),
+        reason: text(512, { description: 'Why, with numbers.' }),
+      }),
+      {
+        maxItems: MAX_MOVES,
+        description: 'Moves in the order in which they begin.',
+        'x-kubernetes-list-type': 'atomic',
+        ...immutable,
+      },
+    ),
+    rejections: Type.Array(
+      Type.Object({
+        pod: podRef,
+        code: text(64, { description: 'Filter, protection, budget or balance rule that stopped it.' }),
+        message: text(512, { description: 'Why, with numbers.' }),
+        numbers: Type.Unsafe<Record<string, string>>({
+          type: 'object',
+          additionalProperties: { type: 'string', maxLength: 32 },
+          maxProperties: 16,
+          description: 'The numbers by name, decimal.',
+        }),
+      }),
+      {
+        maxItems: MAX_REJECTIONS,
+        description: 'Pods that were considered and stay; the first 1000.',
+        'x-kubernetes-list-type': 'atomic',
+      },
+    ),
+    rejectionCounts: Type.Unsafe<Record<string, number>>({
+      type: 'object',
+      additionalProperties: { type: 'integer', format: 'int32' },
+      maxProperties: 64,
+      description: 'All pods that were considered and stay, counted by code.',
+    }),
+  },
+  { description: 'What the planner decided. Immutable but for approved.' },
+);
+
+/** One move in the journal. */
+export const MoveStatus = Type.Object({
+  podUID: text(64, { description: 'UID of the pod to evict.' }),
+  phase: oneOf(MOVE_PHASES, { description: 'Phase.' }),
+  attempt: integer(0, 1000, { description: 'Evictions that were tried and refused.' }),
+  startedAt: Type.Optional(instant({ description: "When the intent was written, by the API server's clock." })),
+  notBefore: Type.Optional(instant({ description: 'When a refused eviction is tried again.' })),
+  finishedAt: Type.Optional(instant({ description: 'When the final phase was reached.' })),
+  replacement: Type.Optional(
+    Type.Object({
+      name: text(253, { description: 'Name.' }),
+      uid: text(64, { description: 'UID.' }),
+      node: Type.Optional(text(253, { description: 'Node that it was bound to.' })),
+    }),
+  ),
+  outcome: Type.Optional(text(512, { description: 'What came of it, for people.' })),
+});
+
+/** `status` of a RebalancePlan: the journal and the measured result. */
+export const RebalancePlanStatus = Type.Object(
+  {
+    phase: Type.Optional(oneOf(PLAN_PHASES, { description: 'Phase.' })),
+    message: Type.Optional(text(1024, { description: 'Why it is in this phase.' })),
+    steering: Type.Optional(oneOf(['AdmissionPolicy', 'None'], { description: 'Steering in use.' })),
+    startedAt: Type.Optional(instant({ description: 'When execution began.' })),
+    finishedAt: Type.Optional(instant({ description: 'When it ended.' })),
+    imbalance: Type.Optional(ImbalanceStatus),
+    moves: Type.Optional(
+      Type.Array(MoveStatus, {
+        maxItems: MAX_MOVES,
+        description: 'The journal, in the order of spec.moves.',
+        'x-kubernetes-list-type': 'atomic',
+      }),
+    ),
+    summary: Type.Optional(
+      Type.Object({
+        total: Type.Integer({ format: 'int32', description: 'Moves of the plan.' }),
+        done: Type.Integer({ format: 'int32', description: 'Moves in a final phase.' }),
+        landed: Type.Integer({ format: 'int32', description: 'Replacements on their planned node.' }),
+      }),
+    ),
+  },
+  { description: 'The journal of every move and the measured result.' },
+);
+
+/** `spec` of a RebalancePlan. */
+export type RebalancePlanSpec = Static<typeof RebalancePlanSpec>;
+/** `status` of a RebalancePlan. */
+export type RebalancePlanStatus = Static<typeof RebalancePlanStatus>;
+/** One move of `status.moves`. */
+export type MoveStatus = Static<typeof MoveStatus>;
+/** A RebalancePlan. */
+export type RebalancePlan = Resource<'RebalancePlan', RebalancePlanSpec, RebalancePlanStatus>;
+
+/** What the CRD says about RebalancePlan. */
+export const rebalancePlanKind: KindDefinition = {
+  kind: 'RebalancePlan',
+  plural: 'rebalanceplans',
+  shortNames: ['rbpl'],
+  scope: 'Cluster',
+  description: 'RebalancePlan is one plan of a policy, the journal of its execution, and its measured result.',
+  columns: [
+    { name: 'Policy', type: 'string', jsonPath: '.spec.policy.name', description: 'Policy.', priority: 0 },
+    { name: 'Strategy', type: 'string', jsonPath: '.spec.strategy', description: 'Strategy.', priority: 0 },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'Phase.', priority: 0 },
+    { name: 'Moves', type: 'integer', jsonPath: '.status.summary.total', description: 'Moves.', priority: 0 },
+    { name: 'Done', type: 'integer', jsonPath: '.status.summary.done', description: 'Ended.', priority: 0 },
+    { name: 'Landed', type: 'integer', jsonPath: '.status.summary.landed', description: 'As planned.', priority: 0 },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age.', priority: 0 },
+    { name: 'Message', type: 'string', jsonPath: '.status.message', description: 'Why.', priority: 1 },
+  ],
+  spec: RebalancePlanSpec,
+  status: RebalancePlanStatus,
+};

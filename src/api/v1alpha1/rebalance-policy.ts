@@ -1,0 +1,436 @@
+import Type, { type Static } from 'typebox';
+import { CONDITION_REASONS, CONDITION_TYPES } from './conditions.ts';
+import {
+  CEL_KEYWORD,
+  countOrPercent,
+  decimal,
+  duration,
+  fraction,
+  HINT_KEYWORD,
+  instant,
+  integer,
+  type KindDefinition,
+  labelSelector,
+  oneOf,
+  type Resource,
+  text,
+} from './schema.ts';
+
+/** Strategies that a policy may name; the registry in plan/strategies must have each of them. */
+export const STRATEGY_NAMES = ['GreedyLB', 'RefineLB'] as const;
+/** Name of a strategy. */
+export type StrategyName = (typeof STRATEGY_NAMES)[number];
+
+/** What the operator does with a plan. */
+export const MODES = ['DryRun', 'Approve', 'Automatic'] as const;
+/** What the operator does with a plan. */
+export type Mode = (typeof MODES)[number];
+
+const strategy = Type.Object(
+  {
+    type: oneOf(STRATEGY_NAMES, {
+      description:
+        'RefineLB takes pods only from nodes above the mean and moves few of them. GreedyLB assigns all pods anew, largest first. Default RefineLB.',
+      default: 'RefineLB',
+    }),
+    refineLB: Type.Optional(
+      Type.Object(
+        {
+          overload: decimal('1.0', '10.0', {
+            description: 'A node is heavy when its load exceeds the mean times this factor. Default "1.05".',
+            default: '1.05',
+          }),
+          refinements: oneOf(['Standard', 'None'], {
+            description:
+              'None is the algorithm as published: the largest pod first, to the light node that it fills best. Standard also looks for the pair with the largest gain. Default Standard.',
+            default: 'Standard',
+          }),
+        },
+        { description: 'Settings of RefineLB.' },
+      ),
+    ),
+    greedyLB: Type.Optional(
+      Type.Object(
+        {
+          minimizeMoves: Type.Boolean({
+            description:
+              'Keep the balance of the greedy assignment and give up the reshuffling. False is the algorithm as published, which moves nearly every pod. Default true.',
+            default: true,
+          }),
+          tolerance: fraction({
+            description:
+              'Points of node capacity (0.01 = one percentage point) within which nodes count as equally loaded, so that a pod stays where it is. Default "0.02".',
+            default: '0.02',
+          }),
+        },
+        { description: 'Settings of GreedyLB.' },
+      ),
+    ),
+  },
+  {
+    description: 'How the plan is computed.',
+    default: {},
+    [CEL_KEYWORD]: [
+      {
+        rule: "!has(self.refineLB) || self.type == 'RefineLB'",
+        message: 'refineLB has no effect with this type: remove refineLB, or write type: RefineLB',
+      },
+      {
+        rule: "!has(self.greedyLB) || self.type == 'GreedyLB'",
+        message: 'greedyLB has no effect with this type: remove greedyLB, or write type: GreedyLB',
+      },
+    ],
+  },
+);
+
+const load = Type.Object(
+  {
+    source: oneOf(['MetricsAPI', 'Requests'], {
+      description: 'Where the load of pods and nodes is read: measured use, or what pods request. Default MetricsAPI.',
+      default: 'MetricsAPI',
+    }),
+    resources: Type.Array(
+      Type.Object({
+        name: oneOf(['cpu', 'memory'], { description: 'Resource.' }),
+        weight: integer(1, 100, { description: 'Share in the weighted mean. Default 1.', default: 1 }),
+      }),
+      {
+        description: 'Resources to balance. Default cpu with weight 1.',
+        default: [{ name: 'cpu', weight: 1 }],
+        minItems: 1,
+        maxItems: 2,
+        [HINT_KEYWORD]: 'write cpu, memory or both, or leave resources out for cpu',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['name'],
+      },
+    ),
+    aggregate: oneOf(['Weighted', 'Dominant'], {
+      description:
+        'How several resources become one load: their weighted mean, or the largest of them. Default Weighted.',
+      default: 'Weighted',
+    }),
+    maxAge: duration('10s', '1h', {
+      description: 'Oldest sample of the Metrics API that still counts. Default 90s.',
+      default: '90s',
+    }),
+    minCoverage: fraction({
+      description: 'Share of the Ready nodes that must have a valid sample, else there is no plan. Default "0.95".',
+      default: '0.95',
+    }),
+  },
+  { description: 'What counts as load.', default: {} },
+);
+
+const thresholds = Type.Object(
+  {
+    trigger: fraction({
+      description:
+        'Nothing is planned while the highest and the lowest node are less than this apart, in points of node capacity (0.10 = ten percentage points). Default "0.10".',
+      default: '0.10',
+    }),
+    minGain: fraction({
+      description:
+        'A move must lower the higher of its two nodes by at least this much, in points of node capacity. Default "0.005".',
+      default: '0.005',
+    }),
+    minImprovement: fraction({
+      description:
+        'A plan whose moves gain less than this in sum, in points of node capacity, is not carried out. Default "0.02".',
+      default: '0.02',
+    }),
+    consecutive: integer(1, 100, {
+      description: 'Runs in a row that must find the cluster above the trigger before pods are moved. Default 3.',
+      default: 3,
+    }),
+  },
+  { description: 'When to act. All but consecutive are points of node capacity, not percent of the mean.', default: {} },
+);
+
+const scope = Type.Object(
+  {
+    namespaceSelector: labelSelector('Namespaces whose pods may be moved. kube-system never takes part. Default all.'),
+    podSelector: labelSelector('Pods that may be moved. Default all.'),
+    nodeSelector: labelSelector('Nodes that take part, as source and as target. Default all.'),
+  },
+  { description: 'What the policy is about.', default: {} },
+);
+
+const budget = Type.Object(
+  {
+    maxMoves: Type.Optional(integer(0, 1000, { description: 'Moves of one plan. Default no limit but 1000.' })),
+    maxConcurrent: Type.Optional(
+      integer(1, 100, { description: 'Moves in flight at a time. Default 2 when no budget says otherwise.' }),
+    ),
+    perOwner: Type.Optional(
+      countOrPercent({
+        description:
+          'Pods of one controller that a plan moves; a percentage of its replicas is rounded up. Default no limit.',
+      }),
+    ),
+    perNode: Type.Optional(integer(0, 1000, { description: 'Pods that a plan takes from one node. Default no limit.' })),
+    perNamespace: Type.Optional(
+      integer(0, 1000, { description: 'Pods of one namespace that a plan moves. Default no limit.' }),
+    ),
+  },
+  {
+    description: 'Limits that apply together.',
+    [CEL_KEYWORD]: [
+      {
+        rule: 'has(self.maxMoves) || has(self.maxConcurrent) || has(self.perOwner) || has(self.perNode) || has(self.perNamespace)',
+        message: 'a budget must limit something: write maxMoves, maxConcurrent, perOwner, perNode or perNamespace',
+      },
+    ],
+  },
+);
+
+const protections = Type.Object(
+  {
+    minPodAge: duration('0s', '168h', {
+      description: 'Pods younger than this are not moved. Default 5m.',
+      default: '5m',
+    }),
+    minReplicas: integer(1, 1000, {
+      description: 'Pods of controllers with fewer replicas are not moved. Default 2.',
+      default: 2,
+    }),
+    priorityThreshold: integer(-2147483648, 2147483647, {
+      description: 'Pods of this priority or higher are not moved. Default 1000000.',
+      default: 1000000,
+    }),
+    localStorage: oneOf(['Protect', 'Allow'], {
+      description: 'Whether pods with emptyDir or hostPath volumes stay; a move loses that data. Default Protect.',
+      default: 'Protect',
+    }),
+  },
+  { description: 'What is never moved.', default: {} },
+);
+
+const steering = Type.Object(
+  {
+    mode: oneOf(['Auto', 'AdmissionPolicy', 'None'], {
+      description:
+        'How a replacement is brought to the planned node. AdmissionPolicy: a mutating admission policy prefers that node (Kubernetes 1.36 or later). None: the scheduler chooses. Auto: AdmissionPolicy where it is installed, else None. Default Auto.',
+      default: 'Auto',
+    }),
+  },
+  { description: 'How replacements find their node.', default: {} },
+);
+
+/** `spec` of a RebalancePolicy. */
+export const RebalancePolicySpec = Type.Object(
+  {
+    mode: oneOf(MODES, {
+      description:
+        'DryRun plans and reports. Approve waits for spec.approved of each plan. Automatic moves pods. Default DryRun.',
+      default: 'DryRun',
+    }),
+    interval: Type.Optional(
+      duration('10s', '24h', { description: 'Time between two runs. Default 5m when there is no schedule.' }),
+    ),
+    schedule: Type.Optional(
+      text(100, {
+        description:
+          'Cron expression with five fields (minute, hour, day of month, month, day of week). Day of month and day of week must not both be restricted.',
+      }),
+    ),
+    timeZone: Type.Optional(text(64, { description: 'IANA time zone of the schedule. Default Etc/UTC.' })),
+    suspend: Type.Boolean({
+      description: 'Stop: no new runs and no new evictions; moves in flight are verified to their end. Default false.',
+      default: false,
+    }),
+    strategy,
+    load,
+    thresholds,
+    scope,
+    budgets: Type.Array(budget, {
+      description:
+        'All apply and the most restrictive wins. Default one budget: 10 moves, 2 at a time, 25% of an owner, 2 per node, 5 per namespace.',
+      default: [{ maxMoves: 10, maxConcurrent: 2, perOwner: '25%', perNode: 2, perNamespace: 5 }],
+      minItems: 1,
+      maxItems: 20,
+      [HINT_KEYWORD]: 'write one to twenty budgets, or leave budgets out for the default',
+      'x-kubernetes-list-type': 'atomic',
+    }),
+    protections,
+    steering,
+    historyLimit: integer(1, 100, { description: 'Finished plans that are kept. Default 10.', default: 10 }),
+  },
+  {
+    description: 'What to balance, how, when, and within which limits. Everything has a default; {} only reports.',
+    default: {},
+    [CEL_KEYWORD]: [
+      {
+        rule: '!(has(self.interval) && has(self.schedule))',
+        message: 'interval and schedule exclude each other: keep one of them',
+      },
+      {
+        rule: '!has(self.timeZone) || has(self.schedule)',
+        message: 'timeZone needs a schedule: add schedule, or remove timeZone',
+      },
+    ],
+  },
+);
+
+const measures = Type.Object({
+  mean: text(32, { description: 'Capacity-weighted mean, a fraction of capacity.' }),
+  ema: text(32, { description: 'Mean absolute error against the mean.' }),
+  stddev: text(32, { description: 'Standard deviation.' }),
+  range: text(32, { description: 'Highest minus lowest node.' }),
+  max: text(32, { description: 'Highest node.' }),
+});
+
+const byResource = (description: string) =>
+  Type.Object({ cpu: Type.Optional(measures), memory: Type.Optional(measures) }, { description });
+
+/** Imbalance before, as planned, and as measured afterwards. */
+export const ImbalanceStatus = Type.Object(
+  {
+    before: Type.Optional(byResource('When the plan was made.')),
+    planned: Type.Optional(byResource('What the plan leads to.')),
+    actual: Type.Optional(byResource('Measured after the plan was carried out.')),
+  },
+  { description: 'Imbalance per resource, decimal fractions of node capacity.' },
+);
+
+/** A standard Kubernetes condition with our own types and reasons. */
+export const Condition = Type.Object({
+  type: oneOf(CONDITION_TYPES, { description: 'Condition.' }),
+  status: oneOf(['True', 'False', 'Unknown'], { description: 'Whether it holds.' }),
+  reason: oneOf(CONDITION_REASONS, { description: 'Why, out of a fixed list.' }),
+  message: text(1024, { description: 'Why, for people.' }),
+  lastTransitionTime: instant({ description: 'When status last changed.' }),
+  observedGeneration: Type.Integer({ format: 'int64', description: 'Generation that the condition is about.' }),
+});
+
+const run = Type.Object({
+  time: instant({ description: 'When the run began.' }),
+  outcome: text(64, { description: 'Outcome of the planner: Moves, Balanced, and so on.' }),
+  plan: Type.Optional(text(253, { description: 'Name of its RebalancePlan.' })),
+  moves: Type.Integer({ format: 'int32', description: 'Moves of the plan.' }),
+  before: text(32, { description: 'Spread (highest minus lowest node) before.' }),
+  planned: text(32, { description: 'Spread that the plan predicted.' }),
+  actual: Type.Optional(text(32, { description: 'Spread measured when the next run began.' })),
+});
+
+/** `status` of a RebalancePolicy. */
+export const RebalancePolicyStatus = Type.Object(
+  {
+    observedGeneration: Type.Optional(
+      Type.Integer({ format: 'int64', description: 'Generation that this status is about.' }),
+    ),
+    conditions: Type.Optional(
+      Type.Array(Condition, {
+        description: 'Conditions.',
+        maxItems: 16,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['type'],
+      }),
+    ),
+    lastRun: Type.Optional(instant({ description: 'When the last run began.' })),
+    nextRun: Type.Optional(instant({ description: 'When the next run is due.' })),
+    aboveTrigger: Type.Optional(
+      Type.Integer({ format: 'int32', description: 'Runs in a row that found the cluster above the trigger.' }),
+    ),
+    imbalance: Type.Optional(
+      text(32, { description: 'Spread of the aggregated load at the last run: highest minus lowest node.' }),
+    ),
+    plan: Type.Optional(
+      Type.Object(
+        {
+          name: text(253, { description: 'Name of the RebalancePlan.' }),
+          hash: text(64, { description: 'SHA-256 of the plan.' }),
+          phase: text(32, { description: 'Phase of the plan.' }),
+          moves: Type.Object({
+            total: Type.Integer({ format: 'int32', description: 'Moves of the plan.' }),
+            done: Type.Integer({ format: 'int32', description: 'Replacements that run, on the planned node or not.' }),
+            failed: Type.Integer({ format: 'int32', description: 'Moves that failed or were aborted.' }),
+            skipped: Type.Integer({ format: 'int32', description: 'Moves that were given up before the eviction.' }),
+          }),
+          imbalance: ImbalanceStatus,
+          topMoves: Type.Array(
+            Type.Object({
+              pod: text(400, { description: 'namespace/name.' }),
+              from: text(253, { description: 'Node.' }),
+              to: text(253, { description: 'Node.' }),
+              gain: text(32, { description: 'Points of node capacity.' }),
+            }),
+            { maxItems: 20, description: 'The moves with the largest gain.', 'x-kubernetes-list-type': 'atomic' },
+          ),
+          skipped: Type.Unsafe<Record<string, number>>({
+            type: 'object',
+            additionalProperties: { type: 'integer', format: 'int32' },
+            maxProperties: 64,
+            description: 'Pods that stay, counted by reason code.',
+          }),
+        },
+        { description: 'The newest plan.' },
+      ),
+    ),
+    hitRatio: Type.Optional(
+      text(32, { description: 'Share of the replacements of kept plans that landed on their planned node.' }),
+    ),
+    history: Type.Optional(
+      Type.Array(run, { maxItems: 10, description: 'Last runs, newest first.', 'x-kubernetes-list-type': 'atomic' }),
+    ),
+  },
+  { description: 'What the operator saw and did.' },
+);
+
+/** `spec` of a RebalancePolicy after defaulting. */
+export type RebalancePolicySpec = Static<typeof RebalancePolicySpec>;
+/** `status` of a RebalancePolicy. */
+export type RebalancePolicyStatus = Static<typeof RebalancePolicyStatus>;
+/** `status.imbalance`, `status.plan.imbalance`. */
+export type ImbalanceStatus = Static<typeof ImbalanceStatus>;
+/** A condition of a policy. */
+export type Condition = Static<typeof Condition>;
+/** A RebalancePolicy. */
+export type RebalancePolicy = Resource<'RebalancePolicy', RebalancePolicySpec, RebalancePolicyStatus>;
+
+/** What the CRD says about RebalancePolicy. */
+export const rebalancePolicyKind: KindDefinition = {
+  kind: 'RebalancePolicy',
+  plural: 'rebalancepolicies',
+  shortNames: ['rbp'],
+  scope: 'Cluster',
+  description: 'RebalancePolicy says which nodes to keep evenly loaded, by which strategy and within which budgets.',
+  columns: [
+    { name: 'Strategy', type: 'string', jsonPath: '.spec.strategy.type', description: 'Strategy.', priority: 0 },
+    { name: 'Mode', type: 'string', jsonPath: '.spec.mode', description: 'What is done with a plan.', priority: 0 },
+    {
+      name: 'Ready',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+      description: 'Whether the policy is in force.',
+      priority: 0,
+    },
+    {
+      name: 'Imbalance',
+      type: 'string',
+      jsonPath: '.status.imbalance',
+      description: 'Highest minus lowest node, fraction of capacity.',
+      priority: 0,
+    },
+    {
+      name: 'Moves',
+      type: 'integer',
+      jsonPath: '.status.plan.moves.total',
+      description: 'Moves of the newest plan.',
+      priority: 0,
+    },
+    { name: 'Next', type: 'string', jsonPath: '.status.nextRun', description: 'Next run.', priority: 0 },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age.', priority: 0 },
+    {
+      name: 'Reason',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+      description: 'Why it is, or is not, Ready.',
+      priority: 1,
+    },
+    { name: 'Plan', type: 'string', jsonPath: '.status.plan.name', description: 'Newest plan.', priority: 1 },
+    { name: 'Phase', type: 'string', jsonPath: '.status.plan.phase', description: 'Its phase.', priority: 1 },
+    { name: 'Hit Ratio', type: 'string', jsonPath: '.status.hitRatio', description: 'Landed as planned.', priority: 1 },
+  ],
+  spec: RebalancePolicySpec,
+  status: RebalancePolicyStatus,
+};

@@ -1,0 +1,156 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { celProblems } from './cel.ts';
+import { formatPath, isRecord, type JsonSchema, mapSchema, type Path } from './json-schema.ts';
+import { nearest } from './nearest.ts';
+import { KINDS } from './v1alpha1/kinds.ts';
+import type { RebalancePolicy } from './v1alpha1/rebalance-policy.ts';
+import { API_VERSION, HINT_KEYWORD, type KindDefinition } from './v1alpha1/schema.ts';
+
+/** One thing that is wrong with an object, and what to write instead. */
+export interface FieldProblem {
+  readonly path: Path;
+  readonly message: string;
+}
+
+/** An object of one of our kinds with defaults filled in; `value` conforms to its type only when there are no problems. */
+export interface Validated<Value> {
+  readonly value: Value;
+  readonly problems: readonly FieldProblem[];
+}
+
+/** `spec.mode: is "Auto": ...` */
+export function formatProblem({ path, message }: FieldProblem): string {
+  return path.length === 0 ? message : `${formatPath(path)}: ${message}`;
+}
+
+/** Whether `object` claims to be of our API group. */
+export function isOurs(object: unknown): boolean {
+  return isRecord(object) && typeof object['apiVersion'] === 'string' && object['apiVersion'].startsWith('evenkeel.dev/');
+}
+
+/** Validates and defaults an object that should be a RebalancePolicy. Never throws. */
+export function validatePolicy(object: unknown): Validated<RebalancePolicy> {
+  const validated = validateResource(object);
+  const kind = isRecord(object) ? object['kind'] : undefined;
+  const wrongKind = kind === 'RebalancePolicy' ? [] : [{ path: ['kind'], message: `is ${show(kind)}: write RebalancePolicy` }];
+  return { value: validated.value as RebalancePolicy, problems: [...wrongKind, ...validated.problems] };
+}
+
+/** Validates an object of any of our kinds as the API server would, unknown fields included. Never throws. */
+export function validateResource(object: unknown): Validated<unknown> {
+  if (!isRecord(object)) {
+    return { value: object, problems: [{ path: [], message: 'is not an object: write apiVersion, kind, metadata and spec' }] };
+  }
+  const definition = KINDS.find(({ kind }) => kind === object['kind']);
+  const head = headProblems(object, definition);
+  if (definition === undefined) {
+    return { value: object, problems: head };
+  }
+  const value = { ...object, spec: structuredClone(object['spec'] ?? {}) };
+  const body = specProblems(definition, value.spec);
+  return { value, problems: [...head, ...body] };
+}
+
+function headProblems(object: Readonly<Record<string, unknown>>, definition: KindDefinition | undefined): FieldProblem[] {
+  const { apiVersion, kind, metadata } = object;
+  const problems: FieldProblem[] = [];
+  if (apiVersion !== API_VERSION) {
+    problems.push({ path: ['apiVersion'], message: `is ${show(apiVersion)}: write ${API_VERSION}` });
+  }
+  if (definition === undefined) {
+    const names = KINDS.map((known) => known.kind);
+    problems.push({ path: ['kind'], message: `is ${show(kind)}: write ${suggest(String(kind), names)}` });
+  }
+  const name = isRecord(metadata) ? metadata['name'] : undefined;
+  if (typeof name !== 'string' || !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name)) {
+    const message = `is ${show(name)}: write a name of lower-case letters, digits, "-" and ".", at most 253 characters`;
+    problems.push({ path: ['metadata', 'name'], message });
+  }
+  for (const field of Object.keys(object)) {
+    if (!['apiVersion', 'kind', 'metadata', 'spec', 'status'].includes(field)) {
+      const message = `unknown field: ${suggest(field, ['spec', 'metadata', 'apiVersion', 'kind'])}`;
+      problems.push({ path: [field], message });
+    }
+  }
+  return problems;
+}
+
+function specProblems(definition: KindDefinition, spec: unknown): readonly FieldProblem[] {
+  const validate = validatorOf(definition);
+  if (!validate(spec)) {
+    return (validate.errors ?? []).filter(isTelling).map((error) => toProblem(error));
+  }
+  return celProblems(definition.spec as JsonSchema, spec, ['spec']);
+}
+
+const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: false, validateFormats: false, verbose: true });
+const validators = new Map<string, ValidateFunction>();
+
+function validatorOf(definition: KindDefinition): ValidateFunction {
+  const known = validators.get(definition.kind) ?? ajv.compile(strict(definition.spec as JsonSchema));
+  validators.set(definition.kind, known);
+  return known;
+}
+
+/** Unknown fields are errors, as with `kubectl apply` and its strict field validation. */
+function strict(schema: JsonSchema): JsonSchema {
+  return mapSchema(schema, (child) =>
+    child.properties === undefined ? child : { ...child, additionalProperties: false },
+  );
+}
+
+/** An anyOf reports each of its branches and itself; one problem is enough. */
+function isTelling(error: ErrorObject): boolean {
+  return !error.schemaPath.includes('/anyOf/');
+}
+
+function toProblem(error: ErrorObject): FieldProblem {
+  const path: Path = ['spec', ...error.instancePath.split('/').slice(1).map(unescapePointer)];
+  switch (error.keyword) {
+    case 'additionalProperties': {
+      const field = String(error.params['additionalProperty']);
+      const known = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {});
+      return { path: [...path, field], message: `unknown field: ${suggest(field, known)}` };
+    }
+    case 'required':
+      return { path: [...path, String(error.params['missingProperty'])], message: 'is missing: add it' };
+    case 'enum':
+      return { path, message: `is ${show(error.data)}: write ${suggest(String(error.data), error.schema as string[])}` };
+    case 'type':
+      return { path, message: typeMessage(error) };
+    default:
+      return { path, message: `is ${show(error.data)}: ${hintOf(error)}` };
+  }
+}
+
+function hintOf(error: ErrorObject): string {
+  const hint = error.parentSchema?.[HINT_KEYWORD];
+  return typeof hint === 'string' ? hint : (error.message ?? `fails ${error.keyword}`);
+}
+
+function typeMessage(error: ErrorObject): string {
+  const wanted = String(error.params['type']);
+  const article = /^[aeiou]/.test(wanted) ? 'an' : 'a';
+  const hint = error.parentSchema?.[HINT_KEYWORD];
+  const quoted = wanted === 'string' && typeof error.data === 'number' ? `write it in quotes, "${error.data}"` : hint;
+  const advice = typeof quoted === 'string' ? `: ${quoted}` : '';
+  return `is ${show(error.data)} but must be ${article} ${wanted}${advice}`;
+}
+
+function suggest(written: string, known: readonly string[]): string {
+  const guess = nearest(written, known);
+  return guess === undefined ? `one of ${known.join(', ')}` : `${guess}? (one of ${known.join(', ')})`;
+}
+
+function show(value: unknown): string {
+  if (value === undefined) {
+    return 'missing';
+  }
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+function unescapePointer(part: string): string | number {
+  const text = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  return /^\d+$/.test(text) ? Number(text) : text;
+}

@@ -1,0 +1,33 @@
+import type { ResourceVector } from './resources.ts';
+import type { Labels } from './selector.ts';
+import type { EpochSeconds } from './units.ts';
+
+/** What a taint does to pods that do not tolerate it. */
+export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+
+/** A node's taint. */
+export interface Taint {
+  readonly key: string;
+  readonly value: string;
+  readonly effect: TaintEffect;
+}
+
+/** What a node can give to pods: allocatable, never capacity. */
+export interface Allocatable extends ResourceVector {
+  /** Pod slots. */
+  readonly pods: number;
+}
+
+/** A node as the planner sees it. */
+export interface NodeInfo {
+  readonly name: string;
+  readonly uid: string;
+  readonly labels: Labels;
+  readonly taints: readonly Taint[];
+  /** `spec.unschedulable`: cordoned. */
+  readonly unschedulable: boolean;
+  /** Condition Ready is True. */
+  readonly ready: boolean;
+  readonly allocatable: Allocatable;
+  readonly createdAt: EpochSeconds;
+}

@@ -1,0 +1,42 @@
+import type { NodeInfo } from './node.ts';
+import type { PodInfo } from './pod.ts';
+import type { Usage } from './resources.ts';
+import type { Labels } from './selector.ts';
+import type { EpochSeconds, Seconds } from './units.ts';
+import type { PdbInfo, WorkloadInfo } from './workload.ts';
+
+/** One sample of the Metrics API. Values may be NaN or negative: the metrics gate judges, the projection only reads. */
+export interface UsageSample extends Usage {
+  /** End of the window. NaN when the object names none or an unreadable one. */
+  readonly timestamp: EpochSeconds;
+  /** Time over which the sample was taken. */
+  readonly window: Seconds;
+}
+
+/**
+ * Everything that a plan is made from, at one instant, in a total order: nodes by name, pods by namespace, name, uid.
+ * Immutable; the same whether it came from a live cluster or from files.
+ */
+export interface ClusterSnapshot {
+  readonly takenAt: EpochSeconds;
+  readonly nodes: readonly NodeInfo[];
+  /** Pods that hold or want a node: finished ones (Succeeded, Failed) are left out. */
+  readonly pods: readonly PodInfo[];
+  /** By uid. */
+  readonly workloads: ReadonlyMap<string, WorkloadInfo>;
+  /** Labels by namespace name. */
+  readonly namespaces: ReadonlyMap<string, Labels>;
+  readonly pdbs: readonly PdbInfo[];
+  /** `undefined`: the Metrics API is not served, or a file holds no metrics objects. */
+  readonly usage: UsageSamples | undefined;
+  /** Objects that could not be read, for people; they take no part. */
+  readonly problems: readonly string[];
+}
+
+/** Samples of the Metrics API. */
+export interface UsageSamples {
+  /** By node name. */
+  readonly nodes: ReadonlyMap<string, UsageSample>;
+  /** By `namespace/name` of the pod; containers summed. */
+  readonly pods: ReadonlyMap<string, UsageSample>;
+}
