@@ -38,7 +38,7 @@ const DECIMAL_EXPONENT: ReadonlyMap<string, number> = new Map([
 const DECIMAL_SUFFIX: ReadonlyMap<number, string> = new Map(
   Array.from(DECIMAL_EXPONENT, ([suffix, exponent]) => [exponent, suffix]),
 );
-const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
+const BINARY_SUFFIXES: readonly string[] = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 const PATTERN = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([KMGTPE]i)|[eE]([+-]?\d+)|([numkMGTPE]?))$/;
 
@@ -132,12 +132,14 @@ function decimalNano(number: string, exponent: number): bigint {
   if (shift > MAX_LENGTH) {
     return MAX_NANO + 1n;
   }
-  return shift >= 0 ? digits * 10n ** BigInt(shift) : divideAwayFromZero(digits, 10n ** BigInt(Math.min(-shift, 2 * MAX_LENGTH)));
+  return shift >= 0
+    ? digits * 10n ** BigInt(shift)
+    : divideAwayFromZero(digits, 10n ** BigInt(Math.min(-shift, 2 * MAX_LENGTH)));
 }
 
 function binaryNano(number: string, suffix: string): bigint {
   const [digits, places] = unscaled(number);
-  const power = BINARY_SUFFIXES.findIndex((candidate) => candidate === suffix);
+  const power = BINARY_SUFFIXES.indexOf(suffix);
   const nano = divideAwayFromZero(digits * 1024n ** BigInt(power) * NANO, 10n ** BigInt(places));
   return nano > MAX_NANO ? MAX_NANO : nano;
 }

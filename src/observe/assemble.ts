@@ -1,0 +1,111 @@
+import type { PodInfo } from '../model/pod.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { type EpochSeconds, epochSeconds } from '../model/units.ts';
+import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
+import type { Collection } from './collection.ts';
+import { compareNames, compareText, sortByKey } from './order.ts';
+import { computeDisruptionsAllowed } from './pdb-allowance.ts';
+import { sortProblems } from './problems.ts';
+import { priorityOf } from './project/priority-class.ts';
+
+/** Puts a collection in order and resolves what one object says about another. `problems` gains what is found amiss. */
+export function assembleSnapshot(
+  collection: Collection,
+  takenAt: EpochSeconds | undefined,
+  problems: Set<string>,
+): ClusterSnapshot {
+  const pods = assemblePods(collection, problems);
+  const workloads = assembleWorkloads(collection, pods, problems);
+  return {
+    takenAt: takenAt ?? newestInstant(collection),
+    nodes: [...collection.nodes.values()].sort((left, right) => compareText(left.name, right.name)),
+    pods,
+    workloads,
+    namespaces: sortByKey(collection.namespaces),
+    pdbs: assemblePdbs(collection, pods, workloads),
+    usage: collection.metricsServed()
+      ? { nodes: sortByKey(collection.nodeSamples), pods: sortByKey(collection.podSamples) }
+      : undefined,
+    problems: sortProblems(problems),
+  };
+}
+
+function assemblePods(collection: Collection, problems: Set<string>): readonly PodInfo[] {
+  const byUid = new Map<string, PodInfo>();
+  for (const { pod, priorityUnknown } of collection.pods.values()) {
+    if (pod.phase === 'Succeeded' || pod.phase === 'Failed') {
+      continue;
+    }
+    if (byUid.has(pod.uid)) {
+      problems.add(`Pod ${pod.namespace}/${pod.name}: another pod has the same uid: the last one counts`);
+    }
+    byUid.set(pod.uid, priorityUnknown ? withPriority(pod, collection, problems) : pod);
+  }
+  return [...byUid.values()].sort((left, right) => compareNames(left, right) || compareText(left.uid, right.uid));
+}
+
+function withPriority(pod: PodInfo, { priorityClasses }: Collection, problems: Set<string>): PodInfo {
+  const priority = priorityOf(pod.priorityClassName, priorityClasses);
+  if (priority === undefined) {
+    problems.add(
+      `Pod ${pod.namespace}/${pod.name}: spec.priorityClassName: there is no PriorityClass ` +
+        `${JSON.stringify(pod.priorityClassName)}: the priority counts as 0; write spec.priority, or add the class`,
+    );
+  }
+  return { ...pod, priority: priority ?? 0 };
+}
+
+/** By uid, in the order of uids. ReplicaSets of earlier revisions, scaled to zero and without pods, are left out. */
+function assembleWorkloads(
+  { workloads }: Collection,
+  pods: readonly PodInfo[],
+  problems: Set<string>,
+): ReadonlyMap<string, WorkloadInfo> {
+  const withPods = new Set(pods.map(({ owner }) => owner?.uid));
+  const byUid = new Map<string, WorkloadInfo>();
+  for (const workload of workloads.values()) {
+    if (workload.kind === 'ReplicaSet' && workload.replicas === 0 && !withPods.has(workload.uid)) {
+      continue;
+    }
+    if (byUid.has(workload.uid)) {
+      const { kind, namespace, name } = workload;
+      problems.add(`${kind} ${namespace}/${name}: another controller has the same uid: the last one counts`);
+    }
+    byUid.set(workload.uid, workload);
+  }
+  return sortByKey(byUid);
+}
+
+function assemblePdbs(
+  { pdbs }: Collection,
+  pods: readonly PodInfo[],
+  workloads: ReadonlyMap<string, WorkloadInfo>,
+): readonly PdbInfo[] {
+  const podsByNamespace = Map.groupBy(pods, ({ namespace }) => namespace);
+  return [...pdbs.values()].sort(compareNames).map((pdb) => ({
+    namespace: pdb.namespace,
+    name: pdb.name,
+    selector: pdb.selector,
+    disruptionsAllowed:
+      pdb.disruptionsAllowed ?? computeDisruptionsAllowed(pdb, podsByNamespace.get(pdb.namespace) ?? [], workloads),
+  }));
+}
+
+/** The newest sample, else the newest creation or readiness, else 1970. */
+function newestInstant({ nodes, pods, nodeSamples, podSamples }: Collection): EpochSeconds {
+  const samples = [...nodeSamples.values(), ...podSamples.values()].map(({ timestamp }) => timestamp);
+  const creations = [...nodes.values()].map(({ createdAt }) => createdAt);
+  const lives = [...pods.values()].flatMap(({ pod }) => [pod.createdAt, pod.readySince ?? pod.createdAt]);
+  return newest(samples) ?? newest([...creations, ...lives]) ?? epochSeconds(0);
+}
+
+/** The largest that is a number; undefined when there is none. */
+function newest(instants: readonly EpochSeconds[]): EpochSeconds | undefined {
+  let result: EpochSeconds | undefined;
+  for (const instant of instants) {
+    if (!Number.isNaN(instant) && (result === undefined || instant > result)) {
+      result = instant;
+    }
+  }
+  return result;
+}

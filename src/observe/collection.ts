@@ -1,0 +1,105 @@
+import type { NodeInfo } from '../model/node.ts';
+import type { Labels } from '../model/selector.ts';
+import type { UsageSample } from '../model/snapshot.ts';
+import type { WorkloadInfo } from '../model/workload.ts';
+import type { SnapshotKind } from './kinds.ts';
+import type { ProjectedPdb } from './project/pdb.ts';
+import type { ProjectedPod } from './project/pod.ts';
+import type { ProjectedPriorityClass } from './project/priority-class.ts';
+import type { Projected } from './project/project.ts';
+
+/** Projected objects by kind and name, before they are put in order. */
+export interface Collection {
+  readonly nodes: ReadonlyMap<string, NodeInfo>;
+  /** By `namespace/name`. */
+  readonly pods: ReadonlyMap<string, ProjectedPod>;
+  readonly namespaces: ReadonlyMap<string, Labels>;
+  /** By `Kind/namespace/name`. */
+  readonly workloads: ReadonlyMap<string, WorkloadInfo>;
+  readonly pdbs: ReadonlyMap<string, ProjectedPdb>;
+  readonly priorityClasses: ReadonlyMap<string, ProjectedPriorityClass>;
+  readonly nodeSamples: ReadonlyMap<string, UsageSample>;
+  readonly podSamples: ReadonlyMap<string, UsageSample>;
+  /** The Metrics API is served, or there is at least one of its objects. */
+  metricsServed(): boolean;
+  /** Keeps an object; true when it replaces another of its name. */
+  put(projected: Projected): boolean;
+  /** Drops all objects of a kind. */
+  forget(kind: SnapshotKind): void;
+  noteMetricsServed(): void;
+}
+
+/** A collection without objects. */
+export function createCollection(): Collection {
+  const nodes = new Map<string, NodeInfo>();
+  const pods = new Map<string, ProjectedPod>();
+  const namespaces = new Map<string, Labels>();
+  const workloads = new Map<string, WorkloadInfo>();
+  const pdbs = new Map<string, ProjectedPdb>();
+  const priorityClasses = new Map<string, ProjectedPriorityClass>();
+  const nodeSamples = new Map<string, UsageSample>();
+  const podSamples = new Map<string, UsageSample>();
+  let served = false;
+
+  function put(projected: Projected): boolean {
+    switch (projected.table) {
+      case 'nodes':
+        return replace(nodes, projected.value.name, projected.value);
+      case 'pods':
+        return replace(pods, keyOf(projected.value.pod), projected.value);
+      case 'namespaces':
+        return replace(namespaces, projected.value.name, projected.value.labels);
+      case 'workloads':
+        return replace(workloads, `${projected.value.kind}/${keyOf(projected.value)}`, projected.value);
+      case 'pdbs':
+        return replace(pdbs, keyOf(projected.value), projected.value);
+      case 'priorityClasses':
+        return replace(priorityClasses, projected.value.name, projected.value);
+      case 'nodeSamples':
+        return replace(nodeSamples, projected.value.key, projected.value.sample);
+      case 'podSamples':
+        return replace(podSamples, projected.value.key, projected.value.sample);
+      default:
+        return projected satisfies never;
+    }
+  }
+
+  function forget(kind: SnapshotKind): void {
+    const tables = { Node: nodes, Pod: pods, Namespace: namespaces, PodDisruptionBudget: pdbs };
+    const samples = { PriorityClass: priorityClasses, NodeMetrics: nodeSamples, PodMetrics: podSamples };
+    const table = Object.entries({ ...tables, ...samples }).find(([name]) => name === kind)?.[1];
+    table?.clear();
+    for (const [key, workload] of table === undefined ? workloads : []) {
+      if (workload.kind === kind) {
+        workloads.delete(key);
+      }
+    }
+  }
+
+  return {
+    nodes,
+    pods,
+    namespaces,
+    workloads,
+    pdbs,
+    priorityClasses,
+    nodeSamples,
+    podSamples,
+    metricsServed: () => served || nodeSamples.size > 0 || podSamples.size > 0,
+    put,
+    forget,
+    noteMetricsServed: () => {
+      served = true;
+    },
+  };
+}
+
+function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${namespace}/${name}`;
+}
+
+function replace<Value>(table: Map<string, Value>, key: string, value: Value): boolean {
+  const known = table.has(key);
+  table.set(key, value);
+  return known;
+}

@@ -1,0 +1,20 @@
+/** Compares by code unit, the same on every machine. */
+export function compareText(left: string, right: string): number {
+  if (left === right) {
+    return 0;
+  }
+  return left < right ? -1 : 1;
+}
+
+/** Compares by namespace, then name. */
+export function compareNames(
+  left: { readonly namespace: string; readonly name: string },
+  right: { readonly namespace: string; readonly name: string },
+): number {
+  return compareText(left.namespace, right.namespace) || compareText(left.name, right.name);
+}
+
+/** The entries of `map` in the order of their keys. */
+export function sortByKey<Value>(map: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> {
+  return new Map([...map].sort(([left], [right]) => compareText(left, right)));
+}

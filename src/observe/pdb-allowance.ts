@@ -1,0 +1,79 @@
+import type { PodInfo } from '../model/pod.ts';
+import { matches } from '../model/selector.ts';
+import type { WorkloadInfo } from '../model/workload.ts';
+import type { IntOrPercent, ProjectedPdb } from './project/pdb.ts';
+
+/**
+ * Disruptions that a PodDisruptionBudget without a status allows: what the disruption controller would write for these
+ * pods and controllers (updatePdbStatus). 0 where it could not tell, as when a pod's controller is not known.
+ */
+export function computeDisruptionsAllowed(
+  pdb: ProjectedPdb,
+  podsOfNamespace: readonly PodInfo[],
+  workloads: ReadonlyMap<string, WorkloadInfo>,
+): number {
+  const { selector } = pdb;
+  const pods = selector === undefined ? [] : podsOfNamespace.filter(({ labels }) => matches(selector, labels));
+  const expected = expectedPods(pdb, pods, workloads);
+  if (expected === undefined || expected.count <= 0) {
+    return 0;
+  }
+  const healthy = pods.filter(({ ready, terminating }) => ready && !terminating).length;
+  return Math.max(0, healthy - expected.healthy);
+}
+
+interface Expected {
+  readonly count: number;
+  /** Pods that must stay healthy. */
+  readonly healthy: number;
+}
+
+/** getExpectedPodCount; a PDB that limits nothing expects no pods and so allows nothing. */
+function expectedPods(
+  { minAvailable, maxUnavailable }: ProjectedPdb,
+  pods: readonly PodInfo[],
+  workloads: ReadonlyMap<string, WorkloadInfo>,
+): Expected | undefined {
+  if (maxUnavailable !== undefined) {
+    const scale = expectedScale(pods, workloads);
+    return scale === undefined
+      ? undefined
+      : { count: scale, healthy: Math.max(0, scale - scaled(maxUnavailable, scale)) };
+  }
+  if (minAvailable === undefined) {
+    return undefined;
+  }
+  if ('count' in minAvailable) {
+    return { count: pods.length, healthy: minAvailable.count };
+  }
+  const scale = expectedScale(pods, workloads);
+  return scale === undefined ? undefined : { count: scale, healthy: scaled(minAvailable, scale) };
+}
+
+/** getExpectedScale: the replicas of all controllers of these pods; undefined when one of them is unknown or has no scale. */
+function expectedScale(pods: readonly PodInfo[], workloads: ReadonlyMap<string, WorkloadInfo>): number | undefined {
+  const scales = new Map<string, number>();
+  for (const { owner } of pods) {
+    if (owner === undefined) {
+      continue;
+    }
+    const controller = scaleController(owner.uid, workloads);
+    if (controller?.replicas === undefined || controller.kind === 'Job') {
+      return undefined;
+    }
+    scales.set(controller.uid, controller.replicas);
+  }
+  return [...scales.values()].reduce((sum, replicas) => sum + replicas, 0);
+}
+
+/** The Deployment above a ReplicaSet where it is known, else the controller itself. */
+function scaleController(uid: string, workloads: ReadonlyMap<string, WorkloadInfo>): WorkloadInfo | undefined {
+  const controller = workloads.get(uid);
+  const above = controller?.kind === 'ReplicaSet' ? controller.owner : undefined;
+  return (above === undefined ? undefined : workloads.get(above.uid)) ?? controller;
+}
+
+/** intstr.GetScaledValueFromIntOrPercent, rounded up. */
+function scaled(limit: IntOrPercent, total: number): number {
+  return 'count' in limit ? limit.count : Math.ceil((limit.percent * total) / 100);
+}

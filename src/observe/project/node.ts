@@ -1,0 +1,48 @@
+import type { NodeInfo, Taint } from '../../model/node.ts';
+import type { Interner } from '../interner.ts';
+import {
+  booleanAt,
+  describe,
+  type JsonObject,
+  MalformedField,
+  objectAt,
+  objectsAt,
+  textAt,
+  textEntriesAt,
+} from '../json.ts';
+import { readCondition, readMetadata } from './metadata.ts';
+import { podSlots, readAmounts, toResourceVector } from './resource-list.ts';
+import { taintEffect } from './scheduling.ts';
+
+/**
+ * The planner's view of a Node. Without allocatable, capacity counts (SetDefaults_NodeStatus). A node written by hand
+ * (no uid) that lists no conditions counts as Ready. Throws MalformedField.
+ */
+export function projectNode(object: JsonObject, interner: Interner): NodeInfo {
+  const metadata = readMetadata(object, 'Node', 'Cluster');
+  const spec = objectAt(object, 'spec', '') ?? {};
+  const status = objectAt(object, 'status', '') ?? {};
+  const resources = objectAt(status, 'allocatable', 'status') === undefined ? 'capacity' : 'allocatable';
+  const amounts = readAmounts(status, resources, 'status', interner);
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    labels: interner.labels(textEntriesAt(metadata.object, 'labels', 'metadata')),
+    taints: objectsAt(spec, 'taints', 'spec').map((taint, index) => readTaint(taint, `spec.taints[${index}]`)),
+    unschedulable: booleanAt(spec, 'unschedulable', 'spec'),
+    ready: readCondition(status, 'Ready')?.isTrue ?? (metadata.handWritten && status.conditions === undefined),
+    allocatable: { ...toResourceVector(amounts), pods: podSlots(amounts) },
+    createdAt: metadata.createdAt,
+  };
+}
+
+function readTaint(taint: JsonObject, field: string): Taint {
+  const effect = taintEffect(textAt(taint, 'effect', field) ?? '');
+  if (effect === undefined) {
+    throw new MalformedField(
+      `${field}.effect`,
+      `${describe(taint.effect)} is not an effect: write NoSchedule, PreferNoSchedule or NoExecute`,
+    );
+  }
+  return { key: textAt(taint, 'key', field) ?? '', value: textAt(taint, 'value', field) ?? '', effect };
+}

@@ -1,0 +1,110 @@
+import type { PodInfo, PodPhase } from '../../model/pod.ts';
+import type { Labels } from '../../model/selector.ts';
+import type { Interner } from '../interner.ts';
+import { describe, integerAt, type JsonObject, MalformedField, objectAt, textAt, textEntriesAt } from '../json.ts';
+import { type Condition, type Metadata, readCondition, readController, readMetadata } from './metadata.ts';
+import { podRequests } from './pod-requests.ts';
+import { readConstraints } from './scheduling.ts';
+import { usesLocalStorage } from './volumes.ts';
+
+/** A pod whose priority may still have to be looked up in the PriorityClasses. */
+export interface ProjectedPod {
+  readonly pod: PodInfo;
+  /** The object names no `spec.priority`; in a live cluster admission has always set it. */
+  readonly priorityUnknown: boolean;
+}
+
+const KEPT_ANNOTATIONS = [
+  'cluster-autoscaler.kubernetes.io/safe-to-evict',
+  'descheduler.alpha.kubernetes.io/prefer-no-eviction',
+  'evenkeel.dev/do-not-evict',
+  'karpenter.sh/do-not-disrupt',
+] as const;
+
+const PHASES: ReadonlyMap<string, PodPhase> = new Map([
+  ['Pending', 'Pending'],
+  ['Running', 'Running'],
+  ['Succeeded', 'Succeeded'],
+  ['Failed', 'Failed'],
+  ['Unknown', 'Unknown'],
+]);
+
+/** Annotations of a pod that the planner reads; everything else in a pod's annotations is dropped. */
+export const POD_ANNOTATIONS: readonly string[] = [
+  ...KEPT_ANNOTATIONS,
+  'kubernetes.io/config.mirror',
+  'kubernetes.io/config.source',
+];
+
+/**
+ * The planner's view of a Pod. A pod written by hand (no uid) that is bound and says nothing of its state counts as
+ * Running and Ready. Throws MalformedField.
+ */
+export function projectPod(object: JsonObject, interner: Interner): ProjectedPod {
+  const metadata = readMetadata(object, 'Pod', 'Namespaced');
+  const spec = objectAt(object, 'spec', '') ?? {};
+  const status = objectAt(object, 'status', '') ?? {};
+  const labels = interner.labels(textEntriesAt(metadata.object, 'labels', 'metadata'));
+  const annotations = new Map(textEntriesAt(metadata.object, 'annotations', 'metadata'));
+  const owner = readController(metadata);
+  const nodeName = textAt(spec, 'nodeName', 'spec') || undefined;
+  const ready = readReady(metadata, nodeName, status);
+  const priority = integerAt(spec, 'priority', 'spec');
+  const pod: PodInfo = {
+    namespace: metadata.namespace,
+    name: metadata.name,
+    uid: metadata.uid,
+    labels,
+    annotations: interner.labels(keptAnnotations(annotations)),
+    owner,
+    nodeName,
+    phase: readPhase(metadata, nodeName, status),
+    ready: ready.isTrue,
+    readySince: ready.since,
+    createdAt: metadata.createdAt,
+    terminating: metadata.terminating,
+    mirror: isMirror(annotations) || owner?.kind === 'Node',
+    priority: priority ?? 0,
+    priorityClassName: textAt(spec, 'priorityClassName', 'spec') || undefined,
+    localStorage: usesLocalStorage(spec),
+    constraints: readConstraints(spec, labels, podRequests(spec, status, interner), interner),
+  };
+  return { pod, priorityUnknown: priority === undefined };
+}
+
+/** The pod is the shadow of one that a kubelet runs from a file or a URL, or is such a pod itself. */
+function isMirror(annotations: Labels): boolean {
+  const source = annotations.get('kubernetes.io/config.source');
+  return annotations.has('kubernetes.io/config.mirror') || (source !== undefined && source !== 'api');
+}
+
+function keptAnnotations(annotations: Labels): [string, string][] {
+  return KEPT_ANNOTATIONS.flatMap((key): [string, string][] => {
+    const value = annotations.get(key);
+    return value === undefined ? [] : [[key, value]];
+  });
+}
+
+function readPhase({ handWritten }: Metadata, nodeName: string | undefined, status: JsonObject): PodPhase {
+  const text = textAt(status, 'phase', 'status') || undefined;
+  if (text === undefined) {
+    return handWritten && nodeName !== undefined ? 'Running' : 'Pending';
+  }
+  const phase = PHASES.get(text);
+  if (phase === undefined) {
+    throw new MalformedField(
+      'status.phase',
+      `${describe(text)} is not a phase: write ${[...PHASES.keys()].join(', ')}`,
+    );
+  }
+  return phase;
+}
+
+function readReady(metadata: Metadata, nodeName: string | undefined, status: JsonObject): Condition {
+  const condition = readCondition(status, 'Ready');
+  if (condition !== undefined) {
+    return condition;
+  }
+  const silent = status.conditions === undefined && readPhase(metadata, nodeName, status) === 'Running';
+  return { isTrue: metadata.handWritten && silent, reason: '', since: undefined };
+}
