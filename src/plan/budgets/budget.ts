@@ -1,0 +1,41 @@
+import type { BudgetName } from '../rejection-codes.ts';
+import type { Reach } from '../strategies/strategy.ts';
+
+/** Why a move would exceed a budget. */
+export interface BudgetRefusal {
+  readonly code: BudgetName;
+  readonly message: string;
+  readonly numbers: Readonly<Record<string, number>>;
+}
+
+/** May we disrupt this pod now? Counts what one plan has spent, so make one per plan. Pods are named by their place. */
+export interface Budget {
+  /** What a refusal rules out besides the move that was refused. */
+  readonly reach: Reach;
+  /** `undefined`: yes. */
+  readonly check: (pod: number) => BudgetRefusal | undefined;
+  /** The pod is moved. */
+  readonly spend: (pod: number) => void;
+}
+
+/** Counts what has been spent under each key. */
+export interface Tally<Key> {
+  readonly of: (key: Key) => number;
+  readonly add: (key: Key) => void;
+}
+
+/** A tally of nothing. */
+export function createTally<Key>(): Tally<Key> {
+  const spent = new Map<Key, number>();
+  return {
+    of: (key) => spent.get(key) ?? 0,
+    add: (key) => {
+      spent.set(key, (spent.get(key) ?? 0) + 1);
+    },
+  };
+}
+
+/** Whether another move fits. A limit that is not a number allows nothing (api.md: a budget that cannot be evaluated). */
+export function isSpent(used: number, limit: number): boolean {
+  return !(used + 1 <= limit);
+}

@@ -1,0 +1,32 @@
+import type { BudgetOptions, Limit } from '../options.ts';
+import type { Owners } from '../owners.ts';
+import { type Budget, createTally, isSpent } from './budget.ts';
+
+/** Keeps products such as 0.07 x 100 = 7.000000000000001 from being rounded up to 8. */
+const ROUNDING = 1e-9;
+
+/** Pods of one controller that a plan moves; a share of its replicas is rounded up. */
+export function perOwner(entries: readonly BudgetOptions[], owners: Owners): Budget {
+  const limits = entries.flatMap((entry) => entry.perOwner ?? []);
+  const tally = createTally<number>();
+  const ownerOf = (pod: number): number => owners.ofPod[pod] ?? -1;
+  return {
+    reach: 'Pod',
+    check: (pod) => {
+      const owner = owners.list[ownerOf(pod)];
+      const replicas = owner?.replicas ?? 0;
+      const limit = Math.min(...limits.map((entry) => countOf(entry, replicas)));
+      const moved = tally.of(ownerOf(pod));
+      if (!isSpent(moved, limit)) {
+        return undefined;
+      }
+      const text = `${owner?.ref.kind} ${owner?.ref.name} with ${replicas} replicas has its ${limit} moves`;
+      return { code: 'PerOwner', message: text, numbers: { moved, limit, replicas } };
+    },
+    spend: (pod) => tally.add(ownerOf(pod)),
+  };
+}
+
+function countOf(limit: Limit, replicas: number): number {
+  return limit.kind === 'Count' ? limit.count : Math.ceil(limit.share * replicas - ROUNDING);
+}

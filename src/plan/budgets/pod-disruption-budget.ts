@@ -1,0 +1,66 @@
+import type { PodInfo } from '../../model/pod.ts';
+import type { PdbInfo } from '../../model/workload.ts';
+import { compareText } from '../order.ts';
+import { type Budget, type BudgetRefusal, createTally, isSpent } from './budget.ts';
+import { createSelectorIndex, type SelectorIndex } from './selector-index.ts';
+
+/** Finds the PodDisruptionBudgets that select a pod, by name. */
+export type PdbLookup = (pod: PodInfo) => readonly PdbInfo[];
+
+/** Indexes `pdbs` by namespace and selector. A null selector selects nothing, an empty one everything (policy/v1). */
+export function pdbLookup(pdbs: readonly PdbInfo[]): PdbLookup {
+  const byNamespace = new Map<string, SelectorIndex<PdbInfo>>();
+  for (const pdb of pdbs.toSorted((left, right) => compareText(left.name, right.name))) {
+    if (pdb.selector !== undefined) {
+      const index = byNamespace.get(pdb.namespace) ?? createSelectorIndex<PdbInfo>();
+      index.add(pdb.selector, pdb);
+      byNamespace.set(pdb.namespace, index);
+    }
+  }
+  return (pod) => byNamespace.get(pod.namespace)?.find(pod.labels) ?? [];
+}
+
+/**
+ * Why no plan may move the pod: several budgets select it, to which the eviction API answers 500 (registry/core/pod
+ * eviction), or the one that does allows nothing now. `undefined` when one move at least is possible.
+ */
+export function pdbHold(pdbs: readonly PdbInfo[]): BudgetRefusal | undefined {
+  const [first, second] = pdbs;
+  if (first === undefined) {
+    return undefined;
+  }
+  if (second !== undefined) {
+    const names = pdbs.map(({ name }) => name).sort(compareText);
+    const message = `${pdbs.length} PodDisruptionBudgets select it (${names.join(', ')}): the eviction API refuses such pods`;
+    return { code: 'PodDisruptionBudget', message: message.slice(0, 500), numbers: { pdbs: pdbs.length } };
+  }
+  return isSpent(0, first.disruptionsAllowed) ? exhausted(first, 0) : undefined;
+}
+
+/** At most `disruptionsAllowed` moves of the pods of one PodDisruptionBudget in a plan. */
+export function podDisruptionBudget(lookup: PdbLookup, pods: readonly PodInfo[]): Budget {
+  const tally = createTally<PdbInfo>();
+  const pdbsOf = (pod: number): readonly PdbInfo[] => {
+    const info = pods[pod];
+    return info === undefined ? [] : lookup(info);
+  };
+  return {
+    reach: 'Pod',
+    check: (pod) => {
+      const pdbs = pdbsOf(pod);
+      const spent = pdbs.find((pdb) => isSpent(tally.of(pdb), pdb.disruptionsAllowed));
+      return pdbHold(pdbs) ?? (spent === undefined ? undefined : exhausted(spent, tally.of(spent)));
+    },
+    spend: (pod) => {
+      for (const pdb of pdbsOf(pod)) {
+        tally.add(pdb);
+      }
+    },
+  };
+}
+
+function exhausted({ namespace, name, disruptionsAllowed }: PdbInfo, moved: number): BudgetRefusal {
+  const spent = moved > 0 ? `, ${moved} of which this plan uses` : '';
+  const message = `PodDisruptionBudget ${namespace}/${name} allows ${disruptionsAllowed} disruptions${spent}`;
+  return { code: 'PodDisruptionBudget', message, numbers: { disruptionsAllowed, moved } };
+}

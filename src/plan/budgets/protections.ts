@@ -1,0 +1,193 @@
+import type { PodInfo } from '../../model/pod.ts';
+import type { EpochSeconds } from '../../model/units.ts';
+import { count } from '../format.ts';
+import type { PolicyOptions } from '../options.ts';
+import type { Owner } from '../owners.ts';
+import type { ProtectionName } from '../rejection-codes.ts';
+import type { AntiAffinityTest } from './anti-affinity.ts';
+
+/** Why a pod is not moved whatever the plan. */
+export interface Protection {
+  readonly code: ProtectionName;
+  readonly message: string;
+  readonly numbers: Readonly<Record<string, number>>;
+}
+
+/** What the protections are judged by, next to the pod. */
+export interface ProtectionContext {
+  readonly options: PolicyOptions['protections'];
+  readonly now: EpochSeconds;
+  readonly antiAffinity: AntiAffinityTest;
+}
+
+/** scheduling.SystemCriticalPriority: nothing that users define is that important. */
+const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
+const CRITICAL_CLASSES: ReadonlySet<string> = new Set(['system-cluster-critical', 'system-node-critical']);
+
+/** Annotations with which a pod asks to stay. A bare or unreadable value counts as asking: staying harms less. */
+const STAY_ANNOTATIONS: readonly (readonly [key: string, asks: (value: string) => boolean])[] = [
+  ['evenkeel.dev/do-not-evict', (value) => value !== 'false'],
+  ['karpenter.sh/do-not-disrupt', (value) => value !== 'false'],
+  ['cluster-autoscaler.kubernetes.io/safe-to-evict', (value) => value === 'false'],
+  // The descheduler looks at the key alone.
+  ['descheduler.alpha.kubernetes.io/prefer-no-eviction', () => true],
+];
+
+type Rule = (pod: PodInfo, owner: Owner | undefined, context: ProtectionContext) => Protection | undefined;
+
+/** Every protection but OutOfScope, in the order in which they are reported: what a pod is comes before how it is doing. */
+const RULES: readonly Rule[] = [kindOfPod, importance, stateOfPod, age, replicas, dataOnNode, jobOf, wish, unsupported];
+
+/**
+ * The first rule of execution.md, "What is never moved", that applies to a pod; `undefined` when it may be moved.
+ * `owner` is the pod's controller as the snapshot knows it.
+ */
+export function protectionOf(
+  pod: PodInfo,
+  owner: Owner | undefined,
+  context: ProtectionContext,
+): Protection | undefined {
+  for (const rule of RULES) {
+    const protection = rule(pod, owner, context);
+    if (protection !== undefined) {
+      return protection;
+    }
+  }
+  return undefined;
+}
+
+const MIRROR = refuse('MirrorPod', 'a static pod: its kubelet runs it, and would again');
+const DAEMON = refuse('DaemonSetPod', 'a DaemonSet runs one pod on every node: it would come back to the same node');
+const ORPHAN = refuse('NoController', 'has no controller that would replace it');
+
+function kindOfPod({ mirror, owner }: PodInfo): Protection | undefined {
+  if (mirror || owner?.kind === 'Node') {
+    return MIRROR;
+  }
+  if (owner === undefined) {
+    return ORPHAN;
+  }
+  return owner.kind === 'DaemonSet' ? DAEMON : undefined;
+}
+
+function importance(
+  { priority, priorityClassName }: PodInfo,
+  _owner: Owner | undefined,
+  { options }: ProtectionContext,
+): Protection | undefined {
+  if (priority >= SYSTEM_CRITICAL_PRIORITY || CRITICAL_CLASSES.has(priorityClassName ?? '')) {
+    return refuse('CriticalPriority', `priority ${priority} is system-critical`, { priority });
+  }
+  const { priorityThreshold } = options;
+  if (priority < priorityThreshold) {
+    return undefined;
+  }
+  return refuse(
+    'PriorityThreshold',
+    `priority ${priority} is not below protections.priorityThreshold ${priorityThreshold}`,
+    {
+      priority,
+      priorityThreshold,
+    },
+  );
+}
+
+const TERMINATING = refuse('Terminating', 'is being deleted');
+const UNBOUND = refuse('Pending', 'is pending: it has no node yet');
+const PENDING = refuse('Pending', 'is pending: its containers have not started');
+const UNKNOWN = refuse('NotReady', 'phase is Unknown: its kubelet does not answer');
+const UNREADY = refuse('NotReady', 'condition Ready is not True');
+
+function stateOfPod({ terminating, nodeName, phase, ready }: PodInfo): Protection | undefined {
+  if (terminating) {
+    return TERMINATING;
+  }
+  if (nodeName === undefined) {
+    return UNBOUND;
+  }
+  if (phase === 'Pending') {
+    return PENDING;
+  }
+  if (phase !== 'Running') {
+    return UNKNOWN;
+  }
+  return ready ? undefined : UNREADY;
+}
+
+function age(
+  { createdAt }: PodInfo,
+  _owner: Owner | undefined,
+  { options, now }: ProtectionContext,
+): Protection | undefined {
+  const { minPodAge } = options;
+  const seconds = now - createdAt;
+  if (seconds >= minPodAge) {
+    return undefined;
+  }
+  // NaN, for a pod that names no creation time, ends up here as well.
+  const known = Number.isFinite(seconds) ? Math.round(seconds) : 0;
+  return refuse('MinPodAge', `${known} s old, protections.minPodAge is ${minPodAge} s`, { age: known, minPodAge });
+}
+
+function replicas(_pod: PodInfo, owner: Owner | undefined, { options }: ProtectionContext): Protection | undefined {
+  const { minReplicas } = options;
+  if (owner === undefined || owner.replicas >= minReplicas) {
+    return undefined;
+  }
+  const text = `${owner.ref.kind} ${owner.ref.name} has ${count(owner.replicas, 'replica')}`;
+  return refuse('MinReplicas', `${text}, protections.minReplicas is ${minReplicas}`, {
+    replicas: owner.replicas,
+    minReplicas,
+  });
+}
+
+const LOCAL = refuse('LocalStorage', 'keeps data in an emptyDir or hostPath volume, which a move would lose');
+const JOB = refuse(
+  'Job',
+  'its Job has no podFailurePolicy that ignores DisruptionTarget: an eviction counts as a failure',
+);
+
+function dataOnNode(
+  { localStorage }: PodInfo,
+  _owner: Owner | undefined,
+  { options }: ProtectionContext,
+): Protection | undefined {
+  return localStorage && options.localStorage === 'Protect' ? LOCAL : undefined;
+}
+
+function jobOf({ owner }: PodInfo, known: Owner | undefined): Protection | undefined {
+  return owner?.kind === 'Job' && known?.workload?.toleratesDisruption !== true ? JOB : undefined;
+}
+
+function wish({ annotations }: PodInfo): Protection | undefined {
+  if (annotations.size === 0) {
+    return undefined;
+  }
+  for (const [key, asks] of STAY_ANNOTATIONS) {
+    const value = annotations.get(key);
+    if (value !== undefined && asks(value)) {
+      return refuse('DoNotEvict', `annotation ${key} is "${value.slice(0, 40)}"`);
+    }
+  }
+  return undefined;
+}
+
+function unsupported(
+  pod: PodInfo,
+  _owner: Owner | undefined,
+  { antiAffinity }: ProtectionContext,
+): Protection | undefined {
+  const [first] = pod.constraints.unsupported;
+  if (first !== undefined) {
+    return refuse('UnsupportedConstraint', `${first.filter}: ${first.detail}`);
+  }
+  if (pod.constraints.antiAffinity.length > 0) {
+    return refuse('UnsupportedConstraint', 'InterPodAffinity: has a required anti-affinity term');
+  }
+  const term = antiAffinity(pod);
+  return term === undefined ? undefined : refuse('UnsupportedConstraint', `InterPodAffinity: could match the ${term}`);
+}
+
+function refuse(code: ProtectionName, message: string, numbers: Record<string, number> = {}): Protection {
+  return { code, message, numbers };
+}

@@ -1,0 +1,113 @@
+import type { NodeInfo } from '../model/node.ts';
+import type { PodInfo } from '../model/pod.ts';
+import { type LoadModel, type LoadTables, loadModel, tabulate } from './load.ts';
+import type { PolicyOptions } from './options.ts';
+import type { Owners } from './owners.ts';
+import type { Participant } from './participation.ts';
+import type { PodUsage, Subjects } from './pod-usage.ts';
+import { emptyRoom, occupy, type Room } from './room.ts';
+import { internShapes, type Shapes } from './shapes.ts';
+
+/**
+ * A snapshot, indexed for planning. Nodes that take part and pods are named by their place in these lists, whose order is
+ * the total order by which ties are broken.
+ */
+export interface Cluster {
+  readonly nodes: readonly NodeInfo[];
+  readonly pods: readonly PodInfo[];
+  readonly owners: Owners;
+  /** Place of each pod's node; -1 when that takes no part or there is none. */
+  readonly home: Int32Array;
+  /** 1 for the pods that a strategy may propose to move. */
+  readonly movable: Uint8Array;
+  /** The movable pods, node by node: those of node n are at positions start[n] up to start[n + 1]. */
+  readonly movableByNode: { readonly start: Int32Array; readonly pods: Int32Array };
+  readonly tables: LoadTables;
+  readonly load: LoadModel;
+  /** What each node has left. */
+  readonly rooms: readonly Room[];
+  readonly shapes: Shapes;
+}
+
+/** What a cluster is indexed from. */
+export interface ClusterInput {
+  readonly participants: readonly Participant[];
+  readonly subjects: Subjects;
+  readonly usage: PodUsage;
+  /** Whether neither the scope nor a protection holds the pod, by its place. */
+  readonly isFree: (pod: number) => boolean;
+  readonly options: PolicyOptions;
+}
+
+/** Indexes a snapshot once; everything after works on places and typed arrays. */
+export function indexCluster({ participants, subjects, usage, isFree, options }: ClusterInput): Cluster {
+  const { pods, owners } = subjects;
+  const nodes = participants.map(({ node }) => node);
+  const home = homesOf(nodes, subjects);
+  const tables = tabulate(participants, pods, home, usage);
+  const load = loadModel(tables, home, options);
+  const movable = new Uint8Array(pods.length);
+  home.forEach((node, pod) => {
+    movable[pod] = node >= 0 && isFree(pod) && adds(load, pod, node) ? 1 : 0;
+  });
+  const rooms = nodes.map(({ allocatable }) => emptyRoom(allocatable));
+  pods.forEach(({ constraints }, pod) => {
+    const room = rooms[home[pod] ?? -1];
+    if (room !== undefined) {
+      occupy(room, constraints);
+    }
+  });
+  const shapes = internShapes(pods, movable, owners, nodes, rooms);
+  return {
+    nodes,
+    pods,
+    owners,
+    home,
+    movable,
+    movableByNode: group(home, movable, nodes.length),
+    tables,
+    load,
+    rooms,
+    shapes,
+  };
+}
+
+/** Whether the pod adds anything to the load of the node: what does not cannot lower it by leaving. */
+function adds(load: LoadModel, pod: number, node: number): boolean {
+  for (let dimension = 0; dimension < load.dimensions; dimension += 1) {
+    if (load.ofPod(pod, node, dimension) > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** From places among all nodes to places among those that take part. */
+function homesOf(participants: readonly NodeInfo[], { nodes, located }: Subjects): Int32Array {
+  const places = new Map(participants.map((node, place) => [node, place]));
+  const translation = Int32Array.from(nodes.map((node) => places.get(node) ?? -1));
+  return located.map((node) => translation[node] ?? -1);
+}
+
+/** Counting sort: linear, and pods keep their order within a node. */
+function group(home: Int32Array, movable: Uint8Array, nodes: number): Cluster['movableByNode'] {
+  const start = new Int32Array(nodes + 1);
+  home.forEach((node, pod) => {
+    if (movable[pod] === 1) {
+      start[node + 1] = (start[node + 1] ?? 0) + 1;
+    }
+  });
+  for (let node = 0; node < nodes; node += 1) {
+    start[node + 1] = (start[node + 1] ?? 0) + (start[node] ?? 0);
+  }
+  const next = start.slice();
+  const pods = new Int32Array(start[nodes] ?? 0);
+  home.forEach((node, pod) => {
+    if (movable[pod] === 1) {
+      const position = next[node] ?? 0;
+      pods[position] = pod;
+      next[node] = position + 1;
+    }
+  });
+  return { start, pods };
+}

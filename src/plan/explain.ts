@@ -1,0 +1,171 @@
+import type { Budget, BudgetRefusal } from './budgets/budget.ts';
+import { describeRefusal, type Refusal, refusalNumbers } from './filters/refusal.ts';
+import { count, percent } from './format.ts';
+import { toFraction } from './load.ts';
+import { type Reason, shared } from './rejections.ts';
+import type { StateView } from './state.ts';
+import type { Bounds } from './strategies/strategy.ts';
+
+/** What the reasons of the pods that stay are worked out from, at the end of a plan. */
+export interface ExplainInput {
+  readonly state: StateView;
+  readonly bounds: Bounds;
+  /** A load. */
+  readonly minGain: number;
+  /** As the plan has spent them. */
+  readonly budgets: readonly Budget[];
+  /** Budgets that refused a proposal, by place of the pod. */
+  readonly refused: ReadonlyMap<number, BudgetRefusal>;
+}
+
+/** Why each movable pod stays, with its numbers: budget, place in the balance, filters, size, gain, in this order. */
+export function explainStay(input: ExplainInput): (pod: number) => Reason {
+  const { state, bounds, refused } = input;
+  const below = shared(
+    (pod) => state.nodeOf(pod),
+    (node) => belowBounds(state, bounds, node),
+  );
+  const outlooks = createOutlooks(state, bounds);
+  return (pod) => {
+    const refusal = refused.get(pod);
+    if (refusal !== undefined) {
+      return refusal;
+    }
+    if (state.load(state.nodeOf(pod)) <= bounds.sourceAbove) {
+      return below(pod);
+    }
+    const outlook = outlooks(pod);
+    const target = outlook.targets.find((node) => node !== state.nodeOf(pod));
+    return target === undefined ? outlook.refusal : weigh(input, pod, target);
+  };
+}
+
+function belowBounds(state: StateView, { belowCode, sourceAbove, rule }: Bounds, node: number): Reason {
+  const load = toFraction(state.load(node));
+  const limit = toFraction(sourceAbove);
+  const text = `${state.cluster.nodes[node]?.name} at ${percent(load)} is not above ${percent(limit)} (${rule})`;
+  return { code: belowCode, message: text, numbers: { load, limit } };
+}
+
+/** The pod fits on `target`, the least loaded node that would take it. */
+function weigh({ state, bounds, minGain, budgets }: ExplainInput, pod: number, target: number): Reason {
+  const from = state.load(state.nodeOf(pod));
+  const load = from - state.loadWithout(pod);
+  const after = state.loadWith(pod, target);
+  const gain = state.gain(pod, target);
+  const name = state.cluster.nodes[target]?.name;
+  const numbers = { load: toFraction(load), from: toFraction(from), after: toFraction(after) };
+  const would = `adds ${share(load)}: ${name} would be at ${share(after)}`;
+  if (load >= minGain && gain <= 0) {
+    return {
+      code: 'TooLarge',
+      message: `${would}, its own node is at ${share(from)}: only the hot spot would move`,
+      numbers,
+    };
+  }
+  if (load >= minGain && after > bounds.targetUpTo) {
+    const limit = toFraction(bounds.targetUpTo);
+    return {
+      code: 'TooLarge',
+      message: `${would}, above the limit of ${percent(limit)} (${bounds.rule})`,
+      numbers: { ...numbers, limit },
+    };
+  }
+  if (gain < minGain || gain < 1) {
+    const message = `would gain ${share(gain)} on ${name}, thresholds.minGain is ${share(minGain)}`;
+    return {
+      code: 'GainTooSmall',
+      message,
+      numbers: { ...numbers, gain: toFraction(gain), minGain: toFraction(minGain) },
+    };
+  }
+  for (const { check } of budgets) {
+    const refusal = check(pod);
+    if (refusal !== undefined) {
+      return refusal;
+    }
+  }
+  return {
+    code: 'InBalance',
+    message: `would gain ${share(gain)} on ${name}, but the plan balances without it`,
+    numbers,
+  };
+}
+
+function share(load: number): string {
+  return percent(toFraction(load));
+}
+
+/** What becomes of pods of one shape. */
+interface Outlook {
+  /** The two least loaded feasible targets: the second counts for pods that are on the first. */
+  readonly targets: readonly number[];
+  /** Why there is none. */
+  readonly refusal: Reason;
+}
+
+/** Looks at all targets once per shape, not once per pod. */
+function createOutlooks(state: StateView, bounds: Bounds): (pod: number) => Outlook {
+  const known = new Map<number, Outlook>();
+  const targets = [...state.cluster.nodes.keys()]
+    .filter((node) => state.load(node) < bounds.targetBelow)
+    .sort((left, right) => state.load(left) - state.load(right) || left - right);
+  return (pod) => {
+    const shape = state.cluster.shapes.ofPod[pod] ?? -1;
+    const outlook = known.get(shape) ?? lookOut(state, pod, targets);
+    known.set(shape, outlook);
+    return outlook;
+  };
+}
+
+function lookOut(state: StateView, pod: number, targets: readonly number[]): Outlook {
+  const feasible: number[] = [];
+  const refusals: { readonly node: number; readonly refusal: Refusal }[] = [];
+  for (const node of targets) {
+    const refusal = state.refusal(pod, node);
+    if (refusal === undefined) {
+      feasible.push(node);
+    } else {
+      refusals.push({ node, refusal });
+    }
+    if (feasible.length === 2) {
+      return { targets: feasible, refusal: NOWHERE };
+    }
+  }
+  return { targets: feasible, refusal: summarize(state, refusals) };
+}
+
+const NOWHERE: Reason = {
+  code: 'NoFeasibleNode',
+  message: 'no other node is below the balance point',
+  numbers: { nodes: 0 },
+};
+
+/** The filter's own name when one filter refuses everywhere, with the least loaded node as the example. */
+function summarize(
+  state: StateView,
+  refusals: readonly { readonly node: number; readonly refusal: Refusal }[],
+): Reason {
+  const [first] = refusals;
+  if (first === undefined) {
+    return NOWHERE;
+  }
+  const counts = new Map<Refusal['filter'], number>();
+  for (const { refusal } of refusals) {
+    counts.set(refusal.filter, (counts.get(refusal.filter) ?? 0) + 1);
+  }
+  const nodes = refusals.length;
+  if (counts.size > 1) {
+    const parts = [...counts]
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([filter, times]) => `${filter} on ${times}`);
+    return {
+      code: 'NoFeasibleNode',
+      message: `fits on none of ${nodes} nodes: ${parts.join(', ')}`,
+      numbers: { nodes },
+    };
+  }
+  const example = `${state.cluster.nodes[first.node]?.name} ${describeRefusal(first.refusal)}`;
+  const message = `fits on none of ${count(nodes, 'node')}: ${example}`;
+  return { code: first.refusal.filter, message, numbers: { nodes, ...refusalNumbers(first.refusal) } };
+}

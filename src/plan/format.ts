@@ -1,0 +1,25 @@
+import type { LoadResource } from '../model/resources.ts';
+
+/** A fraction as a percentage with two decimals: 0.1234 becomes `12.34 %`. Faster than toFixed, which 150,000 messages feel. */
+export function percent(fraction: number): string {
+  const hundredths = Math.round(Math.abs(fraction) * 10_000);
+  const whole = Math.floor(hundredths / 100);
+  const rest = hundredths - whole * 100;
+  const sign = fraction < 0 && hundredths > 0 ? '-' : '';
+  return `${sign}${whole}.${rest < 10 ? '0' : ''}${rest} %`;
+}
+
+/** An amount of a resource for people: `1.25 cores`, `512 MiB`. */
+export function amount(resource: LoadResource, value: number): string {
+  return resource === 'cpu' ? `${trimmed(value / 1000)} cores` : `${trimmed(value / 2 ** 20)} MiB`;
+}
+
+/** At most three decimals, without trailing zeros. */
+export function trimmed(value: number): string {
+  return String(Math.round(value * 1000) / 1000);
+}
+
+/** `1 pod`, `2 pods`. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto';
+import type { StrategyName } from '../api/v1alpha1/rebalance-policy.ts';
+import type { Move } from './plan.ts';
+
+/**
+ * SHA-256 in hex over a canonical text of strategy and moves: equal plans have equal hashes, whenever they were made.
+ * Loads and gains count with six decimals, as they are written into a RebalancePlan.
+ */
+export function planHash(strategy: StrategyName, moves: readonly Move[]): string {
+  const lines = moves.map(({ pod, owner, from, to, load, gain }) => {
+    const pieces = [pod.namespace, pod.name, pod.uid, owner.kind, owner.name, owner.uid, from, to];
+    return JSON.stringify([...pieces, load.toFixed(6), gain.toFixed(6)]);
+  });
+  return createHash('sha256')
+    .update([strategy, ...lines].join('\n'))
+    .digest('hex');
+}

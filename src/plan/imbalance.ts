@@ -1,0 +1,44 @@
+import { type LoadTables, meanOf } from './load.ts';
+import type { Imbalance, ImbalanceByResource } from './plan.ts';
+
+/** How uneven every resource of the policy is when pod `i` is on node `nodeOf[i]` (KSE eq. 1 for `ema`). */
+export function imbalanceOf(tables: LoadTables, nodeOf: Int32Array): ImbalanceByResource {
+  const entries = tables.usage.resources.map((name, index) => [name, measure(tables, nodeOf, index)] as const);
+  return Object.fromEntries(entries);
+}
+
+/** Fractions of the nodes that offer the resource. */
+function measure(tables: LoadTables, nodeOf: Int32Array, index: number): Imbalance {
+  const used = Float64Array.from(tables.floors[index] ?? []);
+  nodeOf.forEach((node, pod) => {
+    if (node >= 0) {
+      used[node] = (used[node] ?? 0) + (tables.usage.values[index]?.[pod] ?? 0);
+    }
+  });
+  const capacities = tables.allocatable[index] ?? new Float64Array();
+  const loads = used
+    .map((value, node) => value / (capacities[node] ?? 0))
+    .filter((_, node) => (capacities[node] ?? 0) > 0);
+  return summarize(loads, meanOf(tables, nodeOf, index));
+}
+
+function summarize(loads: Float64Array, mean: number): Imbalance {
+  let absolute = 0;
+  let squared = 0;
+  let max = 0;
+  let min = Number.POSITIVE_INFINITY;
+  for (const load of loads) {
+    absolute += Math.abs(load - mean);
+    squared += (load - mean) ** 2;
+    max = Math.max(max, load);
+    min = Math.min(min, load);
+  }
+  const nodes = Math.max(1, loads.length);
+  return {
+    mean,
+    ema: absolute / nodes,
+    stddev: Math.sqrt(squared / nodes),
+    range: loads.length === 0 ? 0 : max - min,
+    max,
+  };
+}

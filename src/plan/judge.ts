@@ -1,0 +1,119 @@
+import type { Budget, BudgetRefusal } from './budgets/budget.ts';
+import type { Refusal } from './filters/refusal.ts';
+import { isImprovement, type State } from './state.ts';
+import type { Proposal, Reach, Strategy, Verdict } from './strategies/strategy.ts';
+
+/** A move that the planner has accepted, with what it was worth at its position. Places and loads. */
+export interface AcceptedMove {
+  readonly pod: number;
+  readonly from: number;
+  readonly to: number;
+  /** What the pod added to the load of its node. */
+  readonly load: number;
+  readonly gain: number;
+  /** Loads of the two nodes before and after. */
+  readonly before: { readonly from: number; readonly to: number };
+  readonly after: { readonly from: number; readonly to: number };
+}
+
+/** What stands in the way of a move. */
+export type Objection =
+  | { readonly kind: 'NotMovable' }
+  | { readonly kind: 'Filter'; readonly refusal: Refusal }
+  | { readonly kind: 'Budget'; readonly refusal: BudgetRefusal; readonly reach: Reach }
+  | { readonly kind: 'NoGain' };
+
+/** Disposes of what a strategy proposes, whatever the strategy believes. */
+export interface Judge {
+  readonly accepted: readonly AcceptedMove[];
+  /** Budgets that refused pods, by place of the pod. */
+  readonly refused: ReadonlyMap<number, BudgetRefusal>;
+  /** Accepts a proposal and carries it out on the state, or refuses it. */
+  readonly judge: (proposal: Proposal) => Verdict;
+}
+
+/**
+ * A judge over `state`, which it changes. A move must be of a movable pod that the plan has not moved yet, to another node
+ * on which all filters let it run at this position of the plan, within all budgets, and, unless the strategy is judged by
+ * the whole plan, it must gain at least `minGain` (a load) and lower the objective.
+ */
+export function createJudge(
+  state: State,
+  budgets: readonly Budget[],
+  judgedBy: Strategy['judgedBy'],
+  minGain: number,
+): Judge {
+  const accepted: AcceptedMove[] = [];
+  const refused = new Map<number, BudgetRefusal>();
+  const gains = ({ pod, to }: Proposal): boolean =>
+    judgedBy === 'WholePlan' ||
+    (state.gain(pod, to) >= Math.max(minGain, 1) && isImprovement(state.objectiveChange(pod, to)));
+  const objectionTo = (proposal: Proposal): Objection | undefined =>
+    movability(state, proposal) ??
+    infeasibility(state, proposal) ??
+    (gains(proposal) ? undefined : { kind: 'NoGain' }) ??
+    overBudget(budgets, proposal);
+  return {
+    accepted,
+    refused,
+    judge: (proposal) => {
+      const objection = objectionTo(proposal);
+      if (objection === undefined) {
+        accepted.push(carryOut(state, proposal));
+        for (const { spend } of budgets) {
+          spend(proposal.pod);
+        }
+        return { accepted: true };
+      }
+      if (objection.kind === 'Budget') {
+        refused.set(proposal.pod, objection.refusal);
+      }
+      return { accepted: false, reach: reachOf(objection) };
+    },
+  };
+}
+
+function movability({ cluster, nodeOf }: State, { pod, to }: Proposal): Objection | undefined {
+  const home = cluster.home[pod] ?? -1;
+  const isHome = cluster.movable[pod] === 1 && nodeOf(pod) === home;
+  const isElsewhere = to !== home && cluster.nodes[to] !== undefined;
+  return isHome && isElsewhere ? undefined : { kind: 'NotMovable' };
+}
+
+function infeasibility(state: State, { pod, to }: Proposal): Objection | undefined {
+  const refusal = state.refusal(pod, to);
+  return refusal === undefined ? undefined : { kind: 'Filter', refusal };
+}
+
+function overBudget(budgets: readonly Budget[], { pod }: Proposal): Objection | undefined {
+  for (const { check, reach } of budgets) {
+    const refusal = check(pod);
+    if (refusal !== undefined) {
+      return { kind: 'Budget', refusal, reach };
+    }
+  }
+  return undefined;
+}
+
+function reachOf(objection: Objection): Reach {
+  switch (objection.kind) {
+    case 'NotMovable':
+      return 'Pod';
+    case 'Filter':
+    case 'NoGain':
+      return 'Move';
+    case 'Budget':
+      return objection.reach;
+    default:
+      return objection satisfies never;
+  }
+}
+
+function carryOut(state: State, { pod, to }: Proposal): AcceptedMove {
+  const from = state.nodeOf(pod);
+  const gain = state.gain(pod, to);
+  const load = state.load(from) - state.loadWithout(pod);
+  const before = { from: state.load(from), to: state.load(to) };
+  state.move(pod, to);
+  return { pod, from, to, load, gain, before, after: { from: state.load(from), to: state.load(to) } };
+}

@@ -1,0 +1,208 @@
+import type { PodInfo } from '../model/pod.ts';
+import type { PolicyOptions } from './options.ts';
+import type { Participant } from './participation.ts';
+import type { PodUsage } from './pod-usage.ts';
+
+/**
+ * Loads are whole billionths of a node's allocatable. Whole numbers add up exactly, so a load does not depend on the order
+ * of the pods, a pod that moves there and back leaves no trace, and writing 1000m as 1 changes nothing (quality.md 6, 7).
+ */
+export const WHOLE_NODE = 1e9;
+
+/** `fraction` of a node's capacity as a load. */
+export function toLoad(fraction: number): number {
+  return Math.round(fraction * WHOLE_NODE);
+}
+
+/** A load as a fraction of a node's capacity. */
+export function toFraction(load: number): number {
+  return load / WHOLE_NODE;
+}
+
+/** How usage becomes load on the nodes that take part. Nodes and pods are named by their place. */
+export interface LoadModel {
+  /**
+   * Weighted: 1, since a weighted mean of fractions adds up pod by pod. Dominant: one per resource, and the load of a node
+   * is the largest of its sums.
+   */
+  readonly dimensions: number;
+  /** What the pod adds to `node` in one dimension: its usage over *that* node's allocatable. */
+  readonly ofPod: (pod: number, node: number, dimension: number) => number;
+  /** What no known pod accounts for on `node`: daemons outside of pods. Fixed. */
+  readonly ofFloor: (node: number, dimension: number) => number;
+  /** Bounds of what a pod adds to the load of any of `nodes`. */
+  readonly boundsOver: (nodes: Iterable<number>) => PodBounds;
+  /** The load that every node would have if usage could be poured: the capacity-weighted mean. */
+  readonly mean: number;
+  /** Share of each node in the capacity; adds up to 1. */
+  readonly weights: Float64Array;
+}
+
+/** Bounds of what a pod, named by its place, adds to the load of some nodes. */
+export interface PodBounds {
+  readonly least: (pod: number) => number;
+  readonly most: (pod: number) => number;
+}
+
+/** Usage and capacity per resource of the policy: what a load model is made from. */
+export interface LoadTables {
+  readonly usage: PodUsage;
+  /** Per resource and node; 0 where the node does not offer it, which then does not count there. */
+  readonly allocatable: readonly Float64Array[];
+  /** Per resource and node. */
+  readonly floors: readonly Float64Array[];
+}
+
+/**
+ * Tables for the nodes that take part. `home` has the place of each pod's node, -1 elsewhere. The floor of a node is its
+ * sample minus its pods' usage, never negative; a pod without a sample that is younger than the node's window is not part
+ * of the node's sample and comes on top.
+ */
+export function tabulate(
+  participants: readonly Participant[],
+  pods: readonly PodInfo[],
+  home: Int32Array,
+  usage: PodUsage,
+): LoadTables {
+  const allocatable = usage.resources.map((name) =>
+    Float64Array.from(participants, ({ node }) => Math.max(0, node.allocatable[name])),
+  );
+  const floors = usage.resources.map((name) => Float64Array.from(participants, ({ sample }) => sample?.[name] ?? 0));
+  const windowStart = Float64Array.from(participants, ({ sample }) => startOf(sample));
+  home.forEach((node, place) => {
+    if (node < 0 || (usage.sampled[place] === 0 && !((pods[place]?.createdAt ?? 0) <= (windowStart[node] ?? 0)))) {
+      return;
+    }
+    floors.forEach((floor, index) => {
+      floor[node] = (floor[node] ?? 0) - (usage.values[index]?.[place] ?? 0);
+    });
+  });
+  return { usage, allocatable, floors: floors.map((floor) => floor.map((value) => Math.max(0, value))) };
+}
+
+function startOf(sample: Participant['sample']): number {
+  return sample === undefined ? 0 : sample.timestamp - (sample.window > 0 ? sample.window : 0);
+}
+
+/** The load model of a policy over `tables`. */
+export function loadModel(tables: LoadTables, home: Int32Array, { load }: PolicyOptions): LoadModel {
+  const { usage, allocatable, floors } = tables;
+  const weights = load.resources.map(({ weight }) => weight);
+  const dominant = load.aggregate === 'Dominant' && weights.length > 1;
+  const fraction = dominant ? ratio : weightedMean;
+  const means = usage.resources.map((_, index) => meanOf(tables, home, index));
+  return {
+    dimensions: dominant ? weights.length : 1,
+    ofPod: (pod, node, dimension) =>
+      Math.round(WHOLE_NODE * fraction(usage.values, pod, allocatable, node, weights, dimension)),
+    ofFloor: (node, dimension) =>
+      Math.round(WHOLE_NODE * fraction(floors, node, allocatable, node, weights, dimension)),
+    boundsOver: (nodes) => bounds(tables, Int32Array.from(nodes), weights, dominant),
+    mean: toLoad(dominant ? Math.max(...means) : mix(means, weights)),
+    weights: capacityShares(allocatable, weights),
+  };
+}
+
+function ratio(
+  amounts: readonly Float64Array[],
+  place: number,
+  allocatable: readonly Float64Array[],
+  node: number,
+  _weights: readonly number[],
+  dimension: number,
+): number {
+  const capacity = allocatable[dimension]?.[node] ?? 0;
+  return capacity > 0 ? (amounts[dimension]?.[place] ?? 0) / capacity : 0;
+}
+
+/** Over the resources that count on the node. */
+function weightedMean(
+  amounts: readonly Float64Array[],
+  place: number,
+  allocatable: readonly Float64Array[],
+  node: number,
+  weights: readonly number[],
+): number {
+  if (weights.length === 1) {
+    return ratio(amounts, place, allocatable, node, weights, 0);
+  }
+  let sum = 0;
+  let total = 0;
+  for (let index = 0; index < weights.length; index += 1) {
+    if ((allocatable[index]?.[node] ?? 0) > 0) {
+      const weight = weights[index] ?? 0;
+      sum += weight * ratio(amounts, place, allocatable, node, weights, index);
+      total += weight;
+    }
+  }
+  return total > 0 ? sum / total : 0;
+}
+
+function mix(values: readonly number[], weights: readonly number[]): number {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return total > 0 ? values.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), 0) / total : 0;
+}
+
+/**
+ * A weighted mean is least on a node that is largest in everything; where a resource does not count on some node, and for
+ * the dominant resource, only the smallest of the fractions is a safe bound.
+ */
+function bounds(
+  { usage, allocatable }: LoadTables,
+  nodes: Int32Array,
+  weights: readonly number[],
+  dominant: boolean,
+): PodBounds {
+  const offered = allocatable.map((capacities) =>
+    Float64Array.from(nodes, (node) => capacities[node] ?? 0).filter((capacity) => capacity > 0),
+  );
+  const largest = offered.map((capacities) => capacities.reduce((most, capacity) => Math.max(most, capacity), 0));
+  const smallest = offered.map((capacities, index) =>
+    capacities.reduce((least, capacity) => Math.min(least, capacity), largest[index] ?? 0),
+  );
+  const everywhere = !dominant && offered.every((capacities) => capacities.length === nodes.length);
+  const bound = (pod: number, capacities: readonly number[], safe: (...values: number[]) => number): number => {
+    const fractions = capacities.map((capacity, index) => (usage.values[index]?.[pod] ?? 0) / (capacity || 1));
+    return WHOLE_NODE * (everywhere ? mix(fractions, weights) : safe(...fractions));
+  };
+  if (weights.length === 1) {
+    const [values, most, least] = [usage.values[0] ?? new Float64Array(), largest[0] || 1, smallest[0] || 1];
+    return {
+      least: (pod) => Math.floor((WHOLE_NODE * (values[pod] ?? 0)) / most),
+      most: (pod) => Math.ceil((WHOLE_NODE * (values[pod] ?? 0)) / least),
+    };
+  }
+  return {
+    least: (pod) => Math.floor(bound(pod, largest, Math.min)),
+    most: (pod) => Math.ceil(bound(pod, smallest, Math.max)),
+  };
+}
+
+/** Capacity-weighted mean of one resource, a fraction: sum of usage over sum of allocatable where it is offered. */
+export function meanOf({ usage, allocatable, floors }: LoadTables, home: Int32Array, index: number): number {
+  const capacities = allocatable[index] ?? new Float64Array();
+  let used = 0;
+  let capacity = 0;
+  for (let node = 0; node < capacities.length; node += 1) {
+    const offered = capacities[node] ?? 0;
+    used += offered > 0 ? (floors[index]?.[node] ?? 0) : 0;
+    capacity += offered;
+  }
+  home.forEach((node, pod) => {
+    used += node >= 0 && (capacities[node] ?? 0) > 0 ? (usage.values[index]?.[pod] ?? 0) : 0;
+  });
+  return capacity > 0 ? used / capacity : 0;
+}
+
+function capacityShares(allocatable: readonly Float64Array[], weights: readonly number[]): Float64Array {
+  const nodes = allocatable[0]?.length ?? 0;
+  const totals = allocatable.map((capacities) => capacities.reduce((sum, capacity) => sum + capacity, 0));
+  return Float64Array.from({ length: nodes }, (_, node) =>
+    mix(
+      allocatable.map((capacities, index) =>
+        (totals[index] ?? 0) > 0 ? (capacities[node] ?? 0) / (totals[index] ?? 1) : 0,
+      ),
+      weights,
+    ),
+  );
+}

@@ -1,0 +1,143 @@
+import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
+import type { LabelSelectorField } from '../api/v1alpha1/schema.ts';
+import { parseDuration } from '../model/duration.ts';
+import type { LoadResource } from '../model/resources.ts';
+import type { Requirement, Selector } from '../model/selector.ts';
+import type { Seconds } from '../model/units.ts';
+
+/** Settings of the strategy that a policy names. */
+export type StrategyOptions =
+  | { readonly type: 'RefineLB'; readonly overload: number; readonly refinements: 'Standard' | 'None' }
+  | { readonly type: 'GreedyLB'; readonly minimizeMoves: boolean; readonly tolerance: number };
+
+/** A limit that is a count, or a share of the replicas that is rounded up. */
+export type Limit =
+  | { readonly kind: 'Count'; readonly count: number }
+  | { readonly kind: 'Share'; readonly share: number };
+
+/** One entry of `spec.budgets`; what is absent does not limit. */
+export interface BudgetOptions {
+  readonly maxMoves: number | undefined;
+  readonly maxConcurrent: number | undefined;
+  readonly perOwner: Limit | undefined;
+  readonly perNode: number | undefined;
+  readonly perNamespace: number | undefined;
+}
+
+/** What a policy is about. */
+export interface ScopeOptions {
+  readonly namespaceSelector: Selector;
+  readonly podSelector: Selector;
+  readonly nodeSelector: Selector;
+  /** Namespaces that never take part: kube-system and the operator's own. */
+  readonly excludedNamespaces: ReadonlySet<string>;
+  /** UIDs of pods in the scope that an older policy owns. */
+  readonly foreignPods: ReadonlySet<string>;
+}
+
+/** What a policy asks of the planner, with text turned into numbers. */
+export interface PolicyOptions {
+  readonly strategy: StrategyOptions;
+  readonly load: {
+    readonly source: 'MetricsAPI' | 'Requests';
+    readonly resources: readonly { readonly name: LoadResource; readonly weight: number }[];
+    readonly aggregate: 'Weighted' | 'Dominant';
+    readonly maxAge: Seconds;
+    readonly minCoverage: number;
+  };
+  /** Points of node capacity, fractions in [0, 1]. */
+  readonly thresholds: { readonly trigger: number; readonly minGain: number; readonly minImprovement: number };
+  readonly scope: ScopeOptions;
+  readonly budgets: readonly BudgetOptions[];
+  readonly protections: {
+    readonly minPodAge: Seconds;
+    readonly minReplicas: number;
+    readonly priorityThreshold: number;
+    readonly localStorage: 'Protect' | 'Allow';
+  };
+}
+
+/** Namespaces that are out of scope wherever the planner runs; the operator's own is `evenkeel-system` unless it says otherwise. */
+export const EXCLUDED_NAMESPACES: ReadonlySet<string> = new Set(['kube-system', 'evenkeel-system']);
+
+/**
+ * The planner's view of a policy's spec.
+ * `spec` has passed `validate` and is defaulted, so nothing here can fail for a user's mistake.
+ */
+export function resolveOptions(
+  spec: RebalancePolicySpec,
+  excludedNamespaces: ReadonlySet<string> = EXCLUDED_NAMESPACES,
+  foreignPods: ReadonlySet<string> = new Set(),
+): PolicyOptions {
+  return {
+    strategy: resolveStrategy(spec.strategy),
+    load: {
+      source: spec.load.source,
+      resources: spec.load.resources,
+      aggregate: spec.load.aggregate,
+      maxAge: parseDuration(spec.load.maxAge),
+      minCoverage: Number(spec.load.minCoverage),
+    },
+    thresholds: {
+      trigger: Number(spec.thresholds.trigger),
+      minGain: Number(spec.thresholds.minGain),
+      minImprovement: Number(spec.thresholds.minImprovement),
+    },
+    scope: {
+      namespaceSelector: resolveSelector(spec.scope.namespaceSelector),
+      podSelector: resolveSelector(spec.scope.podSelector),
+      nodeSelector: resolveSelector(spec.scope.nodeSelector),
+      excludedNamespaces,
+      foreignPods,
+    },
+    budgets: spec.budgets.map((budget) => ({
+      maxMoves: budget.maxMoves,
+      maxConcurrent: budget.maxConcurrent,
+      perOwner: budget.perOwner === undefined ? undefined : resolveLimit(budget.perOwner),
+      perNode: budget.perNode,
+      perNamespace: budget.perNamespace,
+    })),
+    protections: {
+      minPodAge: parseDuration(spec.protections.minPodAge),
+      minReplicas: spec.protections.minReplicas,
+      priorityThreshold: spec.protections.priorityThreshold,
+      localStorage: spec.protections.localStorage,
+    },
+  };
+}
+
+function resolveStrategy(strategy: RebalancePolicySpec['strategy']): StrategyOptions {
+  switch (strategy.type) {
+    case 'RefineLB':
+      return {
+        type: 'RefineLB',
+        overload: Number(strategy.refineLB?.overload ?? '1.05'),
+        refinements: strategy.refineLB?.refinements ?? 'Standard',
+      };
+    case 'GreedyLB':
+      return {
+        type: 'GreedyLB',
+        minimizeMoves: strategy.greedyLB?.minimizeMoves ?? true,
+        tolerance: Number(strategy.greedyLB?.tolerance ?? '0.02'),
+      };
+    default:
+      return strategy.type satisfies never;
+  }
+}
+
+function resolveLimit(limit: number | string): Limit {
+  return typeof limit === 'number'
+    ? { kind: 'Count', count: limit }
+    : { kind: 'Share', share: Number(limit.slice(0, -1)) / 100 };
+}
+
+/** A selector of our resources as the model's Selector. */
+export function resolveSelector(field: LabelSelectorField): Selector {
+  const labels = Object.entries(field.matchLabels ?? {}).map(
+    ([key, value]): Requirement => ({ key, operator: 'In', values: [value] }),
+  );
+  const expressions = (field.matchExpressions ?? []).map(
+    ({ key, operator, values }): Requirement => ({ key, operator, values: values ?? [] }),
+  );
+  return { requirements: [...labels, ...expressions] };
+}

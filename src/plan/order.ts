@@ -1,0 +1,48 @@
+import type { NodeInfo } from '../model/node.ts';
+import type { PodInfo } from '../model/pod.ts';
+
+/** Compares by code unit, the same on every machine; localeCompare is not. */
+export function compareText(left: string, right: string): number {
+  if (left === right) {
+    return 0;
+  }
+  return left < right ? -1 : 1;
+}
+
+/** The nodes by name. A snapshot promises that order, but equal plans for equal clusters must not hang on a promise. */
+export function sortNodes(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
+  return sorted(nodes, (left, right) => compareText(left.name, right.name) || compareText(left.uid, right.uid));
+}
+
+/** The pods by namespace, name and uid: the order in which ties between equal loads are broken. */
+export function sortPods(pods: readonly PodInfo[]): readonly PodInfo[] {
+  return sorted(
+    pods,
+    (left, right) =>
+      compareText(left.namespace, right.namespace) ||
+      compareText(left.name, right.name) ||
+      compareText(left.uid, right.uid),
+  );
+}
+
+/** Place of each pod's node among `nodes`; -1 for pods without one that is known. */
+export function locatePods(pods: readonly PodInfo[], nodes: readonly NodeInfo[]): Int32Array {
+  const places = new Map(nodes.map(({ name }, place) => [name, place]));
+  const located = new Int32Array(pods.length);
+  pods.forEach(({ nodeName }, pod) => {
+    located[pod] = nodeName === undefined ? -1 : (places.get(nodeName) ?? -1);
+  });
+  return located;
+}
+
+/** `items` itself when they are in order, which takes one pass to see; else a sorted copy. */
+function sorted<Item>(items: readonly Item[], compare: (left: Item, right: Item) => number): readonly Item[] {
+  let previous: Item | undefined;
+  for (const item of items) {
+    if (previous !== undefined && compare(previous, item) > 0) {
+      return items.toSorted(compare);
+    }
+    previous = item;
+  }
+  return items;
+}

@@ -1,0 +1,90 @@
+import type { Cluster } from './cluster.ts';
+import { amount, count, percent } from './format.ts';
+import type { Holds } from './holds.ts';
+import type { AcceptedMove } from './judge.ts';
+import { meanOf, toFraction } from './load.ts';
+import type { Move, Rejection } from './plan.ts';
+import { countCodes } from './rejections.ts';
+import type { SearchResult } from './search.ts';
+
+/** A move for people and other programs, with names instead of places. */
+export function describeMove({ pods, nodes, owners }: Cluster, move: AcceptedMove): Move {
+  const pod = pods[move.pod];
+  const from = nodes[move.from]?.name;
+  const to = nodes[move.to]?.name;
+  const owner = owners.list[owners.ofPod[move.pod] ?? -1]?.ref;
+  if (pod === undefined || from === undefined || to === undefined || owner === undefined) {
+    throw new RangeError(`move of pod ${move.pod} from node ${move.from} to node ${move.to} names something unknown`);
+  }
+  const { namespace, name, uid } = pod;
+  const [source, target] = [`${from} ${change(move, 'from')}`, `${to} ${change(move, 'to')}`];
+  return {
+    pod: { namespace, name, uid },
+    owner: { kind: owner.kind, name: owner.name, uid: owner.uid },
+    from,
+    to,
+    load: toFraction(move.load),
+    gain: toFraction(move.gain),
+    reason: `adds ${share(move.load)} to its node: ${source}, ${target}, the higher one falls by ${share(move.gain)}`,
+  };
+}
+
+function change({ before, after }: AcceptedMove, node: 'from' | 'to'): string {
+  return `${share(before[node])} -> ${share(after[node])}`;
+}
+
+function share(load: number): string {
+  return percent(toFraction(load));
+}
+
+/** `spread` is a load, `trigger` a fraction. */
+export function balancedMessage(spread: number, trigger: number): string {
+  return `highest and lowest node are ${share(spread)} apart, thresholds.trigger is ${percent(trigger)}`;
+}
+
+/** Why no pod may be moved at all. */
+export function unmovableMessage({ inScope, of }: Holds, { home, pods }: Cluster): string {
+  const counts = new Map<string, number>();
+  pods.forEach((_, pod) => {
+    if (inScope[pod] === 1) {
+      const code = of(pod)?.code ?? ((home[pod] ?? -1) < 0 ? 'NodeNotParticipating' : 'NoUsage');
+      counts.set(code, (counts.get(code) ?? 0) + 1);
+    }
+  });
+  const reasons = [...counts].sort(([left, many], [right, more]) => more - many || (left < right ? -1 : 1));
+  const list = reasons.map(([code, times]) => `${code} ${times}`).join(', ');
+  return list === '' ? 'no pod is in scope' : `no pod may be moved: ${list}`;
+}
+
+/** What stands in the way when no move helps, most frequent first, and what capacity is missing if any is. */
+export function unhelpedMessage(
+  { discarded }: SearchResult,
+  cluster: Cluster,
+  { of }: Holds,
+  rejections: readonly Rejection[],
+): string {
+  const held = new Set(cluster.pods.flatMap(({ uid }, pod) => (of(pod) === undefined ? [] : [uid])));
+  const codes = countCodes(rejections.filter(({ pod }) => !held.has(pod.uid)));
+  const reasons = codes.map(([code, times]) => `${code} ${times}`).join(', ');
+  const why =
+    discarded ??
+    `no move helps; ${count(
+      codes.reduce((sum, [, times]) => sum + times, 0),
+      'pod',
+    )} that may be moved stay: ${reasons}`;
+  const missing = missingCapacity(cluster);
+  return missing === '' ? why : `${why}; ${missing}`;
+}
+
+/**
+ * Where the mean load of a resource is above 1, even a perfectly balanced cluster is overloaded: what is used beyond
+ * allocatable is the capacity that is missing. Empty when nothing is.
+ */
+function missingCapacity({ tables, home }: Cluster): string {
+  const shortages = tables.usage.resources.flatMap((resource, index) => {
+    const capacity = tables.allocatable[index]?.reduce((sum, value) => sum + value, 0) ?? 0;
+    const excess = (meanOf(tables, home, index) - 1) * capacity;
+    return excess > 0 ? [amount(resource, excess)] : [];
+  });
+  return shortages.length === 0 ? '' : `the nodes are under-provisioned by ${shortages.join(' and ')}`;
+}

@@ -1,0 +1,87 @@
+import type { StrategyName } from '../api/v1alpha1/rebalance-policy.ts';
+import type { OwnerRef, PodRef } from '../model/pod.ts';
+import type { LoadResource } from '../model/resources.ts';
+import type { EpochSeconds, Seconds } from '../model/units.ts';
+import type { RejectionCode } from './rejection-codes.ts';
+
+/** One pod that the plan wants elsewhere. Its place in `Plan.moves` is its place in the sequence. */
+export interface Move {
+  readonly pod: PodRef;
+  readonly owner: OwnerRef;
+  readonly from: string;
+  /** Never equal to `from`. */
+  readonly to: string;
+  /** What the pod adds to the load of `from`: a fraction of that node's allocatable. */
+  readonly load: number;
+  /** Points of node capacity (0.01 = one percentage point) by which the higher of the two nodes falls. */
+  readonly gain: number;
+  /** One sentence with the numbers behind the move. */
+  readonly reason: string;
+}
+
+/** Why a pod that was considered is not moved. */
+export interface Rejection {
+  readonly pod: PodRef;
+  readonly code: RejectionCode;
+  /** One sentence that names what stands in the way and its numbers. */
+  readonly message: string;
+  /** The numbers of the message, by name, base units. */
+  readonly numbers: Readonly<Record<string, number>>;
+}
+
+/** How uneven the load of one resource is over the nodes that take part. All are fractions of node capacity. */
+export interface Imbalance {
+  /** Capacity-weighted mean: sum of usage over sum of allocatable. */
+  readonly mean: number;
+  /** Mean absolute error against the mean (KSE eq. 1). */
+  readonly ema: number;
+  readonly stddev: number;
+  /** Highest minus lowest. */
+  readonly range: number;
+  /** Highest node. */
+  readonly max: number;
+}
+
+/** Imbalance of each resource of the policy. */
+export type ImbalanceByResource = Readonly<Partial<Record<LoadResource, Imbalance>>>;
+
+/** Why a plan has the moves that it has, or none. */
+export type PlanOutcome =
+  /** There are moves. */
+  | { readonly kind: 'Moves' }
+  /** Imbalance is below `thresholds.trigger`. */
+  | { readonly kind: 'Balanced'; readonly message: string }
+  /** Imbalance is above the trigger, but no allowed move helps enough; the message says what stands in the way. */
+  | { readonly kind: 'NoBeneficialMove'; readonly message: string }
+  /** Fewer than two nodes take part, or no pod may be moved at all. */
+  | { readonly kind: 'NothingToBalance'; readonly message: string }
+  /** No Metrics API, or no metrics objects in the file. */
+  | { readonly kind: 'MetricsUnavailable'; readonly message: string }
+  /** Coverage of valid samples below `load.minCoverage`. */
+  | { readonly kind: 'MetricsIncomplete'; readonly message: string };
+
+/** How well the Metrics API covers the nodes. */
+export interface MetricsCoverage {
+  readonly readyNodes: number;
+  /** Ready nodes with a valid sample, idle nodes included. */
+  readonly sampledNodes: number;
+  /** sampledNodes / readyNodes; 1 when there are no Ready nodes. */
+  readonly ratio: number;
+  /** Age of the oldest valid sample; 0 when there is none. */
+  readonly maxAge: Seconds;
+}
+
+/** What the planner decided: plain data, the same for the same snapshot and policy wherever it runs. */
+export interface Plan {
+  readonly strategy: StrategyName;
+  readonly takenAt: EpochSeconds;
+  readonly outcome: PlanOutcome;
+  readonly moves: readonly Move[];
+  readonly rejections: readonly Rejection[];
+  readonly coverage: MetricsCoverage;
+  readonly imbalance: { readonly before: ImbalanceByResource; readonly planned: ImbalanceByResource };
+  /** The figure that `thresholds.trigger` is compared with: highest minus lowest aggregated load, before and planned. */
+  readonly spread: { readonly before: number; readonly planned: number };
+  /** SHA-256 in hex over strategy and moves; equal plans have equal hashes. */
+  readonly hash: string;
+}

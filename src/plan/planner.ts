@@ -1,0 +1,220 @@
+import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { type PdbLookup, pdbLookup } from './budgets/pod-disruption-budget.ts';
+import { type Cluster, indexCluster } from './cluster.ts';
+import { planHash } from './hash.ts';
+import { findHolds, type Holds } from './holds.ts';
+import { imbalanceOf } from './imbalance.ts';
+import { toFraction, toLoad } from './load.ts';
+import { gateMessage } from './metrics-gate.ts';
+import type { PolicyOptions } from './options.ts';
+import { locatePods, sortNodes, sortPods } from './order.ts';
+import { balancedMessage, describeMove, unhelpedMessage, unmovableMessage } from './outcome.ts';
+import { indexOwners } from './owners.ts';
+import { type Participation, participation } from './participation.ts';
+import type { Move, Plan, PlanOutcome, Rejection } from './plan.ts';
+import { measurePods, type Subjects } from './pod-usage.ts';
+import { type Reason, rejectAll } from './rejections.ts';
+import { type SearchResult, search } from './search.ts';
+import { initialState, type StateView } from './state.ts';
+
+/**
+ * Decides which pods should run elsewhere. Pure: the same snapshot and options give the same plan, byte for byte, in any
+ * order of nodes and pods; time is `snapshot.takenAt`. Never throws for what a cluster can look like; a plan without moves
+ * says in `outcome` why.
+ */
+export function plan(snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
+  const survey = surveyOf(snapshot, options);
+  const { coverage } = survey.participation;
+  const gate =
+    options.load.source === 'Requests' ? undefined : gateMessage(snapshot.usage, coverage, options.load.minCoverage);
+  if (gate !== undefined) {
+    const nodes = {
+      code: 'NodeNotParticipating',
+      message: `no node takes part: ${gate.message}`,
+      numbers: { ratio: coverage.ratio },
+    } as const;
+    return finish(survey, options, gate, { rejections: rejectAll(survey.pods, survey.holds, nobody, () => nodes) });
+  }
+  const cluster = clusterOf(survey, snapshot, options);
+  const state = initialState(cluster);
+  const before = spreadOf(state);
+  const early = earlyOutcome(survey, cluster, before, options);
+  if (early !== undefined) {
+    const rejections = rejectAll(
+      survey.pods,
+      survey.holds,
+      nobody,
+      stayReason(survey, cluster, () => early.reason),
+    );
+    return finish(survey, options, early.outcome, { rejections, cluster, state });
+  }
+  const result = search(state, survey.pdbs, options);
+  const explain = stayReason(survey, cluster, result.explain);
+  const rejections = rejectAll(survey.pods, survey.holds, (pod) => result.movedPods.has(pod), explain);
+  return finish(survey, options, outcomeOf(result, cluster, survey, rejections), {
+    rejections,
+    cluster,
+    state,
+    result,
+  });
+}
+
+/** The snapshot in order, and what can be said before loads are known. */
+interface Survey {
+  readonly snapshot: ClusterSnapshot;
+  readonly pods: readonly PodInfo[];
+  readonly subjects: Subjects;
+  readonly pdbs: PdbLookup;
+  readonly holds: Holds;
+  readonly participation: Participation;
+}
+
+function surveyOf(snapshot: ClusterSnapshot, options: PolicyOptions): Survey {
+  const nodes = sortNodes(snapshot.nodes);
+  const pods = sortPods(snapshot.pods);
+  const owners = indexOwners(pods, snapshot.workloads);
+  const pdbs = pdbLookup(snapshot.pdbs);
+  const holds = findHolds(snapshot, pods, owners, pdbs, options);
+  const movable = new Set<SchedulingConstraints>();
+  pods.forEach(({ constraints }, pod) => {
+    if (isFree(holds, pod)) {
+      movable.add(constraints);
+    }
+  });
+  const subjects = { pods, nodes, owners, located: locatePods(pods, nodes) };
+  const takesPart = participation({ snapshot, nodes, pods, movable, options });
+  return { snapshot, pods, subjects, pdbs, holds, participation: takesPart };
+}
+
+function isFree({ inScope, of }: Holds, pod: number): boolean {
+  return inScope[pod] === 1 && of(pod) === undefined;
+}
+
+function nobody(): boolean {
+  return false;
+}
+
+function clusterOf(
+  { subjects, holds, participation }: Survey,
+  snapshot: ClusterSnapshot,
+  options: PolicyOptions,
+): Cluster {
+  const usage = measurePods(subjects, snapshot, options);
+  const { participants } = participation;
+  return indexCluster({ participants, subjects, usage, isFree: (pod) => isFree(holds, pod), options });
+}
+
+/** Highest minus lowest load. */
+function spreadOf(state: StateView): number {
+  const loads = state.cluster.nodes.map((_, node) => state.load(node));
+  const highest = loads.reduce((most, load) => Math.max(most, load), 0);
+  return loads.length === 0 ? 0 : highest - loads.reduce((least, load) => Math.min(least, load), highest);
+}
+
+interface EarlyOutcome {
+  readonly outcome: PlanOutcome;
+  /** Why the movable pods stay. */
+  readonly reason: Reason;
+}
+
+function earlyOutcome(
+  survey: Survey,
+  cluster: Cluster,
+  spread: number,
+  { thresholds }: PolicyOptions,
+): EarlyOutcome | undefined {
+  const nodes = cluster.nodes.length;
+  if (nodes < 2) {
+    const message = `${nodes === 0 ? 'no node takes' : 'only one node takes'} part`;
+    const reason = {
+      code: 'NoFeasibleNode',
+      message: `there is no other node: ${message}`,
+      numbers: { nodes },
+    } as const;
+    return { outcome: { kind: 'NothingToBalance', message }, reason };
+  }
+  if (spread === 0 || spread < toLoad(thresholds.trigger)) {
+    const message = balancedMessage(spread, thresholds.trigger);
+    const numbers = { spread: toFraction(spread), trigger: thresholds.trigger };
+    return { outcome: { kind: 'Balanced', message }, reason: { code: 'InBalance', message, numbers } };
+  }
+  if (!cluster.movable.includes(1)) {
+    const message = unmovableMessage(survey.holds, cluster);
+    return { outcome: { kind: 'NothingToBalance', message }, reason: { code: 'NoFeasibleNode', message, numbers: {} } };
+  }
+  return undefined;
+}
+
+/** Pods on nodes that take no part, and pods that use nothing, stay for that reason; others for what `explain` says. */
+function stayReason(
+  { participation }: Survey,
+  cluster: Cluster,
+  explain: (pod: number) => Reason,
+): (pod: number) => Reason {
+  const reasons = new Map<string, Reason>();
+  return (pod) => {
+    if (cluster.movable[pod] === 1) {
+      return explain(pod);
+    }
+    const name = cluster.pods[pod]?.nodeName ?? '';
+    if ((cluster.home[pod] ?? -1) >= 0) {
+      return NO_USAGE;
+    }
+    const problem = participation.absent.get(name) ?? 'it is not in the snapshot';
+    const reason = reasons.get(name) ?? {
+      code: 'NodeNotParticipating',
+      message: `${name} takes no part: ${problem}`,
+      numbers: {},
+    };
+    reasons.set(name, reason);
+    return reason;
+  };
+}
+
+const NO_USAGE: Reason = {
+  code: 'NoUsage',
+  message: 'neither uses nor requests anything that counts as load',
+  numbers: { load: 0 },
+};
+
+function outcomeOf(
+  result: SearchResult,
+  cluster: Cluster,
+  survey: Survey,
+  rejections: readonly Rejection[],
+): PlanOutcome {
+  if (result.moves.length > 0) {
+    return { kind: 'Moves' };
+  }
+  return { kind: 'NoBeneficialMove', message: unhelpedMessage(result, cluster, survey.holds, rejections) };
+}
+
+interface Findings {
+  readonly rejections: readonly Rejection[];
+  readonly cluster?: Cluster;
+  /** As the snapshot has it. */
+  readonly state?: StateView;
+  readonly result?: SearchResult;
+}
+
+function finish(survey: Survey, { strategy }: PolicyOptions, outcome: PlanOutcome, findings: Findings): Plan {
+  const { cluster, state, result, rejections } = findings;
+  const moves = cluster === undefined ? [] : (result?.moves ?? []).map((move): Move => describeMove(cluster, move));
+  const before = cluster === undefined ? {} : imbalanceOf(cluster.tables, cluster.home);
+  const spread = state === undefined ? 0 : toFraction(spreadOf(state));
+  return {
+    strategy: strategy.type,
+    takenAt: survey.snapshot.takenAt,
+    outcome,
+    moves,
+    rejections,
+    coverage: survey.participation.coverage,
+    imbalance: {
+      before,
+      planned: result === undefined || cluster === undefined ? before : imbalanceOf(cluster.tables, result.placement),
+    },
+    spread: { before: spread, planned: result === undefined ? spread : toFraction(spreadOf(result.state)) },
+    hash: planHash(strategy.type, moves),
+  };
+}

@@ -1,0 +1,130 @@
+import type { NodeInfo } from '../model/node.ts';
+import { type PodInfo, podKey } from '../model/pod.ts';
+import type { LoadResource } from '../model/resources.ts';
+import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
+import { sampleProblem } from './metrics-gate.ts';
+import type { PolicyOptions } from './options.ts';
+import type { Owners } from './owners.ts';
+
+/** What each pod uses of each resource of the policy, by place of the pod. */
+export interface PodUsage {
+  readonly resources: readonly LoadResource[];
+  /** Per resource, in its unit. Never NaN, never negative. */
+  readonly values: readonly Float64Array[];
+  /** 1: a valid sample of its own; 0: its siblings' mean, or its request. */
+  readonly sampled: Uint8Array;
+}
+
+/** The pods in order, and what is known of their nodes and controllers. */
+export interface Subjects {
+  readonly pods: readonly PodInfo[];
+  readonly nodes: readonly NodeInfo[];
+  /** Place of each pod's node among `nodes`; -1 when it has none. */
+  readonly located: Int32Array;
+  readonly owners: Owners;
+}
+
+/**
+ * What every pod uses. Source Requests: its request. Source MetricsAPI: its sample; without a valid one the mean of the
+ * valid samples of its controller's pods, else its request. A missing sample is never a zero (algorithms.md 1).
+ */
+export function measurePods(
+  { pods, nodes, located, owners }: Subjects,
+  { usage, takenAt }: ClusterSnapshot,
+  { load }: PolicyOptions,
+): PodUsage {
+  const resources = load.resources.map(({ name }) => name);
+  const values = resources.map(() => new Float64Array(pods.length));
+  const sampled = new Uint8Array(pods.length);
+  if (load.source === 'MetricsAPI' && usage !== undefined) {
+    const isOwn = ownSampleTest(takenAt, load.maxAge);
+    const sampleOf = sampleReader(usage.pods);
+    pods.forEach((pod, place) => {
+      const node = nodes[located[place] ?? -1];
+      const sample = node === undefined ? undefined : sampleOf(pod);
+      if (sample !== undefined && node !== undefined && isOwn(sample, pod, node)) {
+        sampled[place] = 1;
+        resources.forEach((resource, index) => {
+          put(values[index], place, sample[resource]);
+        });
+      }
+    });
+  }
+  resources.forEach((resource, index) => {
+    const table = values[index] ?? new Float64Array();
+    fillGaps(table, sampled, pods, owners, resource);
+  });
+  return { resources, values, sampled };
+}
+
+/**
+ * Finds samples for pods that are asked for in the snapshot's order. That is nearly the order of the samples, so a walk
+ * along them finds most without making and hashing the 150,000 keys of a large cluster; the rest are looked up.
+ */
+function sampleReader(samples: ReadonlyMap<string, UsageSample>): (pod: PodInfo) => UsageSample | undefined {
+  const keys = [...samples.keys()];
+  const values = [...samples.values()];
+  let next = 0;
+  return (pod) => {
+    if (isKeyOf(keys[next] ?? '', pod)) {
+      next += 1;
+      return values[next - 1];
+    }
+    const key = podKey(pod);
+    while (next < keys.length && (keys[next] ?? '') <= key) {
+      next += 1;
+    }
+    return samples.get(key);
+  };
+}
+
+/** Whether `key` is `namespace/name`, without making that text. */
+function isKeyOf(key: string, { namespace, name }: PodInfo): boolean {
+  const isLong = key.length === namespace.length + 1 + name.length;
+  return isLong && key.endsWith(name) && key.startsWith(namespace) && key[namespace.length] === '/';
+}
+
+function put(table: Float64Array | undefined, place: number, value: number): void {
+  if (table !== undefined) {
+    table[place] = value;
+  }
+}
+
+/** Samples are found by name; one that is older than the pod is about an earlier incarnation of that name. */
+function ownSampleTest(
+  now: ClusterSnapshot['takenAt'],
+  maxAge: PolicyOptions['load']['maxAge'],
+): (sample: UsageSample, pod: PodInfo, node: NodeInfo) => boolean {
+  return (sample, pod, node) =>
+    !(sample.timestamp < pod.createdAt) && sampleProblem(sample, node.allocatable, now, maxAge) === undefined;
+}
+
+function fillGaps(
+  table: Float64Array,
+  sampled: Uint8Array,
+  pods: readonly PodInfo[],
+  owners: Owners,
+  resource: LoadResource,
+): void {
+  const means = siblingMeans(table, sampled, owners);
+  for (let place = 0; place < pods.length; place += 1) {
+    if (sampled[place] === 0) {
+      const mean = means[owners.ofPod[place] ?? -1] ?? Number.NaN;
+      table[place] = Number.isNaN(mean) ? (pods[place]?.constraints.requests[resource] ?? 0) : mean;
+    }
+  }
+}
+
+/** Mean sample per controller; NaN where none of its pods has one. */
+function siblingMeans(table: Float64Array, sampled: Uint8Array, owners: Owners): Float64Array {
+  const sums = new Float64Array(owners.list.length);
+  const counts = new Float64Array(owners.list.length);
+  sampled.forEach((isSampled, place) => {
+    const owner = owners.ofPod[place] ?? -1;
+    if (isSampled === 1 && owner >= 0) {
+      sums[owner] = (sums[owner] ?? 0) + (table[place] ?? 0);
+      counts[owner] = (counts[owner] ?? 0) + 1;
+    }
+  });
+  return sums.map((sum, owner) => sum / (counts[owner] ?? 0));
+}

@@ -1,0 +1,53 @@
+/** Names of the filters, kube-scheduler's own. */
+export const FILTER_NAMES = [
+  'NodeUnschedulable',
+  'NodeName',
+  'TaintToleration',
+  'NodeAffinity',
+  'NodePorts',
+  'NodeResourcesFit',
+] as const;
+/** A kube-scheduler filter plugin that the planner evaluates. */
+export type FilterName = (typeof FILTER_NAMES)[number];
+
+/** What is never moved (execution.md). */
+export const PROTECTION_NAMES = [
+  'MirrorPod',
+  'DaemonSetPod',
+  'NoController',
+  'CriticalPriority',
+  'PriorityThreshold',
+  'Terminating',
+  'Pending',
+  'NotReady',
+  'MinPodAge',
+  'MinReplicas',
+  'LocalStorage',
+  'Job',
+  'DoNotEvict',
+  'OutOfScope',
+  'UnsupportedConstraint',
+] as const;
+/** A rule that forbids to move a pod whatever the plan. */
+export type ProtectionName = (typeof PROTECTION_NAMES)[number];
+
+/** Budgets of a policy, and the PodDisruptionBudgets of the cluster. */
+export const BUDGET_NAMES = ['MaxMoves', 'PerOwner', 'PerNode', 'PerNamespace', 'PodDisruptionBudget'] as const;
+/** A budget that a move would exceed. */
+export type BudgetName = (typeof BUDGET_NAMES)[number];
+
+/** Reasons that lie in the balance itself. */
+export const BALANCE_NAMES = [
+  'NoUsage',
+  'NodeNotParticipating',
+  'NotHeavy',
+  'TooLarge',
+  'GainTooSmall',
+  'NoFeasibleNode',
+  'InBalance',
+] as const;
+/** A pod stays because moving it would not help. */
+export type BalanceName = (typeof BALANCE_NAMES)[number];
+
+/** Every reason why a pod is not moved; the same words in plan, metrics, events and documentation. */
+export type RejectionCode = FilterName | ProtectionName | BudgetName | BalanceName;

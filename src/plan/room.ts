@@ -1,0 +1,98 @@
+import type { Allocatable, NodeInfo } from '../model/node.ts';
+import type { HostPort, PodInfo, SchedulingConstraints } from '../model/pod.ts';
+
+/**
+ * What a node still has: allocatable minus the requests of the pods on it, as kube-scheduler's NodeInfo keeps it.
+ * Mutable, and owned by one plan. A value may be negative on a node that was overcommitted behind the scheduler's back.
+ */
+export interface Room {
+  /** Pod slots. */
+  slots: number;
+  /** Millicores. */
+  cpu: number;
+  /** Bytes. */
+  memory: number;
+  /** Bytes. */
+  ephemeralStorage: number;
+  /** Extended resources by name; a name that is absent is not offered at all. Replaced, never changed: copies share it. */
+  extended: ReadonlyMap<string, number>;
+  /** Host ports in use. */
+  ports: readonly HostPort[];
+}
+
+/** The room of a node without pods. */
+export function emptyRoom(allocatable: Allocatable): Room {
+  return {
+    slots: allocatable.pods,
+    cpu: allocatable.cpu,
+    memory: allocatable.memory,
+    ephemeralStorage: allocatable.ephemeralStorage,
+    extended: allocatable.extended,
+    ports: [],
+  };
+}
+
+/** The room that `pods`, all of which must be bound to `node`, leave there. */
+export function roomOf(node: NodeInfo, pods: Iterable<PodInfo>): Room {
+  const room = emptyRoom(node.allocatable);
+  for (const pod of pods) {
+    occupy(room, pod.constraints);
+  }
+  return room;
+}
+
+/** A copy that can be changed on its own. */
+export function copyRoom(room: Room): Room {
+  return { ...room };
+}
+
+/** Takes what a pod requests. */
+export function occupy(room: Room, { requests, hostPorts }: SchedulingConstraints): void {
+  room.slots -= 1;
+  room.cpu -= requests.cpu;
+  room.memory -= requests.memory;
+  room.ephemeralStorage -= requests.ephemeralStorage;
+  if (requests.extended.size > 0) {
+    room.extended = shifted(room.extended, requests.extended, -1);
+  }
+  if (hostPorts.length > 0) {
+    room.ports = [...room.ports, ...hostPorts];
+  }
+}
+
+/** Gives back what `occupy` took. */
+export function vacate(room: Room, { requests, hostPorts }: SchedulingConstraints): void {
+  room.slots += 1;
+  room.cpu += requests.cpu;
+  room.memory += requests.memory;
+  room.ephemeralStorage += requests.ephemeralStorage;
+  if (requests.extended.size > 0) {
+    room.extended = shifted(room.extended, requests.extended, 1);
+  }
+  if (hostPorts.length > 0) {
+    room.ports = without(room.ports, hostPorts);
+  }
+}
+
+function shifted(
+  free: ReadonlyMap<string, number>,
+  requests: ReadonlyMap<string, number>,
+  sign: 1 | -1,
+): ReadonlyMap<string, number> {
+  const result = new Map(free);
+  for (const [name, value] of requests) {
+    result.set(name, (result.get(name) ?? 0) + sign * value);
+  }
+  return result;
+}
+
+function without(ports: readonly HostPort[], gone: readonly HostPort[]): readonly HostPort[] {
+  const rest = [...ports];
+  for (const { ip, protocol, port } of gone) {
+    const index = rest.findIndex((used) => used.port === port && used.protocol === protocol && used.ip === ip);
+    if (index >= 0) {
+      rest.splice(index, 1);
+    }
+  }
+  return rest;
+}

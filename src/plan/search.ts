@@ -1,0 +1,97 @@
+import { createBudgets } from './budgets/index.ts';
+import type { PdbLookup } from './budgets/pod-disruption-budget.ts';
+import { explainStay } from './explain.ts';
+import { percent } from './format.ts';
+import { type AcceptedMove, createJudge, type Judge } from './judge.ts';
+import { toFraction, toLoad } from './load.ts';
+import type { PolicyOptions } from './options.ts';
+import type { Reason } from './rejections.ts';
+import { isImprovement, type State, type StateView } from './state.ts';
+import { strategyFor } from './strategies/index.ts';
+import type { Proposals, Strategy } from './strategies/strategy.ts';
+
+/** What a strategy came to. */
+export interface SearchResult {
+  /** In sequence; empty when there are none, or when they are not worth it together. */
+  readonly moves: readonly AcceptedMove[];
+  readonly movedPods: ReadonlySet<number>;
+  /** After the moves. */
+  readonly state: StateView;
+  /** Node by place of the pod, after the moves. */
+  readonly placement: Int32Array;
+  /** Why a movable pod stays. */
+  readonly explain: (pod: number) => Reason;
+  /** Why moves that were found are not made. */
+  readonly discarded: string | undefined;
+}
+
+/**
+ * Lets the strategy propose until it has nothing more to say, and disposes of every proposal. Moves that gain less than
+ * `minImprovement` together are discarded. `start` is not changed.
+ */
+export function search(start: State, pdbs: PdbLookup, options: PolicyOptions): SearchResult {
+  const strategy = strategyFor(options.strategy);
+  const minGain = toLoad(options.thresholds.minGain);
+  const state = start.fork();
+  const budgets = createBudgets(options.budgets, state.cluster, pdbs);
+  const judge = createJudge(state, budgets, strategy.judgedBy, minGain);
+  converse(strategy.propose(state, minGain), judge);
+  const bounds = strategy.bounds(state);
+  const explain = explainStay({ state, bounds, minGain, budgets, refused: judge.refused });
+  const discarded = judge.accepted.length === 0 ? undefined : shortfall(start, state, judge, strategy, options);
+  const moved = new Set(judge.accepted.map(({ pod }) => pod));
+  if (discarded === undefined) {
+    return { moves: judge.accepted, movedPods: moved, state, placement: state.placement, explain, discarded };
+  }
+  const worthless: Reason = { code: 'GainTooSmall', message: discarded.message, numbers: discarded.numbers };
+  return {
+    moves: [],
+    movedPods: new Set(),
+    state: start,
+    placement: start.placement,
+    explain: (pod) => (moved.has(pod) ? worthless : explain(pod)),
+    discarded: discarded.message,
+  };
+}
+
+function converse(proposals: Proposals, { judge }: Judge): void {
+  for (let step = proposals.next(); step.done !== true; ) {
+    step = proposals.next(judge(step.value));
+  }
+}
+
+/** Why the moves are not worth it together; `undefined` when they are. */
+function shortfall(
+  start: State,
+  end: State,
+  { accepted }: Judge,
+  { judgedBy }: Strategy,
+  { thresholds }: PolicyOptions,
+): { readonly message: string; readonly numbers: Readonly<Record<string, number>> } | undefined {
+  const { minImprovement } = thresholds;
+  if (judgedBy === 'WholePlan' && !isImprovement(end.objective() - start.objective())) {
+    const message = `the ${accepted.length} moves of the plan would leave the cluster no better balanced`;
+    return { message, numbers: { moves: accepted.length } };
+  }
+  const improvement = judgedBy === 'WholePlan' ? fallOfHighest(start, end) : sumOfGains(accepted);
+  if (improvement >= toLoad(minImprovement)) {
+    return undefined;
+  }
+  const gain = toFraction(improvement);
+  const text = `the ${accepted.length} moves of the plan would gain ${percent(gain)} together`;
+  return {
+    message: `${text}, thresholds.minImprovement is ${percent(minImprovement)}`,
+    numbers: { moves: accepted.length, gain, minImprovement },
+  };
+}
+
+function sumOfGains(moves: readonly AcceptedMove[]): number {
+  return moves.reduce((sum, { gain }) => sum + gain, 0);
+}
+
+/** Gains of single moves mean nothing in a plan that passes through worse states: what counts is the highest node. */
+function fallOfHighest(start: StateView, end: StateView): number {
+  const highest = (state: StateView): number =>
+    state.cluster.nodes.reduce((most, _, node) => Math.max(most, state.load(node)), 0);
+  return highest(start) - highest(end);
+}

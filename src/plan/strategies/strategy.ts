@@ -1,0 +1,48 @@
+import type { StateView } from '../state.ts';
+
+/** One pod to one node, both by place. */
+export interface Proposal {
+  readonly pod: number;
+  readonly to: number;
+}
+
+/**
+ * What else a refusal rules out for the rest of the plan: nothing but this move, every move of the pod, every move from its
+ * node, or every move.
+ */
+export type Reach = 'Move' | 'Pod' | 'Node' | 'Plan';
+
+/** The planner's answer to a proposal. An accepted move is already part of the state that the strategy looks at. */
+export type Verdict = { readonly accepted: true } | { readonly accepted: false; readonly reach: Reach };
+
+/**
+ * A conversation with the planner: yields a proposal, is told the verdict, and offers something else after a refusal.
+ * Ends when it returns. It knows budgets and protections only through verdicts.
+ */
+export type Proposals = Generator<Proposal, void, Verdict>;
+
+/** What a strategy considers a node that has to give, and one that may take: for the reasons of the pods that stay. */
+export interface Bounds {
+  /** Pods leave nodes above this load only. */
+  readonly sourceAbove: number;
+  /** What it is called when a pod's node is not above. */
+  readonly belowCode: 'NotHeavy' | 'InBalance';
+  /** The rule behind `sourceAbove` in words, such as `mean 50.00 % x overload 1.05`. */
+  readonly rule: string;
+  /** Only nodes below this load take pods. */
+  readonly targetBelow: number;
+  /** No move takes its target above this load. */
+  readonly targetUpTo: number;
+}
+
+/** A strategy with its settings. */
+export interface Strategy {
+  /**
+   * EachMove: every move must gain at least minGain and must not raise the objective. WholePlan: moves may pass through
+   * worse states, and the plan as a whole must lower the objective; only for algorithms kept for comparison.
+   */
+  readonly judgedBy: 'EachMove' | 'WholePlan';
+  /** Proposes moves on `state`, which changes as they are accepted. `minGain` is a load (see load.ts). */
+  readonly propose: (state: StateView, minGain: number) => Proposals;
+  readonly bounds: (state: StateView) => Bounds;
+}
