@@ -1,0 +1,135 @@
+import type { Logger } from 'pino';
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { type ExecutorPorts, step } from '../execute/executor.ts';
+import { podsInFlight } from '../execute/journal.ts';
+import { type Seconds, seconds } from '../model/units.ts';
+import type { PolicyStore, StoredPolicy } from '../ports.ts';
+import { createPolicyMemory, type PolicyMemory } from './policy-memory.ts';
+import { passPolicy } from './policy-pass.ts';
+import type { RunPorts } from './run.ts';
+
+/** Everything that the control loop acts through. */
+export interface LoopPorts extends RunPorts, ExecutorPorts {
+  readonly policies: PolicyStore;
+  readonly log: Logger;
+  /** A run failed before it had a plan. */
+  readonly runFailed: () => void;
+}
+
+/** Settings of the operator. */
+export interface LoopSettings {
+  /** kube-system and the operator's own namespace. */
+  readonly excludedNamespaces: ReadonlySet<string>;
+  /** Called after each pass that reached the API server. */
+  readonly passed: () => void;
+}
+
+const BUSY_WAIT: Seconds = seconds(1);
+const IDLE_WAIT: Seconds = seconds(30);
+const FAILED_WAIT: Seconds = seconds(5);
+
+/**
+ * Runs all policies until aborted: each pass looks at every policy, begins, continues or ends what is due, and writes
+ * status where it changed. Resolves when aborted. A failing pass is logged and tried again.
+ */
+export async function runLoop(ports: LoopPorts, settings: LoopSettings, signal: AbortSignal): Promise<void> {
+  const bell = createBell();
+  const memory = createPolicyMemory(bell.ring);
+  const watching = ports.policies.watch(bell.ring, signal);
+  try {
+    while (!signal.aborted) {
+      const wait = await guardedPass(ports, settings, memory, signal);
+      await bell.wait(wait, ports.clock, signal);
+    }
+  } finally {
+    memory.clear();
+    await watching;
+  }
+}
+
+async function guardedPass(
+  ports: LoopPorts,
+  settings: LoopSettings,
+  memory: PolicyMemory,
+  signal: AbortSignal,
+): Promise<Seconds> {
+  try {
+    const wait = await pass(ports, settings, memory, signal);
+    settings.passed();
+    return wait;
+  } catch (error) {
+    if (!signal.aborted) {
+      ports.runFailed();
+      ports.log.error({ err: error }, 'pass failed');
+    }
+    return FAILED_WAIT;
+  }
+}
+
+async function pass(
+  ports: LoopPorts,
+  settings: LoopSettings,
+  memory: PolicyMemory,
+  signal: AbortSignal,
+): Promise<Seconds> {
+  const policies = await ports.policies.list(signal);
+  const plans = await ports.plans.list(signal);
+  memory.keepOnly(policies);
+  await sweepHints(plans, ports, signal);
+  await finishOrphans(policies, plans, ports, signal);
+  let wait: number = IDLE_WAIT;
+  for (const stored of policies) {
+    const own = plans.filter(({ spec }) => spec.policy.uid === stored.policy.metadata.uid);
+    const context = { stored, policies, plans: own, excludedNamespaces: settings.excludedNamespaces };
+    wait = Math.min(wait, await passPolicy(context, memory, ports, signal));
+  }
+  return seconds(Math.max(BUSY_WAIT, wait));
+}
+
+/** Hints that belong to no move in flight are left over from a crash (execution.md, steering). */
+async function sweepHints(plans: readonly RebalancePlan[], ports: LoopPorts, signal: AbortSignal): Promise<void> {
+  const inFlight = podsInFlight(plans);
+  const hints = await ports.steering.list(signal);
+  for (const { metadata, spec } of hints) {
+    if (!inFlight.has(spec.podUID)) {
+      await ports.steering.remove(metadata.namespace ?? '', spec.podUID, signal);
+    }
+  }
+}
+
+/** Plans whose policy was deleted are brought to their end; nothing new begins. */
+async function finishOrphans(
+  policies: readonly StoredPolicy[],
+  plans: readonly RebalancePlan[],
+  ports: LoopPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const alive = new Set(policies.map(({ policy }) => policy.metadata.uid));
+  for (const plan of plans) {
+    if (plan.status?.phase === 'Executing' && !alive.has(plan.spec.policy.uid)) {
+      await step(plan, { stored: undefined, options: undefined, maxConcurrent: 0 }, ports, signal);
+    }
+  }
+}
+
+/** Wakes the loop early. */
+interface Bell {
+  ring(): void;
+  wait(span: Seconds, clock: RunPorts['clock'], signal: AbortSignal): Promise<void>;
+}
+
+function createBell(): Bell {
+  let waking = new AbortController();
+  return {
+    ring: () => waking.abort(),
+    async wait(span, clock, signal) {
+      const { signal: woken } = waking;
+      await clock.sleep(span, AbortSignal.any([signal, woken])).catch((error: unknown) => {
+        if (!signal.aborted && !woken.aborted) {
+          throw error;
+        }
+      });
+      waking = new AbortController();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { EpochSeconds } from '../model/units.ts';
+import type { StoredPolicy } from '../ports.ts';
+import { type PolicySchedule, scheduleOf } from './schedule.ts';
+
+/** What the loop remembers of a policy between passes; losing it costs at most one run. */
+export interface Remembered {
+  readonly generation: number;
+  readonly schedule: PolicySchedule;
+  /** No run before this: the last one was postponed or failed. */
+  notBefore: EpochSeconds | undefined;
+  /** What the last run found of older policies in the same scope. */
+  overlap: string | undefined;
+}
+
+/** Memory of all policies, by uid. Owns their timers. */
+export interface PolicyMemory {
+  /** Makes, or makes anew after an edit, what is remembered of a policy with a valid schedule. */
+  of(stored: StoredPolicy): Remembered;
+  /** Forgets policies that are gone. */
+  keepOnly(policies: readonly StoredPolicy[]): void;
+  clear(): void;
+}
+
+/** An empty memory; `wake` is called when a cron expression fires. */
+export function createPolicyMemory(wake: () => void): PolicyMemory {
+  const known = new Map<string, Remembered>();
+  const forget = (uid: string): void => {
+    known.get(uid)?.schedule.stop();
+    known.delete(uid);
+  };
+  return {
+    of({ policy: { metadata, spec } }) {
+      const { uid = metadata.name, generation = 0 } = metadata;
+      const old = known.get(uid);
+      if (old?.generation === generation) {
+        return old;
+      }
+      forget(uid);
+      const fresh = { generation, schedule: scheduleOf(spec, wake), notBefore: undefined, overlap: undefined };
+      known.set(uid, fresh);
+      return fresh;
+    },
+    keepOnly(policies) {
+      const alive = new Set(policies.map(({ policy }) => policy.metadata.uid));
+      for (const uid of known.keys()) {
+        if (!alive.has(uid)) {
+          forget(uid);
+        }
+      }
+    },
+    clear() {
+      for (const uid of known.keys()) {
+        forget(uid);
+      }
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ConditionReason } from '../api/v1alpha1/conditions.ts';
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { step } from '../execute/executor.ts';
+import { parseInstant } from '../model/instant.ts';
+import { after, type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+import { resolveOptions } from '../plan/options.ts';
+import { ConflictError, type StoredPolicy } from '../ports.ts';
+import type { Verdict, Verdicts } from '../report/conditions.ts';
+import { policyStatus } from '../report/policy-status.ts';
+import type { LoopPorts } from './loop.ts';
+import type { PolicyMemory, Remembered } from './policy-memory.ts';
+import { expiredPlans, isOpen } from './retention.ts';
+import { type RunContext, type RunResult, runPolicy, startFields, supersede } from './run.ts';
+import { scheduleProblem } from './schedule.ts';
+
+/** Moves in flight when no budget says otherwise. */
+export const DEFAULT_MAX_CONCURRENT = 2;
+
+const BUSY_WAIT: Seconds = seconds(1);
+const RETRY_WAIT: Seconds = seconds(5);
+
+/** One policy in one pass: its plans are advanced, a due run is made, its status is written. Resolves to the time until it wants to be looked at again. */
+export async function passPolicy(
+  context: RunContext,
+  memory: PolicyMemory,
+  ports: LoopPorts,
+  signal: AbortSignal,
+): Promise<Seconds> {
+  const acceptance = accept(context.stored);
+  const remembered = acceptance.status === 'True' ? memory.of(context.stored) : undefined;
+  const advanced = await attempt('ExecuteFailed', () => advancePlans(context, acceptance, ports, signal), ports, signal);
+  const plans = advanced.value ?? (await ownPlans(context, ports, signal));
+  const ready = remembered !== undefined && isDue(context.stored, plans, remembered, ports.clock.now());
+  const ran = ready
+    ? await attempt('ObserveFailed', () => runPolicy({ ...context, plans }, ports, signal), ports, signal)
+    : { value: undefined, verdicts: {} };
+  if (ready) {
+    remember(remembered, ran.value, ports.clock.now());
+  }
+  const final = ready ? await ownPlans(context, ports, signal) : plans;
+  await removeExpired(context.stored, final, ports, signal);
+  return report(context.stored, { acceptance, remembered, result: ran.value, plans: final }, { ...advanced.verdicts, ...ran.verdicts }, ports, signal);
+}
+
+/** Whether a policy is valid: by its schema and rules, and by its schedule, which CEL cannot judge. */
+function accept({ policy, invalid }: StoredPolicy): Verdict {
+  if (invalid.length > 0) {
+    return { status: 'False', reason: 'InvalidSpec', message: invalid.join('; ') };
+  }
+  const problem = scheduleProblem(policy.spec);
+  return problem === undefined
+    ? { status: 'True', reason: 'Valid', message: 'the policy is valid' }
+    : { status: 'False', reason: 'InvalidSchedule', message: problem };
+}
+
+interface Attempt<Value> {
+  readonly value: Value | undefined;
+  readonly verdicts: Verdicts;
+}
+
+/** A failing stage degrades its policy and leaves the others alone; a conflict only means that the next pass sees more. */
+async function attempt<Value>(
+  reason: ConditionReason,
+  work: () => Promise<Value>,
+  { log, runFailed }: LoopPorts,
+  signal: AbortSignal,
+): Promise<Attempt<Value>> {
+  try {
+    return { value: await work(), verdicts: {} };
+  } catch (error) {
+    if (signal.aborted) {
+      throw error;
+    }
+    if (error instanceof ConflictError) {
+      log.info({ err: error.message }, 'somebody else wrote first');
+      return { value: undefined, verdicts: {} };
+    }
+    runFailed();
+    log.error({ err: error }, reason);
+    const message = error instanceof Error ? error.message : String(error);
+    return { value: undefined, verdicts: { Degraded: { status: 'True', reason, message } } };
+  }
+}
+
+/** Carries open plans on: executes, starts what was approved, ends what the policy has left behind. */
+async function advancePlans(
+  { stored, plans, excludedNamespaces }: RunContext,
+  acceptance: Verdict,
+  ports: LoopPorts,
+  signal: AbortSignal,
+): Promise<readonly RebalancePlan[]> {
+  const { policy } = stored;
+  const options = acceptance.status === 'True' ? resolveOptions(policy.spec, excludedNamespaces) : undefined;
+  const limits = (options?.budgets ?? []).flatMap(({ maxConcurrent }) => maxConcurrent ?? []);
+  const maxConcurrent = limits.length === 0 ? DEFAULT_MAX_CONCURRENT : Math.min(...limits);
+  const result: RebalancePlan[] = [];
+  for (const plan of plans) {
+    if (plan.status?.phase === 'Executing') {
+      result.push(await step(plan, { stored, options, maxConcurrent }, ports, signal));
+    } else if (isOpen(plan) && plan.spec.policy.generation !== policy.metadata.generation) {
+      await supersede(plan, 'the policy was edited', ports, signal);
+    } else if (mayStart(plan, stored, options !== undefined)) {
+      const started = await startFields(policy.spec.steering.mode, ports, signal);
+      const status = { ...plan.status, ...started, phase: 'Executing' } as const;
+      result.push(await ports.plans.writeStatus(plan, status, signal));
+    } else {
+      result.push(plan);
+    }
+  }
+  return result;
+}
+
+function mayStart(plan: RebalancePlan, { policy }: StoredPolicy, accepted: boolean): boolean {
+  return accepted && !policy.spec.suspend && plan.status?.phase === 'AwaitingApproval' && plan.spec.approved;
+}
+
+async function ownPlans({ stored }: RunContext, ports: LoopPorts, signal: AbortSignal): Promise<readonly RebalancePlan[]> {
+  const plans = await ports.plans.list(signal);
+  return plans.filter(({ spec }) => spec.policy.uid === stored.policy.metadata.uid);
+}
+
+function isDue(
+  { policy }: StoredPolicy,
+  plans: readonly RebalancePlan[],
+  { schedule, notBefore }: Remembered,
+  now: EpochSeconds,
+): boolean {
+  const busy = plans.some(({ status }) => status?.phase === 'Executing');
+  const held = notBefore !== undefined && notBefore > now;
+  return !policy.spec.suspend && !busy && !held && schedule.due(lastRunOf(policy), now);
+}
+
+/** An edited policy runs at once. */
+function lastRunOf({ status, metadata }: StoredPolicy['policy']): EpochSeconds | undefined {
+  return status?.lastRun === undefined || status.observedGeneration !== metadata.generation
+    ? undefined
+    : parseInstant(status.lastRun);
+}
+
+function remember(remembered: Remembered, result: RunResult | undefined, now: EpochSeconds): void {
+  remembered.notBefore = result?.kind === 'Planned' ? undefined : after(now, RETRY_WAIT);
+  if (result?.kind === 'Planned') {
+    remembered.overlap = result.overlap;
+  }
+}
+
+async function removeExpired(
+  { policy }: StoredPolicy,
+  plans: readonly RebalancePlan[],
+  ports: LoopPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { metadata } of expiredPlans(plans, policy.spec.historyLimit ?? 10)) {
+    await ports.plans.remove(metadata.name, signal);
+  }
+}
+
+interface Outcome {
+  readonly acceptance: Verdict;
+  readonly remembered: Remembered | undefined;
+  readonly result: RunResult | undefined;
+  readonly plans: readonly RebalancePlan[];
+}
+
+async function report(
+  { policy }: StoredPolicy,
+  { acceptance, remembered, result, plans }: Outcome,
+  failures: Verdicts,
+  ports: LoopPorts,
+  signal: AbortSignal,
+): Promise<Seconds> {
+  const now = ports.clock.now();
+  const run = result?.kind === 'Planned' ? result.facts : undefined;
+  const lastRun = run?.startedAt ?? lastRunOf(policy);
+  const nextRun = policy.spec.suspend ? undefined : remembered?.schedule.nextRun(lastRun, now);
+  const overlap = remembered?.overlap;
+  const status = policyStatus(
+    policy,
+    {
+      acceptance: overlap === undefined ? acceptance : { status: 'False', reason: 'Conflicting', message: overlap },
+      suspended: policy.spec.suspend,
+      run,
+      postponed: { ...(result?.kind === 'Postponed' ? result.verdicts : {}), ...failures },
+      plans,
+      nextRun,
+    },
+    now,
+  );
+  if (!isDeepStrictEqual(status, policy.status)) {
+    await ports.policies.writeStatus(policy, status, signal);
+  }
+  return waitOf(plans, nextRun, remembered, now);
+}
+
+function waitOf(
+  plans: readonly RebalancePlan[],
+  nextRun: EpochSeconds | undefined,
+  remembered: Remembered | undefined,
+  now: EpochSeconds,
+): Seconds {
+  if (plans.some(({ status }) => status?.phase === 'Executing')) {
+    return BUSY_WAIT;
+  }
+  const next = Math.max(nextRun ?? Number.POSITIVE_INFINITY, remembered?.notBefore ?? 0);
+  return elapsed(now, next as EpochSeconds);
+}

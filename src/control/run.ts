@@ -1,0 +1,166 @@
+import type { PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { openJournal, summarize } from '../execute/journal.ts';
+import { formatInstant } from '../model/instant.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { seconds } from '../model/units.ts';
+import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
+import type { Plan } from '../plan/plan.ts';
+import { plan as computePlan } from '../plan/planner.ts';
+import type { Clock, ClusterReader, EventSink, PlanStore, Steering, SteeringMode, StoredPolicy, Telemetry } from '../ports.ts';
+import type { Verdicts } from '../report/conditions.ts';
+import { byResource, inPhase, outcomeMessage, planName, toRebalancePlan } from '../report/plan-resource.ts';
+import type { RunFacts } from '../report/policy-status.ts';
+import { foreignPods } from './overlap.ts';
+import { decide } from './propose.ts';
+import { isOpen } from './retention.ts';
+import { awaitsSamples } from './settle.ts';
+
+/** What a run works through. */
+export interface RunPorts {
+  readonly reader: ClusterReader;
+  readonly plans: PlanStore;
+  readonly steering: Steering;
+  readonly events: EventSink;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+}
+
+/** What a run came to. */
+export type RunResult =
+  /** There is a plan, with or without moves. */
+  | { readonly kind: 'Planned'; readonly facts: RunFacts; readonly overlap: string | undefined }
+  /** Not now; the verdicts say why. The run is tried again soon. */
+  | { readonly kind: 'Postponed'; readonly verdicts: Verdicts };
+
+/** One policy among all, with the plans it has. */
+export interface RunContext {
+  readonly stored: StoredPolicy;
+  readonly policies: readonly StoredPolicy[];
+  /** Plans of this policy. */
+  readonly plans: readonly RebalancePlan[];
+  readonly excludedNamespaces: ReadonlySet<string>;
+}
+
+/**
+ * Observes the cluster, plans, and stores the plan as the policy's mode asks (observe -> plan -> store).
+ * Nothing is evicted here. Rejects with ApiError when the cluster cannot be read or the plan not be stored.
+ */
+export async function runPolicy(context: RunContext, ports: RunPorts, signal: AbortSignal): Promise<RunResult> {
+  const startedAt = ports.clock.now();
+  const snapshot = await ports.reader.snapshot(signal);
+  const waiting = usesMetrics(context) ? awaitsSamples(snapshot, context.plans) : undefined;
+  if (waiting !== undefined) {
+    return { kind: 'Postponed', verdicts: { MetricsFresh: { status: 'False', reason: 'AwaitingSamples', message: waiting } } };
+  }
+  const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
+  const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
+  const plan = timedPlan(snapshot, options, ports);
+  const aboveTrigger = countAbove(context.stored, plan, options);
+  const stored = await store(context, plan, aboveTrigger, snapshot, ports, signal);
+  await recordActual(context.plans, plan, ports, signal);
+  const { consecutive } = context.stored.policy.spec.thresholds;
+  return { kind: 'Planned', facts: { startedAt, plan, stored, aboveTrigger, consecutive }, overlap: foreign.message };
+}
+
+function usesMetrics({ stored }: RunContext): boolean {
+  return stored.policy.spec.load.source === 'MetricsAPI';
+}
+
+function timedPlan(snapshot: ClusterSnapshot, options: PolicyOptions, { clock, telemetry }: RunPorts): Plan {
+  const began = clock.monotonic();
+  const plan = computePlan(snapshot, options);
+  telemetry.planned(plan, seconds(clock.monotonic() - began));
+  return plan;
+}
+
+/** Runs in a row above the trigger, this one included; an edit of the policy starts the count anew. */
+function countAbove({ policy }: StoredPolicy, plan: Plan, options: PolicyOptions): number {
+  if (plan.coverage.ratio < options.load.minCoverage || plan.spread.before < options.thresholds.trigger) {
+    return 0;
+  }
+  const sameGeneration = policy.status?.observedGeneration === policy.metadata.generation;
+  return (sameGeneration ? (policy.status?.aboveTrigger ?? 0) : 0) + 1;
+}
+
+async function store(
+  context: RunContext,
+  plan: Plan,
+  aboveTrigger: number,
+  snapshot: ClusterSnapshot,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<RebalancePlan | undefined> {
+  const { policy } = context.stored;
+  const open = context.plans.filter(isOpen);
+  const proposal = decide(policy, plan, open, aboveTrigger >= policy.spec.thresholds.consecutive, snapshot);
+  if (proposal.kind === 'Wait') {
+    return undefined;
+  }
+  if (proposal.kind === 'Keep') {
+    return proposal.plan;
+  }
+  for (const old of open) {
+    await supersede(old, 'a later run came to another plan', ports, signal);
+  }
+  return proposal.kind === 'Drop' ? undefined : create(context, plan, proposal.phase, ports, signal);
+}
+
+/** Marks a plan that nobody will carry out any more. */
+export async function supersede(
+  plan: RebalancePlan,
+  message: string,
+  { plans, clock }: Pick<RunPorts, 'plans' | 'clock'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const status = { ...plan.status, phase: 'Superseded', message, finishedAt: formatInstant(clock.now()) } as const;
+  await plans.writeStatus(plan, status, signal);
+}
+
+async function create(
+  { stored: { policy }, plans }: RunContext,
+  plan: Plan,
+  phase: PlanPhase,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<RebalancePlan> {
+  const taken = new Set(plans.map(({ metadata }) => metadata.name));
+  let attempt = 1;
+  while (taken.has(planName(policy.metadata.name, plan.hash, attempt))) {
+    attempt += 1;
+  }
+  const resource = toRebalancePlan(plan, policy, attempt);
+  const moves = openJournal(resource);
+  const progress = { moves: [...moves], summary: summarize(moves), message: outcomeMessage(plan) };
+  const started = phase === 'Executing' ? await startFields(policy.spec.steering.mode, ports, signal) : {};
+  const created = await ports.plans.create(inPhase(resource, phase, { ...progress, ...started }), signal);
+  const regarding = { kind: 'RebalancePolicy', name: policy.metadata.name, uid: policy.metadata.uid ?? '' } as const;
+  const note = `plan ${created.metadata.name}: ${outcomeMessage(plan)}`;
+  await ports.events.send({ type: 'Normal', reason: 'PlanComputed', note, regarding }, signal);
+  return created;
+}
+
+/** Fields of a plan whose execution begins: when, and with which steering. */
+export async function startFields(
+  mode: 'Auto' | SteeringMode,
+  { steering, clock }: Pick<RunPorts, 'steering' | 'clock'>,
+  signal: AbortSignal,
+): Promise<{ startedAt: string; steering: SteeringMode }> {
+  const available = mode !== 'None' && (await steering.available(signal));
+  return { startedAt: formatInstant(clock.now()), steering: available ? 'AdmissionPolicy' : 'None' };
+}
+
+/** The first trustworthy measurement after a plan is its result. */
+async function recordActual(
+  plans: readonly RebalancePlan[],
+  measured: Plan,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const plan of plans) {
+    const executed = plan.status?.phase === 'Completed' || plan.status?.phase === 'Aborted';
+    if (executed && plan.status?.imbalance?.actual === undefined && Object.keys(measured.imbalance.before).length > 0) {
+      const imbalance = { ...plan.status?.imbalance, actual: byResource(measured.imbalance.before) };
+      await ports.plans.writeStatus(plan, { ...plan.status, imbalance }, signal);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { schedule as startCron, validateDetailed } from 'node-cron';
+import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
+import { parseDuration } from '../model/duration.ts';
+import { after, type EpochSeconds, epochSeconds } from '../model/units.ts';
+
+/** Time between runs when a policy names neither interval nor schedule. */
+export const DEFAULT_INTERVAL = '5m';
+const DEFAULT_ZONE = 'Etc/UTC';
+
+type Timing = Pick<RebalancePolicySpec, 'interval' | 'schedule' | 'timeZone'>;
+
+/**
+ * What is wrong with the cron expression or the zone, and what to write instead; undefined when both are fine.
+ * Kubernetes ORs day of month and day of week, node-cron ANDs them: an expression that restricts both is refused.
+ */
+export function scheduleProblem({ schedule, timeZone }: Timing): string | undefined {
+  if (schedule === undefined) {
+    return undefined;
+  }
+  const fields = schedule.trim().split(/\s+/);
+  if (fields.length !== 5) {
+    return `schedule "${schedule}" has ${fields.length} fields: write five, minute, hour, day of month, month, day of week, such as "0 3 * * *"`;
+  }
+  const { valid, errors } = validateDetailed(schedule);
+  if (!valid) {
+    return `schedule "${schedule}" is not a cron expression: ${errors.map(({ message }) => message).join('; ')}`;
+  }
+  if (fields[2] !== '*' && fields[4] !== '*') {
+    return `schedule "${schedule}" restricts both day of month and day of week, which cron implementations read differently: write * for one of them`;
+  }
+  return zoneProblem(timeZone ?? DEFAULT_ZONE);
+}
+
+function zoneProblem(timeZone: string): string | undefined {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone });
+    return undefined;
+  } catch {
+    return `timeZone "${timeZone}" is not an IANA time zone: write one such as Europe/Rome or Etc/UTC`;
+  }
+}
+
+/** When a policy is to run. Owns a timer when the policy has a cron expression. */
+export interface PolicySchedule {
+  /** Whether a run is due. `lastRun` is undefined before the first. */
+  due(lastRun: EpochSeconds | undefined, now: EpochSeconds): boolean;
+  /** When the next run is due, at or after `now`. */
+  nextRun(lastRun: EpochSeconds | undefined, now: EpochSeconds): EpochSeconds;
+  stop(): void;
+}
+
+/**
+ * The schedule of a policy whose `scheduleProblem` is undefined. `wake` is called when a cron expression fires.
+ * Local times that do not exist in spring are skipped, and an hour is skipped in autumn (node-cron 4).
+ */
+export function scheduleOf(timing: Timing, wake: () => void): PolicySchedule {
+  return timing.schedule === undefined
+    ? intervalSchedule(timing.interval ?? DEFAULT_INTERVAL)
+    : cronSchedule(timing.schedule, timing.timeZone ?? DEFAULT_ZONE, wake);
+}
+
+function intervalSchedule(interval: string): PolicySchedule {
+  const span = parseDuration(interval);
+  const nextRun = (lastRun: EpochSeconds | undefined, now: EpochSeconds): EpochSeconds =>
+    lastRun === undefined ? now : epochSeconds(Math.max(now, after(lastRun, span)));
+  return { nextRun, due: (lastRun, now) => nextRun(lastRun, now) <= now, stop: () => undefined };
+}
+
+function cronSchedule(expression: string, timezone: string, wake: () => void): PolicySchedule {
+  let fired: EpochSeconds | undefined;
+  const task = startCron(
+    expression,
+    ({ date }) => {
+      fired = epochSeconds(date.getTime() / 1000);
+      wake();
+    },
+    { timezone, suppressMissedWarning: true },
+  );
+  return {
+    due: (lastRun) => fired !== undefined && (lastRun === undefined || lastRun < fired),
+    nextRun: (_, now) => epochSeconds((task.getNextRun()?.getTime() ?? now * 1000) / 1000),
+    stop: () => void task.destroy(),
+  };
+}

@@ -1,0 +1,33 @@
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { formatDuration } from '../model/duration.ts';
+import { parseInstant } from '../model/instant.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { after, type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+
+/** Longest wait for samples after a plan; what is missing then is the metrics gate's affair. */
+export const SETTLE_LIMIT: Seconds = seconds(120);
+
+/**
+ * Why the samples in `snapshot` cannot be trusted yet, or undefined: some of them were begun before the last move
+ * ended, so that a pod that moved counts on its old node or nowhere. Restart-safe: reads only what is stored.
+ */
+export function awaitsSamples(snapshot: ClusterSnapshot, plans: readonly RebalancePlan[]): string | undefined {
+  const ended = lastEnd(plans);
+  if (ended === undefined || snapshot.usage === undefined || elapsed(ended, snapshot.takenAt) > SETTLE_LIMIT) {
+    return undefined;
+  }
+  const early = [...snapshot.usage.nodes.values()].filter(({ timestamp, window }) => timestamp - window < ended);
+  const missing = snapshot.pods.filter(
+    (pod) => pod.ready && pod.createdAt <= ended && !snapshot.usage?.pods.has(`${pod.namespace}/${pod.name}`),
+  );
+  if (early.length === 0 && missing.length === 0) {
+    return undefined;
+  }
+  const ago = formatDuration(elapsed(ended, snapshot.takenAt));
+  return `the last plan ended ${ago} ago; ${early.length} node samples began before that and ${missing.length} pods have none yet`;
+}
+
+function lastEnd(plans: readonly RebalancePlan[]): EpochSeconds | undefined {
+  const ends = plans.flatMap(({ status }) => (status?.finishedAt === undefined ? [] : [parseInstant(status.finishedAt)]));
+  return ends.length === 0 ? undefined : after(ends.reduce((a, b) => (a > b ? a : b)), seconds(1));
+}

@@ -1,0 +1,217 @@
+import type { MovePhase, MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
+import { formatInstant, parseInstant } from '../model/instant.ts';
+import { after, type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+import type { EvictionAnswer } from '../ports.ts';
+import { assertLegal, isFinal } from './transitions.ts';
+
+/** What happened to a move. */
+export type MoveEvent =
+  /** The live check passed; `serverTime` is the API server's clock. */
+  | { readonly kind: 'Begin'; readonly serverTime: EpochSeconds }
+  /** What the API server said, to the dry run while Planned and to the eviction while Intent. */
+  | { readonly kind: 'Answer'; readonly answer: EvictionAnswer }
+  /** What stands on the cluster. */
+  | ({ readonly kind: 'Observed' } & Observation)
+  /** The live check failed for good. */
+  | { readonly kind: 'Skip'; readonly why: string }
+  /** The plan was stopped. */
+  | { readonly kind: 'Abort'; readonly why: string };
+
+/** What stands on the cluster of a move in flight. */
+export interface Observation {
+  /** The incarnation that was to be evicted. */
+  readonly pod: 'Running' | 'Terminating' | 'Gone';
+  /** The pod that its controller made instead, if it did. */
+  readonly replacement: Replacement | undefined;
+  readonly serverTime: EpochSeconds;
+}
+
+/** The pod that took an evicted one's place. */
+export interface Replacement {
+  readonly name: string;
+  readonly uid: string;
+  readonly node: string | undefined;
+  /** Ready for the owner's minReadySeconds. */
+  readonly available: boolean;
+}
+
+/** Side effects in the order in which they are to be performed, after the new run was written. */
+export type MoveEffect = 'PlaceHint' | 'Evict' | 'RemoveHint';
+
+/** A move's next state and what has to be done about it. */
+export interface Advanced {
+  readonly run: MoveStatus;
+  readonly effects: readonly MoveEffect[];
+}
+
+/** An eviction call ends within 10 s; after this long a pod that still runs was not evicted by it. */
+export const ANSWER_GRACE: Seconds = seconds(15);
+/** A replacement that is not Ready after this long has failed. */
+export const REPLACEMENT_DEADLINE: Seconds = seconds(600);
+/** Tries, refused by a PDB or without effect, before the move is skipped. */
+export const MAX_ATTEMPTS = 5;
+
+const FIRST_BACKOFF = 10;
+const LAST_BACKOFF = 600;
+
+/**
+ * The next state of one move, and the effects to perform once it is stored. Pure.
+ * Events that mean nothing in a phase leave it as it is. `target` is the planned node.
+ */
+export function advance(run: MoveStatus, event: MoveEvent, target: string, now: EpochSeconds): Advanced {
+  if (isFinal(run.phase)) {
+    return { run, effects: [] };
+  }
+  switch (event.kind) {
+    case 'Begin':
+      return run.phase === 'Planned' ? begin(run, event.serverTime) : { run, effects: [] };
+    case 'Answer':
+      return answered(run, event.answer, now);
+    case 'Observed':
+      return observed(run, event, target, now);
+    case 'Skip':
+      return run.phase === 'Planned' ? finish(run, 'Skipped', event.why, now) : { run, effects: [] };
+    case 'Abort':
+      return run.phase === 'Planned' ? finish(run, 'Aborted', event.why, now) : { run, effects: [] };
+    default:
+      return event satisfies never;
+  }
+}
+
+function begin(run: MoveStatus, serverTime: EpochSeconds): Advanced {
+  const { notBefore: _, ...rest } = run;
+  const next = enter({ ...rest, startedAt: formatInstant(serverTime) }, run.phase, 'Intent');
+  return { run: next, effects: ['PlaceHint', 'Evict'] };
+}
+
+function answered(run: MoveStatus, answer: EvictionAnswer, now: EpochSeconds): Advanced {
+  if (run.phase !== 'Planned' && run.phase !== 'Intent') {
+    return { run, effects: [] };
+  }
+  switch (answer.kind) {
+    case 'Accepted':
+      return run.phase === 'Intent' ? { run: enter(run, run.phase, 'Evicting'), effects: [] } : { run, effects: [] };
+    case 'Ambiguous':
+      return run.phase === 'Intent'
+        ? { run: enter({ ...run, outcome: clip(answer.message) }, run.phase, 'Evicting'), effects: [] }
+        : refused(run, answer.message, now);
+    case 'Gone':
+      return finish(run, 'Skipped', 'the pod was gone before it was evicted', now);
+    case 'Refused':
+      return finish(run, 'Skipped', answer.message, now);
+    case 'Overloaded':
+      return retry(run, run.attempt, answer.retryAfter, 'the API server is overloaded', now);
+    case 'RefusedByBudget':
+      return refused(run, answer.message, now);
+    default:
+      return answer satisfies never;
+  }
+}
+
+function refused(run: MoveStatus, message: string, now: EpochSeconds): Advanced {
+  const backoff = Math.min(LAST_BACKOFF, FIRST_BACKOFF * 2 ** run.attempt);
+  return tryAgain(run, seconds(backoff), message, now);
+}
+
+/** One try more is spent; after the last one the move is given up. */
+function tryAgain(run: MoveStatus, wait: Seconds, why: string, now: EpochSeconds): Advanced {
+  const attempt = run.attempt + 1;
+  return attempt >= MAX_ATTEMPTS
+    ? finish({ ...run, attempt }, 'Skipped', `refused ${attempt} times: ${why}`, now)
+    : retry(run, attempt, wait, why, now);
+}
+
+function retry(run: MoveStatus, attempt: number, wait: Seconds, why: string, now: EpochSeconds): Advanced {
+  const notBefore = formatInstant(after(now, wait));
+  const next = enter({ ...run, attempt, notBefore, outcome: clip(why) }, run.phase, 'Planned');
+  return { run: next, effects: hintEffects(run.phase) };
+}
+
+function observed(run: MoveStatus, seen: Observation, target: string, now: EpochSeconds): Advanced {
+  switch (run.phase) {
+    case 'Intent':
+    case 'Evicting':
+      return resolveEviction(run, seen, now);
+    case 'AwaitingReplacement':
+      return awaitReplacement(run, seen, now);
+    case 'Verifying':
+      return verify(run, seen, target, now);
+    default:
+      return { run, effects: [] };
+  }
+}
+
+/** Looking at the pod settles what a lost answer, or a crash before it, left open. */
+function resolveEviction(run: MoveStatus, seen: Observation, now: EpochSeconds): Advanced {
+  if (seen.pod !== 'Running') {
+    const { outcome: _, ...rest } = run;
+    return { run: enter(rest, run.phase, 'AwaitingReplacement'), effects: [] };
+  }
+  return sinceStart(run, seen.serverTime) <= ANSWER_GRACE
+    ? { run, effects: [] }
+    : tryAgain(run, seconds(0), 'the eviction did not reach the pod', now);
+}
+
+function awaitReplacement(run: MoveStatus, seen: Observation, now: EpochSeconds): Advanced {
+  if (seen.replacement !== undefined) {
+    const next = enter({ ...run, replacement: record(seen.replacement) }, run.phase, 'Verifying');
+    return { run: next, effects: boundEffects(run, seen.replacement) };
+  }
+  return sinceStart(run, seen.serverTime) > REPLACEMENT_DEADLINE
+    ? finish(run, 'Failed', 'its controller made no replacement', now)
+    : { run, effects: [] };
+}
+
+function verify(run: MoveStatus, seen: Observation, target: string, now: EpochSeconds): Advanced {
+  const { replacement } = seen;
+  if (replacement === undefined) {
+    const { replacement: _, ...rest } = run;
+    return { run: enter(rest, run.phase, 'AwaitingReplacement'), effects: [] };
+  }
+  const next = { ...run, replacement: record(replacement) };
+  if (replacement.node !== undefined && replacement.available) {
+    return replacement.node === target
+      ? finish(next, 'Landed', `runs on ${target}`, now)
+      : finish(next, 'Missed', `runs on ${replacement.node} instead of ${target}`, now);
+  }
+  if (sinceStart(run, seen.serverTime) > REPLACEMENT_DEADLINE) {
+    const where = replacement.node === undefined ? 'was never bound to a node' : `is not Ready on ${replacement.node}`;
+    return finish(next, 'Failed', `replacement ${replacement.name} ${where} after ${REPLACEMENT_DEADLINE} s`, now);
+  }
+  const known = run.replacement?.uid === replacement.uid && run.replacement.node === replacement.node;
+  return known
+    ? { run, effects: [] }
+    : { run: enter(next, run.phase, 'Verifying'), effects: boundEffects(run, replacement) };
+}
+
+/** A hint has done its work as soon as the replacement is bound. */
+function boundEffects(run: MoveStatus, replacement: Replacement): readonly MoveEffect[] {
+  return replacement.node !== undefined && run.replacement?.node === undefined ? ['RemoveHint'] : [];
+}
+
+function finish(run: MoveStatus, phase: MovePhase, why: string, now: EpochSeconds): Advanced {
+  const { notBefore: _, ...rest } = run;
+  const next = enter({ ...rest, outcome: clip(why), finishedAt: formatInstant(now) }, run.phase, phase);
+  return { run: next, effects: hintEffects(run.phase) };
+}
+
+function hintEffects(phase: MovePhase): readonly MoveEffect[] {
+  return phase === 'Planned' ? [] : ['RemoveHint'];
+}
+
+function enter(run: MoveStatus, from: MovePhase, to: MovePhase): MoveStatus {
+  assertLegal(from, to);
+  return { ...run, phase: to };
+}
+
+function record({ name, uid, node }: Replacement): NonNullable<MoveStatus['replacement']> {
+  return { name, uid, ...(node === undefined ? {} : { node }) };
+}
+
+function sinceStart(run: MoveStatus, serverTime: EpochSeconds): Seconds {
+  return run.startedAt === undefined ? seconds(0) : elapsed(parseInstant(run.startedAt), serverTime);
+}
+
+function clip(text: string): string {
+  return text.length <= 500 ? text : `${text.slice(0, 499)}…`;
+}

@@ -1,0 +1,247 @@
+import type { MovePhase, MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { formatInstant, parseInstant } from '../model/instant.ts';
+import { elapsed, type Seconds, seconds } from '../model/units.ts';
+import type { PolicyOptions } from '../plan/options.ts';
+import type {
+  ClusterReader,
+  Clock,
+  EventRecord,
+  EventSink,
+  Evictor,
+  PlanStore,
+  Steering,
+  StoredPolicy,
+  Telemetry,
+} from '../ports.ts';
+import { advance, type MoveEffect, type MoveEvent } from './advance.ts';
+import { entries, type JournalEntry, withRuns } from './journal.ts';
+import { liveCheck } from './live-check.ts';
+import { observeMove } from './observe-move.ts';
+import { type StopReason, stopReason } from './stop-rules.ts';
+import { isFinal, isInFlight } from './transitions.ts';
+
+/** Time that the API server may take to see a new hint before the replacement is created (control-plane.md, steering). */
+export const HINT_PROPAGATION: Seconds = seconds(1);
+
+/** What the executor acts through. */
+export interface ExecutorPorts {
+  readonly reader: ClusterReader;
+  readonly evictor: Evictor;
+  readonly steering: Steering;
+  readonly plans: PlanStore;
+  readonly events: EventSink;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+}
+
+/** The policy as it stands now, for stop rules and the live check. */
+export interface ExecutionPolicy {
+  /** Undefined when it was deleted. */
+  readonly stored: StoredPolicy | undefined;
+  /** Undefined when there is no policy to resolve. */
+  readonly options: PolicyOptions | undefined;
+  /** Moves in flight at a time. */
+  readonly maxConcurrent: number;
+}
+
+/**
+ * Takes a plan in phase Executing one step further: looks at the moves in flight, then begins as many as the budget
+ * allows. Every intent is stored before its eviction is sent. Resolves to the plan as stored.
+ * Rejects with ConflictError when the plan was changed by somebody else, and with ApiError when the server fails;
+ * either way the journal says where to go on.
+ */
+export async function step(
+  plan: RebalancePlan,
+  policy: ExecutionPolicy,
+  ports: ExecutorPorts,
+  signal: AbortSignal,
+): Promise<RebalancePlan> {
+  let current = await followUp(plan, ports, signal);
+  const stop = stopReason(current, policy.stored, await ports.reader.nodes(signal));
+  if (stop !== undefined) {
+    current = await abortPlanned(current, stop, ports, signal);
+  } else if (policy.options !== undefined) {
+    current = await beginMoves(current, policy.options, policy.maxConcurrent, ports, signal);
+  }
+  return finishIfDone(current, ports, signal);
+}
+
+/** The plan's journal, written move by move. */
+interface Recorder {
+  plan: RebalancePlan;
+  readonly ports: ExecutorPorts;
+  readonly signal: AbortSignal;
+}
+
+async function record(recorder: Recorder, events: ReadonlyMap<number, MoveEvent>): Promise<readonly Pending[]> {
+  const now = recorder.ports.clock.now();
+  const pending: Pending[] = [];
+  const changed = new Map<number, MoveStatus>();
+  for (const entry of entries(recorder.plan)) {
+    const event = events.get(entry.index);
+    if (event === undefined) {
+      continue;
+    }
+    const { run, effects } = advance(entry.run, event, entry.move.to, now);
+    if (run !== entry.run) {
+      changed.set(entry.index, run);
+    }
+    pending.push({ entry: { ...entry, run }, effects, from: entry.run.phase });
+  }
+  if (changed.size > 0) {
+    const { plans } = recorder.ports;
+    recorder.plan = await plans.writeStatus(recorder.plan, withRuns(recorder.plan, changed), recorder.signal);
+  }
+  return pending;
+}
+
+interface Pending {
+  readonly entry: JournalEntry;
+  readonly effects: readonly MoveEffect[];
+  readonly from: MovePhase;
+}
+
+async function abortPlanned(
+  plan: RebalancePlan,
+  stop: StopReason,
+  ports: ExecutorPorts,
+  signal: AbortSignal,
+): Promise<RebalancePlan> {
+  const planned = entries(plan).filter(({ run }) => run.phase === 'Planned');
+  const recorder: Recorder = { plan, ports, signal };
+  const event: MoveEvent = { kind: 'Abort', why: stop.message };
+  await settle(recorder, await record(recorder, new Map(planned.map(({ index }) => [index, event]))));
+  return recorder.plan;
+}
+
+async function followUp(plan: RebalancePlan, ports: ExecutorPorts, signal: AbortSignal): Promise<RebalancePlan> {
+  const recorder: Recorder = { plan, ports, signal };
+  for (const entry of entries(plan).filter(({ run }) => isInFlight(run.phase))) {
+    const observation = await observeMove(entry, claimedBy(recorder.plan, entry.index), ports.reader, signal);
+    const event: MoveEvent = { kind: 'Observed', ...observation };
+    await settle(recorder, await record(recorder, new Map([[entry.index, event]])));
+  }
+  return recorder.plan;
+}
+
+function claimedBy(plan: RebalancePlan, except: number): ReadonlySet<string> {
+  const others = entries(plan).filter(({ index }) => index !== except);
+  return new Set(others.flatMap(({ run }) => (run.replacement === undefined ? [] : [run.replacement.uid])));
+}
+
+async function beginMoves(
+  plan: RebalancePlan,
+  options: PolicyOptions,
+  maxConcurrent: number,
+  ports: ExecutorPorts,
+  signal: AbortSignal,
+): Promise<RebalancePlan> {
+  const recorder: Recorder = { plan, ports, signal };
+  const checked = new Map<number, MoveEvent>();
+  for (const entry of candidates(plan, maxConcurrent, ports.clock)) {
+    checked.set(entry.index, await liveCheck(entry.move, options, ports, signal));
+  }
+  const begun = await record(recorder, checked);
+  await settle(recorder, begun.filter(({ entry }) => entry.run.phase !== 'Intent'));
+  await evictAll(recorder, begun.filter(({ entry }) => entry.run.phase === 'Intent'));
+  return recorder.plan;
+}
+
+/** Planned moves that may begin now: one of an owner at a time, as many as fit beside those in flight. */
+function candidates(plan: RebalancePlan, maxConcurrent: number, clock: Clock): readonly JournalEntry[] {
+  const all = entries(plan);
+  const inFlight = all.filter(({ run }) => isInFlight(run.phase));
+  const busyOwners = new Set(inFlight.map(({ move }) => move.owner.uid));
+  const chosen: JournalEntry[] = [];
+  for (const entry of all) {
+    const waits = entry.run.notBefore !== undefined && parseInstant(entry.run.notBefore) > clock.now();
+    if (entry.run.phase !== 'Planned' || waits || busyOwners.has(entry.move.owner.uid)) {
+      continue;
+    }
+    if (inFlight.length + chosen.length >= maxConcurrent) {
+      break;
+    }
+    busyOwners.add(entry.move.owner.uid);
+    chosen.push(entry);
+  }
+  return chosen;
+}
+
+async function evictAll(recorder: Recorder, begun: readonly Pending[]): Promise<void> {
+  const { ports, signal } = recorder;
+  const steered = begun.length > 0 && recorder.plan.status?.steering === 'AdmissionPolicy';
+  if (steered) {
+    for (const { entry } of begun) {
+      await placeHint(recorder, entry);
+    }
+    await ports.clock.sleep(HINT_PROPAGATION, signal);
+  }
+  for (const { entry } of begun) {
+    await notify(recorder, entry, 'MoveStarted');
+    const answer = await ports.evictor.evict(entry.move.pod, { dryRun: false }, signal);
+    await settle(recorder, await record(recorder, new Map([[entry.index, { kind: 'Answer', answer }]])));
+  }
+}
+
+async function placeHint({ plan, ports, signal }: Recorder, { move }: JournalEntry): Promise<void> {
+  const hint = { ownerUID: move.owner.uid, nodeName: move.to, plan: plan.metadata.name, podUID: move.pod.uid };
+  await ports.steering.place(move.pod.namespace, hint, plan, signal);
+}
+
+/** Performs what is due after a transition was stored: hints removed, people told. */
+async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<void> {
+  for (const { entry, effects, from } of pending) {
+    if (effects.includes('RemoveHint')) {
+      await recorder.ports.steering.remove(entry.move.pod.namespace, entry.move.pod.uid, recorder.signal);
+    }
+    if (entry.run.phase !== from && isFinal(entry.run.phase)) {
+      await reportEnd(recorder, entry);
+    }
+  }
+}
+
+const END_EVENTS: Partial<Record<MovePhase, EventRecord['reason']>> = {
+  Landed: 'MoveLanded',
+  Missed: 'MoveMissed',
+  Failed: 'MoveFailed',
+  Skipped: 'MoveSkipped',
+};
+
+async function reportEnd(recorder: Recorder, entry: JournalEntry): Promise<void> {
+  const { plan, ports } = recorder;
+  const { run } = entry;
+  const started = run.startedAt === undefined ? undefined : parseInstant(run.startedAt);
+  const duration = started === undefined ? undefined : elapsed(started, ports.clock.now());
+  ports.telemetry.moveEnded({ strategy: plan.spec.strategy, result: run.phase, duration });
+  if (run.phase === 'Landed' || run.phase === 'Missed') {
+    ports.telemetry.steered({ mode: plan.status?.steering ?? 'None', landed: run.phase === 'Landed' });
+  }
+  const reason = END_EVENTS[run.phase];
+  if (reason !== undefined) {
+    await notify(recorder, entry, reason);
+  }
+}
+
+async function notify({ plan, ports, signal }: Recorder, entry: JournalEntry, reason: EventRecord['reason']): Promise<void> {
+  const { move, run } = entry;
+  const note =
+    reason === 'MoveStarted'
+      ? `evicted from ${move.from} so that its replacement runs on ${move.to} (plan ${plan.metadata.name}): ${move.reason}`
+      : `move from ${move.from} to ${move.to} (plan ${plan.metadata.name}): ${run.outcome ?? run.phase}`;
+  const type = reason === 'MoveStarted' || reason === 'MoveLanded' ? 'Normal' : 'Warning';
+  await ports.events.send({ type, reason, note, regarding: { kind: 'Pod', ...move.pod } }, signal);
+}
+
+async function finishIfDone(plan: RebalancePlan, ports: ExecutorPorts, signal: AbortSignal): Promise<RebalancePlan> {
+  const all = entries(plan);
+  if (all.some(({ run }) => !isFinal(run.phase))) {
+    return plan;
+  }
+  const aborted = all.find(({ run }) => run.phase === 'Aborted')?.run;
+  const landed = all.filter(({ run }) => run.phase === 'Landed').length;
+  const message = aborted?.outcome ?? `${landed} of ${all.length} replacements landed as planned`;
+  const finishedAt = formatInstant(ports.clock.now());
+  const phase = aborted === undefined ? 'Completed' : 'Aborted';
+  const status = { ...plan.status, phase, message, finishedAt } as const;
+  return ports.plans.writeStatus(plan, status, signal);
+}

@@ -1,0 +1,45 @@
+import type { MoveStatus, RebalancePlan, RebalancePlanStatus } from '../api/v1alpha1/rebalance-plan.ts';
+import { isFinal, isInFlight } from './transitions.ts';
+
+/** A move of the plan with its journal entry. */
+export interface JournalEntry {
+  readonly index: number;
+  readonly move: RebalancePlan['spec']['moves'][number];
+  readonly run: MoveStatus;
+}
+
+/** The journal before anything was done: every move Planned. */
+export function openJournal(plan: RebalancePlan): readonly MoveStatus[] {
+  return plan.spec.moves.map(({ pod }) => ({ podUID: pod.uid, phase: 'Planned', attempt: 0 }));
+}
+
+/** Moves with their entries, in the order of the plan. A move without an entry is Planned. */
+export function entries(plan: RebalancePlan): readonly JournalEntry[] {
+  const runs = new Map((plan.status?.moves ?? []).map((run) => [run.podUID, run]));
+  return plan.spec.moves.map((move, index) => ({
+    index,
+    move,
+    run: runs.get(move.pod.uid) ?? { podUID: move.pod.uid, phase: 'Planned', attempt: 0 },
+  }));
+}
+
+/** The plan's status with some entries replaced and the summary counted anew. */
+export function withRuns(plan: RebalancePlan, changed: ReadonlyMap<number, MoveStatus>): RebalancePlanStatus {
+  const moves = entries(plan).map(({ index, run }) => changed.get(index) ?? run);
+  return { ...plan.status, moves, summary: summarize(moves) };
+}
+
+/** Counts for status.summary. */
+export function summarize(moves: readonly MoveStatus[]): NonNullable<RebalancePlanStatus['summary']> {
+  return {
+    total: moves.length,
+    done: moves.filter(({ phase }) => isFinal(phase)).length,
+    landed: moves.filter(({ phase }) => phase === 'Landed').length,
+  };
+}
+
+/** Pod UIDs whose move may have an eviction or a hint outstanding. */
+export function podsInFlight(plans: readonly RebalancePlan[]): ReadonlySet<string> {
+  const inFlight = plans.flatMap((plan) => entries(plan).filter(({ run }) => isInFlight(run.phase)));
+  return new Set(inFlight.map(({ run }) => run.podUID));
+}

@@ -1,0 +1,91 @@
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import type { PodInfo } from '../model/pod.ts';
+import type { EpochSeconds } from '../model/units.ts';
+import type { WorkloadInfo } from '../model/workload.ts';
+import { protectionOf } from '../plan/budgets/protections.ts';
+import { firstRefusal } from '../plan/filters/index.ts';
+import { describeRefusal } from '../plan/filters/refusal.ts';
+import type { PolicyOptions } from '../plan/options.ts';
+import { roomOf } from '../plan/room.ts';
+import type { ClusterReader, Evictor } from '../ports.ts';
+import type { MoveEvent } from './advance.ts';
+
+type PlannedMove = RebalancePlan['spec']['moves'][number];
+
+interface LivePorts {
+  readonly reader: ClusterReader;
+  readonly evictor: Evictor;
+}
+
+/**
+ * Looks at the cluster right before an eviction (execution.md): pod, owner and protections unchanged, target Ready and
+ * with room by the scheduler's filters, and the server-side dry run of the eviction accepted.
+ * Resolves to Begin, Skip, or the dry run's Answer. Rejects with ApiError when the cluster cannot be read.
+ */
+export async function liveCheck(
+  move: PlannedMove,
+  options: PolicyOptions,
+  { reader, evictor }: LivePorts,
+  signal: AbortSignal,
+): Promise<MoveEvent> {
+  const { pod, serverTime } = await reader.pod(move.pod, signal);
+  const owner = await reader.workload(move.pod.namespace, move.owner, signal);
+  const drift = podDrift(move, pod, owner) ?? protectionNow(pod, owner, options, serverTime);
+  if (pod === undefined || drift !== undefined) {
+    return { kind: 'Skip', why: drift ?? 'the pod is gone' };
+  }
+  const obstacle = await targetObstacle(pod, owner, move.to, reader, signal);
+  if (obstacle !== undefined) {
+    return { kind: 'Skip', why: obstacle };
+  }
+  const answer = await evictor.evict(move.pod, { dryRun: true }, signal);
+  return answer.kind === 'Accepted' ? { kind: 'Begin', serverTime } : { kind: 'Answer', answer };
+}
+
+function podDrift(
+  move: PlannedMove,
+  pod: PodInfo | undefined,
+  owner: WorkloadInfo | undefined,
+): string | undefined {
+  if (pod === undefined || pod.uid !== move.pod.uid) {
+    return 'the pod is gone';
+  }
+  if (pod.nodeName !== move.from) {
+    return `the pod is on ${pod.nodeName ?? 'no node'}, not on ${move.from}`;
+  }
+  if (pod.owner?.uid !== move.owner.uid || owner === undefined) {
+    return `the pod no longer belongs to ${move.owner.kind} ${move.owner.name}`;
+  }
+  return undefined;
+}
+
+/** What came to protect the pod since the plan was made. Anti-affinity of others is the plan's affair: it needs all pods. */
+function protectionNow(
+  pod: PodInfo | undefined,
+  workload: WorkloadInfo | undefined,
+  options: PolicyOptions,
+  now: EpochSeconds,
+): string | undefined {
+  if (pod?.owner === undefined) {
+    return undefined;
+  }
+  const owner = { ref: pod.owner, workload, replicas: workload?.replicas ?? 0 };
+  const context = { options: options.protections, now, antiAffinity: () => undefined };
+  return protectionOf(pod, owner, context)?.message;
+}
+
+async function targetObstacle(
+  pod: PodInfo,
+  owner: WorkloadInfo | undefined,
+  target: string,
+  reader: ClusterReader,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const node = await reader.node(target, signal);
+  if (node === undefined || !node.ready) {
+    return `${target} is ${node === undefined ? 'gone' : 'not Ready'}`;
+  }
+  const room = roomOf(node, await reader.podsOnNode(target, signal));
+  const refusal = firstRefusal({ constraints: pod.constraints, pinnedNode: owner?.pinnedNode }, node, room);
+  return refusal === undefined ? undefined : `${target} ${describeRefusal(refusal)}`;
+}

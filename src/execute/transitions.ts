@@ -1,0 +1,38 @@
+import type { MovePhase } from '../api/v1alpha1/rebalance-plan.ts';
+
+/**
+ * Every legal transition of a move (execution.md, the journal).
+ *
+ * Planned: nothing was sent. Intent: written before the eviction is sent. Evicting: the eviction was accepted, or its
+ * answer was lost; it counts as spent. AwaitingReplacement: the pod is going. Verifying: its replacement exists.
+ */
+export const TRANSITIONS = {
+  Planned: ['Planned', 'Intent', 'Skipped', 'Aborted'],
+  Intent: ['Evicting', 'AwaitingReplacement', 'Planned', 'Skipped'],
+  Evicting: ['AwaitingReplacement', 'Planned', 'Skipped'],
+  AwaitingReplacement: ['Verifying', 'Failed'],
+  Verifying: ['Verifying', 'AwaitingReplacement', 'Landed', 'Missed', 'Failed'],
+  Landed: [],
+  Missed: [],
+  Failed: [],
+  Skipped: [],
+  Aborted: [],
+} as const satisfies Record<MovePhase, readonly MovePhase[]>;
+
+/** Whether a move has come to its end. */
+export function isFinal(phase: MovePhase): boolean {
+  return TRANSITIONS[phase].length === 0;
+}
+
+/** Whether a move counts against maxConcurrent: its eviction may have been sent and its replacement is not Ready yet. */
+export function isInFlight(phase: MovePhase): boolean {
+  return phase !== 'Planned' && !isFinal(phase);
+}
+
+/** Throws for a transition that the table does not have: a bug, never a state of the cluster. */
+export function assertLegal(from: MovePhase, to: MovePhase): void {
+  const legal: readonly MovePhase[] = TRANSITIONS[from];
+  if (!legal.includes(to)) {
+    throw new Error(`a move cannot go from ${from} to ${to}`);
+  }
+}

@@ -1,0 +1,145 @@
+import type { PlacementHint, PlacementHintSpec } from './api/v1alpha1/placement-hint.ts';
+import type { MovePhase, RebalancePlan, RebalancePlanStatus } from './api/v1alpha1/rebalance-plan.ts';
+import type { RebalancePolicy, RebalancePolicyStatus, StrategyName } from './api/v1alpha1/rebalance-policy.ts';
+import type { NodeInfo } from './model/node.ts';
+import type { OwnerRef, PodInfo, PodRef } from './model/pod.ts';
+import type { ClusterSnapshot } from './model/snapshot.ts';
+import type { EpochSeconds, Seconds } from './model/units.ts';
+import type { WorkloadInfo } from './model/workload.ts';
+import type { Plan } from './plan/plan.ts';
+
+/** Wall clock for records, monotonic clock for durations. */
+export interface Clock {
+  /** Wall-clock time. */
+  now(): EpochSeconds;
+  /** Seconds on a clock that never goes back; only differences mean anything. */
+  monotonic(): Seconds;
+  /** Resolves after `span`; rejects with the signal's reason when aborted. */
+  sleep(span: Seconds, signal: AbortSignal): Promise<void>;
+}
+
+/** Reads the cluster. Every method rejects with an ApiError when the server cannot be read. */
+export interface ClusterReader {
+  /** Everything that a plan needs, read page by page; `takenAt` is the server's time when the reading began. */
+  snapshot(signal: AbortSignal): Promise<ClusterSnapshot>;
+  /** One pod and the server's time of the answer; `pod` undefined when there is none of that name. */
+  pod(ref: Pick<PodRef, 'namespace' | 'name'>, signal: AbortSignal): Promise<LivePod>;
+  /** One node; undefined when it is gone. */
+  node(name: string, signal: AbortSignal): Promise<NodeInfo | undefined>;
+  /** Pods bound to a node. */
+  podsOnNode(name: string, signal: AbortSignal): Promise<readonly PodInfo[]>;
+  /** Pods of a namespace whose controller is `owner`, terminating ones included. */
+  podsOfOwner(namespace: string, owner: OwnerRef, signal: AbortSignal): Promise<readonly PodInfo[]>;
+  /** The controller `owner` of pods in `namespace`; undefined when it is gone, or of a kind that cannot be read. */
+  workload(namespace: string, owner: OwnerRef, signal: AbortSignal): Promise<WorkloadInfo | undefined>;
+  /** All nodes. */
+  nodes(signal: AbortSignal): Promise<readonly NodeInfo[]>;
+}
+
+/** A pod as it is now. */
+export interface LivePod {
+  readonly pod: PodInfo | undefined;
+  /** Time of the API server (its Date header), to compare with creation timestamps. */
+  readonly serverTime: EpochSeconds;
+}
+
+/** What the API server said to an eviction (execution.md, answers). */
+export type EvictionAnswer =
+  /** 201: the pod is being deleted. */
+  | { readonly kind: 'Accepted' }
+  /** 404, or 409 for another UID: this incarnation is gone. */
+  | { readonly kind: 'Gone' }
+  /** 429 with cause DisruptionBudget. */
+  | { readonly kind: 'RefusedByBudget'; readonly message: string }
+  /** 429 otherwise: the server is overloaded. */
+  | { readonly kind: 'Overloaded'; readonly retryAfter: Seconds }
+  /** 500 because two PDBs match the pod, 403 or 4xx: will not change by trying again. */
+  | { readonly kind: 'Refused'; readonly message: string }
+  /** Time-out, 5xx or a reset after the request was sent: it may have been accepted. */
+  | { readonly kind: 'Ambiguous'; readonly message: string };
+
+/** Sends evictions; never deletes, never forces. */
+export interface Evictor {
+  /** Evicts with a UID precondition. A dry run consults PDBs and changes nothing. Rejects only when aborted. */
+  evict(pod: PodRef, options: { readonly dryRun: boolean }, signal: AbortSignal): Promise<EvictionAnswer>;
+}
+
+/** Steering that is in force. */
+export type SteeringMode = 'AdmissionPolicy' | 'None';
+
+/** Places and removes hints for the admission policy. */
+export interface Steering {
+  /** Whether the server has our admission policy and its binding. */
+  available(signal: AbortSignal): Promise<boolean>;
+  /** Makes the hint; a hint for the same pod that is there already is left as it is. */
+  place(namespace: string, hint: PlacementHintSpec, plan: RebalancePlan, signal: AbortSignal): Promise<void>;
+  /** Removes the hint for an evicted pod; none there is fine. */
+  remove(namespace: string, podUID: string, signal: AbortSignal): Promise<void>;
+  /** All hints on the cluster. */
+  list(signal: AbortSignal): Promise<readonly PlacementHint[]>;
+}
+
+/** Thrown by a store when somebody else has written in between, or the object is gone. */
+export class ConflictError extends Error {
+  override readonly name = 'ConflictError';
+}
+
+/** RebalancePlans on the cluster. */
+export interface PlanStore {
+  /** Creates the plan, then writes its status. Resolves to the stored object. */
+  create(plan: RebalancePlan, signal: AbortSignal): Promise<RebalancePlan>;
+  /** All plans. */
+  list(signal: AbortSignal): Promise<readonly RebalancePlan[]>;
+  /** The plan as it is now; undefined when it is gone. */
+  get(name: string, signal: AbortSignal): Promise<RebalancePlan | undefined>;
+  /**
+   * Writes status by merge patch with the resourceVersion of `plan`. Resolves to the stored object.
+   * Throws ConflictError when the stored object is newer or gone.
+   */
+  writeStatus(plan: RebalancePlan, status: RebalancePlanStatus, signal: AbortSignal): Promise<RebalancePlan>;
+  /** Sets spec.approved. */
+  approve(name: string, signal: AbortSignal): Promise<RebalancePlan>;
+  /** Deletes the plan; gone already is fine. */
+  remove(name: string, signal: AbortSignal): Promise<void>;
+}
+
+/** A policy as it stands on the cluster; `invalid` lists what is wrong with it, if anything. */
+export interface StoredPolicy {
+  readonly policy: RebalancePolicy;
+  readonly invalid: readonly string[];
+}
+
+/** RebalancePolicies on the cluster. */
+export interface PolicyStore {
+  /** All policies, defaulted and validated. */
+  list(signal: AbortSignal): Promise<readonly StoredPolicy[]>;
+  /** Replaces status by merge patch. Throws ConflictError when the policy is gone. */
+  writeStatus(policy: RebalancePolicy, status: RebalancePolicyStatus, signal: AbortSignal): Promise<void>;
+  /**
+   * Calls `changed` after every change of a policy or plan until aborted; re-lists after gaps, with jittered back-off.
+   * Resolves when aborted.
+   */
+  watch(changed: () => void, signal: AbortSignal): Promise<void>;
+}
+
+/** An event for `kubectl describe` and `kubectl events`. */
+export interface EventRecord {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: 'PlanComputed' | 'MoveStarted' | 'MoveLanded' | 'MoveMissed' | 'MoveSkipped' | 'MoveFailed' | 'PlanAborted';
+  readonly note: string;
+  readonly regarding:
+    | { readonly kind: 'RebalancePolicy'; readonly name: string; readonly uid: string }
+    | ({ readonly kind: 'Pod' } & PodRef);
+}
+
+/** Sends events; losing one is logged by the adapter and never fails a caller. */
+export interface EventSink {
+  send(event: EventRecord, signal: AbortSignal): Promise<void>;
+}
+
+/** What the metrics count; nothing here can fail. */
+export interface Telemetry {
+  moveEnded(move: { readonly strategy: StrategyName; readonly result: MovePhase; readonly duration: Seconds | undefined }): void;
+  steered(move: { readonly mode: SteeringMode; readonly landed: boolean }): void;
+  planned(plan: Plan, duration: Seconds): void;
+}

@@ -1,0 +1,126 @@
+import {
+  MAX_REJECTIONS,
+  type PlanPhase,
+  type RebalancePlan,
+  type RebalancePlanStatus,
+} from '../api/v1alpha1/rebalance-plan.ts';
+import type { ImbalanceStatus, RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import { API_VERSION } from '../api/v1alpha1/schema.ts';
+import { formatDecimal } from '../model/decimal.ts';
+import { formatInstant } from '../model/instant.ts';
+import { LOAD_RESOURCES } from '../model/resources.ts';
+import type { Imbalance, ImbalanceByResource, Move, Plan, Rejection } from '../plan/plan.ts';
+
+/** Label that names a plan's policy. */
+export const POLICY_LABEL = 'evenkeel.dev/policy';
+
+/**
+ * The RebalancePlan that says what `plan` says: the same from the operator and from the command line.
+ * Owned by the policy when that has a uid. `attempt` above 1 tells apart plans with equal moves.
+ */
+export function toRebalancePlan(plan: Plan, policy: RebalancePolicy, attempt = 1): RebalancePlan {
+  const { name, uid = '', generation = 0 } = policy.metadata;
+  return {
+    apiVersion: API_VERSION,
+    kind: 'RebalancePlan',
+    metadata: { name: planName(name, plan.hash, attempt), ...ownership(policy) },
+    spec: {
+      policy: { name, uid, generation },
+      strategy: plan.strategy,
+      takenAt: formatInstant(plan.takenAt),
+      outcome: plan.outcome.kind,
+      message: outcomeMessage(plan),
+      hash: plan.hash,
+      approved: false,
+      moves: plan.moves.map(moveSpec),
+      rejections: plan.rejections.slice(0, MAX_REJECTIONS).map(rejectionSpec),
+      rejectionCounts: rejectionCounts(plan.rejections),
+    },
+    status: { imbalance: imbalanceStatus(plan) },
+  };
+}
+
+/** `policy-0123456789`, with a suffix from the second attempt on; at most 253 characters. */
+export function planName(policy: string, hash: string, attempt: number): string {
+  return `${policy.slice(0, 230)}-${hash.slice(0, 10)}${attempt > 1 ? `-${attempt}` : ''}`;
+}
+
+function ownership({ metadata }: RebalancePolicy): Partial<RebalancePlan['metadata']> {
+  if (metadata.uid === undefined) {
+    return {};
+  }
+  const reference = { apiVersion: API_VERSION, kind: 'RebalancePolicy', name: metadata.name, uid: metadata.uid };
+  return {
+    labels: { [POLICY_LABEL]: metadata.name.slice(0, 63).replace(/[^a-z0-9]+$/, '') },
+    ownerReferences: [{ ...reference, controller: true, blockOwnerDeletion: false }],
+  };
+}
+
+function moveSpec({ pod, owner, from, to, load, gain, reason }: Move): RebalancePlan['spec']['moves'][number] {
+  return {
+    pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
+    owner: { kind: owner.kind, name: owner.name, uid: owner.uid },
+    from,
+    to,
+    load: formatDecimal(load),
+    gain: formatDecimal(gain),
+    reason: reason.slice(0, 512),
+  };
+}
+
+function rejectionSpec({ pod, code, message, numbers }: Rejection): RebalancePlan['spec']['rejections'][number] {
+  const entries = Object.entries(numbers).map(([name, value]) => [name, formatDecimal(value)] as const);
+  return {
+    pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
+    code,
+    message: message.slice(0, 512),
+    numbers: Object.fromEntries(entries),
+  };
+}
+
+function rejectionCounts(rejections: readonly Rejection[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const { code } of rejections) {
+    counts.set(code, (counts.get(code) ?? 0) + 1);
+  }
+  return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The outcome in one sentence. */
+export function outcomeMessage({ outcome, moves, spread }: Plan): string {
+  return outcome.kind === 'Moves'
+    ? `${moves.length} moves take the spread between the highest and the lowest node from ${formatDecimal(spread.before)} to ${formatDecimal(spread.planned)}`
+    : outcome.message;
+}
+
+/** Imbalance before and as planned, as decimal strings. */
+export function imbalanceStatus({ imbalance }: Plan): ImbalanceStatus {
+  return { before: byResource(imbalance.before), planned: byResource(imbalance.planned) };
+}
+
+/** Imbalance of each resource as decimal strings. */
+export function byResource(measured: ImbalanceByResource): NonNullable<ImbalanceStatus['before']> {
+  const result: NonNullable<ImbalanceStatus['before']> = {};
+  for (const resource of LOAD_RESOURCES) {
+    const imbalance = measured[resource];
+    if (imbalance !== undefined) {
+      result[resource] = decimals(imbalance);
+    }
+  }
+  return result;
+}
+
+function decimals({ mean, ema, stddev, range, max }: Imbalance): NonNullable<NonNullable<ImbalanceStatus['before']>['cpu']> {
+  return {
+    mean: formatDecimal(mean),
+    ema: formatDecimal(ema),
+    stddev: formatDecimal(stddev),
+    range: formatDecimal(range),
+    max: formatDecimal(max),
+  };
+}
+
+/** The plan as it enters a phase for the first time. */
+export function inPhase(plan: RebalancePlan, phase: PlanPhase, status: Partial<RebalancePlanStatus>): RebalancePlan {
+  return { ...plan, status: { ...plan.status, ...status, phase } };
+}

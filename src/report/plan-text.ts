@@ -1,0 +1,78 @@
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { LOAD_RESOURCES } from '../model/resources.ts';
+import { renderMarkdownTable, renderTable } from './table.ts';
+
+type Table = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
+
+const NUMBERS = new Set(['LOAD', 'GAIN', 'PODS', 'MEAN', 'EMA', 'STDDEV', 'RANGE', 'MAX']);
+
+/** The plan for a terminal; `wide` adds owner and reason of each move and every listed rejection. */
+export function planTable(plan: RebalancePlan, wide: boolean): string {
+  const sections = [`${plan.spec.strategy}: ${plan.spec.message}.`, text(imbalanceRows(plan))];
+  if (plan.spec.moves.length > 0) {
+    sections.push(text(moveRows(plan, wide)));
+  }
+  sections.push(...stays(plan, wide));
+  return `${sections.join('\n\n')}\n`;
+}
+
+/** The plan for a pull request or a wiki. */
+export function planMarkdown(plan: RebalancePlan): string {
+  const sections = [
+    `## Rebalancing plan of ${plan.spec.policy.name}`,
+    `**${plan.spec.strategy}**: ${plan.spec.message}.`,
+    renderMarkdownTable(...imbalanceRows(plan)),
+  ];
+  if (plan.spec.moves.length > 0) {
+    sections.push('### Moves', renderMarkdownTable(...moveRows(plan, true)));
+  }
+  if (Object.keys(plan.spec.rejectionCounts).length > 0) {
+    sections.push('### Pods that stay', renderMarkdownTable(...countRows(plan)));
+  }
+  return `${sections.join('\n\n')}\n`;
+}
+
+function text([header, rows]: Table): string {
+  return renderTable(header, rows, NUMBERS);
+}
+
+function stays(plan: RebalancePlan, wide: boolean): readonly string[] {
+  if (Object.keys(plan.spec.rejectionCounts).length === 0) {
+    return [];
+  }
+  return wide ? [text(countRows(plan)), text(rejectionRows(plan))] : [text(countRows(plan))];
+}
+
+function imbalanceRows({ status }: RebalancePlan): Table {
+  const rows = LOAD_RESOURCES.flatMap((resource) =>
+    (['before', 'planned', 'actual'] as const).flatMap((phase) => {
+      const measured = status?.imbalance?.[phase]?.[resource];
+      return measured === undefined
+        ? []
+        : [[resource, phase, measured.mean, measured.ema, measured.stddev, measured.range, measured.max]];
+    }),
+  );
+  return [['LOAD OF', 'WHEN', 'MEAN', 'EMA', 'STDDEV', 'RANGE', 'MAX'], rows];
+}
+
+function moveRows({ spec }: RebalancePlan, wide: boolean): Table {
+  const header = ['POD', 'FROM', 'TO', 'LOAD', 'GAIN', ...(wide ? ['OWNER', 'REASON'] : [])];
+  const rows = spec.moves.map(({ pod, owner, from, to, load, gain, reason }) => [
+    `${pod.namespace}/${pod.name}`,
+    from,
+    to,
+    load,
+    gain,
+    ...(wide ? [`${owner.kind}/${owner.name}`, reason] : []),
+  ]);
+  return [header, rows];
+}
+
+function countRows({ spec }: RebalancePlan): Table {
+  return [['STAYS BECAUSE OF', 'PODS'], Object.entries(spec.rejectionCounts).map(([code, count]) => [code, String(count)])];
+}
+
+function rejectionRows({ spec }: RebalancePlan): Table {
+  const rows = spec.rejections.map(({ pod, code, message }) => [`${pod.namespace}/${pod.name}`, code, message]);
+  return [['POD', 'STAYS BECAUSE OF', 'MESSAGE'], rows];
+}

@@ -1,0 +1,200 @@
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import type { RebalancePolicy, RebalancePolicyStatus } from '../api/v1alpha1/rebalance-policy.ts';
+import { formatDecimal } from '../model/decimal.ts';
+import { formatInstant } from '../model/instant.ts';
+import type { EpochSeconds } from '../model/units.ts';
+import type { Plan } from '../plan/plan.ts';
+import { applyVerdicts, type Verdict, type Verdicts } from './conditions.ts';
+
+const HISTORY = 10;
+const TOP_MOVES = 20;
+
+/** What the operator knows about a policy in one pass; what is undefined leaves the status as it is. */
+export interface PolicyFacts {
+  readonly acceptance: Verdict;
+  readonly suspended: boolean;
+  readonly run: RunFacts | undefined;
+  /** Why a run came to no plan, or undefined. */
+  readonly postponed: Verdicts | undefined;
+  /** Plans of this policy, any order. */
+  readonly plans: readonly RebalancePlan[];
+  readonly nextRun: EpochSeconds | undefined;
+}
+
+/** What a run found. */
+export interface RunFacts {
+  readonly startedAt: EpochSeconds;
+  readonly plan: Plan;
+  /** The plan's resource, if one was stored. */
+  readonly stored: RebalancePlan | undefined;
+  readonly aboveTrigger: number;
+  /** Whether the runs above the trigger are enough to act. */
+  readonly consecutive: number;
+}
+
+/** The policy's next status. Pure; equal facts give an equal status. */
+export function policyStatus(policy: RebalancePolicy, facts: PolicyFacts, now: EpochSeconds): RebalancePolicyStatus {
+  const { generation = 0 } = policy.metadata;
+  const old: RebalancePolicyStatus = policy.status ?? {};
+  const newest = newestPlan(facts.plans);
+  const verdicts: Verdicts = {
+    Accepted: facts.acceptance,
+    ...initial(old),
+    ...(facts.run === undefined ? {} : runVerdicts(policy, facts.run)),
+    ...facts.postponed,
+    Executing: executing(newest, facts.suspended),
+    ...degradedByPlan(newest, facts),
+  };
+  const conditions = applyVerdicts(old.conditions ?? [], verdicts, generation, now);
+  const ready = readiness(conditions, facts.suspended);
+  return {
+    ...old,
+    observedGeneration: generation,
+    conditions: applyVerdicts(conditions, { Ready: ready }, generation, now),
+    ...(facts.run === undefined ? {} : runFields(old, facts.run)),
+    ...(facts.nextRun === undefined ? {} : { nextRun: formatInstant(facts.nextRun) }),
+    ...(newest === undefined ? {} : { plan: planSummary(newest) }),
+    ...hitRatio(facts.plans),
+  };
+}
+
+/** The plan that was made last; undefined without any. */
+export function newestPlan(plans: readonly RebalancePlan[]): RebalancePlan | undefined {
+  const newer = (a: RebalancePlan, b: RebalancePlan): number =>
+    b.spec.takenAt.localeCompare(a.spec.takenAt) || b.metadata.name.localeCompare(a.metadata.name);
+  return [...plans].sort(newer)[0];
+}
+
+function initial(old: RebalancePolicyStatus): Verdicts {
+  const unknown: Verdict = { status: 'Unknown', reason: 'AwaitingFirstRun', message: 'no run yet' };
+  const healthy: Verdict = { status: 'False', reason: 'AsExpected', message: 'nothing failed' };
+  return old.conditions?.some(({ type }) => type === 'MetricsFresh') === true
+    ? {}
+    : { MetricsFresh: unknown, PlanReady: unknown, Converged: unknown, Degraded: healthy };
+}
+
+function runVerdicts(policy: RebalancePolicy, run: RunFacts): Verdicts {
+  const { outcome, coverage } = run.plan;
+  const noMetrics = outcome.kind === 'MetricsUnavailable' || outcome.kind === 'MetricsIncomplete';
+  const covered = `${coverage.sampledNodes} of ${coverage.readyNodes} nodes have a valid sample`;
+  return {
+    MetricsFresh: noMetrics
+      ? { status: 'False', reason: outcome.kind, message: outcome.message }
+      : { status: 'True', reason: 'Fresh', message: covered },
+    PlanReady: planReady(policy, run),
+    Converged: converged(run.plan),
+    Degraded: { status: 'False', reason: 'AsExpected', message: 'nothing failed' },
+  };
+}
+
+function converged({ outcome, moves }: Plan): Verdict {
+  switch (outcome.kind) {
+    case 'Moves':
+      return { status: 'False', reason: 'MovesPending', message: `${moves.length} moves would help` };
+    case 'MetricsUnavailable':
+    case 'MetricsIncomplete':
+      return { status: 'Unknown', reason: outcome.kind, message: outcome.message };
+    default:
+      return { status: 'True', reason: outcome.kind, message: outcome.message };
+  }
+}
+
+function planReady(policy: RebalancePolicy, { plan, aboveTrigger, consecutive }: RunFacts): Verdict {
+  const { outcome, moves } = plan;
+  if (outcome.kind !== 'Moves') {
+    return { status: 'False', reason: outcome.kind, message: outcome.message };
+  }
+  const { mode } = policy.spec;
+  if (mode === 'DryRun') {
+    const message = `${moves.length} moves; mode DryRun carries none of them out`;
+    return { status: 'True', reason: 'DryRun', message };
+  }
+  if (aboveTrigger < consecutive) {
+    const message = `${moves.length} moves; above the trigger in ${aboveTrigger} runs of the ${consecutive} that it takes`;
+    return { status: 'False', reason: 'AwaitingConsecutive', message };
+  }
+  return mode === 'Approve'
+    ? { status: 'True', reason: 'AwaitingApproval', message: `${moves.length} moves wait for: evenkeel approve PLAN` }
+    : { status: 'True', reason: 'Planned', message: `${moves.length} moves` };
+}
+
+function executing(plan: RebalancePlan | undefined, suspended: boolean): Verdict {
+  if (plan?.status?.phase === 'Executing') {
+    const { done = 0, total = plan.spec.moves.length } = plan.status.summary ?? {};
+    return { status: 'True', reason: 'Executing', message: `plan ${plan.metadata.name}: ${done} of ${total} moves ended` };
+  }
+  return suspended
+    ? { status: 'False', reason: 'Suspended', message: 'spec.suspend is true' }
+    : { status: 'False', reason: 'Idle', message: 'no plan is being carried out' };
+}
+
+/** An aborted plan stays a warning until a later run finds the cluster otherwise. */
+function degradedByPlan(plan: RebalancePlan | undefined, { run }: PolicyFacts): Verdicts {
+  const message = plan?.status?.message ?? '';
+  const failed = (plan?.status?.moves ?? []).some(({ phase }) => phase === 'Failed');
+  return run === undefined && plan?.status?.phase === 'Aborted' && failed
+    ? { Degraded: { status: 'True', reason: 'TooManyFailures', message: `plan ${plan.metadata.name}: ${message}` } }
+    : {};
+}
+
+function readiness(conditions: NonNullable<RebalancePolicyStatus['conditions']>, suspended: boolean): Verdict {
+  const find = (type: string) => conditions.find((condition) => condition.type === type);
+  const accepted = find('Accepted');
+  const fresh = find('MetricsFresh');
+  const degraded = find('Degraded');
+  const culprit =
+    accepted?.status !== 'True' ? accepted : degraded?.status === 'True' ? degraded : fresh?.status === 'False' ? fresh : undefined;
+  if (culprit !== undefined) {
+    return { status: 'False', reason: culprit.reason, message: culprit.message };
+  }
+  if (suspended) {
+    return { status: 'False', reason: 'Suspended', message: 'spec.suspend is true' };
+  }
+  return fresh?.status === 'Unknown'
+    ? { status: 'Unknown', reason: 'AwaitingFirstRun', message: 'no run yet' }
+    : { status: 'True', reason: 'AsExpected', message: 'the policy is in force' };
+}
+
+function runFields(old: RebalancePolicyStatus, run: RunFacts): Partial<RebalancePolicyStatus> {
+  const { plan, stored, startedAt, aboveTrigger } = run;
+  const spread = formatDecimal(plan.spread.before);
+  const [last, ...earlier] = old.history ?? [];
+  const measured = last === undefined || last.actual !== undefined ? last : { ...last, actual: spread };
+  const entry = {
+    time: formatInstant(startedAt),
+    outcome: plan.outcome.kind,
+    moves: plan.moves.length,
+    before: spread,
+    planned: formatDecimal(plan.spread.planned),
+    ...(stored === undefined ? {} : { plan: stored.metadata.name }),
+  };
+  const history = [entry, ...(measured === undefined ? [] : [measured]), ...earlier].slice(0, HISTORY);
+  return { lastRun: formatInstant(startedAt), aboveTrigger, imbalance: spread, history };
+}
+
+function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['plan']> {
+  const runs = plan.status?.moves ?? [];
+  const count = (...phases: readonly string[]): number => runs.filter(({ phase }) => phases.includes(phase)).length;
+  const byGain = [...plan.spec.moves].sort((a, b) => Number(b.gain) - Number(a.gain));
+  return {
+    name: plan.metadata.name,
+    hash: plan.spec.hash,
+    phase: plan.status?.phase ?? 'Proposed',
+    moves: {
+      total: plan.spec.moves.length,
+      done: count('Landed', 'Missed'),
+      failed: count('Failed', 'Aborted'),
+      skipped: count('Skipped'),
+    },
+    imbalance: plan.status?.imbalance ?? {},
+    topMoves: byGain.slice(0, TOP_MOVES).map(({ pod, from, to, gain }) => ({ pod: `${pod.namespace}/${pod.name}`, from, to, gain })),
+    skipped: plan.spec.rejectionCounts,
+  };
+}
+
+function hitRatio(plans: readonly RebalancePlan[]): Pick<RebalancePolicyStatus, 'hitRatio'> {
+  const runs = plans.flatMap((plan) => plan.status?.moves ?? []);
+  const landed = runs.filter(({ phase }) => phase === 'Landed').length;
+  const ended = landed + runs.filter(({ phase }) => phase === 'Missed').length;
+  return ended === 0 ? {} : { hitRatio: formatDecimal(landed / ended) };
+}
