@@ -1,0 +1,194 @@
+import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
+import { isObject, type JsonObject } from '../../observe/json.ts';
+import { describeResource, type ResourceRef } from './resource.ts';
+
+/** What went wrong with a request, by what can be done about it. */
+export type ApiErrorKind =
+  /** No connection, or it broke. */
+  | 'Unreachable'
+  /** No answer within the deadline. */
+  | 'Timeout'
+  /** The credentials of the kubeconfig could not be had. */
+  | 'Credentials'
+  /** 401. */
+  | 'Unauthorized'
+  /** 403. */
+  | 'Forbidden'
+  /** 404 for an object. */
+  | 'NotFound'
+  /** 404 for the whole API: its CRD or its server is not installed. */
+  | 'NotServed'
+  /** 409: somebody else was faster, or a precondition does not hold. */
+  | 'Conflict'
+  /** 409 for a create. */
+  | 'AlreadyExists'
+  /** 410: the continue token or resourceVersion is too old. */
+  | 'Expired'
+  /** Other 4xx: the request is wrong. */
+  | 'Invalid'
+  /** 429. */
+  | 'TooManyRequests'
+  /** 5xx. */
+  | 'ServerError'
+  /** The answer is not what the API promises: truncated, not JSON, or of another kind. */
+  | 'BadAnswer';
+
+/** What is known about a failure besides its kind and message. */
+export interface ApiErrorDetail extends ErrorOptions {
+  /** HTTP status, or the code of a Status. */
+  readonly status?: number | undefined;
+  /** `reason` of the Status. */
+  readonly reason?: string | undefined;
+  /** `details.causes[].reason` of the Status. */
+  readonly causes?: readonly StatusCause[];
+  /** `details.kind` of the Status: the resource that the server is talking about. */
+  readonly about?: string | undefined;
+  readonly retryAfter?: Seconds | undefined;
+  /** The request cannot have reached the server. */
+  readonly unsent?: boolean;
+  /** The server's clock in its answer. */
+  readonly serverTime?: EpochSeconds | undefined;
+}
+
+/** One cause in a Status. */
+export interface StatusCause {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A request to the API server that failed; the message is for people. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly kind: ApiErrorKind;
+  readonly status: number | undefined;
+  readonly reason: string | undefined;
+  readonly causes: readonly StatusCause[];
+  readonly about: string | undefined;
+  readonly retryAfter: Seconds | undefined;
+  readonly unsent: boolean;
+  readonly serverTime: EpochSeconds | undefined;
+
+  constructor(kind: ApiErrorKind, message: string, detail: ApiErrorDetail = {}) {
+    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    this.kind = kind;
+    this.status = detail.status;
+    this.reason = detail.reason;
+    this.causes = detail.causes ?? [];
+    this.about = detail.about;
+    this.retryAfter = detail.retryAfter;
+    this.unsent = detail.unsent ?? false;
+    this.serverTime = detail.serverTime;
+  }
+}
+
+/** Whether `error` is an ApiError of one of these kinds. */
+export function isApiError(error: unknown, ...kinds: readonly ApiErrorKind[]): error is ApiError {
+  return error instanceof ApiError && (kinds.length === 0 || kinds.includes(error.kind));
+}
+
+/** What was asked, for messages. */
+export interface Asked {
+  /** RBAC verb. */
+  readonly verb: string;
+  readonly target: ResourceRef;
+}
+
+/** The error for an answer with this HTTP status and body; `body` is undefined when it is not JSON. */
+export function errorFromAnswer(
+  asked: Asked,
+  status: number,
+  body: unknown,
+  head: Pick<ApiErrorDetail, 'retryAfter' | 'serverTime'> = {},
+): ApiError {
+  const answer = readStatus(body);
+  const code = answer?.code ?? status;
+  const kind = kindOf(code, answer);
+  const said = answer?.message ?? `HTTP ${status}`;
+  return new ApiError(kind, explain(kind, asked, code, said), {
+    status: code,
+    reason: answer?.reason,
+    causes: answer?.causes ?? [],
+    about: answer?.about,
+    retryAfter: head.retryAfter ?? answer?.retryAfter,
+    serverTime: head.serverTime,
+  });
+}
+
+/** Whether a body is a Status that reports a failure, whatever the HTTP status said. */
+export function isFailure(body: unknown): boolean {
+  return isObject(body) && body.kind === 'Status' && body.apiVersion === 'v1' && body.status !== 'Success';
+}
+
+interface Status {
+  readonly code: number | undefined;
+  readonly reason: string | undefined;
+  readonly message: string | undefined;
+  readonly about: string | undefined;
+  readonly causes: readonly StatusCause[];
+  readonly retryAfter: Seconds | undefined;
+}
+
+function readStatus(body: unknown): Status | undefined {
+  if (!isObject(body) || body.kind !== 'Status') {
+    return undefined;
+  }
+  const details: JsonObject = isObject(body.details) ? body.details : {};
+  const causes = Array.isArray(details.causes) ? details.causes.filter(isObject) : [];
+  return {
+    code: typeof body.code === 'number' ? body.code : undefined,
+    reason: textOf(body.reason),
+    message: textOf(body.message),
+    about: textOf(details.kind),
+    causes: causes.map(({ reason, message }) => ({ reason: textOf(reason) ?? '', message: textOf(message) ?? '' })),
+    retryAfter: typeof details.retryAfterSeconds === 'number' ? seconds(details.retryAfterSeconds) : undefined,
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value.slice(0, 4096) : undefined;
+}
+
+function kindOf(code: number, answer: Status | undefined): ApiErrorKind {
+  switch (code) {
+    case 401:
+      return 'Unauthorized';
+    case 403:
+      return 'Forbidden';
+    case 404:
+      return answer === undefined ? 'NotServed' : 'NotFound';
+    case 409:
+      return answer?.reason === 'AlreadyExists' ? 'AlreadyExists' : 'Conflict';
+    case 410:
+      return 'Expired';
+    case 429:
+      return 'TooManyRequests';
+    default:
+      return code >= 500 ? 'ServerError' : 'Invalid';
+  }
+}
+
+function explain(kind: ApiErrorKind, { verb, target }: Asked, code: number, said: string): string {
+  const what = describeResource(target);
+  const resource = target.subresource === undefined ? target.resource : `${target.resource}/${target.subresource}`;
+  switch (kind) {
+    case 'Unauthorized':
+      return `the API server does not accept the credentials (401): ${said}: log in again, or check the user in the kubeconfig`;
+    case 'Forbidden':
+      return `may not ${verb} ${what}: ${said}: grant the verb ${verb} on ${resource} in API group ${JSON.stringify(target.group)}`;
+    case 'NotServed':
+      return `the API server does not serve ${target.resource} of ${target.group}/${target.version}: ${notServedHint(target)}`;
+    case 'TooManyRequests':
+      return `the API server is overloaded (429): ${verb} ${what}: ${said}`;
+    default:
+      return `${verb} ${what}: ${said} (${code})`;
+  }
+}
+
+function notServedHint({ group }: ResourceRef): string {
+  if (group === 'metrics.k8s.io') {
+    return 'install metrics-server';
+  }
+  return group === 'evenkeel.dev'
+    ? 'install the custom resource definitions (kubectl apply -f crds/)'
+    : 'this Kubernetes is too old';
+}

@@ -1,0 +1,75 @@
+import { KINDS } from '../../api/v1alpha1/kinds.ts';
+import { GROUP, VERSION } from '../../api/v1alpha1/schema.ts';
+import { isObject, type JsonObject } from '../../observe/json.ts';
+import { ApiError, isApiError } from './api-error.ts';
+import type { ApiClient } from './client.ts';
+import type { ResourceRef } from './resource.ts';
+
+/** How to apply. */
+export interface ApplyOptions {
+  /** Take over fields that somebody else manages. */
+  readonly force: boolean;
+  /** Ask the server, change nothing. */
+  readonly dryRun: boolean;
+}
+
+/** What became of an object that was applied. */
+export type Applied = 'created' | 'configured' | 'unchanged';
+
+/**
+ * Server-side apply of an object of one of our kinds. Resolves to what changed. Rejects with ApiError: Conflict when others
+ * manage one of its fields and `force` is off.
+ */
+export async function applyResource(
+  client: ApiClient,
+  object: JsonObject,
+  { force, dryRun }: ApplyOptions,
+  signal: AbortSignal,
+): Promise<Applied> {
+  const target = targetOf(object, client.connection.namespace);
+  const before = await versionIfThere(client, target, signal);
+  const query = { fieldManager: 'evenkeel', force: String(force), ...(dryRun ? { dryRun: 'All' } : {}) };
+  const request = { verb: 'patch', target, query, body: object, contentType: 'application/apply-patch+yaml' } as const;
+  const { body } = await client.send(request, signal);
+  if (before === undefined) {
+    return 'created';
+  }
+  return versionOf(body) === before ? 'unchanged' : 'configured';
+}
+
+/** Where an object of ours lives. Throws ApiError Invalid for any other object. */
+function targetOf(object: JsonObject, defaultNamespace: string): ResourceRef {
+  const definition = KINDS.find(({ kind }) => kind === object.kind);
+  const metadata: JsonObject = isObject(object.metadata) ? object.metadata : {};
+  const { name, namespace } = metadata;
+  if (definition === undefined || typeof name !== 'string') {
+    throw new ApiError(
+      'Invalid',
+      `cannot apply an object of kind ${JSON.stringify(object.kind)}: only ours, with a name`,
+    );
+  }
+  const target: ResourceRef = { group: GROUP, version: VERSION, resource: definition.plural, name };
+  return definition.scope === 'Cluster'
+    ? target
+    : { ...target, namespace: typeof namespace === 'string' ? namespace : defaultNamespace };
+}
+
+async function versionIfThere(
+  client: ApiClient,
+  target: ResourceRef,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    return versionOf((await client.read({ verb: 'get', target }, signal)).body);
+  } catch (error) {
+    if (isApiError(error, 'NotFound')) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function versionOf(body: unknown): string | undefined {
+  const metadata: JsonObject = isObject(body) && isObject(body.metadata) ? body.metadata : {};
+  return typeof metadata.resourceVersion === 'string' ? metadata.resourceVersion : undefined;
+}

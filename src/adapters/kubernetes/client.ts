@@ -1,0 +1,229 @@
+import type { Dispatcher } from 'undici';
+import { request as httpRequest } from 'undici';
+import { type EpochSeconds, epochSeconds, type Seconds, seconds } from '../../model/units.ts';
+import { ApiError, errorFromAnswer, isApiError, isFailure } from './api-error.ts';
+import { readBytes } from './body.ts';
+import type { Connection } from './connection.ts';
+import { DeadlineExceeded, withDeadline } from './deadline.ts';
+import { pathOf, type ResourceRef } from './resource.ts';
+import { type BackOff, retryRead } from './retry.ts';
+import { createTransport, type Transport } from './transport.ts';
+import { isUnsent, unreachable } from './unreachable.ts';
+
+/** RBAC verb of a request. */
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'patch' | 'delete';
+
+/** One request to the API server. */
+export interface ApiRequest {
+  readonly verb: Verb;
+  readonly target: ResourceRef;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Of the body; `application/json` unless it is a patch of some kind. */
+  readonly contentType?: string;
+  /** What the answer should look like; JSON unless said otherwise. */
+  readonly accept?: string;
+  /** Time until the last byte of the answer. Default 10 s. */
+  readonly deadline?: Seconds;
+}
+
+/** A successful answer. */
+export interface ApiAnswer {
+  /** Parsed JSON. */
+  readonly body: unknown;
+  /** The server's clock, whole seconds; ours when the answer has no Date. */
+  readonly serverTime: EpochSeconds;
+}
+
+/** The head of a successful answer whose body is still to be read. */
+export interface OpenAnswer {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly serverTime: EpochSeconds;
+}
+
+/** How a client behaves. */
+export interface ClientOptions extends BackOff {
+  /** `evenkeel/VERSION`. */
+  readonly userAgent: string;
+  /** How often a read is tried before it fails. */
+  readonly attempts: number;
+  /** Hears of every request that was sent: its verb, and the HTTP status or what became of it. */
+  readonly onRequest?: (verb: Verb, code: string) => void;
+}
+
+const DEFAULT_DEADLINE = seconds(10);
+
+/**
+ * A client of one API server: shared keep-alive connections, fresh credentials and a deadline for every request, errors as
+ * ApiError. Owns its connections until `close`.
+ */
+export class ApiClient {
+  readonly connection: Connection;
+  readonly options: ClientOptions;
+  readonly #transport: Transport;
+
+  constructor(connection: Connection, options: ClientOptions) {
+    this.connection = connection;
+    this.options = options;
+    this.#transport = createTransport(connection.proxy);
+  }
+
+  /** Reads; repeats what fails for a reason that may pass. Rejects with ApiError, or with the signal's reason. */
+  async read(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
+    return await retryRead(this.options.attempts, this.options, signal, () => this.send(request, signal));
+  }
+
+  /** Sends once; a 401 is answered with fresh credentials. Rejects with ApiError, or with the signal's reason. */
+  async send(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
+    return await this.open(request, signal, async ({ chunks, serverTime }) => ({
+      body: await readJson(request, chunks),
+      serverTime,
+    }));
+  }
+
+  /**
+   * Sends once and gives a successful answer to `consume` as it arrives; the deadline covers that too. Rejects with
+   * ApiError, with what `consume` throws, or with the signal's reason.
+   */
+  async open<Value>(
+    request: ApiRequest,
+    signal: AbortSignal,
+    consume: (answer: OpenAnswer) => Promise<Value>,
+  ): Promise<Value> {
+    try {
+      return await this.#exchange(request, signal, consume);
+    } catch (error) {
+      if (!isApiError(error, 'Unauthorized')) {
+        throw error;
+      }
+      this.connection.refresh();
+      return await this.#exchange(request, signal, consume);
+    }
+  }
+
+  /** Ends all connections. */
+  async close(): Promise<void> {
+    await this.#transport.close();
+  }
+
+  async #exchange<Value>(
+    request: ApiRequest,
+    signal: AbortSignal,
+    consume: (answer: OpenAnswer) => Promise<Value>,
+  ): Promise<Value> {
+    const deadline = request.deadline ?? DEFAULT_DEADLINE;
+    let code = 'error';
+    try {
+      return await withDeadline(deadline, signal, async (limited) => {
+        const answer = await this.#dispatch(request, limited);
+        code = String(answer.statusCode);
+        const serverTime = this.#serverTime(answer);
+        if (answer.statusCode < 200 || answer.statusCode > 299) {
+          throw await failure(request, answer, serverTime);
+        }
+        return await consume({ chunks: answer.body, serverTime });
+      });
+    } catch (error) {
+      if (signal.aborted) {
+        code = code === 'error' ? 'aborted' : code;
+        throw error;
+      }
+      const explained = this.#explain(request, deadline, error);
+      code = isApiError(explained, 'Timeout') ? 'timeout' : code;
+      throw explained;
+    } finally {
+      this.options.onRequest?.(request.verb, code);
+    }
+  }
+
+  async #dispatch(request: ApiRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { headers, tls } = await this.connection.credentials();
+    signal.throwIfAborted();
+    const pool = request.verb === 'watch' ? this.#transport.forWatches(tls) : this.#transport.forCalls(tls);
+    return await httpRequest(this.#urlOf(request), {
+      dispatcher: pool,
+      method: METHODS[request.verb],
+      signal,
+      headers: {
+        ...headers,
+        accept: request.accept ?? 'application/json',
+        'user-agent': this.options.userAgent,
+        ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
+      },
+      body: request.body === undefined ? null : JSON.stringify(request.body),
+    });
+  }
+
+  #urlOf({ target, query }: ApiRequest): string {
+    const search = query === undefined ? '' : `?${new URLSearchParams(query)}`;
+    return `${this.connection.server}${pathOf(target)}${search}`;
+  }
+
+  #serverTime({ headers }: Dispatcher.ResponseData): EpochSeconds {
+    const { date } = headers;
+    const instant = typeof date === 'string' ? Date.parse(date) / 1000 : Number.NaN;
+    return Number.isNaN(instant) ? this.options.clock.now() : epochSeconds(instant);
+  }
+
+  #explain(request: ApiRequest, deadline: Seconds, error: unknown): unknown {
+    if (error instanceof DeadlineExceeded) {
+      const message = `the API server ${this.connection.server} has not answered within ${deadline} s: ${request.verb} ${request.target.resource}`;
+      return new ApiError('Timeout', message, { cause: error });
+    }
+    return isTransportError(error) ? unreachable(this.connection.server, error, isUnsent(error)) : error;
+  }
+}
+
+const METHODS: Readonly<Record<Verb, Dispatcher.HttpMethod>> = {
+  get: 'GET',
+  list: 'GET',
+  watch: 'GET',
+  create: 'POST',
+  patch: 'PATCH',
+  delete: 'DELETE',
+};
+
+/** Errors of sockets, TLS and undici carry a code; ours and those of the language do not. */
+function isTransportError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && !isApiError(error) && 'code' in error && typeof error.code === 'string';
+}
+
+/** The error for an answer that is none of success. */
+async function failure(
+  request: ApiRequest,
+  answer: Dispatcher.ResponseData,
+  serverTime: EpochSeconds,
+): Promise<ApiError> {
+  const text = await readBytes(answer.body, MAX_ERROR_BYTES);
+  return errorFromAnswer(request, answer.statusCode, parseJson(text), { retryAfter: retryAfterOf(answer), serverTime });
+}
+
+const MAX_ERROR_BYTES = 1024 * 1024;
+
+/** Retry-After in seconds; the form with a date is not used by Kubernetes. */
+function retryAfterOf({ headers }: Dispatcher.ResponseData): Seconds | undefined {
+  const value = headers['retry-after'];
+  return typeof value === 'string' && /^\d{1,6}$/.test(value) ? seconds(Number(value)) : undefined;
+}
+
+async function readJson(request: ApiRequest, chunks: AsyncIterable<Uint8Array>): Promise<unknown> {
+  const text = await readBytes(chunks);
+  const body = parseJson(text);
+  if (body === undefined) {
+    const what = text === '' ? 'nothing' : 'something that is not JSON';
+    throw new ApiError('BadAnswer', `the API server answered ${request.verb} ${request.target.resource} with ${what}`);
+  }
+  if (isFailure(body)) {
+    throw errorFromAnswer(request, 500, body);
+  }
+  return body;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,155 @@
+import { type EpochSeconds, seconds } from '../../model/units.ts';
+import { isObject, type JsonObject } from '../../observe/json.ts';
+import { ApiError, errorFromAnswer, isApiError, isFailure } from './api-error.ts';
+import type { ApiClient, ApiRequest } from './client.ts';
+import { createItemScanner } from './json-items.ts';
+import type { ResourceRef } from './resource.ts';
+import { isPassing, retryRead } from './retry.ts';
+
+/** Objects that the server sends in one answer. */
+const PAGE_SIZE = 500;
+/** How often a list is begun anew because its continue token expired or a page broke off. */
+const MAX_RESTARTS = 3;
+const PAGE_DEADLINE = seconds(60);
+
+/** Hears of the objects of a list as they arrive. */
+export interface ListListener {
+  /** One object; parsed, nothing else. */
+  item(object: unknown): void;
+  /** The list begins anew: forget what came so far. */
+  restart(): void;
+}
+
+/** How a list ended. */
+export interface ListEnd {
+  /** Where a watch goes on. */
+  readonly resourceVersion: string;
+  /** The server's time when the list began. */
+  readonly serverTime: EpochSeconds;
+}
+
+/**
+ * Lists a resource in pages and gives each object to `listener` as it arrives, so that the raw list is never in memory.
+ * A list whose continue token expires (410) or that breaks off in a page begins anew. Rejects with ApiError, or with the
+ * signal's reason.
+ */
+export async function listAll(
+  client: ApiClient,
+  target: ResourceRef,
+  query: Readonly<Record<string, string>>,
+  listener: ListListener,
+  signal: AbortSignal,
+): Promise<ListEnd> {
+  for (let restarts = 0; ; restarts += 1) {
+    try {
+      return await listOnce(client, { verb: 'list', target, query, deadline: PAGE_DEADLINE }, listener, signal);
+    } catch (error) {
+      const anew = isApiError(error, 'Expired') || error instanceof BrokenPage;
+      if (!anew || restarts >= MAX_RESTARTS) {
+        throw error instanceof BrokenPage ? error.cause : error;
+      }
+      listener.restart();
+    }
+  }
+}
+
+/** A page that failed after some of its objects were given away. */
+class BrokenPage extends Error {
+  override readonly name = 'BrokenPage';
+}
+
+async function listOnce(
+  client: ApiClient,
+  request: ApiRequest,
+  listener: ListListener,
+  signal: AbortSignal,
+): Promise<ListEnd> {
+  let begun: EpochSeconds | undefined;
+  let token = '';
+  for (;;) {
+    const query = { ...request.query, limit: String(PAGE_SIZE), ...(token === '' ? {} : { continue: token }) };
+    const page = await readPage(client, { ...request, query }, listener, signal);
+    begun ??= page.serverTime;
+    token = page.token;
+    if (token === '') {
+      return { resourceVersion: page.resourceVersion, serverTime: begun };
+    }
+  }
+}
+
+interface Page extends ListEnd {
+  /** For the next page; empty after the last. */
+  readonly token: string;
+}
+
+async function readPage(
+  client: ApiClient,
+  request: ApiRequest,
+  listener: ListListener,
+  signal: AbortSignal,
+): Promise<Page> {
+  return await retryRead(client.options.attempts, client.options, signal, async () => {
+    let given = 0;
+    try {
+      return await client.open(request, signal, async ({ chunks, serverTime }) => {
+        const scanner = createItemScanner((text) => {
+          const item = parse(request, text);
+          given += 1;
+          listener.item(item);
+        });
+        for await (const chunk of chunks) {
+          scanner.push(chunk);
+        }
+        return { ...readFrame(request, scanner.frame()), serverTime };
+      });
+    } catch (error) {
+      throw given > 0 && isPassing(error) ? new BrokenPage('', { cause: error }) : error;
+    }
+  });
+}
+
+/** What a list says besides its items. Throws ApiError when it is no list, is truncated, or is a failure in disguise. */
+function readFrame(request: ApiRequest, text: string): Pick<Page, 'resourceVersion' | 'token'> {
+  const body = parse(request, text);
+  if (isFailure(body)) {
+    throw errorFromAnswer(request, 500, body);
+  }
+  if (!('items' in body)) {
+    throw new ApiError('BadAnswer', `the API server answered list ${request.target.resource} without a list`);
+  }
+  const metadata: JsonObject = isObject(body.metadata) ? body.metadata : {};
+  return {
+    resourceVersion: typeof metadata.resourceVersion === 'string' ? metadata.resourceVersion : '',
+    token: typeof metadata.continue === 'string' ? metadata.continue : '',
+  };
+}
+
+function parse({ target }: ApiRequest, text: string): JsonObject {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (isObject(body)) {
+      return body;
+    }
+  } catch {
+    // Said below.
+  }
+  throw new ApiError('BadAnswer', `the API server's list of ${target.resource} broke off or is not JSON`);
+}
+
+/** All objects of a list that is known to be short. */
+export async function listObjects(
+  client: ApiClient,
+  target: ResourceRef,
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
+  let objects: unknown[] = [];
+  const listener: ListListener = {
+    item: (object) => objects.push(object),
+    restart: () => {
+      objects = [];
+    },
+  };
+  await listAll(client, target, query, listener, signal);
+  return objects;
+}

@@ -1,0 +1,77 @@
+import type { RebalancePlan, RebalancePlanStatus } from '../../api/v1alpha1/rebalance-plan.ts';
+import { API_VERSION } from '../../api/v1alpha1/schema.ts';
+import { isObject } from '../../observe/json.ts';
+import { ConflictError, type PlanStore } from '../../ports.ts';
+import { ApiError, isApiError } from './api-error.ts';
+import type { ApiClient } from './client.ts';
+import { listObjects } from './list.ts';
+import { MERGE_PATCH, replacingPatch } from './merge-patch.ts';
+import { RESOURCES } from './resource.ts';
+
+/** RebalancePlans on an API server. */
+export function createPlanStore(client: ApiClient): PlanStore {
+  async function writeStatus(
+    plan: RebalancePlan,
+    status: RebalancePlanStatus,
+    signal: AbortSignal,
+  ): Promise<RebalancePlan> {
+    const { name, uid, resourceVersion } = plan.metadata;
+    const body = { metadata: { uid, resourceVersion }, status: replacingPatch(plan.status, status) };
+    const target = { ...RESOURCES.plans, name, subresource: 'status' };
+    return asPlan(await orConflict(client.send({ verb: 'patch', target, body, contentType: MERGE_PATCH }, signal)));
+  }
+
+  return {
+    async create(plan, signal) {
+      const { status, ...body } = plan;
+      const created = asPlan(await orConflict(client.send({ verb: 'create', target: RESOURCES.plans, body }, signal)));
+      return status === undefined ? created : await writeStatus(created, status, signal);
+    },
+    list: async (signal) => (await listObjects(client, RESOURCES.plans, {}, signal)).map((body) => asPlan({ body })),
+    async get(name, signal) {
+      try {
+        return asPlan(await client.read({ verb: 'get', target: { ...RESOURCES.plans, name } }, signal));
+      } catch (error) {
+        if (isApiError(error, 'NotFound')) {
+          return undefined;
+        }
+        throw error;
+      }
+    },
+    writeStatus,
+    async approve(name, signal) {
+      const body = { spec: { approved: true } };
+      const target = { ...RESOURCES.plans, name };
+      return asPlan(await client.send({ verb: 'patch', target, body, contentType: MERGE_PATCH }, signal));
+    },
+    async remove(name, signal) {
+      try {
+        await client.send({ verb: 'delete', target: { ...RESOURCES.plans, name } }, signal);
+      } catch (error) {
+        if (!isApiError(error, 'NotFound')) {
+          throw error;
+        }
+      }
+    },
+  };
+}
+
+/** ConflictError for what somebody else was faster with, or has deleted. */
+export async function orConflict<Answer>(request: Promise<Answer>): Promise<Answer> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isApiError(error, 'Conflict', 'AlreadyExists', 'NotFound')) {
+      throw new ConflictError(error.message, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** The API server has checked the schema; this is about talking to the right one. Items of a list name no kind. */
+function asPlan({ body }: { readonly body: unknown }): RebalancePlan {
+  if (!isObject(body) || !isObject(body.metadata) || !isObject(body.spec)) {
+    throw new ApiError('BadAnswer', 'the API server answered with something that is no RebalancePlan');
+  }
+  return { ...body, apiVersion: API_VERSION, kind: 'RebalancePlan' } as unknown as RebalancePlan;
+}

@@ -1,0 +1,156 @@
+import { isObject, type JsonObject } from '../../observe/json.ts';
+import { SNAPSHOT_API_VERSIONS, type SnapshotKind } from '../../observe/kinds.ts';
+import { POD_ANNOTATIONS } from '../../observe/project/pod.ts';
+import { dropHarmlessVolumes } from '../../observe/project/volumes.ts';
+
+/** What is kept of a value: all of it, some keys of an object, or some keys of each object of a list. */
+type Mask = true | { readonly [key: string]: Mask } | readonly [Mask];
+
+const METADATA: Mask = {
+  name: true,
+  namespace: true,
+  uid: true,
+  generation: true,
+  creationTimestamp: true,
+  deletionTimestamp: true,
+  labels: true,
+  ownerReferences: [{ apiVersion: true, kind: true, name: true, uid: true, controller: true }],
+};
+const CONDITIONS: Mask = [{ type: true, status: true, reason: true, lastTransitionTime: true }];
+const RESOURCES: Mask = { requests: true, limits: true };
+const CONTAINERS: Mask = [
+  {
+    name: true,
+    restartPolicy: true,
+    resources: RESOURCES,
+    ports: [{ containerPort: true, hostPort: true, hostIP: true, protocol: true }],
+  },
+];
+const CONTAINER_STATUSES: Mask = [{ name: true, allocatedResources: true, resources: { requests: true } }];
+const REQUIRED: Mask = { requiredDuringSchedulingIgnoredDuringExecution: true };
+
+const POD: Mask = {
+  metadata: { ...METADATA, annotations: Object.fromEntries(POD_ANNOTATIONS.map((key) => [key, true])) },
+  spec: {
+    nodeName: true,
+    schedulerName: true,
+    priority: true,
+    priorityClassName: true,
+    nodeSelector: true,
+    affinity: { nodeAffinity: REQUIRED, podAffinity: REQUIRED, podAntiAffinity: REQUIRED },
+    tolerations: true,
+    topologySpreadConstraints: true,
+    hostNetwork: true,
+    overhead: true,
+    resources: RESOURCES,
+    schedulingGates: true,
+    schedulingGroup: true,
+    workloadRef: true,
+    resourceClaims: [{ name: true }],
+    os: { name: true },
+    volumes: true,
+    containers: CONTAINERS,
+    initContainers: CONTAINERS,
+  },
+  status: {
+    phase: true,
+    conditions: CONDITIONS,
+    resources: { requests: true },
+    allocatedResources: true,
+    containerStatuses: CONTAINER_STATUSES,
+    initContainerStatuses: CONTAINER_STATUSES,
+  },
+};
+
+const WORKLOAD: Mask = {
+  metadata: METADATA,
+  spec: {
+    replicas: true,
+    parallelism: true,
+    minReadySeconds: true,
+    template: { spec: { nodeName: true } },
+    podFailurePolicy: true,
+  },
+};
+
+const MASKS: Readonly<Record<SnapshotKind, Mask>> = {
+  Node: {
+    metadata: METADATA,
+    spec: { unschedulable: true, taints: [{ key: true, value: true, effect: true }] },
+    status: { allocatable: true, conditions: CONDITIONS },
+  },
+  Pod: POD,
+  Namespace: { metadata: METADATA },
+  Deployment: WORKLOAD,
+  ReplicaSet: WORKLOAD,
+  StatefulSet: WORKLOAD,
+  DaemonSet: WORKLOAD,
+  Job: WORKLOAD,
+  ReplicationController: WORKLOAD,
+  PodDisruptionBudget: {
+    metadata: METADATA,
+    spec: true,
+    status: { observedGeneration: true, disruptionsAllowed: true },
+  },
+  PriorityClass: { metadata: METADATA, value: true, globalDefault: true },
+  NodeMetrics: { metadata: METADATA, timestamp: true, window: true, usage: true },
+  PodMetrics: { metadata: METADATA, timestamp: true, window: true, containers: [{ name: true, usage: true }] },
+};
+
+/**
+ * The object with what a plan needs and nothing else: a list of fields to keep, not to drop, so that environment
+ * variables, commands, annotations of other tools and managed fields never get into a file.
+ */
+export function trimObject(kind: SnapshotKind, object: JsonObject): JsonObject {
+  const kept = keep(withoutNoise(object), MASKS[kind]);
+  return { apiVersion: SNAPSHOT_API_VERSIONS[kind], kind, ...(isObject(kept) ? kept : {}) };
+}
+
+function keep(value: unknown, mask: Mask): unknown {
+  if (mask === true) {
+    return value;
+  }
+  if (isListMask(mask)) {
+    return Array.isArray(value) ? value.map((item) => keep(item, mask[0])) : value;
+  }
+  if (!isObject(value)) {
+    return value;
+  }
+  const kept: Record<string, unknown> = {};
+  for (const [key, inner] of Object.entries(mask)) {
+    const content = Object.hasOwn(value, key) ? value[key] : undefined;
+    if (content !== undefined && content !== null) {
+      kept[key] = keep(content, inner);
+    }
+  }
+  return kept;
+}
+
+function isListMask(mask: Exclude<Mask, true>): mask is readonly [Mask] {
+  return Array.isArray(mask);
+}
+
+/** Conditions that a plan reads. */
+const READ_CONDITIONS = new Set<unknown>(['Ready', 'PodResizePending']);
+
+/** Without conditions that no plan reads; volumes keep their name and the kind of their source, and only where it matters. */
+function withoutNoise(object: JsonObject): JsonObject {
+  const { spec, status } = object;
+  return {
+    ...object,
+    ...(isObject(spec) && Array.isArray(spec.volumes) ? { spec: { ...spec, volumes: volumesOf(spec.volumes) } } : {}),
+    ...(isObject(status) && Array.isArray(status.conditions)
+      ? { status: { ...status, conditions: conditionsOf(status.conditions) } }
+      : {}),
+  };
+}
+
+/** Undefined, so that it is left out, when no volume matters. */
+function volumesOf(volumes: readonly unknown[]): readonly unknown[] | undefined {
+  const kept = dropHarmlessVolumes(volumes);
+  return kept.length === 0 ? undefined : kept;
+}
+
+function conditionsOf(conditions: readonly unknown[]): readonly unknown[] {
+  return conditions.filter((condition) => isObject(condition) && READ_CONDITIONS.has(condition.type));
+}
