@@ -25,21 +25,30 @@ export function formatProblem({ path, message }: FieldProblem): string {
 
 /** Whether `object` claims to be of our API group. */
 export function isOurs(object: unknown): boolean {
-  return isRecord(object) && typeof object['apiVersion'] === 'string' && object['apiVersion'].startsWith('evenkeel.dev/');
+  return (
+    isRecord(object) && typeof object['apiVersion'] === 'string' && object['apiVersion'].startsWith('evenkeel.dev/')
+  );
 }
 
 /** Validates and defaults an object that should be a RebalancePolicy. Never throws. */
 export function validatePolicy(object: unknown): Validated<RebalancePolicy> {
   const validated = validateResource(object);
   const kind = isRecord(object) ? object['kind'] : undefined;
-  const wrongKind = kind === 'RebalancePolicy' ? [] : [{ path: ['kind'], message: `is ${show(kind)}: write RebalancePolicy` }];
-  return { value: validated.value as RebalancePolicy, problems: [...wrongKind, ...validated.problems] };
+  const wrongKind = { path: ['kind'], message: `is ${show(kind)}: write RebalancePolicy` };
+  const problems =
+    kind === 'RebalancePolicy'
+      ? validated.problems
+      : [wrongKind, ...validated.problems.filter(({ path }) => path[0] !== 'kind')];
+  return { value: validated.value as RebalancePolicy, problems };
 }
 
 /** Validates an object of any of our kinds as the API server would, unknown fields included. Never throws. */
 export function validateResource(object: unknown): Validated<unknown> {
   if (!isRecord(object)) {
-    return { value: object, problems: [{ path: [], message: 'is not an object: write apiVersion, kind, metadata and spec' }] };
+    return {
+      value: object,
+      problems: [{ path: [], message: 'is not an object: write apiVersion, kind, metadata and spec' }],
+    };
   }
   const definition = KINDS.find(({ kind }) => kind === object['kind']);
   const head = headProblems(object, definition);
@@ -51,7 +60,10 @@ export function validateResource(object: unknown): Validated<unknown> {
   return { value, problems: [...head, ...body] };
 }
 
-function headProblems(object: Readonly<Record<string, unknown>>, definition: KindDefinition | undefined): FieldProblem[] {
+function headProblems(
+  object: Readonly<Record<string, unknown>>,
+  definition: KindDefinition | undefined,
+): FieldProblem[] {
   const { apiVersion, kind, metadata } = object;
   const problems: FieldProblem[] = [];
   if (apiVersion !== API_VERSION) {
@@ -115,7 +127,10 @@ function toProblem(error: ErrorObject): FieldProblem {
     case 'required':
       return { path: [...path, String(error.params['missingProperty'])], message: 'is missing: add it' };
     case 'enum':
-      return { path, message: `is ${show(error.data)}: write ${suggest(String(error.data), error.schema as string[])}` };
+      return {
+        path,
+        message: `is ${show(error.data)}: write ${suggest(String(error.data), error.schema as string[])}`,
+      };
     case 'type':
       return { path, message: typeMessage(error) };
     default:

@@ -1,14 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { ImbalanceStatus, STRATEGY_NAMES } from './rebalance-policy.ts';
-import {
-  CEL_KEYWORD,
-  instant,
-  integer,
-  type KindDefinition,
-  oneOf,
-  type Resource,
-  text,
-} from './schema.ts';
+import { CEL_KEYWORD, instant, integer, type KindDefinition, oneOf, type Resource, text } from './schema.ts';
 
 /** Most moves that one plan holds. */
 export const MAX_MOVES = 1000;
@@ -40,17 +32,23 @@ const immutable = {
   [CEL_KEYWORD]: [{ rule: 'self == oldSelf', message: 'a plan cannot be edited: change the policy and plan again' }],
 };
 
-const podRef = Type.Object({
-  namespace: text(63, { description: 'Namespace.' }),
-  name: text(253, { description: 'Name.' }),
-  uid: text(64, { description: 'UID of this incarnation.' }),
-});
+const podRef = Type.Object(
+  {
+    namespace: text(63, { description: 'Namespace.' }),
+    name: text(253, { description: 'Name.' }),
+    uid: text(64, { description: 'UID of this incarnation.' }),
+  },
+  { description: 'One incarnation of a pod.' },
+);
 
-const ownerRef = Type.Object({
-  kind: text(63, { description: 'Kind of the controller.' }),
-  name: text(253, { description: 'Name.' }),
-  uid: text(64, { description: 'UID.' }),
-});
+const ownerRef = Type.Object(
+  {
+    kind: text(63, { description: 'Kind of the controller.' }),
+    name: text(253, { description: 'Name.' }),
+    uid: text(64, { description: 'UID.' }),
+  },
+  { description: 'Controller of the pod.' },
+);
 
 /** `spec` of a RebalancePlan: what the planner decided. */
 export const RebalancePlanSpec = Type.Object(
@@ -129,11 +127,14 @@ export const MoveStatus = Type.Object({
   notBefore: Type.Optional(instant({ description: 'When a refused eviction is tried again.' })),
   finishedAt: Type.Optional(instant({ description: 'When the final phase was reached.' })),
   replacement: Type.Optional(
-    Type.Object({
-      name: text(253, { description: 'Name.' }),
-      uid: text(64, { description: 'UID.' }),
-      node: Type.Optional(text(253, { description: 'Node that it was bound to.' })),
-    }),
+    Type.Object(
+      {
+        name: text(253, { description: 'Name.' }),
+        uid: text(64, { description: 'UID.' }),
+        node: Type.Optional(text(253, { description: 'Node that it was bound to.' })),
+      },
+      { description: 'The pod that its controller made instead.' },
+    ),
   ),
   outcome: Type.Optional(text(512, { description: 'What came of it, for people.' })),
 });
@@ -155,11 +156,14 @@ export const RebalancePlanStatus = Type.Object(
       }),
     ),
     summary: Type.Optional(
-      Type.Object({
-        total: Type.Integer({ format: 'int32', description: 'Moves of the plan.' }),
-        done: Type.Integer({ format: 'int32', description: 'Moves in a final phase.' }),
-        landed: Type.Integer({ format: 'int32', description: 'Replacements on their planned node.' }),
-      }),
+      Type.Object(
+        {
+          total: Type.Integer({ format: 'int32', description: 'Moves of the plan.' }),
+          done: Type.Integer({ format: 'int32', description: 'Moves in a final phase.' }),
+          landed: Type.Integer({ format: 'int32', description: 'Replacements on their planned node.' }),
+        },
+        { description: 'The journal in numbers.' },
+      ),
     ),
   },
   { description: 'The journal of every move and the measured result.' },

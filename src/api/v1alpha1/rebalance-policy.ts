@@ -143,7 +143,10 @@ const thresholds = Type.Object(
       default: 3,
     }),
   },
-  { description: 'When to act. All but consecutive are points of node capacity, not percent of the mean.', default: {} },
+  {
+    description: 'When to act. All but consecutive are points of node capacity, not percent of the mean.',
+    default: {},
+  },
 );
 
 const scope = Type.Object(
@@ -167,7 +170,9 @@ const budget = Type.Object(
           'Pods of one controller that a plan moves; a percentage of its replicas is rounded up. Default no limit.',
       }),
     ),
-    perNode: Type.Optional(integer(0, 1000, { description: 'Pods that a plan takes from one node. Default no limit.' })),
+    perNode: Type.Optional(
+      integer(0, 1000, { description: 'Pods that a plan takes from one node. Default no limit.' }),
+    ),
     perNamespace: Type.Optional(
       integer(0, 1000, { description: 'Pods of one namespace that a plan moves. Default no limit.' }),
     ),
@@ -271,16 +276,20 @@ export const RebalancePolicySpec = Type.Object(
   },
 );
 
-const measures = Type.Object({
-  mean: text(32, { description: 'Capacity-weighted mean, a fraction of capacity.' }),
-  ema: text(32, { description: 'Mean absolute error against the mean.' }),
-  stddev: text(32, { description: 'Standard deviation.' }),
-  range: text(32, { description: 'Highest minus lowest node.' }),
-  max: text(32, { description: 'Highest node.' }),
-});
+const measures = (description: string) =>
+  Type.Object(
+    {
+      mean: text(32, { description: 'Capacity-weighted mean, a fraction of capacity.' }),
+      ema: text(32, { description: 'Mean absolute error against the mean.' }),
+      stddev: text(32, { description: 'Standard deviation.' }),
+      range: text(32, { description: 'Highest minus lowest node.' }),
+      max: text(32, { description: 'Highest node.' }),
+    },
+    { description },
+  );
 
 const byResource = (description: string) =>
-  Type.Object({ cpu: Type.Optional(measures), memory: Type.Optional(measures) }, { description });
+  Type.Object({ cpu: Type.Optional(measures('CPU.')), memory: Type.Optional(measures('Memory.')) }, { description });
 
 /** Imbalance before, as planned, and as measured afterwards. */
 export const ImbalanceStatus = Type.Object(
@@ -340,12 +349,18 @@ export const RebalancePolicyStatus = Type.Object(
           name: text(253, { description: 'Name of the RebalancePlan.' }),
           hash: text(64, { description: 'SHA-256 of the plan.' }),
           phase: text(32, { description: 'Phase of the plan.' }),
-          moves: Type.Object({
-            total: Type.Integer({ format: 'int32', description: 'Moves of the plan.' }),
-            done: Type.Integer({ format: 'int32', description: 'Replacements that run, on the planned node or not.' }),
-            failed: Type.Integer({ format: 'int32', description: 'Moves that failed or were aborted.' }),
-            skipped: Type.Integer({ format: 'int32', description: 'Moves that were given up before the eviction.' }),
-          }),
+          moves: Type.Object(
+            {
+              total: Type.Integer({ format: 'int32', description: 'Moves of the plan.' }),
+              done: Type.Integer({
+                format: 'int32',
+                description: 'Replacements that run, on the planned node or not.',
+              }),
+              failed: Type.Integer({ format: 'int32', description: 'Moves that failed or were aborted.' }),
+              skipped: Type.Integer({ format: 'int32', description: 'Moves that were given up before the eviction.' }),
+            },
+            { description: 'Its moves in numbers.' },
+          ),
           imbalance: ImbalanceStatus,
           topMoves: Type.Array(
             Type.Object({

@@ -1,0 +1,103 @@
+import { hostname } from 'node:os';
+import { isApiError } from '../adapters/kubernetes/api-error.ts';
+import { applyResource } from '../adapters/kubernetes/apply.ts';
+import { ApiClient } from '../adapters/kubernetes/client.ts';
+import { createClusterReader } from '../adapters/kubernetes/cluster-reader.ts';
+import { connect as openConnection } from '../adapters/kubernetes/connect.ts';
+import { createEventSink } from '../adapters/kubernetes/events.ts';
+import { createEvictor } from '../adapters/kubernetes/evictor.ts';
+import { createPlanStore } from '../adapters/kubernetes/plan-store.ts';
+import { createPolicyStore, suspendPolicy } from '../adapters/kubernetes/policy-store.ts';
+import { listRawSnapshot } from '../adapters/kubernetes/raw-snapshot.ts';
+import { createSteering } from '../adapters/kubernetes/steering.ts';
+import { trimObject } from '../adapters/snapshot-file/trim.ts';
+import { EMPTY_METRICS, formatSnapshotHeader, formatSnapshotItem } from '../adapters/snapshot-file/write-snapshot.ts';
+import { systemClock } from '../adapters/system-clock.ts';
+import type { JsonObject } from '../observe/json.ts';
+import type { ClusterReader, EventSink, Evictor, PlanStore, PolicyStore, Steering } from '../ports.ts';
+import { VERSION } from '../version.ts';
+import { Failure } from './failure.ts';
+
+/** Which cluster to talk to. */
+export interface ClusterFlags {
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+}
+
+/** Hears of what happens on the way to the cluster; whatever is absent is written to standard error. */
+export interface ClusterHooks {
+  readonly onRequest?: (verb: string, code: string) => void;
+  /** Something was lost, or cannot be done, that does not stop the caller. */
+  readonly warn?: (message: string) => void;
+}
+
+/** Every port, on one cluster. */
+export interface Cluster {
+  readonly url: string;
+  readonly reader: ClusterReader;
+  readonly evictor: Evictor;
+  readonly steering: Steering;
+  readonly plans: PlanStore;
+  readonly policies: PolicyStore;
+  readonly events: EventSink;
+  /** Server-side apply; resolves to a line such as `rebalancepolicy.evenkeel.dev/default created`. */
+  apply(object: JsonObject, signal: AbortSignal): Promise<string>;
+  /** Sets spec.suspend of a policy. */
+  suspend(policy: string, signal: AbortSignal): Promise<void>;
+  /** The text of a snapshot file. */
+  snapshotText(signal: AbortSignal): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Attempts at a read before it fails: people wait less patiently than the operator. */
+const ATTEMPTS = 3;
+
+/** Connects to the cluster of a kubeconfig, or to the one that this process runs in. Throws ConnectError. */
+export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Promise<Cluster> {
+  const connection = await openConnection({ ...flags, env: process.env });
+  const client = new ApiClient(connection, {
+    userAgent: `evenkeel/${VERSION}`,
+    attempts: ATTEMPTS,
+    clock: systemClock,
+    random: Math.random,
+    ...(hooks.onRequest === undefined ? {} : { onRequest: hooks.onRequest }),
+  });
+  const warn = hooks.warn ?? ((message: string) => void process.stderr.write(`warning: ${message}\n`));
+  return {
+    url: connection.server,
+    reader: createClusterReader(client),
+    evictor: createEvictor(client),
+    steering: createSteering(client, warn),
+    plans: createPlanStore(client),
+    policies: createPolicyStore(client, (error) => warn(error instanceof Error ? error.message : String(error))),
+    events: createEventSink(client, { instance: hostname(), report: warn }),
+    apply: (object, signal) => apply(client, object, signal),
+    suspend: (policy, signal) => suspend(client, policy, signal),
+    snapshotText: (signal) => snapshotText(client, signal),
+    close: () => client.close(),
+  };
+}
+
+async function apply(client: ApiClient, object: JsonObject, signal: AbortSignal): Promise<string> {
+  const applied = await applyResource(client, object, { force: false, dryRun: false }, signal);
+  const metadata = object['metadata'] as { readonly name: string };
+  return `${String(object['kind']).toLowerCase()}.evenkeel.dev/${metadata.name} ${applied}`;
+}
+
+async function suspend(client: ApiClient, policy: string, signal: AbortSignal): Promise<void> {
+  try {
+    await suspendPolicy(client, policy, signal);
+  } catch (error) {
+    if (isApiError(error, 'NotFound')) {
+      throw new Failure(`there is no RebalancePolicy ${policy}: kubectl get rbp lists them`, 1, { cause: error });
+    }
+    throw error;
+  }
+}
+
+async function snapshotText(client: ApiClient, signal: AbortSignal): Promise<string> {
+  const keep = (...args: Parameters<typeof trimObject>): string => formatSnapshotItem(trimObject(...args));
+  const { objects, takenAt, metricsServed } = await listRawSnapshot(client, keep, signal);
+  const marker = metricsServed ? formatSnapshotItem(EMPTY_METRICS) : '';
+  return formatSnapshotHeader(takenAt) + marker + objects.join('');
+}
