@@ -38,9 +38,11 @@ export function implicit(index: number, content: Buffer): Buffer {
   return tagged(0x80 | index, content);
 }
 
-/** INTEGER from big-endian bytes, kept positive. */
+/** INTEGER from big-endian bytes: positive, and in the fewest bytes, as DER demands and Go's parser checks. */
 export function integer(bytes: Buffer): Buffer {
-  return tagged(0x02, (bytes[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.from([0]), bytes]) : bytes);
+  const first = bytes.findIndex((byte) => byte !== 0);
+  const digits = first < 0 ? Buffer.from([0]) : bytes.subarray(first);
+  return tagged(0x02, (digits[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.from([0]), digits]) : digits);
 }
 
 /** BOOLEAN TRUE; DER leaves a false default out. */

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { applyScenario } from '../control-plane/scenario.ts';
+import { parseScenario } from '../control-plane/scenario-parse.ts';
+import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
+import { install } from '../support/operator-process.ts';
+import { policyObject } from '../support/resources.ts';
+import { runCli } from '../support/run-cli.ts';
+
+let cp: ControlPlane;
+
+beforeAll(async () => {
+  cp = await startControlPlane({ metricsServer: false, log: () => undefined });
+  const nodes = { nodes: [{ prefix: 'node-', count: 2, cpu: '4', memory: '8Gi' }] };
+  await applyScenario(cp, parseScenario(JSON.stringify(nodes), 'two-nodes'));
+});
+
+afterAll(() => cp?.stop());
+
+describe('before anything is installed', () => {
+  it('says that the custom resources are missing and how to install them', async () => {
+    const { stderr, code } = await runCli(['history', '--kubeconfig', cp.kubeconfig]);
+    expect(stderr).toContain('kubectl apply -k deploy/overlays/');
+    expect(code).toBe(1);
+  });
+});
+
+describe('the API server', () => {
+  beforeAll(() => install(cp, 'dry-run'));
+
+  it.each([
+    ['interval beside schedule', { interval: '5m', schedule: '0 3 * * *' }, 'interval and schedule exclude each other: keep one of them'],
+    ['a zone without schedule', { timeZone: 'Europe/Rome' }, 'timeZone needs a schedule: add schedule, or remove timeZone'],
+    ['a short interval', { interval: '1s' }, 'must be a duration between 10s and 24h'],
+    ['a wrong unit', { interval: '5 minutes' }, 'spec.interval'],
+    ['settings of another strategy', { strategy: { type: 'GreedyLB', refineLB: {} } }, 'remove refineLB, or write type: RefineLB'],
+    ['an overload below 1', { strategy: { refineLB: { overload: '0.9' } } }, 'must be a decimal between "1.0" and "10.0"'],
+    ['a budget without limits', { budgets: [{}] }, 'a budget must limit something'],
+    ['a percentage above 100', { budgets: [{ perOwner: '250%' }] }, 'spec.budgets[0].perOwner'],
+    ['a number where text belongs', { thresholds: { trigger: 0.1 } }, 'spec.thresholds.trigger'],
+    ['a mode that does not exist', { mode: 'Auto' }, 'spec.mode'],
+    ['an unknown field', { strategie: {} }, 'unknown field "spec.strategie"'],
+  ])('refuses %s', async (_claim, spec, says) => {
+    await expect(cp.kubectl(['create', '-f', '-'], JSON.stringify(policyObject('bad', spec)))).rejects.toThrow(says);
+  });
+
+  it('fills in all defaults of an empty spec, which is harmless', async () => {
+    await cp.kubectl(['create', '-f', '-'], JSON.stringify(policyObject('empty', {})));
+    const { spec } = JSON.parse(await cp.kubectl(['get', 'rbp', 'empty', '-o', 'json']));
+    expect(spec).toMatchObject({ mode: 'DryRun', strategy: { type: 'RefineLB' }, thresholds: { trigger: '0.10' } });
+  });
+
+  it('explains every field', async () => {
+    expect(await cp.kubectl(['explain', 'rbp.spec.thresholds.trigger'])).toContain('points of node capacity');
+  });
+});
+
+describe('the command line', () => {
+  it('says that the Metrics API is missing', async () => {
+    const { stdout, code } = await runCli(['plan', '--kubeconfig', cp.kubeconfig, '--exit-code']);
+    expect(stdout).toMatch(/metrics/i);
+    expect(code).toBe(4);
+  });
+
+  it('names the right that a user lacks', async () => {
+    await cp.apply([
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'nobody', namespace: 'default' } },
+    ]);
+    const kubeconfig = await cp.kubeconfigFor({ namespace: 'default', name: 'nobody' });
+    const { stderr, code } = await runCli(['plan', '--kubeconfig', kubeconfig]);
+    expect(stderr).toMatch(/nodes|pods/);
+    expect(stderr).toMatch(/list/);
+    expect(code).toBe(1);
+  });
+
+  it('names the plans that wait when one is approved that does not exist', async () => {
+    const { stderr, code } = await runCli(['approve', 'nothing', '--kubeconfig', cp.kubeconfig]);
+    expect(stderr).toContain('there is no RebalancePlan nothing; waiting for approval: none');
+    expect(code).toBe(1);
+  });
+
+  it('names the policies there are when one is stopped that does not exist', async () => {
+    const { stderr, code } = await runCli(['stop', 'nothing', '--kubeconfig', cp.kubeconfig]);
+    expect(stderr).toContain('nothing');
+    expect(code).toBe(1);
+  });
+
+  it('applies a valid policy and refuses an invalid one before it is sent', async () => {
+    const good = await runCli(['apply', '-f', '-', '--kubeconfig', cp.kubeconfig], JSON.stringify(policyObject('good', {})));
+    expect(good).toMatchObject({ stdout: 'rebalancepolicy.evenkeel.dev/good applied\n', code: 0 });
+    const bad = await runCli(['apply', '-f', '-', '--kubeconfig', cp.kubeconfig], JSON.stringify(policyObject('bad', { mode: 'x' })));
+    expect(bad.stderr).toContain('spec.mode: is "x"');
+    expect(bad.code).toBe(1);
+  });
+});

@@ -1,0 +1,24 @@
+import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import type { RebalancePolicy } from '../../src/api/v1alpha1/rebalance-policy.ts';
+import type { ControlPlane } from '../control-plane/start.ts';
+
+/** A policy object with these settings in its spec. */
+export function policyObject(name: string, spec: Readonly<Record<string, unknown>>): object {
+  return { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'RebalancePolicy', metadata: { name }, spec };
+}
+
+/** The policy as it stands on the cluster. */
+export async function getPolicy(cp: ControlPlane, name: string): Promise<RebalancePolicy> {
+  return JSON.parse(await cp.kubectl(['get', 'rbp', name, '-o', 'json'])) as RebalancePolicy;
+}
+
+/** All plans on the cluster, oldest first. */
+export async function getPlans(cp: ControlPlane): Promise<readonly RebalancePlan[]> {
+  const { items } = JSON.parse(await cp.kubectl(['get', 'rbpl', '-o', 'json'])) as { items: RebalancePlan[] };
+  return items.sort((a, b) => a.spec.takenAt.localeCompare(b.spec.takenAt));
+}
+
+/** `reason` of a condition of the policy; undefined when it has none of that type. */
+export function reasonOf({ status }: RebalancePolicy, type: string): string | undefined {
+  return status?.conditions?.find((condition) => condition.type === type)?.reason;
+}

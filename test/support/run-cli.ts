@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { BUNDLE } from './operator-process.ts';
+
+/** What a command printed, and its exit code. */
+export interface CliResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+}
+
+/** Runs the bundled command line with `input` as standard input and nothing of this machine's kubeconfig. */
+export async function runCli(args: readonly string[], input = ''): Promise<CliResult> {
+  const env = { ...process.env, KUBECONFIG: '', HOME: '/nonexistent', NO_COLOR: '1' };
+  const child = spawn(process.execPath, [BUNDLE, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const exited = once(child, 'exit');
+  child.stdin.on('error', () => undefined); // a command that reads no input closes it
+  child.stdin.end(input);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  await exited;
+  return { stdout, stderr, code: child.exitCode };
+}
