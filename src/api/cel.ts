@@ -1,6 +1,6 @@
 import { Environment, type ParseResult } from '@marcbachmann/cel-js';
-import { CEL_KEYWORD, type CelRule } from './v1alpha1/schema.ts';
 import { isRecord, type JsonSchema, type Path } from './json-schema.ts';
+import { CEL_KEYWORD, type CelRule } from './v1alpha1/schema.ts';
 import type { FieldProblem } from './validate.ts';
 
 const environment = new Environment({ unlistedVariablesAreDyn: true });
@@ -21,7 +21,12 @@ export function celProblems(schema: JsonSchema, value: unknown, path: Path = [])
   return [...own, ...childProblems(schema, value, path)];
 }
 
-function celProblem({ rule, message }: CelRule, schema: JsonSchema, value: unknown, path: Path): readonly FieldProblem[] {
+function celProblem(
+  { rule, message }: CelRule,
+  schema: JsonSchema,
+  value: unknown,
+  path: Path,
+): readonly FieldProblem[] {
   if (rule.includes('oldSelf')) {
     return [];
   }
@@ -47,7 +52,9 @@ function toCel(schema: JsonSchema | undefined, value: unknown): unknown {
     return value.map((item) => toCel(schema?.items, item));
   }
   if (isRecord(value)) {
-    const entries = Object.entries(value).map(([name, item]) => [name, toCel(schema?.properties?.[name], item)] as const);
+    const entries = Object.entries(value).map(
+      ([name, item]) => [name, toCel(schema?.properties?.[name], item)] as const,
+    );
     return new Map(entries);
   }
   return typeof value === 'number' && Number.isInteger(value) && schema?.type !== 'number' ? BigInt(value) : value;

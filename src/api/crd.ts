@@ -16,7 +16,14 @@ export function crdOf(definition: KindDefinition): CustomResourceDefinition {
     spec: {
       group: GROUP,
       scope,
-      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), shortNames, categories: ['evenkeel'] },
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        shortNames,
+        categories: ['evenkeel'],
+      },
       versions: [
         {
           name: VERSION,

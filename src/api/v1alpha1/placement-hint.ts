@@ -4,7 +4,11 @@ import { CEL_KEYWORD, type KindDefinition, type Resource, text } from './schema.
 /** `spec` of a PlacementHint. */
 export const PlacementHintSpec = Type.Object(
   {
-    ownerUID: Type.String({ minLength: 1, maxLength: 64, description: 'UID of the controller whose next pod is meant.' }),
+    ownerUID: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'UID of the controller whose next pod is meant.',
+    }),
     nodeName: Type.String({ minLength: 1, maxLength: 253, description: 'Node that the pod should prefer.' }),
     plan: text(253, { description: 'RebalancePlan that the move belongs to.' }),
     podUID: text(64, { description: 'UID of the evicted pod.' }),

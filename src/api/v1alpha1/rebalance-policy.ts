@@ -23,9 +23,6 @@ export type StrategyName = (typeof STRATEGY_NAMES)[number];
 
 /** What the operator does with a plan. */
 export const MODES = ['DryRun', 'Approve', 'Automatic'] as const;
-/** What the operator does with a plan. */
-export type Mode = (typeof MODES)[number];
-
 const strategy = Type.Object(
   {
     type: oneOf(STRATEGY_NAMES, {

@@ -1,3 +1,4 @@
+import type { IObjectMeta } from '@kubernetes-models/apimachinery/apis/meta/v1/ObjectMeta';
 import Type, { type Static, type TInteger, type TSchema, type TString, type TUnsafe } from 'typebox';
 
 /** API group of all our kinds. */
@@ -189,26 +190,8 @@ export interface KindDefinition {
   readonly status: TSchema | undefined;
 }
 
-/** The metadata of our objects that we read and write. */
-export interface ObjectMeta {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly generation?: number;
-  readonly resourceVersion?: string;
-  readonly creationTimestamp?: string;
-  readonly deletionTimestamp?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly {
-    readonly apiVersion: string;
-    readonly kind: string;
-    readonly name: string;
-    readonly uid: string;
-    readonly controller?: boolean;
-    readonly blockOwnerDeletion?: boolean;
-  }[];
-}
+/** Metadata of an object of ours: what Kubernetes says it is, with a name. */
+export type ObjectMeta = Readonly<IObjectMeta> & { readonly name: string };
 
 /** An object of one of our kinds. */
 export interface Resource<Kind extends string, Spec, Status> {
