@@ -1,8 +1,7 @@
 import { InputError } from './input-error.ts';
-import { type ParsedDocument, parseYamlDocuments } from './yaml-documents.ts';
-import { parseListDocument } from './yaml-list.ts';
+import { type ParsedDocument, parseLargeYaml, parseYamlDocuments } from './yaml-documents.ts';
 
-/** Up to this many characters JSON goes through the YAML parser, which finds duplicate keys and knows line numbers. */
+/** Up to this many characters JSON goes through the YAML parser too, which finds duplicate keys and knows line numbers. */
 const SMALL = 64 * 1024;
 
 const WANTED = 'write what `kubectl get nodes,pods -A -o yaml` prints';
@@ -32,26 +31,12 @@ function checkObject(value: unknown, file: string, line: number): unknown {
   return value;
 }
 
+/** The parser that tells most about mistakes for what people write, a fast one for what programs write. */
 function parseDocuments(text: string, file: string): readonly ParsedDocument[] {
-  if (text.length > SMALL && /^\s*[{[]/.test(text)) {
-    return parseJson(text, file);
-  }
-  const list = text.length > SMALL ? parseListDocument(text.replace(/^---[^\S\n]*\n/, ''), file) : undefined;
-  return list === undefined ? parseEach(text, file) : [{ value: list, line: 1 }];
-}
-
-/** Documents one by one, so that of many small ones each is read in the fastest way, and one large List among them too. */
-function parseEach(text: string, file: string): readonly ParsedDocument[] {
-  if (text.length <= SMALL || /^%|^\.\.\./m.test(text)) {
+  if (text.length <= SMALL) {
     return parseYamlDocuments(text, file);
   }
-  let line = 1;
-  return text.split(/^---[^\S\n]*$/m).flatMap((document) => {
-    const firstLine = line;
-    line += document.split('\n').length - 1;
-    const list = parseListDocument(document, file);
-    return list === undefined ? parseYamlDocuments(document, file, firstLine) : [{ value: list, line: firstLine }];
-  });
+  return /^\s*[{[]/.test(text) ? parseJson(text, file) : parseLargeYaml(text, file);
 }
 
 /** One JSON value, or one on each line. */

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../observe/json.ts';
 import { SNAPSHOT_API_VERSIONS, type SnapshotKind } from '../../observe/kinds.ts';
 import { POD_ANNOTATIONS } from '../../observe/project/pod.ts';
-import { dropHarmlessVolumes } from '../../observe/project/volumes.ts';
+import { relevantVolumes } from '../../observe/project/volumes.ts';
 
 /** What is kept of a value: all of it, some keys of an object, or some keys of each object of a list. */
 type Mask = true | { readonly [key: string]: Mask } | readonly [Mask];
@@ -22,6 +22,7 @@ const CONTAINERS: Mask = [
   {
     name: true,
     restartPolicy: true,
+    restartPolicyRules: [{ action: true }],
     resources: RESOURCES,
     ports: [{ containerPort: true, hostPort: true, hostIP: true, protocol: true }],
   },
@@ -41,6 +42,7 @@ const POD: Mask = {
     tolerations: true,
     topologySpreadConstraints: true,
     hostNetwork: true,
+    hostUsers: true,
     overhead: true,
     resources: RESOURCES,
     schedulingGates: true,
@@ -147,7 +149,7 @@ function withoutNoise(object: JsonObject): JsonObject {
 
 /** Undefined, so that it is left out, when no volume matters. */
 function volumesOf(volumes: readonly unknown[]): readonly unknown[] | undefined {
-  const kept = dropHarmlessVolumes(volumes);
+  const kept = relevantVolumes(volumes);
   return kept.length === 0 ? undefined : kept;
 }
 
