@@ -1,10 +1,11 @@
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import { formatProblem, validatePolicy } from '../../api/validate.ts';
 import { isObject } from '../../observe/json.ts';
-import type { PolicyStore, StoredPolicy } from '../../ports.ts';
+import { ConflictError, type PolicyStore, type StoredPolicy } from '../../ports.ts';
+import { isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listObjects } from './list.ts';
-import { MERGE_PATCH, replacingPatch } from './merge-patch.ts';
+import { MERGE_PATCH } from './merge-patch.ts';
 import { orConflict } from './plan-store.ts';
 import { RESOURCES } from './resource.ts';
 import { followChanges } from './watch.ts';
@@ -15,9 +16,13 @@ export function createPolicyStore(client: ApiClient, report: (error: unknown) =>
     list: async (signal) => (await listObjects(client, RESOURCES.policies, {}, signal)).flatMap(toStoredPolicy),
     async writeStatus(policy, status, signal) {
       const { name, uid } = policy.metadata;
-      const body = { metadata: { uid }, status: replacingPatch(policy.status, status) };
       const target = { ...RESOURCES.policies, name, subresource: 'status' };
-      await orConflict(client.send({ verb: 'patch', target, body, contentType: MERGE_PATCH }, signal));
+      // A merge patch of status does not look at metadata.uid, and would write to a policy that was made anew.
+      const body = [
+        { op: 'test', path: '/metadata/uid', value: uid },
+        { op: 'add', path: '/status', value: status },
+      ];
+      await orConflict(orOtherUid(client.send({ verb: 'patch', target, body, contentType: JSON_PATCH }, signal)));
     },
     async watch(changed, signal) {
       await Promise.all(
@@ -25,6 +30,18 @@ export function createPolicyStore(client: ApiClient, report: (error: unknown) =>
       );
     },
   };
+}
+
+const JSON_PATCH = 'application/json-patch+json';
+
+/** A failed test is a 422 that names no object, unlike one for a status that the schema refuses. */
+async function orOtherUid<Answer>(request: Promise<Answer>): Promise<Answer> {
+  try {
+    return await request;
+  } catch (error) {
+    const tested = isApiError(error, 'Invalid') && error.status === 422 && error.about === undefined;
+    throw tested ? new ConflictError('the policy was deleted and made anew', { cause: error }) : error;
+  }
 }
 
 /** Sets `spec.suspend`: no new runs and no new evictions. Rejects with ApiError NotFound when there is no such policy. */

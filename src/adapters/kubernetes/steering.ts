@@ -10,7 +10,7 @@ import { RESOURCES, type ResourceRef } from './resource.ts';
 /** Name of our MutatingAdmissionPolicy and of its binding. */
 export const ADMISSION_POLICY = 'evenkeel-placement';
 /** Label of a hint with the name of its plan. */
-export const PLAN_LABEL = 'evenkeel.dev/plan';
+const PLAN_LABEL = 'evenkeel.dev/plan';
 
 /** Places hints for the admission policy. `report` hears why steering is not available when that needs a person. */
 export function createSteering(client: ApiClient, report: (message: string) => void): Steering {
