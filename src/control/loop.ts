@@ -53,14 +53,27 @@ async function guardedPass(
   memory: PolicyMemory,
   signal: AbortSignal,
 ): Promise<Seconds> {
-  try {
+  const whole = async (): Promise<Seconds> => {
     const wait = await pass(ports, settings, memory, signal);
     settings.passed();
     return wait;
+  };
+  return guarded(whole, 'pass failed', ports, signal);
+}
+
+/** A failure is logged, and what failed is tried again in a later pass. */
+async function guarded(
+  work: () => Promise<Seconds>,
+  message: string,
+  ports: LoopPorts,
+  signal: AbortSignal,
+): Promise<Seconds> {
+  try {
+    return await work();
   } catch (error) {
     if (!signal.aborted) {
       ports.runFailed();
-      ports.log.error({ err: error }, 'pass failed');
+      ports.log.error({ err: error }, message);
     }
     return FAILED_WAIT;
   }
@@ -76,12 +89,12 @@ async function pass(
   const plans = await ports.plans.list(signal);
   memory.keepOnly(policies);
   await sweepHints(plans, ports, signal);
-  await finishOrphans(policies, plans, ports, signal);
-  let wait: number = IDLE_WAIT;
+  let wait = await finishOrphans(policies, plans, ports, signal);
   for (const stored of policies) {
     const own = plans.filter(({ spec }) => spec.policy.uid === stored.policy.metadata.uid);
     const context = { stored, policies, plans: own, excludedNamespaces: settings.excludedNamespaces };
-    wait = Math.min(wait, await passPolicy(context, memory, ports, signal));
+    const work = () => passPolicy(context, memory, ports, signal);
+    wait = Math.min(wait, await guarded(work, `policy ${stored.policy.metadata.name} failed`, ports, signal));
   }
   return seconds(Math.max(BUSY_WAIT, wait));
 }
@@ -97,19 +110,25 @@ async function sweepHints(plans: readonly RebalancePlan[], ports: LoopPorts, sig
   }
 }
 
-/** Plans whose policy was deleted are brought to their end; nothing new begins. */
+/** Plans whose policy was deleted are brought to their end; nothing new begins. Resolves to the time until the next look. */
 async function finishOrphans(
   policies: readonly StoredPolicy[],
   plans: readonly RebalancePlan[],
   ports: LoopPorts,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
+  let wait: number = IDLE_WAIT;
   const alive = new Set(policies.map(({ policy }) => policy.metadata.uid));
   for (const plan of plans) {
     if (plan.status?.phase === 'Executing' && !alive.has(plan.spec.policy.uid)) {
-      await step(plan, { stored: undefined, options: undefined, maxConcurrent: 0 }, ports, signal);
+      const work = async (): Promise<Seconds> => {
+        await step(plan, { stored: undefined, options: undefined, maxConcurrent: 0 }, ports, signal);
+        return BUSY_WAIT;
+      };
+      wait = Math.min(wait, await guarded(work, `plan ${plan.metadata.name} failed`, ports, signal));
     }
   }
+  return wait;
 }
 
 /** Wakes the loop early. */

@@ -2,6 +2,7 @@ import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { scopeTest } from '../plan/scope.ts';
 import type { StoredPolicy } from '../ports.ts';
+import { scheduleProblem } from './schedule.ts';
 
 /** Pods that a policy must leave to older ones. */
 export interface ForeignPods {
@@ -48,6 +49,7 @@ function olderPolicies(policy: StoredPolicy, all: readonly StoredPolicy[]): read
     (other) =>
       other.policy.metadata.name !== policy.policy.metadata.name &&
       other.invalid.length === 0 &&
+      scheduleProblem(other.policy.spec) === undefined &&
       !other.policy.spec.suspend &&
       compareAge(other, policy) < 0,
   );
@@ -55,5 +57,7 @@ function olderPolicies(policy: StoredPolicy, all: readonly StoredPolicy[]): read
 
 function compareAge(a: StoredPolicy, b: StoredPolicy): number {
   const [left, right] = [a.policy.metadata, b.policy.metadata];
-  return (left.creationTimestamp ?? '').localeCompare(right.creationTimestamp ?? '') || left.name.localeCompare(right.name);
+  return (
+    (left.creationTimestamp ?? '').localeCompare(right.creationTimestamp ?? '') || left.name.localeCompare(right.name)
+  );
 }

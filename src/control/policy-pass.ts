@@ -3,7 +3,7 @@ import type { ConditionReason } from '../api/v1alpha1/conditions.ts';
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { step } from '../execute/executor.ts';
 import { parseInstant } from '../model/instant.ts';
-import { after, type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+import { after, type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { ConflictError, type StoredPolicy } from '../ports.ts';
 import type { Verdict, Verdicts } from '../report/conditions.ts';
@@ -29,7 +29,12 @@ export async function passPolicy(
 ): Promise<Seconds> {
   const acceptance = accept(context.stored);
   const remembered = acceptance.status === 'True' ? memory.of(context.stored) : undefined;
-  const advanced = await attempt('ExecuteFailed', () => advancePlans(context, acceptance, ports, signal), ports, signal);
+  const advanced = await attempt(
+    'ExecuteFailed',
+    () => advancePlans(context, acceptance, ports, signal),
+    ports,
+    signal,
+  );
   const plans = advanced.value ?? (await ownPlans(context, ports, signal));
   const ready = remembered !== undefined && isDue(context.stored, plans, remembered, ports.clock.now());
   const ran = ready
@@ -40,7 +45,17 @@ export async function passPolicy(
   }
   const final = ready ? await ownPlans(context, ports, signal) : plans;
   await removeExpired(context.stored, final, ports, signal);
-  return report(context.stored, { acceptance, remembered, result: ran.value, plans: final }, { ...advanced.verdicts, ...ran.verdicts }, ports, signal);
+  const outcome = { acceptance, remembered, result: ran.value, plans: final };
+  const verdicts = { ...recovery(context.stored, advanced), ...advanced.verdicts, ...ran.verdicts };
+  return report(context.stored, outcome, verdicts, ports, signal);
+}
+
+/** A plan that could not be carried on, and is again, degrades its policy no longer. */
+function recovery({ policy }: StoredPolicy, { value }: Attempt<unknown>): Verdicts {
+  const degraded = policy.status?.conditions?.find(({ type }) => type === 'Degraded');
+  return value !== undefined && degraded?.reason === 'ExecuteFailed'
+    ? { Degraded: { status: 'False', reason: 'AsExpected', message: 'nothing failed' } }
+    : {};
 }
 
 /** Whether a policy is valid: by its schema and rules, and by its schedule, which CEL cannot judge. */
@@ -99,7 +114,7 @@ async function advancePlans(
     if (plan.status?.phase === 'Executing') {
       result.push(await step(plan, { stored, options, maxConcurrent }, ports, signal));
     } else if (isOpen(plan) && plan.spec.policy.generation !== policy.metadata.generation) {
-      await supersede(plan, 'the policy was edited', ports, signal);
+      result.push(await supersede(plan, 'the policy was edited', ports, signal));
     } else if (mayStart(plan, stored, options !== undefined)) {
       const started = await startFields(policy.spec.steering.mode, ports, signal);
       const status = { ...plan.status, ...started, phase: 'Executing' } as const;
@@ -115,7 +130,11 @@ function mayStart(plan: RebalancePlan, { policy }: StoredPolicy, accepted: boole
   return accepted && !policy.spec.suspend && plan.status?.phase === 'AwaitingApproval' && plan.spec.approved;
 }
 
-async function ownPlans({ stored }: RunContext, ports: LoopPorts, signal: AbortSignal): Promise<readonly RebalancePlan[]> {
+async function ownPlans(
+  { stored }: RunContext,
+  ports: LoopPorts,
+  signal: AbortSignal,
+): Promise<readonly RebalancePlan[]> {
   const plans = await ports.plans.list(signal);
   return plans.filter(({ spec }) => spec.policy.uid === stored.policy.metadata.uid);
 }
@@ -173,7 +192,7 @@ async function report(
   const now = ports.clock.now();
   const run = result?.kind === 'Planned' ? result.facts : undefined;
   const lastRun = run?.startedAt ?? lastRunOf(policy);
-  const nextRun = policy.spec.suspend ? undefined : remembered?.schedule.nextRun(lastRun, now);
+  const nextRun = nextRunOf(policy, remembered, plans, lastRun, now);
   const overlap = remembered?.overlap;
   const status = policyStatus(
     policy,
@@ -190,18 +209,26 @@ async function report(
   if (!isDeepStrictEqual(status, policy.status)) {
     await ports.policies.writeStatus(policy, status, signal);
   }
-  return waitOf(plans, nextRun, remembered, now);
+  return waitOf(plans, nextRun, now);
 }
 
-function waitOf(
-  plans: readonly RebalancePlan[],
-  nextRun: EpochSeconds | undefined,
+/** Undefined while nothing can be said: suspended, or a plan is being carried out. */
+function nextRunOf(
+  { spec }: StoredPolicy['policy'],
   remembered: Remembered | undefined,
+  plans: readonly RebalancePlan[],
+  lastRun: EpochSeconds | undefined,
   now: EpochSeconds,
-): Seconds {
+): EpochSeconds | undefined {
+  const busy = plans.some(({ status }) => status?.phase === 'Executing');
+  return remembered === undefined || spec.suspend || busy
+    ? undefined
+    : epochSeconds(Math.max(remembered.schedule.nextRun(lastRun, now), remembered.notBefore ?? 0));
+}
+
+function waitOf(plans: readonly RebalancePlan[], nextRun: EpochSeconds | undefined, now: EpochSeconds): Seconds {
   if (plans.some(({ status }) => status?.phase === 'Executing')) {
     return BUSY_WAIT;
   }
-  const next = Math.max(nextRun ?? Number.POSITIVE_INFINITY, remembered?.notBefore ?? 0);
-  return elapsed(now, next as EpochSeconds);
+  return elapsed(now, nextRun ?? epochSeconds(Number.POSITIVE_INFINITY));
 }

@@ -6,7 +6,16 @@ import { seconds } from '../model/units.ts';
 import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
-import type { Clock, ClusterReader, EventSink, PlanStore, Steering, SteeringMode, StoredPolicy, Telemetry } from '../ports.ts';
+import type {
+  Clock,
+  ClusterReader,
+  EventSink,
+  PlanStore,
+  Steering,
+  SteeringMode,
+  StoredPolicy,
+  Telemetry,
+} from '../ports.ts';
 import type { Verdicts } from '../report/conditions.ts';
 import { byResource, inPhase, outcomeMessage, planName, toRebalancePlan } from '../report/plan-resource.ts';
 import type { RunFacts } from '../report/policy-status.ts';
@@ -50,7 +59,10 @@ export async function runPolicy(context: RunContext, ports: RunPorts, signal: Ab
   const snapshot = await ports.reader.snapshot(signal);
   const waiting = usesMetrics(context) ? awaitsSamples(snapshot, context.plans) : undefined;
   if (waiting !== undefined) {
-    return { kind: 'Postponed', verdicts: { MetricsFresh: { status: 'False', reason: 'AwaitingSamples', message: waiting } } };
+    return {
+      kind: 'Postponed',
+      verdicts: { MetricsFresh: { status: 'False', reason: 'AwaitingSamples', message: waiting } },
+    };
   }
   const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
   const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
@@ -105,15 +117,15 @@ async function store(
   return proposal.kind === 'Drop' ? undefined : create(context, plan, proposal.phase, ports, signal);
 }
 
-/** Marks a plan that nobody will carry out any more. */
+/** Marks a plan that nobody will carry out any more. Resolves to the plan as stored. */
 export async function supersede(
   plan: RebalancePlan,
   message: string,
   { plans, clock }: Pick<RunPorts, 'plans' | 'clock'>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<RebalancePlan> {
   const status = { ...plan.status, phase: 'Superseded', message, finishedAt: formatInstant(clock.now()) } as const;
-  await plans.writeStatus(plan, status, signal);
+  return plans.writeStatus(plan, status, signal);
 }
 
 async function create(

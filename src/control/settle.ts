@@ -2,7 +2,7 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { formatDuration } from '../model/duration.ts';
 import { parseInstant } from '../model/instant.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
-import { after, type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+import { after, type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
 
 /** Longest wait for samples after a plan; what is missing then is the metrics gate's affair. */
 export const SETTLE_LIMIT: Seconds = seconds(120);
@@ -28,6 +28,9 @@ export function awaitsSamples(snapshot: ClusterSnapshot, plans: readonly Rebalan
 }
 
 function lastEnd(plans: readonly RebalancePlan[]): EpochSeconds | undefined {
-  const ends = plans.flatMap(({ status }) => (status?.finishedAt === undefined ? [] : [parseInstant(status.finishedAt)]));
-  return ends.length === 0 ? undefined : after(ends.reduce((a, b) => (a > b ? a : b)), seconds(1));
+  const executed = plans.filter(({ status }) => status?.phase === 'Completed' || status?.phase === 'Aborted');
+  const ends = executed.flatMap(({ status }) =>
+    status?.finishedAt === undefined ? [] : [parseInstant(status.finishedAt)],
+  );
+  return ends.length === 0 ? undefined : after(epochSeconds(Math.max(...ends)), seconds(1));
 }

@@ -3,8 +3,8 @@ import { formatInstant, parseInstant } from '../model/instant.ts';
 import { elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type {
-  ClusterReader,
   Clock,
+  ClusterReader,
   EventRecord,
   EventSink,
   Evictor,
@@ -142,8 +142,14 @@ async function beginMoves(
     checked.set(entry.index, await liveCheck(entry.move, options, ports, signal));
   }
   const begun = await record(recorder, checked);
-  await settle(recorder, begun.filter(({ entry }) => entry.run.phase !== 'Intent'));
-  await evictAll(recorder, begun.filter(({ entry }) => entry.run.phase === 'Intent'));
+  await settle(
+    recorder,
+    begun.filter(({ entry }) => entry.run.phase !== 'Intent'),
+  );
+  await evictAll(
+    recorder,
+    begun.filter(({ entry }) => entry.run.phase === 'Intent'),
+  );
   return recorder.plan;
 }
 
@@ -222,7 +228,11 @@ async function reportEnd(recorder: Recorder, entry: JournalEntry): Promise<void>
   }
 }
 
-async function notify({ plan, ports, signal }: Recorder, entry: JournalEntry, reason: EventRecord['reason']): Promise<void> {
+async function notify(
+  { plan, ports, signal }: Recorder,
+  entry: JournalEntry,
+  reason: EventRecord['reason'],
+): Promise<void> {
   const { move, run } = entry;
   const note =
     reason === 'MoveStarted'

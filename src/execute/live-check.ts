@@ -42,11 +42,7 @@ export async function liveCheck(
   return answer.kind === 'Accepted' ? { kind: 'Begin', serverTime } : { kind: 'Answer', answer };
 }
 
-function podDrift(
-  move: PlannedMove,
-  pod: PodInfo | undefined,
-  owner: WorkloadInfo | undefined,
-): string | undefined {
+function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadInfo | undefined): string | undefined {
   if (pod === undefined || pod.uid !== move.pod.uid) {
     return 'the pod is gone';
   }

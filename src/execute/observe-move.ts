@@ -3,7 +3,7 @@ import type { PodInfo } from '../model/pod.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { ClusterReader } from '../ports.ts';
 import type { Observation, Replacement } from './advance.ts';
-import { type JournalEntry } from './journal.ts';
+import type { JournalEntry } from './journal.ts';
 
 /** What stands on the cluster of a move in flight. `claimed` are replacements of other moves. Rejects as the reader does. */
 export async function observeMove(

@@ -1,5 +1,5 @@
-import type { MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { ConditionReason } from '../api/v1alpha1/conditions.ts';
+import type { MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { NodeInfo } from '../model/node.ts';
 import type { StoredPolicy } from '../ports.ts';
 

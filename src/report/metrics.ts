@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { LOAD_RESOURCES } from '../model/resources.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Telemetry } from '../ports.ts';
-import { LOAD_RESOURCES } from '../model/resources.ts';
 
 /** The operator's Prometheus metrics, and the hooks that feed them. */
 export interface Metrics {
@@ -29,7 +29,11 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['verb', 'code'],
     registers,
   });
-  const failures = new Counter({ name: 'evenkeel_run_failures_total', help: 'Runs that ended without a plan.', registers });
+  const failures = new Counter({
+    name: 'evenkeel_run_failures_total',
+    help: 'Runs that ended without a plan.',
+    registers,
+  });
   return {
     registry,
     telemetry: { ...moveMetrics(registers), planned: planMetrics(registers) },
@@ -76,7 +80,12 @@ function planMetrics(registers: Registry[]): Telemetry['planned'] {
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
     registers,
   });
-  const moves = new Gauge({ name: 'evenkeel_plan_moves', help: 'Moves of the newest plan.', labelNames: ['strategy'], registers });
+  const moves = new Gauge({
+    name: 'evenkeel_plan_moves',
+    help: 'Moves of the newest plan.',
+    labelNames: ['strategy'],
+    registers,
+  });
   const imbalance = new Gauge({
     name: 'evenkeel_imbalance_ratio',
     help: 'Standard deviation of node load, a fraction of capacity, before the newest plan and as planned.',

@@ -12,7 +12,7 @@ import { LOAD_RESOURCES } from '../model/resources.ts';
 import type { Imbalance, ImbalanceByResource, Move, Plan, Rejection } from '../plan/plan.ts';
 
 /** Label that names a plan's policy. */
-export const POLICY_LABEL = 'evenkeel.dev/policy';
+const POLICY_LABEL = 'evenkeel.dev/policy';
 
 /**
  * The RebalancePlan that says what `plan` says: the same from the operator and from the command line.
@@ -110,7 +110,13 @@ export function byResource(measured: ImbalanceByResource): NonNullable<Imbalance
   return result;
 }
 
-function decimals({ mean, ema, stddev, range, max }: Imbalance): NonNullable<NonNullable<ImbalanceStatus['before']>['cpu']> {
+function decimals({
+  mean,
+  ema,
+  stddev,
+  range,
+  max,
+}: Imbalance): NonNullable<NonNullable<ImbalanceStatus['before']>['cpu']> {
   return {
     mean: formatDecimal(mean),
     ema: formatDecimal(ema),

@@ -8,7 +8,7 @@ const NUMBERS = new Set(['LOAD', 'GAIN', 'PODS', 'MEAN', 'EMA', 'STDDEV', 'RANGE
 
 /** The plan for a terminal; `wide` adds owner and reason of each move and every listed rejection. */
 export function planTable(plan: RebalancePlan, wide: boolean): string {
-  const sections = [`${plan.spec.strategy}: ${plan.spec.message}.`, text(imbalanceRows(plan))];
+  const sections = [`${plan.spec.strategy}: ${plan.spec.message}.`, ...measured(plan, text)];
   if (plan.spec.moves.length > 0) {
     sections.push(text(moveRows(plan, wide)));
   }
@@ -21,7 +21,7 @@ export function planMarkdown(plan: RebalancePlan): string {
   const sections = [
     `## Rebalancing plan of ${plan.spec.policy.name}`,
     `**${plan.spec.strategy}**: ${plan.spec.message}.`,
-    renderMarkdownTable(...imbalanceRows(plan)),
+    ...measured(plan, (table) => renderMarkdownTable(...table)),
   ];
   if (plan.spec.moves.length > 0) {
     sections.push('### Moves', renderMarkdownTable(...moveRows(plan, true)));
@@ -34,6 +34,11 @@ export function planMarkdown(plan: RebalancePlan): string {
 
 function text([header, rows]: Table): string {
   return renderTable(header, rows, NUMBERS);
+}
+
+function measured(plan: RebalancePlan, render: (table: Table) => string): readonly string[] {
+  const table = imbalanceRows(plan);
+  return table[1].length === 0 ? [] : [render(table)];
 }
 
 function stays(plan: RebalancePlan, wide: boolean): readonly string[] {
@@ -69,7 +74,10 @@ function moveRows({ spec }: RebalancePlan, wide: boolean): Table {
 }
 
 function countRows({ spec }: RebalancePlan): Table {
-  return [['STAYS BECAUSE OF', 'PODS'], Object.entries(spec.rejectionCounts).map(([code, count]) => [code, String(count)])];
+  return [
+    ['STAYS BECAUSE OF', 'PODS'],
+    Object.entries(spec.rejectionCounts).map(([code, count]) => [code, String(count)]),
+  ];
 }
 
 function rejectionRows({ spec }: RebalancePlan): Table {

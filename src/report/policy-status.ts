@@ -121,7 +121,11 @@ function planReady(policy: RebalancePolicy, { plan, aboveTrigger, consecutive }:
 function executing(plan: RebalancePlan | undefined, suspended: boolean): Verdict {
   if (plan?.status?.phase === 'Executing') {
     const { done = 0, total = plan.spec.moves.length } = plan.status.summary ?? {};
-    return { status: 'True', reason: 'Executing', message: `plan ${plan.metadata.name}: ${done} of ${total} moves ended` };
+    return {
+      status: 'True',
+      reason: 'Executing',
+      message: `plan ${plan.metadata.name}: ${done} of ${total} moves ended`,
+    };
   }
   return suspended
     ? { status: 'False', reason: 'Suspended', message: 'spec.suspend is true' }
@@ -142,13 +146,17 @@ function readiness(conditions: NonNullable<RebalancePolicyStatus['conditions']>,
   const accepted = find('Accepted');
   const fresh = find('MetricsFresh');
   const degraded = find('Degraded');
-  const culprit =
-    accepted?.status !== 'True' ? accepted : degraded?.status === 'True' ? degraded : fresh?.status === 'False' ? fresh : undefined;
+  if (suspended && accepted?.status === 'True') {
+    return { status: 'False', reason: 'Suspended', message: 'spec.suspend is true' };
+  }
+  const troubles = [
+    accepted?.status === 'True' ? undefined : accepted,
+    degraded?.status === 'True' ? degraded : undefined,
+    fresh?.status === 'False' ? fresh : undefined,
+  ];
+  const culprit = troubles.find((trouble) => trouble !== undefined);
   if (culprit !== undefined) {
     return { status: 'False', reason: culprit.reason, message: culprit.message };
-  }
-  if (suspended) {
-    return { status: 'False', reason: 'Suspended', message: 'spec.suspend is true' };
   }
   return fresh?.status === 'Unknown'
     ? { status: 'Unknown', reason: 'AwaitingFirstRun', message: 'no run yet' }
@@ -159,7 +167,8 @@ function runFields(old: RebalancePolicyStatus, run: RunFacts): Partial<Rebalance
   const { plan, stored, startedAt, aboveTrigger } = run;
   const spread = formatDecimal(plan.spread.before);
   const [last, ...earlier] = old.history ?? [];
-  const measured = last === undefined || last.actual !== undefined ? last : { ...last, actual: spread };
+  const measures = Object.keys(plan.imbalance.before).length > 0;
+  const measured = last === undefined || last.actual !== undefined || !measures ? last : { ...last, actual: spread };
   const entry = {
     time: formatInstant(startedAt),
     outcome: plan.outcome.kind,
@@ -169,7 +178,7 @@ function runFields(old: RebalancePolicyStatus, run: RunFacts): Partial<Rebalance
     ...(stored === undefined ? {} : { plan: stored.metadata.name }),
   };
   const history = [entry, ...(measured === undefined ? [] : [measured]), ...earlier].slice(0, HISTORY);
-  return { lastRun: formatInstant(startedAt), aboveTrigger, imbalance: spread, history };
+  return { lastRun: formatInstant(startedAt), aboveTrigger, ...(measures ? { imbalance: spread } : {}), history };
 }
 
 function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['plan']> {
@@ -187,7 +196,9 @@ function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['pl
       skipped: count('Skipped'),
     },
     imbalance: plan.status?.imbalance ?? {},
-    topMoves: byGain.slice(0, TOP_MOVES).map(({ pod, from, to, gain }) => ({ pod: `${pod.namespace}/${pod.name}`, from, to, gain })),
+    topMoves: byGain
+      .slice(0, TOP_MOVES)
+      .map(({ pod, from, to, gain }) => ({ pod: `${pod.namespace}/${pod.name}`, from, to, gain })),
     skipped: plan.spec.rejectionCounts,
   };
 }

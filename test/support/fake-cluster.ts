@@ -1,0 +1,235 @@
+import type { PlacementHint } from '../../src/api/v1alpha1/placement-hint.ts';
+import type { NodeInfo } from '../../src/model/node.ts';
+import { type PodInfo, type PodRef, podKey } from '../../src/model/pod.ts';
+import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
+import { bytes, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
+import type { WorkloadInfo } from '../../src/model/workload.ts';
+import type { ClusterReader, EvictionAnswer, Evictor, Steering } from '../../src/ports.ts';
+import type { FakeClock } from './fake-clock.ts';
+
+/** What an eviction answers instead of what the cluster would say. */
+export type Script =
+  | Exclude<EvictionAnswer, { kind: 'Accepted' } | { kind: 'Ambiguous' }>
+  /** The connection breaks; the server has acted, or never got the request. */
+  | { readonly kind: 'Ambiguous'; readonly message: string; readonly acted: boolean };
+
+/** Delays in seconds; Infinity means never. */
+export interface Delays {
+  /** From the eviction until the pod is gone. */
+  grace: number;
+  /** From the eviction until its controller makes another pod; a StatefulSet waits for `grace` as well. */
+  recreate: number;
+  /** From there until it is bound. */
+  bind: number;
+  /** From there until it is Ready. */
+  ready: number;
+}
+
+/** A cluster in memory, as the API server, controllers, scheduler and kubelets would keep it. */
+export interface FakeCluster {
+  readonly reader: ClusterReader;
+  readonly evictor: Evictor;
+  readonly steering: Steering;
+  readonly nodes: Map<string, NodeInfo>;
+  /** By uid. */
+  readonly pods: Map<string, PodInfo>;
+  /** By uid. */
+  readonly workloads: Map<string, WorkloadInfo>;
+  /** By uid of the evicted pod. */
+  readonly hints: Map<string, PlacementHint>;
+  readonly delays: Delays;
+  /** Pods of an owner, by uid, that its PDB keeps available. */
+  readonly minAvailable: Map<string, number>;
+  /** Every eviction that the server accepted, by pod uid, lost answers included. */
+  readonly accepted: string[];
+  /** Says otherwise than the cluster would; undefined lets the cluster answer. */
+  script: (pod: PodRef, dryRun: boolean) => Script | undefined;
+  /** Where the scheduler binds a new pod; by default where the hint says, else to the Ready node with the fewest pods. */
+  bindTo: (pod: PodInfo, hinted: string | undefined) => string | undefined;
+  /** Whether our admission policy is installed. */
+  steerable: boolean;
+  /** Whether the Metrics API is served. */
+  metered: boolean;
+}
+
+/** Time until the API server sees a new hint. */
+const HINT_DELAY = 1;
+/** Time over which a sample is taken; it ends now. */
+const WINDOW = 15;
+
+/** A cluster of these objects. Names of new pods count up per cluster, so that equal histories are equal. */
+export function fakeCluster(
+  clock: FakeClock,
+  nodes: readonly NodeInfo[],
+  workloads: readonly WorkloadInfo[],
+  pods: readonly PodInfo[],
+): FakeCluster {
+  const cluster: FakeCluster = {
+    reader: { ...liveReader(() => cluster, clock), snapshot: async () => snapshotOf(cluster, clock) },
+    evictor: { evict: async (pod, { dryRun }) => evict(cluster, clock, pod, dryRun) },
+    steering: steeringOf(() => cluster, clock),
+    nodes: new Map(nodes.map((node) => [node.name, node])),
+    pods: new Map(pods.map((pod) => [pod.uid, pod])),
+    workloads: new Map(workloads.map((workload) => [workload.uid, workload])),
+    hints: new Map(),
+    delays: { grace: 3, recreate: 1, bind: 1, ready: 2 },
+    minAvailable: new Map(),
+    accepted: [],
+    script: () => undefined,
+    bindTo: (_, hinted) => hinted ?? emptiest(cluster),
+    steerable: true,
+    metered: true,
+  };
+  return cluster;
+}
+
+/** Pods on each node, sorted: what two histories are compared by. */
+export function placements({ pods }: FakeCluster): readonly string[] {
+  return [...pods.values()].map(({ owner, nodeName }) => `${owner?.name} on ${nodeName}`).sort();
+}
+
+function liveReader(of: () => FakeCluster, clock: FakeClock): Omit<ClusterReader, 'snapshot'> {
+  const all = () => [...of().pods.values()];
+  return {
+    pod: async (ref) => ({ pod: all().find((pod) => podKey(pod) === podKey(ref)), serverTime: serverTime(clock) }),
+    node: async (name) => of().nodes.get(name),
+    nodes: async () => [...of().nodes.values()],
+    podsOnNode: async (name) => all().filter(({ nodeName }) => nodeName === name),
+    podsOfOwner: async (namespace, { uid }) =>
+      all().filter((pod) => pod.namespace === namespace && pod.owner?.uid === uid),
+    workload: async (_, { uid }) => of().workloads.get(uid),
+  };
+}
+
+/** The Date header has whole seconds, as creation timestamps do. */
+function serverTime(clock: FakeClock) {
+  return epochSeconds(Math.floor(clock.now()));
+}
+
+function snapshotOf({ nodes, pods, workloads, metered }: FakeCluster, clock: FakeClock): ClusterSnapshot {
+  const takenAt = serverTime(clock);
+  const sorted = [...pods.values()].sort((a, b) => (`${podKey(a)}/${a.uid}` < `${podKey(b)}/${b.uid}` ? -1 : 1));
+  const sample = (used: readonly PodInfo[]): UsageSample => ({
+    cpu: milliCpu(used.reduce((sum, { constraints }) => sum + constraints.requests.cpu, 0)),
+    memory: bytes(0),
+    timestamp: takenAt,
+    window: seconds(WINDOW),
+  });
+  const onNode = (name: string) => sorted.filter(({ nodeName, ready }) => ready && nodeName === name);
+  const usage = {
+    nodes: new Map([...nodes.keys()].map((name) => [name, sample(onNode(name))])),
+    pods: new Map(sorted.filter(({ ready }) => ready).map((pod) => [podKey(pod), sample([pod])])),
+  };
+  return {
+    takenAt,
+    nodes: [...nodes.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    pods: sorted,
+    workloads: new Map(workloads),
+    namespaces: new Map([['shop', new Map()]]),
+    pdbs: [],
+    usage: metered ? usage : undefined,
+    problems: [],
+  };
+}
+
+function evict(cluster: FakeCluster, clock: FakeClock, ref: PodRef, dryRun: boolean): EvictionAnswer {
+  const scripted = cluster.script(ref, dryRun);
+  if (scripted?.kind === 'Ambiguous') {
+    if (scripted.acted && !dryRun) {
+      naturalAnswer(cluster, clock, ref, dryRun);
+    }
+    return { kind: 'Ambiguous', message: scripted.message };
+  }
+  return scripted ?? naturalAnswer(cluster, clock, ref, dryRun);
+}
+
+function naturalAnswer(cluster: FakeCluster, clock: FakeClock, ref: PodRef, dryRun: boolean): EvictionAnswer {
+  const pod = cluster.pods.get(ref.uid);
+  if (pod === undefined) {
+    return { kind: 'Gone' };
+  }
+  const needed = cluster.minAvailable.get(pod.owner?.uid ?? '') ?? 0;
+  const healthy = [...cluster.pods.values()].filter(
+    ({ owner, ready, terminating }) => owner?.uid === pod.owner?.uid && ready && !terminating,
+  ).length;
+  if (!pod.terminating && healthy - 1 < needed) {
+    const message = `The disruption budget keep-${pod.owner?.name} needs ${needed} healthy pods and has ${healthy} currently`;
+    return { kind: 'RefusedByBudget', message };
+  }
+  if (!dryRun) {
+    cluster.accepted.push(pod.uid);
+    terminate(cluster, clock, pod);
+  }
+  return { kind: 'Accepted' };
+}
+
+function terminate(cluster: FakeCluster, clock: FakeClock, pod: PodInfo): void {
+  if (pod.terminating) {
+    return;
+  }
+  cluster.pods.set(pod.uid, { ...pod, terminating: true });
+  const { grace, recreate } = cluster.delays;
+  const ordered = pod.owner?.kind === 'StatefulSet';
+  clock.at(clock.now() + grace, () => cluster.pods.delete(pod.uid));
+  clock.at(clock.now() + (ordered ? grace + recreate : recreate), () => replace(cluster, clock, pod, ordered));
+}
+
+function replace(cluster: FakeCluster, clock: FakeClock, old: PodInfo, sameName: boolean): void {
+  const seen = [...cluster.hints.values()].find(
+    ({ spec, metadata }) =>
+      spec.ownerUID === old.owner?.uid && Number(metadata.annotations?.['placed']) + HINT_DELAY <= clock.now(),
+  );
+  const name = sameName ? old.name : `${old.name}-r`;
+  const uid = `${old.uid}-r`;
+
+  cluster.pods.set(uid, {
+    ...old,
+    name,
+    uid,
+    createdAt: serverTime(clock),
+    nodeName: undefined,
+    ready: false,
+    readySince: undefined,
+    phase: 'Pending',
+  });
+  clock.at(clock.now() + cluster.delays.bind, () => {
+    const pod = cluster.pods.get(uid);
+    const nodeName = pod === undefined ? undefined : cluster.bindTo(pod, seen?.spec.nodeName);
+    if (pod !== undefined && nodeName !== undefined) {
+      cluster.pods.set(uid, { ...pod, nodeName });
+      clock.at(clock.now() + cluster.delays.ready, () => start(cluster, clock, uid));
+    }
+  });
+}
+
+function start(cluster: FakeCluster, clock: FakeClock, uid: string): void {
+  const pod = cluster.pods.get(uid);
+  if (pod !== undefined) {
+    cluster.pods.set(uid, { ...pod, phase: 'Running', ready: true, readySince: serverTime(clock) });
+  }
+}
+
+function emptiest({ nodes, pods }: FakeCluster): string | undefined {
+  const count = (name: string) => [...pods.values()].filter(({ nodeName }) => nodeName === name).length;
+  return [...nodes.values()]
+    .filter(({ ready, unschedulable }) => ready && !unschedulable)
+    .map(({ name }) => name)
+    .sort((a, b) => count(a) - count(b) || (a < b ? -1 : 1))[0];
+}
+
+function steeringOf(of: () => FakeCluster, clock: FakeClock): Steering {
+  return {
+    available: async () => of().steerable,
+    async place(namespace, spec) {
+      const { hints } = of();
+      if (!hints.has(spec.podUID)) {
+        const metadata = { name: `hint-${spec.podUID}`, namespace, annotations: { placed: String(clock.now()) } };
+        hints.set(spec.podUID, { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'PlacementHint', metadata, spec });
+      }
+    },
+    async remove(_, podUID) {
+      of().hints.delete(podUID);
+    },
+    list: async () => [...of().hints.values()],
+  };
+}

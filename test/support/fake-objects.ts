@@ -1,0 +1,129 @@
+import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import type { RebalancePolicy } from '../../src/api/v1alpha1/rebalance-policy.ts';
+import { validatePolicy } from '../../src/api/validate.ts';
+import type { NodeInfo } from '../../src/model/node.ts';
+import type { OwnerRef, PodInfo } from '../../src/model/pod.ts';
+import { bytes, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
+import type { WorkloadInfo } from '../../src/model/workload.ts';
+import { NOON } from './fake-clock.ts';
+
+type PlannedMove = RebalancePlan['spec']['moves'][number];
+
+/** A Ready node with 10 cores, 32 GiB and 20 pod slots. */
+export function aNode(name: string, changes: Partial<NodeInfo> = {}): NodeInfo {
+  return {
+    name,
+    uid: `uid-${name}`,
+    labels: new Map([['kubernetes.io/hostname', name]]),
+    taints: [],
+    unschedulable: false,
+    ready: true,
+    allocatable: {
+      cpu: milliCpu(10_000),
+      memory: bytes(32 * 2 ** 30),
+      ephemeralStorage: bytes(0),
+      extended: new Map(),
+      pods: 20,
+    },
+    createdAt: epochSeconds(NOON - 86_400),
+    ...changes,
+  };
+}
+
+/** A ReplicaSet of three. */
+export function aWorkload(name: string, changes: Partial<WorkloadInfo> = {}): WorkloadInfo {
+  return {
+    kind: 'ReplicaSet',
+    namespace: 'shop',
+    name,
+    uid: `uid-${name}`,
+    owner: undefined,
+    replicas: 3,
+    minReadySeconds: seconds(0),
+    pinnedNode: undefined,
+    toleratesDisruption: false,
+    ...changes,
+  };
+}
+
+/** The owner reference that pods of a workload carry. */
+export function ownerOf({ kind, name, uid }: WorkloadInfo): OwnerRef {
+  return { kind, name, uid };
+}
+
+/** A pod of `workload` that has run on `nodeName` for an hour and requests `cpu` millicores. */
+export function aPod(workload: WorkloadInfo, name: string, nodeName: string, cpu = 500): PodInfo {
+  return {
+    namespace: workload.namespace,
+    name,
+    uid: `uid-${name}`,
+    labels: new Map([['app', workload.name]]),
+    annotations: new Map(),
+    owner: ownerOf(workload),
+    nodeName,
+    phase: 'Running',
+    ready: true,
+    readySince: epochSeconds(NOON - 3_500),
+    createdAt: epochSeconds(NOON - 3_600),
+    terminating: false,
+    mirror: false,
+    priority: 0,
+    priorityClassName: undefined,
+    localStorage: false,
+    constraints: {
+      requests: { cpu: milliCpu(cpu), memory: bytes(0), ephemeralStorage: bytes(0), extended: new Map() },
+      nodeSelector: new Map(),
+      nodeAffinity: undefined,
+      tolerations: [],
+      hostPorts: [],
+      antiAffinity: [],
+      unsupported: [],
+    },
+  };
+}
+
+/** A policy with defaults filled in, generation 1. */
+export function aPolicy(name: string, spec: Readonly<Record<string, unknown>> = {}): RebalancePolicy {
+  const metadata = { name, uid: `uid-${name}`, generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' };
+  return validatePolicy({ apiVersion: 'evenkeel.dev/v1alpha1', kind: 'RebalancePolicy', metadata, spec }).value;
+}
+
+/** The move of a pod to `to`. */
+export function aMove({ namespace, name, uid, owner, nodeName }: PodInfo, to: string): PlannedMove {
+  return {
+    pod: { namespace, name, uid },
+    owner: { kind: owner?.kind ?? '', name: owner?.name ?? '', uid: owner?.uid ?? '' },
+    from: nodeName ?? '',
+    to,
+    load: '0.05',
+    gain: '0.05',
+    reason: 'a test wants it so',
+  };
+}
+
+/** A plan of `policy` in phase Executing, nothing done yet. */
+export function aPlan(
+  policy: RebalancePolicy,
+  moves: readonly PlannedMove[],
+  status: NonNullable<RebalancePlan['status']> = {},
+): RebalancePlan {
+  const { name, uid = '', generation = 0 } = policy.metadata;
+  return {
+    apiVersion: 'evenkeel.dev/v1alpha1',
+    kind: 'RebalancePlan',
+    metadata: { name: `${name}-0123456789` },
+    spec: {
+      policy: { name, uid, generation },
+      strategy: 'RefineLB',
+      takenAt: '2026-01-01T11:59:00Z',
+      outcome: 'Moves',
+      message: 'moves',
+      hash: '0123456789abcdef',
+      approved: false,
+      moves: [...moves],
+      rejections: [],
+      rejectionCounts: {},
+    },
+    status: { phase: 'Executing', ...status },
+  };
+}

@@ -1,0 +1,87 @@
+import { pino } from 'pino';
+import type { LoopPorts } from '../../src/control/loop.ts';
+import type { NodeInfo } from '../../src/model/node.ts';
+import type { PodInfo } from '../../src/model/pod.ts';
+import type { WorkloadInfo } from '../../src/model/workload.ts';
+import type { EventRecord } from '../../src/ports.ts';
+import { type FakeClock, fakeClock } from './fake-clock.ts';
+import { type FakeCluster, fakeCluster } from './fake-cluster.ts';
+import { type FakePlans, type FakePolicies, fakePlans, fakePolicies } from './fake-stores.ts';
+import { type Tap, tapped } from './fake-tap.ts';
+
+/** Everything that the operator acts through, in memory. */
+export interface World {
+  readonly clock: FakeClock;
+  readonly cluster: FakeCluster;
+  readonly plans: FakePlans;
+  readonly policies: FakePolicies;
+  readonly events: EventRecord[];
+  /** `result` of every move that ended. */
+  readonly ended: string[];
+  /** `mode hit` or `mode miss` of every replacement. */
+  readonly steered: string[];
+  /** Calls of ports in order: `name.method`, evictions as `evict NAME` or `dry-run NAME`. */
+  readonly calls: string[];
+  /** Runs that failed. */
+  readonly failures: () => number;
+  /** The ports; every call passes `tap`. */
+  readonly ports: LoopPorts;
+  /** What else sees every call; may throw. */
+  tap: Tap;
+}
+
+/** A world with these objects in its cluster. */
+export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadInfo[], pods: readonly PodInfo[]): World {
+  const clock = fakeClock();
+  const cluster = fakeCluster(clock, nodes, workloads, pods);
+  const plans = fakePlans();
+  const policies = fakePolicies();
+  const events: EventRecord[] = [];
+  const ended: string[] = [];
+  const steered: string[] = [];
+  const calls: string[] = [];
+  let failures = 0;
+  const tap: Tap = (when, call, args) => {
+    if (when === 'before') {
+      calls.push(call === 'evictor.evict' ? evictionCall(args) : call);
+    }
+    made.tap(when, call, args);
+  };
+  const ports: LoopPorts = {
+    reader: tapped('reader', cluster.reader, tap),
+    evictor: tapped('evictor', cluster.evictor, tap),
+    steering: tapped('steering', cluster.steering, tap),
+    plans: tapped('plans', plans.store, tap),
+    policies: tapped('policies', policies.store, tap),
+    events: tapped('events', { send: async (event: EventRecord) => void events.push(event) }, tap),
+    telemetry: {
+      moveEnded: ({ result }) => void ended.push(result),
+      steered: ({ mode, landed }) => void steered.push(`${mode} ${landed ? 'hit' : 'miss'}`),
+      planned: () => undefined,
+    },
+    clock,
+    log: pino({ level: 'silent' }),
+    runFailed: () => {
+      failures += 1;
+    },
+  };
+  const made: World = {
+    clock,
+    cluster,
+    plans,
+    policies,
+    events,
+    ended,
+    steered,
+    calls,
+    failures: () => failures,
+    ports,
+    tap: () => undefined,
+  };
+  return made;
+}
+
+function evictionCall([pod, options]: readonly unknown[]): string {
+  const { name } = pod as { name: string };
+  return (options as { dryRun: boolean }).dryRun ? `dry-run ${name}` : `evict ${name}`;
+}

@@ -1,0 +1,360 @@
+import { describe, expect, it } from 'vitest';
+import type { ConditionType } from '../../../src/api/v1alpha1/conditions.ts';
+import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { runLoop } from '../../../src/control/loop.ts';
+import { NOON } from '../../support/fake-clock.ts';
+import { placements } from '../../support/fake-cluster.ts';
+import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+import { type World, world } from '../../support/fake-world.ts';
+
+const OWNERS = ['api', 'db', 'mail', 'web'].map((name) => aWorkload(name));
+
+/** Node a carries eight pods of 10 % each, nodes b and c nothing: two moves a plan, by perNode of the default budget. */
+function tilted(): World {
+  const pods = OWNERS.flatMap((owner) => [1, 2].map((index) => aPod(owner, `${owner.name}-${index}`, 'a', 1_000)));
+  return world([aNode('a'), aNode('b'), aNode('c')], OWNERS, pods);
+}
+
+/** Runs the loop for `span` seconds; `script` says what happens meanwhile, by second. Resolves to the number of good passes. */
+async function play(w: World, span: number, script: Readonly<Record<number, () => void>> = {}): Promise<number> {
+  const stop = new AbortController();
+  let passes = 0;
+  for (const [second, action] of Object.entries(script)) {
+    w.clock.at(w.clock.now() + Number(second), action);
+  }
+  w.clock.at(w.clock.now() + span, () => stop.abort());
+  await runLoop(
+    w.ports,
+    {
+      excludedNamespaces: new Set(['kube-system']),
+      passed: () => {
+        passes += 1;
+      },
+    },
+    stop.signal,
+  );
+  return passes;
+}
+
+function condition(w: World, policy: string, type: ConditionType): string {
+  const found = w.policies.stored.get(policy)?.status?.conditions?.find((each) => each.type === type);
+  return `${found?.status} ${found?.reason}`;
+}
+
+function messageOf(w: World, policy: string, type: ConditionType): string | undefined {
+  return w.policies.stored.get(policy)?.status?.conditions?.find((each) => each.type === type)?.message;
+}
+
+function plansOf(w: World): readonly RebalancePlan[] {
+  return [...w.plans.stored.values()];
+}
+
+function evictions(w: World): readonly string[] {
+  return w.calls.filter((call) => /^(evict|dry-run) /.test(call));
+}
+
+const AUTOMATIC = { mode: 'Automatic', interval: '10s', thresholds: { consecutive: 3 } };
+
+describe('runLoop', () => {
+  it('in mode DryRun stores one plan, keeps it, and never evicts', async () => {
+    const w = tilted();
+    w.policies.apply('even', {});
+    await play(w, 3_600);
+    expect(plansOf(w).map(({ status }) => status?.phase)).toEqual(['Proposed']);
+    expect(plansOf(w)[0]?.spec.moves).toHaveLength(2);
+    expect(evictions(w)).toEqual([]);
+    expect(w.calls).not.toContain('steering.place');
+    expect(w.calls.filter((call) => call === 'reader.snapshot')).toHaveLength(12);
+    expect(condition(w, 'even', 'PlanReady')).toBe('True DryRun');
+    expect(condition(w, 'even', 'Ready')).toBe('True AsExpected');
+    expect(w.events.map(({ reason }) => reason)).toEqual(['PlanComputed']);
+  });
+
+  it('in mode Approve waits, carries out exactly the plan that was approved, and measures the result', async () => {
+    const w = tilted();
+    w.policies.apply('even', { mode: 'Approve', interval: '10s', thresholds: { consecutive: 2 } });
+    await play(w, 120);
+    const [waiting] = plansOf(w);
+    expect(waiting?.status?.phase).toBe('AwaitingApproval');
+    expect(condition(w, 'even', 'PlanReady')).toBe('True AwaitingApproval');
+    expect(evictions(w)).toEqual([]);
+    await w.plans.store.approve(waiting?.metadata.name ?? '', new AbortController().signal);
+    await play(w, 120);
+    const [done, next] = plansOf(w);
+    expect(done).toMatchObject({
+      metadata: { name: waiting?.metadata.name },
+      status: { phase: 'Completed', steering: 'AdmissionPolicy' },
+    });
+    expect(w.cluster.accepted).toEqual(waiting?.spec.moves.map(({ pod }) => pod.uid));
+    expect(done?.status?.imbalance?.actual?.cpu?.max).toBe('0.6');
+    expect(next?.status?.phase).toBe('AwaitingApproval');
+  });
+
+  it('in mode Automatic acts in the third run above the trigger, not before, and levels the nodes', async () => {
+    const w = tilted();
+    w.policies.apply('even', AUTOMATIC);
+    await play(w, 19);
+    expect(evictions(w)).toEqual([]);
+    expect(plansOf(w)).toEqual([]);
+    expect(condition(w, 'even', 'PlanReady')).toBe('False AwaitingConsecutive');
+    await play(w, 600);
+    expect(plansOf(w).every(({ status }) => status?.phase === 'Completed')).toBe(true);
+    expect(
+      placements(w.cluster)
+        .map((place) => place.split(' ').at(-1))
+        .sort()
+        .join(''),
+    ).toMatch(/^a{3,4}b{2,3}c{2,3}$/);
+    expect(new Set(w.cluster.accepted).size).toBe(w.cluster.accepted.length);
+    expect(condition(w, 'even', 'Converged')).toMatch(/^True (Balanced|NoBeneficialMove)$/);
+    expect(condition(w, 'even', 'Executing')).toBe('False Idle');
+    expect(w.policies.stored.get('even')?.status?.hitRatio).toBe('1');
+    expect([...w.cluster.hints.keys()]).toEqual([]);
+  });
+
+  it('does nothing for a suspended policy, and runs it when it is resumed', async () => {
+    const w = tilted();
+    w.policies.apply('even', { ...AUTOMATIC, suspend: true });
+    await play(w, 300);
+    expect(w.calls).not.toContain('reader.snapshot');
+    expect(plansOf(w)).toEqual([]);
+    expect(condition(w, 'even', 'Ready')).toBe('False Suspended');
+    w.policies.apply('even', AUTOMATIC);
+    await play(w, 60);
+    expect(plansOf(w)).not.toEqual([]);
+  });
+
+  it('stops a running plan when its policy is suspended, and follows what is in flight', async () => {
+    const w = tilted();
+    w.policies.apply('even', AUTOMATIC);
+    w.cluster.delays.ready = 60;
+    w.policies.apply('even', { ...AUTOMATIC, budgets: [{ maxConcurrent: 1 }] });
+    await play(w, 300, { 25: () => w.policies.apply('even', { ...AUTOMATIC, suspend: true }) });
+    const [plan] = plansOf(w);
+    expect(plan?.status).toMatchObject({ phase: 'Aborted', message: 'policy even is suspended' });
+    expect(w.cluster.accepted).toHaveLength(1);
+    const [first, ...others] = plan?.status?.moves?.map(({ phase }) => phase) ?? [];
+    expect(first).toBe('Landed');
+    expect(others).not.toEqual([]);
+    expect(new Set(others)).toEqual(new Set(['Aborted']));
+  });
+
+  it('ends a plan whose policy was deleted, and looks after the others', async () => {
+    const w = tilted();
+    w.cluster.delays.ready = 60;
+    w.policies.apply('even', AUTOMATIC);
+    await play(w, 300, { 25: () => w.policies.remove('even') });
+    expect(plansOf(w).map(({ status }) => status?.phase)).toEqual(['Completed']);
+    expect(w.cluster.accepted).toHaveLength(2);
+    expect([...w.cluster.hints.keys()]).toEqual([]);
+  });
+
+  it('says of a bad policy what is wrong with it, and goes on with the others', async () => {
+    const w = tilted();
+    w.policies.apply('bad', { mode: 'Auto', thresholds: { trigger: 0.1 } });
+    w.policies.apply('cron', { schedule: '0 0 1 * 1' });
+    w.policies.apply('even', {});
+    await play(w, 60);
+    expect(condition(w, 'bad', 'Accepted')).toBe('False InvalidSpec');
+    expect(messageOf(w, 'bad', 'Accepted')).toContain('spec.thresholds.trigger: is 0.1 but must be a string');
+    expect(condition(w, 'bad', 'Ready')).toBe('False InvalidSpec');
+    expect(condition(w, 'cron', 'Accepted')).toBe('False InvalidSchedule');
+    expect(condition(w, 'even', 'Accepted')).toBe('True Valid');
+    expect(plansOf(w).map(({ spec }) => spec.policy.name)).toEqual(['even']);
+  });
+
+  it('takes a policy up again once it is corrected', async () => {
+    const w = tilted();
+    w.policies.apply('even', { mode: 'Auto' });
+    await play(w, 60, { 30: () => w.policies.apply('even', { mode: 'DryRun' }) });
+    expect(condition(w, 'even', 'Accepted')).toBe('True Valid');
+    expect(plansOf(w)).toHaveLength(1);
+  });
+
+  it('removes hints that belong to no move in flight, and leaves the others', async () => {
+    const w = tilted();
+    const signal = new AbortController().signal;
+    const pod = [...w.cluster.pods.values()][0] ?? aPod(aWorkload('web'), 'web', 'a');
+    const inFlight = { podUID: pod.uid, phase: 'Verifying', attempt: 0, startedAt: '2026-01-01T12:00:00Z' } as const;
+    w.plans.put(aPlan(aPolicy('gone'), [aMove(pod, 'b')], { moves: [inFlight] }));
+    const hint = { ownerUID: 'x', nodeName: 'b', plan: 'p' };
+    const stale = w.plans.of('gone-0123456789');
+    await w.cluster.steering.place('shop', { ...hint, podUID: pod.uid }, stale, signal);
+    await w.cluster.steering.place('shop', { ...hint, podUID: 'stale' }, stale, signal);
+    await play(w, 5);
+    expect([...w.cluster.hints.keys()]).toEqual([pod.uid]);
+  });
+
+  it('degrades a policy whose run fails, leaves the other alone, and recovers', async () => {
+    const w = tilted();
+    w.policies.apply('a-first', { scope: { podSelector: { matchLabels: { app: 'api' } } } });
+    w.policies.apply('b-second', { scope: { podSelector: { matchLabels: { app: 'web' } } } });
+    let broken = true;
+    w.tap = (when, call) => {
+      if (broken && when === 'before' && call === 'reader.snapshot') {
+        broken = false;
+        throw new Error('nodes is forbidden');
+      }
+    };
+    await play(w, 3);
+    expect(condition(w, 'a-first', 'Degraded')).toBe('True ObserveFailed');
+    expect(messageOf(w, 'a-first', 'Degraded')).toBe('nodes is forbidden');
+    expect(condition(w, 'a-first', 'Ready')).toBe('False ObserveFailed');
+    expect(condition(w, 'b-second', 'Ready')).toBe('True AsExpected');
+    expect(w.failures()).toBe(1);
+    await play(w, 10);
+    expect(condition(w, 'a-first', 'Degraded')).toBe('False AsExpected');
+    expect(condition(w, 'a-first', 'Ready')).toBe('True AsExpected');
+  });
+
+  it('is no longer degraded when a plan that could not be carried on goes on', async () => {
+    const w = tilted();
+    w.cluster.delays.ready = 30;
+    w.policies.apply('even', { ...AUTOMATIC, interval: '1h', thresholds: { consecutive: 1 } });
+    let broken = false;
+    w.tap = (when, call) => {
+      if (broken && when === 'before' && call === 'reader.podsOfOwner') {
+        throw new Error('etcd leader changed');
+      }
+    };
+    await play(w, 10, {
+      5: () => {
+        broken = true;
+      },
+    });
+    expect(condition(w, 'even', 'Degraded')).toBe('True ExecuteFailed');
+    broken = false;
+    await play(w, 10);
+    expect(condition(w, 'even', 'Degraded')).toBe('False AsExpected');
+  });
+
+  it('goes on with other policies when the status of one is refused', async () => {
+    const w = tilted();
+    w.policies.apply('a-first', {});
+    w.policies.apply('b-second', {});
+    w.tap = (when, call, args) => {
+      const [policy] = args as readonly [{ metadata: { name: string } }];
+      if (when === 'before' && call === 'policies.writeStatus' && policy.metadata.name === 'a-first') {
+        throw new Error('status is invalid');
+      }
+    };
+    await play(w, 10);
+    expect(condition(w, 'b-second', 'Accepted')).toMatch(/Valid|Conflicting/);
+  });
+
+  it('tries again after a pass that could not read anything, and counts only good ones', async () => {
+    const w = tilted();
+    w.policies.apply('even', {});
+    w.tap = (when, call) => {
+      if (when === 'before' && call === 'policies.list' && w.clock.now() < NOON + 12) {
+        throw new Error('connection refused');
+      }
+    };
+    expect(await play(w, 11)).toBe(0);
+    expect(w.failures()).toBe(3);
+    expect(await play(w, 20)).toBeGreaterThan(0);
+    expect(plansOf(w)).toHaveLength(1);
+  });
+
+  it('writes a status only when something has changed', async () => {
+    const w = tilted();
+    w.policies.apply('even', { interval: '1h' });
+    w.policies.apply('off', { suspend: true });
+    w.policies.apply('wrong', { mode: 'Auto' });
+    await play(w, 10);
+    const before = w.policies.writes();
+    const passes = await play(w, 1_800);
+    expect(w.policies.writes() - before).toBeLessThanOrEqual(1);
+    expect(passes).toBeLessThan(70);
+  });
+
+  it('does not write a status every second while a plan is carried out for longer than the interval', async () => {
+    const w = tilted();
+    w.cluster.delays.ready = 500;
+    w.policies.apply('even', AUTOMATIC);
+    await play(w, 100);
+    expect(condition(w, 'even', 'Executing')).toBe('True Executing');
+    const before = w.policies.writes();
+    await play(w, 300);
+    expect(w.policies.writes() - before).toBeLessThanOrEqual(2);
+  });
+
+  it('does not write a status more than once a try while runs fail', async () => {
+    const w = tilted();
+    w.policies.apply('even', {});
+    w.tap = (_, call) => {
+      if (call === 'reader.snapshot') {
+        throw new Error('503');
+      }
+    };
+    await play(w, 100);
+    expect(w.failures()).toBeLessThanOrEqual(21);
+    expect(w.policies.writes()).toBeLessThanOrEqual(21);
+  });
+
+  it('runs an edited policy at once, without stumbling over the plan that it had', async () => {
+    const w = tilted();
+    w.policies.apply('even', { interval: '1h' });
+    await play(w, 60, { 30: () => w.policies.apply('even', { interval: '1h', historyLimit: 5 }) });
+    expect(w.failures()).toBe(0);
+    expect(
+      plansOf(w).map(({ metadata, status }) => [metadata.name.replace(/^even-\w{10}/, ''), status?.phase]),
+    ).toEqual([
+      ['', 'Superseded'],
+      ['-2', 'Proposed'],
+    ]);
+    expect(w.policies.stored.get('even')?.status?.lastRun).toBe('2026-01-01T12:00:30Z');
+  });
+
+  it('deletes ended plans beyond historyLimit', async () => {
+    const w = tilted();
+    w.policies.apply('even', { historyLimit: 1 });
+    const policy = aPolicy('even');
+    for (const day of [1, 2, 3]) {
+      const plan = aPlan(policy, [], { phase: 'Completed', finishedAt: '2025-12-03T00:00:00Z' });
+      w.plans.put({
+        ...plan,
+        metadata: { name: `even-${day}` },
+        spec: { ...plan.spec, takenAt: `2025-12-0${day}T00:00:00Z` },
+      });
+    }
+    await play(w, 5);
+    expect([...w.plans.stored.keys()].filter((name) => /even-\d$/.test(name))).toEqual(['even-3']);
+  });
+
+  it('leaves contested pods to the older policy and says so', async () => {
+    const w = tilted();
+    w.policies.apply('a-old', {});
+    w.policies.apply('b-young', {});
+    await play(w, 5);
+    expect(condition(w, 'a-old', 'Accepted')).toBe('True Valid');
+    expect(condition(w, 'b-young', 'Accepted')).toBe('False Conflicting');
+    expect(messageOf(w, 'b-young', 'Accepted')).toContain('8 pods to a-old');
+    expect(plansOf(w).map(({ spec }) => spec.policy.name)).toEqual(['a-old']);
+  });
+
+  it('plans nothing without metrics, keeps what was measured, and says so', async () => {
+    const w = tilted();
+    w.policies.apply('even', { interval: '10s' });
+    await play(w, 5);
+    w.cluster.metered = false;
+    await play(w, 30);
+    expect(condition(w, 'even', 'MetricsFresh')).toBe('False MetricsUnavailable');
+    expect(condition(w, 'even', 'Ready')).toBe('False MetricsUnavailable');
+    const status = w.policies.stored.get('even')?.status;
+    expect(status?.imbalance).toBe('0.8');
+    expect(status?.history?.map(({ outcome, actual }) => [outcome, actual]).at(-1)).toEqual(['Moves', undefined]);
+    expect(plansOf(w).map(({ status: each }) => each?.phase)).toEqual(['Proposed']);
+  });
+
+  it('carries on after a restart in the middle of a plan', async () => {
+    const w = tilted();
+    w.cluster.delays.ready = 20;
+    w.policies.apply('even', { ...AUTOMATIC, interval: '1h', thresholds: { consecutive: 1 } });
+    for (let restart = 0; restart < 20; restart += 1) {
+      await play(w, 3);
+    }
+    expect(plansOf(w).map(({ status }) => status?.phase)).toEqual(['Completed']);
+    expect(new Set(w.cluster.accepted).size).toBe(w.cluster.accepted.length);
+  });
+});

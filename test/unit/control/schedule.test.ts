@@ -1,0 +1,84 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { scheduleOf, scheduleProblem } from '../../../src/control/schedule.ts';
+import { epochSeconds } from '../../../src/model/units.ts';
+import { NOON } from '../../support/fake-clock.ts';
+
+const later = (span: number) => epochSeconds(NOON + span);
+
+describe('scheduleProblem', () => {
+  it.each([
+    [{}],
+    [{ interval: '5m' }],
+    [{ schedule: '0 3 * * *' }],
+    [{ schedule: '*/15 8-18 * * 1-5', timeZone: 'Europe/Rome' }],
+    [{ schedule: '0 0 1 * *', timeZone: 'Etc/UTC' }],
+    [{ schedule: '  0   3 * * *  ' }],
+  ])('accepts %j', (timing) => {
+    expect(scheduleProblem(timing)).toBeUndefined();
+  });
+
+  it.each([
+    [{ schedule: '0 3 * *' }, 'schedule "0 3 * *" has 4 fields: write five, minute, hour'],
+    [{ schedule: '0 0 3 * * *' }, 'has 6 fields: write five'],
+    [{ schedule: '' }, 'has 1 fields: write five'],
+    [{ schedule: '60 3 * * *' }, 'schedule "60 3 * * *" is not a cron expression: '],
+    [{ schedule: 'a b c d e' }, 'is not a cron expression: '],
+    [
+      { schedule: '0 0 1 * 1' },
+      'restricts both day of month and day of week, which cron implementations read differently: write * for one',
+    ],
+    [
+      { schedule: '0 3 * * *', timeZone: 'Mars/Olympus' },
+      'timeZone "Mars/Olympus" is not an IANA time zone: write one such as Europe/Rome',
+    ],
+  ])('refuses %j and says what to write', (timing, message) => {
+    expect(scheduleProblem(timing)).toContain(message);
+  });
+});
+
+describe('a schedule by interval', () => {
+  const schedule = scheduleOf({ interval: '5m' }, () => undefined);
+
+  it('is due at once when there was no run', () => {
+    expect(schedule.due(undefined, NOON)).toBe(true);
+    expect(schedule.nextRun(undefined, NOON)).toBe(NOON);
+  });
+
+  it('is due an interval after the last run began, not a second before', () => {
+    expect(schedule.due(NOON, later(299))).toBe(false);
+    expect(schedule.due(NOON, later(300))).toBe(true);
+    expect(schedule.nextRun(NOON, later(299))).toBe(later(300));
+  });
+
+  it('is due now, never in the past, when it was missed', () => {
+    expect(schedule.nextRun(NOON, later(1_000))).toBe(later(1_000));
+  });
+
+  it('runs every five minutes when nothing is said', () => {
+    expect(scheduleOf({}, () => undefined).nextRun(NOON, NOON)).toBe(later(300));
+  });
+});
+
+describe('a schedule by cron expression', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('is due when it fires, once, and wakes the loop; its zone counts; stopped it is silent', async () => {
+    vi.useFakeTimers({ now: NOON * 1000 });
+    let woken = 0;
+    const schedule = scheduleOf({ schedule: '30 13 * * *', timeZone: 'Europe/Rome' }, () => {
+      woken += 1;
+    });
+    expect(schedule.due(undefined, NOON)).toBe(false);
+    expect(schedule.nextRun(undefined, NOON)).toBe(later(1_800));
+    await vi.advanceTimersByTimeAsync(1_800_500);
+    expect(woken).toBe(1);
+    expect(schedule.due(NOON, later(1_801))).toBe(true);
+    expect(schedule.due(undefined, later(1_801))).toBe(true);
+    expect(schedule.due(later(1_801), later(1_802))).toBe(false);
+    schedule.stop();
+    await vi.advanceTimersByTimeAsync(2 * 86_400_000);
+    expect(woken).toBe(1);
+  });
+});

@@ -1,0 +1,302 @@
+import { describe, expect, it } from 'vitest';
+import { MOVE_PHASES, type MovePhase, type MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import {
+  type Advanced,
+  ANSWER_GRACE,
+  advance,
+  MAX_ATTEMPTS,
+  type MoveEvent,
+  type Observation,
+  REPLACEMENT_DEADLINE,
+  type Replacement,
+} from '../../../src/execute/advance.ts';
+import { assertLegal, isFinal, isInFlight, TRANSITIONS } from '../../../src/execute/transitions.ts';
+import { formatInstant } from '../../../src/model/instant.ts';
+import { epochSeconds } from '../../../src/model/units.ts';
+import type { EvictionAnswer } from '../../../src/ports.ts';
+import { NOON } from '../../support/fake-clock.ts';
+
+const FINAL: readonly MovePhase[] = ['Landed', 'Missed', 'Failed', 'Skipped', 'Aborted'];
+const later = (span: number) => epochSeconds(NOON + span);
+const instant = (span: number) => formatInstant(later(span));
+
+function move(phase: MovePhase, changes: Partial<MoveStatus> = {}): MoveStatus {
+  return { podUID: 'old', phase, attempt: 0, startedAt: instant(0), ...changes };
+}
+
+/** One step at `span` seconds after the intent. */
+function at(span: number, run: MoveStatus, event: MoveEvent): Advanced {
+  return advance(run, event, 'node-b', later(span));
+}
+
+function seen(span: number, pod: Observation['pod'], replacement?: Partial<Replacement>): MoveEvent {
+  const whole = { name: 'new', uid: 'new', node: undefined, available: false, ...replacement };
+  return { kind: 'Observed', pod, replacement: replacement === undefined ? undefined : whole, serverTime: later(span) };
+}
+
+function answer(given: EvictionAnswer): MoveEvent {
+  return { kind: 'Answer', answer: given };
+}
+
+const accepted = answer({ kind: 'Accepted' });
+const ambiguous = answer({ kind: 'Ambiguous', message: 'socket hang up' });
+const refusedByBudget = answer({ kind: 'RefusedByBudget', message: 'budget keep-web needs 2' });
+
+const EVENTS: Readonly<Record<string, MoveEvent>> = {
+  Begin: { kind: 'Begin', serverTime: later(1) },
+  Skip: { kind: 'Skip', why: 'drift' },
+  Abort: { kind: 'Abort', why: 'suspended' },
+  Accepted: accepted,
+  Gone: answer({ kind: 'Gone' }),
+  Refused: answer({ kind: 'Refused', message: 'two PDBs' }),
+  RefusedByBudget: refusedByBudget,
+  Overloaded: answer({ kind: 'Overloaded', retryAfter: ANSWER_GRACE }),
+  Ambiguous: ambiguous,
+  Running: seen(1, 'Running'),
+  RunningLate: seen(ANSWER_GRACE + 1, 'Running'),
+  Terminating: seen(1, 'Terminating'),
+  Gone1: seen(1, 'Gone'),
+  GoneLate: seen(REPLACEMENT_DEADLINE + 1, 'Gone'),
+  Pending: seen(1, 'Gone', {}),
+  Bound: seen(1, 'Gone', { node: 'node-b' }),
+  BoundLate: seen(REPLACEMENT_DEADLINE + 1, 'Gone', { node: 'node-b' }),
+  Available: seen(1, 'Gone', { node: 'node-b', available: true }),
+  Elsewhere: seen(1, 'Gone', { node: 'node-c', available: true }),
+};
+
+/** Where each event leads from each phase; what is absent leaves the move as it is. */
+const EXPECTED: Readonly<Record<MovePhase, Readonly<Record<string, MovePhase>>>> = {
+  Planned: {
+    Begin: 'Intent',
+    Skip: 'Skipped',
+    Abort: 'Aborted',
+    Gone: 'Skipped',
+    Refused: 'Skipped',
+    RefusedByBudget: 'Planned',
+    Overloaded: 'Planned',
+    Ambiguous: 'Planned',
+  },
+  Intent: {
+    Accepted: 'Evicting',
+    Ambiguous: 'Evicting',
+    Gone: 'Skipped',
+    Refused: 'Skipped',
+    RefusedByBudget: 'Planned',
+    Overloaded: 'Planned',
+    RunningLate: 'Planned',
+    Terminating: 'AwaitingReplacement',
+    Gone1: 'AwaitingReplacement',
+    GoneLate: 'AwaitingReplacement',
+    Pending: 'AwaitingReplacement',
+    Bound: 'AwaitingReplacement',
+    BoundLate: 'AwaitingReplacement',
+    Available: 'AwaitingReplacement',
+    Elsewhere: 'AwaitingReplacement',
+  },
+  Evicting: {
+    RunningLate: 'Planned',
+    Terminating: 'AwaitingReplacement',
+    Gone1: 'AwaitingReplacement',
+    GoneLate: 'AwaitingReplacement',
+    Pending: 'AwaitingReplacement',
+    Bound: 'AwaitingReplacement',
+    BoundLate: 'AwaitingReplacement',
+    Available: 'AwaitingReplacement',
+    Elsewhere: 'AwaitingReplacement',
+  },
+  AwaitingReplacement: {
+    GoneLate: 'Failed',
+    Pending: 'Verifying',
+    Bound: 'Verifying',
+    BoundLate: 'Verifying',
+    Available: 'Verifying',
+    Elsewhere: 'Verifying',
+  },
+  Verifying: {
+    Running: 'AwaitingReplacement',
+    RunningLate: 'AwaitingReplacement',
+    Terminating: 'AwaitingReplacement',
+    Gone1: 'AwaitingReplacement',
+    GoneLate: 'AwaitingReplacement',
+    Pending: 'Verifying',
+    Bound: 'Verifying',
+    BoundLate: 'Failed',
+    Available: 'Landed',
+    Elsewhere: 'Missed',
+  },
+  Landed: {},
+  Missed: {},
+  Failed: {},
+  Skipped: {},
+  Aborted: {},
+};
+
+describe('TRANSITIONS', () => {
+  it('has exactly the phases of the journal, and leaves none but by way to a final one', () => {
+    expect(Object.keys(TRANSITIONS)).toEqual([...MOVE_PHASES]);
+    const ends = new Set<MovePhase>(FINAL);
+    for (let round = 0; round < MOVE_PHASES.length; round += 1) {
+      for (const phase of MOVE_PHASES) {
+        const next: readonly MovePhase[] = TRANSITIONS[phase];
+        if (next.some((to) => ends.has(to))) {
+          ends.add(phase);
+        }
+      }
+    }
+    expect([...ends].sort()).toEqual([...MOVE_PHASES].sort());
+  });
+
+  it('tells final, in flight and not begun apart', () => {
+    expect(MOVE_PHASES.filter(isFinal)).toEqual(FINAL);
+    expect(MOVE_PHASES.filter(isInFlight)).toEqual(['Intent', 'Evicting', 'AwaitingReplacement', 'Verifying']);
+  });
+
+  it('never leads back from a spent eviction to anything but another try or its end', () => {
+    expect(() => assertLegal('AwaitingReplacement', 'Planned')).toThrow(
+      'a move cannot go from AwaitingReplacement to Planned',
+    );
+    expect(() => assertLegal('Evicting', 'Skipped')).not.toThrow();
+    expect(() => assertLegal('Landed', 'Landed')).toThrow();
+  });
+});
+
+describe('advance', () => {
+  const pairs = MOVE_PHASES.flatMap((phase) => Object.keys(EVENTS).map((name) => [phase, name] as const));
+
+  it.each(pairs)('%s on %s goes where the journal says, or stays', (phase, name) => {
+    const run = move(phase);
+    const event = EVENTS[name] ?? accepted;
+    const { run: next, effects } = at(1, run, event);
+    const expected = EXPECTED[phase][name];
+    expect(next.phase).toBe(expected ?? phase);
+    if (expected === undefined) {
+      expect(next).toBe(run);
+      expect(effects).toEqual([]);
+    } else {
+      expect(() => assertLegal(phase, next.phase)).not.toThrow();
+    }
+  });
+
+  it('begins with the hint and then the eviction, by the clock of the server', () => {
+    const waiting = move('Planned', { notBefore: instant(0) });
+    const { run, effects } = at(9, waiting, { kind: 'Begin', serverTime: later(3) });
+    expect(effects).toEqual(['PlaceHint', 'Evict']);
+    expect(run).toEqual({ podUID: 'old', phase: 'Intent', attempt: 0, startedAt: instant(3) });
+  });
+
+  it('backs off from a PDB 10 s, 20 s, 40 s and 80 s, and skips at the fifth refusal with its name', () => {
+    let run = move('Intent');
+    const waits: number[] = [];
+    for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
+      const { run: next, effects } = at(0, { ...run, phase: 'Intent' }, refusedByBudget);
+      expect(next).toMatchObject({ phase: 'Planned', attempt, outcome: 'budget keep-web needs 2' });
+      expect(effects).toEqual(['RemoveHint']);
+      waits.push((Date.parse(next.notBefore ?? '') - NOON * 1000) / 1000);
+      run = next;
+    }
+    expect(waits).toEqual([10, 20, 40, 80]);
+    const { run: last } = at(0, { ...run, phase: 'Intent' }, refusedByBudget);
+    expect(last).toMatchObject({
+      phase: 'Skipped',
+      attempt: 5,
+      outcome: 'refused 5 times: budget keep-web needs 2',
+      finishedAt: instant(0),
+    });
+    expect(last.notBefore).toBeUndefined();
+  });
+
+  it('counts refusals of the dry run like those of the eviction', () => {
+    const { run } = at(0, move('Planned', { attempt: 1 }), refusedByBudget);
+    expect(run).toMatchObject({ phase: 'Planned', attempt: 2, notBefore: instant(20) });
+  });
+
+  it('waits as long as an overloaded server asks, and does not count it', () => {
+    const overloaded = answer({ kind: 'Overloaded', retryAfter: REPLACEMENT_DEADLINE });
+    const { run, effects } = at(0, move('Intent', { attempt: 3 }), overloaded);
+    expect(run).toMatchObject({ phase: 'Planned', attempt: 3, notBefore: instant(600) });
+    expect(effects).toEqual(['RemoveHint']);
+  });
+
+  it('keeps a lost answer as spent until the pod is seen to run on', () => {
+    const { run: spent, effects } = at(1, move('Intent'), ambiguous);
+    expect(spent).toMatchObject({ phase: 'Evicting', outcome: 'socket hang up' });
+    expect(effects).toEqual([]);
+    expect(at(ANSWER_GRACE, spent, seen(ANSWER_GRACE, 'Running')).run).toBe(spent);
+    const lost = at(20, spent, seen(ANSWER_GRACE + 1, 'Running'));
+    expect(lost.run).toMatchObject({ phase: 'Planned', attempt: 1, notBefore: instant(20) });
+    expect(lost.effects).toEqual(['RemoveHint']);
+  });
+
+  it.each(['Terminating', 'Gone'] as const)('knows by a pod that is %s that a lost answer was yes', (pod) => {
+    const spent = move('Evicting', { outcome: 'socket hang up' });
+    const { run, effects } = at(2, spent, seen(2, pod));
+    expect(run).toEqual(move('AwaitingReplacement'));
+    expect(effects).toEqual([]);
+  });
+
+  it('gives up an eviction whose answer is lost five times', () => {
+    const spent = move('Evicting', { attempt: MAX_ATTEMPTS - 1 });
+    const { run, effects } = at(20, spent, seen(20, 'Running'));
+    expect(run).toMatchObject({ phase: 'Skipped', attempt: MAX_ATTEMPTS });
+    expect(effects).toEqual(['RemoveHint']);
+  });
+
+  it('takes up an intent after a crash: not yet sent, or sent', () => {
+    expect(at(5, move('Intent'), seen(5, 'Running')).run.phase).toBe('Intent');
+    expect(at(16, move('Intent'), seen(16, 'Running')).run.phase).toBe('Planned');
+    expect(at(5, move('Intent'), seen(5, 'Gone')).run.phase).toBe('AwaitingReplacement');
+  });
+
+  it('removes the hint once, when the replacement is bound', () => {
+    const awaiting = move('AwaitingReplacement');
+    const pending = at(2, awaiting, seen(2, 'Gone', {}));
+    expect(pending.effects).toEqual([]);
+    expect(pending.run.replacement).toEqual({ name: 'new', uid: 'new' });
+    const bound = at(3, pending.run, seen(3, 'Gone', { node: 'node-b' }));
+    expect(bound.effects).toEqual(['RemoveHint']);
+    expect(at(4, bound.run, seen(4, 'Gone', { node: 'node-b' })).effects).toEqual([]);
+    expect(at(2, awaiting, seen(2, 'Gone', { node: 'node-b' })).effects).toEqual(['RemoveHint']);
+  });
+
+  it.each<[string, Partial<Replacement>, MovePhase, string]>([
+    ['on the planned node', { node: 'node-b', available: true }, 'Landed', 'runs on node-b'],
+    ['elsewhere', { node: 'node-a', available: true }, 'Missed', 'runs on node-a instead of node-b'],
+  ])('ends with a replacement that is available %s', (_, replacement, phase, outcome) => {
+    const { run, effects } = at(30, move('Verifying'), seen(30, 'Gone', replacement));
+    expect(run).toMatchObject({ phase, outcome, finishedAt: instant(30) });
+    expect(effects).toEqual(['RemoveHint']);
+  });
+
+  it.each<[string, Partial<Replacement> | undefined, string]>([
+    ['is never bound', {}, 'replacement new was never bound to a node after 600 s'],
+    ['never becomes Ready', { node: 'node-b' }, 'replacement new is not Ready on node-b after 600 s'],
+  ])('fails ten minutes after the intent when the replacement %s, not before', (_, replacement, outcome) => {
+    const verifying = move('Verifying', { replacement: { name: 'new', uid: 'new' } });
+    expect(at(600, verifying, seen(REPLACEMENT_DEADLINE, 'Gone', replacement)).run.phase).toBe('Verifying');
+    const { run } = at(601, verifying, seen(REPLACEMENT_DEADLINE + 1, 'Gone', replacement));
+    expect(run).toMatchObject({ phase: 'Failed', outcome });
+  });
+
+  it('fails when the controller makes no replacement', () => {
+    const awaiting = move('AwaitingReplacement');
+    expect(at(600, awaiting, seen(REPLACEMENT_DEADLINE, 'Gone')).run).toBe(awaiting);
+    expect(at(601, awaiting, seen(601, 'Gone')).run).toMatchObject({
+      phase: 'Failed',
+      outcome: 'its controller made no replacement',
+    });
+  });
+
+  it('forgets a replacement that is gone, and looks for the next', () => {
+    const { run } = at(9, move('Verifying', { replacement: { name: 'x', uid: 'x' } }), seen(9, 'Gone'));
+    expect(run).toEqual(move('AwaitingReplacement'));
+  });
+
+  it.each<[string, MovePhase, MoveEvent]>([
+    ['a refusal', 'Intent', answer({ kind: 'Refused', message: 'x'.repeat(5_000) })],
+    ['a lost answer', 'Intent', answer({ kind: 'Ambiguous', message: 'x'.repeat(5_000) })],
+    ['a PDB', 'Intent', answer({ kind: 'RefusedByBudget', message: 'x'.repeat(5_000) })],
+    ['a stop', 'Planned', { kind: 'Abort', why: 'x'.repeat(5_000) }],
+  ])('keeps the outcome of %s within what the CRD allows', (_, phase, event) => {
+    expect(at(1, move(phase), event).run.outcome?.length).toBeLessThanOrEqual(512);
+  });
+});

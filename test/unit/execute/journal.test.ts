@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import type { MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { entries, openJournal, podsInFlight, summarize, withRuns } from '../../../src/execute/journal.ts';
+import { aMove, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+
+const web = aWorkload('web');
+const pods = ['web-1', 'web-2', 'web-3'].map((name) => aPod(web, name, 'a'));
+const plan = aPlan(
+  aPolicy('even'),
+  pods.map((pod) => aMove(pod, 'b')),
+);
+
+describe('the journal', () => {
+  it('opens with every move Planned, in the order of the plan', () => {
+    expect(openJournal(plan)).toEqual(pods.map(({ uid }) => ({ podUID: uid, phase: 'Planned', attempt: 0 })));
+  });
+
+  it('takes a move without an entry for Planned, and finds entries by pod, not by place', () => {
+    const landed = { podUID: 'uid-web-3', phase: 'Landed', attempt: 0 } as const;
+    const phases = entries({ ...plan, status: { moves: [landed] } }).map(({ index, run }) => [index, run.phase]);
+    expect(phases).toEqual([
+      [0, 'Planned'],
+      [1, 'Planned'],
+      [2, 'Landed'],
+    ]);
+  });
+
+  it('replaces entries and counts anew, leaving the rest of the status', () => {
+    const run = { podUID: 'uid-web-2', phase: 'Landed', attempt: 1 } as const;
+    const status = withRuns(plan, new Map([[1, run]]));
+    expect(status.moves?.map(({ phase }) => phase)).toEqual(['Planned', 'Landed', 'Planned']);
+    expect(status.summary).toEqual({ total: 3, done: 1, landed: 1 });
+    expect(status.phase).toBe('Executing');
+  });
+
+  it('counts every final phase as done', () => {
+    const phases = ['Landed', 'Missed', 'Failed', 'Skipped', 'Aborted', 'Planned', 'Verifying'] as const;
+    const moves = phases.map((phase) => ({ podUID: phase, phase, attempt: 0 }));
+    expect(summarize(moves)).toEqual({ total: 7, done: 5, landed: 1 });
+  });
+
+  it('knows which pods may have an eviction outstanding, over all plans', () => {
+    const phases = ['Intent', 'Verifying', 'Landed'] as const;
+    const moves = pods.map(
+      ({ uid }, index): MoveStatus => ({ podUID: uid, phase: phases[index] ?? 'Planned', attempt: 0 }),
+    );
+    expect([...podsInFlight([{ ...plan, status: { moves } }, plan])]).toEqual(['uid-web-1', 'uid-web-2']);
+  });
+});

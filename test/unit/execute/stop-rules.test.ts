@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { MovePhase, MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import type { RebalancePolicy } from '../../../src/api/v1alpha1/rebalance-policy.ts';
+import { stopReason } from '../../../src/execute/stop-rules.ts';
+import { aNode, aPlan, aPolicy } from '../../support/fake-objects.ts';
+
+const policy = aPolicy('even');
+const healthy = [aNode('a'), aNode('b')];
+
+function planWith(...phases: readonly MovePhase[]) {
+  const moves = phases.map((phase, index): MoveStatus => ({ podUID: String(index), phase, attempt: 0 }));
+  return aPlan(policy, [], { moves });
+}
+
+function edited(changes: Partial<RebalancePolicy['metadata']>, spec: Partial<RebalancePolicy['spec']> = {}) {
+  return {
+    policy: { ...policy, metadata: { ...policy.metadata, ...changes }, spec: { ...policy.spec, ...spec } },
+    invalid: [],
+  };
+}
+
+const nodes = (total: number, notReady: number) =>
+  Array.from({ length: total }, (_, index) => aNode(`n${index}`, { ready: index >= notReady }));
+
+describe('stopReason', () => {
+  it('lets a plan go on whose policy is as it was, on healthy nodes', () => {
+    expect(stopReason(planWith('Planned'), edited({}), healthy)).toBeUndefined();
+  });
+
+  it.each([
+    ['deleted', undefined, { reason: 'PolicyChanged', message: 'policy even was deleted' }],
+    [
+      'deleted and made anew',
+      edited({ uid: 'another' }),
+      { reason: 'PolicyChanged', message: 'policy even was deleted' },
+    ],
+    [
+      'edited',
+      edited({ generation: 2 }),
+      { reason: 'PolicyChanged', message: 'policy even was edited after the plan was made' },
+    ],
+    [
+      'suspended',
+      edited({ generation: 2 }, { suspend: true }),
+      { reason: 'Suspended', message: 'policy even is suspended' },
+    ],
+  ])('stops a plan whose policy was %s', (_, stored, reason) => {
+    expect(stopReason(planWith('Planned'), stored, healthy)).toEqual(reason);
+  });
+
+  it('stops at 20 % of failed moves, and not before', () => {
+    const four = planWith('Failed', 'Landed', 'Landed', 'Landed', 'Planned', 'Planned');
+    expect(stopReason(four, edited({}), healthy)).toBeUndefined();
+    const five = planWith('Failed', 'Landed', 'Missed', 'Skipped', 'Planned');
+    expect(stopReason(five, edited({}), healthy)).toEqual({
+      reason: 'TooManyFailures',
+      message: '1 of 5 moves failed',
+    });
+  });
+
+  it('does not take skipped and missed moves for failed ones', () => {
+    expect(stopReason(planWith('Skipped', 'Missed', 'Aborted', 'Planned'), edited({}), healthy)).toBeUndefined();
+  });
+
+  it('stops above 10 % of nodes that are not Ready, and not at 10 %', () => {
+    expect(stopReason(planWith('Planned'), edited({}), nodes(10, 1))).toBeUndefined();
+    expect(stopReason(planWith('Planned'), edited({}), nodes(10, 2))).toEqual({
+      reason: 'ClusterUnhealthy',
+      message: '2 of 10 nodes are not Ready',
+    });
+  });
+
+  it('has no opinion of a cluster and a plan that are empty', () => {
+    expect(stopReason(planWith(), edited({}), [])).toBeUndefined();
+  });
+});

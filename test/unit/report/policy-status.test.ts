@@ -1,0 +1,261 @@
+import { describe, expect, it } from 'vitest';
+import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import type { RebalancePolicy, RebalancePolicyStatus } from '../../../src/api/v1alpha1/rebalance-policy.ts';
+import { epochSeconds } from '../../../src/model/units.ts';
+import { resolveOptions } from '../../../src/plan/options.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
+import { plan as computePlan } from '../../../src/plan/planner.ts';
+import { applyVerdicts, type Verdict } from '../../../src/report/conditions.ts';
+import { createMetrics } from '../../../src/report/metrics.ts';
+import { type PolicyFacts, policyStatus } from '../../../src/report/policy-status.ts';
+import { fakeClock, NOON } from '../../support/fake-clock.ts';
+import { fakeCluster } from '../../support/fake-cluster.ts';
+import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+
+const VALID: Verdict = { status: 'True', reason: 'Valid', message: 'the policy is valid' };
+const web = aWorkload('web', { replicas: 8 });
+const pods = [1, 2, 3, 4].map((index) => aPod(web, `web-${index}`, 'a', 1_000));
+const cluster = fakeCluster(fakeClock(), [aNode('a'), aNode('b')], [web], pods);
+const snapshot = await cluster.reader.snapshot(new AbortController().signal);
+const plan = computePlan(snapshot, resolveOptions(aPolicy('even').spec));
+const level: Plan = { ...plan, moves: [], outcome: { kind: 'Balanced', message: 'level enough' } };
+const blind: Plan = {
+  ...plan,
+  moves: [],
+  outcome: { kind: 'MetricsUnavailable', message: 'no Metrics API' },
+  imbalance: { before: {}, planned: {} },
+  spread: { before: 0, planned: 0 },
+};
+const later = (span: number) => epochSeconds(NOON + span);
+
+function facts(changes: Partial<PolicyFacts> = {}): PolicyFacts {
+  return {
+    acceptance: VALID,
+    suspended: false,
+    run: undefined,
+    postponed: undefined,
+    plans: [],
+    nextRun: undefined,
+    ...changes,
+  };
+}
+
+function ran(result: Plan, changes: Partial<NonNullable<PolicyFacts['run']>> = {}): Partial<PolicyFacts> {
+  return { run: { startedAt: NOON, plan: result, stored: undefined, aboveTrigger: 3, consecutive: 3, ...changes } };
+}
+
+function conditions(status: RebalancePolicyStatus): Readonly<Record<string, string>> {
+  return Object.fromEntries((status.conditions ?? []).map(({ type, status: is, reason }) => [type, `${is} ${reason}`]));
+}
+
+function statusOf(changes: Partial<PolicyFacts>, policy: RebalancePolicy = aPolicy('even')): RebalancePolicyStatus {
+  return policyStatus(policy, facts(changes), NOON);
+}
+
+describe('applyVerdicts', () => {
+  const yes: Verdict = { status: 'True', reason: 'Valid', message: 'a' };
+
+  it('keeps the order of the conditions and leaves alone what has no verdict', () => {
+    const first = applyVerdicts([], { Ready: yes, Accepted: yes }, 1, NOON);
+    expect(first.map(({ type }) => type)).toEqual(['Accepted', 'Ready']);
+    const second = applyVerdicts(first, { PlanReady: yes }, 2, later(9));
+    expect(second.map(({ type, observedGeneration }) => [type, observedGeneration])).toEqual([
+      ['Accepted', 1],
+      ['PlanReady', 2],
+      ['Ready', 1],
+    ]);
+  });
+
+  it('changes lastTransitionTime with the status only', () => {
+    const first = applyVerdicts([], { Ready: yes }, 1, NOON);
+    const reworded = applyVerdicts(first, { Ready: { ...yes, reason: 'AsExpected', message: 'b' } }, 2, later(60));
+    expect(reworded[0]).toMatchObject({
+      reason: 'AsExpected',
+      message: 'b',
+      lastTransitionTime: '2026-01-01T12:00:00Z',
+      observedGeneration: 2,
+    });
+    const turned = applyVerdicts(reworded, { Ready: { ...yes, status: 'False' } }, 2, later(120));
+    expect(turned[0]?.lastTransitionTime).toBe('2026-01-01T12:02:00Z');
+  });
+
+  it('keeps messages within what the CRD allows', () => {
+    const [condition] = applyVerdicts([], { Ready: { ...yes, message: 'x'.repeat(9_999) } }, 1, NOON);
+    expect(condition?.message).toHaveLength(1_024);
+  });
+});
+
+describe('policyStatus', () => {
+  it('awaits the first run', () => {
+    expect(conditions(statusOf({}))).toEqual({
+      Accepted: 'True Valid',
+      MetricsFresh: 'Unknown AwaitingFirstRun',
+      PlanReady: 'Unknown AwaitingFirstRun',
+      Executing: 'False Idle',
+      Converged: 'Unknown AwaitingFirstRun',
+      Degraded: 'False AsExpected',
+      Ready: 'Unknown AwaitingFirstRun',
+    });
+  });
+
+  it.each<[string, Record<string, unknown>, Partial<PolicyFacts>, string, string]>([
+    ['DryRun with moves', {}, ran(plan), 'True DryRun', 'False MovesPending'],
+    ['Approve with moves', { mode: 'Approve' }, ran(plan), 'True AwaitingApproval', 'False MovesPending'],
+    ['Automatic with moves', { mode: 'Automatic' }, ran(plan), 'True Planned', 'False MovesPending'],
+    [
+      'Automatic, too early',
+      { mode: 'Automatic' },
+      ran(plan, { aboveTrigger: 2 }),
+      'False AwaitingConsecutive',
+      'False MovesPending',
+    ],
+    ['a level cluster', {}, ran(level), 'False Balanced', 'True Balanced'],
+    ['no metrics', {}, ran(blind), 'False MetricsUnavailable', 'Unknown MetricsUnavailable'],
+  ])('says of %s whether there is a plan and whether there is more to do', (_, spec, changes, planReady, converged) => {
+    const found = conditions(statusOf(changes, aPolicy('even', spec)));
+    expect([found['PlanReady'], found['Converged']]).toEqual([planReady, converged]);
+  });
+
+  it.each<[string, Partial<PolicyFacts>, string]>([
+    ['all is well', ran(plan), 'True AsExpected'],
+    [
+      'the policy is invalid',
+      { acceptance: { status: 'False', reason: 'InvalidSpec', message: 'x' }, ...ran(plan) },
+      'False InvalidSpec',
+    ],
+    [
+      'the run failed',
+      { postponed: { Degraded: { status: 'True', reason: 'ObserveFailed', message: 'x' } } },
+      'False ObserveFailed',
+    ],
+    ['there are no metrics', ran(blind), 'False MetricsUnavailable'],
+    ['it is suspended', { ...ran(plan), suspended: true }, 'False Suspended'],
+  ])('is ready or not when %s', (_, changes, ready) => {
+    expect(conditions(statusOf(changes))['Ready']).toBe(ready);
+  });
+
+  it('records runs newest first, at most ten, each with what the next one measured', () => {
+    let policy = aPolicy('even');
+    for (let run = 0; run < 12; run += 1) {
+      const measured = { ...plan, spread: { before: run / 100, planned: 0 } };
+      const status = policyStatus(policy, facts(ran(measured, { startedAt: later(run) })), later(run));
+      policy = { ...policy, status };
+    }
+    const { history = [], imbalance, lastRun } = policy.status ?? {};
+    expect(history).toHaveLength(10);
+    expect(history.slice(0, 2)).toEqual([
+      { time: '2026-01-01T12:00:11Z', outcome: 'Moves', moves: plan.moves.length, before: '0.11', planned: '0' },
+      {
+        time: '2026-01-01T12:00:10Z',
+        outcome: 'Moves',
+        moves: plan.moves.length,
+        before: '0.1',
+        planned: '0',
+        actual: '0.11',
+      },
+    ]);
+    expect([imbalance, lastRun]).toEqual(['0.11', '2026-01-01T12:00:11Z']);
+  });
+
+  it('takes nothing that a run without metrics found for a measurement', () => {
+    const first = { ...aPolicy('even'), status: statusOf(ran(plan)) };
+    const second = policyStatus(first, facts(ran(blind)), later(60));
+    expect(second.imbalance).toBe('0.4');
+    expect(second.history?.[1]?.actual).toBeUndefined();
+    const third = policyStatus({ ...first, status: second }, facts(ran(plan)), later(120));
+    expect(third.imbalance).toBe('0.4');
+  });
+
+  it('sums up the newest plan: counts, the largest gains first, phases', () => {
+    const moves = pods.map((pod, index) => ({ ...aMove(pod, 'b'), gain: `0.0${index + 1}` }));
+    const phases = ['Landed', 'Missed', 'Failed', 'Skipped'] as const;
+    const journal = pods.map(
+      ({ uid }, index) => ({ podUID: uid, phase: phases[index] ?? 'Planned', attempt: 0 }) as const,
+    );
+    const newest = aPlan(aPolicy('even'), moves, { phase: 'Aborted', message: '1 of 4 moves failed', moves: journal });
+    const older = { ...newest, metadata: { name: 'older' }, spec: { ...newest.spec, takenAt: '2025-12-31T00:00:00Z' } };
+    const { plan: summary, hitRatio } = statusOf({ plans: [older, newest] });
+    expect(summary).toMatchObject({
+      name: 'even-0123456789',
+      phase: 'Aborted',
+      moves: { total: 4, done: 2, failed: 1, skipped: 1 },
+    });
+    expect(summary?.topMoves.map(({ gain }) => gain)).toEqual(['0.04', '0.03', '0.02', '0.01']);
+    expect(hitRatio).toBe('0.5');
+  });
+
+  it('warns of an aborted plan with failures until a later run', () => {
+    const journal = [{ podUID: 'uid-web-1', phase: 'Failed', attempt: 0 } as const];
+    const aborted: RebalancePlan = aPlan(aPolicy('even'), [], {
+      phase: 'Aborted',
+      message: '1 of 4 moves failed',
+      moves: journal,
+    });
+    expect(conditions(statusOf({ plans: [aborted] }))['Degraded']).toBe('True TooManyFailures');
+    expect(conditions(statusOf({ plans: [aborted], ...ran(level) }))['Degraded']).toBe('False AsExpected');
+  });
+
+  it('says how far a plan is while it is carried out', () => {
+    const running = aPlan(aPolicy('even'), [], { summary: { total: 4, done: 1, landed: 1 } });
+    const found = statusOf({ plans: [running] }).conditions?.find(({ type }) => type === 'Executing');
+    expect(found).toMatchObject({
+      status: 'True',
+      reason: 'Executing',
+      message: 'plan even-0123456789: 1 of 4 moves ended',
+    });
+  });
+
+  it('is the same for the same facts, so that nothing is written twice', () => {
+    const once = statusOf({ ...ran(plan), nextRun: later(300) });
+    const again = policyStatus({ ...aPolicy('even'), status: once }, facts({ nextRun: later(300) }), later(5));
+    expect(again).toEqual(once);
+  });
+});
+
+describe('createMetrics', () => {
+  const { registry, telemetry, apiRequest, runFailed } = createMetrics('1.2.3');
+
+  it('names everything evenkeel_*, in base units, counters _total, and never by pod, node or uid', async () => {
+    const all = await registry.getMetricsAsJSON();
+    expect(all.map(({ name }) => name).sort()).toEqual([
+      'evenkeel_api_requests_total',
+      'evenkeel_build_info',
+      'evenkeel_imbalance_ratio',
+      'evenkeel_metrics_age_seconds',
+      'evenkeel_metrics_coverage_ratio',
+      'evenkeel_move_duration_seconds',
+      'evenkeel_moves_total',
+      'evenkeel_plan_duration_seconds',
+      'evenkeel_plan_moves',
+      'evenkeel_run_failures_total',
+      'evenkeel_steering_total',
+    ]);
+    telemetry.moveEnded({ strategy: 'RefineLB', result: 'Landed', duration: undefined });
+    telemetry.planned(plan, plan.coverage.maxAge);
+    const text = await registry.metrics();
+    expect(text).not.toMatch(/(pod|node|uid|namespace)="/);
+  });
+
+  it('counts what it is told', async () => {
+    telemetry.steered({ mode: 'AdmissionPolicy', landed: true });
+    telemetry.steered({ mode: 'AdmissionPolicy', landed: false });
+    apiRequest('GET', '200');
+    apiRequest('GET', 'timeout');
+    runFailed();
+    const text = await registry.metrics();
+    for (const line of [
+      'evenkeel_build_info{version="1.2.3"',
+      'evenkeel_moves_total{strategy="RefineLB",result="Landed"} 1',
+      'evenkeel_steering_total{mode="AdmissionPolicy",result="hit"} 1',
+      'evenkeel_steering_total{mode="AdmissionPolicy",result="miss"} 1',
+      'evenkeel_api_requests_total{verb="GET",code="200"} 1',
+      'evenkeel_api_requests_total{verb="GET",code="timeout"} 1',
+      'evenkeel_run_failures_total 1',
+      'evenkeel_metrics_coverage_ratio 1',
+      'evenkeel_imbalance_ratio{resource="cpu",phase="before"} 0.2',
+      'evenkeel_move_duration_seconds_count 0',
+    ]) {
+      expect(text).toContain(line);
+    }
+  });
+});
