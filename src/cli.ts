@@ -1,13 +1,20 @@
 import { Command, CommanderError, Option } from 'commander';
+import { ApiError } from './adapters/kubernetes/api-error.ts';
+import { ConnectError } from './adapters/kubernetes/connect-error.ts';
 import { InputError } from './adapters/snapshot-file/input-error.ts';
 import type { ClusterFlags } from './cli/cluster.ts';
-import { applyCommand, approveCommand, historyCommand, lintCommand, snapshotCommand, stopCommand } from './cli/drive.ts';
+import {
+  applyCommand,
+  approveCommand,
+  historyCommand,
+  lintCommand,
+  snapshotCommand,
+  stopCommand,
+} from './cli/drive.ts';
 import { Failure } from './cli/failure.ts';
 import { parseOutput } from './cli/output.ts';
 import { type CommandResult, planCommand } from './cli/plan.ts';
 import { runOperator } from './operator.ts';
-import { ApiError } from './adapters/kubernetes/api-error.ts';
-import { ConnectError } from './adapters/kubernetes/connect-error.ts';
 import { VERSION } from './version.ts';
 
 /** Runs the command line `argv` (without node and script). Resolves to the exit code; prints, never throws for users' mistakes. */
@@ -60,7 +67,9 @@ function explain(error: unknown): number {
     process.stderr.write(`error: ${error.message}\n`);
     return 1;
   }
-  process.stderr.write(`evenkeel has a bug; please report this:\n${error instanceof Error ? error.stack : String(error)}\n`);
+  process.stderr.write(
+    `evenkeel has a bug; please report this:\n${error instanceof Error ? error.stack : String(error)}\n`,
+  );
   return 1;
 }
 
@@ -119,7 +128,12 @@ interface RawPlanFlags extends RawClusterFlags {
 function addPlan(program: Command, signal: AbortSignal, print: Print): void {
   withClusterFlags(program.command('plan'))
     .description('compute a plan from a live cluster or from files; changes nothing')
-    .option('-f, --filename <file>', 'snapshot file of ordinary Kubernetes objects, - for standard input; repeatable', collect, [])
+    .option(
+      '-f, --filename <file>',
+      'snapshot file of ordinary Kubernetes objects, - for standard input; repeatable',
+      collect,
+      [],
+    )
     .option('-p, --policy <policy>', 'file of a RebalancePolicy, or the name of one on the cluster or in the snapshot')
     .option('-n, --namespace <name>', 'move only pods of this namespace')
     .option('-A, --all-namespaces', 'move pods of all namespaces that the policy selects (the default)')
@@ -193,7 +207,11 @@ function addOperator(program: Command, signal: AbortSignal): void {
   withClusterFlags(program.command('operator'))
     .description('run the controller')
     .option('--http-address <host:port>', 'where /metrics, /healthz and /readyz are served', '127.0.0.1:8080')
-    .option('--own-namespace <name>', 'namespace of the operator, which is never rebalanced; default POD_NAMESPACE', namespace)
+    .option(
+      '--own-namespace <name>',
+      'namespace of the operator, which is never rebalanced; default POD_NAMESPACE',
+      namespace,
+    )
     .addOption(new Option('--log-level <level>', 'least level that is logged').choices(LOG_LEVELS).default('info'))
     .action(async (raw: RawClusterFlags & { httpAddress: string; ownNamespace: string; logLevel: string }) => {
       await runOperator({ ...clusterFlags(raw), ...raw, kubeconfig: raw.kubeconfig, context: raw.context }, signal);

@@ -61,7 +61,9 @@ function unreadiness(lastPass: number | undefined): string | undefined {
 function parseAddress(address: string): { host: string; port: number } {
   const [, host = '', port = ''] = /^(.*):(\d{1,5})$/.exec(address) ?? [];
   if (port === '' || Number(port) > 65535) {
-    throw new Failure(`--http-address ${address} is not an address: write HOST:PORT such as 127.0.0.1:8080, with port 0 for any free one`);
+    throw new Failure(
+      `--http-address ${address} is not an address: write HOST:PORT such as 127.0.0.1:8080, with port 0 for any free one`,
+    );
   }
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
 }

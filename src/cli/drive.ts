@@ -18,7 +18,11 @@ export async function lintCommand(files: readonly string[]): Promise<CommandResu
 }
 
 /** `evenkeel apply -f FILE`: server-side apply of valid resources of ours, all or none of a file. */
-export async function applyCommand(files: readonly string[], flags: ClusterFlags, signal: AbortSignal): Promise<CommandResult> {
+export async function applyCommand(
+  files: readonly string[],
+  flags: ClusterFlags,
+  signal: AbortSignal,
+): Promise<CommandResult> {
   const read = await Promise.all(files.map(readResources));
   const problems = read.flatMap((file) => file.problems);
   if (problems.length > 0) {
@@ -45,7 +49,9 @@ export async function approveCommand(name: string, flags: ClusterFlags, signal: 
     }
     if (plan.status?.phase !== 'AwaitingApproval') {
       const phase = plan.status?.phase ?? 'without a phase';
-      throw new Failure(`plan ${name} is ${phase}: only a plan in phase AwaitingApproval can be approved (policies with mode: Approve)`);
+      throw new Failure(
+        `plan ${name} is ${phase}: only a plan in phase AwaitingApproval can be approved (policies with mode: Approve)`,
+      );
     }
     await cluster.plans.approve(name, signal);
     return done([`rebalanceplan.evenkeel.dev/${name} approved`]);
@@ -101,13 +107,24 @@ function historyTable(plans: readonly RebalancePlan[], wide: boolean): string {
         const stddev = (phase: 'before' | 'planned' | 'actual'): string =>
           status?.imbalance?.[phase]?.[resource]?.stddev ?? '-';
         const { total = spec.moves.length, landed = 0 } = status?.summary ?? {};
-        const figures = [String(total), String(landed), resource, stddev('before'), stddev('planned'), stddev('actual')];
+        const figures = [
+          String(total),
+          String(landed),
+          resource,
+          stddev('before'),
+          stddev('planned'),
+          stddev('actual'),
+        ];
         return [metadata.name, spec.policy.name, spec.takenAt, status?.phase ?? '-', ...figures, status?.message ?? ''];
       }),
   );
   return wide
     ? renderTable([...header, 'MESSAGE'], rows, HISTORY_NUMBERS)
-    : renderTable(header, rows.map((row) => row.slice(0, header.length)), HISTORY_NUMBERS);
+    : renderTable(
+        header,
+        rows.map((row) => row.slice(0, header.length)),
+        HISTORY_NUMBERS,
+      );
 }
 
 /** `evenkeel snapshot`: what `evenkeel plan -f` needs, as ordinary Kubernetes objects. */
@@ -115,7 +132,10 @@ export async function snapshotCommand(flags: ClusterFlags, signal: AbortSignal):
   return withCluster(flags, async (cluster) => ({ stdout: await cluster.snapshotText(signal), exitCode: 0 }));
 }
 
-async function withCluster(flags: ClusterFlags, work: (cluster: Cluster) => Promise<CommandResult>): Promise<CommandResult> {
+async function withCluster(
+  flags: ClusterFlags,
+  work: (cluster: Cluster) => Promise<CommandResult>,
+): Promise<CommandResult> {
   const cluster = await connect(flags);
   try {
     return await work(cluster);

@@ -31,7 +31,9 @@ export function parseSelector(text: string): Expressions {
   return text.split(',').map((part) => {
     const [, not, key, comparison, value] = /^\s*(!?)([\w./-]+)(?:\s*(==?|!=)\s*([\w.-]*))?\s*$/.exec(part) ?? [];
     if (key === undefined || (not === '!' && comparison !== undefined)) {
-      throw new Failure(`-l "${text}": "${part}" is not understood: write key=value, key!=value, key or !key, joined by commas`);
+      throw new Failure(
+        `-l "${text}": "${part}" is not understood: write key=value, key!=value, key or !key, joined by commas`,
+      );
     }
     if (comparison === undefined) {
       return { key, operator: not === '!' ? ('DoesNotExist' as const) : ('Exists' as const) };

@@ -1,9 +1,9 @@
 import { isApiError } from '../adapters/kubernetes/api-error.ts';
 import { readObjectFiles } from '../adapters/snapshot-file/read-files.ts';
 import { isRecord } from '../api/json-schema.ts';
-import { formatProblem, validatePolicy } from '../api/validate.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { API_VERSION } from '../api/v1alpha1/schema.ts';
+import { formatProblem, validatePolicy } from '../api/validate.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { expandLists } from '../observe/expand.ts';
 import { buildSnapshot } from '../observe/snapshot-builder.ts';
@@ -84,7 +84,9 @@ async function fromFiles(files: readonly string[]): Promise<Input> {
 function policiesIn(objects: readonly unknown[]): readonly RebalancePolicy[] {
   const all = objects.flatMap((object) => [...expandLists(object)]);
   return all
-    .filter((object) => isRecord(object) && object['kind'] === 'RebalancePolicy' && object['apiVersion'] === API_VERSION)
+    .filter(
+      (object) => isRecord(object) && object['kind'] === 'RebalancePolicy' && object['apiVersion'] === API_VERSION,
+    )
     .map(validOrFail);
 }
 

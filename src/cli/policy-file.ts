@@ -1,9 +1,9 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
-import { isRecord, type Path } from '../api/json-schema.ts';
-import { formatProblem, validateResource } from '../api/validate.ts';
-import type { RebalancePolicy, RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
-import { scheduleProblem } from '../control/schedule.ts';
 import { readStdin, readText } from '../adapters/snapshot-file/read-files.ts';
+import { isRecord, type Path } from '../api/json-schema.ts';
+import type { RebalancePolicy, RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
+import { formatProblem, validateResource } from '../api/validate.ts';
+import { scheduleProblem } from '../control/schedule.ts';
 import { Failure } from './failure.ts';
 
 /** Largest file of our resources that is read. */
@@ -50,7 +50,8 @@ export function parseResources(file: string, text: string): ResourceFile {
   return { resources: parsed.flatMap((part) => part.resources), problems: parsed.flatMap((part) => part.problems) };
 }
 
-type YamlDocument = ReturnType<typeof parseAllDocuments> extends readonly (infer Document)[] | infer _ ? Document : never;
+type YamlDocument =
+  ReturnType<typeof parseAllDocuments> extends readonly (infer Document)[] | infer _ ? Document : never;
 
 function parseDocument(file: string, document: YamlDocument, lines: LineCounter): ResourceFile {
   const at = (offset: number | undefined, message: string): FileProblem => {
@@ -58,7 +59,10 @@ function parseDocument(file: string, document: YamlDocument, lines: LineCounter)
     return { file, line, column: col, message };
   };
   if (document.errors.length > 0) {
-    return { resources: [], problems: document.errors.map(({ pos, message }) => at(pos[0], `is not YAML: ${message}`)) };
+    return {
+      resources: [],
+      problems: document.errors.map(({ pos, message }) => at(pos[0], `is not YAML: ${message}`)),
+    };
   }
   const object = toObject(document);
   if (object instanceof Error) {
@@ -84,7 +88,9 @@ function timing(value: unknown): readonly { path: Path; message: string }[] {
   }
   const spec = value['spec'] as RebalancePolicySpec;
   const message = scheduleProblem(spec);
-  return message === undefined ? [] : [{ path: ['spec', message.startsWith('timeZone') ? 'timeZone' : 'schedule'], message }];
+  return message === undefined
+    ? []
+    : [{ path: ['spec', message.startsWith('timeZone') ? 'timeZone' : 'schedule'], message }];
 }
 
 function describe(value: unknown): FileResource {
@@ -107,7 +113,9 @@ function offsetOf(document: YamlDocument, path: Path): number | undefined {
 
 /** Our resources in a file, or in standard input for `-`. Throws InputError when it cannot be read. */
 export async function readResources(file: string): Promise<ResourceFile> {
-  return file === '-' ? parseResources('<stdin>', await readStdin(process.stdin)) : parseResources(file, await readText(file));
+  return file === '-'
+    ? parseResources('<stdin>', await readStdin(process.stdin))
+    : parseResources(file, await readText(file));
 }
 
 /** The one RebalancePolicy of a file. Throws a Failure with everything that is wrong. */
@@ -123,4 +131,3 @@ export async function readPolicy(file: string): Promise<RebalancePolicy> {
   }
   return policy.value as RebalancePolicy;
 }
-

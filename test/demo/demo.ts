@@ -5,7 +5,7 @@
  */
 import { STRATEGY_NAMES } from '../../src/api/v1alpha1/rebalance-policy.ts';
 import { renderTable } from '../../src/report/table.ts';
-import { rebalance, type RebalancingResult } from './rebalance.ts';
+import { type RebalancingResult, rebalance } from './rebalance.ts';
 
 const SCENARIOS = ['demo', 'demo-no-system-pods'];
 
@@ -26,7 +26,13 @@ async function main([strategyName = 'RefineLB', scenario = 'demo']: readonly str
 }
 
 function loadTable({ before, after }: RebalancingResult): string {
-  const rows = [...before].map(([node, load]) => [node, percent(load), bar(load), percent(after.get(node) ?? 0), bar(after.get(node) ?? 0)]);
+  const rows = [...before].map(([node, load]) => [
+    node,
+    percent(load),
+    bar(load),
+    percent(after.get(node) ?? 0),
+    bar(after.get(node) ?? 0),
+  ]);
   return renderTable(['NODE', 'BEFORE', '', 'AFTER', ''], rows, new Set(['BEFORE', 'AFTER']));
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import type { StrategyName } from '../../src/api/v1alpha1/rebalance-policy.ts';
@@ -7,7 +8,6 @@ import { applyScenario, loadScenario, waitForMetrics } from '../control-plane/sc
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
 import { getPlans, getPolicy, policyObject } from '../support/resources.ts';
-import { join } from 'node:path';
 
 /** What is to be shown. */
 export interface Rebalancing {
@@ -101,13 +101,20 @@ function progress({ metadata, spec, status }: RebalancePlan): readonly string[] 
   const head = `plan ${metadata.name}: ${spec.message}`;
   const moves = spec.moves.flatMap(({ pod, from, to }, index) => {
     const run = status?.moves?.[index];
-    return run?.finishedAt === undefined ? [] : [`  ${run.phase.padEnd(7)} ${pod.namespace}/${pod.name}  ${from} -> ${to}  ${run.outcome ?? ''}`];
+    return run?.finishedAt === undefined
+      ? []
+      : [`  ${run.phase.padEnd(7)} ${pod.namespace}/${pod.name}  ${from} -> ${to}  ${run.outcome ?? ''}`];
   });
   return [head, ...moves];
 }
 
 async function collect(cp: ControlPlane, before: ReadonlyMap<string, number>): Promise<RebalancingResult> {
-  const [plans, after, audit, laterRuns] = [await getPlans(cp), await nodeLoads(cp), await cp.audit(), await quietRuns(cp)];
+  const [plans, after, audit, laterRuns] = [
+    await getPlans(cp),
+    await nodeLoads(cp),
+    await cp.audit(),
+    await quietRuns(cp),
+  ];
   const runs = plans.flatMap(({ status }) => status?.moves ?? []);
   return {
     before,

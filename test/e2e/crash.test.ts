@@ -44,7 +44,9 @@ it('finishes the plan after kill -9 in its middle, and evicts no pod twice', { t
       if (plan?.status?.phase === 'Completed' || plan?.status?.phase === 'Aborted') {
         return undefined;
       }
-      const inFlight = (plan?.status?.moves ?? []).filter(({ phase }) => /Intent|Evicting|Awaiting|Verifying/.test(phase));
+      const inFlight = (plan?.status?.moves ?? []).filter(({ phase }) =>
+        /Intent|Evicting|Awaiting|Verifying/.test(phase),
+      );
       if (kills < 5 && inFlight.length > 0) {
         await operator.end('SIGKILL');
         kills += 1;
@@ -60,6 +62,8 @@ it('finishes the plan after kill -9 in its middle, and evicts no pod twice', { t
   const evicted = acceptedEvictions(await cp.audit()).map(({ uidPrecondition }) => uidPrecondition);
   expect(kills).toBeGreaterThan(0);
   expect(plan?.status?.phase).toBe('Completed');
-  expect(plan?.status?.moves?.map(({ phase }) => phase).filter((phase) => !/Landed|Missed|Skipped/.test(phase))).toEqual([]);
+  expect(
+    plan?.status?.moves?.map(({ phase }) => phase).filter((phase) => !/Landed|Missed|Skipped/.test(phase)),
+  ).toEqual([]);
   expect(new Set(evicted).size).toBe(evicted.length);
 });

@@ -78,10 +78,19 @@ describe('mode DryRun', () => {
 
   it('gives the same plan as the command line on what kubectl prints', { timeout: 120_000 }, async () => {
     // The operator and kubectl must have seen the same samples: try until no scrape came in between.
-    for (let attempt = 0; attempt < 10; attempt += 1) {
+    for (let attempt = 1; attempt <= 10; attempt += 1) {
       const stamp = await metricsStamp();
-      const runs = (await getPolicy(cp, 'dry')).status?.lastRun;
       const text = await dump();
+      const runs = (await getPolicy(cp, 'dry')).status?.lastRun;
+      // An edited policy runs at once; the limit plays no part in the plan.
+      await cp.kubectl([
+        'patch',
+        'rbp',
+        'dry',
+        '--type=merge',
+        '-p',
+        JSON.stringify({ spec: { historyLimit: attempt } }),
+      ]);
       await waitUntil(
         'the next run',
         async () => ((await getPolicy(cp, 'dry')).status?.lastRun === runs ? 'none yet' : undefined),
@@ -91,7 +100,9 @@ describe('mode DryRun', () => {
         continue;
       }
       const policy = await cp.kubectl(['get', 'rbp', 'dry', '-o', 'yaml']);
-      const fromFiles = JSON.parse(await evenkeel(['plan', '-f', '-', '-o', 'json'], `${text}\n---\n${policy}`)) as RebalancePlan;
+      const fromFiles = JSON.parse(
+        await evenkeel(['plan', '-f', '-', '-o', 'json'], `${text}\n---\n${policy}`),
+      ) as RebalancePlan;
       const { status } = await getPolicy(cp, 'dry');
       expect(fromFiles.spec.moves.length).toBeGreaterThan(0);
       expect(fromFiles.spec.hash).toBe(status?.plan?.hash);
@@ -156,8 +167,9 @@ describe('mode Automatic', () => {
     await waitUntil(
       'the policy comes to rest',
       async () => {
-        const history = (await getPolicy(cp, 'auto')).status?.history ?? [];
-        return history.length > 2 && history.slice(0, 2).every(({ moves }) => moves === 0) ? undefined : 'still moving';
+        const { status } = await getPolicy(cp, 'auto');
+        const converged = status?.conditions?.find(({ type }) => type === 'Converged')?.status === 'True';
+        return converged && (status?.plan?.moves.done ?? 0) > 0 ? undefined : 'still moving';
       },
       { timeoutMilliseconds: 280_000 },
     );

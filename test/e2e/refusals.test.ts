@@ -28,12 +28,28 @@ describe('the API server', () => {
   beforeAll(() => install(cp, 'dry-run'));
 
   it.each([
-    ['interval beside schedule', { interval: '5m', schedule: '0 3 * * *' }, 'interval and schedule exclude each other: keep one of them'],
-    ['a zone without schedule', { timeZone: 'Europe/Rome' }, 'timeZone needs a schedule: add schedule, or remove timeZone'],
+    [
+      'interval beside schedule',
+      { interval: '5m', schedule: '0 3 * * *' },
+      'interval and schedule exclude each other: keep one of them',
+    ],
+    [
+      'a zone without schedule',
+      { timeZone: 'Europe/Rome' },
+      'timeZone needs a schedule: add schedule, or remove timeZone',
+    ],
     ['a short interval', { interval: '1s' }, 'must be a duration between 10s and 24h'],
     ['a wrong unit', { interval: '5 minutes' }, 'spec.interval'],
-    ['settings of another strategy', { strategy: { type: 'GreedyLB', refineLB: {} } }, 'remove refineLB, or write type: RefineLB'],
-    ['an overload below 1', { strategy: { refineLB: { overload: '0.9' } } }, 'must be a decimal between "1.0" and "10.0"'],
+    [
+      'settings of another strategy',
+      { strategy: { type: 'GreedyLB', refineLB: {} } },
+      'remove refineLB, or write type: RefineLB',
+    ],
+    [
+      'an overload below 1',
+      { strategy: { refineLB: { overload: '0.9' } } },
+      'must be a decimal between "1.0" and "10.0"',
+    ],
     ['a budget without limits', { budgets: [{}] }, 'a budget must limit something'],
     ['a percentage above 100', { budgets: [{ perOwner: '250%' }] }, 'spec.budgets[0].perOwner'],
     ['a number where text belongs', { thresholds: { trigger: 0.1 } }, 'spec.thresholds.trigger'],
@@ -62,9 +78,7 @@ describe('the command line', () => {
   });
 
   it('names the right that a user lacks', async () => {
-    await cp.apply([
-      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'nobody', namespace: 'default' } },
-    ]);
+    await cp.apply([{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'nobody', namespace: 'default' } }]);
     const kubeconfig = await cp.kubeconfigFor({ namespace: 'default', name: 'nobody' });
     const { stderr, code } = await runCli(['plan', '--kubeconfig', kubeconfig]);
     expect(stderr).toMatch(/nodes|pods/);
@@ -85,9 +99,15 @@ describe('the command line', () => {
   });
 
   it('applies a valid policy and refuses an invalid one before it is sent', async () => {
-    const good = await runCli(['apply', '-f', '-', '--kubeconfig', cp.kubeconfig], JSON.stringify(policyObject('good', {})));
-    expect(good).toMatchObject({ stdout: 'rebalancepolicy.evenkeel.dev/good applied\n', code: 0 });
-    const bad = await runCli(['apply', '-f', '-', '--kubeconfig', cp.kubeconfig], JSON.stringify(policyObject('bad', { mode: 'x' })));
+    const good = await runCli(
+      ['apply', '-f', '-', '--kubeconfig', cp.kubeconfig],
+      JSON.stringify(policyObject('good', {})),
+    );
+    expect(good).toMatchObject({ stdout: 'rebalancepolicy.evenkeel.dev/good created\n', code: 0 });
+    const bad = await runCli(
+      ['apply', '-f', '-', '--kubeconfig', cp.kubeconfig],
+      JSON.stringify(policyObject('bad', { mode: 'x' })),
+    );
     expect(bad.stderr).toContain('spec.mode: is "x"');
     expect(bad.code).toBe(1);
   });

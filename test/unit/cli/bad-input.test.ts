@@ -203,7 +203,13 @@ const MISTAKES: readonly Mistake[] = [
     code: 0,
     says: ['node'],
   },
-  { claim: 'no metrics', args: ['plan', '-f', '-', '--exit-code'], input: nodes('True'), code: 4, says: ['metrics'] },
+  {
+    claim: 'no metrics',
+    args: ['plan', '-f', '-', '--exit-code'],
+    input: nodes('True'),
+    code: 4,
+    says: ['there are no metrics: install metrics-server', 'load.source: Requests'],
+  },
   {
     claim: 'an unreachable server',
     args: ['plan', '--kubeconfig', file('dead.yaml', deadServer)],
