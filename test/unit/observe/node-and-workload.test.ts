@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
+import { aRawNode, aRawReplicaSet, type Raw } from './objects.ts';
+
+function nodeOf(raw: Raw) {
+  return buildSnapshot([raw]).nodes[0];
+}
+
+function workloadOf(kind: string, apiVersion: string, spec: Raw = {}) {
+  const { workloads, problems } = buildSnapshot([
+    { apiVersion, kind, metadata: { name: 'w', namespace: 'shop', uid: 'u' }, spec },
+  ]);
+  return workloads.get('u') ?? problems;
+}
+
+describe('a node', () => {
+  it('gives what is allocatable, never its capacity', () => {
+    const status = {
+      capacity: { cpu: '8' },
+      allocatable: { cpu: '3.5', memory: '1Gi', pods: '20', 'ephemeral-storage': '5', 'example.com/gpu': '2' },
+    };
+    expect(nodeOf(aRawNode('a', { status }))?.allocatable).toEqual({
+      cpu: 3500,
+      memory: 2 ** 30,
+      pods: 20,
+      ephemeralStorage: 5,
+      extended: new Map([['example.com/gpu', 2]]),
+    });
+    expect(nodeOf({ ...aRawNode('a'), status: { capacity: { cpu: '8' } } })?.allocatable.cpu).toBe(8000);
+  });
+
+  it('is Ready when its condition is True, and when written by hand without conditions', () => {
+    const condition = (status: string) =>
+      nodeOf(aRawNode('a', { status: { conditions: [{ type: 'Ready', status }] } }))?.ready;
+    expect([condition('True'), condition('False'), condition('Unknown')]).toEqual([true, false, false]);
+    expect(nodeOf(aRawNode('a', { status: { conditions: undefined } }))?.ready).toBe(false);
+    expect(nodeOf({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' } })).toMatchObject({
+      ready: true,
+      uid: 'Node/a',
+    });
+  });
+
+  it('keeps cordon and taints', () => {
+    const taints = [
+      { key: 'k', value: 'v', effect: 'NoSchedule' },
+      { key: 'x', effect: 'NoExecute' },
+    ];
+    expect(nodeOf(aRawNode('a', { spec: { unschedulable: true, taints } }))).toMatchObject({
+      unschedulable: true,
+      taints: [
+        { key: 'k', value: 'v', effect: 'NoSchedule' },
+        { key: 'x', value: '', effect: 'NoExecute' },
+      ],
+    });
+  });
+
+  it('takes no part with a taint whose effect is unknown', () => {
+    const snapshot = buildSnapshot([aRawNode('a', { spec: { taints: [{ key: 'k', effect: 'Maybe' }] } })]);
+    expect(snapshot.nodes).toEqual([]);
+    expect(snapshot.problems[0]).toContain('Node a: spec.taints[0].effect: "Maybe" is not an effect');
+  });
+});
+
+describe('a workload', () => {
+  it('wants one replica unless it says otherwise', () => {
+    expect(workloadOf('ReplicaSet', 'apps/v1')).toMatchObject({
+      kind: 'ReplicaSet',
+      replicas: 1,
+      minReadySeconds: 0,
+      owner: undefined,
+    });
+    expect(workloadOf('StatefulSet', 'apps/v1', { replicas: 3, minReadySeconds: 9 })).toMatchObject({
+      replicas: 3,
+      minReadySeconds: 9,
+    });
+    expect(workloadOf('Job', 'batch/v1', { parallelism: 4 })).toMatchObject({ replicas: 4 });
+    expect(workloadOf('DaemonSet', 'apps/v1')).toMatchObject({ replicas: undefined });
+    expect(workloadOf('Deployment', 'apps/v1', { replicas: -1 })).toEqual([
+      'Deployment shop/w: spec.replicas: -1 is negative',
+    ]);
+  });
+
+  it('knows the node that its template pins, and its owner', () => {
+    expect(workloadOf('ReplicationController', 'v1', { template: { spec: { nodeName: 'a' } } })).toMatchObject({
+      pinnedNode: 'a',
+    });
+    const ownerReferences = [{ kind: 'Deployment', name: 'web', uid: 'd', controller: true }];
+    const { workloads } = buildSnapshot([aRawReplicaSet('web', { metadata: { ownerReferences } })]);
+    expect(workloads.get('rs-web')?.owner).toEqual({ kind: 'Deployment', name: 'web', uid: 'd' });
+  });
+
+  it('is found by hand-written pods through its kind and name', () => {
+    const controller = { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { name: 'web' } };
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p', ownerReferences: [{ kind: 'ReplicaSet', name: 'web', controller: true }] },
+    };
+    const { workloads, pods } = buildSnapshot([controller, pod]);
+    expect(workloads.get(pods[0]?.owner?.uid ?? '')?.name).toBe('web');
+  });
+
+  it('tolerates disruption when it is a Job that ignores DisruptionTarget', () => {
+    const rule = (action: string, type: string) =>
+      workloadOf('Job', 'batch/v1', {
+        podFailurePolicy: { rules: [{ action, onPodConditions: [{ type, status: 'True' }] }] },
+      });
+    expect(rule('Ignore', 'DisruptionTarget')).toMatchObject({ toleratesDisruption: true });
+    expect(rule('Count', 'DisruptionTarget')).toMatchObject({ toleratesDisruption: false });
+    expect(rule('Ignore', 'Ready')).toMatchObject({ toleratesDisruption: false });
+  });
+});

@@ -1,0 +1,186 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { createInterner } from '../../../src/observe/interner.ts';
+import { projectPod } from '../../../src/observe/project/pod.ts';
+import { aRawPod, type Raw } from './objects.ts';
+
+function podOf(raw: Raw) {
+  return projectPod(raw, createInterner()).pod;
+}
+
+/** cpu and memory of a pod with this spec and status, the units in which tests are easy to read. */
+function requestsOf(spec: Raw, status: Raw = {}) {
+  const { cpu, memory, extended } = podOf(aRawPod('p', { spec, status })).constraints.requests;
+  return { cpu, memory, extended: Object.fromEntries(extended) };
+}
+
+function container(requests: Raw, more: Raw = {}): Raw {
+  return { name: 'c', resources: { requests }, ...more };
+}
+
+describe('requests of a pod', () => {
+  it('are zero without any', () => {
+    expect(requestsOf({ containers: [{ name: 'c' }] })).toEqual({ cpu: 0, memory: 0, extended: {} });
+  });
+
+  it('sum the containers before rounding up', () => {
+    const containers = [container({ cpu: '0.1m', memory: '1.5' }), container({ cpu: '0.1m', memory: '1.5' })];
+    expect(requestsOf({ containers })).toEqual({ cpu: 1, memory: 3, extended: {} });
+  });
+
+  it('take the limit where a request is absent, as the API server does', () => {
+    const limited = { name: 'c', resources: { requests: { cpu: '1' }, limits: { cpu: '2', memory: '3' } } };
+    expect(requestsOf({ containers: [limited] })).toEqual({ cpu: 1000, memory: 3, extended: {} });
+  });
+
+  it('cover the largest init container with the sidecars that started before it', () => {
+    const initContainers = [
+      container({ cpu: '100m' }, { name: 'sidecar', restartPolicy: 'Always' }),
+      container({ cpu: '1' }, { name: 'migrate' }),
+      container({ cpu: '50m' }, { name: 'late-sidecar', restartPolicy: 'Always' }),
+    ];
+    expect(requestsOf({ containers: [container({ cpu: '200m' })], initContainers }).cpu).toBe(1100);
+    expect(requestsOf({ containers: [container({ cpu: '2' })], initContainers }).cpu).toBe(2150);
+  });
+
+  it('add the overhead of the runtime class', () => {
+    expect(requestsOf({ containers: [container({ cpu: '1' })], overhead: { cpu: '250m', memory: '10' } })).toEqual({
+      cpu: 1250,
+      memory: 10,
+      extended: {},
+    });
+  });
+
+  it('prefer pod-level requests for cpu, memory and huge pages only', () => {
+    const resources = { requests: { cpu: '3', 'example.com/gpu': '9' }, limits: { memory: '77' } };
+    expect(requestsOf({ containers: [container({ cpu: '1', 'example.com/gpu': '1' })], resources })).toEqual({
+      cpu: 3000,
+      memory: 77,
+      extended: { 'example.com/gpu': 1 },
+    });
+  });
+
+  it('count extended resources and huge pages, and ignore unprefixed words', () => {
+    const amounts = { 'example.com/gpu': '2', 'hugepages-2Mi': '4Mi', bogus: '1', 'example.com/none': '0' };
+    expect(requestsOf({ containers: [container(amounts)] }).extended).toEqual({
+      'example.com/gpu': 2,
+      'hugepages-2Mi': 4 * 1024 * 1024,
+    });
+  });
+});
+
+describe('requests of arbitrary pods', () => {
+  /** Made once with SetObjectDefaults_Pod and PodInfo.CalculateResource of Kubernetes 1.36.3. */
+  const vectors = readFileSync(new URL('./pod-requests.vectors.jsonl', import.meta.url), 'utf8')
+    .trim()
+    .split('\n');
+
+  it.each(vectors.map((line, index) => [index, JSON.parse(line)]))(
+    'are those of the scheduler, %d',
+    (_, { pod, requests }) => {
+      const { extended, ...rest } = podOf({ metadata: { name: 'p' }, ...pod }).constraints.requests;
+      expect({ ...rest, extended: Object.fromEntries(extended) }).toEqual(requests);
+    },
+  );
+});
+
+describe('requests of a pod that is resized in place', () => {
+  const spec = { containers: [container({ cpu: '1' })] };
+  const containerStatuses = [
+    { name: 'c', allocatedResources: { cpu: '2' }, resources: { requests: { cpu: '1500m' } } },
+  ];
+
+  it('are the largest of spec, allocated and actuated', () => {
+    expect(requestsOf(spec, { containerStatuses }).cpu).toBe(2000);
+    expect(requestsOf({ containers: [container({ cpu: '3' })] }, { containerStatuses }).cpu).toBe(3000);
+  });
+
+  it('leave out a spec that the node cannot satisfy', () => {
+    const conditions = [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }];
+    expect(requestsOf({ containers: [container({ cpu: '9' })] }, { containerStatuses, conditions }).cpu).toBe(2000);
+  });
+
+  it('ignore a status that reports no resources', () => {
+    expect(requestsOf(spec, { containerStatuses: [{ name: 'c', allocatedResources: { cpu: '2' } }] }).cpu).toBe(1000);
+  });
+
+  it('follow the pod-level status too', () => {
+    const resources = { requests: { cpu: '1', memory: '5' } };
+    const status = { resources: { requests: { cpu: '4' } }, allocatedResources: { cpu: '2' } };
+    expect(requestsOf({ ...spec, resources }, status)).toMatchObject({ cpu: 4000, memory: 5 });
+  });
+});
+
+describe('projectPod', () => {
+  it('keeps what the planner reads', () => {
+    expect(
+      podOf(aRawPod('web-1', { metadata: { annotations: { 'evenkeel.dev/do-not-evict': 'true', other: 'x' } } })),
+    ).toMatchObject({
+      namespace: 'shop',
+      name: 'web-1',
+      uid: 'pod-web-1',
+      owner: { kind: 'ReplicaSet', name: 'web', uid: 'rs-web' },
+      nodeName: 'a',
+      phase: 'Running',
+      ready: true,
+      readySince: Date.parse('2026-01-01T00:00:05Z') / 1000,
+      createdAt: Date.parse('2026-01-01T00:00:00Z') / 1000,
+      terminating: false,
+      mirror: false,
+      localStorage: false,
+      annotations: new Map([['evenkeel.dev/do-not-evict', 'true']]),
+    });
+  });
+
+  it('takes labels such as __proto__ and constructor as any other', () => {
+    const raw: unknown = JSON.parse(
+      '{"metadata":{"name":"p","labels":{"__proto__":"a","constructor":"b","toString":"c"}}}',
+    );
+    const { labels } = podOf(raw as Raw);
+    expect([...labels]).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+      ['toString', 'c'],
+    ]);
+  });
+
+  it('knows static pods by annotation, source and owner', () => {
+    const annotated = (annotations: Raw) => podOf(aRawPod('p', { metadata: { annotations } })).mirror;
+    expect(annotated({ 'kubernetes.io/config.mirror': 'hash' })).toBe(true);
+    expect(annotated({ 'kubernetes.io/config.source': 'file' })).toBe(true);
+    expect(annotated({ 'kubernetes.io/config.source': 'api' })).toBe(false);
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'n', controller: true }];
+    expect(podOf(aRawPod('p', { metadata: { ownerReferences } })).mirror).toBe(true);
+  });
+
+  it('ignores owners that do not control it', () => {
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' }];
+    expect(podOf(aRawPod('p', { metadata: { ownerReferences } })).owner).toBeUndefined();
+  });
+
+  it('takes a pod written by hand and bound as Running and Ready, one from a server as it is', () => {
+    const spec = { nodeName: 'a', containers: [] };
+    expect(podOf({ metadata: { name: 'p' }, spec })).toMatchObject({ uid: 'default/p', phase: 'Running', ready: true });
+    expect(podOf({ metadata: { name: 'p' }, spec: { containers: [] } })).toMatchObject({
+      phase: 'Pending',
+      ready: false,
+    });
+    expect(podOf({ metadata: { name: 'p', uid: 'u' }, spec })).toMatchObject({ phase: 'Pending', ready: false });
+  });
+
+  it('gives pods of one template one constraints object, whatever the order of keys', () => {
+    const interner = createInterner();
+    const spec = (requests: Raw) => ({ nodeSelector: { disk: 'ssd', arch: 'x' }, containers: [container(requests)] });
+    const first = projectPod(aRawPod('p', { spec: spec({ cpu: '1', memory: '1Gi' }) }), interner).pod;
+    const other = {
+      nodeSelector: { arch: 'x', disk: 'ssd' },
+      containers: [container({ memory: '1024Mi', cpu: '1000m' })],
+    };
+    const second = projectPod(aRawPod('q', { spec: other }), interner).pod;
+    expect(second.constraints).toBe(first.constraints);
+    expect(second.labels).toBe(first.labels);
+    expect(projectPod(aRawPod('r', { spec: spec({ cpu: '2' }) }), interner).pod.constraints).not.toBe(
+      first.constraints,
+    );
+  });
+});

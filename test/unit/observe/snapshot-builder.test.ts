@@ -1,0 +1,243 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { epochSeconds } from '../../../src/model/units.ts';
+import { buildSnapshot, createSnapshotBuilder } from '../../../src/observe/snapshot-builder.ts';
+import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from './objects.ts';
+
+const at = (text: string) => Date.parse(text) / 1000;
+
+function sample(kind: 'NodeMetrics' | 'PodMetrics', name: string, content: Raw): Raw {
+  const namespace = kind === 'PodMetrics' ? { namespace: 'shop' } : {};
+  return { apiVersion: 'metrics.k8s.io/v1beta1', kind, metadata: { name, ...namespace }, window: '20s', ...content };
+}
+
+describe('buildSnapshot', () => {
+  it('of nothing is an empty cluster of 1970', () => {
+    expect(buildSnapshot([])).toEqual({
+      takenAt: 0,
+      nodes: [],
+      pods: [],
+      workloads: new Map(),
+      namespaces: new Map(),
+      pdbs: [],
+      usage: undefined,
+      problems: [],
+    });
+  });
+
+  it('is the same for objects in any order', () => {
+    const objects = [
+      aRawNode('b'),
+      aRawNode('a'),
+      aRawPod('x'),
+      aRawPod('w', { metadata: { namespace: 'shop', name: 'w', uid: '1' } }),
+      aRawReplicaSet('web'),
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { team: 'x' } } },
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bank' } },
+      sample('NodeMetrics', 'b', { timestamp: '2026-01-01T10:00:00Z', usage: { cpu: '1', memory: '1Gi' } }),
+      sample('NodeMetrics', 'a', { timestamp: '2026-01-01T10:00:05Z', usage: { cpu: '1', memory: '1Gi' } }),
+      { apiVersion: 'v1', kind: 'Pod', metadata: { name: '' } },
+    ];
+    const expected = buildSnapshot(objects);
+    const bytes = JSON.stringify(expected, entriesOfMaps);
+    expect(expected.nodes.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(expected.pods.map(({ name }) => name)).toEqual(['w', 'x']);
+    fc.assert(
+      fc.property(fc.shuffledSubarray(objects, { minLength: objects.length }), (shuffled) => {
+        expect(JSON.stringify(buildSnapshot(shuffled), entriesOfMaps)).toBe(bytes);
+      }),
+    );
+  });
+
+  it('opens lists, lists in lists and typed lists whose items name no kind', () => {
+    const { kind: _, apiVersion: __, ...bare } = aRawNode('a');
+    const list = {
+      apiVersion: 'v1',
+      kind: 'List',
+      items: [{ apiVersion: 'v1', kind: 'NodeList', items: [bare] }, aRawPod('p')],
+    };
+    const snapshot = buildSnapshot([list]);
+    expect(snapshot.nodes).toHaveLength(1);
+    expect(snapshot.pods).toHaveLength(1);
+    expect(snapshot.problems).toEqual([]);
+  });
+
+  it('leaves out finished pods, other kinds, and the same words of other API groups', () => {
+    const snapshot = buildSnapshot([
+      aRawPod('done', { status: { phase: 'Succeeded' } }),
+      aRawPod('dead', { status: { phase: 'Failed' } }),
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } },
+      { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'RebalancePolicy', metadata: { name: 'p' } },
+      { apiVersion: 'batch.volcano.sh/v1alpha1', kind: 'Job', metadata: { name: 'j' } },
+      { apiVersion: 'example.com/v1', kind: 'Node', metadata: { name: 'n' } },
+    ]);
+    expect([snapshot.pods, snapshot.nodes, [...snapshot.workloads], snapshot.problems]).toEqual([[], [], [], []]);
+  });
+
+  it('lets the last of several objects count and says so', () => {
+    const snapshot = buildSnapshot([
+      aRawNode('a'),
+      aRawNode('a', { spec: { unschedulable: true } }),
+      aRawPod('p'),
+      aRawPod('q', { metadata: { name: 'q', namespace: 'shop', uid: 'pod-p' } }),
+    ]);
+    expect(snapshot.nodes).toMatchObject([{ name: 'a', unschedulable: true }]);
+    expect(snapshot.pods).toMatchObject([{ name: 'q' }]);
+    expect(snapshot.problems).toEqual([
+      'Node a: there are several objects of this name: the last one counts',
+      'Pod shop/q: another pod has the same uid: the last one counts',
+    ]);
+  });
+
+  it('names object and field of what cannot be read, and goes on', () => {
+    const snapshot = buildSnapshot([
+      aRawNode('a', { status: { allocatable: { cpu: 'four' } } }),
+      aRawPod('p', { spec: { containers: [{ name: 'c', resources: { requests: { cpu: '-1' } } }] } }),
+      aRawPod('q', { metadata: { name: 'q', namespace: 'shop', labels: { version: 1 } } }),
+      { metadata: { name: 'x' } },
+      7,
+      aRawNode('b'),
+    ]);
+    expect(snapshot.problems).toEqual([
+      '7 is not an object: write apiVersion, kind and metadata as kubectl get -o yaml prints them',
+      'Node a: status.allocatable.cpu: "four" is not a quantity: write a number and a suffix, such as 250m, 1.5 or 512Mi',
+      'Pod shop/p: spec.containers[0].resources.requests.cpu: "-1" is negative',
+      'Pod shop/q: metadata.labels.version: 1 is not text: write it in quotes',
+      'x names no kind: write apiVersion, kind and metadata as kubectl get -o yaml prints them',
+    ]);
+    expect(snapshot.nodes.map(({ name }) => name)).toEqual(['b']);
+  });
+
+  it('finds the priority of pods that name only a class', () => {
+    const pod = (name: string, priorityClassName?: string) =>
+      aRawPod(name, {
+        spec: { priority: undefined, ...(priorityClassName === undefined ? {} : { priorityClassName }) },
+      });
+    const priorityClass = (name: string, value: number, globalDefault = false) => ({
+      apiVersion: 'scheduling.k8s.io/v1',
+      kind: 'PriorityClass',
+      metadata: { name },
+      value,
+      globalDefault,
+    });
+    const objects = [
+      pod('a', 'high'),
+      pod('b'),
+      pod('c', 'system-node-critical'),
+      pod('d', 'lost'),
+      aRawPod('e', { spec: { priority: 5 } }),
+    ];
+    const snapshot = buildSnapshot([...objects, priorityClass('high', 100), priorityClass('usual', 7, true)]);
+    expect(snapshot.pods.map(({ priority }) => priority)).toEqual([100, 7, 2_000_001_000, 0, 5]);
+    expect(snapshot.problems).toEqual([
+      'Pod shop/d: spec.priorityClassName: there is no PriorityClass "lost": the priority counts as 0; write spec.priority, or add the class',
+    ]);
+    expect(buildSnapshot([pod('b')]).pods[0]?.priority).toBe(0);
+  });
+
+  it('leaves out ReplicaSets of earlier revisions', () => {
+    const snapshot = buildSnapshot([
+      aRawReplicaSet('web'),
+      aRawReplicaSet('old', { spec: { replicas: 0 } }),
+      aRawReplicaSet('fading', { spec: { replicas: 0 } }),
+      aRawPod('p', {
+        metadata: {
+          name: 'p',
+          namespace: 'shop',
+          ownerReferences: [{ kind: 'ReplicaSet', name: 'fading', uid: 'rs-fading', controller: true }],
+        },
+      }),
+    ]);
+    expect([...snapshot.workloads.keys()]).toEqual(['rs-fading', 'rs-web']);
+  });
+});
+
+describe('the instant of a snapshot', () => {
+  const metrics = sample('NodeMetrics', 'a', { timestamp: '2026-01-01T10:00:00Z', usage: {} });
+
+  it('is the argument, else the annotation, else the newest sample, else the newest creation or readiness', () => {
+    const list = {
+      apiVersion: 'v1',
+      kind: 'List',
+      metadata: { annotations: { 'evenkeel.dev/taken-at': '2026-01-01T10:00:07Z' } },
+      items: [metrics],
+    };
+    expect(buildSnapshot([list], epochSeconds(5)).takenAt).toBe(5);
+    expect(buildSnapshot([list]).takenAt).toBe(at('2026-01-01T10:00:07Z'));
+    expect(buildSnapshot([metrics, aRawPod('p')]).takenAt).toBe(at('2026-01-01T10:00:00Z'));
+    expect(buildSnapshot([aRawPod('p'), aRawNode('a')]).takenAt).toBe(at('2026-01-01T00:00:05Z'));
+  });
+
+  it('does not come from an annotation that is no time', () => {
+    const list = {
+      apiVersion: 'v1',
+      kind: 'List',
+      metadata: { annotations: { 'evenkeel.dev/taken-at': 'noon' } },
+      items: [],
+    };
+    expect(buildSnapshot([list, metrics])).toMatchObject({
+      takenAt: at('2026-01-01T10:00:00Z'),
+      problems: ['annotation evenkeel.dev/taken-at: "noon" is not a time: write 2026-01-31T12:00:00Z'],
+    });
+  });
+});
+
+describe('usage', () => {
+  it('sums containers exactly and keeps fractions of a millicore', () => {
+    const containers = [
+      { name: 'a', usage: { cpu: '100001n', memory: '1Ki' } },
+      { name: 'b', usage: { cpu: '200002n', memory: '1Ki' } },
+    ];
+    const { usage } = buildSnapshot([
+      sample('PodMetrics', 'p', { timestamp: '2026-01-01T10:00:00Z', window: '1m0.5s', containers }),
+    ]);
+    expect(usage?.pods.get('shop/p')).toEqual({
+      cpu: 0.300003,
+      memory: 2048,
+      timestamp: at('2026-01-01T10:00:00Z'),
+      window: 60.5,
+    });
+  });
+
+  it('is NaN where it is absent or cannot be read, and stays negative where it is', () => {
+    const of = (content: Raw) => buildSnapshot([sample('NodeMetrics', 'a', content)]).usage?.nodes.get('a');
+    expect(of({})).toEqual({ cpu: Number.NaN, memory: Number.NaN, timestamp: Number.NaN, window: 20 });
+    expect(of({ usage: { cpu: 'x', memory: '1e400' }, timestamp: 'noon', window: 'long' })).toEqual({
+      cpu: Number.NaN,
+      memory: Number.NaN,
+      timestamp: Number.NaN,
+      window: 0,
+    });
+    expect(of({ usage: { cpu: '-5m', memory: 7 } })).toMatchObject({ cpu: -5, memory: 7 });
+    const pods = (containers: unknown) =>
+      buildSnapshot([sample('PodMetrics', 'p', { containers })]).usage?.pods.get('shop/p')?.cpu;
+    expect(pods([])).toBeNaN();
+    expect(pods([{ usage: { cpu: '1' } }, {}])).toBeNaN();
+  });
+
+  it('is undefined without metrics objects, and empty when the Metrics API has none', () => {
+    expect(buildSnapshot([aRawNode('a')]).usage).toBeUndefined();
+    const none = { apiVersion: 'metrics.k8s.io/v1beta1', kind: 'NodeMetricsList', items: [] };
+    expect(buildSnapshot([none]).usage).toEqual({ nodes: new Map(), pods: new Map() });
+  });
+});
+
+describe('createSnapshotBuilder', () => {
+  it('forgets one kind and keeps the others', () => {
+    const builder = createSnapshotBuilder();
+    builder.addAs('Pod', aRawPod('p'));
+    builder.addAs('ReplicaSet', aRawReplicaSet('web'));
+    builder.addAs('Deployment', aRawReplicaSet('d'));
+    builder.forget('Pod');
+    builder.forget('ReplicaSet');
+    builder.addAs('Pod', aRawPod('p'));
+    const snapshot = builder.finish();
+    expect(snapshot.pods).toHaveLength(1);
+    expect([...snapshot.workloads.values()].map(({ kind }) => kind)).toEqual(['Deployment']);
+    expect(snapshot.problems).toEqual([]);
+  });
+});
+
+function entriesOfMaps(_: string, value: unknown): unknown {
+  return value instanceof Map ? [...value] : value;
+}
