@@ -11,7 +11,7 @@ import { policyStatus } from '../report/policy-status.ts';
 import type { LoopPorts } from './loop.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
 import { expiredPlans, isOpen } from './retention.ts';
-import { type RunContext, type RunResult, runPolicy, startFields, supersede } from './run.ts';
+import { type RunContext, type RunResult, runPolicy, SteeringUnavailableError, startFields, supersede } from './run.ts';
 import { scheduleProblem } from './schedule.ts';
 
 /** Moves in flight when no budget says otherwise. */
@@ -94,7 +94,8 @@ async function attempt<Value>(
     runFailed();
     log.error({ err: error }, reason);
     const message = error instanceof Error ? error.message : String(error);
-    return { value: undefined, verdicts: { Degraded: { status: 'True', reason, message } } };
+    const why = error instanceof SteeringUnavailableError ? 'SteeringUnavailable' : reason;
+    return { value: undefined, verdicts: { Degraded: { status: 'True', reason: why, message } } };
   }
 }
 

@@ -151,13 +151,26 @@ async function create(
   return created;
 }
 
-/** Fields of a plan whose execution begins: when, and with which steering. */
+/** A policy insists on steering that the cluster does not have. */
+export class SteeringUnavailableError extends Error {
+  override readonly name = 'SteeringUnavailableError';
+}
+
+/**
+ * Fields of a plan whose execution begins: when, and with which steering.
+ * Throws SteeringUnavailableError when the policy insists on the admission policy and it is not installed.
+ */
 export async function startFields(
   mode: 'Auto' | SteeringMode,
   { steering, clock }: Pick<RunPorts, 'steering' | 'clock'>,
   signal: AbortSignal,
 ): Promise<{ startedAt: string; steering: SteeringMode }> {
   const available = mode !== 'None' && (await steering.available(signal));
+  if (mode === 'AdmissionPolicy' && !available) {
+    throw new SteeringUnavailableError(
+      'steering.mode is AdmissionPolicy, but the cluster has no MutatingAdmissionPolicy evenkeel-placement with its binding: install deploy/overlays/default on Kubernetes 1.36 or later, or write mode: Auto',
+    );
+  }
   return { startedAt: formatInstant(clock.now()), steering: available ? 'AdmissionPolicy' : 'None' };
 }
 

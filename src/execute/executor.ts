@@ -252,6 +252,12 @@ async function finishIfDone(plan: RebalancePlan, ports: ExecutorPorts, signal: A
   const message = aborted?.outcome ?? `${landed} of ${all.length} replacements landed as planned`;
   const finishedAt = formatInstant(ports.clock.now());
   const phase = aborted === undefined ? 'Completed' : 'Aborted';
-  const status = { ...plan.status, phase, message, finishedAt } as const;
-  return ports.plans.writeStatus(plan, status, signal);
+  const ended = await ports.plans.writeStatus(plan, { ...plan.status, phase, message, finishedAt }, signal);
+  if (aborted !== undefined) {
+    const { name, uid } = plan.spec.policy;
+    const note = `plan ${plan.metadata.name} was stopped: ${message}`;
+    const regarding = { kind: 'RebalancePolicy', name, uid } as const;
+    await ports.events.send({ type: 'Warning', reason: 'PlanAborted', note, regarding }, signal);
+  }
+  return ended;
 }

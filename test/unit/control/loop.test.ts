@@ -357,4 +357,14 @@ describe('runLoop', () => {
     expect(plansOf(w).map(({ status }) => status?.phase)).toEqual(['Completed']);
     expect(new Set(w.cluster.accepted).size).toBe(w.cluster.accepted.length);
   });
+
+  it('moves nothing when a policy insists on steering that is not installed, and says what to do', async () => {
+    const w = tilted();
+    w.cluster.steerable = false;
+    w.policies.apply('even', { ...AUTOMATIC, thresholds: { consecutive: 1 }, steering: { mode: 'AdmissionPolicy' } });
+    await play(w, 30);
+    expect(condition(w, 'even', 'Degraded')).toBe('True SteeringUnavailable');
+    expect(messageOf(w, 'even', 'Degraded')).toContain('or write mode: Auto');
+    expect(w.cluster.accepted).toEqual([]);
+  });
 });
