@@ -125,7 +125,14 @@ export interface PolicyStore {
 /** An event for `kubectl describe` and `kubectl events`. */
 export interface EventRecord {
   readonly type: 'Normal' | 'Warning';
-  readonly reason: 'PlanComputed' | 'MoveStarted' | 'MoveLanded' | 'MoveMissed' | 'MoveSkipped' | 'MoveFailed' | 'PlanAborted';
+  readonly reason:
+    | 'PlanComputed'
+    | 'MoveStarted'
+    | 'MoveLanded'
+    | 'MoveMissed'
+    | 'MoveSkipped'
+    | 'MoveFailed'
+    | 'PlanAborted';
   readonly note: string;
   readonly regarding:
     | { readonly kind: 'RebalancePolicy'; readonly name: string; readonly uid: string }
@@ -139,7 +146,11 @@ export interface EventSink {
 
 /** What the metrics count; nothing here can fail. */
 export interface Telemetry {
-  moveEnded(move: { readonly strategy: StrategyName; readonly result: MovePhase; readonly duration: Seconds | undefined }): void;
+  moveEnded(move: {
+    readonly strategy: StrategyName;
+    readonly result: MovePhase;
+    readonly duration: Seconds | undefined;
+  }): void;
   steered(move: { readonly mode: SteeringMode; readonly landed: boolean }): void;
   planned(plan: Plan, duration: Seconds): void;
 }

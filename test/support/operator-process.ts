@@ -24,7 +24,14 @@ export interface OperatorProcess {
 export async function install(cp: ControlPlane, overlay: 'default' | 'dry-run'): Promise<void> {
   const manifests = await cp.kubectl(['kustomize', join(OVERLAYS, overlay)]);
   await cp.apply(manifests);
-  await cp.kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '-l', 'app.kubernetes.io/name=evenkeel']);
+  await cp.kubectl([
+    'wait',
+    '--for=condition=Established',
+    '--timeout=30s',
+    'crd',
+    '-l',
+    'app.kubernetes.io/name=evenkeel',
+  ]);
   await cp.kubectl(['scale', '-n', 'evenkeel-system', 'deployment/evenkeel', '--replicas=0']);
 }
 
