@@ -9,8 +9,8 @@ import type { Labels } from '../model/selector.ts';
 export interface Interner {
   /** The one map of these entries, which must be sorted by key. */
   labels(entries: readonly (readonly [string, string])[]): Labels;
-  /** The one object with this content. */
-  constraints(constraints: SchedulingConstraints): SchedulingConstraints;
+  /** The one object with this content. `key` stands for all that `make` reads: for a known key it is not called. */
+  constraints(key: string, make: () => SchedulingConstraints): SchedulingConstraints;
   /** parseQuantity, remembered. */
   quantity(text: string): Quantity | QuantityError;
 }
@@ -18,11 +18,16 @@ export interface Interner {
 /** An empty interner. It keeps what it has seen until it is dropped, so make one per snapshot. */
 export function createInterner(): Interner {
   const labels = new Map<string, Labels>();
-  const constraints = new Map<string, SchedulingConstraints>();
+  const byKey = new Map<string, SchedulingConstraints>();
+  const byContent = new Map<string, SchedulingConstraints>();
   const quantities = new Map<string, Quantity | QuantityError>();
   return {
     labels: (entries) => remember(labels, JSON.stringify(entries), () => new Map(entries)),
-    constraints: (candidate) => remember(constraints, canonicalKey(candidate), () => candidate),
+    constraints: (key, make) =>
+      remember(byKey, key, () => {
+        const constraints = make();
+        return remember(byContent, canonicalKey(constraints), () => constraints);
+      }),
     quantity: (text) => remember(quantities, text, () => parseQuantity(text)),
   };
 }

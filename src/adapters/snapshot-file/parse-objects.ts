@@ -1,4 +1,5 @@
 import { InputError } from './input-error.ts';
+import { parseOwnSnapshot } from './own-snapshot.ts';
 import { type ParsedDocument, parseLargeYaml, parseYamlDocuments } from './yaml-documents.ts';
 
 /** Up to this many characters JSON goes through the YAML parser too, which finds duplicate keys and knows line numbers. */
@@ -36,7 +37,10 @@ function parseDocuments(text: string, file: string): readonly ParsedDocument[] {
   if (text.length <= SMALL) {
     return parseYamlDocuments(text, file);
   }
-  return /^\s*[{[]/.test(text) ? parseJson(text, file) : parseLargeYaml(text, file);
+  if (/^\s*[{[]/.test(text)) {
+    return parseJson(text, file);
+  }
+  return parseOwnSnapshot(text, file) ?? parseLargeYaml(text, file);
 }
 
 /** One JSON value, or one on each line. */

@@ -8,10 +8,14 @@ import { trimObject } from './trim.ts';
 /** Stands for a Metrics API that is served but has no samples, which is not the same as none. */
 export const EMPTY_METRICS: JsonObject = { apiVersion: 'metrics.k8s.io/v1beta1', kind: 'NodeMetricsList', items: [] };
 
+/** Tells a file of ours, whose items are read without a YAML parser as long as nobody has edited it. */
+export const FIRST_LINE =
+  '# Written by evenkeel snapshot: ordinary Kubernetes objects, trimmed to what evenkeel plan -f reads.';
+
 /** The beginning of a snapshot file: a YAML List whose items follow, each on its own line. */
 export function formatSnapshotHeader(takenAt: EpochSeconds): string {
   return [
-    '# Written by evenkeel snapshot: ordinary Kubernetes objects, trimmed to what evenkeel plan -f reads.',
+    FIRST_LINE,
     'apiVersion: v1',
     'kind: List',
     'metadata:',

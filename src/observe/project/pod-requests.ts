@@ -11,22 +11,25 @@ import { type Amounts, addAmounts, isHugePages, raiseAmounts, readAmounts, toRes
  */
 export function podRequests(spec: JsonObject, status: JsonObject, interner: Interner): ResourceVector {
   const resize = readResize(status, interner);
-  const total = containerRequests(spec, resize, interner);
+  const total = aggregate(spec, resize, (container, field) => readRequests(container, field, interner));
   applyPodLevel(total, spec, status, resize, interner);
   addAmounts(total, readAmounts(spec, 'overhead', 'spec', interner));
   return toResourceVector(total);
 }
 
-/** Container requests: the sum of those that run together, and at least what any init container needs in its turn. */
-function containerRequests(spec: JsonObject, resize: Resize, interner: Interner): Amounts {
+/** Reads what one container asks for; `field` is its path. */
+type Read = (container: JsonObject, field: string) => Amounts;
+
+/** Over all containers: the sum of those that run together, and at least what any init container needs in its turn. */
+function aggregate(spec: JsonObject, resize: Resize, read: Read): Amounts {
   const total: Amounts = new Map();
   objectsAt(spec, 'containers', 'spec').forEach((container, index) => {
-    addAmounts(total, resize.effective(container, readRequests(container, `spec.containers[${index}]`, interner)));
+    addAmounts(total, resize.effective(container, read(container, `spec.containers[${index}]`)));
   });
   const sidecars: Amounts = new Map();
   const initial: Amounts = new Map();
   objectsAt(spec, 'initContainers', 'spec').forEach((container, index) => {
-    const requests = readRequests(container, `spec.initContainers[${index}]`, interner);
+    const requests = read(container, `spec.initContainers[${index}]`);
     if (container.restartPolicy === 'Always') {
       const effective = resize.effective(container, requests);
       addAmounts(total, effective);
@@ -47,7 +50,7 @@ function applyPodLevel(total: Amounts, spec: JsonObject, status: JsonObject, res
   if (resources === undefined) {
     return;
   }
-  const declared = podLevelRequests(total, resources, interner);
+  const declared = podLevelRequests(spec, resources, interner);
   const actual = objectAt(status, 'resources', 'status');
   const effective =
     actual === undefined
@@ -61,36 +64,45 @@ function applyPodLevel(total: Amounts, spec: JsonObject, status: JsonObject, res
   }
 }
 
-/** Requests in `spec.resources`, defaulted as by defaultPodRequests. Only cpu, memory and huge pages count there. */
-function podLevelRequests(containers: Amounts, resources: JsonObject, interner: Interner): Amounts {
+/**
+ * Requests in `spec.resources`, defaulted as by defaultHugePagePodLimits and defaultPodRequests: from what the containers
+ * request, else from the pod's limits. Only cpu, memory and huge pages count there.
+ */
+function podLevelRequests(spec: JsonObject, resources: JsonObject, interner: Interner): Amounts {
   const requests = readAmounts(resources, 'requests', 'spec.resources', interner);
   const limits = readAmounts(resources, 'limits', 'spec.resources', interner);
-  for (const [name, limit] of limits) {
-    if (!requests.has(name)) {
-      requests.set(name, (isHugePages(name) ? undefined : containers.get(name)) ?? limit);
+  if (requests.size + limits.size > 0) {
+    const limited = aggregate(spec, NO_RESIZE, (container, field) => readLimits(container, field, interner));
+    addMissing(limits, new Map([...limited].filter(([name]) => isHugePages(name) && !requests.has(name))));
+    if (limits.size > 0) {
+      const requested = aggregate(spec, NO_RESIZE, (container, field) => readRequests(container, field, interner));
+      addMissing(requests, new Map([...requested].filter(([name]) => !isHugePages(name))));
+      addMissing(requests, limits);
     }
   }
-  for (const name of [...requests.keys()]) {
-    if (name !== 'cpu' && name !== 'memory' && !isHugePages(name)) {
-      requests.delete(name);
+  return new Map([...requests].filter(([name]) => name === 'cpu' || name === 'memory' || isHugePages(name)));
+}
+
+function addMissing(amounts: Amounts, defaults: Amounts): void {
+  for (const [name, amount] of defaults) {
+    if (!amounts.has(name)) {
+      amounts.set(name, amount);
     }
   }
-  return requests;
 }
 
 /** `resources.requests` of a container; a resource that has only a limit requests that. */
 function readRequests(container: JsonObject, field: string, interner: Interner): Amounts {
   const resources = objectAt(container, 'resources', field);
-  if (resources === undefined) {
-    return new Map();
-  }
-  const requests = readAmounts(resources, 'requests', `${field}.resources`, interner);
-  for (const [name, limit] of readAmounts(resources, 'limits', `${field}.resources`, interner)) {
-    if (!requests.has(name)) {
-      requests.set(name, limit);
-    }
-  }
+  const requests =
+    resources === undefined ? new Map() : readAmounts(resources, 'requests', `${field}.resources`, interner);
+  addMissing(requests, readLimits(container, field, interner));
   return requests;
+}
+
+function readLimits(container: JsonObject, field: string, interner: Interner): Amounts {
+  const resources = objectAt(container, 'resources', field);
+  return resources === undefined ? new Map() : readAmounts(resources, 'limits', `${field}.resources`, interner);
 }
 
 /** In-place resize (KEP-1287): what the kubelet has allocated and actuated counts beside what the spec asks. */
@@ -100,6 +112,12 @@ interface Resize {
   /** determineEffectiveRequests: the largest of all; the spec does not count while a resize is infeasible. */
   largest(spec: Amounts, reported: readonly Amounts[]): Amounts;
 }
+
+/** Only the spec counts. */
+const NO_RESIZE: Resize = {
+  effective: (_, requests) => requests,
+  largest: (spec) => spec,
+};
 
 function readResize(status: JsonObject, interner: Interner): Resize {
   const statuses = containerStatuses(status);

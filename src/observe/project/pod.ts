@@ -3,7 +3,6 @@ import type { Labels } from '../../model/selector.ts';
 import type { Interner } from '../interner.ts';
 import { describe, integerAt, type JsonObject, MalformedField, objectAt, textAt, textEntriesAt } from '../json.ts';
 import { type Condition, type Metadata, readCondition, readController, readMetadata } from './metadata.ts';
-import { podRequests } from './pod-requests.ts';
 import { readConstraints } from './scheduling.ts';
 import { usesLocalStorage } from './volumes.ts';
 
@@ -67,7 +66,7 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
     priority: priority ?? 0,
     priorityClassName: textAt(spec, 'priorityClassName', 'spec') || undefined,
     localStorage: usesLocalStorage(spec),
-    constraints: readConstraints(spec, labels, podRequests(spec, status, interner), interner),
+    constraints: readConstraints(spec, status, labels, interner),
   };
   return { pod, priorityUnknown: priority === undefined };
 }

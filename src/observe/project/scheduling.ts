@@ -6,7 +6,6 @@ import type {
   Toleration,
   UnsupportedConstraint,
 } from '../../model/pod.ts';
-import type { ResourceVector } from '../../model/resources.ts';
 import type { Labels } from '../../model/selector.ts';
 import type { Interner } from '../interner.ts';
 import {
@@ -20,34 +19,39 @@ import {
   textEntriesAt,
 } from '../json.ts';
 import { readAntiAffinity, unsupportedPodAffinity } from './pod-affinity.ts';
+import { podRequests } from './pod-requests.ts';
 import { readNodeRequirements } from './selector.ts';
+import { templateKey } from './template-key.ts';
+import { unsupportedFields, unsupportedSpread } from './unsupported.ts';
 import { unsupportedVolumes } from './volumes.ts';
 
 /** What decides where the pod fits, interned. `labels` are the pod's own. Throws MalformedField. */
 export function readConstraints(
   spec: JsonObject,
+  status: JsonObject,
   labels: Labels,
-  requests: ResourceVector,
   interner: Interner,
 ): SchedulingConstraints {
-  const unsupported: UnsupportedConstraint[] = [];
-  const affinity = objectAt(spec, 'affinity', 'spec') ?? {};
-  const constraints: SchedulingConstraints = {
-    requests,
-    nodeSelector: interner.labels(textEntriesAt(spec, 'nodeSelector', 'spec')),
-    nodeAffinity: readNodeAffinity(affinity, unsupported),
-    tolerations: readTolerations(spec, unsupported),
-    hostPorts: readHostPorts(spec),
-    antiAffinity: readAntiAffinity(affinity, labels),
-    unsupported,
-  };
-  unsupported.push(
-    ...unsupportedPodAffinity(affinity),
-    ...unsupportedSpread(spec),
-    ...unsupportedVolumes(spec),
-    ...unsupportedFields(spec),
-  );
-  return interner.constraints(constraints);
+  return interner.constraints(templateKey(spec, status, labels), () => {
+    const unsupported: UnsupportedConstraint[] = [];
+    const affinity = objectAt(spec, 'affinity', 'spec') ?? {};
+    const constraints: SchedulingConstraints = {
+      requests: podRequests(spec, status, interner),
+      nodeSelector: interner.labels(textEntriesAt(spec, 'nodeSelector', 'spec')),
+      nodeAffinity: readNodeAffinity(affinity, unsupported),
+      tolerations: readTolerations(spec, unsupported),
+      hostPorts: readHostPorts(spec),
+      antiAffinity: readAntiAffinity(affinity, labels),
+      unsupported,
+    };
+    unsupported.push(
+      ...unsupportedPodAffinity(affinity),
+      ...unsupportedSpread(spec),
+      ...unsupportedVolumes(spec),
+      ...unsupportedFields(spec),
+    );
+    return constraints;
+  });
 }
 
 const TAINT_EFFECTS: ReadonlyMap<string, TaintEffect> = new Map([
@@ -153,39 +157,4 @@ function byPort(left: HostPort, right: HostPort): number {
   const leftKey = `${left.protocol} ${left.ip}`;
   const rightKey = `${right.protocol} ${right.ip}`;
   return left.port - right.port || (leftKey < rightKey ? -1 : Number(leftKey > rightKey));
-}
-
-/** Spread constraints that the scheduler enforces; ScheduleAnyway only ranks nodes. */
-function unsupportedSpread(spec: JsonObject): readonly UnsupportedConstraint[] {
-  return objectsAt(spec, 'topologySpreadConstraints', 'spec').flatMap((item, index) => {
-    const field = `spec.topologySpreadConstraints[${index}]`;
-    const action = textAt(item, 'whenUnsatisfiable', field) || 'DoNotSchedule';
-    const detail = `${field} is ${describe(action)} over ${describe(item.topologyKey)}`;
-    return action === 'ScheduleAnyway' ? [] : [{ filter: 'PodTopologySpread', detail }];
-  });
-}
-
-/** Fields of a pod that bind it to nodes or to other pods in ways that no filter evaluates. */
-function unsupportedFields(spec: JsonObject): readonly UnsupportedConstraint[] {
-  const found: UnsupportedConstraint[] = [];
-  const scheduler = textAt(spec, 'schedulerName', 'spec') || 'default-scheduler';
-  if (scheduler !== 'default-scheduler') {
-    found.push({ filter: 'SchedulerName', detail: `spec.schedulerName is ${describe(scheduler)}` });
-  }
-  for (const gate of objectsAt(spec, 'schedulingGates', 'spec')) {
-    found.push({ filter: 'SchedulingGates', detail: `spec.schedulingGates has ${describe(gate.name)}` });
-  }
-  for (const claim of objectsAt(spec, 'resourceClaims', 'spec')) {
-    found.push({ filter: 'DynamicResources', detail: `spec.resourceClaims has ${describe(claim.name)}` });
-  }
-  for (const group of ['schedulingGroup', 'workloadRef']) {
-    if (objectAt(spec, group, 'spec') !== undefined) {
-      found.push({ filter: 'GangScheduling', detail: `spec.${group} is set` });
-    }
-  }
-  const system = textAt(objectAt(spec, 'os', 'spec') ?? {}, 'name', 'spec.os') || 'linux';
-  if (system !== 'linux') {
-    found.push({ filter: 'PodOS', detail: `spec.os.name is ${describe(system)}` });
-  }
-  return found;
 }

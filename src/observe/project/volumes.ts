@@ -21,7 +21,7 @@ export function unsupportedVolumes(spec: JsonObject): readonly UnsupportedConstr
 }
 
 /** The volumes that matter to a plan, each with its name and the kind of its source only. */
-export function dropHarmlessVolumes(volumes: readonly unknown[]): readonly unknown[] {
+export function relevantVolumes(volumes: readonly unknown[]): readonly unknown[] {
   return volumes.flatMap((volume): readonly unknown[] => {
     if (!isObject(volume)) {
       return [volume];

@@ -162,6 +162,19 @@ describe('writeSnapshot', () => {
     expect(buildSnapshot(parseObjects(text, 'f'))).toEqual(buildSnapshot(items, NOON));
   });
 
+  it('can be edited by hand', () => {
+    const items = Array.from({ length: 400 }, (_, index) => ({
+      ...node,
+      metadata: { name: `node-${index}`, labels: { long: 'x'.repeat(200) } },
+    }));
+    const text = writeSnapshot(items, NOON);
+    const edited = `${text.replace('node-7"', 'node-seven"')}- kind: Node\n  apiVersion: v1\n  metadata:\n    name: added # mine\n`;
+    const names = buildSnapshot(parseObjects(edited, 'f')).nodes.map(({ name }) => name);
+    expect(names).toHaveLength(401);
+    expect(names).toEqual(expect.arrayContaining(['added', 'node-seven']));
+    expect(mistakeIn(text.replace('"node-7"', '"node-7'))).toContain('file.yaml:15: not valid YAML');
+  });
+
   it('remembers that the Metrics API was there without samples', () => {
     const read = (objects: readonly unknown[]) => buildSnapshot(parseObjects(writeSnapshot(objects, NOON), 'f'));
     expect(read([node]).usage).toBeUndefined();

@@ -1,0 +1,124 @@
+/** Objects for the contract tests against a real API server. */
+
+export const NAMESPACE = 'shop';
+
+/** What the adapters need, rule by rule; the test fails when a rule is missing. */
+export const NEEDED_RULES: readonly object[] = [
+  rule('', ['nodes', 'pods', 'namespaces', 'replicationcontrollers'], ['get', 'list']),
+  rule('apps', ['deployments', 'replicasets', 'statefulsets', 'daemonsets'], ['get', 'list']),
+  rule('batch', ['jobs'], ['get', 'list']),
+  rule('policy', ['poddisruptionbudgets'], ['list']),
+  rule('metrics.k8s.io', ['nodes', 'pods'], ['list']),
+  rule('evenkeel.dev', ['rebalancepolicies'], ['list', 'watch']),
+  rule('evenkeel.dev', ['rebalancepolicies/status', 'rebalanceplans/status'], ['patch']),
+  rule('evenkeel.dev', ['rebalanceplans'], ['get', 'list', 'watch', 'create', 'delete']),
+  rule('evenkeel.dev', ['placementhints'], ['list', 'create', 'delete']),
+  {
+    ...rule('admissionregistration.k8s.io', ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'], ['get']),
+    resourceNames: ['evenkeel-placement'],
+  },
+  rule('events.k8s.io', ['events'], ['create']),
+  rule('', ['pods/eviction'], ['create']),
+];
+
+function rule(group: string, resources: readonly string[], verbs: readonly string[]): object {
+  return { apiGroups: [group], resources, verbs };
+}
+
+/** A service account with these rules. */
+export function accountWith(name: string, rules: readonly object[]): readonly object[] {
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name };
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: NAMESPACE } },
+    { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name }, rules },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef,
+      subjects: [{ kind: 'ServiceAccount', name, namespace: NAMESPACE }],
+    },
+  ];
+}
+
+/** A node that kwok takes care of. */
+export function aNode(name: string): object {
+  const size = { cpu: '4', memory: '8Gi', pods: '50' };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: { 'kubernetes.io/hostname': name },
+      annotations: { 'metrics.k8s.io/resource-metrics-path': `/metrics/nodes/${name}/metrics/resource` },
+    },
+    status: { capacity: size, allocatable: size },
+  };
+}
+
+/** A Deployment whose pods use 50m. */
+export function aDeployment(name: string, replicas: number): object {
+  const labels = { app: name };
+  const container = {
+    name: 'main',
+    image: 'simulated',
+    env: [{ name: 'PASSWORD', value: 'hunter2' }],
+    resources: { requests: { cpu: '100m', memory: '64Mi' } },
+  };
+  const sidecar = {
+    name: 'proxy',
+    image: 'simulated',
+    restartPolicy: 'Always',
+    resources: { requests: { cpu: '25m' } },
+  };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: NAMESPACE },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels, annotations: { 'kwok.x-k8s.io/usage-cpu': '50m', 'kwok.x-k8s.io/usage-memory': '32Mi' } },
+        spec: { containers: [container], initContainers: [sidecar], terminationGracePeriodSeconds: 1 },
+      },
+    },
+  };
+}
+
+/** A PodDisruptionBudget for the pods of a Deployment. */
+export function aBudget(name: string, app: string, maxUnavailable: number): object {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name, namespace: NAMESPACE },
+    spec: { maxUnavailable, selector: { matchLabels: { app } } },
+  };
+}
+
+/** The least that counts as our admission policy being installed. */
+export function admissionPolicy(): readonly object[] {
+  const matchConstraints = {
+    resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+  };
+  const jsonPatch = { expression: '[JSONPatch{op: "add", path: "/metadata/labels/hinted", value: "yes"}]' };
+  return [
+    {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingAdmissionPolicy',
+      metadata: { name: 'evenkeel-placement' },
+      spec: {
+        failurePolicy: 'Ignore',
+        reinvocationPolicy: 'Never',
+        matchConstraints,
+        mutations: [{ patchType: 'JSONPatch', jsonPatch }],
+      },
+    },
+    {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingAdmissionPolicyBinding',
+      metadata: { name: 'evenkeel-placement' },
+      spec: { policyName: 'evenkeel-placement' },
+    },
+  ];
+}

@@ -1,0 +1,313 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createClusterReader } from '../../src/adapters/kubernetes/cluster-reader.ts';
+import { listAll, listObjects } from '../../src/adapters/kubernetes/list.ts';
+import { RESOURCES } from '../../src/adapters/kubernetes/resource.ts';
+import { followChanges } from '../../src/adapters/kubernetes/watch.ts';
+import {
+  clientOf,
+  type FakeApiServer,
+  fastClock,
+  type Handler,
+  json,
+  lines,
+  listOf,
+  NEVER,
+  reset,
+  startFakeApiServer,
+  status,
+  truncated,
+} from './fake-api-server.ts';
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
+});
+
+async function start(...handlers: readonly Handler[]): Promise<FakeApiServer> {
+  const server = await startFakeApiServer(...handlers);
+  cleanups.push(() => server.stop());
+  return server;
+}
+
+function client(server: FakeApiServer, options: Parameters<typeof clientOf>[1] = {}) {
+  const made = clientOf(server.url, options);
+  cleanups.push(() => made.close());
+  return made;
+}
+
+const named = (...names: readonly string[]) => names.map((name) => ({ metadata: { name } }));
+
+describe('a list', () => {
+  it('is read page by page', async () => {
+    const server = await start(
+      json(listOf(named('a', 'b'), { continue: 'next', resourceVersion: '5' })),
+      json(listOf(named('c'), { resourceVersion: '5' })),
+    );
+    expect(await listObjects(client(server), RESOURCES.nodes, { fieldSelector: 'x=y' }, NEVER)).toEqual(
+      named('a', 'b', 'c'),
+    );
+    expect(server.seen.map(({ query }) => Object.fromEntries(query))).toEqual([
+      { fieldSelector: 'x=y', limit: '500' },
+      { fieldSelector: 'x=y', limit: '500', continue: 'next' },
+    ]);
+  });
+
+  it('begins anew when its continue token expires', async () => {
+    const server = await start(json(listOf(named('old'), { continue: 'next' })), status(410), json(listOf(named('a'))));
+    expect(await listObjects(client(server), RESOURCES.nodes, {}, NEVER)).toEqual(named('a'));
+  });
+
+  it('begins anew when a page breaks off after some of its objects', async () => {
+    const server = await start(
+      truncated('{"items":[{"metadata":{"name":"half"}},{"meta'),
+      json(listOf(named('a', 'b'))),
+    );
+    expect(await listObjects(client(server), RESOURCES.nodes, {}, NEVER)).toEqual(named('a', 'b'));
+  });
+
+  it('repeats a page of which nothing has come yet', async () => {
+    const server = await start(
+      json(listOf(named('a'), { continue: 'next' })),
+      reset(),
+      status(429),
+      json(listOf(named('b'))),
+    );
+    expect(await listObjects(client(server), RESOURCES.nodes, {}, NEVER)).toEqual(named('a', 'b'));
+  });
+
+  it.each<[string, Handler, string]>([
+    ['is always expired', status(410), '(410)'],
+    ['always breaks off', truncated('{"items":[{}'), 'broke'],
+    ['is no list', json({ kind: 'Pod' }), 'without a list'],
+    ['is a failure in a 200', status(500, {}, 200), 'code 500'],
+    ['ends before its end', json('x'), 'broke off or is not JSON'],
+  ])('that %s is an error in the end', async (_, handler, message) => {
+    await expect(listObjects(client(await start(handler)), RESOURCES.nodes, {}, NEVER)).rejects.toThrow(message);
+  });
+
+  it('takes items apart whatever they hold and wherever the chunks end', async () => {
+    const items = [
+      { text: 'a "quoted" ]}, \\ \u00e9\u4e16\u{1f600}' },
+      { list: [[{}], { deep: ['}'] }] },
+      {},
+      { a: null },
+    ];
+    const text = Buffer.from(JSON.stringify({ metadata: { note: 'x],{"items":[' }, items, kind: 'List' }, null, 1));
+    const server = await start((_, response) => {
+      response.writeHead(200);
+      for (const byte of text) {
+        response.write(Uint8Array.of(byte));
+      }
+      response.end();
+    });
+    expect(await listObjects(client(server), RESOURCES.nodes, {}, NEVER)).toEqual(items);
+  });
+
+  it('without items, or with null for them, is empty', async () => {
+    expect(await listObjects(client(await start(json(listOf([])))), RESOURCES.nodes, {}, NEVER)).toEqual([]);
+    expect(await listObjects(client(await start(json({ items: null }))), RESOURCES.nodes, {}, NEVER)).toEqual([]);
+  });
+
+  it('gives the version and the time of its beginning', async () => {
+    const server = await start(
+      json(listOf([], { continue: 'next' }), 200, { date: 'Thu, 01 Jan 2026 10:00:00 GMT' }),
+      json(listOf([], { resourceVersion: '9' }), 200, { date: 'Thu, 01 Jan 2026 10:00:09 GMT' }),
+    );
+    const silent = { item: () => undefined, restart: () => undefined };
+    expect(await listAll(client(server), RESOURCES.nodes, {}, silent, NEVER)).toEqual({
+      resourceVersion: '9',
+      serverTime: Date.parse('2026-01-01T10:00:00Z') / 1000,
+    });
+  });
+});
+
+const event = (type: string, version: string) => ({ type, object: { metadata: { resourceVersion: version } } });
+
+/** Follows until `count` changes have been heard, or all `handlers` were used and one request more came. */
+async function follow(count: number, ...handlers: readonly Handler[]) {
+  const controller = new AbortController();
+  const clock = fastClock();
+  const errors: unknown[] = [];
+  let changes = 0;
+  const server = await start(...handlers, (_, response) => {
+    response.writeHead(200).flushHeaders();
+    controller.abort();
+  });
+  const changed = () => {
+    changes += 1;
+    if (changes === count) {
+      controller.abort();
+    }
+  };
+  await followChanges(
+    client(server, { clock }),
+    RESOURCES.policies,
+    changed,
+    (error) => errors.push(error),
+    controller.signal,
+  );
+  return { changes, errors, clock, queries: server.seen.map(({ query }) => Object.fromEntries(query)) };
+}
+
+describe('a watch', () => {
+  it('says that it can be listed, then every change, and not bookmarks', async () => {
+    const { changes, queries } = await follow(
+      3,
+      json(listOf([], { resourceVersion: '5' })),
+      lines([event('ADDED', '6'), event('BOOKMARK', '7'), event('DELETED', '8')], false),
+    );
+    expect(changes).toBe(3);
+    expect(queries).toEqual([
+      { limit: '1' },
+      { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: '5', timeoutSeconds: '180' },
+    ]);
+  });
+
+  it('goes on after its end where it was, without a list, but not in a hurry', async () => {
+    const { queries, changes, errors, clock } = await follow(
+      9,
+      json(listOf([], { resourceVersion: '5' })),
+      lines([event('ADDED', '6'), event('BOOKMARK', '8')], true),
+    );
+    expect(queries.map(({ resourceVersion }) => resourceVersion)).toEqual([undefined, '5', '8']);
+    expect([changes, errors]).toEqual([2, []]);
+    expect(clock.slept).toEqual([0.25]);
+  });
+
+  it.each<[string, Handler]>([
+    ['a 410', status(410)],
+    [
+      'a 410 in the stream',
+      lines(
+        [
+          event('ADDED', '6'),
+          { type: 'ERROR', object: { kind: 'Status', apiVersion: 'v1', code: 410, status: 'Failure' } },
+        ],
+        true,
+      ),
+    ],
+  ])('lists at once after %s', async (_, handler) => {
+    const { queries, clock, errors } = await follow(
+      9,
+      json(listOf([], { resourceVersion: '5' })),
+      handler,
+      json(listOf([], { resourceVersion: '20' })),
+    );
+    expect(queries.map(({ limit, resourceVersion }) => limit ?? resourceVersion)).toEqual(['1', '5', '1', '20']);
+    expect(clock.slept).toEqual([]);
+    expect(errors).toHaveLength(1);
+  });
+
+  it.each<[string, Handler]>([
+    ['a reset', reset()],
+    ['a 500', status(500)],
+    [
+      'a stream that breaks off',
+      truncated('{"type":"ADDED","object":{"metadata":{"resourceVersion":"6"}}}\n{"type":"MODI'),
+    ],
+    ['a line that is no event', lines(['hello'], false)],
+  ])('lists anew after %s, backing off', async (_, handler) => {
+    const { queries, clock } = await follow(
+      9,
+      json(listOf([], { resourceVersion: '5' })),
+      handler,
+      json(listOf([], { resourceVersion: '20' })),
+    );
+    expect(queries.map(({ limit, resourceVersion }) => limit ?? resourceVersion)).toEqual(['1', '5', '1', '20']);
+    expect(clock.slept).toEqual([0.25]);
+  });
+
+  it('survives a server that is down for a while, and a listener that throws', async () => {
+    const { errors, clock, changes } = await follow(
+      9,
+      status(503),
+      reset(),
+      status(403),
+      json(listOf([], { resourceVersion: '5' })),
+    );
+    expect([errors.length, changes]).toEqual([3, 1]);
+    expect(clock.slept).toEqual([0.25, 0.5, 1]);
+    const server = await start(json(listOf([])));
+    const controller = new AbortController();
+    const heard: unknown[] = [];
+    await followChanges(
+      client(server),
+      RESOURCES.policies,
+      () => {
+        throw new Error('mine');
+      },
+      (error) => {
+        heard.push(error);
+        controller.abort();
+      },
+      controller.signal,
+    );
+    expect(heard).toMatchObject([{ message: 'mine' }]);
+  });
+});
+
+describe('a snapshot', () => {
+  const node = { metadata: { name: 'a', uid: 'n' }, status: { allocatable: { cpu: '1' }, conditions: [] } };
+  const route =
+    (routes: Record<string, Handler>): Handler =>
+    (seen, response, socket) =>
+      (routes[seen.path] ?? json(listOf([])))(seen, response, socket);
+
+  it('is read from all lists, at the earliest time of theirs', async () => {
+    const server = await start(
+      route({
+        '/api/v1/nodes': json(listOf([node]), 200, { date: 'Thu, 01 Jan 2026 10:00:00 GMT' }),
+        '/apis/metrics.k8s.io/v1beta1/nodes': json(
+          listOf([
+            {
+              metadata: { name: 'a' },
+              timestamp: '2026-01-01T10:00:00Z',
+              window: '20s',
+              usage: { cpu: '1', memory: '1' },
+            },
+          ]),
+        ),
+      }),
+    );
+    const snapshot = await createClusterReader(client(server)).snapshot(NEVER);
+    expect(snapshot).toMatchObject({ takenAt: Date.parse('2026-01-01T10:00:00Z') / 1000, problems: [] });
+    expect([...(snapshot.usage?.nodes.keys() ?? [])]).toEqual(['a']);
+    expect(server.seen.find(({ path }) => path === '/api/v1/pods')?.query.get('fieldSelector')).toBe(
+      'status.phase!=Succeeded,status.phase!=Failed',
+    );
+  });
+
+  it('does without usage where the Metrics API is not there, and says so', async () => {
+    const gone: Handler = (_, response) => response.writeHead(404).end('404 page not found');
+    const server = await start(
+      route({ '/apis/metrics.k8s.io/v1beta1/nodes': gone, '/apis/metrics.k8s.io/v1beta1/pods': status(503) }),
+    );
+    const { usage, problems } = await createClusterReader(client(server)).snapshot(NEVER);
+    expect(usage).toBeUndefined();
+    expect(problems).toEqual([
+      'the Metrics API cannot be read: list pods.metrics.k8s.io: code 503 (503)',
+      'the Metrics API cannot be read: the API server does not serve nodes of metrics.k8s.io/v1beta1: install metrics-server',
+    ]);
+  });
+
+  it('fails when one of its lists is forbidden, usage included', async () => {
+    const forbidden = await start(route({ '/apis/apps/v1/replicasets': status(403) }));
+    await expect(createClusterReader(client(forbidden)).snapshot(NEVER)).rejects.toThrow(
+      'grant the verb list on replicasets in API group "apps"',
+    );
+    const metrics = await start(route({ '/apis/metrics.k8s.io/v1beta1/pods': status(403) }));
+    await expect(createClusterReader(client(metrics)).snapshot(NEVER)).rejects.toThrow('API group "metrics.k8s.io"');
+  });
+
+  it('holds each object once when a list begins anew', async () => {
+    let asked = 0;
+    const nodes: Handler = (seen, response, socket) => {
+      asked += 1;
+      const answer =
+        asked === 1 ? json(listOf([node], { continue: 'c' })) : asked === 2 ? status(410) : json(listOf([node]));
+      answer(seen, response, socket);
+    };
+    const snapshot = await createClusterReader(client(await start(route({ '/api/v1/nodes': nodes })))).snapshot(NEVER);
+    expect([snapshot.nodes.length, snapshot.problems]).toEqual([1, []]);
+  });
+});
