@@ -113,7 +113,7 @@ export interface StoredPolicy {
 export interface PolicyStore {
   /** All policies, defaulted and validated. */
   list(signal: AbortSignal): Promise<readonly StoredPolicy[]>;
-  /** Replaces status by merge patch. Throws ConflictError when the policy is gone. */
+  /** Replaces status. Throws ConflictError when the policy is gone, or was made anew. */
   writeStatus(policy: RebalancePolicy, status: RebalancePolicyStatus, signal: AbortSignal): Promise<void>;
   /**
    * Calls `changed` after every change of a policy or plan until aborted; re-lists after gaps, with jittered back-off.
