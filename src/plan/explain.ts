@@ -18,7 +18,7 @@ export interface ExplainInput {
   readonly refused: ReadonlyMap<number, BudgetRefusal>;
 }
 
-/** Why each movable pod stays, with its numbers: budget, place in the balance, filters, size, gain, in this order. */
+/** Why each movable pod stays, with its numbers: place in the balance, budget, filters, size, gain, in this order. */
 export function explainStay(input: ExplainInput): (pod: number) => Reason {
   const { state, bounds, refused } = input;
   const below = shared(
@@ -27,12 +27,12 @@ export function explainStay(input: ExplainInput): (pod: number) => Reason {
   );
   const outlooks = createOutlooks(state, bounds);
   return (pod) => {
+    if (state.load(state.nodeOf(pod)) <= bounds.sourceAbove) {
+      return below(pod);
+    }
     const refusal = refused.get(pod);
     if (refusal !== undefined) {
       return refusal;
-    }
-    if (state.load(state.nodeOf(pod)) <= bounds.sourceAbove) {
-      return below(pod);
     }
     const outlook = outlooks(pod);
     const target = outlook.targets.find((node) => node !== state.nodeOf(pod));

@@ -1,7 +1,8 @@
 import type { Budget, BudgetRefusal } from './budgets/budget.ts';
+import type { Budgets } from './budgets/index.ts';
 import type { Refusal } from './filters/refusal.ts';
 import { isImprovement, type State } from './state.ts';
-import type { Proposal, Reach, Strategy, Verdict } from './strategies/strategy.ts';
+import type { Proposal, Reach, Strategy, Terms, Verdict } from './strategies/strategy.ts';
 
 /** A move that the planner has accepted, with what it was worth at its position. Places and loads. */
 export interface AcceptedMove {
@@ -28,6 +29,8 @@ export interface Judge {
   readonly accepted: readonly AcceptedMove[];
   /** Budgets that refused pods, by place of the pod. */
   readonly refused: ReadonlyMap<number, BudgetRefusal>;
+  /** What strategies are told beforehand. */
+  readonly terms: Terms;
   /** Accepts a proposal and carries it out on the state, or refuses it. */
   readonly judge: (proposal: Proposal) => Verdict;
 }
@@ -39,7 +42,7 @@ export interface Judge {
  */
 export function createJudge(
   state: State,
-  budgets: readonly Budget[],
+  { budgets, maxMoves }: Budgets,
   judgedBy: Strategy['judgedBy'],
   minGain: number,
 ): Judge {
@@ -52,8 +55,16 @@ export function createJudge(
     movability(state, proposal) ??
     infeasibility(state, proposal) ??
     (gains(proposal) ? undefined : { kind: 'NoGain' }) ??
-    overBudget(budgets, proposal);
+    overBudget(budgets, proposal.pod);
+  const mayMove = (pod: number): boolean => {
+    const objection = overBudget(budgets, pod);
+    if (objection?.kind === 'Budget') {
+      refused.set(pod, objection.refusal);
+    }
+    return objection === undefined;
+  };
   return {
+    terms: { minGain, mayMove, movesLeft: () => maxMoves - accepted.length },
     accepted,
     refused,
     judge: (proposal) => {
@@ -85,7 +96,7 @@ function infeasibility(state: State, { pod, to }: Proposal): Objection | undefin
   return refusal === undefined ? undefined : { kind: 'Filter', refusal };
 }
 
-function overBudget(budgets: readonly Budget[], { pod }: Proposal): Objection | undefined {
+function overBudget(budgets: readonly Budget[], pod: number): Objection | undefined {
   for (const { check, reach } of budgets) {
     const refusal = check(pod);
     if (refusal !== undefined) {

@@ -81,7 +81,7 @@ export function tabulate(
 }
 
 function startOf(sample: Participant['sample']): number {
-  return sample === undefined ? 0 : sample.timestamp - (sample.window > 0 ? sample.window : 0);
+  return sample === undefined ? 0 : sample.timestamp - (Number.isNaN(sample.window) ? 0 : sample.window);
 }
 
 /** The load model of a policy over `tables`. */

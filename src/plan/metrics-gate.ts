@@ -116,7 +116,8 @@ export function gateMessage(
   if (usage === undefined) {
     return {
       kind: 'MetricsUnavailable',
-      message: 'the Metrics API is not served, or the snapshot holds no NodeMetrics',
+      message:
+        'there are no metrics: install metrics-server, or add to the files what kubectl get nodes.metrics.k8s.io and pods.metrics.k8s.io -A -o yaml print, or write load.source: Requests',
     };
   }
   if (ratio >= minCoverage) {

@@ -26,8 +26,8 @@ import { initialState, type StateView } from './state.ts';
 export function plan(snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
   const survey = surveyOf(snapshot, options);
   const { coverage } = survey.participation;
-  const gate =
-    options.load.source === 'Requests' ? undefined : gateMessage(snapshot.usage, coverage, options.load.minCoverage);
+  const needsSamples = options.load.source === 'MetricsAPI' && snapshot.nodes.length > 0;
+  const gate = !needsSamples ? undefined : gateMessage(snapshot.usage, coverage, options.load.minCoverage);
   if (gate !== undefined) {
     const nodes = {
       code: 'NodeNotParticipating',
@@ -126,7 +126,8 @@ function earlyOutcome(
 ): EarlyOutcome | undefined {
   const nodes = cluster.nodes.length;
   if (nodes < 2) {
-    const message = `${nodes === 0 ? 'no node takes' : 'only one node takes'} part`;
+    const all = survey.snapshot.nodes.length;
+    const message = `${nodes === 0 ? 'no node takes' : 'only one node takes'} part, of ${all} in the cluster: it takes two`;
     const reason = {
       code: 'NoFeasibleNode',
       message: `there is no other node: ${message}`,

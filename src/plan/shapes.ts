@@ -66,7 +66,9 @@ function classify(
   });
   const verdicts = samples.map(() => new Uint8Array(nodes.length));
   const decide = (shapeClass: number, node: number): number => {
-    const [subject, info, room] = [samples[shapeClass], nodes[node], rooms[node]];
+    const subject = samples[shapeClass];
+    const info = nodes[node];
+    const room = rooms[node];
     const known = subject !== undefined && info !== undefined && room !== undefined;
     return known && staticRefusal(subject, info, room) === undefined ? ALLOWED : REFUSED;
   };

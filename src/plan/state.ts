@@ -2,6 +2,7 @@ import type { Cluster } from './cluster.ts';
 import { dynamicRefusal, firstRefusal } from './filters/index.ts';
 import type { Refusal } from './filters/refusal.ts';
 import { toFraction } from './load.ts';
+import { emptyLedger, type LoadLedger } from './load-ledger.ts';
 import { copyRoom, occupy, type Room, vacate } from './room.ts';
 
 /** Where every pod is at one position of a plan, to look at. Nodes and pods are named by their place. */
@@ -35,14 +36,14 @@ export interface StateView {
 
 /** Where every pod is, to be changed. */
 export interface State extends StateView {
+  /** Node by place of the pod. */
+  readonly placement: Int32Array;
   /** Takes a movable pod off its node. */
   readonly lift: (pod: number) => void;
   /** Puts a lifted pod on a node. Checks nothing. */
   readonly place: (pod: number, node: number) => void;
   /** Lifts and places. */
   readonly move: (pod: number, node: number) => void;
-  /** Node by place of the pod. */
-  readonly placement: Int32Array;
 }
 
 /** Below what rounding can make of a change that is none. */
@@ -55,150 +56,62 @@ export function isImprovement(change: number): boolean {
 
 /** A state in which every pod is where the snapshot has it. */
 export function initialState(cluster: Cluster): State {
-  const { load, nodes, pods, home } = cluster;
-  const sums = new Float64Array(load.dimensions * nodes.length);
-  const own = new Float64Array(load.dimensions * pods.length);
-  for (let dimension = 0; dimension < load.dimensions; dimension += 1) {
-    nodes.forEach((_, node) => {
-      sums[dimension * nodes.length + node] = load.ofFloor(node, dimension);
-    });
-    home.forEach((node, pod) => {
-      if (node >= 0) {
-        const added = load.ofPod(pod, node, dimension);
-        own[dimension * pods.length + pod] = added;
-        sums[dimension * nodes.length + node] = (sums[dimension * nodes.length + node] ?? 0) + added;
-      }
-    });
-  }
-  return createState(cluster, {
-    placement: home.slice(),
-    sums,
-    own,
-    rooms: cluster.rooms.map(copyRoom),
-    arrivals: new Map(),
+  const { load, nodes, pods, home, rooms } = cluster;
+  const loads = emptyLedger(load, nodes.length, pods.length);
+  home.forEach((node, pod) => {
+    if (node >= 0) {
+      loads.add(node, pod);
+    }
   });
+  return createState({ cluster, placement: home.slice(), loads, rooms: rooms.map(copyRoom), arrivals: new Map() });
 }
 
 interface Contents {
+  readonly cluster: Cluster;
   readonly placement: Int32Array;
-  /** Sum of loads by dimension and node. */
-  readonly sums: Float64Array;
-  /** What each pod adds to its node, by dimension and pod. */
-  readonly own: Float64Array;
+  readonly loads: LoadLedger;
   readonly rooms: readonly Room[];
-  /** Pods by a node that is not their home. */
-  readonly arrivals: Map<number, number[]>;
+  /** Pods by a node that is not their home; may list pods that have left again. Lists are replaced, never changed. */
+  readonly arrivals: Map<number, readonly number[]>;
 }
 
-function createState(cluster: Cluster, contents: Contents): State {
-  const { placement, sums, own, rooms, arrivals } = contents;
-  const { shapes, load: model, nodes, pods, movableByNode } = cluster;
-  const { dimensions } = model;
+function createState(contents: Contents): State {
+  const { cluster, placement, loads, arrivals } = contents;
   const changes: number[] = [];
   const nodeOf = (pod: number): number => placement[pod] ?? -1;
-
-  const highest = (node: number, pod: number, sign: 1 | -1 | 0): number => {
-    let most = 0;
-    for (let dimension = 0; dimension < dimensions; dimension += 1) {
-      const sum = sums[dimension * nodes.length + node] ?? 0;
-      const added = sign > 0 ? model.ofPod(pod, node, dimension) : (own[dimension * pods.length + pod] ?? 0);
-      most = Math.max(most, sum + sign * added);
-    }
-    return most;
-  };
-  const load = (node: number): number => (dimensions === 1 ? (sums[node] ?? 0) : highest(node, 0, 0));
-  const loadWithout = (pod: number): number =>
-    dimensions === 1 ? (sums[nodeOf(pod)] ?? 0) - (own[pod] ?? 0) : highest(nodeOf(pod), pod, -1);
-  const loadWith = (pod: number, node: number): number =>
-    dimensions === 1 ? (sums[node] ?? 0) + model.ofPod(pod, node, 0) : highest(node, pod, 1);
-
-  const deviation = (value: number): number => toFraction(value - model.mean) ** 2;
-  const weight = (node: number): number => model.weights[node] ?? 0;
-
-  const allows = (pod: number, node: number): boolean => {
-    const shape = shapes.ofPod[pod] ?? -1;
-    return shape >= 0 && shapes.allows(shapes.classOf[shape] ?? -1, node);
-  };
-  const verdict = (pod: number, node: number, filters: typeof firstRefusal): Refusal | undefined => {
-    const [subject, info, room] = [shapes.subjects[shapes.ofPod[pod] ?? -1], nodes[node], rooms[node]];
-    if (subject === undefined || info === undefined || room === undefined) {
-      throw new RangeError(`no shape for pod ${pod}, or no node ${node}`);
-    }
-    return filters(subject, info, room);
-  };
-
+  const { load } = loads;
   const lift = (pod: number): void => {
     const node = nodeOf(pod);
-    for (let dimension = 0; dimension < dimensions; dimension += 1) {
-      const place = dimension * nodes.length + node;
-      sums[place] = (sums[place] ?? 0) - (own[dimension * pods.length + pod] ?? 0);
-    }
-    change(node, pod, vacate);
+    loads.remove(node, pod);
+    updateRoom(contents, node, pod, vacate);
     placement[pod] = -1;
+    changes.push(node);
   };
   const place = (pod: number, node: number): void => {
-    for (let dimension = 0; dimension < dimensions; dimension += 1) {
-      const added = model.ofPod(pod, node, dimension);
-      own[dimension * pods.length + pod] = added;
-      sums[dimension * nodes.length + node] = (sums[dimension * nodes.length + node] ?? 0) + added;
-    }
-    change(node, pod, occupy);
+    loads.add(node, pod);
+    updateRoom(contents, node, pod, occupy);
     placement[pod] = node;
+    changes.push(node);
     if (cluster.home[pod] !== node) {
       arrivals.set(node, [...(arrivals.get(node) ?? []), pod]);
     }
   };
-  const change = (node: number, pod: number, update: typeof occupy): void => {
-    const room = rooms[node];
-    const constraints = pods[pod]?.constraints;
-    if (room !== undefined && constraints !== undefined) {
-      update(room, constraints);
-    }
-    changes.push(node);
-  };
-
   return {
     cluster,
     changes,
     placement,
     nodeOf,
     load,
-    loadWithout,
-    loadWith,
-    gain: (pod, node) => Math.max(load(nodeOf(pod)), load(node)) - Math.max(loadWithout(pod), loadWith(pod, node)),
-    objective: () => nodes.reduce((sum, _, node) => sum + weight(node) * deviation(load(node)), 0),
-    objectiveChange: (pod, node) => {
-      const from = nodeOf(pod);
-      const source = weight(from) * (deviation(loadWithout(pod)) - deviation(load(from)));
-      return source + weight(node) * (deviation(loadWith(pod, node)) - deviation(load(node)));
-    },
-    fits: (pod, node) => allows(pod, node) && verdict(pod, node, dynamicRefusal) === undefined,
-    refusal: (pod, node) => verdict(pod, node, firstRefusal),
-    movablePodsOn: (node) => {
-      const [first, last] = [movableByNode.start[node] ?? 0, movableByNode.start[node + 1] ?? 0];
-      const found: number[] = [];
-      for (let position = first; position < last; position += 1) {
-        const pod = movableByNode.pods[position] ?? -1;
-        if (placement[pod] === node) {
-          found.push(pod);
-        }
-      }
-      // A pod may come, leave and come again: the list of arrivals then has it twice.
-      for (const pod of new Set(arrivals.get(node))) {
-        if (placement[pod] === node) {
-          found.push(pod);
-        }
-      }
-      return found;
-    },
-    fork: () =>
-      createState(cluster, {
-        placement: placement.slice(),
-        sums: sums.slice(),
-        own: own.slice(),
-        rooms: rooms.map(copyRoom),
-        arrivals: new Map(arrivals),
-      }),
+    loadWithout: (pod) => loads.without(nodeOf(pod), pod),
+    loadWith: (pod, node) => loads.with(node, pod),
+    gain: (pod, node) =>
+      Math.max(load(nodeOf(pod)), load(node)) - Math.max(loads.without(nodeOf(pod), pod), loads.with(node, pod)),
+    objective: () => cluster.nodes.reduce((sum, _, node) => sum + penalty(cluster, node, load(node)), 0),
+    objectiveChange: (pod, node) => objectiveChange(contents, pod, nodeOf(pod), node),
+    fits: (pod, node) => isAllowed(cluster, pod, node) && refusalBy(dynamicRefusal, contents, pod, node) === undefined,
+    refusal: (pod, node) => refusalBy(firstRefusal, contents, pod, node),
+    movablePodsOn: (node) => movablePodsOn(contents, node),
+    fork: () => fork(contents),
     lift,
     place,
     move: (pod, node) => {
@@ -206,4 +119,69 @@ function createState(cluster: Cluster, contents: Contents): State {
       place(pod, node);
     },
   };
+}
+
+function fork({ cluster, placement, loads, rooms, arrivals }: Contents): State {
+  return createState({
+    cluster,
+    placement: placement.slice(),
+    loads: loads.fork(),
+    rooms: rooms.map(copyRoom),
+    arrivals: new Map(arrivals),
+  });
+}
+
+/** What a node contributes to the objective at some load. */
+function penalty({ load }: Cluster, node: number, value: number): number {
+  return (load.weights[node] ?? 0) * toFraction(value - load.mean) ** 2;
+}
+
+function objectiveChange({ cluster, loads }: Contents, pod: number, from: number, to: number): number {
+  const source = penalty(cluster, from, loads.without(from, pod)) - penalty(cluster, from, loads.load(from));
+  return source + penalty(cluster, to, loads.with(to, pod)) - penalty(cluster, to, loads.load(to));
+}
+
+function updateRoom({ cluster, rooms }: Contents, node: number, pod: number, update: typeof occupy): void {
+  const room = rooms[node];
+  const constraints = cluster.pods[pod]?.constraints;
+  if (room !== undefined && constraints !== undefined) {
+    update(room, constraints);
+  }
+}
+
+function isAllowed({ shapes }: Cluster, pod: number, node: number): boolean {
+  const shape = shapes.ofPod[pod] ?? -1;
+  return shape >= 0 && shapes.allows(shapes.classOf[shape] ?? -1, node);
+}
+
+function refusalBy(
+  filters: typeof firstRefusal,
+  { cluster: { shapes, nodes }, rooms }: Contents,
+  pod: number,
+  node: number,
+): Refusal | undefined {
+  const subject = shapes.subjects[shapes.ofPod[pod] ?? -1];
+  const info = nodes[node];
+  const room = rooms[node];
+  if (subject === undefined || info === undefined || room === undefined) {
+    throw new RangeError(`no shape for pod ${pod}, or no node ${node}`);
+  }
+  return filters(subject, info, room);
+}
+
+function movablePodsOn({ cluster, placement, arrivals }: Contents, node: number): readonly number[] {
+  const { start, pods } = cluster.movableByNode;
+  const found: number[] = [];
+  for (let position = start[node] ?? 0; position < (start[node + 1] ?? 0); position += 1) {
+    const pod = pods[position] ?? -1;
+    if (placement[pod] === node) {
+      found.push(pod);
+    }
+  }
+  const arrived = arrivals.get(node);
+  if (arrived !== undefined) {
+    // A pod that came, left and came again is listed twice.
+    found.push(...[...new Set(arrived)].filter((pod) => placement[pod] === node));
+  }
+  return found;
 }

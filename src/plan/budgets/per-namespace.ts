@@ -2,9 +2,12 @@ import type { PodInfo } from '../../model/pod.ts';
 import type { BudgetOptions } from '../options.ts';
 import { type Budget, createTally, isSpent } from './budget.ts';
 
-/** Pods of one namespace that a plan moves. */
-export function perNamespace(entries: readonly BudgetOptions[], pods: readonly PodInfo[]): Budget {
+/** Pods of one namespace that a plan moves; `undefined` when no entry limits them. */
+export function perNamespace(entries: readonly BudgetOptions[], pods: readonly PodInfo[]): Budget | undefined {
   const limit = Math.min(Number.POSITIVE_INFINITY, ...entries.flatMap((entry) => entry.perNamespace ?? []));
+  if (limit === Number.POSITIVE_INFINITY) {
+    return undefined;
+  }
   const tally = createTally<string>();
   const namespaceOf = (pod: number): string => pods[pod]?.namespace ?? '';
   return {

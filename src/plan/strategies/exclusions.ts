@@ -1,36 +1,44 @@
 import type { StateView } from '../state.ts';
-import type { Proposal, Verdict } from './strategy.ts';
+import type { Proposal, Terms, Verdict } from './strategy.ts';
 
-/** What the planner's refusals have ruled out for the rest of a plan, so that nothing is proposed twice. */
+/** What is ruled out for the rest of a plan, so that nothing is proposed in vain or twice. */
 export interface Exclusions {
   /** Whether the pod may still be proposed. */
   readonly allows: (pod: number) => boolean;
   /** Whether nothing at all is accepted any more. */
   readonly isOver: () => boolean;
-  /** Takes note of the verdict on a proposal that was made in the current state. */
-  readonly note: (proposal: Proposal, from: number, verdict: Verdict) => void;
+  /** Yields a proposal, takes note of the verdict, and returns whether it was accepted. */
+  readonly offer: (proposal: Proposal) => Generator<Proposal, boolean, Verdict>;
 }
 
 /**
- * No exclusions yet. A pod that has been moved is out as well, since a plan moves it at most once. A refusal of a single
- * move takes out the pod: strategies propose only what fits and gains, so that is rare.
+ * No exclusions yet. A pod that has been moved is out, since a plan moves it at most once, and so is one that the budgets
+ * refuse, since they only get tighter. A refusal of a single move takes out its pod: strategies propose only what fits and
+ * gains, so that is rare.
  */
-export function createExclusions({ cluster }: StateView): Exclusions {
+export function createExclusions({ cluster }: StateView, { mayMove }: Terms): Exclusions {
   const pods = new Uint8Array(cluster.pods.length);
   const nodes = new Uint8Array(cluster.nodes.length);
   let over = false;
+  const homeOf = (pod: number): number => cluster.home[pod] ?? -1;
   return {
-    allows: (pod) => pods[pod] !== 1 && nodes[cluster.home[pod] ?? -1] !== 1,
+    allows: (pod) => {
+      if (pods[pod] === 1 || nodes[homeOf(pod)] === 1) {
+        return false;
+      }
+      pods[pod] = mayMove(pod) ? 0 : 1;
+      return pods[pod] === 0;
+    },
     isOver: () => over,
-    note: ({ pod }, from, verdict) => {
-      pods[pod] = 1;
-      if (verdict.accepted) {
-        return;
+    offer: function* offer(proposal) {
+      const verdict = yield proposal;
+      pods[proposal.pod] = 1;
+      const reach = verdict.accepted ? 'Pod' : verdict.reach;
+      if (reach === 'Node') {
+        nodes[homeOf(proposal.pod)] = 1;
       }
-      if (verdict.reach === 'Node') {
-        nodes[from] = 1;
-      }
-      over ||= verdict.reach === 'Plan';
+      over ||= reach === 'Plan';
+      return verdict.accepted;
     },
   };
 }

@@ -21,7 +21,7 @@ export function greedyAssignment(view: StateView, tolerance: number | undefined)
   }
   const targets = createTargets(state);
   for (const pod of pods) {
-    const home = cluster.home[pod] ?? -1;
+    const home = view.nodeOf(pod);
     const best = targets.leastLoaded(pod, ANYWHERE);
     const stays = tolerance !== undefined && best >= 0 && best !== home && state.fits(pod, home);
     const keep = stays && state.loadWith(pod, home) <= state.loadWith(pod, best) + tolerance;

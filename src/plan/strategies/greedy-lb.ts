@@ -1,12 +1,13 @@
 import { percent } from '../format.ts';
 import { toFraction, toLoad } from '../load.ts';
 import type { StrategyOptions } from '../options.ts';
-import { isImprovement, type State, type StateView } from '../state.ts';
-import { createExclusions, type Exclusions } from './exclusions.ts';
+import type { State, StateView } from '../state.ts';
+import { createExclusions } from './exclusions.ts';
 import { bySize, greedyAssignment } from './greedy-assignment.ts';
-import { type LevelOptions, level } from './level.ts';
+import { lower, raise } from './level.ts';
 import { keepLoadInPlace } from './minimize-moves.ts';
-import type { Bounds, Proposal, Proposals, Strategy } from './strategy.ts';
+import { helps, settle, straight, type Way, type WayTerms } from './settle.ts';
+import type { Bounds, Proposal, Proposals, Strategy, Terms } from './strategy.ts';
 
 /** Settings of GreedyLB. */
 export type GreedyOptions = Extract<StrategyOptions, { type: 'GreedyLB' }>;
@@ -28,7 +29,13 @@ export function greedyLb(options: GreedyOptions): Strategy {
     ? {
         judgedBy: 'EachMove',
         bounds: (state) => bandBounds(state, options),
-        propose: (state, minGain) => proposeFewMoves(state, minGain, options),
+        propose: (state, terms) =>
+          settle(
+            state,
+            terms,
+            (from, way) => findShortest(from, way, toLoad(options.tolerance)),
+            () => true,
+          ),
       }
     : { judgedBy: 'WholePlan', bounds: anyBounds, propose: proposePublished };
 }
@@ -55,99 +62,73 @@ function anyBounds(): Bounds {
 }
 
 /** Every pod to its place in the greedy assignment, the largest first; what does not fit yet is tried again later. */
-function* proposePublished(state: StateView): Proposals {
+function* proposePublished(state: StateView, terms: Terms): Proposals {
   const target = greedyAssignment(state, undefined);
-  const exclusions = createExclusions(state);
+  const exclusions = createExclusions(state, terms);
   let waiting = bySize(state.cluster).filter((pod) => target[pod] !== state.nodeOf(pod));
-  let before: number;
-  do {
+  for (let before = -1; before !== waiting.length && !exclusions.isOver(); ) {
     before = waiting.length;
     for (const pod of waiting) {
       const to = target[pod] ?? -1;
-      if (exclusions.allows(pod) && !exclusions.isOver() && state.fits(pod, to)) {
-        yield* offer(state, exclusions, { pod, to });
+      if (!exclusions.isOver() && exclusions.allows(pod) && state.fits(pod, to)) {
+        yield* exclusions.offer({ pod, to });
       }
     }
-    waiting = waiting.filter((pod) => exclusions.allows(pod));
-  } while (waiting.length > 0 && waiting.length < before && !exclusions.isOver());
-}
-
-/** Works out where to go, proposes the moves, and after refusals works out where to go from there. */
-function* proposeFewMoves(state: StateView, minGain: number, { tolerance }: GreedyOptions): Proposals {
-  const exclusions = createExclusions(state);
-  const half = toLoad(tolerance) / 2;
-  const { mean } = state.cluster.load;
-  const options: LevelOptions = { low: mean - half, high: mean + half, minGain, allows: exclusions.allows };
-  let way: readonly Proposal[];
-  let accepted: number;
-  do {
-    accepted = 0;
-    way = shortestWay(state, options, toLoad(tolerance));
-    for (const proposal of way) {
-      if (exclusions.allows(proposal.pod)) {
-        accepted += (yield* offer(state, exclusions, proposal)) ? 1 : 0;
-      }
-      if (exclusions.isOver()) {
-        return;
-      }
-    }
-  } while (accepted > 0 && accepted < way.length);
-}
-
-function* offer(
-  state: StateView,
-  exclusions: Exclusions,
-  proposal: Proposal,
-): Generator<Proposal, boolean, Parameters<Exclusions['note']>[2]> {
-  const from = state.nodeOf(proposal.pod);
-  const verdict = yield proposal;
-  exclusions.note(proposal, from, verdict);
-  return verdict.accepted;
-}
-
-/** The moves from `state` to the better of the two balances, each pod once and straight to its last node. */
-function shortestWay(state: StateView, options: LevelOptions, tolerance: number): readonly Proposal[] {
-  const single = state.fork();
-  const singleMoves = straight(state, level(single, options));
-  const rest = Math.sqrt(single.objective());
-  if (rest <= toFraction(tolerance) / 2) {
-    return singleMoves;
+    waiting = waiting.filter(exclusions.allows);
   }
-  const assigned = state.fork();
-  const assignedMoves = straight(state, [...assign(assigned, options, tolerance), ...level(assigned, options)]);
-  const difference = Math.sqrt(assigned.objective()) - rest;
-  const tie = toFraction(tolerance) / 4;
-  const better = Math.abs(difference) <= tie ? assignedMoves.length < singleMoves.length : difference < 0;
-  return better ? assignedMoves : singleMoves;
 }
 
-/** Carries out as much of the greedy assignment on `state` as helps at its position. */
-function assign(state: State, { minGain, allows }: LevelOptions, tolerance: number): readonly Proposal[] {
-  const target = keepLoadInPlace(state, greedyAssignment(state, tolerance), tolerance, minGain);
-  const moves: Proposal[] = [];
-  let waiting = bySize(state.cluster).filter((pod) => target[pod] !== state.nodeOf(pod) && allows(pod));
-  let before: number;
-  do {
-    before = waiting.length;
-    waiting = waiting.filter((pod) => {
-      const to = target[pod] ?? -1;
-      const helps = state.gain(pod, to) >= Math.max(minGain, 1) && isImprovement(state.objectiveChange(pod, to));
-      if (!helps || !state.fits(pod, to)) {
-        return true;
-      }
-      state.move(pod, to);
-      moves.push({ pod, to });
-      return false;
-    });
-  } while (waiting.length > 0 && waiting.length < before);
+/** To the better of the two balances. */
+function findShortest(scratch: State, terms: WayTerms, tolerance: number): Way {
+  const start = scratch.fork();
+  const single = levelOut(scratch, terms, tolerance, []);
+  const rest = Math.sqrt(scratch.objective());
+  if (rest <= toFraction(tolerance) / 2 || single.length >= terms.maxMoves) {
+    return { moves: single, isFinal: true };
+  }
+  const other = start.fork();
+  const assigned = levelOut(other, terms, tolerance, assign(other, terms, tolerance));
+  const difference = Math.sqrt(other.objective()) - rest;
+  const tie = toFraction(tolerance) / 4;
+  const fewer = straight(start, assigned).length < straight(start, single).length;
+  if (Math.abs(difference) <= tie ? !fewer : difference > 0) {
+    return { moves: single, isFinal: false };
+  }
+  for (const pod of scratch.placement.keys()) {
+    const node = other.nodeOf(pod);
+    if (node !== scratch.nodeOf(pod)) {
+      scratch.move(pod, node);
+    }
+  }
+  return { moves: assigned, isFinal: false };
+}
+
+/** Moves single pods until every node ties with the mean or nothing helps. Every move lowers the objective, so this ends. */
+function levelOut(state: State, terms: WayTerms, tolerance: number, moves: Proposal[]): Proposal[] {
+  const { mean } = state.cluster.load;
+  for (let before = -1; before !== moves.length; ) {
+    before = moves.length;
+    lower(state, mean + tolerance / 2, terms, moves);
+    raise(state, mean - tolerance / 2, terms, moves);
+  }
   return moves;
 }
 
-/** Each pod once, at the position of its last move, and not at all when it came back. */
-function straight(state: StateView, moves: readonly Proposal[]): readonly Proposal[] {
-  const last = new Map<number, number>();
-  moves.forEach(({ pod }, position) => {
-    last.set(pod, position);
-  });
-  return moves.filter(({ pod, to }, position) => last.get(pod) === position && to !== state.nodeOf(pod));
+/** Carries out as much of the greedy assignment on `state` as helps at its position. */
+function assign(state: State, { minGain, allows, maxMoves }: WayTerms, tolerance: number): Proposal[] {
+  const target = keepLoadInPlace(state, greedyAssignment(state, tolerance), tolerance, minGain);
+  const moves: Proposal[] = [];
+  let waiting = bySize(state.cluster).filter((pod) => target[pod] !== state.nodeOf(pod) && allows(pod));
+  for (let before = -1; before !== waiting.length; ) {
+    before = waiting.length;
+    for (const pod of waiting) {
+      const proposal = { pod, to: target[pod] ?? -1 };
+      if (moves.length < maxMoves && helps(state, proposal, minGain)) {
+        state.move(pod, proposal.to);
+        moves.push(proposal);
+      }
+    }
+    waiting = waiting.filter((pod) => target[pod] !== state.nodeOf(pod));
+  }
+  return moves;
 }

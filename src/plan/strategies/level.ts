@@ -1,47 +1,35 @@
-import { isImprovement, type State } from '../state.ts';
+import type { State } from '../state.ts';
+import { isImprovement } from '../state.ts';
 import { bestMoveFrom } from './best-move.ts';
 import { createLoadOrder, type LoadOrder } from './load-order.ts';
 import { createNodeHeap } from './node-heap.ts';
+import type { WayTerms } from './settle.ts';
 import type { Proposal } from './strategy.ts';
 import { createTargets } from './targets.ts';
 
-/** What leveling may do. Loads are those of load.ts. */
-export interface LevelOptions {
-  /** Nodes between `low` and `high` count as equally loaded. */
-  readonly low: number;
-  readonly high: number;
-  readonly minGain: number;
-  readonly allows: (pod: number) => boolean;
-}
-
-/** Nodes that are asked, the highest first, for a pod that fills a low node; a node that none of them can fill stays low. */
-const SOURCES_PER_TARGET = 16;
+const ANYWHERE = { below: Number.POSITIVE_INFINITY, upTo: Number.POSITIVE_INFINITY };
 
 /**
- * Moves single pods of `state` until every node is between `low` and `high` or no move that gains `minGain` helps: first
- * down from the nodes above, the highest first, then up to the nodes below. Returns the moves in order; a pod may move more
- * than once. Every move lowers the objective, so this ends.
+ * Takes pods from the nodes of `state` above `high`, the highest first, until none is above or no move from there gains
+ * enough: each time the move that lowers the objective most, if possible to a node below the mean that stays within `high`,
+ * else to any. Appends to `moves`.
+ *
+ * On identical nodes whose whole load can be moved, the highest node ends at most at `high`, or at 2 - 2/(m + 1) times the
+ * least that is possible on m nodes, plus twice `minGain`: no single pod could leave it for the lowest node (Finn and
+ * Horowitz 1979).
  */
-export function level(state: State, options: LevelOptions): readonly Proposal[] {
-  const moves: Proposal[] = [];
-  let before: number;
-  do {
-    before = moves.length;
-    lower(state, options, moves);
-    raise(state, options, moves);
-  } while (moves.length > before);
-  return moves;
-}
-
-function lower(state: State, { high, minGain, allows }: LevelOptions, moves: Proposal[]): void {
+export function lower(state: State, high: number, terms: WayTerms, moves: Proposal[]): void {
+  const { minGain, allows, maxMoves } = terms;
   const targets = createTargets(state);
-  const anywhere = { below: Number.POSITIVE_INFINITY, upTo: Number.POSITIVE_INFINITY };
+  const preferred = { below: state.cluster.load.mean, upTo: high };
   const heap = createNodeHeap(
     state,
     [...state.cluster.nodes.keys()].filter((node) => state.load(node) > high),
   );
-  for (let node = heap.pop(); node >= 0; node = heap.pop()) {
-    const proposal = bestMoveFrom(state, node, targets, anywhere, minGain, allows);
+  for (let node = heap.pop(); node >= 0 && moves.length < maxMoves; node = heap.pop()) {
+    const proposal =
+      bestMoveFrom(state, node, targets, preferred, minGain, allows) ??
+      bestMoveFrom(state, node, targets, ANYWHERE, minGain, allows);
     if (proposal === undefined) {
       continue;
     }
@@ -57,12 +45,19 @@ function lower(state: State, { high, minGain, allows }: LevelOptions, moves: Pro
   }
 }
 
-function raise(state: State, { low, minGain, allows }: LevelOptions, moves: Proposal[]): void {
+/** Nodes that are asked, the highest first, for a pod that fills a low node; a node that none of them can fill stays low. */
+const SOURCES_PER_TARGET = 16;
+
+/**
+ * Brings pods to the nodes of `state` below `low`, the lowest first, each from the highest node that has one to give.
+ * Appends to `moves`.
+ */
+export function raise(state: State, low: number, terms: WayTerms, moves: Proposal[]): void {
   const order = createLoadOrder(state, state.cluster.nodes.keys());
-  const ascending = Array.from({ length: order.size }, (_, position) => order.at(position));
+  const ascending = Array.from({ length: order.firstFrom(low) }, (_, position) => order.at(position));
   for (const node of ascending) {
-    while (state.load(node) < low) {
-      const pod = bestPodFor(state, node, order, minGain, low, allows);
+    while (state.load(node) < low && moves.length < terms.maxMoves) {
+      const pod = bestPodFor(state, node, order, terms);
       if (pod < 0) {
         break;
       }
@@ -74,17 +69,9 @@ function raise(state: State, { low, minGain, allows }: LevelOptions, moves: Prop
 }
 
 /**
- * From the highest node that has one: the pod whose move to `node` lowers the objective most without taking its own node
- * below `low`; -1 when there is none.
+ * From the highest node that has one: the pod whose move to `node` lowers the objective most; -1 when there is none.
  */
-function bestPodFor(
-  state: State,
-  node: number,
-  order: LoadOrder,
-  minGain: number,
-  low: number,
-  allows: (pod: number) => boolean,
-): number {
+function bestPodFor(state: State, node: number, order: LoadOrder, { minGain, allows }: WayTerms): number {
   for (let tried = 1; tried <= Math.min(SOURCES_PER_TARGET, order.size); tried += 1) {
     const source = order.at(order.size - tried);
     if (state.load(source) - state.load(node) < minGain) {
@@ -93,7 +80,7 @@ function bestPodFor(
     let best = -1;
     let bestChange = 0;
     for (const pod of state.movablePodsOn(source)) {
-      const gains = allows(pod) && state.loadWithout(pod) >= low && state.gain(pod, node) >= Math.max(minGain, 1);
+      const gains = state.gain(pod, node) >= Math.max(minGain, 1) && allows(pod);
       const change = gains && state.fits(pod, node) ? state.objectiveChange(pod, node) : 0;
       if (isImprovement(change - bestChange)) {
         best = pod;

@@ -15,9 +15,19 @@ export type Reach = 'Move' | 'Pod' | 'Node' | 'Plan';
 /** The planner's answer to a proposal. An accepted move is already part of the state that the strategy looks at. */
 export type Verdict = { readonly accepted: true } | { readonly accepted: false; readonly reach: Reach };
 
+/** What the planner lets a strategy know before it proposes. */
+export interface Terms {
+  /** Moves that gain less are refused. A load (see load.ts). */
+  readonly minGain: number;
+  /** Moves that the plan still has room for. */
+  readonly movesLeft: () => number;
+  /** Whether the budgets would let the pod move now; once they do not, they never will. */
+  readonly mayMove: (pod: number) => boolean;
+}
+
 /**
  * A conversation with the planner: yields a proposal, is told the verdict, and offers something else after a refusal.
- * Ends when it returns. It knows budgets and protections only through verdicts.
+ * Ends when it returns. It knows budgets only through verdicts and terms.
  */
 export type Proposals = Generator<Proposal, void, Verdict>;
 
@@ -42,7 +52,7 @@ export interface Strategy {
    * worse states, and the plan as a whole must lower the objective; only for algorithms kept for comparison.
    */
   readonly judgedBy: 'EachMove' | 'WholePlan';
-  /** Proposes moves on `state`, which changes as they are accepted. `minGain` is a load (see load.ts). */
-  readonly propose: (state: StateView, minGain: number) => Proposals;
+  /** Proposes moves on `state`, which changes as they are accepted. */
+  readonly propose: (state: StateView, terms: Terms) => Proposals;
   readonly bounds: (state: StateView) => Bounds;
 }

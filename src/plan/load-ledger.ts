@@ -1,0 +1,74 @@
+import type { LoadModel } from './load.ts';
+
+/** The load of every node, pod by pod. Pods and nodes are named by their place. */
+export interface LoadLedger {
+  readonly load: (node: number) => number;
+  /** Load of `node` without a pod that is on it. */
+  readonly without: (node: number, pod: number) => number;
+  /** Load of `node` with a pod that is not on it. */
+  readonly with: (node: number, pod: number) => number;
+  readonly add: (node: number, pod: number) => void;
+  readonly remove: (node: number, pod: number) => void;
+  /** A copy that can be changed on its own. */
+  readonly fork: () => LoadLedger;
+}
+
+/** A ledger of nodes that carry their floors and no pods. */
+export function emptyLedger(model: LoadModel, nodes: number, pods: number): LoadLedger {
+  const sums = new Float64Array(model.dimensions * nodes);
+  for (let dimension = 0; dimension < model.dimensions; dimension += 1) {
+    for (let node = 0; node < nodes; node += 1) {
+      sums[dimension * nodes + node] = model.ofFloor(node, dimension);
+    }
+  }
+  return createLedger({ model, nodes, pods, sums, own: new Float64Array(model.dimensions * pods) });
+}
+
+interface Books {
+  readonly model: LoadModel;
+  readonly nodes: number;
+  readonly pods: number;
+  /** Sum of what is on each node, by dimension and node. */
+  readonly sums: Float64Array;
+  /** What each pod adds to the node that it is on, by dimension and pod. */
+  readonly own: Float64Array;
+}
+
+function createLedger(books: Books): LoadLedger {
+  const { model, sums, own } = books;
+  const single = model.dimensions === 1;
+  return {
+    load: single ? (node) => sums[node] ?? 0 : (node) => highest(books, node, () => 0),
+    without: single
+      ? (node, pod) => (sums[node] ?? 0) - (own[pod] ?? 0)
+      : (node, pod) => highest(books, node, (dimension) => -(own[dimension * books.pods + pod] ?? 0)),
+    with: single
+      ? (node, pod) => (sums[node] ?? 0) + model.ofPod(pod, node, 0)
+      : (node, pod) => highest(books, node, (dimension) => model.ofPod(pod, node, dimension)),
+    add: (node, pod) => enter(books, node, pod, (dimension) => model.ofPod(pod, node, dimension)),
+    remove: (node, pod) => enter(books, node, pod, (dimension) => -(own[dimension * books.pods + pod] ?? 0)),
+    fork: () => createLedger({ ...books, sums: sums.slice(), own: own.slice() }),
+  };
+}
+
+function highest({ model, nodes, sums }: Books, node: number, change: (dimension: number) => number): number {
+  let most = 0;
+  for (let dimension = 0; dimension < model.dimensions; dimension += 1) {
+    most = Math.max(most, (sums[dimension * nodes + node] ?? 0) + change(dimension));
+  }
+  return most;
+}
+
+function enter(
+  { model, nodes, pods, sums, own }: Books,
+  node: number,
+  pod: number,
+  change: (dimension: number) => number,
+): void {
+  for (let dimension = 0; dimension < model.dimensions; dimension += 1) {
+    const place = dimension * nodes + node;
+    const amount = change(dimension);
+    sums[place] = (sums[place] ?? 0) + amount;
+    own[dimension * pods + pod] = Math.max(0, amount);
+  }
+}

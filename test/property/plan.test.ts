@@ -1,0 +1,439 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
+import { bytes, milliCpu } from '../../src/model/units.ts';
+import type { PolicyOptions } from '../../src/plan/options.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import { plan } from '../../src/plan/planner.ts';
+import { applyPlan } from '../support/apply-plan.ts';
+import { healthySnapshot, optionsArbitrary, wildSample } from '../support/arbitraries.ts';
+import { aBudget, aNode, aSample, greedyLb, refineLb, someOptions } from '../support/builders.ts';
+import { bestPossibleHighest, misplacedPods, pictureOf, ROUNDING } from '../support/oracle.ts';
+
+const RUNS = { numRuns: 400 };
+
+function statesOf(snapshot: ClusterSnapshot, found: Plan): readonly ClusterSnapshot[] {
+  return [snapshot, ...found.moves.map((_, index) => applyPlan(snapshot, found, index + 1))];
+}
+
+function withoutPdbs(snapshot: ClusterSnapshot): ClusterSnapshot {
+  return { ...snapshot, pdbs: [] };
+}
+
+/** A permutation of `items` that `keys` decides. */
+function shuffled<Item>(items: readonly Item[], keys: readonly number[]): readonly Item[] {
+  return items
+    .map((item, index) => ({ item, key: keys[index % keys.length] ?? 0, index }))
+    .sort((left, right) => left.key - right.key || right.index - left.index)
+    .map(({ item }) => item);
+}
+
+describe('any plan', () => {
+  it('is feasible at every prefix (invariant 1)', () => {
+    fc.assert(
+      fc.property(healthySnapshot(), optionsArbitrary, (snapshot, options) => {
+        for (const state of statesOf(snapshot, plan(snapshot, options))) {
+          expect(misplacedPods(state)).toEqual([]);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('moves a pod at most once, from its own node to another one (invariant 2)', () => {
+    fc.assert(
+      fc.property(healthySnapshot(), optionsArbitrary, (snapshot, options) => {
+        const { moves } = plan(snapshot, options);
+        expect(new Set(moves.map(({ pod }) => pod.uid)).size).toBe(moves.length);
+        for (const { pod, from, to } of moves) {
+          expect(snapshot.pods.find(({ uid }) => uid === pod.uid)?.nodeName).toBe(from);
+          expect(to).not.toBe(from);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('never moves what is protected (invariant 2)', () => {
+    const protections: readonly Partial<ClusterSnapshot['pods'][number]>[] = [
+      { mirror: true },
+      { owner: undefined },
+      { owner: { kind: 'DaemonSet', name: 'd', uid: 'd' } },
+      { owner: { kind: 'Job', name: 'j', uid: 'j' } },
+      { terminating: true },
+      { ready: false },
+      { phase: 'Pending' },
+      { localStorage: true },
+      { priority: 2_000_000_000 },
+      { annotations: new Map([['karpenter.sh/do-not-disrupt', 'true']]) },
+    ];
+    fc.assert(
+      fc.property(
+        healthySnapshot(),
+        optionsArbitrary,
+        fc.array(fc.nat(), { minLength: 1 }),
+        (snapshot, options, choices) => {
+          const isProtected = (index: number): boolean => (choices[index % choices.length] ?? 0) % 2 === 0;
+          const pods = snapshot.pods.map((pod, index) => {
+            const choice = choices[index % choices.length] ?? 0;
+            return isProtected(index) ? { ...pod, ...protections[(choice >> 1) % protections.length] } : pod;
+          });
+          const { moves, rejections } = plan({ ...snapshot, pods }, options);
+          const fixed = new Set(pods.filter((_, index) => isProtected(index)).map(({ uid }) => uid));
+          expect(moves.filter(({ pod }) => fixed.has(pod.uid))).toEqual([]);
+          expect(rejections.length + moves.length).toBe(pods.length);
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it('keeps every budget at every prefix (invariant 3)', () => {
+    const limits = fc.record({
+      maxMoves: fc.option(fc.integer({ min: 0, max: 5 }), { nil: undefined }),
+      perNode: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }),
+      perNamespace: fc.option(fc.integer({ min: 0, max: 6 }), { nil: undefined }),
+      share: fc.option(fc.constantFrom(0, 0.05, 0.2, 0.31), { nil: undefined }),
+    });
+    const strategies = [refineLb(), greedyLb(), refineLb({ refinements: 'None' }), greedyLb({ minimizeMoves: false })];
+    fc.assert(
+      fc.property(
+        healthySnapshot(),
+        fc.constantFrom(...strategies),
+        fc.array(limits, { maxLength: 2 }),
+        (snapshot, strategy, entries) => {
+          const budgets = entries.map(({ share, ...rest }) =>
+            aBudget({ ...rest, perOwner: share === undefined ? undefined : { kind: 'Share', share } }),
+          );
+          const { moves } = plan(snapshot, someOptions({ strategy, budgets, thresholds: { trigger: 0, minGain: 0 } }));
+          const most = (counts: Iterable<number>): number => Math.max(0, ...counts);
+          const tally = (key: (move: Plan['moves'][number]) => string): number =>
+            most([...Map.groupBy(moves, key).values()].map(({ length }) => length));
+          for (const { maxMoves = 1000, perNode = 1000, perNamespace = 1000, share = 1000 } of entries) {
+            expect(moves.length).toBeLessThanOrEqual(maxMoves);
+            expect(tally(({ from }) => from)).toBeLessThanOrEqual(perNode);
+            expect(tally(({ pod }) => pod.namespace)).toBeLessThanOrEqual(perNamespace);
+            expect(tally(({ owner }) => owner.uid)).toBeLessThanOrEqual(Math.ceil(share * 10));
+          }
+          const allowed = snapshot.pdbs[0]?.disruptionsAllowed ?? 1000;
+          expect(moves.filter(({ owner }) => owner.name === 'web').length).toBeLessThanOrEqual(allowed);
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it('gains at least minGain with every move and never raises the objective (invariant 4)', () => {
+    fc.assert(
+      fc.property(healthySnapshot(), optionsArbitrary, (snapshot, options) => {
+        const found = plan(snapshot, options);
+        const pictures = statesOf(snapshot, found).map((state) => pictureOf(state, options));
+        found.moves.forEach(({ from, to, gain }, index) => {
+          const [before, after] = [pictures[index], pictures[index + 1]];
+          const higher = (picture: typeof before): number =>
+            Math.max(picture?.loads.get(from) ?? 0, picture?.loads.get(to) ?? 0);
+          expect(gain).toBeGreaterThanOrEqual(options.thresholds.minGain);
+          expect(higher(before) - higher(after)).toBeCloseTo(gain, 6);
+          expect(after?.objective ?? 1).toBeLessThanOrEqual((before?.objective ?? 0) + ROUNDING);
+        });
+        const total = found.moves.reduce((sum, { gain }) => sum + gain, 0);
+        expect(found.moves.length === 0 || total >= options.thresholds.minImprovement - ROUNDING).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  it('leaves nothing to the next plan (invariant 5)', () => {
+    fc.assert(
+      fc.property(healthySnapshot().map(withoutPdbs), optionsArbitrary, (snapshot, options) => {
+        expect(plan(applyPlan(snapshot, plan(snapshot, options)), options).moves).toEqual([]);
+      }),
+      { numRuns: 600 },
+    );
+  });
+
+  it('does not depend on the order of its input (invariant 6)', () => {
+    fc.assert(
+      fc.property(
+        healthySnapshot(),
+        optionsArbitrary,
+        fc.array(fc.nat(), { minLength: 1 }),
+        (snapshot, options, keys) => {
+          const mixed: ClusterSnapshot = {
+            ...snapshot,
+            nodes: shuffled(snapshot.nodes, keys),
+            pods: shuffled(snapshot.pods, keys),
+            pdbs: shuffled(snapshot.pdbs, keys),
+            workloads: new Map(shuffled([...snapshot.workloads], keys)),
+            usage: snapshot.usage && {
+              nodes: new Map(shuffled([...snapshot.usage.nodes], keys)),
+              pods: new Map(shuffled([...snapshot.usage.pods], keys)),
+            },
+          };
+          expect(JSON.stringify(plan(mixed, options))).toBe(JSON.stringify(plan(snapshot, options)));
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it('changes only names when everything is renamed in the same order (invariant 6)', () => {
+    fc.assert(
+      fc.property(healthySnapshot(), optionsArbitrary, (snapshot, options) => {
+        const rename = (name: string): string => `x-${name}`;
+        const renamed: ClusterSnapshot = {
+          ...snapshot,
+          nodes: snapshot.nodes.map((node) => ({ ...node, name: rename(node.name) })),
+          pods: snapshot.pods.map((pod) => ({ ...pod, nodeName: rename(pod.nodeName ?? '') })),
+          usage: snapshot.usage && {
+            nodes: new Map([...snapshot.usage.nodes].map(([name, sample]) => [rename(name), sample])),
+            pods: snapshot.usage.pods,
+          },
+        };
+        const expected = plan(snapshot, options).moves.map((move) => [
+          move.pod.uid,
+          rename(move.from),
+          rename(move.to),
+          move.gain,
+        ]);
+        expect(plan(renamed, options).moves.map((move) => [move.pod.uid, move.from, move.to, move.gain])).toEqual(
+          expected,
+        );
+      }),
+      RUNS,
+    );
+  });
+
+  it('does not change when loads and capacities are scaled (invariant 7)', () => {
+    fc.assert(
+      fc.property(
+        healthySnapshot(),
+        optionsArbitrary,
+        fc.constantFrom(2, 3, 7, 10, 1000),
+        (snapshot, options, factor) => {
+          const { moves } = plan(snapshot, options);
+          expect(plan(scaled(snapshot, factor), options).moves).toEqual(moves);
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it('does not change when a cordoned or NotReady node is added (invariant 9)', () => {
+    const extra = fc.record({
+      name: fc.constantFrom('a-first', 'node-1x', 'z-last'),
+      unschedulable: fc.boolean(),
+      load: fc.integer({ min: 0, max: 4000 }),
+      sampled: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(
+        healthySnapshot(),
+        optionsArbitrary,
+        extra,
+        (snapshot, options, { name, unschedulable, load, sampled }) => {
+          const node = aNode(name, { unschedulable, ready: unschedulable });
+          const usage = snapshot.usage && {
+            nodes: new Map([...snapshot.usage.nodes, ...(sampled ? [[name, aSample(load)] as const] : [])]),
+            pods: snapshot.usage.pods,
+          };
+          expect(plan({ ...snapshot, nodes: [node, ...snapshot.nodes], usage }, options)).toEqual(
+            plan(snapshot, options),
+          );
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it('leaves its input as it was (invariant 13)', () => {
+    fc.assert(
+      fc.property(healthySnapshot(), optionsArbitrary, (snapshot, options) => {
+        const before = structuredClone({ snapshot, options });
+        plan(snapshot, options);
+        expect({ snapshot, options }).toEqual(before);
+      }),
+      RUNS,
+    );
+  });
+
+  it('has a rejection for every pod that stays, and for no other (invariant 8 and "say no with data")', () => {
+    fc.assert(
+      fc.property(healthySnapshot(), optionsArbitrary, (snapshot, options) => {
+        const { moves, rejections } = plan(snapshot, options);
+        const named = [...moves, ...rejections].map(({ pod }) => pod.uid).sort();
+        expect(named).toEqual(snapshot.pods.map(({ uid }) => uid).sort());
+        for (const { message, numbers } of rejections) {
+          expect(message).not.toMatch(/NaN|undefined|Infinity/);
+          expect(Object.values(numbers).every(Number.isFinite)).toBe(true);
+        }
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('a plan from broken metrics', () => {
+  it('never throws, never touches a node without a valid sample, and says why it is empty (invariant 8)', () => {
+    const broken = healthySnapshot().chain((snapshot) =>
+      fc
+        .record({
+          nodes: fc.array(wildSample, { minLength: 6, maxLength: 6 }),
+          pods: fc.array(fc.option(wildSample, { nil: undefined }), { minLength: 24, maxLength: 24 }),
+          minCoverage: fc.constantFrom(0, 0.5, 1),
+          notReady: fc.integer({ min: 0, max: 63 }),
+          capacity: fc.constantFrom(0, 1, 1),
+        })
+        .map(({ nodes, pods, minCoverage, notReady, capacity }) => ({
+          snapshot,
+          nodes,
+          pods,
+          minCoverage,
+          notReady,
+          capacity,
+        })),
+    );
+    fc.assert(
+      fc.property(broken, optionsArbitrary, ({ snapshot, nodes, pods, minCoverage, notReady, capacity }, options) => {
+        const wild: ClusterSnapshot = {
+          ...snapshot,
+          nodes: snapshot.nodes.map((node, index) => ({
+            ...node,
+            ready: ((notReady >> index) & 1) === 0,
+            allocatable: {
+              ...node.allocatable,
+              cpu: milliCpu(index === 0 ? node.allocatable.cpu * capacity : node.allocatable.cpu),
+            },
+          })),
+          usage: {
+            nodes: new Map(snapshot.nodes.map(({ name }, index) => [name, nodes[index] ?? aSample(0)])),
+            pods: new Map(
+              snapshot.pods.flatMap((pod, index) =>
+                pods[index] === undefined ? [] : [[`shop/${pod.name}`, pods[index]]],
+              ),
+            ),
+          },
+        };
+        const found = plan(wild, { ...options, load: { ...options.load, minCoverage } });
+        const valid = new Set(
+          wild.nodes.filter(({ name, ready }) => ready && isValid(wild, name)).map(({ name }) => name),
+        );
+        expect(found.moves.flatMap(({ from, to }) => [from, to]).filter((name) => !valid.has(name))).toEqual([]);
+        expect(found.outcome.kind === 'Moves' || found.outcome.message.length > 0).toBe(true);
+        expect(JSON.stringify([found.spread, found.imbalance])).not.toContain('null');
+      }),
+      RUNS,
+    );
+  });
+});
+
+function isValid({ usage, nodes }: ClusterSnapshot, name: string): boolean {
+  const sample = usage?.nodes.get(name);
+  const allocatable = nodes.find((node) => node.name === name)?.allocatable;
+  if (sample === undefined || allocatable === undefined) {
+    return false;
+  }
+  const age = 1_800_000_000 - sample.timestamp;
+  const fits = (used: number, offered: number): boolean => used >= 0 && (offered === 0 || used <= 4 * offered);
+  return age <= 90 && age >= -30 && fits(sample.cpu, allocatable.cpu) && fits(sample.memory, allocatable.memory);
+}
+
+function scaled(snapshot: ClusterSnapshot, factor: number): ClusterSnapshot {
+  const scale = <Amounts extends { cpu: number; memory: number }>(amounts: Amounts): Amounts => ({
+    ...amounts,
+    cpu: milliCpu(amounts.cpu * factor),
+    memory: bytes(amounts.memory * factor),
+  });
+  const scaleAll = <Amounts extends { cpu: number; memory: number }>(samples: ReadonlyMap<string, Amounts>) =>
+    new Map([...samples].map(([name, sample]) => [name, scale(sample)]));
+  return {
+    ...snapshot,
+    nodes: snapshot.nodes.map((node) => ({ ...node, allocatable: scale(node.allocatable) })),
+    pods: snapshot.pods.map((pod) => ({
+      ...pod,
+      constraints: { ...pod.constraints, requests: scale(pod.constraints.requests) },
+    })),
+    usage: snapshot.usage && { nodes: scaleAll(snapshot.usage.nodes), pods: scaleAll(snapshot.usage.pods) },
+  };
+}
+
+describe('RefineLB', () => {
+  const refinements = fc.record({
+    overload: fc.constantFrom(1, 1.05, 1.2),
+    refinements: fc.constantFrom('Standard' as const, 'None' as const),
+  });
+
+  it('takes only from heavy nodes and never makes the worst node worse (invariant 10)', () => {
+    fc.assert(
+      fc.property(healthySnapshot(), optionsArbitrary, refinements, (snapshot, rest, settings) => {
+        const options: PolicyOptions = { ...rest, strategy: refineLb(settings) };
+        const found = plan(snapshot, options);
+        const pictures = statesOf(snapshot, found).map((state) => pictureOf(state, options));
+        found.moves.forEach(({ from }, index) => {
+          const { loads, mean } = pictures[index] ?? { loads: new Map(), mean: 0 };
+          expect(loads.get(from)).toBeGreaterThan(mean * settings.overload - ROUNDING);
+          const worst = Math.max(...loads.values());
+          expect(Math.max(...(pictures[index + 1]?.loads.values() ?? []))).toBeLessThanOrEqual(worst + ROUNDING);
+        });
+      }),
+      RUNS,
+    );
+  });
+
+  it('as published never takes a target above mean x overload', () => {
+    fc.assert(
+      fc.property(healthySnapshot(), optionsArbitrary, (snapshot, rest) => {
+        const options: PolicyOptions = { ...rest, strategy: refineLb({ refinements: 'None' }) };
+        const found = plan(snapshot, options);
+        found.moves.forEach(({ to }, index) => {
+          const { loads, mean } = pictureOf(applyPlan(snapshot, found, index + 1), options);
+          expect(loads.get(to)).toBeLessThanOrEqual(mean * 1.05 + ROUNDING);
+        });
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('compared with the best of all placements', () => {
+  // See `lower`: mean x overload, or 2 - 2/(m + 1) times the optimum, each plus what a move must gain at least.
+  const cases = [
+    {
+      name: 'RefineLB',
+      options: someOptions({ strategy: refineLb(), thresholds: { trigger: 0, minGain: 0.005, minImprovement: 0 } }),
+      factor: 1.05,
+    },
+    {
+      name: 'GreedyLB',
+      options: someOptions({ strategy: greedyLb(), thresholds: { trigger: 0, minGain: 0.005, minImprovement: 0 } }),
+      factor: 1,
+    },
+  ];
+
+  it.each(cases)('$name ends within its documented bound on identical nodes (invariant 11)', ({ options, factor }) => {
+    const small = healthySnapshot({ maxNodes: 4, maxPods: 7, plain: true }).map(identical);
+    fc.assert(
+      fc.property(small, (snapshot) => {
+        const nodes = snapshot.nodes.length;
+        const best = bestPossibleHighest(snapshot, options);
+        const reached = pictureOf(applyPlan(snapshot, plan(snapshot, options)), options);
+        const bound = Math.max(reached.mean * factor + 0.01, (2 - 2 / (nodes + 1)) * best + 2 * 0.005);
+        expect(Math.max(...reached.loads.values())).toBeLessThanOrEqual(bound + ROUNDING);
+      }),
+      RUNS,
+    );
+  });
+});
+
+/** The same pods on nodes of 4 cores whose whole load is movable. */
+function identical(snapshot: ClusterSnapshot): ClusterSnapshot {
+  const nodes = snapshot.nodes.map(({ name }) => aNode(name));
+  const samples = nodes.map(({ name }) => {
+    const own = snapshot.pods.filter(({ nodeName }) => nodeName === name);
+    return [
+      name,
+      aSample(own.reduce((sum, pod) => sum + (snapshot.usage?.pods.get(`shop/${pod.name}`)?.cpu ?? 0), 0)),
+    ] as const;
+  });
+  return { ...snapshot, nodes, usage: snapshot.usage && { nodes: new Map(samples), pods: snapshot.usage.pods } };
+}

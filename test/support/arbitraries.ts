@@ -1,0 +1,210 @@
+import fc from 'fast-check';
+import type { NodeInfo } from '../../src/model/node.ts';
+import type { PodInfo } from '../../src/model/pod.ts';
+import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
+import { epochSeconds } from '../../src/model/units.ts';
+import type { PolicyOptions } from '../../src/plan/options.ts';
+import {
+  aHostPort,
+  aNode,
+  aPdb,
+  aPod,
+  aSample,
+  aTaint,
+  aToleration,
+  aWorkload,
+  greedyLb,
+  NOW,
+  refineLb,
+  selecting,
+  someOptions,
+} from './builders.ts';
+
+const MIB = 2 ** 20;
+/** A tenth of a core: loads on a coarse grid make ties and exact limits frequent, which is where mistakes hide. */
+const STEP = 100;
+
+const nodeArbitrary = fc.record({
+  cpu: fc.constantFrom(2000, 4000, 4000, 8000),
+  memory: fc.constantFrom(8192, 16384),
+  slots: fc.constantFrom(4, 8, 110),
+  zone: fc.constantFrom('a', 'b'),
+  tainted: fc.boolean().map((tainted) => tainted),
+  gpus: fc.constantFrom(0, 0, 1),
+  daemons: fc.constantFrom<number>(0, 0, 150, 333.25),
+});
+
+const podArbitrary = fc.record({
+  node: fc.nat(),
+  owner: fc.constantFrom('web', 'api', 'db'),
+  steps: fc.oneof(fc.integer({ min: 0, max: 20 }), fc.double({ min: 0, max: 15, noNaN: true })),
+  memory: fc.integer({ min: 0, max: 40 }),
+  cpuRequest: fc.constantFrom(0, 100, 500, 1500),
+  zone: fc.constantFrom(undefined, undefined, undefined, 'a', 'b'),
+  tolerates: fc.boolean(),
+  gpus: fc.constantFrom(0, 0, 0, 1),
+  port: fc.constantFrom(0, 0, 0, 8080),
+});
+
+type PodDraft = typeof podArbitrary extends fc.Arbitrary<infer Draft> ? Draft : never;
+type NodeDraft = typeof nodeArbitrary extends fc.Arbitrary<infer Draft> ? Draft : never;
+
+/** How varied a snapshot is. */
+export interface SnapshotShape {
+  readonly maxNodes?: number;
+  readonly maxPods?: number;
+  /** No taints, selectors, ports, extended resources, protections: every pod may go everywhere it has room. */
+  readonly plain?: boolean;
+}
+
+/**
+ * A healthy cluster: every node is Ready and has a sample, every pod runs, is sampled, and fits where it is by taints,
+ * selectors, ports and requests (pods that do not are dropped). Heterogeneous nodes, daemons outside of pods, PDBs.
+ */
+export function healthySnapshot(shape: SnapshotShape = {}): fc.Arbitrary<ClusterSnapshot> {
+  const { maxNodes = 6, maxPods = 24, plain = false } = shape;
+  return fc
+    .record({
+      nodes: fc.array(nodeArbitrary, { minLength: 2, maxLength: maxNodes }),
+      pods: fc.array(podArbitrary, { minLength: 1, maxLength: maxPods }),
+      pdb: fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined }),
+    })
+    .map(({ nodes, pods, pdb }) => assemble(nodes, pods, plain ? undefined : pdb, plain));
+}
+
+function assemble(
+  nodeDrafts: readonly NodeDraft[],
+  podDrafts: readonly PodDraft[],
+  pdb: number | undefined,
+  plain: boolean,
+): ClusterSnapshot {
+  const nodes = nodeDrafts.map((draft, index) => nodeOf(draft, index, plain));
+  const placed: { pod: PodInfo; cpu: number; memory: number }[] = [];
+  podDrafts.forEach((draft, index) => {
+    const node = nodes[draft.node % nodes.length];
+    const others = placed.filter(({ pod }) => pod.nodeName === node?.name).map(({ pod }) => pod);
+    const pod = podOf(draft, index, node?.name ?? '', plain);
+    if (node !== undefined && isAtHome(pod, node, others)) {
+      placed.push({ pod, cpu: Math.min(draft.steps * STEP, 15_000), memory: draft.memory * 100 * MIB });
+    }
+  });
+  const samples = new Map(placed.map(({ pod, cpu, memory }) => [`shop/${pod.name}`, aSample(cpu, memory)] as const));
+  const nodeSamples = nodes.map(({ name }, index) => {
+    const own = placed.filter(({ pod }) => pod.nodeName === name);
+    const cpu = own.reduce((sum, use) => sum + use.cpu, Number(nodeDrafts[index]?.daemons ?? 0));
+    const memory = own.reduce((sum, use) => sum + use.memory, 0);
+    return [name, aSample(cpu, memory)] as const;
+  });
+  return {
+    takenAt: NOW,
+    nodes,
+    pods: placed.map(({ pod }) => pod),
+    workloads: new Map(['web', 'api', 'db'].map((name) => [`uid-${name}`, aWorkload(name)])),
+    namespaces: new Map([['shop', new Map()]]),
+    pdbs: pdb === undefined ? [] : [aPdb('web', { selector: selecting({ app: 'web' }), disruptionsAllowed: pdb })],
+    usage: { nodes: new Map(nodeSamples), pods: samples },
+    problems: [],
+  };
+}
+
+function nodeOf({ cpu, memory, slots, zone, tainted, gpus }: NodeDraft, index: number, plain: boolean): NodeInfo {
+  return aNode(`node-${index}`, {
+    allocatable: {
+      cpu,
+      memory: memory * MIB,
+      pods: plain ? 110 : slots,
+      extended: gpus > 0 && !plain ? { 'gpu/x': gpus } : {},
+    },
+    labels: { zone },
+    taints: tainted && !plain && index % 3 === 2 ? [aTaint('special')] : [],
+  });
+}
+
+function podOf(draft: PodDraft, index: number, nodeName: string, plain: boolean): PodInfo {
+  const { owner, cpuRequest, zone, tolerates, gpus, port } = draft;
+  const requests = { cpu: plain ? 0 : cpuRequest, extended: gpus > 0 && !plain ? { 'gpu/x': gpus } : {} };
+  return aPod(`${owner}-${String(index).padStart(2, '0')}`, {
+    nodeName,
+    owner,
+    labels: { app: owner },
+    constraints: {
+      requests,
+      nodeSelector: new Map(zone !== undefined && !plain ? [['zone', zone]] : []),
+      tolerations: tolerates && !plain ? [aToleration({ key: 'special' })] : [],
+      hostPorts: port > 0 && !plain ? [aHostPort(port)] : [],
+    },
+  });
+}
+
+/** Whether a pod could have been scheduled to `node` next to `others`; written apart from the filters under test. */
+export function isAtHome(pod: PodInfo, node: NodeInfo, others: readonly PodInfo[]): boolean {
+  const { requests, nodeSelector, tolerations, hostPorts } = pod.constraints;
+  const sum = (pick: (other: PodInfo) => number): number => others.reduce((total, other) => total + pick(other), 0);
+  const gpus = requests.extended.get('gpu/x') ?? 0;
+  const isTaken = hostPorts.some(({ port }) =>
+    others.some((other) => other.constraints.hostPorts.some((used) => used.port === port)),
+  );
+  return (
+    others.length + 1 <= node.allocatable.pods &&
+    (requests.cpu === 0 || requests.cpu + sum(({ constraints }) => constraints.requests.cpu) <= node.allocatable.cpu) &&
+    gpus + sum(({ constraints }) => (gpus === 0 ? 0 : (constraints.requests.extended.get('gpu/x') ?? 0))) <=
+      (gpus === 0 ? 0 : (node.allocatable.extended.get('gpu/x') ?? 0)) &&
+    [...nodeSelector].every(([key, value]) => node.labels.get(key) === value) &&
+    (node.taints.length === 0 || tolerations.length > 0) &&
+    !isTaken
+  );
+}
+
+const strategyArbitrary = fc.oneof(
+  fc
+    .record({
+      overload: fc.constantFrom(1, 1.05, 1.2),
+      refinements: fc.constantFrom('Standard' as const, 'None' as const),
+    })
+    .map(refineLb),
+  fc.record({ tolerance: fc.constantFrom(0, 0.02, 0.1) }).map(greedyLb),
+);
+
+const resourcesArbitrary = fc.constantFrom<Pick<PolicyOptions['load'], 'resources' | 'aggregate'>>(
+  { resources: [{ name: 'cpu', weight: 1 }], aggregate: 'Weighted' },
+  { resources: [{ name: 'cpu', weight: 1 }], aggregate: 'Weighted' },
+  {
+    resources: [
+      { name: 'cpu', weight: 2 },
+      { name: 'memory', weight: 1 },
+    ],
+    aggregate: 'Weighted',
+  },
+  {
+    resources: [
+      { name: 'cpu', weight: 1 },
+      { name: 'memory', weight: 1 },
+    ],
+    aggregate: 'Dominant',
+  },
+);
+
+/** Options of a strategy whose moves are judged one by one, without budgets. */
+export const optionsArbitrary: fc.Arbitrary<PolicyOptions> = fc
+  .record({
+    strategy: strategyArbitrary,
+    load: resourcesArbitrary,
+    trigger: fc.constantFrom(0, 0.05, 0.1),
+    minGain: fc.constantFrom(0, 0.005, 0.025, 0.05),
+    minImprovement: fc.constantFrom(0, 0.02),
+  })
+  .map(({ strategy, load, trigger, minGain, minImprovement }) =>
+    someOptions({ strategy, load, thresholds: { trigger, minGain, minImprovement } }),
+  );
+
+/** A sample that may be anything the Metrics API or a file can come up with. */
+export const wildSample: fc.Arbitrary<UsageSample> = fc
+  .record({
+    cpu: fc.oneof(
+      fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, -1, 0, 1e300),
+      fc.integer({ min: 0, max: 20_000 }),
+    ),
+    memory: fc.constantFrom(0, Number.NaN, -5, 2 ** 30, 2 ** 60),
+    age: fc.constantFrom(20, 20, 20, -10, -3600, 89, 91, 1e9, Number.NaN),
+  })
+  .map(({ cpu, memory, age }) => aSample(cpu, memory, { timestamp: epochSeconds(NOW - age) }));

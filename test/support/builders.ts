@@ -1,0 +1,305 @@
+import type { Allocatable, NodeInfo, Taint, TaintEffect } from '../../src/model/node.ts';
+import type { HostPort, PodInfo, SchedulingConstraints, Toleration } from '../../src/model/pod.ts';
+import type { ResourceVector } from '../../src/model/resources.ts';
+import { EVERYTHING, type Labels, type Selector } from '../../src/model/selector.ts';
+import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
+import { bytes, type EpochSeconds, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
+import type { PdbInfo, WorkloadInfo } from '../../src/model/workload.ts';
+import type { BudgetOptions, PolicyOptions } from '../../src/plan/options.ts';
+
+/** When every built snapshot is taken; pods and nodes are an hour old by default. */
+export const NOW: EpochSeconds = epochSeconds(1_800_000_000);
+const AN_HOUR_AGO = epochSeconds(NOW - 3600);
+const MIB = 2 ** 20;
+
+/** Requests or allocatable with what matters; cpu in millicores, memory in bytes. */
+export interface Resources {
+  readonly cpu?: number;
+  readonly memory?: number;
+  readonly ephemeralStorage?: number;
+  readonly extended?: Readonly<Record<string, number>>;
+}
+
+/** A resource vector; absent resources are 0. */
+export function resources({
+  cpu = 0,
+  memory = 0,
+  ephemeralStorage = 0,
+  extended = {},
+}: Resources = {}): ResourceVector {
+  return {
+    cpu: milliCpu(cpu),
+    memory: bytes(memory),
+    ephemeralStorage: bytes(ephemeralStorage),
+    extended: new Map(Object.entries(extended)),
+  };
+}
+
+/** Labels out of an object literal. */
+export function labels(entries: Readonly<Record<string, string>> = {}): Labels {
+  return new Map(Object.entries(entries));
+}
+
+/** A selector for exact labels. */
+export function selecting(entries: Readonly<Record<string, string>>): Selector {
+  return { requirements: Object.entries(entries).map(([key, value]) => ({ key, operator: 'In', values: [value] })) };
+}
+
+/** A taint; NoSchedule unless it says otherwise. */
+export function aTaint(key: string, value = '', effect: TaintEffect = 'NoSchedule'): Taint {
+  return { key, value, effect };
+}
+
+/** A toleration that tolerates a key whatever its value and effect. */
+export function aToleration(fields: Partial<Toleration> = {}): Toleration {
+  return { key: undefined, operator: 'Exists', value: '', effect: undefined, ...fields };
+}
+
+/** A host port; TCP on every address unless it says otherwise. */
+export function aHostPort(port: number, fields: Partial<HostPort> = {}): HostPort {
+  return { ip: '0.0.0.0', protocol: 'TCP', port, ...fields };
+}
+
+/** Constraints of a pod that requests 100m and 64 MiB and asks for nothing else. */
+export function constraints(
+  fields: Partial<Omit<SchedulingConstraints, 'requests'>> & { requests?: Resources } = {},
+): SchedulingConstraints {
+  const { requests = { cpu: 100, memory: 64 * MIB }, ...rest } = fields;
+  return {
+    nodeSelector: new Map(),
+    nodeAffinity: undefined,
+    tolerations: [],
+    hostPorts: [],
+    antiAffinity: [],
+    unsupported: [],
+    ...rest,
+    requests: resources(requests),
+  };
+}
+
+/** Fields of a built node: allocatable and labels as plain values. */
+export type NodeFields = Partial<Omit<NodeInfo, 'allocatable' | 'labels'>> & {
+  readonly allocatable?: Resources & { readonly pods?: number };
+  readonly labels?: Readonly<Record<string, string>>;
+};
+
+/** A Ready node of 4 cores, 16 GiB and 110 pod slots. */
+export function aNode(name: string, { allocatable = {}, labels: entries = {}, ...rest }: NodeFields = {}): NodeInfo {
+  const { pods = 110, ...given } = allocatable;
+  const vector = resources({ cpu: 4000, memory: 16 * 1024 * MIB, ephemeralStorage: 100 * 1024 * MIB, ...given });
+  const offered: Allocatable = { ...vector, pods };
+  return {
+    name,
+    uid: `uid-${name}`,
+    labels: labels({ 'kubernetes.io/hostname': name, ...entries }),
+    taints: [],
+    unschedulable: false,
+    ready: true,
+    allocatable: offered,
+    createdAt: AN_HOUR_AGO,
+    ...rest,
+  };
+}
+
+/** Fields of a built pod. `owner` is the name of its ReplicaSet; `undefined` leaves it without a controller. */
+export type PodFields = Partial<Omit<PodInfo, 'labels' | 'annotations' | 'owner' | 'constraints'>> & {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly owner?: string | PodInfo['owner'];
+  readonly constraints?: Parameters<typeof constraints>[0] | SchedulingConstraints;
+};
+
+/** A Ready pod of ReplicaSet `web` in namespace `shop`, an hour old, which any plan may move. */
+export function aPod(name: string, fields: PodFields = {}): PodInfo {
+  const { labels: entries = {}, annotations = {}, constraints: asked = {}, ...rest } = fields;
+  const owner = 'owner' in fields ? fields.owner : 'web';
+  return {
+    namespace: 'shop',
+    name,
+    uid: `uid-${fields.namespace ?? 'shop'}-${name}`,
+    nodeName: undefined,
+    phase: 'Running',
+    ready: true,
+    readySince: AN_HOUR_AGO,
+    createdAt: AN_HOUR_AGO,
+    terminating: false,
+    mirror: false,
+    priority: 0,
+    priorityClassName: undefined,
+    localStorage: false,
+    ...rest,
+    labels: labels(entries),
+    annotations: labels(annotations),
+    owner: typeof owner === 'string' ? { kind: 'ReplicaSet', name: owner, uid: `uid-${owner}` } : owner,
+    constraints: isConstraints(asked) ? asked : constraints(asked),
+  };
+}
+
+function isConstraints(asked: NonNullable<PodFields['constraints']>): asked is SchedulingConstraints {
+  return asked.requests !== undefined && asked.requests.extended instanceof Map;
+}
+
+/** A workload; a ReplicaSet with 10 replicas unless it says otherwise. Its uid is that of `aPod({ owner: name })`. */
+export function aWorkload(name: string, fields: Partial<WorkloadInfo> = {}): WorkloadInfo {
+  return {
+    kind: 'ReplicaSet',
+    namespace: 'shop',
+    name,
+    uid: `uid-${name}`,
+    owner: undefined,
+    replicas: 10,
+    minReadySeconds: seconds(0),
+    pinnedNode: undefined,
+    toleratesDisruption: false,
+    ...fields,
+  };
+}
+
+/** A PodDisruptionBudget in namespace `shop` that selects everything and allows one disruption. */
+export function aPdb(name: string, fields: Partial<PdbInfo> = {}): PdbInfo {
+  return { namespace: 'shop', name, selector: EVERYTHING, disruptionsAllowed: 1, ...fields };
+}
+
+/** A sample of 20 s ago over 15 s. */
+export function aSample(cpu: number, memory = 0, fields: Partial<UsageSample> = {}): UsageSample {
+  return {
+    cpu: milliCpu(cpu),
+    memory: bytes(memory),
+    timestamp: epochSeconds(NOW - 20),
+    window: seconds(15),
+    ...fields,
+  };
+}
+
+/** What a built snapshot is made of. Usage in millicores, or [millicores, bytes]. */
+export interface SnapshotFields extends Partial<Omit<ClusterSnapshot, 'usage' | 'workloads'>> {
+  readonly workloads?: readonly WorkloadInfo[];
+  /** By pod name in namespace `shop`, or by namespace/name. Nodes get the sum of their pods and `daemons`. */
+  readonly uses?: Readonly<Record<string, number | readonly [cpu: number, memory: number]>>;
+  /** Usage by node that belongs to no pod. */
+  readonly daemons?: Readonly<Record<string, number>>;
+  /** Samples as they are; `undefined` for no Metrics API. Takes precedence over `uses`. */
+  readonly usage?: ClusterSnapshot['usage'];
+}
+
+/** A snapshot at NOW. ReplicaSets of the pods exist with 10 replicas unless `workloads` says otherwise. */
+export function aSnapshot(fields: SnapshotFields = {}): ClusterSnapshot {
+  const { workloads, uses = {}, daemons = {}, ...rest } = fields;
+  const pods = rest.pods ?? [];
+  const nodes = rest.nodes ?? [];
+  const known = workloads ?? replicaSetsOf(pods);
+  return {
+    takenAt: NOW,
+    nodes,
+    pods,
+    workloads: new Map(known.map((workload) => [workload.uid, workload])),
+    namespaces: new Map(),
+    pdbs: [],
+    usage: 'usage' in fields ? fields.usage : samplesOf(nodes, pods, uses, daemons),
+    problems: [],
+    ...omit(rest, 'usage'),
+  };
+}
+
+function omit<Value extends object, Key extends keyof Value>(value: Value, key: Key): Omit<Value, Key> {
+  const { [key]: _, ...rest } = value;
+  return rest;
+}
+
+function replicaSetsOf(pods: readonly PodInfo[]): readonly WorkloadInfo[] {
+  const names = new Set(pods.flatMap(({ owner }) => (owner?.kind === 'ReplicaSet' ? [owner.name] : [])));
+  return [...names].map((name) => aWorkload(name));
+}
+
+function samplesOf(
+  nodes: readonly NodeInfo[],
+  pods: readonly PodInfo[],
+  uses: NonNullable<SnapshotFields['uses']>,
+  daemons: NonNullable<SnapshotFields['daemons']>,
+): ClusterSnapshot['usage'] {
+  const totals = new Map(nodes.map(({ name }): [string, [number, number]] => [name, [daemons[name] ?? 0, 0]]));
+  const samples = new Map<string, UsageSample>();
+  for (const { namespace, name, nodeName } of pods) {
+    const use = uses[`${namespace}/${name}`] ?? uses[name];
+    if (use === undefined) {
+      continue;
+    }
+    const [cpu, memory] = typeof use === 'number' ? [use, 0] : use;
+    samples.set(`${namespace}/${name}`, aSample(cpu, memory));
+    const total = totals.get(nodeName ?? '');
+    if (total !== undefined) {
+      total[0] += cpu;
+      total[1] += memory;
+    }
+  }
+  return { nodes: new Map([...totals].map(([name, [cpu, memory]]) => [name, aSample(cpu, memory)])), pods: samples };
+}
+
+/** Budgets that never bind but for the 1000 moves that a plan can hold. */
+export const NO_BUDGETS: readonly BudgetOptions[] = [];
+
+/** One budget entry. */
+export function aBudget(fields: Partial<BudgetOptions>): BudgetOptions {
+  return {
+    maxMoves: undefined,
+    maxConcurrent: undefined,
+    perOwner: undefined,
+    perNode: undefined,
+    perNamespace: undefined,
+    ...fields,
+  };
+}
+
+/** Options with overridable groups. */
+export interface OptionFields {
+  readonly strategy?: PolicyOptions['strategy'];
+  readonly load?: Partial<PolicyOptions['load']>;
+  readonly thresholds?: Partial<PolicyOptions['thresholds']>;
+  readonly scope?: Partial<PolicyOptions['scope']>;
+  readonly budgets?: PolicyOptions['budgets'];
+  readonly protections?: Partial<PolicyOptions['protections']>;
+}
+
+/** The defaults of a RebalancePolicy, but without budgets. */
+export function someOptions(fields: OptionFields = {}): PolicyOptions {
+  return {
+    strategy: fields.strategy ?? refineLb(),
+    load: {
+      source: 'MetricsAPI',
+      resources: [{ name: 'cpu', weight: 1 }],
+      aggregate: 'Weighted',
+      maxAge: seconds(90),
+      minCoverage: 0.95,
+      ...fields.load,
+    },
+    thresholds: { trigger: 0.1, minGain: 0.005, minImprovement: 0.02, ...fields.thresholds },
+    scope: {
+      namespaceSelector: EVERYTHING,
+      podSelector: EVERYTHING,
+      nodeSelector: EVERYTHING,
+      excludedNamespaces: new Set(['kube-system', 'evenkeel-system']),
+      foreignPods: new Set(),
+      ...fields.scope,
+    },
+    budgets: fields.budgets ?? NO_BUDGETS,
+    protections: {
+      minPodAge: seconds(300),
+      minReplicas: 2,
+      priorityThreshold: 1_000_000,
+      localStorage: 'Protect',
+      ...fields.protections,
+    },
+  };
+}
+
+type StrategyOf<Type extends PolicyOptions['strategy']['type']> = Extract<PolicyOptions['strategy'], { type: Type }>;
+
+/** RefineLB with its defaults. */
+export function refineLb(fields: Partial<StrategyOf<'RefineLB'>> = {}): StrategyOf<'RefineLB'> {
+  return { type: 'RefineLB', overload: 1.05, refinements: 'Standard', ...fields };
+}
+
+/** GreedyLB with its defaults. */
+export function greedyLb(fields: Partial<StrategyOf<'GreedyLB'>> = {}): StrategyOf<'GreedyLB'> {
+  return { type: 'GreedyLB', minimizeMoves: true, tolerance: 0.02, ...fields };
+}

@@ -1,0 +1,30 @@
+import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
+import { type Cluster, indexCluster } from '../../src/plan/cluster.ts';
+import type { PolicyOptions } from '../../src/plan/options.ts';
+import { locatePods, sortNodes, sortPods } from '../../src/plan/order.ts';
+import { indexOwners } from '../../src/plan/owners.ts';
+import { participation } from '../../src/plan/participation.ts';
+import { measurePods } from '../../src/plan/pod-usage.ts';
+import { initialState, type State } from '../../src/plan/state.ts';
+import { someOptions } from './builders.ts';
+
+/** The index of a snapshot in which nothing is protected. */
+export function clusterOf(snapshot: ClusterSnapshot, options: PolicyOptions = someOptions()): Cluster {
+  const nodes = sortNodes(snapshot.nodes);
+  const pods = sortPods(snapshot.pods);
+  const subjects = { pods, nodes, owners: indexOwners(pods, snapshot.workloads), located: locatePods(pods, nodes) };
+  const movable = new Set(pods.map(({ constraints }) => constraints));
+  const { participants } = participation({ snapshot, nodes, pods, movable, options });
+  return indexCluster({
+    participants,
+    subjects,
+    usage: measurePods(subjects, snapshot, options),
+    isFree: () => true,
+    options,
+  });
+}
+
+/** The state in which a plan for the snapshot begins. */
+export function stateOf(snapshot: ClusterSnapshot, options: PolicyOptions = someOptions()): State {
+  return initialState(clusterOf(snapshot, options));
+}

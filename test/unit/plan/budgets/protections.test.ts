@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { epochSeconds, seconds } from '../../../../src/model/units.ts';
+import { protectionOf } from '../../../../src/plan/budgets/protections.ts';
+import type { Owner } from '../../../../src/plan/owners.ts';
+import { aPod, aWorkload, NOW, type PodFields, someOptions } from '../../../support/builders.ts';
+
+const OPTIONS = someOptions().protections;
+
+function codeOf(
+  fields: PodFields,
+  owner: Partial<Owner> = {},
+  options: Partial<typeof OPTIONS> = {},
+): string | undefined {
+  const pod = aPod('p', { nodeName: 'a', ...fields });
+  const known: Owner = {
+    ref: pod.owner ?? { kind: '', name: '', uid: '' },
+    workload: undefined,
+    replicas: 10,
+    ...owner,
+  };
+  const context = { options: { ...OPTIONS, ...options }, now: NOW, antiAffinity: () => undefined };
+  return protectionOf(pod, pod.owner === undefined ? undefined : known, context)?.code;
+}
+
+function controlledBy(kind: string): PodFields {
+  return { owner: { kind, name: 'x', uid: 'x' } };
+}
+
+describe('what is never moved', () => {
+  it('leaves an ordinary pod alone', () => {
+    expect(codeOf({})).toBeUndefined();
+  });
+
+  it.each<{ what: string; fields: PodFields; code: string }>([
+    { what: 'a static pod', fields: { mirror: true }, code: 'MirrorPod' },
+    { what: 'a pod that its node owns', fields: controlledBy('Node'), code: 'MirrorPod' },
+    { what: 'a DaemonSet pod', fields: controlledBy('DaemonSet'), code: 'DaemonSetPod' },
+    { what: 'a pod without a controller', fields: { owner: undefined }, code: 'NoController' },
+    { what: 'a system-critical priority', fields: { priority: 2_000_000_000 }, code: 'CriticalPriority' },
+    {
+      what: 'a system-critical class',
+      fields: { priorityClassName: 'system-node-critical' },
+      code: 'CriticalPriority',
+    },
+    { what: 'a priority at the threshold', fields: { priority: 1_000_000 }, code: 'PriorityThreshold' },
+    { what: 'a terminating pod', fields: { terminating: true }, code: 'Terminating' },
+    { what: 'a pod without a node', fields: { nodeName: undefined, phase: 'Pending' }, code: 'Pending' },
+    { what: 'a bound pod that has not started', fields: { phase: 'Pending', ready: false }, code: 'Pending' },
+    { what: 'a pod that is not Ready', fields: { ready: false }, code: 'NotReady' },
+    { what: 'a pod of unknown phase', fields: { phase: 'Unknown' }, code: 'NotReady' },
+    { what: 'a young pod', fields: { createdAt: epochSeconds(NOW - 299) }, code: 'MinPodAge' },
+    { what: 'a pod of unknown age', fields: { createdAt: epochSeconds(Number.NaN) }, code: 'MinPodAge' },
+    { what: 'a pod with local storage', fields: { localStorage: true }, code: 'LocalStorage' },
+    { what: 'a pod of a Job', fields: controlledBy('Job'), code: 'Job' },
+    { what: 'our annotation', fields: { annotations: { 'evenkeel.dev/do-not-evict': 'true' } }, code: 'DoNotEvict' },
+    {
+      what: "Karpenter's annotation",
+      fields: { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } },
+      code: 'DoNotEvict',
+    },
+    {
+      what: "the autoscaler's annotation",
+      fields: { annotations: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false' } },
+      code: 'DoNotEvict',
+    },
+    {
+      what: "the descheduler's annotation",
+      fields: { annotations: { 'descheduler.alpha.kubernetes.io/prefer-no-eviction': '' } },
+      code: 'DoNotEvict',
+    },
+    {
+      what: 'a constraint that no filter evaluates',
+      fields: { constraints: { unsupported: [{ filter: 'VolumeBinding', detail: 'x' }] } },
+      code: 'UnsupportedConstraint',
+    },
+    {
+      what: 'required anti-affinity of its own',
+      fields: {
+        constraints: {
+          antiAffinity: [{ selector: undefined, namespaces: [], namespaceSelector: undefined, topologyKey: 'zone' }],
+        },
+      },
+      code: 'UnsupportedConstraint',
+    },
+  ])('protects $what', ({ fields, code }) => {
+    expect(codeOf(fields)).toBe(code);
+  });
+
+  it.each<{ what: string; fields: PodFields }>([
+    { what: 'just below the priority threshold', fields: { priority: 999_999 } },
+    { what: 'exactly as old as minPodAge', fields: { createdAt: epochSeconds(NOW - 300) } },
+    {
+      what: 'that says it may be evicted',
+      fields: { annotations: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' } },
+    },
+    { what: 'that says it may be disrupted', fields: { annotations: { 'karpenter.sh/do-not-disrupt': 'false' } } },
+  ])('does not protect a pod $what', ({ fields }) => {
+    expect(codeOf(fields)).toBeUndefined();
+  });
+
+  it('protects pods of controllers with fewer than minReplicas', () => {
+    expect(codeOf({}, { replicas: 1 })).toBe('MinReplicas');
+    expect(codeOf({}, { replicas: 2 })).toBeUndefined();
+    expect(codeOf({}, { replicas: 2 }, { minReplicas: 3 })).toBe('MinReplicas');
+  });
+
+  it('moves local storage and Jobs where they are declared to bear it', () => {
+    expect(codeOf({ localStorage: true }, {}, { localStorage: 'Allow' })).toBeUndefined();
+    expect(
+      codeOf(controlledBy('Job'), { workload: aWorkload('x', { kind: 'Job', toleratesDisruption: true }) }),
+    ).toBeUndefined();
+    expect(codeOf({ createdAt: NOW }, {}, { minPodAge: seconds(0) })).toBeUndefined();
+  });
+
+  it('protects a pod that the anti-affinity of another one could match', () => {
+    const context = {
+      options: OPTIONS,
+      now: NOW,
+      antiAffinity: () => 'required anti-affinity of pods in shop over zone',
+    };
+    const owner: Owner = { ref: { kind: 'ReplicaSet', name: 'web', uid: 'web' }, workload: undefined, replicas: 2 };
+    expect(protectionOf(aPod('p', { nodeName: 'a' }), owner, context)).toMatchObject({
+      code: 'UnsupportedConstraint',
+      message: 'InterPodAffinity: could match the required anti-affinity of pods in shop over zone',
+    });
+  });
+
+  it('gives the numbers of a rule', () => {
+    const context = { options: OPTIONS, now: NOW, antiAffinity: () => undefined };
+    const young = aPod('p', { nodeName: 'a', createdAt: epochSeconds(NOW - 10) });
+    const owner: Owner = { ref: { kind: 'ReplicaSet', name: 'web', uid: 'web' }, workload: undefined, replicas: 2 };
+    expect(protectionOf(young, owner, context)).toEqual({
+      code: 'MinPodAge',
+      message: '10 s old, protections.minPodAge is 300 s',
+      numbers: { age: 10, minPodAge: 300 },
+    });
+  });
+});

@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { initialState, type State } from '../../../src/plan/state.ts';
+import { healthySnapshot, optionsArbitrary } from '../../support/arbitraries.ts';
+import { clusterOf, stateOf } from '../../support/state.ts';
+import { loaded } from './strategies/loaded.ts';
+
+const PERCENT = 1e7;
+
+function picture(state: State): unknown {
+  const nodes = state.cluster.nodes.map((_, node) => [state.load(node), [...state.movablePodsOn(node)].sort()]);
+  const fits = state.cluster.pods.map((_, pod) =>
+    state.cluster.nodes.map((__, node) => state.cluster.movable[pod] === 1 && state.fits(pod, node)),
+  );
+  return { nodes, fits, objective: state.objective(), placement: [...state.placement] };
+}
+
+describe('the state of a plan', () => {
+  it('is what it was after a pod went and came back', () => {
+    fc.assert(
+      fc.property(healthySnapshot(), optionsArbitrary, fc.nat(), fc.nat(), (snapshot, options, first, second) => {
+        const state = stateOf(snapshot, options);
+        const before = picture(state);
+        const movable = [...state.placement.keys()].filter((pod) => state.cluster.movable[pod] === 1);
+        const pod = movable[first % Math.max(1, movable.length)];
+        const home = pod === undefined ? -1 : state.nodeOf(pod);
+        if (pod !== undefined) {
+          state.move(pod, second % state.cluster.nodes.length);
+          state.move(pod, home);
+        }
+        expect(picture(state)).toEqual(before);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('predicts what a move does', () => {
+    fc.assert(
+      fc.property(healthySnapshot(), optionsArbitrary, fc.nat(), fc.nat(), (snapshot, options, first, second) => {
+        const state = stateOf(snapshot, options);
+        const movable = [...state.placement.keys()].filter((pod) => state.cluster.movable[pod] === 1);
+        const pod = movable[first % Math.max(1, movable.length)];
+        const to = second % state.cluster.nodes.length;
+        if (pod === undefined || state.nodeOf(pod) === to) {
+          return;
+        }
+        const from = state.nodeOf(pod);
+        const higher = Math.max(state.load(from), state.load(to));
+        const predicted = { from: state.loadWithout(pod), to: state.loadWith(pod, to), gain: state.gain(pod, to) };
+        const objective = state.objective() + state.objectiveChange(pod, to);
+        state.move(pod, to);
+        expect({
+          from: state.load(from),
+          to: state.load(to),
+          gain: higher - Math.max(state.load(from), state.load(to)),
+        }).toEqual(predicted);
+        expect(state.objective()).toBeCloseTo(objective, 12);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is not changed through a fork, nor the fork through it', () => {
+    const state = stateOf(loaded([30, 20], [10]));
+    const before = picture(state);
+    const fork = state.fork();
+    fork.move(0, 1);
+    expect(picture(state)).toEqual(before);
+    expect(fork.load(1)).toBe(40 * PERCENT);
+    state.move(1, 1);
+    expect(fork.load(1)).toBe(40 * PERCENT);
+  });
+
+  it('tells which nodes have changed, so that indexes can follow', () => {
+    const state = stateOf(loaded([30, 20], [10], [5]));
+    state.move(0, 2);
+    expect(state.changes).toEqual([0, 2]);
+    state.lift(1);
+    expect(state.changes).toEqual([0, 2, 0]);
+    expect([state.nodeOf(1), state.load(0)]).toEqual([-1, 0]);
+  });
+
+  it('refuses to judge a pod that is not movable: that is a bug of the caller', () => {
+    const cluster = clusterOf(loaded([0, 20], [10]));
+    expect(() => initialState(cluster).refusal(0, 1)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { plan } from '../../../../src/plan/planner.ts';
+import { applyPlan } from '../../../support/apply-plan.ts';
+import { aBudget, greedyLb, refineLb, someOptions } from '../../../support/builders.ts';
+import { generateSnapshot } from '../../../support/generate.ts';
+import { loaded } from './loaded.ts';
+
+const EAGER = { thresholds: { trigger: 0, minGain: 0, minImprovement: 0 } };
+const published = someOptions({ strategy: greedyLb({ minimizeMoves: false }), ...EAGER });
+
+describe('GreedyLB as published', () => {
+  it('assigns the largest pod first to the least loaded node, wherever the pods are now', () => {
+    // 40, 30, 20, 10 on two nodes: 40 -> n0, 30 -> n1, 20 -> n1, 10 -> n0.
+    const found = plan(loaded([10, 20], [40, 30]), published);
+    expect(
+      applyPlan(loaded([10, 20], [40, 30]), found).pods.map(({ name, nodeName }) => `${name} ${nodeName}`),
+    ).toEqual(['p0-0 n0', 'p0-1 n1', 'p1-0 n0', 'p1-1 n1']);
+  });
+
+  it('may pass through worse states', () => {
+    const found = plan(loaded([10, 20], [40, 30]), published);
+    expect(found.moves.some(({ gain }) => gain <= 0)).toBe(true);
+  });
+
+  it('makes no plan that leaves the cluster no better', () => {
+    // The greedy assignment only swaps the nodes' names.
+    const found = plan(loaded([30], [40]), published);
+    expect(found.outcome).toMatchObject({
+      kind: 'NoBeneficialMove',
+      message: expect.stringContaining('no better balanced'),
+    });
+  });
+
+  it('finds nothing to do a second time', () => {
+    const snapshot = loaded([10, 20, 5, 5], [40, 30], [3]);
+    expect(plan(applyPlan(snapshot, plan(snapshot, published)), published).moves).toEqual([]);
+  });
+});
+
+describe('GreedyLB that minimizes moves', () => {
+  const snapshot = { ...generateSnapshot({ seed: 7, nodes: 20, podsPerNode: 15 }), pdbs: [] };
+  const few = plan(snapshot, someOptions({ strategy: greedyLb() }));
+  const all = plan(snapshot, someOptions({ strategy: greedyLb({ minimizeMoves: false }) }));
+
+  it('is as well balanced as the published algorithm, but for the tolerance', () => {
+    expect(few.imbalance.planned.cpu?.stddev).toBeLessThanOrEqual((all.imbalance.planned.cpu?.stddev ?? 0) + 0.02);
+  });
+
+  it('moves a small part of the pods that the published algorithm moves', () => {
+    expect(all.moves.length).toBeGreaterThan(100);
+    expect(few.moves.length).toBeLessThan(all.moves.length / 5);
+  });
+
+  it('leaves nodes within the tolerance alone', () => {
+    const options = (tolerance: number) => someOptions({ strategy: greedyLb({ tolerance }), ...EAGER });
+    expect(plan(loaded([20, 20, 11], [20, 29]), options(0.02)).moves).toEqual([]);
+    expect(plan(loaded([20, 20, 12, 2], [20, 20]), options(0.02)).moves).not.toEqual([]);
+  });
+
+  it('fills a node that is far below the others although none of them is far above', () => {
+    const nodes = Array.from({ length: 10 }, () => Array<number>(10).fill(5));
+    const found = plan(loaded(...nodes, []), someOptions({ strategy: greedyLb() }));
+    expect(found.imbalance.before.cpu?.max).toBeCloseTo(found.imbalance.before.cpu?.mean ?? 0, 1);
+    expect(found.spread.planned).toBeLessThanOrEqual(0.06);
+  });
+
+  it('goes by way of the greedy assignment where single moves from the highest node get stuck', () => {
+    // The snapshot of algorithms.md, vector 11: RefineLB ends at 135 %, the greedy assignment at 100 %.
+    const five = loaded([60, 55, 50], [70, 65], [40, 45], [50, 30], [35]);
+    const highest = (strategy: Parameters<typeof someOptions>[0]) =>
+      plan(five, someOptions({ ...strategy, ...EAGER })).imbalance.planned.cpu?.max;
+    expect(highest({ strategy: refineLb({ overload: 1 }) })).toBeCloseTo(1.35, 9);
+    expect(highest({ strategy: greedyLb() })).toBeCloseTo(1.1, 9);
+  });
+
+  it('does not swap pods by way of a worse state', () => {
+    // 100 each is possible, but no single move lowers 110: a pair would have to change places with another.
+    expect(plan(loaded([60, 50], [50, 40]), someOptions({ strategy: greedyLb(), ...EAGER })).moves).toEqual([]);
+  });
+
+  it('takes the moves with the largest gain first when a budget cuts the plan', () => {
+    const options = (maxMoves: number) => someOptions({ strategy: greedyLb(), budgets: [aBudget({ maxMoves })] });
+    const short = plan(snapshot, options(3));
+    expect(short.moves).toHaveLength(3);
+    const highest = few.imbalance.before.cpu?.max ?? 0;
+    expect(short.imbalance.planned.cpu?.max).toBeLessThan(highest);
+  });
+});
