@@ -30,6 +30,8 @@ export interface LoadModel {
   readonly ofPod: (pod: number, node: number, dimension: number) => number;
   /** What no known pod accounts for on `node`: daemons outside of pods. Fixed. */
   readonly ofFloor: (node: number, dimension: number) => number;
+  /** Equal for nodes whose sizes differ by less than a tenth in every resource. */
+  readonly sizeClass: (node: number) => string;
   /** Bounds of what a pod adds to the load of any of `nodes`. */
   readonly boundsOver: (nodes: Iterable<number>) => PodBounds;
   /** The load that every node would have if usage could be poured: the capacity-weighted mean. */
@@ -84,6 +86,9 @@ function startOf(sample: Participant['sample']): number {
   return sample === undefined ? 0 : sample.timestamp - (Number.isNaN(sample.window) ? 0 : sample.window);
 }
 
+/** A tenth, on the logarithmic scale on which node sizes are told apart. */
+const SIZE_STEP = Math.log(1.1);
+
 /** The load model of a policy over `tables`. */
 export function loadModel(tables: LoadTables, home: Int32Array, { load }: PolicyOptions): LoadModel {
   const { usage, allocatable, floors } = tables;
@@ -97,6 +102,8 @@ export function loadModel(tables: LoadTables, home: Int32Array, { load }: Policy
       Math.round(WHOLE_NODE * fraction(usage.values, pod, allocatable, node, weights, dimension)),
     ofFloor: (node, dimension) =>
       Math.round(WHOLE_NODE * fraction(floors, node, allocatable, node, weights, dimension)),
+    sizeClass: (node) =>
+      allocatable.map((capacities) => Math.floor(Math.log(capacities[node] ?? 0) / SIZE_STEP)).join(),
     boundsOver: (nodes) => bounds(tables, Int32Array.from(nodes), weights, dominant),
     mean: toLoad(dominant ? Math.max(...means) : mix(means, weights)),
     weights: capacityShares(allocatable, weights),

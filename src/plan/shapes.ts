@@ -25,7 +25,10 @@ const UNKNOWN = 0;
 const ALLOWED = 1;
 const REFUSED = 2;
 
-/** Interns the shapes of the pods for which `movable` is 1, by identity of their constraints. */
+/**
+ * Interns the shapes of the pods for which `movable` is 1. The projection lets pods of one template share their constraints,
+ * so most pods are recognised by identity; templates that ask for the same share a shape all the same.
+ */
 export function internShapes(
   pods: readonly PodInfo[],
   movable: Uint8Array,
@@ -34,19 +37,25 @@ export function internShapes(
   rooms: readonly Room[],
 ): Shapes {
   const subjects: Subject[] = [];
+  const byContent = new Map<string, number>();
+  const byIdentity = new Map<SchedulingConstraints, number>();
   const ofPod = new Int32Array(pods.length).fill(-1);
-  const unpinned = new Map<SchedulingConstraints, number>();
+  const intern = (subject: Subject): number => {
+    const key = contentKey(subject);
+    const shape = byContent.get(key) ?? subjects.push(subject) - 1;
+    byContent.set(key, shape);
+    return shape;
+  };
   pods.forEach(({ constraints }, place) => {
-    if (movable[place] !== 1) {
-      return;
+    if (movable[place] === 1) {
+      const pinnedNode = owners.list[owners.ofPod[place] ?? -1]?.workload?.pinnedNode;
+      const known = pinnedNode === undefined ? byIdentity.get(constraints) : undefined;
+      const shape = known ?? intern({ constraints, pinnedNode });
+      if (pinnedNode === undefined) {
+        byIdentity.set(constraints, shape);
+      }
+      ofPod[place] = shape;
     }
-    const pinnedNode = owners.list[owners.ofPod[place] ?? -1]?.workload?.pinnedNode;
-    const known = pinnedNode === undefined ? unpinned.get(constraints) : undefined;
-    const shape = known ?? subjects.push({ constraints, pinnedNode }) - 1;
-    if (pinnedNode === undefined && known === undefined) {
-      unpinned.set(constraints, shape);
-    }
-    ofPod[place] = shape;
   });
   return { subjects, ofPod, ...classify(subjects, nodes, rooms) };
 }
@@ -87,9 +96,24 @@ function classify(
   };
 }
 
+/** Equal for subjects whom no filter can tell apart. */
+function contentKey(subject: Subject): string {
+  const { requests, hostPorts } = subject.constraints;
+  const extended = requests.extended.size === 0 ? '' : JSON.stringify(sortedEntries(requests.extended));
+  const ports = hostPorts.length === 0 ? '' : JSON.stringify(hostPorts);
+  return `${requests.cpu} ${requests.memory} ${requests.ephemeralStorage} ${extended} ${ports} ${staticKey(subject)}`;
+}
+
 /** Equal for subjects whom the static filters cannot tell apart: everything but requests and ports. */
 function staticKey({ constraints, pinnedNode }: Subject): string {
   const { nodeSelector, nodeAffinity, tolerations } = constraints;
-  const labels = [...nodeSelector].sort(([left], [right]) => compareText(left, right));
-  return JSON.stringify([labels, nodeAffinity ?? null, tolerations, pinnedNode ?? null]);
+  const isPlain = nodeSelector.size === 0 && nodeAffinity === undefined && tolerations.length === 0;
+  if (isPlain && pinnedNode === undefined) {
+    return '';
+  }
+  return JSON.stringify([sortedEntries(nodeSelector), nodeAffinity ?? null, tolerations, pinnedNode ?? null]);
+}
+
+function sortedEntries<Value>(map: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] {
+  return [...map].sort(([left], [right]) => compareText(left, right));
 }

@@ -1,3 +1,4 @@
+import { type ChangeLog, createChangeLog } from './change-log.ts';
 import type { Cluster } from './cluster.ts';
 import { dynamicRefusal, firstRefusal } from './filters/index.ts';
 import type { Refusal } from './filters/refusal.ts';
@@ -8,8 +9,8 @@ import { copyRoom, occupy, type Room, vacate } from './room.ts';
 /** Where every pod is at one position of a plan, to look at. Nodes and pods are named by their place. */
 export interface StateView {
   readonly cluster: Cluster;
-  /** Nodes whose load or room has changed, oldest first, so that indexes can catch up. */
-  readonly changes: readonly number[];
+  /** Nodes whose load or room has changed. */
+  readonly changes: ChangeLog;
   /** Node of a pod; -1 when it is lifted or its node takes no part. */
   readonly nodeOf: (pod: number) => number;
   /** Load of a node (see load.ts). */
@@ -77,21 +78,23 @@ interface Contents {
 
 function createState(contents: Contents): State {
   const { cluster, placement, loads, arrivals } = contents;
-  const changes: number[] = [];
+  const changes = createChangeLog();
   const nodeOf = (pod: number): number => placement[pod] ?? -1;
   const { load } = loads;
   const lift = (pod: number): void => {
     const node = nodeOf(pod);
+    const before = load(node);
     loads.remove(node, pod);
     updateRoom(contents, node, pod, vacate);
     placement[pod] = -1;
-    changes.push(node);
+    changes.write(node, before, load(node));
   };
   const place = (pod: number, node: number): void => {
+    const before = load(node);
     loads.add(node, pod);
     updateRoom(contents, node, pod, occupy);
     placement[pod] = node;
-    changes.push(node);
+    changes.write(node, before, load(node));
     if (cluster.home[pod] !== node) {
       arrivals.set(node, [...(arrivals.get(node) ?? []), pod]);
     }

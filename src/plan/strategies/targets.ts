@@ -1,5 +1,6 @@
 import type { PodBounds } from '../load.ts';
 import type { StateView } from '../state.ts';
+import { type Barren, createBarren } from './barren.ts';
 import { createLoadOrder, type LoadOrder } from './load-order.ts';
 
 /** What a target must satisfy, in loads. */
@@ -12,114 +13,136 @@ export interface TargetLimits {
 
 /** Finds targets for pods without looking at every node. */
 export interface Targets {
-  /** The feasible node that ends up with the least load; -1 when there is none. Ties go to the first node. */
+  /** The feasible node that ends up with the least load; -1 when there is none. */
   readonly leastLoaded: (pod: number, limits: TargetLimits) => number;
   /** The feasible node that ends up closest to `limits.upTo` without passing it; -1 when there is none. */
   readonly bestFit: (pod: number, limits: TargetLimits) => number;
 }
 
 /**
- * Indexes the nodes of `state` by load, once per set of nodes that some pods can run on at all. Pods of a GPU pool do not
- * step over a thousand other nodes, nor the other way round.
+ * With a dominant resource, what a pod adds to a node cannot be bounded well, and all nodes would have to be looked at; the
+ * least loaded ones that the search looks at instead are better than the rest anyway.
+ */
+const MOST_WITHOUT_BOUND = 256;
+
+/** Nodes of about the same size that some pods can run on, by load. */
+interface Candidates {
+  readonly order: LoadOrder;
+  /** What a pod adds to any of these nodes. */
+  readonly bounds: PodBounds;
+  /** Which of these nodes are known to refuse a pod. */
+  readonly barren: Barren;
+}
+
+interface Found {
+  readonly node: number;
+  /** Load of the node with the pod. */
+  readonly load: number;
+}
+
+/**
+ * Indexes the nodes of `state` by load, once per set of nodes that some pods can run on at all and per size of node: pods
+ * of a GPU pool do not step over a thousand other nodes, nor the other way round, and within one size the order by load is
+ * the order by load with the pod, so that the first node that fits is nearly always the best.
  */
 export function createTargets(state: StateView): Targets {
   const candidatesFor = createCandidates(state);
-  const starts = createStarts(state);
+  const limit = state.cluster.load.dimensions > 1 ? MOST_WITHOUT_BOUND : Number.POSITIVE_INFINITY;
   return {
-    leastLoaded: (pod, limits) => leastLoaded(state, candidatesFor(pod), starts, pod, limits),
-    bestFit: (pod, limits) => bestFit(state, candidatesFor(pod), pod, limits),
-  };
-}
-
-function leastLoaded(
-  state: StateView,
-  { order, bounds }: Candidates,
-  starts: Starts,
-  pod: number,
-  { below, upTo }: TargetLimits,
-): number {
-  const least = bounds.least(pod);
-  const home = state.nodeOf(pod);
-  let best = -1;
-  let bestLoad = upTo + 1;
-  let untouched = true;
-  for (let position = starts.get(pod); position < order.size; position += 1) {
-    const load = order.loadAt(position);
-    if (load >= below || load + least >= bestLoad) {
-      break;
-    }
-    const node = order.at(position);
-    const fits = node !== home && state.fits(pod, node);
-    if (untouched && !fits && node !== home) {
-      starts.set(pod, position + 1);
-    } else {
-      untouched = false;
-    }
-    const loaded = fits ? state.loadWith(pod, node) : bestLoad;
-    if (loaded < bestLoad) {
-      best = node;
-      bestLoad = loaded;
-    }
-  }
-  return best;
-}
-
-function bestFit(state: StateView, { order, bounds }: Candidates, pod: number, { below, upTo }: TargetLimits): number {
-  const { least, most } = bounds;
-  const home = state.nodeOf(pod);
-  const start = order.firstFrom(Math.min(below, upTo - least(pod) + 1)) - 1;
-  let best = -1;
-  let bestLoad = -1;
-  for (let position = start; position >= 0; position -= 1) {
-    if (order.loadAt(position) + most(pod) < bestLoad) {
-      break;
-    }
-    const node = order.at(position);
-    const loaded = state.loadWith(pod, node);
-    if (node !== home && loaded <= upTo && loaded >= bestLoad && state.fits(pod, node)) {
-      best = node;
-      bestLoad = loaded;
-    }
-  }
-  return best;
-}
-
-/** For each shape, how many of the least loaded nodes are known to refuse it while the state stays as it is. */
-interface Starts {
-  readonly get: (pod: number) => number;
-  readonly set: (pod: number, position: number) => void;
-}
-
-function createStarts(state: StateView): Starts {
-  const { shapes } = state.cluster;
-  const positions = new Int32Array(shapes.subjects.length);
-  const madeAt = new Int32Array(shapes.subjects.length).fill(-1);
-  const shapeOf = (pod: number): number => shapes.ofPod[pod] ?? -1;
-  return {
-    get: (pod) => (madeAt[shapeOf(pod)] === state.changes.length ? (positions[shapeOf(pod)] ?? 0) : 0),
-    set: (pod, position) => {
-      positions[shapeOf(pod)] = position;
-      madeAt[shapeOf(pod)] = state.changes.length;
+    leastLoaded: (pod, limits) => {
+      let best: Found = { node: -1, load: limits.upTo + 1 };
+      for (const candidates of candidatesFor(pod)) {
+        best = leastLoaded(state, candidates, pod, limits.below, best, limit);
+      }
+      return best.node;
+    },
+    bestFit: (pod, limits) => {
+      let best: Found = { node: -1, load: -1 };
+      for (const candidates of candidatesFor(pod)) {
+        best = bestFit(state, candidates, pod, limits, best, limit);
+      }
+      return best.node;
     },
   };
 }
 
-/** The nodes that some pods can run on at all. */
-interface Candidates {
-  readonly order: LoadOrder;
-  readonly bounds: PodBounds;
+/** Upwards from the least loaded node that may take the pod, until no other can be better; ties go to the first node. */
+function leastLoaded(
+  state: StateView,
+  { order, bounds, barren }: Candidates,
+  pod: number,
+  below: number,
+  best: Found,
+  limit: number,
+): Found {
+  const least = bounds.least(pod);
+  const home = state.nodeOf(pod);
+  const start = order.firstFrom(barren.below(pod));
+  const end = Math.min(order.size, start + limit);
+  let found = best;
+  let frontier = start;
+  for (let position = start; position < end; position += 1) {
+    const load = order.loadAt(position);
+    if (load >= below || load + least >= found.load) {
+      break;
+    }
+    const node = order.at(position);
+    const fits = node !== home && state.fits(pod, node);
+    if (frontier === position && !fits && node !== home) {
+      frontier = position + 1;
+    }
+    const loaded = fits ? state.loadWith(pod, node) : found.load;
+    found = loaded < found.load ? { node, load: loaded } : found;
+  }
+  barren.extend(pod, order.loadAt(frontier));
+  return found;
+}
+
+/** Downwards from the fullest node that could stay within `upTo`, until no other can be closer; ties go to the last node. */
+function bestFit(
+  state: StateView,
+  { order, bounds, barren }: Candidates,
+  pod: number,
+  { below, upTo }: TargetLimits,
+  best: Found,
+  limit: number,
+): Found {
+  const most = bounds.most(pod);
+  const home = state.nodeOf(pod);
+  const floor = barren.below(pod);
+  const start = order.firstFrom(Math.min(below, upTo - bounds.least(pod) + 1)) - 1;
+  let found = best;
+  let isBarren = true;
+  let position = start;
+  for (let within = 0; position >= 0 && within < limit; position -= 1) {
+    const load = order.loadAt(position);
+    if (load < floor || load + most <= found.load) {
+      break;
+    }
+    const node = order.at(position);
+    const loaded = state.loadWith(pod, node);
+    within += loaded <= upTo ? 1 : 0;
+    const isCloser = loaded <= upTo && loaded > found.load;
+    const fits = node !== home && isCloser && state.fits(pod, node);
+    isBarren &&= node !== home && isCloser && !fits;
+    found = fits ? { node, load: loaded } : found;
+  }
+  if (isBarren && (position < 0 || order.loadAt(position) < floor)) {
+    barren.extend(pod, order.loadAt(start + 1));
+  }
+  return found;
 }
 
 /** The nodes that the static filters allow a pod, indexed on first use and synced on every use. */
-function createCandidates(state: StateView): (pod: number) => Candidates {
-  const { shapes, nodes, load } = state.cluster;
-  const byClass: (Candidates | undefined)[] = [];
-  const bySet = new Map<string, Candidates>();
-  const create = (shapeClass: number): Candidates => {
-    const allowed = [...nodes.keys()].filter((node) => shapes.allows(shapeClass, node));
-    // Classes that come to the same nodes, such as those that differ in a toleration nobody needs, share an order.
-    const key = allowed.length === nodes.length ? '' : allowed.join();
-    const candidates = bySet.get(key) ?? { order: createLoadOrder(state, allowed), bounds: load.boundsOver(allowed) };
+function createCandidates(state: StateView): (pod: number) => readonly Candidates[] {
+  const { shapes } = state.cluster;
+  const byClass: (readonly Candidates[] | undefined)[] = [];
+  const bySet = new Map<string, readonly Candidates[]>();
+  const create = (shapeClass: number): readonly Candidates[] => {
+    const allowed = allowedNodes(state, shapeClass);
+    // Classes that come to the same nodes, such as those that differ in a toleration nobody needs, share their candidates.
+    const key = allowed.length === state.cluster.nodes.length ? '' : allowed.join();
+    const candidates = bySet.get(key) ?? bySize(state, allowed);
     bySet.set(key, candidates);
     return candidates;
   };
@@ -127,7 +150,29 @@ function createCandidates(state: StateView): (pod: number) => Candidates {
     const shapeClass = shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1;
     const candidates = byClass[shapeClass] ?? create(shapeClass);
     byClass[shapeClass] = candidates;
-    candidates.order.sync();
+    for (const { order } of candidates) {
+      order.sync();
+    }
     return candidates;
   };
+}
+
+function allowedNodes({ cluster }: StateView, shapeClass: number): readonly number[] {
+  const allowed: number[] = [];
+  for (let node = 0; node < cluster.nodes.length; node += 1) {
+    if (cluster.shapes.allows(shapeClass, node)) {
+      allowed.push(node);
+    }
+  }
+  return allowed;
+}
+
+function bySize(state: StateView, nodes: readonly number[]): readonly Candidates[] {
+  const { load } = state.cluster;
+  const groups = Map.groupBy(nodes, load.sizeClass);
+  return [...groups.values()].map((group) => ({
+    order: createLoadOrder(state, group),
+    bounds: load.boundsOver(group),
+    barren: createBarren(state),
+  }));
 }
