@@ -80,10 +80,11 @@ function assemble(
 ): ClusterSnapshot {
   const nodes = nodeDrafts.map((draft, index) => nodeOf(draft, index, plain));
   const placed: { pod: PodInfo; cpu: number; memory: number }[] = [];
+  const templates = new Map<string, PodInfo['constraints']>();
   podDrafts.forEach((draft, index) => {
     const node = nodes[draft.node % nodes.length];
     const others = placed.filter(({ pod }) => pod.nodeName === node?.name).map(({ pod }) => pod);
-    const pod = podOf(draft, index, node?.name ?? '', plain);
+    const pod = interned(podOf(draft, index, node?.name ?? '', plain), templates);
     if (node !== undefined && isAtHome(pod, node, others)) {
       placed.push({ pod, cpu: Math.min(draft.steps * STEP, 15_000), memory: draft.memory * 100 * MIB });
     }
@@ -105,6 +106,15 @@ function assemble(
     usage: { nodes: new Map(nodeSamples), pods: samples },
     problems: [],
   };
+}
+
+/** The pod with constraints that it shares with its like, as the projection interns them. */
+function interned(pod: PodInfo, templates: Map<string, PodInfo['constraints']>): PodInfo {
+  const { requests, nodeSelector } = pod.constraints;
+  const key = JSON.stringify([pod.constraints, [...requests.extended], [...nodeSelector]]);
+  const shared = templates.get(key) ?? pod.constraints;
+  templates.set(key, shared);
+  return { ...pod, constraints: shared };
 }
 
 function nodeOf({ cpu, memory, slots, zone, tainted, gpus }: NodeDraft, index: number, plain: boolean): NodeInfo {

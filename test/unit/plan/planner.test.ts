@@ -183,6 +183,16 @@ describe('a pod that stays', () => {
     });
   });
 
+  it('keeps nobody else off a node that it does not tolerate itself', () => {
+    const nodes = [aNode('a'), aNode('b', { taints: [aTaint('pool')] })];
+    const tolerant = aPod('tolerant', { nodeName: 'a', constraints: { tolerations: [aToleration({ key: 'pool' })] } });
+    const snapshot = twoNodes(FOUR, {}, { nodes });
+    const pods = [...snapshot.pods, tolerant];
+    const found = planFor(aSnapshot({ nodes, pods, uses: { ...FOUR, tolerant: 600 } }));
+    expect(found.moves.map(({ pod }) => pod.name)).toEqual(['tolerant']);
+    expect(rejectionOf(found, 'p1')?.code).toBe('TaintToleration');
+  });
+
   it('comes back to its node because its template names it', () => {
     const found = planFor(twoNodes(FOUR, {}, { workloads: [aWorkload('web', { pinnedNode: 'a' })] }));
     expect(rejectionOf(found, 'p1')).toMatchObject({

@@ -15,6 +15,14 @@ function picture(state: State): unknown {
   return { nodes, fits, objective: state.objective(), placement: [...state.placement] };
 }
 
+function entriesOf({ changes }: State): readonly (readonly number[])[] {
+  return Array.from({ length: changes.count() }, (_, entry) => [
+    changes.node(entry),
+    changes.before(entry),
+    changes.after(entry),
+  ]);
+}
+
 describe('the state of a plan', () => {
   it('is what it was after a pod went and came back', () => {
     fc.assert(
@@ -74,9 +82,12 @@ describe('the state of a plan', () => {
   it('tells which nodes have changed, so that indexes can follow', () => {
     const state = stateOf(loaded([30, 20], [10], [5]));
     state.move(0, 2);
-    expect(state.changes).toEqual([0, 2]);
+    expect(entriesOf(state)).toEqual([
+      [0, 50 * PERCENT, 20 * PERCENT],
+      [2, 5 * PERCENT, 35 * PERCENT],
+    ]);
     state.lift(1);
-    expect(state.changes).toEqual([0, 2, 0]);
+    expect(entriesOf(state).at(-1)).toEqual([0, 20 * PERCENT, 0]);
     expect([state.nodeOf(1), state.load(0)]).toEqual([-1, 0]);
   });
 
