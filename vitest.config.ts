@@ -19,6 +19,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'control-plane',
+          globalSetup: ['test/control-plane/global-setup.ts'],
           include: ['test/{e2e,control-plane}/**/*.test.ts', 'test/contract/kubernetes*.test.ts'],
           fileParallelism: false,
           testTimeout: 300_000,
