@@ -9,8 +9,8 @@ import { emptyRoom, occupy, type Room } from './room.ts';
 import { internShapes, type Shapes } from './shapes.ts';
 
 /**
- * A snapshot, indexed for planning. Nodes that take part and pods are named by their place in these lists, whose order is
- * the total order by which ties are broken.
+ * A snapshot, indexed for planning. Nodes that take part and pods are named by their place in these lists, whose order
+ * is the total order by which ties are broken.
  */
 export interface Cluster {
   readonly nodes: readonly NodeInfo[];

@@ -1,7 +1,8 @@
 import type { Budget, BudgetRefusal } from './budgets/budget.ts';
-import { describeRefusal, type Refusal, refusalNumbers } from './filters/refusal.ts';
+import { describeRefusal, refusalNumbers } from './filters/refusal.ts';
 import { count, percent } from './format.ts';
 import { toFraction } from './load.ts';
+import type { FilterName } from './rejection-codes.ts';
 import { type Reason, shared } from './rejections.ts';
 import type { StateView } from './state.ts';
 import type { Bounds } from './strategies/strategy.ts';
@@ -120,19 +121,20 @@ function createOutlooks(state: StateView, bounds: Bounds): (pod: number) => Outl
 
 function lookOut(state: StateView, pod: number, targets: readonly number[]): Outlook {
   const feasible: number[] = [];
-  const refusals: { readonly node: number; readonly refusal: Refusal }[] = [];
+  const refusals = new Map<FilterName, number>();
   for (const node of targets) {
-    const refusal = state.refusal(pod, node);
-    if (refusal === undefined) {
+    const filter = state.refusedBy(pod, node);
+    if (filter === undefined) {
       feasible.push(node);
     } else {
-      refusals.push({ node, refusal });
+      refusals.set(filter, (refusals.get(filter) ?? 0) + 1);
     }
     if (feasible.length === 2) {
-      return { targets: feasible, refusal: NOWHERE };
+      break;
     }
   }
-  return { targets: feasible, refusal: summarize(state, refusals) };
+  const example = targets.find((node) => !feasible.includes(node));
+  return { targets: feasible, refusal: summarize(state, pod, refusals, example) };
 }
 
 const NOWHERE: Reason = {
@@ -144,28 +146,20 @@ const NOWHERE: Reason = {
 /** The filter's own name when one filter refuses everywhere, with the least loaded node as the example. */
 function summarize(
   state: StateView,
-  refusals: readonly { readonly node: number; readonly refusal: Refusal }[],
+  pod: number,
+  refusals: ReadonlyMap<FilterName, number>,
+  example: number | undefined,
 ): Reason {
-  const [first] = refusals;
-  if (first === undefined) {
+  const refusal = example === undefined ? undefined : state.refusal(pod, example);
+  if (refusal === undefined || example === undefined) {
     return NOWHERE;
   }
-  const counts = new Map<Refusal['filter'], number>();
-  for (const { refusal } of refusals) {
-    counts.set(refusal.filter, (counts.get(refusal.filter) ?? 0) + 1);
+  const nodes = [...refusals.values()].reduce((sum, times) => sum + times, 0);
+  if (refusals.size > 1) {
+    const byName = [...refusals].sort(([left], [right]) => (left < right ? -1 : 1));
+    const parts = byName.map(([filter, times]) => `${filter} on ${times}`).join(', ');
+    return { code: 'NoFeasibleNode', message: `fits on none of ${nodes} nodes: ${parts}`, numbers: { nodes } };
   }
-  const nodes = refusals.length;
-  if (counts.size > 1) {
-    const parts = [...counts]
-      .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([filter, times]) => `${filter} on ${times}`);
-    return {
-      code: 'NoFeasibleNode',
-      message: `fits on none of ${nodes} nodes: ${parts.join(', ')}`,
-      numbers: { nodes },
-    };
-  }
-  const example = `${state.cluster.nodes[first.node]?.name} ${describeRefusal(first.refusal)}`;
-  const message = `fits on none of ${count(nodes, 'node')}: ${example}`;
-  return { code: first.refusal.filter, message, numbers: { nodes, ...refusalNumbers(first.refusal) } };
+  const message = `fits on none of ${count(nodes, 'node')}: ${state.cluster.nodes[example]?.name} ${describeRefusal(refusal)}`;
+  return { code: refusal.filter, message, numbers: { nodes, ...refusalNumbers(refusal) } };
 }

@@ -1,6 +1,9 @@
 import type { LoadResource } from '../model/resources.ts';
 
-/** A fraction as a percentage with two decimals: 0.1234 becomes `12.34 %`. Faster than toFixed, which 150,000 messages feel. */
+/**
+ * A fraction as a percentage with two decimals: 0.1234 becomes `12.34 %`. Faster than toFixed, which 150,000 messages
+ * feel.
+ */
 export function percent(fraction: number): string {
   const hundredths = Math.round(Math.abs(fraction) * 10_000);
   const whole = Math.floor(hundredths / 100);

@@ -36,9 +36,9 @@ export interface Judge {
 }
 
 /**
- * A judge over `state`, which it changes. A move must be of a movable pod that the plan has not moved yet, to another node
- * on which all filters let it run at this position of the plan, within all budgets, and, unless the strategy is judged by
- * the whole plan, it must gain at least `minGain` (a load) and lower the objective.
+ * A judge over `state`, which it changes. A move must be of a movable pod that the plan has not moved yet, to another
+ * node on which all filters let it run at this position of the plan, within all budgets, and, unless the strategy is
+ * judged by the whole plan, it must gain at least `minGain` (a load) and lower the objective.
  */
 export function createJudge(
   state: State,

@@ -4,8 +4,9 @@ import type { Participant } from './participation.ts';
 import type { PodUsage } from './pod-usage.ts';
 
 /**
- * Loads are whole billionths of a node's allocatable. Whole numbers add up exactly, so a load does not depend on the order
- * of the pods, a pod that moves there and back leaves no trace, and writing 1000m as 1 changes nothing (quality.md 6, 7).
+ * Loads are whole billionths of a node's allocatable. Whole numbers add up exactly, so a load does not depend on the
+ * order of the pods, a pod that moves there and back leaves no trace, and writing 1000m as 1 changes nothing
+ * (quality.md 6, 7).
  */
 export const WHOLE_NODE = 1e9;
 
@@ -22,8 +23,8 @@ export function toFraction(load: number): number {
 /** How usage becomes load on the nodes that take part. Nodes and pods are named by their place. */
 export interface LoadModel {
   /**
-   * Weighted: 1, since a weighted mean of fractions adds up pod by pod. Dominant: one per resource, and the load of a node
-   * is the largest of its sums.
+   * Weighted: 1, since a weighted mean of fractions adds up pod by pod. Dominant: one per resource, and the load of a
+   * node is the largest of its sums.
    */
   readonly dimensions: number;
   /** What the pod adds to `node` in one dimension: its usage over *that* node's allocatable. */
@@ -56,9 +57,9 @@ export interface LoadTables {
 }
 
 /**
- * Tables for the nodes that take part. `home` has the place of each pod's node, -1 elsewhere. The floor of a node is its
- * sample minus its pods' usage, never negative; a pod without a sample that is younger than the node's window is not part
- * of the node's sample and comes on top.
+ * Tables for the nodes that take part. `home` has the place of each pod's node, -1 elsewhere. The floor of a node is
+ * its sample minus its pods' usage, never negative; a pod without a sample that is younger than the node's window is
+ * not part of the node's sample and comes on top.
  */
 export function tabulate(
   participants: readonly Participant[],
@@ -151,8 +152,8 @@ function mix(values: readonly number[], weights: readonly number[]): number {
 }
 
 /**
- * A weighted mean is least on a node that is largest in everything; where a resource does not count on some node, and for
- * the dominant resource, only the smallest of the fractions is a safe bound.
+ * A weighted mean is least on a node that is largest in everything; where a resource does not count on some node, and
+ * for the dominant resource, only the smallest of the fractions is a safe bound.
  */
 function bounds(
   { usage, allocatable }: LoadTables,

@@ -19,45 +19,46 @@ import { type SearchResult, search } from './search.ts';
 import { initialState, type StateView } from './state.ts';
 
 /**
- * Decides which pods should run elsewhere. Pure: the same snapshot and options give the same plan, byte for byte, in any
- * order of nodes and pods; time is `snapshot.takenAt`. Never throws for what a cluster can look like; a plan without moves
- * says in `outcome` why.
+ * Decides which pods should run elsewhere. Pure: the same snapshot and options give the same plan, byte for byte, in
+ * any order of nodes and pods; time is `snapshot.takenAt`. Never throws for what a cluster can look like; a plan
+ * without moves says in `outcome` why.
  */
 export function plan(snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
   const survey = surveyOf(snapshot, options);
-  const { coverage } = survey.participation;
-  const needsSamples = options.load.source === 'MetricsAPI' && snapshot.nodes.length > 0;
-  const gate = !needsSamples ? undefined : gateMessage(snapshot.usage, coverage, options.load.minCoverage);
-  if (gate !== undefined) {
-    const nodes = {
-      code: 'NodeNotParticipating',
-      message: `no node takes part: ${gate.message}`,
-      numbers: { ratio: coverage.ratio },
-    } as const;
-    return finish(survey, options, gate, { rejections: rejectAll(survey.pods, survey.holds, nobody, () => nodes) });
+  return withoutMetrics(survey, options) ?? withMetrics(survey, options);
+}
+
+/** The plan when the metrics do not suffice for one; `undefined` when they do, or none are needed. */
+function withoutMetrics(survey: Survey, options: PolicyOptions): Plan | undefined {
+  const { snapshot, pods, holds, participation } = survey;
+  const { coverage } = participation;
+  if (options.load.source === 'Requests' || snapshot.nodes.length === 0) {
+    return undefined;
   }
-  const cluster = clusterOf(survey, snapshot, options);
+  const gate = gateMessage(snapshot.usage, coverage, options.load.minCoverage);
+  if (gate === undefined) {
+    return undefined;
+  }
+  const message = `no node takes part: ${gate.message}`;
+  const reason: Reason = { code: 'NodeNotParticipating', message, numbers: { ratio: coverage.ratio } };
+  return finish(survey, options, gate, { rejections: rejectAll(pods, holds, nobody, () => reason) });
+}
+
+function withMetrics(survey: Survey, options: PolicyOptions): Plan {
+  const { pods, holds, pdbs } = survey;
+  const cluster = clusterOf(survey, options);
   const state = initialState(cluster);
-  const before = spreadOf(state);
-  const early = earlyOutcome(survey, cluster, before, options);
+  const early = earlyOutcome(survey, cluster, spreadOf(state), options);
   if (early !== undefined) {
-    const rejections = rejectAll(
-      survey.pods,
-      survey.holds,
-      nobody,
-      stayReason(survey, cluster, () => early.reason),
-    );
+    const explain = stayReason(survey, cluster, () => early.reason);
+    const rejections = rejectAll(pods, holds, nobody, explain);
     return finish(survey, options, early.outcome, { rejections, cluster, state });
   }
-  const result = search(state, survey.pdbs, options);
+  const result = search(state, pdbs, options);
   const explain = stayReason(survey, cluster, result.explain);
-  const rejections = rejectAll(survey.pods, survey.holds, (pod) => result.movedPods.has(pod), explain);
-  return finish(survey, options, outcomeOf(result, cluster, survey, rejections), {
-    rejections,
-    cluster,
-    state,
-    result,
-  });
+  const rejections = rejectAll(pods, holds, (pod) => result.movedPods.has(pod), explain);
+  const outcome = outcomeOf(result, cluster, survey, rejections);
+  return finish(survey, options, outcome, { rejections, cluster, state, result });
 }
 
 /** The snapshot in order, and what can be said before loads are known. */
@@ -95,11 +96,7 @@ function nobody(): boolean {
   return false;
 }
 
-function clusterOf(
-  { subjects, holds, participation }: Survey,
-  snapshot: ClusterSnapshot,
-  options: PolicyOptions,
-): Cluster {
+function clusterOf({ snapshot, subjects, holds, participation }: Survey, options: PolicyOptions): Cluster {
   const usage = measurePods(subjects, snapshot, options);
   const { participants } = participation;
   return indexCluster({ participants, subjects, usage, isFree: (pod) => isFree(holds, pod), options });

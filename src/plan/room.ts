@@ -14,7 +14,9 @@ export interface Room {
   memory: number;
   /** Bytes. */
   ephemeralStorage: number;
-  /** Extended resources by name; a name that is absent is not offered at all. Replaced, never changed: copies share it. */
+  /**
+   * Extended resources by name; a name that is absent is not offered at all. Replaced, never changed: copies share it.
+   */
   extended: ReadonlyMap<string, number>;
   /** Host ports in use. */
   ports: readonly HostPort[];

@@ -4,6 +4,7 @@ import { staticRefusal } from './filters/index.ts';
 import type { Subject } from './filters/refusal.ts';
 import { compareText } from './order.ts';
 import type { Owners } from './owners.ts';
+import { FILTER_NAMES, type FilterName } from './rejection-codes.ts';
 import type { Room } from './room.ts';
 
 /**
@@ -19,15 +20,17 @@ export interface Shapes {
   readonly classes: number;
   /** Whether the static filters let pods of a class run on a node. Computed on first use, then remembered. */
   readonly allows: (shapeClass: number, node: number) => boolean;
+  /** The first static filter that does not; `undefined` when all do. */
+  readonly refusedBy: (shapeClass: number, node: number) => FilterName | undefined;
 }
 
+/** A verdict above ALLOWED is the place of the filter that refuses, counted from there. */
 const UNKNOWN = 0;
 const ALLOWED = 1;
-const REFUSED = 2;
 
 /**
- * Interns the shapes of the pods for which `movable` is 1. The projection lets pods of one template share their constraints,
- * so most pods are recognised by identity; templates that ask for the same share a shape all the same.
+ * Interns the shapes of the pods for which `movable` is 1. The projection lets pods of one template share their
+ * constraints, so most pods are recognised by identity; templates that ask for the same share a shape all the same.
  */
 export function internShapes(
   pods: readonly PodInfo[],
@@ -64,7 +67,7 @@ function classify(
   subjects: readonly Subject[],
   nodes: readonly NodeInfo[],
   rooms: readonly Room[],
-): Pick<Shapes, 'classOf' | 'classes' | 'allows'> {
+): Omit<Shapes, 'subjects' | 'ofPod'> {
   const places = new Map<string, number>();
   const samples: Subject[] = [];
   const classOf = Int32Array.from(subjects, (subject) => {
@@ -73,26 +76,32 @@ function classify(
     places.set(key, place);
     return place;
   });
-  const verdicts = samples.map(() => new Uint8Array(nodes.length));
+  const verdicts: (Uint8Array | undefined)[] = [];
   const decide = (shapeClass: number, node: number): number => {
     const subject = samples[shapeClass];
     const info = nodes[node];
     const room = rooms[node];
-    const known = subject !== undefined && info !== undefined && room !== undefined;
-    return known && staticRefusal(subject, info, room) === undefined ? ALLOWED : REFUSED;
+    if (subject === undefined || info === undefined || room === undefined) {
+      throw new RangeError(`no class ${shapeClass}, or no node ${node}`);
+    }
+    const refusal = staticRefusal(subject, info, room);
+    return refusal === undefined ? ALLOWED : ALLOWED + 1 + FILTER_NAMES.indexOf(refusal.filter);
+  };
+  const verdictOn = (shapeClass: number, node: number): number => {
+    const table = verdicts[shapeClass] ?? new Uint8Array(nodes.length);
+    verdicts[shapeClass] = table;
+    let verdict = table[node] ?? UNKNOWN;
+    if (verdict === UNKNOWN) {
+      verdict = decide(shapeClass, node);
+      table[node] = verdict;
+    }
+    return verdict;
   };
   return {
     classOf,
     classes: samples.length,
-    allows: (shapeClass, node) => {
-      const table = verdicts[shapeClass];
-      let verdict = table?.[node] ?? REFUSED;
-      if (verdict === UNKNOWN && table !== undefined) {
-        verdict = decide(shapeClass, node);
-        table[node] = verdict;
-      }
-      return verdict === ALLOWED;
-    },
+    allows: (shapeClass, node) => verdictOn(shapeClass, node) === ALLOWED,
+    refusedBy: (shapeClass, node) => FILTER_NAMES[verdictOn(shapeClass, node) - ALLOWED - 1],
   };
 }
 

@@ -4,6 +4,7 @@ import { dynamicRefusal, firstRefusal } from './filters/index.ts';
 import type { Refusal } from './filters/refusal.ts';
 import { toFraction } from './load.ts';
 import { emptyLedger, type LoadLedger } from './load-ledger.ts';
+import type { FilterName } from './rejection-codes.ts';
 import { copyRoom, occupy, type Room, vacate } from './room.ts';
 
 /** Where every pod is at one position of a plan, to look at. Nodes and pods are named by their place. */
@@ -27,7 +28,9 @@ export interface StateView {
   readonly objectiveChange: (pod: number, node: number) => number;
   /** Whether all filters let the pod run on `node`. */
   readonly fits: (pod: number, node: number) => boolean;
-  /** The first filter that does not. */
+  /** The name of the first filter that does not; cheaper than all that the filter has to say. */
+  readonly refusedBy: (pod: number, node: number) => FilterName | undefined;
+  /** What that filter has to say. */
   readonly refusal: (pod: number, node: number) => Refusal | undefined;
   /** Movable pods on a node, by place. */
   readonly movablePodsOn: (node: number) => readonly number[];
@@ -111,7 +114,11 @@ function createState(contents: Contents): State {
       Math.max(load(nodeOf(pod)), load(node)) - Math.max(loads.without(nodeOf(pod), pod), loads.with(node, pod)),
     objective: () => cluster.nodes.reduce((sum, _, node) => sum + penalty(cluster, node, load(node)), 0),
     objectiveChange: (pod, node) => objectiveChange(contents, pod, nodeOf(pod), node),
-    fits: (pod, node) => isAllowed(cluster, pod, node) && refusalBy(dynamicRefusal, contents, pod, node) === undefined,
+    fits: (pod, node) =>
+      cluster.shapes.allows(classOf(cluster, pod), node) &&
+      refusalBy(dynamicRefusal, contents, pod, node) === undefined,
+    refusedBy: (pod, node) =>
+      cluster.shapes.refusedBy(classOf(cluster, pod), node) ?? refusalBy(dynamicRefusal, contents, pod, node)?.filter,
     refusal: (pod, node) => refusalBy(firstRefusal, contents, pod, node),
     movablePodsOn: (node) => movablePodsOn(contents, node),
     fork: () => fork(contents),
@@ -152,9 +159,8 @@ function updateRoom({ cluster, rooms }: Contents, node: number, pod: number, upd
   }
 }
 
-function isAllowed({ shapes }: Cluster, pod: number, node: number): boolean {
-  const shape = shapes.ofPod[pod] ?? -1;
-  return shape >= 0 && shapes.allows(shapes.classOf[shape] ?? -1, node);
+function classOf({ shapes }: Cluster, pod: number): number {
+  return shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1;
 }
 
 function refusalBy(

@@ -36,9 +36,9 @@ interface Deployment {
 const MIB = 2 ** 20;
 
 /**
- * A cluster as kube-scheduler would leave it that looks at requests only: pods of equal requests are spread by count, while
- * what they use differs by deployment. Reproducible: the same options give the same snapshot everywhere. A tenth of the
- * deployments have a PodDisruptionBudget; one pod per node belongs to a DaemonSet.
+ * A cluster as kube-scheduler would leave it that looks at requests only: pods of equal requests are spread by count,
+ * while what they use differs by deployment. Reproducible: the same options give the same snapshot everywhere. A tenth
+ * of the deployments have a PodDisruptionBudget; one pod per node belongs to a DaemonSet.
  */
 export function generateSnapshot(options: GenerateOptions): ClusterSnapshot {
   const random = createRandom(options.seed);

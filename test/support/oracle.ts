@@ -48,7 +48,9 @@ export function pictureOf(whole: ClusterSnapshot, { load }: PolicyOptions): Pict
   return { loads, mean, objective };
 }
 
-/** Whether some pod that may be moved tolerates the one taint that there is; without any, tainted nodes take no part. */
+/**
+ * Whether some pod that may be moved tolerates the one taint that there is; without any, tainted nodes take no part.
+ */
 function isTolerated({ pods, pdbs }: ClusterSnapshot): boolean {
   const isHeld = (owner: string | undefined): boolean =>
     owner === 'web' && pdbs.some(({ disruptionsAllowed }) => disruptionsAllowed === 0);

@@ -8,7 +8,9 @@ export interface Random {
   readonly normal: () => number;
 }
 
-/** A generator that yields the same numbers for the same seed on every machine (mulberry32; Box-Muller for the normal). */
+/**
+ * A generator that yields the same numbers for the same seed on every machine (mulberry32; Box-Muller for the normal).
+ */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

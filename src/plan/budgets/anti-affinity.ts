@@ -14,9 +14,9 @@ interface IndexedTerm {
 
 /**
  * A test against the required anti-affinity terms of all bound pods. Until the planner has the scheduler's
- * InterPodAffinity filter, a pod that any of them could match is not moved (interpodaffinity.satisfyExistingPodsAntiAffinity
- * looks at the terms of pods that run, so a pod without terms of its own may still be refused).
- * Equal terms are indexed once: a term is usually that of a template with many pods.
+ * InterPodAffinity filter, a pod that any of them could match is not moved
+ * (interpodaffinity.satisfyExistingPodsAntiAffinity looks at the terms of pods that run, so a pod without terms of its
+ * own may still be refused). Equal terms are indexed once: a term is usually that of a template with many pods.
  */
 export function antiAffinityTest(
   pods: readonly PodInfo[],

@@ -5,7 +5,9 @@ import { type Budget, createTally, isSpent } from './budget.ts';
 /** Keeps products such as 0.07 x 100 = 7.000000000000001 from being rounded up to 8. */
 const ROUNDING = 1e-9;
 
-/** Pods of one controller that a plan moves, a share of its replicas rounded up; `undefined` when no entry limits them. */
+/**
+ * Pods of one controller that a plan moves, a share of its replicas rounded up; `undefined` when no entry limits them.
+ */
 export function perOwner(entries: readonly BudgetOptions[], owners: Owners): Budget | undefined {
   const limits = entries.flatMap((entry) => entry.perOwner ?? []);
   if (limits.length === 0) {

@@ -35,7 +35,9 @@ const STAY_ANNOTATIONS: readonly (readonly [key: string, asks: (value: string) =
 
 type Rule = (pod: PodInfo, owner: Owner | undefined, context: ProtectionContext) => Protection | undefined;
 
-/** Every protection but OutOfScope, in the order in which they are reported: what a pod is comes before how it is doing. */
+/**
+ * Every protection but OutOfScope, in the order in which they are reported: what a pod is comes before how it is doing.
+ */
 const RULES: readonly Rule[] = [kindOfPod, importance, stateOfPod, age, replicas, dataOnNode, jobOf, wish, unsupported];
 
 /**

@@ -14,7 +14,10 @@ export function nodePorts({ constraints }: Subject, _node: NodeInfo, room: Room)
   return port === undefined ? undefined : { filter: 'NodePorts', port };
 }
 
-/** Same protocol and port, and the same address or one that stands for all of them (framework.HostPortInfo.CheckConflict). */
+/**
+ * Same protocol and port, and the same address or one that stands for all of them
+ * (framework.HostPortInfo.CheckConflict).
+ */
 function collide(left: HostPort, right: HostPort): boolean {
   return (
     left.port === right.port &&

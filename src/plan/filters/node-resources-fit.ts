@@ -3,8 +3,9 @@ import type { Room } from '../room.ts';
 import type { Refusal, Subject } from './refusal.ts';
 
 /**
- * kube-scheduler's NodeResourcesFit: a free pod slot, and requests within what other pods' requests leave of allocatable,
- * never usage. A resource that is not requested does not count, however overcommitted it is (noderesources.fitsRequest).
+ * kube-scheduler's NodeResourcesFit: a free pod slot, and requests within what other pods' requests leave of
+ * allocatable, never usage. A resource that is not requested does not count, however overcommitted it is
+ * (noderesources.fitsRequest).
  */
 export function nodeResourcesFit({ constraints }: Subject, _node: NodeInfo, room: Room): Refusal | undefined {
   const { cpu, memory, ephemeralStorage, extended } = constraints.requests;

@@ -2,7 +2,9 @@ import type { NodeInfo, Taint } from '../../model/node.ts';
 import type { Toleration } from '../../model/pod.ts';
 import type { Refusal, Subject } from './refusal.ts';
 
-/** kube-scheduler's TaintToleration: the first NoSchedule or NoExecute taint that no toleration covers refuses the pod. */
+/**
+ * kube-scheduler's TaintToleration: the first NoSchedule or NoExecute taint that no toleration covers refuses the pod.
+ */
 export function taintToleration({ constraints }: Subject, node: NodeInfo): Refusal | undefined {
   const taint = node.taints.find((candidate) => repels(candidate) && !isTolerated(candidate, constraints.tolerations));
   return taint === undefined ? undefined : { filter: 'TaintToleration', taint };
@@ -18,8 +20,8 @@ function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean 
 }
 
 /**
- * Whether one toleration covers one taint (core/v1 Toleration.ToleratesTaint): an absent effect or key covers all of them,
- * an absent key only with Exists. Gt and Lt compare the taint's integer with the toleration's (KEP-5471).
+ * Whether one toleration covers one taint (core/v1 Toleration.ToleratesTaint): an absent effect or key covers all of
+ * them, an absent key only with Exists. Gt and Lt compare the taint's integer with the toleration's (KEP-5471).
  */
 export function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
   if (effect !== undefined && effect !== taint.effect) {

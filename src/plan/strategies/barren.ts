@@ -11,16 +11,24 @@ export interface Barren {
   readonly extend: (pod: number, load: number) => void;
 }
 
-/** Nothing is known yet. What is known stays true for the nodes that do not change; those that do are asked again. */
-export function createBarren(state: StateView): Barren {
-  const { shapes, nodes } = state.cluster;
-  const bounds = new Float64Array(shapes.subjects.length).fill(-1);
-  const synced = new Int32Array(shapes.subjects.length);
-  const shapeOf = (pod: number): number => shapes.ofPod[pod] ?? -1;
-  const recheck = (pod: number, bound: number, from: number): number => {
+interface Frontier {
+  /** All nodes with less load refuse the shape. */
+  bound: number;
+  /** Entries of the change log that have been taken into account. */
+  synced: number;
+}
+
+/**
+ * For an order of `size` nodes, of which nothing is known yet. What is known stays true for the nodes that do not
+ * change; those that do are asked again.
+ */
+export function createBarren(state: StateView, size: number): Barren {
+  const { shapes } = state.cluster;
+  const frontiers = new Map<number, Frontier>();
+  const recheck = (pod: number, { bound, synced }: Frontier): number => {
     const { changes } = state;
     let lowered = bound;
-    for (let entry = from; entry < changes.count(); entry += 1) {
+    for (let entry = synced; entry < changes.count(); entry += 1) {
       const node = changes.node(entry);
       if (state.load(node) < lowered && state.fits(pod, node)) {
         lowered = state.load(node);
@@ -30,16 +38,22 @@ export function createBarren(state: StateView): Barren {
   };
   return {
     below: (pod) => {
-      const shape = shapeOf(pod);
-      const [bound, from, now] = [bounds[shape] ?? -1, synced[shape] ?? 0, state.changes.count()];
-      if (bound >= 0 && from < now) {
-        bounds[shape] = now - from > nodes.length ? -1 : recheck(pod, bound, from);
+      const frontier = frontiers.get(shapes.ofPod[pod] ?? -1);
+      if (frontier === undefined) {
+        return NOTHING;
       }
-      synced[shape] = now;
-      return bounds[shape] ?? -1;
+      const now = state.changes.count();
+      frontier.bound = now - frontier.synced > size ? NOTHING : recheck(pod, frontier);
+      frontier.synced = now;
+      return frontier.bound;
     },
     extend: (pod, load) => {
-      bounds[shapeOf(pod)] = Math.max(bounds[shapeOf(pod)] ?? -1, load);
+      const shape = shapes.ofPod[pod] ?? -1;
+      const bound = Math.max(frontiers.get(shape)?.bound ?? NOTHING, load);
+      frontiers.set(shape, { bound, synced: state.changes.count() });
     },
   };
 }
+
+/** Below every load. */
+const NOTHING = -1;

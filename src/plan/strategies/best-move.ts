@@ -4,8 +4,8 @@ import type { TargetLimits, Targets } from './targets.ts';
 
 /**
  * Of the pods on `node`, each with the target that ends up with the least load, the move that lowers the objective most
- * among those that gain at least `minGain`; `undefined` when there is none. Lowering the squared deviations most takes the
- * pod that comes closest to evening out the two nodes, which is what needs the fewest moves.
+ * among those that gain at least `minGain`; `undefined` when there is none. Lowering the squared deviations most takes
+ * the pod that comes closest to evening out the two nodes, which is what needs the fewest moves.
  */
 export function bestMoveFrom(
   state: StateView,

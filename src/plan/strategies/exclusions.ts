@@ -12,9 +12,9 @@ export interface Exclusions {
 }
 
 /**
- * No exclusions yet. A pod that has been moved is out, since a plan moves it at most once, and so is one that the budgets
- * refuse, since they only get tighter. A refusal of a single move takes out its pod: strategies propose only what fits and
- * gains, so that is rare.
+ * No exclusions yet. A pod that has been moved is out, since a plan moves it at most once, and so is one that the
+ * budgets refuse, since they only get tighter. A refusal of a single move takes out its pod: strategies propose only
+ * what fits and gains, so that is rare.
  */
 export function createExclusions({ cluster }: StateView, { mayMove }: Terms): Exclusions {
   const pods = new Uint8Array(cluster.pods.length);

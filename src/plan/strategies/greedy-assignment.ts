@@ -5,12 +5,12 @@ import { createTargets, type TargetLimits } from './targets.ts';
 const ANYWHERE: TargetLimits = { below: Number.POSITIVE_INFINITY, upTo: Number.POSITIVE_INFINITY };
 
 /**
- * The greedy assignment (KSE 4): all movable pods are lifted, and in descending order of size each is put on the feasible
- * node that ends up with the least load. A pod stays at home when that is at most `tolerance` (a load) worse; as published
- * that is `undefined`, and a pod goes home only by chance. A pod that fits nowhere goes home. O(P log N).
+ * The greedy assignment (KSE 4): all movable pods are lifted, and in descending order of size each is put on the
+ * feasible node that ends up with the least load. A pod stays at home when that is at most `tolerance` (a load) worse;
+ * as published that is `undefined`, and a pod goes home only by chance. A pod that fits nowhere goes home. O(P log N).
  *
- * Returns the node of every pod; those that are not movable keep theirs. Size is the pod's load on the largest node, which
- * does not depend on where the pod is: neither does the published assignment, so carrying it out once is enough.
+ * Returns the node of every pod; those that are not movable keep theirs. Size is the pod's load on the largest node,
+ * which does not depend on where the pod is: neither does the published assignment, so carrying it out once is enough.
  */
 export function greedyAssignment(view: StateView, tolerance: number | undefined): Int32Array {
   const state = view.fork();
@@ -30,13 +30,19 @@ export function greedyAssignment(view: StateView, tolerance: number | undefined)
   return state.placement;
 }
 
-/** The movable pods, the largest first, ties by place. */
-export function bySize({ movable, pods, nodes, load }: Cluster): readonly number[] {
-  const chosen = [...pods.keys()].filter((pod) => movable[pod] === 1);
+/**
+ * The movable pods, the largest first, ties by place. Size and place are packed into one number, largest sizes lowest:
+ * numbers sort several times faster than by a comparison.
+ */
+export function bySize({ movableByNode, pods, nodes, load }: Cluster): Int32Array {
   const { least } = load.boundsOver(nodes.keys());
-  const sizes = new Float64Array(pods.length);
-  for (const pod of chosen) {
-    sizes[pod] = least(pod);
+  const count = Math.max(1, pods.length);
+  const largest = Math.floor(Number.MAX_SAFE_INTEGER / count) - 1;
+  const keys = Float64Array.from(movableByNode.pods);
+  for (let index = 0; index < keys.length; index += 1) {
+    const pod = keys[index] ?? 0;
+    keys[index] = (largest - Math.min(largest, least(pod))) * count + pod;
   }
-  return chosen.sort((left, right) => (sizes[right] ?? 0) - (sizes[left] ?? 0) || left - right);
+  keys.sort();
+  return Int32Array.from(keys, (key) => key % count);
 }

@@ -6,7 +6,7 @@ import { createExclusions } from './exclusions.ts';
 import { bySize, greedyAssignment } from './greedy-assignment.ts';
 import { lower, raise } from './level.ts';
 import { keepLoadInPlace } from './minimize-moves.ts';
-import { helps, settle, straight, type Way, type WayTerms } from './settle.ts';
+import { rehearse, settle, straight, type Way, type WayTerms } from './settle.ts';
 import type { Bounds, Proposal, Proposals, Strategy, Terms } from './strategy.ts';
 
 /** Settings of GreedyLB. */
@@ -16,13 +16,15 @@ export type GreedyOptions = Extract<StrategyOptions, { type: 'GreedyLB' }>;
  * GreedyLB (KSE 4, after Charm++): assign all pods anew, the largest first, each to the least loaded node.
  *
  * `minimizeMoves: false` is the published algorithm, kept for comparison. It moves nearly every pod, and through states
- * that are worse than the first, so the planner judges it by the plan as a whole: the objective must be lower at the end.
+ * that are worse than the first, so the planner judges it by the plan as a whole: the objective must be lower at the
+ * end.
  *
- * `minimizeMoves: true` keeps the balance and gives up the reshuffling. Nodes within `tolerance` of each other tie, so the
- * balance to reach is every node within half of it of the mean. Two ways there are worked out on a scratch state: moving
- * single pods from nodes above to nodes below, and, should that leave a standard deviation above half of `tolerance`, the
- * greedy assignment with pods that stay where they tie, interchangeable nodes relabelled and idle swaps left out, finished
- * by single moves. The better balanced one is proposed, and of two that tie the one with fewer moves.
+ * `minimizeMoves: true` keeps the balance and gives up the reshuffling. Nodes within `tolerance` of each other tie, so
+ * the balance to reach is every node within half of it of the mean. Two ways there are worked out on a scratch state:
+ * moving single pods from nodes above to nodes below, and, should that leave a standard deviation above half of
+ * `tolerance`, the greedy assignment with pods that stay where they tie, interchangeable nodes relabelled and idle
+ * swaps left out, finished by single moves. The better balanced one is proposed, and of two that tie the one with fewer
+ * moves.
  */
 export function greedyLb(options: GreedyOptions): Strategy {
   return options.minimizeMoves
@@ -30,12 +32,7 @@ export function greedyLb(options: GreedyOptions): Strategy {
         judgedBy: 'EachMove',
         bounds: (state) => bandBounds(state, options),
         propose: (state, terms) =>
-          settle(
-            state,
-            terms,
-            (from, way) => findShortest(from, way, toLoad(options.tolerance)),
-            () => true,
-          ),
+          settle(state, terms, (from, way) => findShortest(from, way, toLoad(options.tolerance)), anyNode),
       }
     : { judgedBy: 'WholePlan', bounds: anyBounds, propose: proposePublished };
 }
@@ -103,7 +100,10 @@ function findShortest(scratch: State, terms: WayTerms, tolerance: number): Way {
   return { moves: assigned, isFinal: false };
 }
 
-/** Moves single pods until every node ties with the mean or nothing helps. Every move lowers the objective, so this ends. */
+/**
+ * Moves single pods until every node ties with the mean or nothing helps. Every move lowers the objective, so this
+ * ends.
+ */
 function levelOut(state: State, terms: WayTerms, tolerance: number, moves: Proposal[]): Proposal[] {
   const { mean } = state.cluster.load;
   for (let before = -1; before !== moves.length; ) {
@@ -115,20 +115,14 @@ function levelOut(state: State, terms: WayTerms, tolerance: number, moves: Propo
 }
 
 /** Carries out as much of the greedy assignment on `state` as helps at its position. */
-function assign(state: State, { minGain, allows, maxMoves }: WayTerms, tolerance: number): Proposal[] {
-  const target = keepLoadInPlace(state, greedyAssignment(state, tolerance), tolerance, minGain);
-  const moves: Proposal[] = [];
-  let waiting = bySize(state.cluster).filter((pod) => target[pod] !== state.nodeOf(pod) && allows(pod));
-  for (let before = -1; before !== waiting.length; ) {
-    before = waiting.length;
-    for (const pod of waiting) {
-      const proposal = { pod, to: target[pod] ?? -1 };
-      if (moves.length < maxMoves && helps(state, proposal, minGain)) {
-        state.move(pod, proposal.to);
-        moves.push(proposal);
-      }
-    }
-    waiting = waiting.filter((pod) => target[pod] !== state.nodeOf(pod));
-  }
-  return moves;
+function assign(state: State, terms: WayTerms, tolerance: number): Proposal[] {
+  const target = keepLoadInPlace(state, greedyAssignment(state, tolerance), tolerance, terms.minGain);
+  const wanted = [...bySize(state.cluster)]
+    .map((pod) => ({ pod, to: target[pod] ?? -1 }))
+    .filter(({ pod, to }) => to !== state.nodeOf(pod) && terms.allows(pod));
+  return [...rehearse(state, wanted, terms, anyNode)];
+}
+
+function anyNode(): boolean {
+  return true;
 }

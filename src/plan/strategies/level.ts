@@ -11,12 +11,12 @@ const ANYWHERE = { below: Number.POSITIVE_INFINITY, upTo: Number.POSITIVE_INFINI
 
 /**
  * Takes pods from the nodes of `state` above `high`, the highest first, until none is above or no move from there gains
- * enough: each time the move that lowers the objective most, if possible to a node below the mean that stays within `high`,
- * else to any. Appends to `moves`.
+ * enough: each time the move that lowers the objective most, if possible to a node below the mean that stays within
+ * `high`, else to any. Appends to `moves`.
  *
- * On identical nodes whose whole load can be moved, the highest node ends at most at `high`, or at 2 - 2/(m + 1) times the
- * least that is possible on m nodes, plus twice `minGain`: no single pod could leave it for the lowest node (Finn and
- * Horowitz 1979).
+ * On identical nodes whose whole load can be moved, the highest node ends at most at `high`, or at 2 - 2/(m + 1) times
+ * the least that is possible on m nodes, plus twice `minGain`: no single pod could leave it for the lowest node (Finn
+ * and Horowitz 1979).
  */
 export function lower(state: State, high: number, terms: WayTerms, moves: Proposal[]): void {
   const { minGain, allows, maxMoves } = terms;
@@ -45,7 +45,10 @@ export function lower(state: State, high: number, terms: WayTerms, moves: Propos
   }
 }
 
-/** Nodes that are asked, the highest first, for a pod that fills a low node; a node that none of them can fill stays low. */
+/**
+ * Nodes that are asked, the highest first, for a pod that fills a low node; a node that none of them can fill stays
+ * low.
+ */
 const SOURCES_PER_TARGET = 16;
 
 /**

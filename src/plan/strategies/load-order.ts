@@ -14,8 +14,8 @@ export interface LoadOrder {
 }
 
 /**
- * Sorts `nodes` by load. A change costs two binary searches and one memmove, which for the few thousand nodes of a cluster
- * is faster than any tree.
+ * Sorts `nodes` by load. A change costs two binary searches and one memmove, which for the few thousand nodes of a
+ * cluster is faster than any tree.
  */
 export function createLoadOrder(state: StateView, nodes: Iterable<number>): LoadOrder {
   const order = Int32Array.from(nodes);

@@ -1,8 +1,9 @@
 import type { StateView } from '../state.ts';
 
 /**
- * Turns a greedy assignment into one with the same balance and fewer moves: interchangeable nodes swap roles so that as much
- * load as possible stays put, then pairs of pods that would swap nodes for nothing stay. Returns the node of every pod.
+ * Turns a greedy assignment into one with the same balance and fewer moves: interchangeable nodes swap roles so that as
+ * much load as possible stays put, then pairs of pods that would swap nodes for nothing stay. Returns the node of every
+ * pod.
  */
 export function keepLoadInPlace(
   state: StateView,
@@ -16,9 +17,10 @@ export function keepLoadInPlace(
 }
 
 /**
- * Within each group of interchangeable nodes, gives every node the role (the set of pods that the assignment puts on some
- * node) with which it shares most load. The exact assignment problem is cubic; taking the pairs by shared load, the largest
- * first, reaches at least half of its optimum (greedy matching in a weighted bipartite graph) and scales to any cluster.
+ * Within each group of interchangeable nodes, gives every node the role (the set of pods that the assignment puts on
+ * some node) with which it shares most load. The exact assignment problem is cubic; taking the pairs by shared load,
+ * the largest first, reaches at least half of its optimum (greedy matching in a weighted bipartite graph) and scales to
+ * any cluster.
  */
 function relabel(state: StateView, target: Int32Array, tolerance: number): Int32Array {
   const { cluster } = state;
@@ -72,7 +74,10 @@ function sharedLoads(state: StateView, target: Int32Array): readonly { role: num
   return pairs.sort((left, right) => right.load - left.load || left.node - right.node || left.role - right.role);
 }
 
-/** A text per node, equal for nodes of equal allocatable, on which the same pods may run, and whose fixed load is about the same. */
+/**
+ * A text per node, equal for nodes of equal allocatable, on which the same pods may run, and whose fixed load is about
+ * the same.
+ */
 function interchangeable(state: StateView, tolerance: number): readonly string[] {
   const { cluster } = state;
   const { shapes } = cluster;

@@ -12,15 +12,15 @@ import { createTargets, type Targets } from './targets.ts';
 export type RefineOptions = Extract<StrategyOptions, { type: 'RefineLB' }>;
 
 /**
- * RefineLB (KSE 4, after Charm++): a node is heavy above mean x overload and light below the mean. Pods are taken from heavy
- * nodes only, so migrations are few by construction.
+ * RefineLB (KSE 4, after Charm++): a node is heavy above mean x overload and light below the mean. Pods are taken from
+ * heavy nodes only, so migrations are few by construction.
  *
- * Refinements None is the algorithm as published: the largest pod of any heavy node first, to the light node that it fills
- * best without passing mean x overload. A heavy node whose pods are too large for that stays as it is.
+ * Refinements None is the algorithm as published: the largest pod of any heavy node first, to the light node that it
+ * fills best without passing mean x overload. A heavy node whose pods are too large for that stays as it is.
  *
- * Standard takes from the highest node first, by the move that lowers the objective most, and to the light node that ends
- * up lowest. A heavy node whose pods are all too large for a light one may still give a pod to a node that then ends up
- * between mean x overload and what the heavy node was. The bound for the highest node is that of `lower`.
+ * Standard takes from the highest node first, by the move that lowers the objective most, and to the light node that
+ * ends up lowest. A heavy node whose pods are all too large for a light one may still give a pod to a node that then
+ * ends up between mean x overload and what the heavy node was. The bound for the highest node is that of `lower`.
  */
 export function refineLb(options: RefineOptions): Strategy {
   return {
@@ -50,7 +50,7 @@ function proposeStandard(state: StateView, terms: Terms, options: RefineOptions)
     lower(scratch, sourceAbove, wayTerms, moves);
     return { moves, isFinal: false };
   };
-  return settle(state, terms, find, (node) => state.load(node) > sourceAbove);
+  return settle(state, terms, find, (at, node) => at.load(node) > sourceAbove);
 }
 
 /** Passes over the pods of the heavy nodes, the largest first, until a pass moves none. */

@@ -21,61 +21,88 @@ export interface WayTerms {
 /** Finds a way from where `scratch` is, and takes `scratch` to its end. */
 export type FindWay = (scratch: State, terms: WayTerms) => Way;
 
+/** Whether pods may be taken from a node at that moment. */
+export type MayLeave = (state: StateView, node: number) => boolean;
+
 /**
- * Finds ways on a scratch state, one after the other until there is none, and only then proposes the moves that lead to
- * their end, each pod once and straight to its last node. When all of them are accepted the next plan is empty, because it
- * would begin with the search that found nothing; moves proposed as they are found would leave pods that the same plan
- * may not move again. What was refused is ruled out, and the search starts anew from where things then are.
- *
- * `mayLeave` says whether pods may be taken from a node at that moment.
+ * Finds a way on a scratch state to where no more way is found, and only then proposes the moves that lead there, each pod
+ * once and straight to its last node. When all of them are accepted the next plan is empty, because it would begin with the
+ * search that found nothing; moves proposed as they are found would leave pods that the same plan may not move again. What
+ * is refused is ruled out, and the search starts anew from where things then are.
  */
-export function* settle(state: StateView, terms: Terms, find: FindWay, mayLeave: (node: number) => boolean): Proposals {
+export function* settle(state: StateView, terms: Terms, find: FindWay, mayLeave: MayLeave): Proposals {
+  const { minGain } = terms;
   const exclusions = createExclusions(state, terms);
-  const isUseful = ({ pod, to }: Proposal): boolean =>
-    exclusions.allows(pod) && mayLeave(state.nodeOf(pod)) && helps(state, { pod, to }, terms.minGain);
   let accepted: number;
   let missed: number;
   do {
-    const moves = findAll(
-      state,
-      { minGain: terms.minGain, allows: exclusions.allows, maxMoves: terms.movesLeft() },
-      find,
-    );
     accepted = 0;
-    missed = moves.length;
-    // What does not help or fit yet may do so after the moves behind it.
-    for (let before = -1; accepted !== before && !exclusions.isOver(); ) {
-      before = accepted;
-      for (const proposal of moves) {
-        if (isUseful(proposal) && !exclusions.isOver()) {
-          accepted += (yield* exclusions.offer(proposal)) ? 1 : 0;
-        }
+    const wayTerms = { minGain, allows: exclusions.allows, maxMoves: terms.movesLeft() };
+    const moves = findStraight(state, wayTerms, find, mayLeave);
+    for (const proposal of moves) {
+      if (exclusions.allows(proposal.pod) && helps(state, proposal, minGain, mayLeave)) {
+        accepted += (yield* exclusions.offer(proposal)) ? 1 : 0;
+      }
+      if (exclusions.isOver()) {
+        return;
       }
     }
-    missed -= accepted;
-  } while (accepted > 0 && missed > 0 && !exclusions.isOver());
+    missed = moves.length - accepted;
+  } while (accepted > 0 && missed > 0);
 }
 
 /** Whether the move would pass the planner's own test of gain and filters. */
-export function helps(state: StateView, { pod, to }: Proposal, minGain: number): boolean {
+export function helps(state: StateView, { pod, to }: Proposal, minGain: number, mayLeave: MayLeave): boolean {
   const gains = state.gain(pod, to) >= Math.max(minGain, 1) && isImprovement(state.objectiveChange(pod, to));
-  return gains && state.fits(pod, to);
+  return gains && mayLeave(state, state.nodeOf(pod)) && state.fits(pod, to);
 }
 
 /** More searches than any cluster has been seen to need; a bound all the same. */
-const MAX_SEARCHES = 8;
+const MAX_SEARCHES = 16;
 
-function findAll(state: StateView, terms: WayTerms, find: FindWay): readonly Proposal[] {
-  const scratch = state.fork();
-  const moves: Proposal[] = [];
+/**
+ * Straight moves from `state` that help one after the other, to a place from which no way leads on. Making a way straight
+ * may leave moves that do not help any more; they are left out, and the search goes on from where the others lead.
+ */
+function findStraight(state: StateView, terms: WayTerms, find: FindWay, mayLeave: MayLeave): readonly Proposal[] {
+  let scratch = state.fork();
+  let moves: readonly Proposal[] = [];
   for (let search = 0; search < MAX_SEARCHES && moves.length < terms.maxMoves; search += 1) {
     const way = find(scratch, { ...terms, maxMoves: terms.maxMoves - moves.length });
-    moves.push(...way.moves);
-    if (way.isFinal || way.moves.length === 0) {
+    if (way.moves.length === 0) {
+      break;
+    }
+    const wanted = straight(state, [...moves, ...way.moves]);
+    scratch = state.fork();
+    moves = rehearse(scratch, wanted, terms, mayLeave);
+    if (way.isFinal && moves.length === wanted.length) {
       break;
     }
   }
-  return straight(state, moves);
+  return moves;
+}
+
+/** Makes the moves that help, in passes, since one may help only after those behind it. Returns them in their new order. */
+export function rehearse(
+  scratch: State,
+  wanted: readonly Proposal[],
+  { minGain, maxMoves }: Pick<WayTerms, 'minGain' | 'maxMoves'>,
+  mayLeave: MayLeave,
+): readonly Proposal[] {
+  const moves: Proposal[] = [];
+  let waiting = wanted;
+  for (let before = -1; before !== waiting.length; ) {
+    before = waiting.length;
+    waiting = waiting.filter((proposal) => {
+      const isGood = moves.length < maxMoves && helps(scratch, proposal, minGain, mayLeave);
+      if (isGood) {
+        scratch.move(proposal.pod, proposal.to);
+        moves.push(proposal);
+      }
+      return !isGood;
+    });
+  }
+  return moves;
 }
 
 /** Each pod once, at the position of its last move, and not at all when it came back. */

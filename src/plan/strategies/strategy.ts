@@ -7,8 +7,8 @@ export interface Proposal {
 }
 
 /**
- * What else a refusal rules out for the rest of the plan: nothing but this move, every move of the pod, every move from its
- * node, or every move.
+ * What else a refusal rules out for the rest of the plan: nothing but this move, every move of the pod, every move from
+ * its node, or every move.
  */
 export type Reach = 'Move' | 'Pod' | 'Node' | 'Plan';
 

@@ -20,8 +20,8 @@ export interface Targets {
 }
 
 /**
- * With a dominant resource, what a pod adds to a node cannot be bounded well, and all nodes would have to be looked at; the
- * least loaded ones that the search looks at instead are better than the rest anyway.
+ * With a dominant resource, what a pod adds to a node cannot be bounded well, and all nodes would have to be looked at;
+ * the least loaded ones that the search looks at instead are better than the rest anyway.
  */
 const MOST_WITHOUT_BOUND = 256;
 
@@ -41,9 +41,9 @@ interface Found {
 }
 
 /**
- * Indexes the nodes of `state` by load, once per set of nodes that some pods can run on at all and per size of node: pods
- * of a GPU pool do not step over a thousand other nodes, nor the other way round, and within one size the order by load is
- * the order by load with the pod, so that the first node that fits is nearly always the best.
+ * Indexes the nodes of `state` by load, once per set of nodes that some pods can run on at all and per size of node:
+ * pods of a GPU pool do not step over a thousand other nodes, nor the other way round, and within one size the order by
+ * load is the order by load with the pod, so that the first node that fits is nearly always the best.
  */
 export function createTargets(state: StateView): Targets {
   const candidatesFor = createCandidates(state);
@@ -66,7 +66,9 @@ export function createTargets(state: StateView): Targets {
   };
 }
 
-/** Upwards from the least loaded node that may take the pod, until no other can be better; ties go to the first node. */
+/**
+ * Upwards from the least loaded node that may take the pod, until no other can be better; ties go to the first node.
+ */
 function leastLoaded(
   state: StateView,
   { order, bounds, barren }: Candidates,
@@ -98,7 +100,10 @@ function leastLoaded(
   return found;
 }
 
-/** Downwards from the fullest node that could stay within `upTo`, until no other can be closer; ties go to the last node. */
+/**
+ * Downwards from the fullest node that could stay within `upTo`, until no other can be closer; ties go to the last
+ * node.
+ */
 function bestFit(
   state: StateView,
   { order, bounds, barren }: Candidates,
@@ -173,6 +178,6 @@ function bySize(state: StateView, nodes: readonly number[]): readonly Candidates
   return [...groups.values()].map((group) => ({
     order: createLoadOrder(state, group),
     bounds: load.boundsOver(group),
-    barren: createBarren(state),
+    barren: createBarren(state, group.length),
   }));
 }
