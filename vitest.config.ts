@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    setupFiles: ['test/support/assert-node.ts'],
+    setupFiles: ['test/support/assert-node.ts', 'test/support/fixed-seed.ts'],
     reporters: ['default', './test/support/summary-reporter.ts'],
     projects: [
       {
