@@ -1,5 +1,6 @@
-import type { Allocatable, NodeInfo } from '../model/node.ts';
+import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
+import type { LoadResource } from '../model/resources.ts';
 import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import { percent } from './format.ts';
@@ -17,14 +18,33 @@ export type NodeSample =
   | { readonly kind: 'Idle' }
   | { readonly kind: 'Unusable'; readonly problem: string };
 
+/** The most that a sample may be. */
+export type SampleLimits = Readonly<Record<LoadResource, number>>;
+
+/** Limits that let every sample pass. */
+export const NO_LIMITS: SampleLimits = { cpu: Number.POSITIVE_INFINITY, memory: Number.POSITIVE_INFINITY };
+
+/**
+ * The limits of samples, node by node: MAX_OVERUSE times what the node offers. A node may leave out a resource, which then
+ * does not count there; its samples must not be more than the largest node could hold all the same.
+ */
+export function sampleLimits(nodes: readonly NodeInfo[]): readonly SampleLimits[] {
+  const largest = (name: LoadResource): number =>
+    nodes.reduce((most, { allocatable }) => Math.max(most, allocatable[name]), 0) || Number.POSITIVE_INFINITY;
+  const [cpu, memory] = [largest('cpu'), largest('memory')];
+  return nodes.map(({ allocatable }) => ({
+    cpu: MAX_OVERUSE * (allocatable.cpu > 0 ? allocatable.cpu : cpu),
+    memory: MAX_OVERUSE * (allocatable.memory > 0 ? allocatable.memory : memory),
+  }));
+}
+
 /** Why a sample does not count, in words; `undefined` when it does (algorithms.md 1). */
 export function sampleProblem(
-  sample: UsageSample,
-  allocatable: Allocatable,
+  { cpu, memory, timestamp }: UsageSample,
+  limits: SampleLimits,
   now: EpochSeconds,
   maxAge: Seconds,
 ): string | undefined {
-  const { cpu, memory, timestamp } = sample;
   if (!Number.isFinite(cpu) || !Number.isFinite(memory)) {
     return 'its sample is not a number';
   }
@@ -40,19 +60,17 @@ export function sampleProblem(
   if (age < -FUTURE_TOLERANCE) {
     return `its sample is ${Math.round(-age)} s in the future`;
   }
-  const over = exceeds(cpu, allocatable.cpu) ? 'cpu' : exceeds(memory, allocatable.memory) ? 'memory' : undefined;
-  return over === undefined ? undefined : `its sample is above ${MAX_OVERUSE} x allocatable ${over}`;
-}
-
-/** A resource that the node does not offer is not counted there, so it cannot be exceeded. */
-function exceeds(usage: number, allocatable: number): boolean {
-  return allocatable > 0 && usage > MAX_OVERUSE * allocatable;
+  if (cpu <= limits.cpu && memory <= limits.memory) {
+    return undefined;
+  }
+  return `its sample is above ${MAX_OVERUSE} x allocatable ${cpu > limits.cpu ? 'cpu' : 'memory'}`;
 }
 
 /** Judges the sample of a Ready node. `isIdle` tells an idle node from a missing sample. */
 export function judgeNode(
   node: NodeInfo,
   samples: ReadonlyMap<string, UsageSample>,
+  limits: SampleLimits,
   isIdle: (nodeName: string) => boolean,
   now: EpochSeconds,
   maxAge: Seconds,
@@ -61,7 +79,7 @@ export function judgeNode(
   if (sample === undefined) {
     return isIdle(node.name) ? { kind: 'Idle' } : { kind: 'Unusable', problem: 'it has no sample' };
   }
-  const problem = sampleProblem(sample, node.allocatable, now, maxAge);
+  const problem = sampleProblem(sample, limits, now, maxAge);
   return problem === undefined ? { kind: 'Valid', sample } : { kind: 'Unusable', problem };
 }
 

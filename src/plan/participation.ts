@@ -9,8 +9,10 @@ import {
   coverageWithoutMetrics,
   idleTest,
   judgeNode,
+  NO_LIMITS,
   type NodeSample,
   noCoverage,
+  sampleLimits,
 } from './metrics-gate.ts';
 import type { PolicyOptions } from './options.ts';
 import type { MetricsCoverage } from './plan.ts';
@@ -128,7 +130,10 @@ function judge(
     return undefined;
   }
   const isIdle = idleTest(pods);
-  return nodes.map((node) => judgeNode(node, usage.nodes, isIdle, takenAt, load.maxAge));
+  const limits = sampleLimits(nodes);
+  return nodes.map((node, index) =>
+    judgeNode(node, usage.nodes, limits[index] ?? NO_LIMITS, isIdle, takenAt, load.maxAge),
+  );
 }
 
 function coverage(

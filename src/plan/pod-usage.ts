@@ -2,7 +2,7 @@ import type { NodeInfo } from '../model/node.ts';
 import { type PodInfo, podKey } from '../model/pod.ts';
 import type { LoadResource } from '../model/resources.ts';
 import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
-import { sampleProblem } from './metrics-gate.ts';
+import { sampleLimits, sampleProblem } from './metrics-gate.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Owners } from './owners.ts';
 
@@ -37,12 +37,15 @@ export function measurePods(
   const values = resources.map(() => new Float64Array(pods.length));
   const sampled = new Uint8Array(pods.length);
   if (load.source === 'MetricsAPI' && usage !== undefined) {
-    const isOwn = ownSampleTest(takenAt, load.maxAge);
+    const limits = sampleLimits(nodes);
     const sampleOf = sampleReader(usage.pods);
     pods.forEach((pod, place) => {
-      const node = nodes[located[place] ?? -1];
-      const sample = node === undefined ? undefined : sampleOf(pod);
-      if (sample !== undefined && node !== undefined && isOwn(sample, pod, node)) {
+      const limit = limits[located[place] ?? -1];
+      const sample = limit === undefined ? undefined : sampleOf(pod);
+      if (sample === undefined || limit === undefined || !isOwn(sample, pod)) {
+        return;
+      }
+      if (sampleProblem(sample, limit, takenAt, load.maxAge) === undefined) {
         sampled[place] = 1;
         resources.forEach((resource, index) => {
           put(values[index], place, sample[resource]);
@@ -91,12 +94,8 @@ function put(table: Float64Array | undefined, place: number, value: number): voi
 }
 
 /** Samples are found by name; one that is older than the pod is about an earlier incarnation of that name. */
-function ownSampleTest(
-  now: ClusterSnapshot['takenAt'],
-  maxAge: PolicyOptions['load']['maxAge'],
-): (sample: UsageSample, pod: PodInfo, node: NodeInfo) => boolean {
-  return (sample, pod, node) =>
-    !(sample.timestamp < pod.createdAt) && sampleProblem(sample, node.allocatable, now, maxAge) === undefined;
+function isOwn(sample: UsageSample, pod: PodInfo): boolean {
+  return !(sample.timestamp < pod.createdAt);
 }
 
 function fillGaps(

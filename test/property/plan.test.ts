@@ -152,6 +152,18 @@ describe('any plan', () => {
     );
   });
 
+  it('holds these invariants when the load is that of the requests (1, 5)', () => {
+    fc.assert(
+      fc.property(healthySnapshot().map(withoutPdbs), optionsArbitrary, (snapshot, rest) => {
+        const options: PolicyOptions = { ...rest, load: { ...rest.load, source: 'Requests' } };
+        const found = plan({ ...snapshot, usage: undefined }, options);
+        expect(statesOf(snapshot, found).flatMap(misplacedPods)).toEqual([]);
+        expect(plan(applyPlan({ ...snapshot, usage: undefined }, found), options).moves).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
   it('does not depend on the order of its input (invariant 6)', () => {
     fc.assert(
       fc.property(
@@ -365,17 +377,23 @@ describe('RefineLB', () => {
 
   it('takes only from heavy nodes and never makes the worst node worse (invariant 10)', () => {
     fc.assert(
-      fc.property(healthySnapshot(), optionsArbitrary, refinements, (snapshot, rest, settings) => {
-        const options: PolicyOptions = { ...rest, strategy: refineLb(settings) };
-        const found = plan(snapshot, options);
-        const pictures = statesOf(snapshot, found).map((state) => pictureOf(state, options));
-        found.moves.forEach(({ from }, index) => {
-          const { loads, mean } = pictures[index] ?? { loads: new Map(), mean: 0 };
-          expect(loads.get(from)).toBeGreaterThan(mean * settings.overload - ROUNDING);
-          const worst = Math.max(...loads.values());
-          expect(Math.max(...(pictures[index + 1]?.loads.values() ?? []))).toBeLessThanOrEqual(worst + ROUNDING);
-        });
-      }),
+      fc.property(
+        healthySnapshot({ maxNodes: 8, maxPods: 40 }),
+        optionsArbitrary,
+        refinements,
+        (snapshot, rest, settings) => {
+          const thresholds = { trigger: 0, minGain: 0, minImprovement: 0 };
+          const options: PolicyOptions = { ...rest, thresholds, strategy: refineLb(settings) };
+          const found = plan(snapshot, options);
+          const pictures = statesOf(snapshot, found).map((state) => pictureOf(state, options));
+          found.moves.forEach(({ from }, index) => {
+            const { loads, mean } = pictures[index] ?? { loads: new Map(), mean: 0 };
+            expect(loads.get(from)).toBeGreaterThan(mean * settings.overload - ROUNDING);
+            const worst = Math.max(...loads.values());
+            expect(Math.max(...(pictures[index + 1]?.loads.values() ?? []))).toBeLessThanOrEqual(worst + ROUNDING);
+          });
+        },
+      ),
       RUNS,
     );
   });

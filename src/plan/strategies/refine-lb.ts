@@ -1,7 +1,7 @@
 import { percent } from '../format.ts';
 import { toFraction } from '../load.ts';
 import type { StrategyOptions } from '../options.ts';
-import type { StateView } from '../state.ts';
+import { isImprovement, type StateView } from '../state.ts';
 import { createExclusions, type Exclusions } from './exclusions.ts';
 import { lower } from './level.ts';
 import { type FindWay, settle } from './settle.ts';
@@ -84,7 +84,7 @@ function* placePublished(
     return false;
   }
   const to = targets.bestFit(pod, { below: targetBelow, upTo: Math.min(targetUpTo, load - minGain) });
-  return to >= 0 && (yield* exclusions.offer({ pod, to }));
+  return to >= 0 && isImprovement(state.objectiveChange(pod, to)) && (yield* exclusions.offer({ pod, to }));
 }
 
 function podsOfHeavyNodes(state: StateView, above: number): readonly number[] {

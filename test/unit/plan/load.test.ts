@@ -114,6 +114,20 @@ describe('the load of a pod', () => {
     }
   });
 
+  it('ignores a sample that no node could bear, on a node that does not offer the resource', () => {
+    const nodes = [aNode('a'), aNode('b'), aNode('c', { allocatable: { cpu: 0 } })];
+    const pods = [aPod('p', { nodeName: 'a', createdAt: NOW }), aPod('sibling', { nodeName: 'c' })];
+    const usage = {
+      nodes: new Map([
+        ['a', aSample(0)],
+        ['b', aSample(0)],
+        ['c', aSample(0)],
+      ]),
+      pods: new Map([['shop/sibling', aSample(1e300)]]),
+    };
+    expect(planFor(aSnapshot({ nodes, pods, usage })).imbalance.before.cpu?.max).toBe(0.025);
+  });
+
   it('ignores a sample from before the pod was created: it is about an earlier pod of that name', () => {
     const found = lone({ createdAt: epochSeconds(NOW - 10) }, { p: 3000, sibling: 600 });
     // 3000m of the predecessor are still in the node's sample; the pod itself counts as its sibling.

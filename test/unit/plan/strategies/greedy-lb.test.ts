@@ -78,6 +78,31 @@ describe('GreedyLB that minimizes moves', () => {
     expect(plan(loaded([60, 50], [50, 40]), someOptions({ strategy: greedyLb(), ...EAGER })).moves).toEqual([]);
   });
 
+  // Found by generating clusters: pods that a way moved twice could not be moved straight, and were stuck half-way.
+  it.each([
+    { seed: 27, tolerance: 0, minGain: 0 },
+    { seed: 38, tolerance: 0.02, minGain: 0 },
+    { seed: 117, tolerance: 0, minGain: 0.005 },
+  ])(
+    'leaves nothing to the next plan (seed $seed, tolerance $tolerance, minGain $minGain)',
+    ({ seed, tolerance, minGain }) => {
+      const found = generateSnapshot({
+        seed,
+        nodes: 3 + (seed % 40),
+        podsPerNode: 4 + (seed % 25),
+        sigma: 0.4 + (seed % 10) / 6,
+        load: 0.3 + (seed % 7) / 10,
+        pool: (seed % 3) / 10,
+      });
+      const cluster = { ...found, pdbs: [] };
+      const thresholds = { minGain, trigger: 0.02, minImprovement: 0 };
+      const options = someOptions({ strategy: greedyLb({ tolerance }), thresholds });
+      const first = plan(cluster, options);
+      expect(first.moves.length).toBeGreaterThan(20);
+      expect(plan(applyPlan(cluster, first), options).moves).toEqual([]);
+    },
+  );
+
   it('takes the moves with the largest gain first when a budget cuts the plan', () => {
     const options = (maxMoves: number) => someOptions({ strategy: greedyLb(), budgets: [aBudget({ maxMoves })] });
     const short = plan(snapshot, options(3));
