@@ -1,6 +1,6 @@
 import type { ResourceVector } from './resources.ts';
 import type { Labels } from './selector.ts';
-import type { EpochSeconds } from './units.ts';
+import type { Bytes, EpochSeconds } from './units.ts';
 
 /** What a taint does to pods that do not tolerate it. */
 export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
@@ -29,5 +29,7 @@ export interface NodeInfo {
   /** Condition Ready is True. */
   readonly ready: boolean;
   readonly allocatable: Allocatable;
+  /** Size in bytes of the images on the node that some pod of the snapshot runs, by normalised name. */
+  readonly images: ReadonlyMap<string, Bytes>;
   readonly createdAt: EpochSeconds;
 }

@@ -1,6 +1,7 @@
 import type { TaintEffect } from './node.ts';
 import type { ResourceVector } from './resources.ts';
 import type { Labels, Requirement, Selector } from './selector.ts';
+import type { ClaimRequest } from './storage.ts';
 import type { EpochSeconds } from './units.ts';
 
 /** What names one incarnation of a pod. */
@@ -40,8 +41,15 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** A required pod anti-affinity term, needed for its effect on *other* pods. */
-export interface AntiAffinityTerm {
+/** A node-affinity term that nodes are ranked by. */
+export interface PreferredNodeTerm {
+  /** 1 to 100. */
+  readonly weight: number;
+  readonly term: NodeSelectorTerm;
+}
+
+/** A term of pod affinity or anti-affinity; matchLabelKeys and mismatchLabelKeys are part of its selector. */
+export interface PodAffinityTerm {
   /** `undefined` selects no pods (a null selector). */
   readonly selector: Selector | undefined;
   /** Namespaces that the term names; empty with no selector means the pod's own. */
@@ -49,6 +57,42 @@ export interface AntiAffinityTerm {
   /** `undefined`: only `namespaces` count. */
   readonly namespaceSelector: Selector | undefined;
   readonly topologyKey: string;
+}
+
+/** A term of pod affinity or anti-affinity that nodes are ranked by. */
+export interface PreferredPodTerm {
+  /** 1 to 100; negative for anti-affinity. */
+  readonly weight: number;
+  readonly term: PodAffinityTerm;
+}
+
+/** Whether a spread constraint counts a node that the pod could not run on anyway. */
+export type NodePolicy = 'Honor' | 'Ignore';
+
+/** A topology spread constraint; matchLabelKeys are part of its selector. */
+export interface SpreadConstraint {
+  /** DoNotSchedule refuses nodes, ScheduleAnyway ranks them. */
+  readonly whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway';
+  /** At least 1. */
+  readonly maxSkew: number;
+  readonly topologyKey: string;
+  /** `undefined` selects no pods. Selects in the pod's own namespace. */
+  readonly selector: Selector | undefined;
+  /** At least 1. With fewer domains, the least count is taken to be 0. */
+  readonly minDomains: number;
+  readonly nodeAffinityPolicy: NodePolicy;
+  readonly nodeTaintsPolicy: NodePolicy;
+}
+
+/** A PersistentVolumeClaim that a pod mounts. */
+export interface PodClaim {
+  /** In the pod's namespace. */
+  readonly name: string;
+  /**
+   * What the claim is made from when it is a generic ephemeral volume: it is deleted with the pod, and the replacement gets
+   * a new one. `undefined` for a claim that outlives the pod.
+   */
+  readonly template: ClaimRequest | undefined;
 }
 
 /** A scheduling constraint that no filter evaluates yet; its pod is not moved. */
@@ -69,9 +113,18 @@ export interface SchedulingConstraints {
   readonly nodeSelector: Labels;
   /** `undefined`: no required node affinity. Terms are ORed. */
   readonly nodeAffinity: readonly NodeSelectorTerm[] | undefined;
+  readonly preferredNodeAffinity: readonly PreferredNodeTerm[];
   readonly tolerations: readonly Toleration[];
   readonly hostPorts: readonly HostPort[];
-  readonly antiAffinity: readonly AntiAffinityTerm[];
+  /** Required. */
+  readonly podAffinity: readonly PodAffinityTerm[];
+  /** Required. */
+  readonly podAntiAffinity: readonly PodAffinityTerm[];
+  /** Preferred affinity, and anti-affinity with negative weights. */
+  readonly preferredPodAffinity: readonly PreferredPodTerm[];
+  readonly spread: readonly SpreadConstraint[];
+  /** Images of all containers, by normalised name. */
+  readonly images: readonly string[];
   readonly unsupported: readonly UnsupportedConstraint[];
 }
 
@@ -100,6 +153,10 @@ export interface PodInfo extends PodRef {
   readonly priorityClassName: string | undefined;
   /** Uses an emptyDir or hostPath volume, whose data a move would lose. */
   readonly localStorage: boolean;
+  /** In the order of the pod's volumes. */
+  readonly claims: readonly PodClaim[];
+  /** `status.nominatedNodeName` of a pod without a node: the scheduler keeps room for it there. */
+  readonly nominatedNode: string | undefined;
   readonly constraints: SchedulingConstraints;
 }
 

@@ -2,6 +2,7 @@ import type { NodeInfo } from './node.ts';
 import type { PodInfo } from './pod.ts';
 import type { Usage } from './resources.ts';
 import type { Labels } from './selector.ts';
+import type { StorageInfo } from './storage.ts';
 import type { EpochSeconds, Seconds } from './units.ts';
 import type { PdbInfo, WorkloadInfo } from './workload.ts';
 
@@ -27,6 +28,7 @@ export interface ClusterSnapshot {
   /** Labels by namespace name. */
   readonly namespaces: ReadonlyMap<string, Labels>;
   readonly pdbs: readonly PdbInfo[];
+  readonly storage: StorageInfo;
   /** `undefined`: the Metrics API is not served, or a file holds no metrics objects. */
   readonly usage: UsageSamples | undefined;
   /** Objects that could not be read, for people; they take no part. */

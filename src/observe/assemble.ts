@@ -1,5 +1,6 @@
 import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { NO_STORAGE } from '../model/storage.ts';
 import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
 import type { Collection } from './collection.ts';
@@ -23,6 +24,7 @@ export function assembleSnapshot(
     workloads,
     namespaces: sortByKey(collection.namespaces),
     pdbs: assemblePdbs(collection, pods, workloads),
+    storage: NO_STORAGE,
     usage: collection.metricsServed()
       ? { nodes: sortByKey(collection.nodeSamples), pods: sortByKey(collection.podSamples) }
       : undefined,

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
+import { NO_STORAGE } from '../../src/model/storage.ts';
 import { epochSeconds } from '../../src/model/units.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
 import {
@@ -103,6 +104,7 @@ function assemble(
     workloads: new Map(['web', 'api', 'db'].map((name) => [`uid-${name}`, aWorkload(name)])),
     namespaces: new Map([['shop', new Map()]]),
     pdbs: pdb === undefined ? [] : [aPdb('web', { selector: selecting({ app: 'web' }), disruptionsAllowed: pdb })],
+    storage: NO_STORAGE,
     usage: { nodes: new Map(nodeSamples), pods: samples },
     problems: [],
   };

@@ -3,6 +3,7 @@ import type { HostPort, PodInfo, SchedulingConstraints, Toleration } from '../..
 import type { ResourceVector } from '../../src/model/resources.ts';
 import { EVERYTHING, type Labels, type Selector } from '../../src/model/selector.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
+import { NO_STORAGE } from '../../src/model/storage.ts';
 import { bytes, type EpochSeconds, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../../src/model/workload.ts';
 import type { BudgetOptions, PolicyOptions } from '../../src/plan/options.ts';
@@ -68,9 +69,14 @@ export function constraints(
   return {
     nodeSelector: new Map(),
     nodeAffinity: undefined,
+    preferredNodeAffinity: [],
     tolerations: [],
     hostPorts: [],
-    antiAffinity: [],
+    podAffinity: [],
+    podAntiAffinity: [],
+    preferredPodAffinity: [],
+    spread: [],
+    images: [],
     unsupported: [],
     ...rest,
     requests: resources(requests),
@@ -96,6 +102,7 @@ export function aNode(name: string, { allocatable = {}, labels: entries = {}, ..
     unschedulable: false,
     ready: true,
     allocatable: offered,
+    images: new Map(),
     createdAt: AN_HOUR_AGO,
     ...rest,
   };
@@ -127,6 +134,8 @@ export function aPod(name: string, fields: PodFields = {}): PodInfo {
     priority: 0,
     priorityClassName: undefined,
     localStorage: false,
+    claims: [],
+    nominatedNode: undefined,
     ...rest,
     labels: labels(entries),
     annotations: labels(annotations),
@@ -195,6 +204,7 @@ export function aSnapshot(fields: SnapshotFields = {}): ClusterSnapshot {
     workloads: new Map(known.map((workload) => [workload.uid, workload])),
     namespaces: new Map(),
     pdbs: [],
+    storage: NO_STORAGE,
     usage: 'usage' in fields ? fields.usage : samplesOf(nodes, pods, uses, daemons),
     problems: [],
     ...omit(rest, 'usage'),

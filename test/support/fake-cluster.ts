@@ -2,6 +2,7 @@ import type { PlacementHint } from '../../src/api/v1alpha1/placement-hint.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import { type PodInfo, type PodRef, podKey } from '../../src/model/pod.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
+import { NO_STORAGE } from '../../src/model/storage.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';
 import type { ClusterReader, EvictionAnswer, Evictor, Steering } from '../../src/ports.ts';
@@ -127,6 +128,7 @@ function snapshotOf({ nodes, pods, workloads, metered }: FakeCluster, clock: Fak
     workloads: new Map(workloads),
     namespaces: new Map([['shop', new Map()]]),
     pdbs: [],
+    storage: NO_STORAGE,
     usage: metered ? usage : undefined,
     problems: [],
   };

@@ -3,47 +3,22 @@ import type { RebalancePolicy } from '../../src/api/v1alpha1/rebalance-policy.ts
 import { validatePolicy } from '../../src/api/validate.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { OwnerRef, PodInfo } from '../../src/model/pod.ts';
-import { bytes, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
+import { epochSeconds } from '../../src/model/units.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';
+import { aNode as buildNode, aPod as buildPod, aWorkload as buildWorkload } from './builders.ts';
 import { NOON } from './fake-clock.ts';
 
 type PlannedMove = RebalancePlan['spec']['moves'][number];
 
 /** A Ready node with 10 cores, 32 GiB and 20 pod slots. */
 export function aNode(name: string, changes: Partial<NodeInfo> = {}): NodeInfo {
-  return {
-    name,
-    uid: `uid-${name}`,
-    labels: new Map([['kubernetes.io/hostname', name]]),
-    taints: [],
-    unschedulable: false,
-    ready: true,
-    allocatable: {
-      cpu: milliCpu(10_000),
-      memory: bytes(32 * 2 ** 30),
-      ephemeralStorage: bytes(0),
-      extended: new Map(),
-      pods: 20,
-    },
-    createdAt: epochSeconds(NOON - 86_400),
-    ...changes,
-  };
+  const allocatable = { cpu: 10_000, memory: 32 * 2 ** 30, ephemeralStorage: 0, pods: 20 };
+  return { ...buildNode(name, { allocatable, createdAt: epochSeconds(NOON - 86_400) }), ...changes };
 }
 
 /** A ReplicaSet of three. */
 export function aWorkload(name: string, changes: Partial<WorkloadInfo> = {}): WorkloadInfo {
-  return {
-    kind: 'ReplicaSet',
-    namespace: 'shop',
-    name,
-    uid: `uid-${name}`,
-    owner: undefined,
-    replicas: 3,
-    minReadySeconds: seconds(0),
-    pinnedNode: undefined,
-    toleratesDisruption: false,
-    ...changes,
-  };
+  return buildWorkload(name, { replicas: 3, ...changes });
 }
 
 /** The owner reference that pods of a workload carry. */
@@ -53,33 +28,16 @@ export function ownerOf({ kind, name, uid }: WorkloadInfo): OwnerRef {
 
 /** A pod of `workload` that has run on `nodeName` for an hour and requests `cpu` millicores. */
 export function aPod(workload: WorkloadInfo, name: string, nodeName: string, cpu = 500): PodInfo {
-  return {
+  return buildPod(name, {
     namespace: workload.namespace,
-    name,
     uid: `uid-${name}`,
-    labels: new Map([['app', workload.name]]),
-    annotations: new Map(),
+    labels: { app: workload.name },
     owner: ownerOf(workload),
     nodeName,
-    phase: 'Running',
-    ready: true,
     readySince: epochSeconds(NOON - 3_500),
     createdAt: epochSeconds(NOON - 3_600),
-    terminating: false,
-    mirror: false,
-    priority: 0,
-    priorityClassName: undefined,
-    localStorage: false,
-    constraints: {
-      requests: { cpu: milliCpu(cpu), memory: bytes(0), ephemeralStorage: bytes(0), extended: new Map() },
-      nodeSelector: new Map(),
-      nodeAffinity: undefined,
-      tolerations: [],
-      hostPorts: [],
-      antiAffinity: [],
-      unsupported: [],
-    },
-  };
+    constraints: { requests: { cpu } },
+  });
 }
 
 /** A policy with defaults filled in, generation 1. */

@@ -2,6 +2,7 @@ import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo, SchedulingConstraints } from '../../src/model/pod.ts';
 import type { Labels } from '../../src/model/selector.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
+import { NO_STORAGE } from '../../src/model/storage.ts';
 import type { PdbInfo, WorkloadInfo } from '../../src/model/workload.ts';
 import { aNode, aPdb, aPod, aSample, aTaint, aToleration, aWorkload, constraints, NOW, selecting } from './builders.ts';
 import { createRandom, type Random } from './random.ts';
@@ -54,6 +55,7 @@ export function generateSnapshot(options: GenerateOptions): ClusterSnapshot {
     workloads: new Map(workloadsOf(deployments).map((workload) => [workload.uid, workload])),
     namespaces: new Map(deployments.map(({ namespace }) => [namespace, new Map([['name', namespace]])])),
     pdbs: deployments.filter((_, index) => index % 10 === 0).map(pdbOf),
+    storage: NO_STORAGE,
     usage: usageOf(nodes, placed, daemons),
     problems: [],
   };

@@ -32,6 +32,7 @@ export function projectNode(object: JsonObject, interner: Interner): NodeInfo {
     unschedulable: booleanAt(spec, 'unschedulable', 'spec'),
     ready: readCondition(status, 'Ready')?.isTrue ?? (metadata.handWritten && status.conditions === undefined),
     allocatable: { ...toResourceVector(amounts), pods: podSlots(amounts) },
+    images: new Map(),
     createdAt: metadata.createdAt,
   };
 }

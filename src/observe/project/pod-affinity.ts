@@ -1,4 +1,4 @@
-import type { AntiAffinityTerm, UnsupportedConstraint } from '../../model/pod.ts';
+import type { PodAffinityTerm, UnsupportedConstraint } from '../../model/pod.ts';
 import type { Labels, Requirement, Selector } from '../../model/selector.ts';
 import { describe, type JsonObject, objectAt, objectsAt, textAt, textsAt } from '../json.ts';
 import { readSelector } from './selector.ts';
@@ -6,7 +6,7 @@ import { readSelector } from './selector.ts';
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 
 /** Required anti-affinity terms of a pod, which keep *other* pods away from it. Throws MalformedField. */
-export function readAntiAffinity(affinity: JsonObject, labels: Labels): readonly AntiAffinityTerm[] {
+export function readAntiAffinity(affinity: JsonObject, labels: Labels): readonly PodAffinityTerm[] {
   const field = `spec.affinity.podAntiAffinity.${REQUIRED}`;
   return requiredTerms(affinity, 'podAntiAffinity').map((term, index) => readTerm(term, labels, `${field}[${index}]`));
 }
@@ -26,7 +26,7 @@ function requiredTerms(affinity: JsonObject, direction: string): readonly JsonOb
   return side === undefined ? [] : objectsAt(side, REQUIRED, `spec.affinity.${direction}`);
 }
 
-function readTerm(term: JsonObject, labels: Labels, field: string): AntiAffinityTerm {
+function readTerm(term: JsonObject, labels: Labels, field: string): PodAffinityTerm {
   return {
     selector: withLabelKeys(readSelector(term, 'labelSelector', field), term, labels, field),
     namespaces: [...textsAt(term, 'namespaces', field)].sort(),

@@ -66,6 +66,8 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
     priority: priority ?? 0,
     priorityClassName: textAt(spec, 'priorityClassName', 'spec') || undefined,
     localStorage: usesLocalStorage(spec),
+    claims: [],
+    nominatedNode: undefined,
     constraints: readConstraints(spec, status, labels, interner),
   };
   return { pod, priorityUnknown: priority === undefined };

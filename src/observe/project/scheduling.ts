@@ -41,7 +41,12 @@ export function readConstraints(
       nodeAffinity: readNodeAffinity(affinity, unsupported),
       tolerations: readTolerations(spec, unsupported),
       hostPorts: readHostPorts(spec),
-      antiAffinity: readAntiAffinity(affinity, labels),
+      podAffinity: [],
+      podAntiAffinity: readAntiAffinity(affinity, labels),
+      preferredPodAffinity: [],
+      preferredNodeAffinity: [],
+      spread: [],
+      images: [],
       unsupported,
     };
     unsupported.push(

@@ -1,4 +1,4 @@
-import type { AntiAffinityTerm, PodInfo, SchedulingConstraints } from '../../model/pod.ts';
+import type { PodAffinityTerm, PodInfo, SchedulingConstraints } from '../../model/pod.ts';
 import { EVERYTHING, matches, type Selector } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { createSelectorIndex, type SelectorIndex } from './selector-index.ts';
@@ -26,9 +26,9 @@ export function antiAffinityTest(
   const seen = new Set<string>();
   const visited = new Map<SchedulingConstraints, Set<string>>();
   for (const pod of pods) {
-    const { antiAffinity } = pod.constraints;
-    if (antiAffinity.length > 0 && pod.nodeName !== undefined && isNew(visited, pod)) {
-      for (const term of antiAffinity) {
+    const { podAntiAffinity } = pod.constraints;
+    if (podAntiAffinity.length > 0 && pod.nodeName !== undefined && isNew(visited, pod)) {
+      for (const term of podAntiAffinity) {
         addTerm(term, pod.namespace, namespaces, seen, index);
       }
     }
@@ -48,7 +48,7 @@ function isNew(visited: Map<SchedulingConstraints, Set<string>>, { constraints, 
 }
 
 function addTerm(
-  term: AntiAffinityTerm,
+  term: PodAffinityTerm,
   namespace: string,
   namespaces: ClusterSnapshot['namespaces'],
   seen: Set<string>,
@@ -68,7 +68,7 @@ function addTerm(
 
 /** Namespaces that are named, and those that the selector matches; an empty selector stands for all of them. */
 function namespacesOf(
-  { namespaces: named, namespaceSelector }: AntiAffinityTerm,
+  { namespaces: named, namespaceSelector }: PodAffinityTerm,
   known: ClusterSnapshot['namespaces'],
 ): ReadonlySet<string> | undefined {
   if (namespaceSelector === undefined) {

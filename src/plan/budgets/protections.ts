@@ -183,7 +183,7 @@ function unsupported(
   if (first !== undefined) {
     return refuse('UnsupportedConstraint', `${first.filter}: ${first.detail}`);
   }
-  if (pod.constraints.antiAffinity.length > 0) {
+  if (pod.constraints.podAntiAffinity.length > 0) {
     return refuse('UnsupportedConstraint', 'InterPodAffinity: has a required anti-affinity term');
   }
   const term = antiAffinity(pod);

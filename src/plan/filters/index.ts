@@ -36,6 +36,11 @@ export function firstRefusal(subject: Subject, node: NodeInfo, room: Room): Refu
   return firstOf(ALL, subject, node, room);
 }
 
+/** The refusal of every filter that refuses. */
+export function refusalsOf(subject: Subject, node: NodeInfo, room: Room): readonly Refusal[] {
+  return ALL.flatMap(({ check }) => check(subject, node, room) ?? []);
+}
+
 /** The first refusal of the filters whose verdicts can be remembered. */
 export function staticRefusal(subject: Subject, node: NodeInfo, room: Room): Refusal | undefined {
   return firstOf(STATIC, subject, node, room);

@@ -68,11 +68,11 @@ describe('constraints of a pod', () => {
       topologyKey: 'kubernetes.io/hostname',
       matchLabelKeys: ['hash', 'app'],
     };
-    const { antiAffinity, unsupported } = constraintsOf(
+    const { podAntiAffinity, unsupported } = constraintsOf(
       { affinity: { podAntiAffinity: { [REQUIRED]: [term] } } },
       { labels: { app: 'web', hash: 'x' } },
     );
-    expect(antiAffinity).toEqual([
+    expect(podAntiAffinity).toEqual([
       {
         selector: {
           requirements: [

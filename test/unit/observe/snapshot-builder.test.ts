@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { NO_STORAGE } from '../../../src/model/storage.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { buildSnapshot, createSnapshotBuilder } from '../../../src/observe/snapshot-builder.ts';
 import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from './objects.ts';
@@ -20,6 +21,7 @@ describe('buildSnapshot', () => {
       workloads: new Map(),
       namespaces: new Map(),
       pdbs: [],
+      storage: NO_STORAGE,
       usage: undefined,
       problems: [],
     });

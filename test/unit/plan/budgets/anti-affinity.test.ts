@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { AntiAffinityTerm, PodInfo } from '../../../../src/model/pod.ts';
+import type { PodAffinityTerm, PodInfo } from '../../../../src/model/pod.ts';
 import { EVERYTHING } from '../../../../src/model/selector.ts';
 import { antiAffinityTest } from '../../../../src/plan/budgets/anti-affinity.ts';
 import { aPod, labels, selecting } from '../../../support/builders.ts';
 
-function term(fields: Partial<AntiAffinityTerm> = {}): AntiAffinityTerm {
+function term(fields: Partial<PodAffinityTerm> = {}): PodAffinityTerm {
   return {
     selector: selecting({ app: 'db' }),
     namespaces: [],
@@ -14,8 +14,8 @@ function term(fields: Partial<AntiAffinityTerm> = {}): AntiAffinityTerm {
   };
 }
 
-function repelling(fields: Partial<AntiAffinityTerm>, nodeName: string | undefined = 'a'): PodInfo {
-  return aPod('guard', { nodeName, constraints: { antiAffinity: [term(fields)] } });
+function repelling(fields: Partial<PodAffinityTerm>, nodeName: string | undefined = 'a'): PodInfo {
+  return aPod('guard', { nodeName, constraints: { podAntiAffinity: [term(fields)] } });
 }
 
 const NAMESPACES = new Map([
@@ -58,7 +58,7 @@ describe('required anti-affinity of other pods', () => {
   });
 
   it('does not count for pods that have no node yet', () => {
-    expect(couldMatch(aPod('guard', { constraints: { antiAffinity: [term()] } }), 'shop')).toBe(false);
+    expect(couldMatch(aPod('guard', { constraints: { podAntiAffinity: [term()] } }), 'shop')).toBe(false);
   });
 
   it('counts once per namespace for pods that share their constraints', () => {

@@ -77,7 +77,7 @@ describe('what is never moved', () => {
       what: 'required anti-affinity of its own',
       fields: {
         constraints: {
-          antiAffinity: [{ selector: undefined, namespaces: [], namespaceSelector: undefined, topologyKey: 'zone' }],
+          podAntiAffinity: [{ selector: undefined, namespaces: [], namespaceSelector: undefined, topologyKey: 'zone' }],
         },
       },
       code: 'UnsupportedConstraint',
