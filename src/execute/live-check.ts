@@ -1,10 +1,11 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { PodInfo } from '../model/pod.ts';
+import { NO_STORAGE } from '../model/storage.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
 import { protectionOf } from '../plan/budgets/protections.ts';
-import { firstRefusal } from '../plan/filters/index.ts';
-import { describeRefusal } from '../plan/filters/refusal.ts';
+import { nodeRefusal, roomRefusal } from '../plan/filters/index.ts';
+import { describeRefusal, plainSubject } from '../plan/filters/refusal.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import { roomOf } from '../plan/room.ts';
 import type { ClusterReader, Evictor } from '../ports.ts';
@@ -55,7 +56,7 @@ function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadIn
   return undefined;
 }
 
-/** What came to protect the pod since the plan was made. Anti-affinity of others is the plan's affair: it needs all pods. */
+/** What came to protect the pod since the plan was made. */
 function protectionNow(
   pod: PodInfo | undefined,
   workload: WorkloadInfo | undefined,
@@ -66,7 +67,7 @@ function protectionNow(
     return undefined;
   }
   const owner = { ref: pod.owner, workload, replicas: workload?.replicas ?? 0 };
-  const context = { options: options.protections, now, antiAffinity: () => undefined };
+  const context = { options: options.protections, now };
   return protectionOf(pod, owner, context)?.message;
 }
 
@@ -82,6 +83,7 @@ async function targetObstacle(
     return `${target} is ${node === undefined ? 'gone' : 'not Ready'}`;
   }
   const room = roomOf(node, await reader.podsOnNode(target, signal));
-  const refusal = firstRefusal({ constraints: pod.constraints, pinnedNode: owner?.pinnedNode }, node, room);
+  const subject = plainSubject(pod.constraints, owner?.pinnedNode);
+  const refusal = nodeRefusal(subject, node, NO_STORAGE) ?? roomRefusal(subject, node, room);
   return refusal === undefined ? undefined : `${target} ${describeRefusal(refusal)}`;
 }

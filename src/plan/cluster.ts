@@ -5,8 +5,8 @@ import type { PolicyOptions } from './options.ts';
 import type { Owners } from './owners.ts';
 import type { Participant } from './participation.ts';
 import type { PodUsage, Subjects } from './pod-usage.ts';
-import { emptyRoom, occupy, type Room } from './room.ts';
 import { internShapes, type Shapes } from './shapes.ts';
+import type { Sites } from './sites.ts';
 
 /**
  * A snapshot, indexed for planning. Nodes that take part and pods are named by their place in these lists, whose order
@@ -24,14 +24,17 @@ export interface Cluster {
   readonly movableByNode: { readonly start: Int32Array; readonly pods: Int32Array };
   readonly tables: LoadTables;
   readonly load: LoadModel;
-  /** What each node has left. */
-  readonly rooms: readonly Room[];
+  /** All nodes with what runs there. */
+  readonly sites: Sites;
+  /** Place among all nodes of each node that takes part. */
+  readonly siteOf: Int32Array;
   readonly shapes: Shapes;
 }
 
 /** What a cluster is indexed from. */
 export interface ClusterInput {
   readonly participants: readonly Participant[];
+  readonly sites: Sites;
   readonly subjects: Subjects;
   readonly usage: PodUsage;
   /** Whether neither the scope nor a protection holds the pod, by its place. */
@@ -40,24 +43,18 @@ export interface ClusterInput {
 }
 
 /** Indexes a snapshot once; everything after works on places and typed arrays. */
-export function indexCluster({ participants, subjects, usage, isFree, options }: ClusterInput): Cluster {
+export function indexCluster({ participants, sites, subjects, usage, isFree, options }: ClusterInput): Cluster {
   const { pods, owners } = subjects;
   const nodes = participants.map(({ node }) => node);
-  const home = homesOf(nodes, subjects);
+  const siteOf = sitesOf(nodes, subjects.nodes);
+  const home = homesOf(siteOf, subjects);
   const tables = tabulate(participants, pods, home, usage);
   const load = loadModel(tables, home, options);
   const movable = new Uint8Array(pods.length);
   home.forEach((node, pod) => {
     movable[pod] = node >= 0 && isFree(pod) && adds(load, pod, node) ? 1 : 0;
   });
-  const rooms = nodes.map(({ allocatable }) => emptyRoom(allocatable));
-  pods.forEach(({ constraints }, pod) => {
-    const room = rooms[home[pod] ?? -1];
-    if (room !== undefined) {
-      occupy(room, constraints);
-    }
-  });
-  const shapes = internShapes(pods, movable, owners, nodes, rooms);
+  const shapes = internShapes({ sites, owners, nodes, movable });
   return {
     nodes,
     pods,
@@ -67,7 +64,8 @@ export function indexCluster({ participants, subjects, usage, isFree, options }:
     movableByNode: group(home, movable, nodes.length),
     tables,
     load,
-    rooms,
+    sites,
+    siteOf,
     shapes,
   };
 }
@@ -82,10 +80,18 @@ function adds(load: LoadModel, pod: number, node: number): boolean {
   return false;
 }
 
+/** Place among all nodes of those that take part. */
+function sitesOf(participants: readonly NodeInfo[], nodes: readonly NodeInfo[]): Int32Array {
+  const places = new Map(nodes.map((node, place) => [node, place]));
+  return Int32Array.from(participants, (node) => places.get(node) ?? -1);
+}
+
 /** From places among all nodes to places among those that take part. */
-function homesOf(participants: readonly NodeInfo[], { nodes, located }: Subjects): Int32Array {
-  const places = new Map(participants.map((node, place) => [node, place]));
-  const translation = Int32Array.from(nodes.map((node) => places.get(node) ?? -1));
+function homesOf(siteOf: Int32Array, { nodes, located }: Subjects): Int32Array {
+  const translation = new Int32Array(nodes.length).fill(-1);
+  siteOf.forEach((site, place) => {
+    translation[site] = place;
+  });
   return located.map((node) => translation[node] ?? -1);
 }
 

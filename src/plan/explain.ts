@@ -107,14 +107,14 @@ interface Outlook {
 
 /** Looks at all targets once per shape, not once per pod. */
 function createOutlooks(state: StateView, bounds: Bounds): (pod: number) => Outlook {
-  const known = new Map<number, Outlook>();
+  const known = new Map<string, Outlook>();
   const targets = [...state.cluster.nodes.keys()]
     .filter((node) => state.load(node) < bounds.targetBelow)
     .sort((left, right) => state.load(left) - state.load(right) || left - right);
   return (pod) => {
-    const shape = state.cluster.shapes.ofPod[pod] ?? -1;
-    const outlook = known.get(shape) ?? lookOut(state, pod, targets);
-    known.set(shape, outlook);
+    const key = `${state.cluster.shapes.ofPod[pod]} ${state.surroundings(pod)}`;
+    const outlook = known.get(key) ?? lookOut(state, pod, targets);
+    known.set(key, outlook);
     return outlook;
   };
 }

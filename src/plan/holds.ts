@@ -1,6 +1,5 @@
 import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
-import { antiAffinityTest } from './budgets/anti-affinity.ts';
 import type { BudgetRefusal } from './budgets/budget.ts';
 import { type PdbLookup, pdbHold } from './budgets/pod-disruption-budget.ts';
 import { type Protection, protectionOf } from './budgets/protections.ts';
@@ -28,8 +27,7 @@ export function findHolds(
   { scope, protections }: PolicyOptions,
 ): Holds {
   const isInScope = scopeTest(scope, snapshot);
-  const antiAffinity = antiAffinityTest(pods, snapshot.namespaces);
-  const context = { options: protections, now: snapshot.takenAt, antiAffinity };
+  const context = { options: protections, now: snapshot.takenAt };
   const inScope = new Uint8Array(pods.length);
   const holds: (Hold | undefined)[] = pods.map((pod, place) => {
     if (!isInScope(pod)) {

@@ -112,7 +112,7 @@ function tolerationTest(movable: ReadonlySet<SchedulingConstraints>): (node: Nod
       return known;
     }
     const verdict = candidates.some((constraints) => {
-      return taintToleration({ constraints, pinnedNode: undefined }, node) === undefined;
+      return taintToleration({ constraints }, node) === undefined;
     });
     verdicts.set(key, verdict);
     return verdict;

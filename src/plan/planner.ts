@@ -16,6 +16,7 @@ import type { Move, Plan, PlanOutcome, Rejection } from './plan.ts';
 import { measurePods, type Subjects } from './pod-usage.ts';
 import { type Reason, rejectAll } from './rejections.ts';
 import { type SearchResult, search } from './search.ts';
+import { indexSites } from './sites.ts';
 import { initialState, type StateView } from './state.ts';
 
 /**
@@ -99,7 +100,9 @@ function nobody(): boolean {
 function clusterOf({ snapshot, subjects, holds, participation }: Survey, options: PolicyOptions): Cluster {
   const usage = measurePods(subjects, snapshot, options);
   const { participants } = participation;
-  return indexCluster({ participants, subjects, usage, isFree: (pod) => isFree(holds, pod), options });
+  const { storage, namespaces } = snapshot;
+  const sites = indexSites({ ...subjects, storage, namespaces });
+  return indexCluster({ participants, sites, subjects, usage, isFree: (pod) => isFree(holds, pod), options });
 }
 
 /** Highest minus lowest load. */

@@ -6,6 +6,12 @@ export const FILTER_NAMES = [
   'NodeAffinity',
   'NodePorts',
   'NodeResourcesFit',
+  'VolumeRestrictions',
+  'NodeVolumeLimits',
+  'VolumeBinding',
+  'VolumeZone',
+  'PodTopologySpread',
+  'InterPodAffinity',
 ] as const;
 /** A kube-scheduler filter plugin that the planner evaluates. */
 export type FilterName = (typeof FILTER_NAMES)[number];

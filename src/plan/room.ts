@@ -1,5 +1,6 @@
 import type { Allocatable, NodeInfo } from '../model/node.ts';
 import type { HostPort, PodInfo, SchedulingConstraints } from '../model/pod.ts';
+import type { Attachment } from './volume-needs.ts';
 
 /**
  * What a node still has: allocatable minus the requests of the pods on it, as kube-scheduler's NodeInfo keeps it.
@@ -20,10 +21,16 @@ export interface Room {
   extended: ReadonlyMap<string, number>;
   /** Host ports in use. */
   ports: readonly HostPort[];
+  /** CSI volumes by driver and id, with the number of pods that use each. Replaced, never changed: copies share it. */
+  attached: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** Volumes that each driver can attach; `undefined`: the node has no limits. */
+  readonly attachLimits: ReadonlyMap<string, number> | undefined;
 }
 
+const NOTHING_ATTACHED: Room['attached'] = new Map();
+
 /** The room of a node without pods. */
-export function emptyRoom(allocatable: Allocatable): Room {
+export function emptyRoom(allocatable: Allocatable, attachLimits?: ReadonlyMap<string, number>): Room {
   return {
     slots: allocatable.pods,
     cpu: allocatable.cpu,
@@ -31,10 +38,12 @@ export function emptyRoom(allocatable: Allocatable): Room {
     ephemeralStorage: allocatable.ephemeralStorage,
     extended: allocatable.extended,
     ports: [],
+    attached: NOTHING_ATTACHED,
+    attachLimits,
   };
 }
 
-/** The room that `pods`, all of which must be bound to `node`, leave there. */
+/** The room that `pods`, all of which must be bound to `node`, leave there; volumes are not counted. */
 export function roomOf(node: NodeInfo, pods: Iterable<PodInfo>): Room {
   const room = emptyRoom(node.allocatable);
   for (const pod of pods) {
@@ -48,8 +57,12 @@ export function copyRoom(room: Room): Room {
   return { ...room };
 }
 
-/** Takes what a pod requests. */
-export function occupy(room: Room, { requests, hostPorts }: SchedulingConstraints): void {
+/** Takes what a pod requests, and a place for each of its volumes. */
+export function occupy(
+  room: Room,
+  { requests, hostPorts }: SchedulingConstraints,
+  attachments: readonly Attachment[] = [],
+): void {
   room.slots -= 1;
   room.cpu -= requests.cpu;
   room.memory -= requests.memory;
@@ -60,10 +73,17 @@ export function occupy(room: Room, { requests, hostPorts }: SchedulingConstraint
   if (hostPorts.length > 0) {
     room.ports = [...room.ports, ...hostPorts];
   }
+  if (attachments.length > 0) {
+    room.attached = reattached(room.attached, attachments, 1);
+  }
 }
 
 /** Gives back what `occupy` took. */
-export function vacate(room: Room, { requests, hostPorts }: SchedulingConstraints): void {
+export function vacate(
+  room: Room,
+  { requests, hostPorts }: SchedulingConstraints,
+  attachments: readonly Attachment[] = [],
+): void {
   room.slots += 1;
   room.cpu += requests.cpu;
   room.memory += requests.memory;
@@ -74,6 +94,25 @@ export function vacate(room: Room, { requests, hostPorts }: SchedulingConstraint
   if (hostPorts.length > 0) {
     room.ports = without(room.ports, hostPorts);
   }
+  if (attachments.length > 0) {
+    room.attached = reattached(room.attached, attachments, -1);
+  }
+}
+
+/** With one user more or less of each volume; a volume that nobody uses is detached. */
+function reattached(attached: Room['attached'], attachments: readonly Attachment[], sign: 1 | -1): Room['attached'] {
+  const result = new Map(attached);
+  for (const { driver, id } of attachments) {
+    const volumes = new Map(result.get(driver));
+    const users = (volumes.get(id) ?? 0) + sign;
+    if (users > 0) {
+      volumes.set(id, users);
+    } else {
+      volumes.delete(id);
+    }
+    result.set(driver, volumes);
+  }
+  return result;
 }
 
 function shifted(

@@ -1,26 +1,31 @@
 import type { NodeInfo } from '../model/node.ts';
-import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
-import { staticRefusal } from './filters/index.ts';
+import type { SchedulingConstraints } from '../model/pod.ts';
+import type { StorageInfo } from '../model/storage.ts';
+import { nodeRefusal } from './filters/index.ts';
 import type { Subject } from './filters/refusal.ts';
 import { compareText } from './order.ts';
 import type { Owners } from './owners.ts';
 import { FILTER_NAMES, type FilterName } from './rejection-codes.ts';
-import type { Room } from './room.ts';
+import type { Sites } from './sites.ts';
+import { NO_NEEDS, type TopologyNeeds } from './topology/census.ts';
+import { NO_VOLUMES } from './volume-needs.ts';
 
 /**
- * Pods that the filters cannot tell apart share a shape, and shapes that the static filters cannot tell apart share a
+ * Pods that the filters cannot tell apart share a shape, and shapes that the filters of nodes cannot tell apart share a
  * class: a few thousand templates ask for a handful of different node sets.
  */
 export interface Shapes {
   readonly subjects: readonly Subject[];
   /** Place of the shape by place of the pod; -1 for pods that are not moved. */
   readonly ofPod: Int32Array;
+  /** Trackers that verdicts on a shape depend on, by place of the shape; where there are any, also on where the pod is. */
+  readonly trackersOf: readonly Int32Array[];
   /** Class by place of the shape. */
   readonly classOf: Int32Array;
   readonly classes: number;
-  /** Whether the static filters let pods of a class run on a node. Computed on first use, then remembered. */
+  /** Whether the filters that look at the node alone let pods of a class run on a node. Computed on first use, then remembered. */
   readonly allows: (shapeClass: number, node: number) => boolean;
-  /** The first static filter that does not; `undefined` when all do. */
+  /** The first of these filters that does not; `undefined` when all do. */
   readonly refusedBy: (shapeClass: number, node: number) => FilterName | undefined;
 }
 
@@ -28,50 +33,71 @@ export interface Shapes {
 const UNKNOWN = 0;
 const ALLOWED = 1;
 
+/** What shapes are interned from. Nodes and pods are named by their place. */
+export interface ShapesInput {
+  readonly sites: Sites;
+  readonly owners: Owners;
+  /** Nodes that take part. */
+  readonly nodes: readonly NodeInfo[];
+  /** 1 for the pods that have a shape. */
+  readonly movable: Uint8Array;
+}
+
 /**
- * Interns the shapes of the pods for which `movable` is 1. The projection lets pods of one template share their
- * constraints, so most pods are recognised by identity; templates that ask for the same share a shape all the same.
+ * Interns the shapes of the movable pods. The projection lets pods of one template share their constraints, so most pods
+ * are recognised by identity; templates that ask for the same share a shape all the same.
  */
-export function internShapes(
-  pods: readonly PodInfo[],
-  movable: Uint8Array,
-  owners: Owners,
-  nodes: readonly NodeInfo[],
-  rooms: readonly Room[],
-): Shapes {
+export function internShapes({ sites, owners, nodes, movable }: ShapesInput): Shapes {
+  const { pods } = sites;
   const subjects: Subject[] = [];
   const byContent = new Map<string, number>();
-  const byIdentity = new Map<SchedulingConstraints, number>();
+  const byIdentity = new Map<SchedulingConstraints | TopologyNeeds, number>();
   const ofPod = new Int32Array(pods.length).fill(-1);
-  const intern = (subject: Subject): number => {
-    const key = contentKey(subject);
+  const priorityMatters = sites.nominees.size > 0;
+  const intern = (subject: Subject, priority: number): number => {
+    const key = `${priorityMatters ? priority : ''} ${contentKey(subject)}`;
     const shape = byContent.get(key) ?? subjects.push(subject) - 1;
     byContent.set(key, shape);
     return shape;
   };
-  pods.forEach(({ constraints }, place) => {
+  pods.forEach(({ priority }, place) => {
     if (movable[place] === 1) {
-      const pinnedNode = owners.list[owners.ofPod[place] ?? -1]?.workload?.pinnedNode;
-      const known = pinnedNode === undefined ? byIdentity.get(constraints) : undefined;
-      const shape = known ?? intern({ constraints, pinnedNode });
-      if (pinnedNode === undefined) {
-        byIdentity.set(constraints, shape);
+      const subject = sites.subjectOf(place, owners.list[owners.ofPod[place] ?? -1]?.workload?.pinnedNode);
+      const identity = priorityMatters ? undefined : identityOf(subject);
+      const shape = (identity && byIdentity.get(identity)) ?? intern(subject, priority);
+      if (identity !== undefined) {
+        byIdentity.set(identity, shape);
       }
       ofPod[place] = shape;
     }
   });
-  return { subjects, ofPod, ...classify(subjects, nodes, rooms) };
+  const trackersOf = subjects.map(({ topology }) => trackersIn(topology));
+  return { subjects, ofPod, trackersOf, ...classify(subjects, nodes, sites.storage) };
+}
+
+/** What stands for the whole subject, if something does: needs are remembered per kind of pod, which has one constraints. */
+function identityOf({ constraints, pinnedNode, volumes, topology }: Subject) {
+  if (pinnedNode !== undefined || volumes !== NO_VOLUMES) {
+    return undefined;
+  }
+  return topology === NO_NEEDS ? constraints : topology;
+}
+
+function trackersIn({ affinity, antiAffinity, repelledBy, spread }: TopologyNeeds): Int32Array {
+  return Int32Array.from(
+    new Set([...affinity, ...antiAffinity, ...repelledBy, ...spread].map(({ tracker }) => tracker)),
+  );
 }
 
 function classify(
   subjects: readonly Subject[],
   nodes: readonly NodeInfo[],
-  rooms: readonly Room[],
-): Omit<Shapes, 'subjects' | 'ofPod'> {
+  storage: StorageInfo,
+): Pick<Shapes, 'classOf' | 'classes' | 'allows' | 'refusedBy'> {
   const places = new Map<string, number>();
   const samples: Subject[] = [];
   const classOf = Int32Array.from(subjects, (subject) => {
-    const key = staticKey(subject);
+    const key = nodeKey(subject);
     const place = places.get(key) ?? samples.push(subject) - 1;
     places.set(key, place);
     return place;
@@ -80,11 +106,10 @@ function classify(
   const decide = (shapeClass: number, node: number): number => {
     const subject = samples[shapeClass];
     const info = nodes[node];
-    const room = rooms[node];
-    if (subject === undefined || info === undefined || room === undefined) {
+    if (subject === undefined || info === undefined) {
       throw new RangeError(`no class ${shapeClass}, or no node ${node}`);
     }
-    const refusal = staticRefusal(subject, info, room);
+    const refusal = nodeRefusal(subject, info, storage);
     return refusal === undefined ? ALLOWED : ALLOWED + 1 + FILTER_NAMES.indexOf(refusal.filter);
   };
   const verdictOn = (shapeClass: number, node: number): number => {
@@ -107,20 +132,26 @@ function classify(
 
 /** Equal for subjects whom no filter can tell apart. */
 function contentKey(subject: Subject): string {
-  const { requests, hostPorts } = subject.constraints;
+  const { constraints, volumes, topology } = subject;
+  const { requests, hostPorts } = constraints;
   const extended = requests.extended.size === 0 ? '' : JSON.stringify(sortedEntries(requests.extended));
   const ports = hostPorts.length === 0 ? '' : JSON.stringify(hostPorts);
-  return `${requests.cpu} ${requests.memory} ${requests.ephemeralStorage} ${extended} ${ports} ${staticKey(subject)}`;
+  const needs = topology === NO_NEEDS ? '' : JSON.stringify(topology);
+  const claims = volumes === NO_VOLUMES ? '' : JSON.stringify(volumes);
+  return `${requests.cpu} ${requests.memory} ${requests.ephemeralStorage} ${extended} ${ports} ${needs} ${claims} ${nodeKey(subject)}`;
 }
 
-/** Equal for subjects whom the static filters cannot tell apart: everything but requests and ports. */
-function staticKey({ constraints, pinnedNode }: Subject): string {
+/** Equal for subjects whom the filters that look at the node alone cannot tell apart, by what those look at. */
+function nodeKey({ constraints, pinnedNode, volumes }: Subject): string {
   const { nodeSelector, nodeAffinity, tolerations } = constraints;
   const isPlain = nodeSelector.size === 0 && nodeAffinity === undefined && tolerations.length === 0;
-  if (isPlain && pinnedNode === undefined) {
+  if (isPlain && pinnedNode === undefined && volumes === NO_VOLUMES) {
     return '';
   }
-  return JSON.stringify([sortedEntries(nodeSelector), nodeAffinity ?? null, tolerations, pinnedNode ?? null]);
+  const { reaches, zones, delayed, taken, problem } = volumes;
+  const reached = [reaches.map(({ terms }) => terms), zones.map(({ key, values }) => [key, values])];
+  const claims = volumes === NO_VOLUMES ? 0 : [reached, delayed, taken !== undefined, problem !== undefined];
+  return JSON.stringify([sortedEntries(nodeSelector), nodeAffinity ?? null, tolerations, pinnedNode ?? null, claims]);
 }
 
 function sortedEntries<Value>(map: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] {

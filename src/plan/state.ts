@@ -1,11 +1,15 @@
+import type { NodeInfo } from '../model/node.ts';
 import { type ChangeLog, createChangeLog } from './change-log.ts';
 import type { Cluster } from './cluster.ts';
-import { dynamicRefusal, firstRefusal } from './filters/index.ts';
-import type { Refusal } from './filters/refusal.ts';
+import { clusterRefusal, nodeRefusal, roomRefusal } from './filters/index.ts';
+import type { Refusal, Subject } from './filters/refusal.ts';
 import { toFraction } from './load.ts';
 import { emptyLedger, type LoadLedger } from './load-ledger.ts';
 import type { FilterName } from './rejection-codes.ts';
 import { copyRoom, occupy, type Room, vacate } from './room.ts';
+import type { Sites } from './sites.ts';
+import { NO_NEEDS } from './topology/census.ts';
+import type { TopologyCounts } from './topology/counts.ts';
 
 /** Where every pod is at one position of a plan, to look at. Nodes and pods are named by their place. */
 export interface StateView {
@@ -32,6 +36,11 @@ export interface StateView {
   readonly refusedBy: (pod: number, node: number) => FilterName | undefined;
   /** What that filter has to say. */
   readonly refusal: (pod: number, node: number) => Refusal | undefined;
+  /**
+   * A number for everything beyond the target that verdicts on the pod depend on: where it is, and which pods that matter to
+   * its affinity and spread are where. 0 when nothing does. Equal numbers mean equal verdicts for pods of one shape.
+   */
+  readonly surroundings: (pod: number) => number;
   /** Movable pods on a node, by place. */
   readonly movablePodsOn: (node: number) => readonly number[];
   /** A state of its own that starts here. */
@@ -60,14 +69,22 @@ export function isImprovement(change: number): boolean {
 
 /** A state in which every pod is where the snapshot has it. */
 export function initialState(cluster: Cluster): State {
-  const { load, nodes, pods, home, rooms } = cluster;
+  const { load, nodes, pods, home, sites, siteOf } = cluster;
   const loads = emptyLedger(load, nodes.length, pods.length);
   home.forEach((node, pod) => {
     if (node >= 0) {
       loads.add(node, pod);
     }
   });
-  return createState({ cluster, placement: home.slice(), loads, rooms: rooms.map(copyRoom), arrivals: new Map() });
+  const rooms = Array.from(siteOf, (site) => copyRoom(roomAt(sites, site)));
+  return createState({
+    cluster,
+    placement: home.slice(),
+    loads,
+    rooms,
+    counts: sites.counts.fork(),
+    arrivals: new Map(),
+  });
 }
 
 interface Contents {
@@ -75,6 +92,7 @@ interface Contents {
   readonly placement: Int32Array;
   readonly loads: LoadLedger;
   readonly rooms: readonly Room[];
+  readonly counts: TopologyCounts;
   /** Pods by a node that is not their home; may list pods that have left again. Lists are replaced, never changed. */
   readonly arrivals: Map<number, readonly number[]>;
 }
@@ -89,6 +107,7 @@ function createState(contents: Contents): State {
     const before = load(node);
     loads.remove(node, pod);
     updateRoom(contents, node, pod, vacate);
+    contents.counts.remove(pod, cluster.siteOf[node] ?? -1);
     placement[pod] = -1;
     changes.write(node, before, load(node));
   };
@@ -96,6 +115,7 @@ function createState(contents: Contents): State {
     const before = load(node);
     loads.add(node, pod);
     updateRoom(contents, node, pod, occupy);
+    contents.counts.add(pod, cluster.siteOf[node] ?? -1);
     placement[pod] = node;
     changes.write(node, before, load(node));
     if (cluster.home[pod] !== node) {
@@ -115,11 +135,13 @@ function createState(contents: Contents): State {
     objective: () => cluster.nodes.reduce((sum, _, node) => sum + penalty(cluster, node, load(node)), 0),
     objectiveChange: (pod, node) => objectiveChange(contents, pod, nodeOf(pod), node),
     fits: (pod, node) =>
-      cluster.shapes.allows(classOf(cluster, pod), node) &&
-      refusalBy(dynamicRefusal, contents, pod, node) === undefined,
+      cluster.shapes.allows(classOf(cluster, pod), node) && changingRefusal(contents, pod, node) === undefined,
     refusedBy: (pod, node) =>
-      cluster.shapes.refusedBy(classOf(cluster, pod), node) ?? refusalBy(dynamicRefusal, contents, pod, node)?.filter,
-    refusal: (pod, node) => refusalBy(firstRefusal, contents, pod, node),
+      cluster.shapes.refusedBy(classOf(cluster, pod), node) ?? changingRefusal(contents, pod, node)?.filter,
+    refusal: (pod, node) =>
+      nodeRefusal(subjectOf(cluster, pod), nodeAt(cluster, node), cluster.sites.storage) ??
+      changingRefusal(contents, pod, node),
+    surroundings: (pod) => surroundings(contents, pod),
     movablePodsOn: (node) => movablePodsOn(contents, node),
     fork: () => fork(contents),
     lift,
@@ -131,12 +153,13 @@ function createState(contents: Contents): State {
   };
 }
 
-function fork({ cluster, placement, loads, rooms, arrivals }: Contents): State {
+function fork({ cluster, placement, loads, rooms, counts, arrivals }: Contents): State {
   return createState({
     cluster,
     placement: placement.slice(),
     loads: loads.fork(),
     rooms: rooms.map(copyRoom),
+    counts: counts.fork(),
     arrivals: new Map(arrivals),
   });
 }
@@ -155,7 +178,7 @@ function updateRoom({ cluster, rooms }: Contents, node: number, pod: number, upd
   const room = rooms[node];
   const constraints = cluster.pods[pod]?.constraints;
   if (room !== undefined && constraints !== undefined) {
-    update(room, constraints);
+    update(room, constraints, cluster.sites.attachmentsOf(pod));
   }
 }
 
@@ -163,19 +186,89 @@ function classOf({ shapes }: Cluster, pod: number): number {
   return shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1;
 }
 
-function refusalBy(
-  filters: typeof firstRefusal,
-  { cluster: { shapes, nodes }, rooms }: Contents,
+function subjectOf({ shapes }: Cluster, pod: number): Subject {
+  const subject = shapes.subjects[shapes.ofPod[pod] ?? -1];
+  if (subject === undefined) {
+    throw new RangeError(`no shape for pod ${pod}`);
+  }
+  return subject;
+}
+
+function nodeAt({ nodes }: Cluster, node: number): NodeInfo {
+  const info = nodes[node];
+  if (info === undefined) {
+    throw new RangeError(`no node ${node}`);
+  }
+  return info;
+}
+
+function roomAt({ rooms }: Pick<Sites, 'rooms'>, node: number): Room {
+  const room = rooms[node];
+  if (room === undefined) {
+    throw new RangeError(`no node ${node}`);
+  }
+  return room;
+}
+
+/**
+ * The first refusal of the filters whose verdicts moves change. Where the scheduler keeps room for pending pods of the same
+ * or a higher priority, the pod must fit with them and without (schedule_one RunFilterPluginsWithNominatedPods).
+ */
+function changingRefusal(contents: Contents, pod: number, node: number): Refusal | undefined {
+  const refusal = refusalNow(contents, pod, node, roomAt(contents, node));
+  const { sites, siteOf } = contents.cluster;
+  if (refusal !== undefined || sites.nominees.size === 0) {
+    return refusal;
+  }
+  const site = siteOf[node] ?? -1;
+  const priority = sites.pods[pod]?.priority ?? 0;
+  const nominees = (sites.nominees.get(site) ?? []).filter((other) => (sites.pods[other]?.priority ?? 0) >= priority);
+  return nominees.length === 0 ? undefined : refusalWith(contents, pod, node, nominees);
+}
+
+function refusalWith(contents: Contents, pod: number, node: number, nominees: readonly number[]): Refusal | undefined {
+  const { cluster, counts } = contents;
+  const room = copyRoom(roomAt(contents, node));
+  const site = cluster.siteOf[node] ?? -1;
+  for (const nominee of nominees) {
+    const constraints = cluster.pods[nominee]?.constraints;
+    if (constraints !== undefined) {
+      occupy(room, constraints, cluster.sites.attachmentsOf(nominee));
+      counts.add(nominee, site);
+    }
+  }
+  const refusal = refusalNow(contents, pod, node, room);
+  for (const nominee of nominees) {
+    counts.remove(nominee, site);
+  }
+  return refusal;
+}
+
+function refusalNow(
+  { cluster, counts, placement }: Contents,
   pod: number,
   node: number,
+  room: Room,
 ): Refusal | undefined {
-  const subject = shapes.subjects[shapes.ofPod[pod] ?? -1];
-  const info = nodes[node];
-  const room = rooms[node];
-  if (subject === undefined || info === undefined || room === undefined) {
-    throw new RangeError(`no shape for pod ${pod}, or no node ${node}`);
+  const subject = subjectOf(cluster, pod);
+  const refusal = roomRefusal(subject, nodeAt(cluster, node), room);
+  if (refusal !== undefined || subject.topology === NO_NEEDS) {
+    return refusal;
   }
-  return filters(subject, info, room);
+  const home = cluster.siteOf[placement[pod] ?? -1] ?? -1;
+  return clusterRefusal(subject, { counts, site: cluster.siteOf[node] ?? -1, home });
+}
+
+function surroundings({ cluster, counts, placement }: Contents, pod: number): number {
+  const trackers = cluster.shapes.trackersOf[cluster.shapes.ofPod[pod] ?? -1];
+  if (trackers === undefined || trackers.length === 0) {
+    return 0;
+  }
+  let version = 0;
+  for (const tracker of trackers) {
+    version += counts.version(tracker);
+  }
+  return (version + 1) * (cluster.nodes.length + 1) + (placement[pod] ?? -1) + 1;
 }
 
 function movablePodsOn({ cluster, placement, arrivals }: Contents, node: number): readonly number[] {

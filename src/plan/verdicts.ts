@@ -3,7 +3,9 @@ import { type PodInfo, podKey } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { refusalsOf } from './filters/index.ts';
 import type { Refusal } from './filters/refusal.ts';
-import { roomOf } from './room.ts';
+import { locatePods } from './order.ts';
+import { copyRoom, vacate } from './room.ts';
+import { indexSites, type Sites } from './sites.ts';
 
 /** What the filters say to one pod on one node. */
 export interface NodeVerdict {
@@ -14,14 +16,40 @@ export interface NodeVerdict {
 
 /**
  * Verdicts of all filters, with every other pod where the snapshot has it. A pod that runs counts on its own node no
- * longer, as if it had been evicted; so a pod can be asked for whether it is pending or bound.
+ * longer, as if it had been evicted; a pod that the snapshot does not have is asked for as if it were pending. `node` is
+ * one of the snapshot's. Room that the scheduler keeps for nominated pods is not taken into account.
  */
 export function verdictsIn(snapshot: ClusterSnapshot): (pod: PodInfo, node: NodeInfo) => NodeVerdict {
-  const podsByNode = Map.groupBy(snapshot.pods, ({ nodeName }) => nodeName ?? '');
+  const podPlaces = new Map(snapshot.pods.map((pod, place) => [podKey(pod), place]));
+  const nodePlaces = new Map(snapshot.nodes.map(({ name }, place) => [name, place]));
+  const known = sitesOf(snapshot, snapshot.pods);
+  let stranger: { readonly pod: PodInfo; readonly sites: Sites } | undefined;
   return (pod, node) => {
-    const others = (podsByNode.get(node.name) ?? []).filter((other) => podKey(other) !== podKey(pod));
-    const pinnedNode = snapshot.workloads.get(pod.owner?.uid ?? '')?.pinnedNode;
-    const subject = { constraints: pod.constraints, pinnedNode };
-    return { node: node.name, refusals: refusalsOf(subject, node, roomOf(node, others)) };
+    const site = nodePlaces.get(node.name) ?? -1;
+    const place = podPlaces.get(podKey(pod));
+    if (place !== undefined) {
+      return { node: node.name, refusals: refusalsAt(snapshot, known, place, site) };
+    }
+    stranger = stranger?.pod === pod ? stranger : { pod, sites: sitesOf(snapshot, [...snapshot.pods, pod]) };
+    return { node: node.name, refusals: refusalsAt(snapshot, stranger.sites, snapshot.pods.length, site) };
   };
+}
+
+function sitesOf({ nodes, storage, namespaces }: ClusterSnapshot, pods: readonly PodInfo[]): Sites {
+  return indexSites({ nodes, pods, located: locatePods(pods, nodes), storage, namespaces });
+}
+
+function refusalsAt({ workloads }: ClusterSnapshot, sites: Sites, pod: number, site: number): readonly Refusal[] {
+  const { nodes, pods, located, storage, rooms, counts } = sites;
+  const [node, known] = [nodes[site], rooms[site]];
+  if (node === undefined || known === undefined) {
+    throw new RangeError(`node ${site} is not one of the snapshot's`);
+  }
+  const home = located[pod] ?? -1;
+  const subject = sites.subjectOf(pod, workloads.get(pods[pod]?.owner?.uid ?? '')?.pinnedNode);
+  const room = copyRoom(known);
+  if (site === home) {
+    vacate(room, subject.constraints, sites.attachmentsOf(pod));
+  }
+  return refusalsOf({ subject, node, storage, room, place: { counts, site, home } });
 }

@@ -5,6 +5,7 @@ import { locatePods, sortNodes, sortPods } from '../../src/plan/order.ts';
 import { indexOwners } from '../../src/plan/owners.ts';
 import { participation } from '../../src/plan/participation.ts';
 import { measurePods } from '../../src/plan/pod-usage.ts';
+import { indexSites } from '../../src/plan/sites.ts';
 import { initialState, type State } from '../../src/plan/state.ts';
 import { someOptions } from './builders.ts';
 
@@ -17,6 +18,7 @@ export function clusterOf(snapshot: ClusterSnapshot, options: PolicyOptions = so
   const { participants } = participation({ snapshot, nodes, pods, movable, options });
   return indexCluster({
     participants,
+    sites: indexSites({ ...subjects, storage: snapshot.storage, namespaces: snapshot.namespaces }),
     subjects,
     usage: measurePods(subjects, snapshot, options),
     isFree: () => true,

@@ -1,8 +1,8 @@
 import type { PodInfo } from '../../model/pod.ts';
 import type { PdbInfo } from '../../model/workload.ts';
 import { compareText } from '../order.ts';
+import { createSelectorIndex, type SelectorIndex } from '../topology/selector-index.ts';
 import { type Budget, type BudgetRefusal, createTally, isSpent } from './budget.ts';
-import { createSelectorIndex, type SelectorIndex } from './selector-index.ts';
 
 /** Finds the PodDisruptionBudgets that select a pod, by name. */
 export type PdbLookup = (pod: PodInfo) => readonly PdbInfo[];

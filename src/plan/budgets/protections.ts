@@ -4,7 +4,6 @@ import { count } from '../format.ts';
 import type { PolicyOptions } from '../options.ts';
 import type { Owner } from '../owners.ts';
 import type { ProtectionName } from '../rejection-codes.ts';
-import type { AntiAffinityTest } from './anti-affinity.ts';
 
 /** Why a pod is not moved whatever the plan. */
 export interface Protection {
@@ -17,7 +16,6 @@ export interface Protection {
 export interface ProtectionContext {
   readonly options: PolicyOptions['protections'];
   readonly now: EpochSeconds;
-  readonly antiAffinity: AntiAffinityTest;
 }
 
 /** scheduling.SystemCriticalPriority: nothing that users define is that important. */
@@ -174,20 +172,9 @@ function wish({ annotations }: PodInfo): Protection | undefined {
   return undefined;
 }
 
-function unsupported(
-  pod: PodInfo,
-  _owner: Owner | undefined,
-  { antiAffinity }: ProtectionContext,
-): Protection | undefined {
-  const [first] = pod.constraints.unsupported;
-  if (first !== undefined) {
-    return refuse('UnsupportedConstraint', `${first.filter}: ${first.detail}`);
-  }
-  if (pod.constraints.podAntiAffinity.length > 0) {
-    return refuse('UnsupportedConstraint', 'InterPodAffinity: has a required anti-affinity term');
-  }
-  const term = antiAffinity(pod);
-  return term === undefined ? undefined : refuse('UnsupportedConstraint', `InterPodAffinity: could match the ${term}`);
+function unsupported({ constraints }: PodInfo): Protection | undefined {
+  const [first] = constraints.unsupported;
+  return first === undefined ? undefined : refuse('UnsupportedConstraint', `${first.filter}: ${first.detail}`);
 }
 
 function refuse(code: ProtectionName, message: string, numbers: Record<string, number> = {}): Protection {

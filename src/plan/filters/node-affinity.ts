@@ -8,7 +8,7 @@ import type { Refusal, Subject } from './refusal.ts';
  * Within a term every expression and field must hold; a term without any, and a list without terms, match no node
  * (component-helpers nodeaffinity.NewNodeSelector).
  */
-export function nodeAffinity({ constraints }: Subject, node: NodeInfo): Refusal | undefined {
+export function nodeAffinity({ constraints }: Pick<Subject, 'constraints'>, node: NodeInfo): Refusal | undefined {
   for (const [key, value] of constraints.nodeSelector) {
     if (node.labels.get(key) !== value) {
       return { filter: 'NodeAffinity', field: 'nodeSelector' };
@@ -21,7 +21,8 @@ export function nodeAffinity({ constraints }: Subject, node: NodeInfo): Refusal 
   return undefined;
 }
 
-function matchesTerm({ expressions, fields }: NodeSelectorTerm, node: NodeInfo): boolean {
+/** Whether a node meets one term: all of its expressions and fields. */
+export function matchesTerm({ expressions, fields }: NodeSelectorTerm, node: NodeInfo): boolean {
   if (expressions.length === 0 && fields.length === 0) {
     return false;
   }

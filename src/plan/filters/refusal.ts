@@ -1,12 +1,21 @@
 import type { Taint } from '../../model/node.ts';
 import type { HostPort, SchedulingConstraints } from '../../model/pod.ts';
 import { count, trimmed } from '../format.ts';
+import { NO_NEEDS, type TopologyNeeds } from '../topology/census.ts';
+import { NO_VOLUMES, type VolumeNeeds } from '../volume-needs.ts';
 
 /** What a filter looks at on the side of the pod; pods that share one also share their verdicts. */
 export interface Subject {
   readonly constraints: SchedulingConstraints;
   /** `spec.nodeName` of the workload's template: where the replacement runs whatever the scheduler thinks. */
   readonly pinnedNode: string | undefined;
+  readonly volumes: VolumeNeeds;
+  readonly topology: TopologyNeeds;
+}
+
+/** A subject that neither volumes nor other pods tie to anything. */
+export function plainSubject(constraints: SchedulingConstraints, pinnedNode?: string): Subject {
+  return { constraints, pinnedNode, volumes: NO_VOLUMES, topology: NO_NEEDS };
 }
 
 /** Why a node cannot take a pod: the scheduler's filter and what it found. */
@@ -23,6 +32,29 @@ export type Refusal =
       /** In the unit of the resource: millicores, bytes, a count. */
       readonly need: number;
       readonly free: number;
+    }
+  | { readonly filter: 'VolumeRestrictions'; readonly claim: string }
+  | { readonly filter: 'NodeVolumeLimits'; readonly driver: string; readonly need: number; readonly free: number }
+  | { readonly filter: 'VolumeBinding'; readonly detail: string }
+  | { readonly filter: 'VolumeZone'; readonly volume: string; readonly zone: string }
+  | {
+      readonly filter: 'PodTopologySpread';
+      readonly topologyKey: string;
+      /** `undefined`: the node does not carry the topology key. */
+      readonly domain: string | undefined;
+      /** With the pod. */
+      readonly skew: number;
+      readonly maxSkew: number;
+    }
+  | {
+      readonly filter: 'InterPodAffinity';
+      /** Whose term it is: the pod's own affinity or anti-affinity, or the anti-affinity of a pod that runs there. */
+      readonly rule: 'affinity' | 'antiAffinity' | 'existingAntiAffinity';
+      readonly topologyKey: string;
+      /** `undefined`: the node does not carry the topology key. */
+      readonly domain: string | undefined;
+      /** Pods in that domain that the rule is about. */
+      readonly pods: number;
     };
 
 /** A refusal in one clause without a subject, such as `has the taint gpu=yes:NoSchedule`. */
@@ -40,6 +72,18 @@ export function describeRefusal(refusal: Refusal): string {
       return `has host port ${refusal.port.port}/${refusal.port.protocol} in use`;
     case 'NodeResourcesFit':
       return describeShortage(refusal.resource, refusal.need, refusal.free);
+    case 'VolumeRestrictions':
+      return `cannot have claim ${refusal.claim}, which is ReadWriteOncePod and used by another pod`;
+    case 'NodeVolumeLimits':
+      return `can attach ${refusal.free} more volumes of ${refusal.driver}, the pod brings ${refusal.need}`;
+    case 'VolumeBinding':
+      return `is refused by volume binding: ${refusal.detail}`;
+    case 'VolumeZone':
+      return `is not in ${refusal.zone}, where PersistentVolume ${refusal.volume} is`;
+    case 'PodTopologySpread':
+      return describeSpread(refusal);
+    case 'InterPodAffinity':
+      return describeAffinity(refusal);
     default:
       return refusal satisfies never;
   }
@@ -49,7 +93,12 @@ export function describeRefusal(refusal: Refusal): string {
 export function refusalNumbers(refusal: Refusal): Readonly<Record<string, number>> {
   switch (refusal.filter) {
     case 'NodeResourcesFit':
+    case 'NodeVolumeLimits':
       return { need: refusal.need, free: refusal.free };
+    case 'PodTopologySpread':
+      return { skew: refusal.skew, maxSkew: refusal.maxSkew };
+    case 'InterPodAffinity':
+      return { pods: refusal.pods };
     case 'NodePorts':
       return { port: refusal.port.port };
     default:
@@ -68,6 +117,26 @@ function describeShortage(resource: string, need: number, free: number): string 
       return `has ${trimmed(free / 2 ** 20)} MiB of ${trimmed(need / 2 ** 20)} MiB ${resource} free`;
     default:
       return `has ${trimmed(free)} of ${trimmed(need)} ${resource} free`;
+  }
+}
+
+function describeSpread({ topologyKey, domain, skew, maxSkew }: Extract<Refusal, { filter: 'PodTopologySpread' }>) {
+  return domain === undefined
+    ? `has no label ${topologyKey}, over which the pod is spread`
+    : `would make the skew over ${topologyKey} ${skew}, in ${domain}, and maxSkew is ${maxSkew}`;
+}
+
+function describeAffinity({ rule, topologyKey, domain, pods }: Extract<Refusal, { filter: 'InterPodAffinity' }>) {
+  const where = domain === undefined ? `without label ${topologyKey}` : `in ${topologyKey} ${domain}`;
+  switch (rule) {
+    case 'affinity':
+      return `is ${where}, where no pod matches the pod's affinity`;
+    case 'antiAffinity':
+      return `is ${where}, with ${count(pods, 'pod')} that the pod's anti-affinity matches`;
+    case 'existingAntiAffinity':
+      return `is ${where}, with ${count(pods, 'pod')} whose anti-affinity matches the pod`;
+    default:
+      return rule satisfies never;
   }
 }
 

@@ -5,7 +5,7 @@ import type { Refusal, Subject } from './refusal.ts';
 /**
  * kube-scheduler's TaintToleration: the first NoSchedule or NoExecute taint that no toleration covers refuses the pod.
  */
-export function taintToleration({ constraints }: Subject, node: NodeInfo): Refusal | undefined {
+export function taintToleration({ constraints }: Pick<Subject, 'constraints'>, node: NodeInfo): Refusal | undefined {
   const taint = node.taints.find((candidate) => repels(candidate) && !isTolerated(candidate, constraints.tolerations));
   return taint === undefined ? undefined : { filter: 'TaintToleration', taint };
 }

@@ -16,6 +16,8 @@ interface Frontier {
   bound: number;
   /** Entries of the change log that have been taken into account. */
   synced: number;
+  /** What else verdicts depended on (see StateView.surroundings). */
+  surroundings: number;
 }
 
 /**
@@ -39,7 +41,7 @@ export function createBarren(state: StateView, size: number): Barren {
   return {
     below: (pod) => {
       const frontier = frontiers.get(shapes.ofPod[pod] ?? -1);
-      if (frontier === undefined) {
+      if (frontier === undefined || frontier.surroundings !== state.surroundings(pod)) {
         return NOTHING;
       }
       const now = state.changes.count();
@@ -49,8 +51,10 @@ export function createBarren(state: StateView, size: number): Barren {
     },
     extend: (pod, load) => {
       const shape = shapes.ofPod[pod] ?? -1;
-      const bound = Math.max(frontiers.get(shape)?.bound ?? NOTHING, load);
-      frontiers.set(shape, { bound, synced: state.changes.count() });
+      const known = frontiers.get(shape);
+      const surroundings = state.surroundings(pod);
+      const bound = known?.surroundings === surroundings ? Math.max(known.bound, load) : load;
+      frontiers.set(shape, { bound, synced: state.changes.count(), surroundings });
     },
   };
 }

@@ -18,7 +18,7 @@ function codeOf(
     replicas: 10,
     ...owner,
   };
-  const context = { options: { ...OPTIONS, ...options }, now: NOW, antiAffinity: () => undefined };
+  const context = { options: { ...OPTIONS, ...options }, now: NOW };
   return protectionOf(pod, pod.owner === undefined ? undefined : known, context)?.code;
 }
 
@@ -73,15 +73,6 @@ describe('what is never moved', () => {
       fields: { constraints: { unsupported: [{ filter: 'VolumeBinding', detail: 'x' }] } },
       code: 'UnsupportedConstraint',
     },
-    {
-      what: 'required anti-affinity of its own',
-      fields: {
-        constraints: {
-          podAntiAffinity: [{ selector: undefined, namespaces: [], namespaceSelector: undefined, topologyKey: 'zone' }],
-        },
-      },
-      code: 'UnsupportedConstraint',
-    },
   ])('protects $what', ({ fields, code }) => {
     expect(codeOf(fields)).toBe(code);
   });
@@ -112,21 +103,8 @@ describe('what is never moved', () => {
     expect(codeOf({ createdAt: NOW }, {}, { minPodAge: seconds(0) })).toBeUndefined();
   });
 
-  it('protects a pod that the anti-affinity of another one could match', () => {
-    const context = {
-      options: OPTIONS,
-      now: NOW,
-      antiAffinity: () => 'required anti-affinity of pods in shop over zone',
-    };
-    const owner: Owner = { ref: { kind: 'ReplicaSet', name: 'web', uid: 'web' }, workload: undefined, replicas: 2 };
-    expect(protectionOf(aPod('p', { nodeName: 'a' }), owner, context)).toMatchObject({
-      code: 'UnsupportedConstraint',
-      message: 'InterPodAffinity: could match the required anti-affinity of pods in shop over zone',
-    });
-  });
-
   it('gives the numbers of a rule', () => {
-    const context = { options: OPTIONS, now: NOW, antiAffinity: () => undefined };
+    const context = { options: OPTIONS, now: NOW };
     const young = aPod('p', { nodeName: 'a', createdAt: epochSeconds(NOW - 10) });
     const owner: Owner = { ref: { kind: 'ReplicaSet', name: 'web', uid: 'web' }, workload: undefined, replicas: 2 };
     expect(protectionOf(young, owner, context)).toEqual({

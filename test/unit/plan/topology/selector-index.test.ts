@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { matches, type Requirement } from '../../../../src/model/selector.ts';
-import { createSelectorIndex } from '../../../../src/plan/budgets/selector-index.ts';
+import { createSelectorIndex } from '../../../../src/plan/topology/selector-index.ts';
 
 const key = fc.constantFrom('app', 'tier', 'constructor', '__proto__');
 const value = fc.constantFrom('a', 'b', 'c');

@@ -1,0 +1,64 @@
+import type { Need } from '../topology/census.ts';
+import { type Place, podsNear } from '../topology/place.ts';
+import type { Refusal, Subject } from './refusal.ts';
+
+/**
+ * kube-scheduler's InterPodAffinity: pods that match all of the pod's affinity terms are in the node's domain of every
+ * term, or there are none anywhere and the pod matches its own terms; no pod that an anti-affinity term of the pod
+ * matches, and none with an anti-affinity term that matches the pod, is in the node's domain
+ * (interpodaffinity.satisfyPodAffinity, satisfyPodAntiAffinity, satisfyExistingPodsAntiAffinity).
+ */
+export function interPodAffinity({ topology }: Subject, place: Place): Refusal | undefined {
+  const { affinity, hopeless, antiAffinity, repelledBy } = topology;
+  const lonely = affinity.length > 0 || hopeless ? affinityRefusal(topology, place) : undefined;
+  if (lonely !== undefined) {
+    return lonely;
+  }
+  const near = antiAffinity.find((need) => podsNear(place, need) > 0);
+  if (near !== undefined) {
+    return refuse('antiAffinity', near, place);
+  }
+  const repelling = repelledBy.find((need) => podsNear(place, need) > 0);
+  return repelling === undefined ? undefined : refuse('existingAntiAffinity', repelling, place);
+}
+
+function affinityRefusal(
+  { affinity, matchesItself, hopeless }: Subject['topology'],
+  place: Place,
+): Refusal | undefined {
+  const unlabelled = affinity.find(({ tracker }) => domainOf(place, tracker) < 0);
+  if (unlabelled !== undefined) {
+    return refuse('affinity', unlabelled, place);
+  }
+  const missing = hopeless ? affinity[0] : affinity.find((need) => podsNear(place, need) <= 0);
+  if (missing === undefined && !hopeless) {
+    return undefined;
+  }
+  const isFirst = !hopeless && matchesItself && affinity.every((need) => othersAnywhere(place, need) === 0);
+  return isFirst ? undefined : refuse('affinity', missing, place);
+}
+
+function domainOf({ counts, site }: Place, tracker: number): number {
+  return counts.census.trackers[tracker]?.domains.of[site] ?? -1;
+}
+
+function othersAnywhere({ counts, home }: Place, { tracker, self }: Need): number {
+  const isCounted = self && home >= 0 && (counts.census.trackers[tracker]?.counted[home] ?? -1) >= 0;
+  return counts.total(tracker) - (isCounted ? 1 : 0);
+}
+
+function refuse(
+  rule: 'affinity' | 'antiAffinity' | 'existingAntiAffinity',
+  need: Need | undefined,
+  place: Place,
+): Refusal {
+  const domains = place.counts.census.trackers[need?.tracker ?? -1]?.domains;
+  const domain = domains?.values[domains.of[place.site] ?? -1];
+  return {
+    filter: 'InterPodAffinity',
+    rule,
+    topologyKey: domains?.key ?? '',
+    domain,
+    pods: need === undefined ? 0 : podsNear(place, need),
+  };
+}

@@ -1,0 +1,22 @@
+import type { Need } from './census.ts';
+import type { TopologyCounts } from './counts.ts';
+
+/** A node that a pod might go to, as affinity and spread see it. */
+export interface Place {
+  readonly counts: TopologyCounts;
+  /** Place of the node among all nodes of the cluster. */
+  readonly site: number;
+  /** Node on which the pod counts now and would count no longer; -1 when there is none. */
+  readonly home: number;
+}
+
+/** Pods that the tracker counts in the domain of the node, without the pod itself; 0 for a node without the label. */
+export function podsNear({ counts, site, home }: Place, { tracker, self }: Need): number {
+  const known = counts.census.trackers[tracker];
+  const domain = known?.domains.of[site] ?? -1;
+  if (known === undefined || domain < 0) {
+    return 0;
+  }
+  const isOwn = self && home >= 0 && known.counted[home] === domain;
+  return counts.inDomain(tracker, domain) - (isOwn ? 1 : 0);
+}

@@ -1,0 +1,240 @@
+import type { NodeInfo } from '../../model/node.ts';
+import type { PodInfo, SchedulingConstraints, SpreadConstraint } from '../../model/pod.ts';
+import { matches } from '../../model/selector.ts';
+import type { ClusterSnapshot } from '../../model/snapshot.ts';
+import { nodeAffinity } from '../filters/node-affinity.ts';
+import { taintToleration } from '../filters/taint-toleration.ts';
+import { createDomainIndex, type Domains } from './domains.ts';
+import { createSelectorIndex } from './selector-index.ts';
+import { resolveTerm, selects, type Term } from './terms.ts';
+
+/** Counts pods of one kind per domain of one topology key. */
+export interface Tracker {
+  readonly domains: Domains;
+  /** Domain by place of the node, -1 for nodes whose pods do not count. */
+  readonly counted: Int32Array;
+  /** Domains with a node whose pods count. */
+  readonly eligible: number;
+}
+
+/** What a kind of pod is told apart by. */
+export type PodKind = Pick<PodInfo, 'labels' | 'namespace' | 'terminating' | 'constraints'>;
+
+/** A required anti-affinity term: who matches it, and who carries it. Trackers are named by their place. */
+export interface AntiTerm {
+  readonly matching: number;
+  readonly holding: number;
+}
+
+/** A spread constraint of some pods, and the tracker of those that it counts. */
+export interface SpreadTerm {
+  readonly constraint: SpreadConstraint;
+  readonly tracker: number;
+}
+
+/** Required terms of a pod that have to do with other pods. */
+export interface PodTerms {
+  /** One tracker per topology key, each counting the pods that match all terms; empty without required affinity. */
+  readonly affinity: readonly number[];
+  /** A term selects no pods at all, so that the affinity cannot be met. */
+  readonly hopeless: boolean;
+  readonly antiAffinity: readonly AntiTerm[];
+  readonly spread: readonly SpreadTerm[];
+}
+
+/** The trackers of a cluster. */
+export interface Registry {
+  readonly trackers: readonly Tracker[];
+  /** Terms of pods with these constraints in this namespace, registered on first use. */
+  readonly register: (constraints: SchedulingConstraints, namespace: string) => PodTerms;
+  /** Trackers that count a pod of this kind, ascending; complete once all terms are registered. */
+  readonly counting: (kind: PodKind) => Int32Array;
+  /** Anti-affinity terms that match the pod, whoever carries them. */
+  readonly repelling: (kind: PodKind) => readonly AntiTerm[];
+}
+
+/** Says whether a pod of a kind counts, for pods whose labels match the selector under which the tracker is filed. */
+interface Member {
+  readonly tracker: number;
+  readonly accepts: (kind: PodKind) => boolean;
+  /** Set for the matching side of an anti-affinity term. */
+  readonly antiTerm: AntiTerm | undefined;
+}
+
+const NO_TERMS: PodTerms = { affinity: [], hopeless: false, antiAffinity: [], spread: [] };
+
+/** Whether pods with these constraints bring any terms. */
+export function hasTerms({ podAffinity, podAntiAffinity, spread }: SchedulingConstraints): boolean {
+  return podAffinity.length > 0 || podAntiAffinity.length > 0 || spread.some(isMandatory);
+}
+
+/** Whether a spread constraint refuses nodes instead of ranking them. */
+export function isMandatory({ whenUnsatisfiable }: SpreadConstraint): boolean {
+  return whenUnsatisfiable === 'DoNotSchedule';
+}
+
+/** A registry without trackers over all nodes of a cluster. Equal terms share their trackers, whoever carries them. */
+export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSnapshot['namespaces']): Registry {
+  const domainsOf = createDomainIndex(nodes);
+  const trackers: Tracker[] = [];
+  const byKey = new Map<string, number>();
+  const members = createSelectorIndex<Member>();
+  const holders = new Map<SchedulingConstraints, Map<string, PodTerms>>();
+
+  /** The tracker of this key; `make` is called for a new one. */
+  const tracker = (key: string, make: () => Tracker, file: (place: number) => void): number => {
+    const known = byKey.get(key);
+    if (known !== undefined) {
+      return known;
+    }
+    const place = trackers.push(make()) - 1;
+    byKey.set(key, place);
+    file(place);
+    return place;
+  };
+
+  const everyNode = (topologyKey: string): Tracker => {
+    const domains = domainsOf(topologyKey);
+    return { domains, counted: domains.of, eligible: domains.values.length };
+  };
+
+  const antiTerm = (term: Term): AntiTerm => {
+    const key = JSON.stringify(term);
+    const holding = tracker(
+      `holding ${key}`,
+      () => everyNode(term.topologyKey),
+      () => undefined,
+    );
+    const matching = tracker(
+      `matching ${key}`,
+      () => everyNode(term.topologyKey),
+      (place) => {
+        const accepts = ({ namespace }: PodKind): boolean => isIn(term, namespace);
+        members.add(term.selector, { tracker: place, accepts, antiTerm: { matching: place, holding } });
+      },
+    );
+    return { matching, holding };
+  };
+
+  const affinityGroup = (terms: readonly Term[]): readonly number[] => {
+    const [first] = terms;
+    if (first === undefined) {
+      return [];
+    }
+    const key = JSON.stringify(terms);
+    const accepts = ({ namespace, labels }: PodKind): boolean =>
+      terms.every((term) => selects(term, namespace, labels));
+    return [...new Set(terms.map(({ topologyKey }) => topologyKey))].map((topologyKey) =>
+      tracker(
+        `affinity ${topologyKey} ${key}`,
+        () => everyNode(topologyKey),
+        (place) => members.add(first.selector, { tracker: place, accepts, antiTerm: undefined }),
+      ),
+    );
+  };
+
+  const spreadTerm = (
+    constraint: SpreadConstraint,
+    constraints: SchedulingConstraints,
+    namespace: string,
+  ): SpreadTerm => {
+    const { selector } = constraint;
+    const place = tracker(
+      spreadKey(constraint, constraints, namespace),
+      () => eligibleNodes(constraint, constraints, nodes, domainsOf),
+      (found) => {
+        // An empty selector counts no pods (podtopologyspread.countPodsMatchSelector), nor does a null one.
+        if (selector !== undefined && selector.requirements.length > 0) {
+          const accepts = (kind: PodKind): boolean => kind.namespace === namespace && !kind.terminating;
+          members.add(selector, { tracker: found, accepts, antiTerm: undefined });
+        }
+      },
+    );
+    return { constraint, tracker: place };
+  };
+
+  const create = (constraints: SchedulingConstraints, namespace: string): PodTerms => {
+    const { podAffinity, podAntiAffinity, spread } = constraints;
+    const affinity = podAffinity.map((term) => resolveTerm(term, namespace, namespaces));
+    return {
+      affinity: affinityGroup(affinity.filter((term) => term !== undefined)),
+      hopeless: affinity.includes(undefined),
+      antiAffinity: podAntiAffinity.flatMap((term) => {
+        const resolved = resolveTerm(term, namespace, namespaces);
+        return resolved === undefined ? [] : [antiTerm(resolved)];
+      }),
+      spread: spread.filter(isMandatory).map((constraint) => spreadTerm(constraint, constraints, namespace)),
+    };
+  };
+
+  const register = (constraints: SchedulingConstraints, namespace: string): PodTerms => {
+    if (!hasTerms(constraints)) {
+      return NO_TERMS;
+    }
+    const byNamespace = holders.get(constraints) ?? new Map<string, PodTerms>();
+    holders.set(constraints, byNamespace);
+    const known = byNamespace.get(namespace) ?? create(constraints, namespace);
+    byNamespace.set(namespace, known);
+    return known;
+  };
+
+  const matching = (kind: PodKind): readonly Member[] =>
+    members.find(kind.labels).filter(({ accepts }) => accepts(kind));
+  return {
+    trackers,
+    register,
+    counting: (kind) => {
+      const holding = register(kind.constraints, kind.namespace).antiAffinity.map((term) => term.holding);
+      const places = new Set([...matching(kind).map((member) => member.tracker), ...holding]);
+      return Int32Array.from(places).sort();
+    },
+    repelling: (kind) => matching(kind).flatMap((member) => member.antiTerm ?? []),
+  };
+}
+
+function isIn({ namespaces }: Term, namespace: string): boolean {
+  return namespaces === undefined || namespaces.includes(namespace);
+}
+
+/** Whether the pod matches the constraint's selector and so adds to the domain that it lands in. */
+export function addsToSpread({ selector }: SpreadConstraint, { labels }: Pick<PodInfo, 'labels'>): boolean {
+  return selector !== undefined && matches(selector, labels);
+}
+
+/** Equal for constraints that count the same pods in the same domains. */
+function spreadKey(constraint: SpreadConstraint, constraints: SchedulingConstraints, namespace: string): string {
+  const { selector, topologyKey, nodeAffinityPolicy, nodeTaintsPolicy } = constraint;
+  const { nodeSelector, nodeAffinity: terms, tolerations, spread } = constraints;
+  const keys = spread.filter(isMandatory).map((each) => each.topologyKey);
+  const affinity = nodeAffinityPolicy === 'Honor' ? [[...nodeSelector].sort(), terms ?? null] : null;
+  const taints = nodeTaintsPolicy === 'Honor' ? tolerations : null;
+  return `spread ${JSON.stringify([namespace, selector ?? null, topologyKey, keys.sort(), affinity, taints])}`;
+}
+
+/**
+ * Nodes that carry the topology keys of all mandatory constraints of the pod, and that the node policies do not leave out
+ * (podtopologyspread.calPreFilterState, matchNodeInclusionPolicies).
+ */
+function eligibleNodes(
+  { topologyKey, nodeAffinityPolicy, nodeTaintsPolicy }: SpreadConstraint,
+  constraints: SchedulingConstraints,
+  nodes: readonly NodeInfo[],
+  domainsOf: (key: string) => Domains,
+): Tracker {
+  const required = constraints.spread.filter(isMandatory).map((each) => domainsOf(each.topologyKey));
+  const domains = domainsOf(topologyKey);
+  const seen = new Set<number>();
+  const counted = domains.of.map((domain, place) => {
+    const node = nodes[place];
+    const counts =
+      node !== undefined &&
+      required.every(({ of }) => (of[place] ?? -1) >= 0) &&
+      (nodeAffinityPolicy === 'Ignore' || nodeAffinity({ constraints }, node) === undefined) &&
+      (nodeTaintsPolicy === 'Ignore' || taintToleration({ constraints }, node) === undefined);
+    if (counts) {
+      seen.add(domain);
+    }
+    return counts ? domain : -1;
+  });
+  return { domains, counted, eligible: seen.size };
+}
