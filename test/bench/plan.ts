@@ -1,4 +1,5 @@
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
+import { percent } from '../../src/plan/format.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
@@ -41,8 +42,8 @@ interface Measurement {
   readonly found: Plan;
 }
 
-function measure({ nodes, runs }: Size, strategy: PolicyOptions['strategy']): Measurement {
-  const snapshot = generateSnapshot({ seed: 1, nodes, podsPerNode: PODS_PER_NODE });
+function measure({ nodes, runs }: Size, strategy: PolicyOptions['strategy'], tied: number): Measurement {
+  const snapshot = generateSnapshot({ seed: 1, nodes, podsPerNode: PODS_PER_NODE, tied });
   const options = someOptions({ strategy });
   const { found, heapMiB } = measureHeap(snapshot, options);
   const times = Array.from({ length: runs }, () => {
@@ -107,19 +108,19 @@ function print(header: readonly string[], rows: readonly (readonly string[])[]):
   console.log([line(header), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n'));
 }
 
-function main(): void {
+/** A table of all strategies and sizes, and one of how the time per pod grows. */
+function compare(tied: number): void {
   const rows: string[][] = [];
   const perPod = new Map<string, number[]>();
   for (const { label, strategy } of STRATEGIES) {
     for (const size of SIZES) {
-      const measured = measure(size, strategy);
+      const measured = measure(size, strategy, tied);
       rows.push(row(label, size, strategy, measured));
       perPod.set(label, [...(perPod.get(label) ?? []), measured.milliseconds / measured.pods]);
     }
   }
-  console.log(
-    `Planning, ${PODS_PER_NODE} pods per node, median time, no budget but the 1000 moves that a plan can hold:\n`,
-  );
+  const ties = tied === 0 ? 'no pod under affinity or spread' : `${percent(tied)} of the pods under affinity or spread`;
+  console.log(`\n${ties}; ${PODS_PER_NODE} pods per node, median time, at most 1000 moves:\n`);
   print(['strategy', 'nodes', 'pods', 'time', 'target', '', 'heap', 'target', '', 'moves', 'stddev', 'planned'], rows);
   console.log('\nTime per pod at 150,000 pods over that at 1,500:\n');
   const growth = [...perPod].map(([label, times]) => {
@@ -129,4 +130,5 @@ function main(): void {
   print(['strategy', 'growth', 'target', ''], growth);
 }
 
-main();
+compare(0);
+compare(1 / 3);

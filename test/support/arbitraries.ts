@@ -8,9 +8,12 @@ import type { PolicyOptions } from '../../src/plan/options.ts';
 import {
   aHostPort,
   aNode,
+  anAffinityTerm,
   aPdb,
   aPod,
   aSample,
+  aSnapshot,
+  aSpread,
   aTaint,
   aToleration,
   aWorkload,
@@ -20,6 +23,7 @@ import {
   selecting,
   someOptions,
 } from './builders.ts';
+import { isTolerated } from './naive-scheduler.ts';
 
 const MIB = 2 ** 20;
 /** A tenth of a core: loads on a coarse grid make ties and exact limits frequent, which is where mistakes hide. */
@@ -31,6 +35,7 @@ const nodeArbitrary = fc.record({
   slots: fc.constantFrom(4, 8, 110),
   zone: fc.constantFrom('a', 'b'),
   tainted: fc.boolean().map((tainted) => tainted),
+  rack: fc.constantFrom(undefined, 'r1', 'r2', 'r3'),
   gpus: fc.constantFrom(0, 0, 1),
   daemons: fc.constantFrom<number>(0, 0, 150, 333.25),
 });
@@ -47,6 +52,43 @@ const podArbitrary = fc.record({
   port: fc.constantFrom(0, 0, 0, 8080),
 });
 
+/** What ties the pods of one owner to others: nothing for most. Topology keys that some node may not carry. */
+const tieArbitrary = fc.oneof(
+  { weight: 3, arbitrary: fc.constant<Tie>({}) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({
+        kind: fc.constantFrom('podAffinity' as const, 'podAntiAffinity' as const),
+        app: fc.constantFrom('web', 'api', 'db'),
+        topologyKey: fc.constantFrom('zone', 'kubernetes.io/hostname', 'rack'),
+      })
+      .map(({ kind, app, topologyKey }): Tie => ({ [kind]: [anAffinityTerm({ app }, { topologyKey })] })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({
+        app: fc.constantFrom('web', 'api', 'db'),
+        topologyKeys: fc.constantFrom(
+          ['zone'],
+          ['kubernetes.io/hostname'],
+          ['zone', 'kubernetes.io/hostname'],
+          ['rack'],
+        ),
+        maxSkew: fc.constantFrom(1, 2),
+        minDomains: fc.constantFrom(1, 1, 3),
+      })
+      .map(
+        ({ app, topologyKeys, ...rest }): Tie => ({
+          spread: topologyKeys.map((topologyKey) => aSpread({ app }, { topologyKey, ...rest })),
+        }),
+      ),
+  },
+);
+
+type Tie = Partial<Pick<PodInfo['constraints'], 'podAffinity' | 'podAntiAffinity' | 'spread'>>;
+
 type PodDraft = typeof podArbitrary extends fc.Arbitrary<infer Draft> ? Draft : never;
 type NodeDraft = typeof nodeArbitrary extends fc.Arbitrary<infer Draft> ? Draft : never;
 
@@ -59,8 +101,9 @@ export interface SnapshotShape {
 }
 
 /**
- * A healthy cluster: every node is Ready and has a sample, every pod runs, is sampled, and fits where it is by taints,
- * selectors, ports and requests (pods that do not are dropped). Heterogeneous nodes, daemons outside of pods, PDBs.
+ * A healthy cluster: every node is Ready and has a sample, every pod runs, is sampled, and came to where it is by taints,
+ * selectors, ports, requests, affinity and spread (pods that could not are dropped). Heterogeneous nodes, daemons outside
+ * of pods, PDBs.
  */
 export function healthySnapshot(shape: SnapshotShape = {}): fc.Arbitrary<ClusterSnapshot> {
   const { maxNodes = 6, maxPods = 24, plain = false } = shape;
@@ -68,14 +111,16 @@ export function healthySnapshot(shape: SnapshotShape = {}): fc.Arbitrary<Cluster
     .record({
       nodes: fc.array(nodeArbitrary, { minLength: 2, maxLength: maxNodes }),
       pods: fc.array(podArbitrary, { minLength: 1, maxLength: maxPods }),
+      ties: fc.record({ web: tieArbitrary, api: tieArbitrary, db: tieArbitrary }),
       pdb: fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined }),
     })
-    .map(({ nodes, pods, pdb }) => assemble(nodes, pods, plain ? undefined : pdb, plain));
+    .map(({ nodes, pods, ties, pdb }) => assemble(nodes, pods, plain ? {} : ties, plain ? undefined : pdb, plain));
 }
 
 function assemble(
   nodeDrafts: readonly NodeDraft[],
   podDrafts: readonly PodDraft[],
+  ties: Readonly<Record<string, Tie>>,
   pdb: number | undefined,
   plain: boolean,
 ): ClusterSnapshot {
@@ -85,8 +130,9 @@ function assemble(
   podDrafts.forEach((draft, index) => {
     const node = nodes[draft.node % nodes.length];
     const others = placed.filter(({ pod }) => pod.nodeName === node?.name).map(({ pod }) => pod);
-    const pod = interned(podOf(draft, index, node?.name ?? '', plain), templates);
-    if (node !== undefined && isAtHome(pod, node, others)) {
+    const pod = interned(podOf(draft, index, node?.name ?? '', ties[draft.owner] ?? {}, plain), templates);
+    const present = aSnapshot({ nodes, pods: placed.map((each) => each.pod) });
+    if (node !== undefined && isAtHome(pod, node, others) && isTolerated(pod, node, present)) {
       placed.push({ pod, cpu: Math.min(draft.steps * STEP, 15_000), memory: draft.memory * 100 * MIB });
     }
   });
@@ -119,7 +165,7 @@ function interned(pod: PodInfo, templates: Map<string, PodInfo['constraints']>):
   return { ...pod, constraints: shared };
 }
 
-function nodeOf({ cpu, memory, slots, zone, tainted, gpus }: NodeDraft, index: number, plain: boolean): NodeInfo {
+function nodeOf({ cpu, memory, slots, zone, rack, tainted, gpus }: NodeDraft, index: number, plain: boolean): NodeInfo {
   return aNode(`node-${index}`, {
     allocatable: {
       cpu,
@@ -127,12 +173,12 @@ function nodeOf({ cpu, memory, slots, zone, tainted, gpus }: NodeDraft, index: n
       pods: plain ? 110 : slots,
       extended: gpus > 0 && !plain ? { 'gpu/x': gpus } : {},
     },
-    labels: { zone },
+    labels: { zone, ...(rack === undefined ? {} : { rack }) },
     taints: tainted && !plain && index % 3 === 2 ? [aTaint('special')] : [],
   });
 }
 
-function podOf(draft: PodDraft, index: number, nodeName: string, plain: boolean): PodInfo {
+function podOf(draft: PodDraft, index: number, nodeName: string, tie: Tie, plain: boolean): PodInfo {
   const { owner, cpuRequest, zone, tolerates, gpus, port } = draft;
   const requests = { cpu: plain ? 0 : cpuRequest, extended: gpus > 0 && !plain ? { 'gpu/x': gpus } : {} };
   return aPod(`${owner}-${String(index).padStart(2, '0')}`, {
@@ -144,6 +190,7 @@ function podOf(draft: PodDraft, index: number, nodeName: string, plain: boolean)
       nodeSelector: new Map(zone !== undefined && !plain ? [['zone', zone]] : []),
       tolerations: tolerates && !plain ? [aToleration({ key: 'special' })] : [],
       hostPorts: port > 0 && !plain ? [aHostPort(port)] : [],
+      ...tie,
     },
   });
 }

@@ -1,5 +1,12 @@
 import type { Allocatable, NodeInfo, Taint, TaintEffect } from '../../src/model/node.ts';
-import type { HostPort, PodInfo, SchedulingConstraints, Toleration } from '../../src/model/pod.ts';
+import type {
+  HostPort,
+  PodAffinityTerm,
+  PodInfo,
+  SchedulingConstraints,
+  SpreadConstraint,
+  Toleration,
+} from '../../src/model/pod.ts';
 import type { ResourceVector } from '../../src/model/resources.ts';
 import { EVERYTHING, type Labels, type Selector } from '../../src/model/selector.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
@@ -44,6 +51,36 @@ export function labels(entries: Readonly<Record<string, string>> = {}): Labels {
 /** A selector for exact labels. */
 export function selecting(entries: Readonly<Record<string, string>>): Selector {
   return { requirements: Object.entries(entries).map(([key, value]) => ({ key, operator: 'In', values: [value] })) };
+}
+
+/** A term of pod affinity over zones that selects pods by label in the pod's own namespace. */
+export function anAffinityTerm(
+  selected: Readonly<Record<string, string>> | Selector | undefined,
+  fields: Partial<Omit<PodAffinityTerm, 'selector'>> = {},
+): PodAffinityTerm {
+  const selector = selected === undefined || isSelector(selected) ? selected : selecting(selected);
+  return { selector, namespaces: [], namespaceSelector: undefined, topologyKey: 'zone', ...fields };
+}
+
+function isSelector(selected: Readonly<Record<string, string>> | Selector): selected is Selector {
+  return Array.isArray(selected.requirements);
+}
+
+/** A constraint that spreads pods with this label evenly over zones, with the API's defaults. */
+export function aSpread(
+  selected: Readonly<Record<string, string>>,
+  fields: Partial<SpreadConstraint> = {},
+): SpreadConstraint {
+  return {
+    whenUnsatisfiable: 'DoNotSchedule',
+    maxSkew: 1,
+    topologyKey: 'zone',
+    selector: selecting(selected),
+    minDomains: 1,
+    nodeAffinityPolicy: 'Honor',
+    nodeTaintsPolicy: 'Ignore',
+    ...fields,
+  };
 }
 
 /** A taint; NoSchedule unless it says otherwise. */

@@ -4,7 +4,20 @@ import type { Labels } from '../../src/model/selector.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { NO_STORAGE } from '../../src/model/storage.ts';
 import type { PdbInfo, WorkloadInfo } from '../../src/model/workload.ts';
-import { aNode, aPdb, aPod, aSample, aTaint, aToleration, aWorkload, constraints, NOW, selecting } from './builders.ts';
+import {
+  aNode,
+  anAffinityTerm,
+  aPdb,
+  aPod,
+  aSample,
+  aSpread,
+  aTaint,
+  aToleration,
+  aWorkload,
+  constraints,
+  NOW,
+  selecting,
+} from './builders.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** What a generated cluster looks like. */
@@ -20,6 +33,8 @@ export interface GenerateOptions {
   readonly sigma?: number;
   /** Share of the nodes that form a tainted pool of their own, with nodes of twice the size. */
   readonly pool?: number;
+  /** Share of the deployments with pod anti-affinity over hosts, pod affinity over zones, or spread, a third each. */
+  readonly tied?: number;
 }
 
 interface Deployment {
@@ -73,7 +88,7 @@ function generateNodes({ nodes, pool = 0.1 }: GenerateOptions): readonly NodeInf
 }
 
 function generateDeployments(
-  { nodes, podsPerNode, replicas = 20, sigma = 0.8, pool = 0.1 }: GenerateOptions,
+  { nodes, podsPerNode, replicas = 20, sigma = 0.8, pool = 0.1, tied = 0 }: GenerateOptions,
   random: Random,
 ): readonly Deployment[] {
   const count = Math.max(1, Math.round((nodes * (podsPerNode - 1)) / replicas));
@@ -95,10 +110,28 @@ function generateDeployments(
         requests: { cpu: 50 + 25 * random.below(4), memory: 128 * MIB },
         nodeSelector: selector,
         tolerations: pooled ? [aToleration({ key: 'pool', value: 'large', operator: 'Equal' })] : [],
+        ...(index < tied * count ? tieOf(name, index) : NO_TIES),
       }),
       labels: new Map([['app', name]]),
     };
   });
+}
+
+type Tie = Partial<Pick<SchedulingConstraints, 'podAffinity' | 'podAntiAffinity' | 'spread'>>;
+const NO_TIES: Tie = {};
+const ZONE = 'topology.kubernetes.io/zone';
+const HOST = 'kubernetes.io/hostname';
+
+/** Ties that placement by count keeps for the most part, and that leave a planner something to do. */
+function tieOf(app: string, index: number): Tie {
+  switch (index % 3) {
+    case 0:
+      return { podAntiAffinity: [anAffinityTerm({ app }, { topologyKey: HOST })] };
+    case 1:
+      return { podAffinity: [anAffinityTerm({ app }, { topologyKey: ZONE })] };
+    default:
+      return { spread: [aSpread({ app }, { topologyKey: ZONE }), aSpread({ app }, { topologyKey: HOST, maxSkew: 2 })] };
+  }
 }
 
 interface Placed {

@@ -7,6 +7,8 @@ import { type Budget, type BudgetRefusal, createTally, isSpent } from './budget.
 /** Finds the PodDisruptionBudgets that select a pod, by name. */
 export type PdbLookup = (pod: PodInfo) => readonly PdbInfo[];
 
+const NONE: readonly PdbInfo[] = [];
+
 /** Indexes `pdbs` by namespace and selector. A null selector selects nothing, an empty one everything (policy/v1). */
 export function pdbLookup(pdbs: readonly PdbInfo[]): PdbLookup {
   const byNamespace = new Map<string, SelectorIndex<PdbInfo>>();
@@ -17,7 +19,7 @@ export function pdbLookup(pdbs: readonly PdbInfo[]): PdbLookup {
       byNamespace.set(pdb.namespace, index);
     }
   }
-  return (pod) => byNamespace.get(pod.namespace)?.find(pod.labels) ?? [];
+  return ({ namespace, labels }) => byNamespace.get(namespace)?.find(labels) ?? NONE;
 }
 
 /**

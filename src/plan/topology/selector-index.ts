@@ -16,14 +16,17 @@ const NOTHING: readonly never[] = [];
 
 /**
  * An empty index. Selectors with an In requirement are filed under its key and values, which is nearly all of them in
- * practice; the others are tried one by one.
+ * practice; the others are tried one by one. What is found is remembered by the identity of the labels, which pods of one
+ * template share.
  */
 export function createSelectorIndex<Value>(): SelectorIndex<Value> {
   const filed = new Map<string, Map<string, Entry<Value>[]>>();
   const others: Entry<Value>[] = [];
+  const known = new Map<Labels, readonly Value[]>();
   return {
     add: (selector, value) => {
       const entry = { selector, value };
+      known.clear();
       const anchor = selector.requirements.find(({ operator }) => operator === 'In');
       if (anchor === undefined) {
         others.push(entry);
@@ -35,13 +38,19 @@ export function createSelectorIndex<Value>(): SelectorIndex<Value> {
       }
     },
     find: (labels) => {
+      const remembered = known.get(labels);
+      if (remembered !== undefined) {
+        return remembered;
+      }
       let found: Value[] | undefined;
       for (const [key, byValue] of filed) {
         const text = labels.get(key);
         const candidates = text === undefined ? undefined : byValue.get(text);
         found = candidates === undefined ? found : collect(candidates, labels, found);
       }
-      return collect(others, labels, found) ?? NOTHING;
+      const all = collect(others, labels, found) ?? NOTHING;
+      known.set(labels, all);
+      return all;
     },
   };
 }

@@ -79,6 +79,7 @@ export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSn
   const trackers: Tracker[] = [];
   const byKey = new Map<string, number>();
   const members = createSelectorIndex<Member>();
+  const grounds = new Map<string, Tracker>();
   const holders = new Map<SchedulingConstraints, Map<string, PodTerms>>();
 
   /** The tracker of this key; `make` is called for a new one. */
@@ -139,9 +140,14 @@ export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSn
     namespace: string,
   ): SpreadTerm => {
     const { selector } = constraint;
+    const ground = groundKey(constraint, constraints);
     const place = tracker(
-      spreadKey(constraint, constraints, namespace),
-      () => eligibleNodes(constraint, constraints, nodes, domainsOf),
+      `spread ${JSON.stringify([namespace, selector ?? null])} ${ground}`,
+      () => {
+        const known = grounds.get(ground) ?? eligibleNodes(constraint, constraints, nodes, domainsOf);
+        grounds.set(ground, known);
+        return known;
+      },
       (found) => {
         // An empty selector counts no pods (podtopologyspread.countPodsMatchSelector), nor does a null one.
         if (selector !== undefined && selector.requirements.length > 0) {
@@ -201,14 +207,14 @@ export function addsToSpread({ selector }: SpreadConstraint, { labels }: Pick<Po
   return selector !== undefined && matches(selector, labels);
 }
 
-/** Equal for constraints that count the same pods in the same domains. */
-function spreadKey(constraint: SpreadConstraint, constraints: SchedulingConstraints, namespace: string): string {
-  const { selector, topologyKey, nodeAffinityPolicy, nodeTaintsPolicy } = constraint;
+/** Equal for constraints that count pods on the same nodes by the same domains. */
+function groundKey(constraint: SpreadConstraint, constraints: SchedulingConstraints): string {
+  const { topologyKey, nodeAffinityPolicy, nodeTaintsPolicy } = constraint;
   const { nodeSelector, nodeAffinity: terms, tolerations, spread } = constraints;
   const keys = spread.filter(isMandatory).map((each) => each.topologyKey);
   const affinity = nodeAffinityPolicy === 'Honor' ? [[...nodeSelector].sort(), terms ?? null] : null;
   const taints = nodeTaintsPolicy === 'Honor' ? tolerations : null;
-  return `spread ${JSON.stringify([namespace, selector ?? null, topologyKey, keys.sort(), affinity, taints])}`;
+  return JSON.stringify([topologyKey, keys.sort(), affinity, taints]);
 }
 
 /**
