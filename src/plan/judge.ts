@@ -1,7 +1,7 @@
 import type { Budget, BudgetRefusal } from './budgets/budget.ts';
 import type { Budgets } from './budgets/index.ts';
 import type { Refusal } from './filters/refusal.ts';
-import { isImprovement, type State } from './state.ts';
+import type { State } from './state.ts';
 import type { Proposal, Reach, Strategy, Terms, Verdict } from './strategies/strategy.ts';
 
 /** A move that the planner has accepted, with what it was worth at its position. Places and loads. */
@@ -38,7 +38,8 @@ export interface Judge {
 /**
  * A judge over `state`, which it changes. A move must be of a movable pod that the plan has not moved yet, to another
  * node on which all filters let it run at this position of the plan, within all budgets, and, unless the strategy is
- * judged by the whole plan, it must gain at least `minGain` (a load) and lower the objective.
+ * judged by the whole plan, it must gain at least `minGain` (a load): the higher of its two nodes falls by that much. So
+ * the loads of all nodes, sorted from the highest, fall with every move, and a plan ends.
  */
 export function createJudge(
   state: State,
@@ -49,8 +50,7 @@ export function createJudge(
   const accepted: AcceptedMove[] = [];
   const refused = new Map<number, BudgetRefusal>();
   const gains = ({ pod, to }: Proposal): boolean =>
-    judgedBy === 'WholePlan' ||
-    (state.gain(pod, to) >= Math.max(minGain, 1) && isImprovement(state.objectiveChange(pod, to)));
+    judgedBy === 'WholePlan' || state.gain(pod, to) >= Math.max(minGain, 1);
   const objectionTo = (proposal: Proposal): Objection | undefined =>
     movability(state, proposal) ??
     infeasibility(state, proposal) ??

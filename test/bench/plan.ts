@@ -5,6 +5,7 @@ import type { Plan } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { greedyLb, refineLb, someOptions } from '../support/builders.ts';
 import { generateSnapshot } from '../support/generate.ts';
+import { printTable } from '../support/print-table.ts';
 
 /**
  * How long planning takes and how much heap it needs, on generated clusters, against the targets of the quality design.
@@ -97,17 +98,6 @@ function row(
   ];
 }
 
-function print(header: readonly string[], rows: readonly (readonly string[])[]): void {
-  const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((cells) => cells[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
-      .join('  ');
-  console.log([line(header), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n'));
-}
-
 /** A table of all strategies and sizes, and one of how the time per pod grows. */
 function compare(tied: number): void {
   const rows: string[][] = [];
@@ -121,13 +111,16 @@ function compare(tied: number): void {
   }
   const ties = tied === 0 ? 'no pod under affinity or spread' : `${percent(tied)} of the pods under affinity or spread`;
   console.log(`\n${ties}; ${PODS_PER_NODE} pods per node, median time, at most 1000 moves:\n`);
-  print(['strategy', 'nodes', 'pods', 'time', 'target', '', 'heap', 'target', '', 'moves', 'stddev', 'planned'], rows);
+  printTable(
+    ['strategy', 'nodes', 'pods', 'time', 'target', '', 'heap', 'target', '', 'moves', 'stddev', 'planned'],
+    rows,
+  );
   console.log('\nTime per pod at 150,000 pods over that at 1,500:\n');
   const growth = [...perPod].map(([label, times]) => {
     const ratio = (times.at(-1) ?? Number.NaN) / (times[0] ?? Number.NaN);
     return [label, ratio.toFixed(2), `${GROWTH_TARGET}`, verdict(ratio <= GROWTH_TARGET)];
   });
-  print(['strategy', 'growth', 'target', ''], growth);
+  printTable(['strategy', 'growth', 'target', ''], growth);
 }
 
 compare(0);

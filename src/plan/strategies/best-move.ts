@@ -3,7 +3,7 @@ import type { Proposal } from './strategy.ts';
 import type { TargetLimits, Targets } from './targets.ts';
 
 /**
- * Of the pods on `node`, each with the target that ends up with the least load, the move that lowers the objective most
+ * Of the pods on `node`, each with the target that ends up with the least load, the move that lowers the deviations most
  * among those that gain at least `minGain`; `undefined` when there is none. Lowering the squared deviations most takes
  * the pod that comes closest to evening out the two nodes, which is what needs the fewest moves.
  */
@@ -18,14 +18,14 @@ export function bestMoveFrom(
   const load = state.load(node);
   const within = { below: limits.below, upTo: Math.min(limits.upTo, load - Math.max(minGain, 1)) };
   let best: Proposal | undefined;
-  let bestChange = 0;
+  let bestChange = Number.POSITIVE_INFINITY;
   for (const pod of state.movablePodsOn(node)) {
     if (!allows(pod) || load - state.loadWithout(pod) < minGain) {
       continue;
     }
     const to = targets.leastLoaded(pod, within);
-    const change = to < 0 ? 0 : state.objectiveChange(pod, to);
-    if (isImprovement(change - bestChange)) {
+    const change = to < 0 ? Number.POSITIVE_INFINITY : state.objectiveChange(pod, to);
+    if (to >= 0 && (best === undefined || isImprovement(change - bestChange))) {
       best = { pod, to };
       bestChange = change;
     }

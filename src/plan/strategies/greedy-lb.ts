@@ -16,7 +16,7 @@ export type GreedyOptions = Extract<StrategyOptions, { type: 'GreedyLB' }>;
  * GreedyLB (KSE 4, after Charm++): assign all pods anew, the largest first, each to the least loaded node.
  *
  * `minimizeMoves: false` is the published algorithm, kept for comparison. It moves nearly every pod, and through states
- * that are worse than the first, so the planner judges it by the plan as a whole: the objective must be lower at the
+ * that are worse than the first, so the planner judges it by the plan as a whole: the deviations must be lower at the
  * end.
  *
  * `minimizeMoves: true` keeps the balance and gives up the reshuffling. Nodes within `tolerance` of each other tie, so
@@ -101,7 +101,7 @@ function findShortest(scratch: State, terms: WayTerms, tolerance: number): Way {
 }
 
 /**
- * Moves single pods until every node ties with the mean or nothing helps. Every move lowers the objective, so this
+ * Moves single pods until every node ties with the mean or nothing helps. Every move lowers its higher node, so this
  * ends.
  */
 function levelOut(state: State, terms: WayTerms, tolerance: number, moves: Proposal[]): Proposal[] {

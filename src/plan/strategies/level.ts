@@ -11,7 +11,7 @@ const ANYWHERE = { below: Number.POSITIVE_INFINITY, upTo: Number.POSITIVE_INFINI
 
 /**
  * Takes pods from the nodes of `state` above `high`, the highest first, until none is above or no move from there gains
- * enough: each time the move that lowers the objective most, if possible to a node below the mean that stays within
+ * enough: each time the move that lowers the deviations most, if possible to a node below the mean that stays within
  * `high`, else to any. Appends to `moves`.
  *
  * On identical nodes whose whole load can be moved, the highest node ends at most at `high`, or at 2 - 2/(m + 1) times

@@ -1,7 +1,7 @@
 import { percent } from '../format.ts';
 import { toFraction } from '../load.ts';
 import type { StrategyOptions } from '../options.ts';
-import { isImprovement, type StateView } from '../state.ts';
+import type { StateView } from '../state.ts';
 import { createExclusions, type Exclusions } from './exclusions.ts';
 import { lower } from './level.ts';
 import { type FindWay, settle } from './settle.ts';
@@ -18,7 +18,7 @@ export type RefineOptions = Extract<StrategyOptions, { type: 'RefineLB' }>;
  * Refinements None is the algorithm as published: the largest pod of any heavy node first, to the light node that it
  * fills best without passing mean x overload. A heavy node whose pods are too large for that stays as it is.
  *
- * Standard takes from the highest node first, by the move that lowers the objective most, and to the light node that
+ * Standard takes from the highest node first, by the move that lowers the squared deviations most, and to the light node that
  * ends up lowest. A heavy node whose pods are all too large for a light one may still give a pod to a node that then
  * ends up between mean x overload and what the heavy node was. The bound for the highest node is that of `lower`.
  */
@@ -84,7 +84,7 @@ function* placePublished(
     return false;
   }
   const to = targets.bestFit(pod, { below: targetBelow, upTo: Math.min(targetUpTo, load - minGain) });
-  return to >= 0 && isImprovement(state.objectiveChange(pod, to)) && (yield* exclusions.offer({ pod, to }));
+  return to >= 0 && (yield* exclusions.offer({ pod, to }));
 }
 
 function podsOfHeavyNodes(state: StateView, above: number): readonly number[] {

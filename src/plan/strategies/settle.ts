@@ -1,4 +1,4 @@
-import { isImprovement, type State, type StateView } from '../state.ts';
+import type { State, StateView } from '../state.ts';
 import { createExclusions } from './exclusions.ts';
 import type { Proposal, Proposals, Terms } from './strategy.ts';
 
@@ -53,7 +53,7 @@ export function* settle(state: StateView, terms: Terms, find: FindWay, mayLeave:
 
 /** Whether the move would pass the planner's own test of gain and filters. */
 export function helps(state: StateView, { pod, to }: Proposal, minGain: number, mayLeave: MayLeave): boolean {
-  const gains = state.gain(pod, to) >= Math.max(minGain, 1) && isImprovement(state.objectiveChange(pod, to));
+  const gains = state.gain(pod, to) >= Math.max(minGain, 1);
   return gains && mayLeave(state, state.nodeOf(pod)) && state.fits(pod, to);
 }
 

@@ -48,8 +48,8 @@ export interface Bounds {
 /** A strategy with its settings. */
 export interface Strategy {
   /**
-   * EachMove: every move must gain at least minGain and must not raise the objective. WholePlan: moves may pass through
-   * worse states, and the plan as a whole must lower the objective; only for algorithms kept for comparison.
+   * EachMove: every move must gain at least minGain. WholePlan: moves may pass through worse states, and the plan as a
+   * whole must lower the squared deviations; only for algorithms kept for comparison.
    */
   readonly judgedBy: 'EachMove' | 'WholePlan';
   /** Proposes moves on `state`, which changes as they are accepted. */
