@@ -1,8 +1,9 @@
+import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
-import { NO_STORAGE } from '../model/storage.ts';
 import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
+import { assembleStorage, defaultStorageClass, withDefaultClass } from './assemble-storage.ts';
 import type { Collection } from './collection.ts';
 import { compareNames, compareText, sortByKey } from './order.ts';
 import { computeDisruptionsAllowed } from './pdb-allowance.ts';
@@ -19,12 +20,12 @@ export function assembleSnapshot(
   const workloads = assembleWorkloads(collection, pods, problems);
   return {
     takenAt: takenAt ?? newestInstant(collection),
-    nodes: [...collection.nodes.values()].sort((left, right) => compareText(left.name, right.name)),
+    nodes: assembleNodes(collection, pods),
     pods,
     workloads,
     namespaces: sortByKey(collection.namespaces),
     pdbs: assemblePdbs(collection, pods, workloads),
-    storage: NO_STORAGE,
+    storage: assembleStorage(collection),
     usage: collection.metricsServed()
       ? { nodes: sortByKey(collection.nodeSamples), pods: sortByKey(collection.podSamples) }
       : undefined,
@@ -32,9 +33,19 @@ export function assembleSnapshot(
   };
 }
 
+/** By name, each with those of its images that some pod runs: nodes list many more. */
+function assembleNodes({ nodes }: Collection, pods: readonly PodInfo[]): readonly NodeInfo[] {
+  const run = new Set([...new Set(pods.map(({ constraints }) => constraints))].flatMap(({ images }) => images));
+  return [...nodes.values()]
+    .map((node) => ({ ...node, images: new Map([...node.images].filter(([name]) => run.has(name))) }))
+    .sort((left, right) => compareText(left.name, right.name));
+}
+
 function assemblePods(collection: Collection, problems: Set<string>): readonly PodInfo[] {
+  const defaultClass = defaultStorageClass(collection.storageClasses);
   const byUid = new Map<string, PodInfo>();
-  for (const { pod, priorityUnknown } of collection.pods.values()) {
+  for (const { pod: projected, priorityUnknown, claimsWithoutClass } of collection.pods.values()) {
+    const pod = withDefaultClass(projected, claimsWithoutClass, defaultClass);
     if (pod.phase === 'Succeeded' || pod.phase === 'Failed') {
       continue;
     }

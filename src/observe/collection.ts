@@ -1,12 +1,16 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { Labels } from '../model/selector.ts';
 import type { UsageSample } from '../model/snapshot.ts';
+import type { VolumeInfo } from '../model/storage.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
 import type { SnapshotKind } from './kinds.ts';
+import type { ProjectedClaim } from './project/claim.ts';
+import type { ProjectedCsiDriver, ProjectedCsiNode } from './project/csi.ts';
 import type { ProjectedPdb } from './project/pdb.ts';
 import type { ProjectedPod } from './project/pod.ts';
 import type { ProjectedPriorityClass } from './project/priority-class.ts';
 import type { Projected } from './project/project.ts';
+import type { ProjectedStorageClass } from './project/storage-class.ts';
 
 /** Projected objects by kind and name, before they are put in order. */
 export interface Collection {
@@ -18,6 +22,12 @@ export interface Collection {
   readonly workloads: ReadonlyMap<string, WorkloadInfo>;
   readonly pdbs: ReadonlyMap<string, ProjectedPdb>;
   readonly priorityClasses: ReadonlyMap<string, ProjectedPriorityClass>;
+  readonly volumes: ReadonlyMap<string, VolumeInfo>;
+  /** By `namespace/name`. */
+  readonly claims: ReadonlyMap<string, ProjectedClaim>;
+  readonly storageClasses: ReadonlyMap<string, ProjectedStorageClass>;
+  readonly csiNodes: ReadonlyMap<string, ProjectedCsiNode>;
+  readonly csiDrivers: ReadonlyMap<string, ProjectedCsiDriver>;
   readonly nodeSamples: ReadonlyMap<string, UsageSample>;
   readonly podSamples: ReadonlyMap<string, UsageSample>;
   /** The Metrics API is served, or there is at least one of its objects. */
@@ -37,9 +47,29 @@ export function createCollection(): Collection {
   const workloads = new Map<string, WorkloadInfo>();
   const pdbs = new Map<string, ProjectedPdb>();
   const priorityClasses = new Map<string, ProjectedPriorityClass>();
+  const volumes = new Map<string, VolumeInfo>();
+  const claims = new Map<string, ProjectedClaim>();
+  const storageClasses = new Map<string, ProjectedStorageClass>();
+  const csiNodes = new Map<string, ProjectedCsiNode>();
+  const csiDrivers = new Map<string, ProjectedCsiDriver>();
   const nodeSamples = new Map<string, UsageSample>();
   const podSamples = new Map<string, UsageSample>();
   let served = false;
+
+  const tables = {
+    Node: nodes,
+    Pod: pods,
+    Namespace: namespaces,
+    PodDisruptionBudget: pdbs,
+    PriorityClass: priorityClasses,
+    PersistentVolume: volumes,
+    PersistentVolumeClaim: claims,
+    StorageClass: storageClasses,
+    CSINode: csiNodes,
+    CSIDriver: csiDrivers,
+    NodeMetrics: nodeSamples,
+    PodMetrics: podSamples,
+  } satisfies Partial<Record<SnapshotKind, Map<string, unknown>>>;
 
   function put(projected: Projected): boolean {
     switch (projected.table) {
@@ -55,6 +85,16 @@ export function createCollection(): Collection {
         return replace(pdbs, keyOf(projected.value), projected.value);
       case 'priorityClasses':
         return replace(priorityClasses, projected.value.name, projected.value);
+      case 'volumes':
+        return replace(volumes, projected.value.name, projected.value);
+      case 'claims':
+        return replace(claims, keyOf(projected.value.claim), projected.value);
+      case 'storageClasses':
+        return replace(storageClasses, projected.value.storageClass.name, projected.value);
+      case 'csiNodes':
+        return replace(csiNodes, projected.value.name, projected.value);
+      case 'csiDrivers':
+        return replace(csiDrivers, projected.value.name, projected.value);
       case 'nodeSamples':
         return replace(nodeSamples, projected.value.key, projected.value.sample);
       case 'podSamples':
@@ -65,9 +105,7 @@ export function createCollection(): Collection {
   }
 
   function forget(kind: SnapshotKind): void {
-    const tables = { Node: nodes, Pod: pods, Namespace: namespaces, PodDisruptionBudget: pdbs };
-    const samples = { PriorityClass: priorityClasses, NodeMetrics: nodeSamples, PodMetrics: podSamples };
-    const table = Object.entries({ ...tables, ...samples }).find(([name]) => name === kind)?.[1];
+    const table = Object.entries(tables).find(([name]) => name === kind)?.[1];
     table?.clear();
     for (const [key, workload] of table === undefined ? workloads : []) {
       if (workload.kind === kind) {
@@ -83,6 +121,11 @@ export function createCollection(): Collection {
     workloads,
     pdbs,
     priorityClasses,
+    volumes,
+    claims,
+    storageClasses,
+    csiNodes,
+    csiDrivers,
     nodeSamples,
     podSamples,
     metricsServed: () => served || nodeSamples.size > 0 || podSamples.size > 0,

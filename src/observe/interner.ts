@@ -9,6 +9,8 @@ import type { Labels } from '../model/selector.ts';
 export interface Interner {
   /** The one map of these entries, which must be sorted by key. */
   labels(entries: readonly (readonly [string, string])[]): Labels;
+  /** The one string of this content: those of two JSON texts are two. */
+  text(text: string): string;
   /** The one object with this content. `key` stands for all that `make` reads: for a known key it is not called. */
   constraints(key: string, make: () => SchedulingConstraints): SchedulingConstraints;
   /** parseQuantity, remembered. */
@@ -18,11 +20,13 @@ export interface Interner {
 /** An empty interner. It keeps what it has seen until it is dropped, so make one per snapshot. */
 export function createInterner(): Interner {
   const labels = new Map<string, Labels>();
+  const texts = new Map<string, string>();
   const byKey = new Map<string, SchedulingConstraints>();
   const byContent = new Map<string, SchedulingConstraints>();
   const quantities = new Map<string, Quantity | QuantityError>();
   return {
     labels: (entries) => remember(labels, JSON.stringify(entries), () => new Map(entries)),
+    text: (text) => remember(texts, text, () => text),
     constraints: (key, make) =>
       remember(byKey, key, () => {
         const constraints = make();

@@ -9,6 +9,11 @@ export const SNAPSHOT_KINDS = [
   ...WORKLOAD_KINDS,
   'PodDisruptionBudget',
   'PriorityClass',
+  'PersistentVolume',
+  'PersistentVolumeClaim',
+  'StorageClass',
+  'CSINode',
+  'CSIDriver',
   'NodeMetrics',
   'PodMetrics',
 ] as const;
@@ -28,6 +33,11 @@ export const SNAPSHOT_API_VERSIONS: Readonly<Record<SnapshotKind, string>> = {
   Job: 'batch/v1',
   PodDisruptionBudget: 'policy/v1',
   PriorityClass: 'scheduling.k8s.io/v1',
+  PersistentVolume: 'v1',
+  PersistentVolumeClaim: 'v1',
+  StorageClass: 'storage.k8s.io/v1',
+  CSINode: 'storage.k8s.io/v1',
+  CSIDriver: 'storage.k8s.io/v1',
   NodeMetrics: 'metrics.k8s.io/v1beta1',
   PodMetrics: 'metrics.k8s.io/v1beta1',
 };

@@ -5,6 +5,8 @@ export const NAMESPACE = 'shop';
 /** What the adapters need, rule by rule; the test fails when a rule is missing. */
 export const NEEDED_RULES: readonly object[] = [
   rule('', ['nodes', 'pods', 'namespaces', 'replicationcontrollers'], ['get', 'list']),
+  rule('', ['persistentvolumes', 'persistentvolumeclaims'], ['list']),
+  rule('storage.k8s.io', ['storageclasses', 'csinodes', 'csidrivers'], ['list']),
   rule('apps', ['deployments', 'replicasets', 'statefulsets', 'daemonsets'], ['get', 'list']),
   rule('batch', ['jobs'], ['get', 'list']),
   rule('policy', ['poddisruptionbudgets'], ['list']),

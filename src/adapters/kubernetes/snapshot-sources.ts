@@ -24,6 +24,11 @@ export const SNAPSHOT_SOURCES: readonly SnapshotSource[] = [
   source('ReplicationController', RESOURCES.replicationControllers),
   source('PodDisruptionBudget', RESOURCES.pdbs),
   source('Namespace', RESOURCES.namespaces),
+  source('PersistentVolume', RESOURCES.volumes),
+  source('PersistentVolumeClaim', RESOURCES.claims),
+  source('StorageClass', RESOURCES.storageClasses),
+  source('CSINode', RESOURCES.csiNodes),
+  source('CSIDriver', RESOURCES.csiDrivers),
 ];
 
 /** Usage, which a cluster may not measure. */

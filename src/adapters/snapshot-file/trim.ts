@@ -1,12 +1,15 @@
 import { isObject, type JsonObject } from '../../observe/json.ts';
 import { SNAPSHOT_API_VERSIONS, type SnapshotKind } from '../../observe/kinds.ts';
+import { BOUND_ANNOTATION, CLASS_ANNOTATION } from '../../observe/project/claim.ts';
+import { MIGRATED_SOURCES } from '../../observe/project/in-tree-volumes.ts';
 import { POD_ANNOTATIONS } from '../../observe/project/pod.ts';
+import { DEFAULT_CLASS_ANNOTATIONS } from '../../observe/project/storage-class.ts';
 import { relevantVolumes } from '../../observe/project/volumes.ts';
 
 /** What is kept of a value: all of it, some keys of an object, or some keys of each object of a list. */
 type Mask = true | { readonly [key: string]: Mask } | readonly [Mask];
 
-const METADATA: Mask = {
+const METADATA = {
   name: true,
   namespace: true,
   uid: true,
@@ -15,12 +18,13 @@ const METADATA: Mask = {
   deletionTimestamp: true,
   labels: true,
   ownerReferences: [{ apiVersion: true, kind: true, name: true, uid: true, controller: true }],
-};
+} as const satisfies Mask;
 const CONDITIONS: Mask = [{ type: true, status: true, reason: true, lastTransitionTime: true }];
 const RESOURCES: Mask = { requests: true, limits: true };
 const CONTAINERS: Mask = [
   {
     name: true,
+    image: true,
     restartPolicy: true,
     restartPolicyRules: [{ action: true }],
     resources: RESOURCES,
@@ -28,17 +32,40 @@ const CONTAINERS: Mask = [
   },
 ];
 const CONTAINER_STATUSES: Mask = [{ name: true, allocatedResources: true, resources: { requests: true } }];
-const REQUIRED: Mask = { requiredDuringSchedulingIgnoredDuringExecution: true };
+const AFFINITY: Mask = {
+  requiredDuringSchedulingIgnoredDuringExecution: true,
+  preferredDuringSchedulingIgnoredDuringExecution: true,
+};
+const CLAIM_SPEC = {
+  accessModes: true,
+  storageClassName: true,
+  volumeMode: true,
+  volumeAttributesClassName: true,
+  selector: true,
+  resources: { requests: { storage: true } },
+} as const satisfies Mask;
+/** What is kept of the sources of a pod's volumes that are claims. */
+const CLAIM_SOURCES: Mask = {
+  persistentVolumeClaim: { claimName: true },
+  ephemeral: {
+    volumeClaimTemplate: { metadata: { annotations: { [CLASS_ANNOTATION]: true } }, spec: CLAIM_SPEC },
+  },
+};
+
+/** Metadata with these annotations and no others. */
+function withAnnotations(keys: readonly string[]): Mask {
+  return { ...METADATA, annotations: Object.fromEntries(keys.map((key) => [key, true])) };
+}
 
 const POD: Mask = {
-  metadata: { ...METADATA, annotations: Object.fromEntries(POD_ANNOTATIONS.map((key) => [key, true])) },
+  metadata: withAnnotations(POD_ANNOTATIONS),
   spec: {
     nodeName: true,
     schedulerName: true,
     priority: true,
     priorityClassName: true,
     nodeSelector: true,
-    affinity: { nodeAffinity: REQUIRED, podAffinity: REQUIRED, podAntiAffinity: REQUIRED },
+    affinity: { nodeAffinity: AFFINITY, podAffinity: AFFINITY, podAntiAffinity: AFFINITY },
     tolerations: true,
     topologySpreadConstraints: true,
     hostNetwork: true,
@@ -56,6 +83,7 @@ const POD: Mask = {
   },
   status: {
     phase: true,
+    nominatedNodeName: true,
     conditions: CONDITIONS,
     resources: { requests: true },
     allocatedResources: true,
@@ -79,7 +107,7 @@ const MASKS: Readonly<Record<SnapshotKind, Mask>> = {
   Node: {
     metadata: METADATA,
     spec: { unschedulable: true, taints: [{ key: true, value: true, effect: true }] },
-    status: { allocatable: true, conditions: CONDITIONS },
+    status: { allocatable: true, conditions: CONDITIONS, images: [{ names: true, sizeBytes: true }] },
   },
   Pod: POD,
   Namespace: { metadata: METADATA },
@@ -95,6 +123,34 @@ const MASKS: Readonly<Record<SnapshotKind, Mask>> = {
     status: { observedGeneration: true, disruptionsAllowed: true },
   },
   PriorityClass: { metadata: METADATA, value: true, globalDefault: true },
+  PersistentVolume: {
+    metadata: withAnnotations([CLASS_ANNOTATION]),
+    spec: {
+      capacity: { storage: true },
+      accessModes: true,
+      storageClassName: true,
+      volumeMode: true,
+      volumeAttributesClassName: true,
+      claimRef: { namespace: true, name: true, uid: true },
+      nodeAffinity: true,
+      csi: { driver: true, volumeHandle: true },
+      ...Object.fromEntries(MIGRATED_SOURCES.map(({ source, handle }) => [source, { [handle]: true }])),
+    },
+    status: { phase: true },
+  },
+  PersistentVolumeClaim: {
+    metadata: withAnnotations([CLASS_ANNOTATION, BOUND_ANNOTATION]),
+    spec: { ...CLAIM_SPEC, volumeName: true },
+    status: { phase: true },
+  },
+  StorageClass: {
+    metadata: withAnnotations(DEFAULT_CLASS_ANNOTATIONS),
+    provisioner: true,
+    volumeBindingMode: true,
+    allowedTopologies: true,
+  },
+  CSINode: { metadata: METADATA, spec: { drivers: [{ name: true, allocatable: { count: true } }] } },
+  CSIDriver: { metadata: METADATA, spec: { storageCapacity: true } },
   NodeMetrics: { metadata: METADATA, timestamp: true, window: true, usage: true },
   PodMetrics: { metadata: METADATA, timestamp: true, window: true, containers: [{ name: true, usage: true }] },
 };
@@ -135,7 +191,10 @@ function isListMask(mask: Exclude<Mask, true>): mask is readonly [Mask] {
 /** Conditions that a plan reads. */
 const READ_CONDITIONS = new Set<unknown>(['Ready', 'PodResizePending']);
 
-/** Without conditions that no plan reads; volumes keep their name and the kind of their source, and only where it matters. */
+/**
+ * Without conditions that no plan reads. Volumes are there only where they matter, with their name, the kind of their source
+ * and, of a claim, what it asks for.
+ */
 function withoutNoise(object: JsonObject): JsonObject {
   const { spec, status } = object;
   return {
@@ -149,7 +208,9 @@ function withoutNoise(object: JsonObject): JsonObject {
 
 /** Undefined, so that it is left out, when no volume matters. */
 function volumesOf(volumes: readonly unknown[]): readonly unknown[] | undefined {
-  const kept = relevantVolumes(volumes);
+  const kept = relevantVolumes(volumes).map((volume) =>
+    isObject(volume) ? Object.assign({}, volume, keep(volume, CLAIM_SOURCES)) : volume,
+  );
   return kept.length === 0 ? undefined : kept;
 }
 

@@ -1,14 +1,17 @@
 import type { NodeInfo, Taint } from '../../model/node.ts';
+import { type Bytes, bytes } from '../../model/units.ts';
 import type { Interner } from '../interner.ts';
 import {
   booleanAt,
   describe,
+  integerAt,
   type JsonObject,
   MalformedField,
   objectAt,
   objectsAt,
   textAt,
   textEntriesAt,
+  textsAt,
 } from '../json.ts';
 import { readCondition, readMetadata } from './metadata.ts';
 import { podSlots, readAmounts, toResourceVector } from './resource-list.ts';
@@ -16,7 +19,7 @@ import { taintEffect } from './scheduling.ts';
 
 /**
  * The planner's view of a Node. Without allocatable, capacity counts (SetDefaults_NodeStatus). A node written by hand
- * (no uid) that lists no conditions counts as Ready. Throws MalformedField.
+ * (no uid) that lists no conditions counts as Ready. Holds all images of the node: assembly keeps those that pods run. Throws MalformedField.
  */
 export function projectNode(object: JsonObject, interner: Interner): NodeInfo {
   const metadata = readMetadata(object, 'Node', 'Cluster');
@@ -32,9 +35,27 @@ export function projectNode(object: JsonObject, interner: Interner): NodeInfo {
     unschedulable: booleanAt(spec, 'unschedulable', 'spec'),
     ready: readCondition(status, 'Ready')?.isTrue ?? (metadata.handWritten && status.conditions === undefined),
     allocatable: { ...toResourceVector(amounts), pods: podSlots(amounts) },
-    images: new Map(),
+    images: readImages(status, interner),
     createdAt: metadata.createdAt,
   };
+}
+
+/** All images of the node by each of their names, as it writes them; the first of a name counts (addNodeImageStates). */
+function readImages(status: JsonObject, interner: Interner): ReadonlyMap<string, Bytes> {
+  const images = new Map<string, Bytes>();
+  objectsAt(status, 'images', 'status').forEach((image, index) => {
+    const field = `status.images[${index}]`;
+    const size = integerAt(image, 'sizeBytes', field) ?? 0;
+    if (size < 0) {
+      throw new MalformedField(`${field}.sizeBytes`, `${size} is negative`);
+    }
+    for (const name of textsAt(image, 'names', field)) {
+      if (!images.has(name)) {
+        images.set(interner.text(name), bytes(size));
+      }
+    }
+  });
+  return images;
 }
 
 function readTaint(taint: JsonObject, field: string): Taint {

@@ -4,13 +4,15 @@ import type { Interner } from '../interner.ts';
 import { describe, integerAt, type JsonObject, MalformedField, objectAt, textAt, textEntriesAt } from '../json.ts';
 import { type Condition, type Metadata, readCondition, readController, readMetadata } from './metadata.ts';
 import { readConstraints } from './scheduling.ts';
-import { usesLocalStorage } from './volumes.ts';
+import { readVolumes } from './volumes.ts';
 
 /** A pod whose priority may still have to be looked up in the PriorityClasses. */
 export interface ProjectedPod {
   readonly pod: PodInfo;
   /** The object names no `spec.priority`; in a live cluster admission has always set it. */
   readonly priorityUnknown: boolean;
+  /** Names of those claims whose templates leave the class to the cluster's default, which is yet to be looked up. */
+  readonly claimsWithoutClass: readonly string[];
 }
 
 const KEPT_ANNOTATIONS = [
@@ -48,6 +50,7 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
   const owner = readController(metadata);
   const nodeName = textAt(spec, 'nodeName', 'spec') || undefined;
   const ready = readReady(metadata, nodeName, status);
+  const volumes = readVolumes(spec, metadata.name, interner);
   const priority = integerAt(spec, 'priority', 'spec');
   const pod: PodInfo = {
     namespace: metadata.namespace,
@@ -65,12 +68,12 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
     mirror: isMirror(annotations) || owner?.kind === 'Node',
     priority: priority ?? 0,
     priorityClassName: textAt(spec, 'priorityClassName', 'spec') || undefined,
-    localStorage: usesLocalStorage(spec),
-    claims: [],
-    nominatedNode: undefined,
-    constraints: readConstraints(spec, status, labels, interner),
+    localStorage: volumes.localStorage,
+    claims: volumes.claims,
+    nominatedNode: nodeName === undefined ? textAt(status, 'nominatedNodeName', 'status') || undefined : undefined,
+    constraints: readConstraints({ spec, status, labels, unsupportedVolumes: volumes.unsupported }, interner),
   };
-  return { pod, priorityUnknown: priority === undefined };
+  return { pod, priorityUnknown: priority === undefined, claimsWithoutClass: volumes.claimsWithoutClass };
 }
 
 /** The pod is the shadow of one that a kubelet runs from a file or a URL, or is such a pod itself. */

@@ -1,15 +1,20 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { Labels } from '../../model/selector.ts';
+import type { VolumeInfo } from '../../model/storage.ts';
 import type { WorkloadInfo } from '../../model/workload.ts';
 import type { Interner } from '../interner.ts';
 import { asObject } from '../json.ts';
 import type { SnapshotKind } from '../kinds.ts';
+import { type ProjectedClaim, projectClaim } from './claim.ts';
+import { type ProjectedCsiDriver, type ProjectedCsiNode, projectCsiDriver, projectCsiNode } from './csi.ts';
 import { type ProjectedSample, projectNodeMetrics, projectPodMetrics } from './metrics.ts';
 import { projectNamespace } from './namespace.ts';
 import { projectNode } from './node.ts';
 import { type ProjectedPdb, projectPdb } from './pdb.ts';
 import { type ProjectedPod, projectPod } from './pod.ts';
 import { type ProjectedPriorityClass, projectPriorityClass } from './priority-class.ts';
+import { type ProjectedStorageClass, projectStorageClass } from './storage-class.ts';
+import { projectVolume } from './volume.ts';
 import { projectWorkload } from './workload.ts';
 
 /** What an object of some kind is to the planner. */
@@ -20,6 +25,11 @@ export type Projected =
   | { readonly table: 'workloads'; readonly value: WorkloadInfo }
   | { readonly table: 'pdbs'; readonly value: ProjectedPdb }
   | { readonly table: 'priorityClasses'; readonly value: ProjectedPriorityClass }
+  | { readonly table: 'volumes'; readonly value: VolumeInfo }
+  | { readonly table: 'claims'; readonly value: ProjectedClaim }
+  | { readonly table: 'storageClasses'; readonly value: ProjectedStorageClass }
+  | { readonly table: 'csiNodes'; readonly value: ProjectedCsiNode }
+  | { readonly table: 'csiDrivers'; readonly value: ProjectedCsiDriver }
   | { readonly table: 'nodeSamples'; readonly value: ProjectedSample }
   | { readonly table: 'podSamples'; readonly value: ProjectedSample };
 
@@ -44,6 +54,16 @@ export function project(kind: SnapshotKind, candidate: unknown, interner: Intern
       return { table: 'pdbs', value: projectPdb(object) };
     case 'PriorityClass':
       return { table: 'priorityClasses', value: projectPriorityClass(object) };
+    case 'PersistentVolume':
+      return { table: 'volumes', value: projectVolume(object, interner) };
+    case 'PersistentVolumeClaim':
+      return { table: 'claims', value: projectClaim(object, interner) };
+    case 'StorageClass':
+      return { table: 'storageClasses', value: projectStorageClass(object) };
+    case 'CSINode':
+      return { table: 'csiNodes', value: projectCsiNode(object) };
+    case 'CSIDriver':
+      return { table: 'csiDrivers', value: projectCsiDriver(object) };
     case 'NodeMetrics':
       return { table: 'nodeSamples', value: projectNodeMetrics(object) };
     case 'PodMetrics':

@@ -1,5 +1,6 @@
 import { isQuantityError, type Quantity, toBytes, toCount, toMilliCpu } from '../../model/quantity.ts';
 import type { ResourceVector } from '../../model/resources.ts';
+import type { Bytes } from '../../model/units.ts';
 import type { Interner } from '../interner.ts';
 import { describe, entriesAt, type JsonObject, MalformedField } from '../json.ts';
 
@@ -103,6 +104,11 @@ export function isHugePages(name: string): boolean {
 /** Pod slots in `amounts`. */
 export function podSlots(amounts: ReadonlyMap<string, bigint>): number {
   return toCount(decimal(amounts.get('pods')));
+}
+
+/** Bytes of `storage` in the resource list at `key`, rounded up; 0 when absent. Throws MalformedField. */
+export function readSize(parent: JsonObject, key: string, field: string, interner: Interner): Bytes {
+  return toBytes(decimal(readAmounts(parent, key, field, interner).get('storage')));
 }
 
 function decimal(nano: bigint | undefined): Quantity {

@@ -1,60 +1,48 @@
 import type { TaintEffect } from '../../model/node.ts';
-import type {
-  HostPort,
-  NodeSelectorTerm,
-  SchedulingConstraints,
-  Toleration,
-  UnsupportedConstraint,
-} from '../../model/pod.ts';
+import type { HostPort, SchedulingConstraints, Toleration, UnsupportedConstraint } from '../../model/pod.ts';
 import type { Labels } from '../../model/selector.ts';
 import type { Interner } from '../interner.ts';
-import {
-  describe,
-  integerAt,
-  type JsonObject,
-  MalformedField,
-  objectAt,
-  objectsAt,
-  textAt,
-  textEntriesAt,
-} from '../json.ts';
-import { readAntiAffinity, unsupportedPodAffinity } from './pod-affinity.ts';
+import { describe, integerAt, type JsonObject, objectAt, objectsAt, textAt, textEntriesAt } from '../json.ts';
+import { normalizeImageName } from './image.ts';
+import { readNodeAffinity } from './node-affinity.ts';
+import { readPreferredPodTerms, readRequiredPodTerms } from './pod-affinity.ts';
 import { podRequests } from './pod-requests.ts';
-import { readNodeRequirements } from './selector.ts';
 import { templateKey } from './template-key.ts';
-import { unsupportedFields, unsupportedSpread } from './unsupported.ts';
-import { unsupportedVolumes } from './volumes.ts';
+import { readSpread } from './topology-spread.ts';
+import { unsupportedFields } from './unsupported.ts';
 
-/** What decides where the pod fits, interned. `labels` are the pod's own. Throws MalformedField. */
-export function readConstraints(
-  spec: JsonObject,
-  status: JsonObject,
-  labels: Labels,
-  interner: Interner,
-): SchedulingConstraints {
-  return interner.constraints(templateKey(spec, status, labels), () => {
+/** What of a pod its constraints are read from. */
+export interface ConstraintSource {
+  readonly spec: JsonObject;
+  readonly status: JsonObject;
+  /** The pod's own. */
+  readonly labels: Labels;
+  /** What its volumes ask for and no filter evaluates. */
+  readonly unsupportedVolumes: readonly UnsupportedConstraint[];
+}
+
+/** What decides where the pod fits, interned. Throws MalformedField. */
+export function readConstraints(source: ConstraintSource, interner: Interner): SchedulingConstraints {
+  return interner.constraints(templateKey(source), () => {
+    const { spec, status, labels, unsupportedVolumes } = source;
     const unsupported: UnsupportedConstraint[] = [];
     const affinity = objectAt(spec, 'affinity', 'spec') ?? {};
+    const nodeAffinity = readNodeAffinity(affinity, unsupported);
     const constraints: SchedulingConstraints = {
       requests: podRequests(spec, status, interner),
       nodeSelector: interner.labels(textEntriesAt(spec, 'nodeSelector', 'spec')),
-      nodeAffinity: readNodeAffinity(affinity, unsupported),
+      nodeAffinity: nodeAffinity.required,
+      preferredNodeAffinity: nodeAffinity.preferred,
       tolerations: readTolerations(spec, unsupported),
       hostPorts: readHostPorts(spec),
-      podAffinity: [],
-      podAntiAffinity: readAntiAffinity(affinity, labels),
-      preferredPodAffinity: [],
-      preferredNodeAffinity: [],
-      spread: [],
-      images: [],
+      podAffinity: readRequiredPodTerms(affinity, 'podAffinity', labels),
+      podAntiAffinity: readRequiredPodTerms(affinity, 'podAntiAffinity', labels),
+      preferredPodAffinity: readPreferredPodTerms(affinity, labels),
+      spread: readSpread(spec, labels, unsupported),
+      images: readImages(spec, interner),
       unsupported,
     };
-    unsupported.push(
-      ...unsupportedPodAffinity(affinity),
-      ...unsupportedSpread(spec),
-      ...unsupportedVolumes(spec),
-      ...unsupportedFields(spec),
-    );
+    unsupported.push(...unsupportedVolumes, ...unsupportedFields(spec));
     return constraints;
   });
 }
@@ -100,42 +88,13 @@ function readTolerations(spec: JsonObject, unsupported: UnsupportedConstraint[])
   return tolerations;
 }
 
-function readNodeAffinity(
-  affinity: JsonObject,
-  unsupported: UnsupportedConstraint[],
-): readonly NodeSelectorTerm[] | undefined {
-  const nodeAffinity = objectAt(affinity, 'nodeAffinity', 'spec.affinity') ?? {};
-  const key = 'requiredDuringSchedulingIgnoredDuringExecution';
-  const field = 'spec.affinity.nodeAffinity';
-  const required = objectAt(nodeAffinity, key, field);
-  if (required === undefined) {
-    return undefined;
-  }
-  const path = `${field}.${key}`;
-  try {
-    return objectsAt(required, 'nodeSelectorTerms', path).map((term, index) =>
-      readNodeSelectorTerm(term, `${path}.nodeSelectorTerms[${index}]`),
-    );
-  } catch (error) {
-    if (error instanceof MalformedField) {
-      unsupported.push({ filter: 'NodeAffinity', detail: error.message });
-      return [];
-    }
-    throw error;
-  }
-}
-
-function readNodeSelectorTerm(term: JsonObject, field: string): NodeSelectorTerm {
-  const fields = readNodeRequirements(term, 'matchFields', field);
-  for (const { key, operator, values } of fields) {
-    if (key !== 'metadata.name' || (operator !== 'In' && operator !== 'NotIn') || values.length !== 1) {
-      throw new MalformedField(
-        `${field}.matchFields`,
-        `${key} ${operator} with ${values.length} values is not supported`,
-      );
-    }
-  }
-  return { expressions: readNodeRequirements(term, 'matchExpressions', field), fields };
+/** One for each container, init containers first, as ImageLocality sums them. Volumes made of an image are not among them. */
+function readImages(spec: JsonObject, interner: Interner): readonly string[] {
+  return ['initContainers', 'containers'].flatMap((key) =>
+    objectsAt(spec, key, 'spec').map((container, index) =>
+      interner.text(normalizeImageName(textAt(container, 'image', `spec.${key}[${index}]`) ?? '')),
+    ),
+  );
 }
 
 /** schedutil.GetHostPorts: ports of containers and sidecars; with hostNetwork every container port is one. */

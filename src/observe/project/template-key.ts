@@ -1,6 +1,6 @@
-import type { Labels } from '../../model/selector.ts';
 import { isObject, type JsonObject, MalformedField } from '../json.ts';
-import { relevantVolumes } from './volumes.ts';
+import { labelKeysOf } from './label-keys.ts';
+import type { ConstraintSource } from './scheduling.ts';
 
 /** Everything in a pod's spec, but containers and volumes, that its constraints are read from. */
 const SPEC_FIELDS = [
@@ -19,30 +19,31 @@ const SPEC_FIELDS = [
   'workloadRef',
   'os',
 ] as const;
-const CONTAINER_FIELDS = ['name', 'restartPolicy', 'resources', 'ports', 'restartPolicyRules'] as const;
+const CONTAINER_FIELDS = ['name', 'image', 'restartPolicy', 'resources', 'ports', 'restartPolicyRules'] as const;
 const STATUS_FIELDS = ['name', 'resources', 'allocatedResources'] as const;
 
 /**
  * A text that is the same for two pods only when their constraints are: what `readConstraints` reads, as JSON. Pods of one
- * template have one key, so that a template is read once and not once per pod. Throws MalformedField.
+ * template have one key, so that a template is read once and not once per pod. Of the pod's own labels only those count that
+ * its affinity or spread looks at: the pods of a StatefulSet, each with a label of its own, are one template. Throws
+ * MalformedField.
  */
-export function templateKey(spec: JsonObject, status: JsonObject, labels: Labels): string {
-  const { volumes, containers, initContainers, affinity } = spec;
+export function templateKey({ spec, status, labels, unsupportedVolumes }: ConstraintSource): string {
+  const { containers, initContainers } = spec;
   const { containerStatuses, initContainerStatuses, conditions } = status;
   try {
     return JSON.stringify([
       pick(spec, SPEC_FIELDS),
       pickEach(containers, CONTAINER_FIELDS),
       pickEach(initContainers, CONTAINER_FIELDS),
-      Array.isArray(volumes) ? relevantVolumes(volumes) : volumes,
+      unsupportedVolumes,
       pickEach(containerStatuses, STATUS_FIELDS),
       pickEach(initContainerStatuses, STATUS_FIELDS),
       [status.resources, status.allocatedResources],
       Array.isArray(conditions)
         ? conditions.filter((each) => isObject(each) && each.type === 'PodResizePending')
         : conditions,
-      // Only anti-affinity looks at the pod's own labels.
-      affinity === undefined ? 0 : [...labels],
+      labelKeysOf(spec).map((key) => (typeof key === 'string' ? labels.get(key) : undefined)),
     ]);
   } catch (error) {
     if (error instanceof RangeError || error instanceof TypeError) {

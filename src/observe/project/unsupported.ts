@@ -1,16 +1,6 @@
 import type { UnsupportedConstraint } from '../../model/pod.ts';
 import { describe, type JsonObject, objectAt, objectsAt, textAt } from '../json.ts';
 
-/** Spread constraints that the scheduler enforces; ScheduleAnyway only ranks nodes. */
-export function unsupportedSpread(spec: JsonObject): readonly UnsupportedConstraint[] {
-  return objectsAt(spec, 'topologySpreadConstraints', 'spec').flatMap((item, index) => {
-    const field = `spec.topologySpreadConstraints[${index}]`;
-    const action = textAt(item, 'whenUnsatisfiable', field) || 'DoNotSchedule';
-    const detail = `${field} is ${describe(action)} over ${describe(item.topologyKey)}`;
-    return action === 'ScheduleAnyway' ? [] : [{ filter: 'PodTopologySpread', detail }];
-  });
-}
-
 /** Fields of a pod that bind it to nodes or to other pods in ways that no filter evaluates. */
 export function unsupportedFields(spec: JsonObject): readonly UnsupportedConstraint[] {
   const found: UnsupportedConstraint[] = [];

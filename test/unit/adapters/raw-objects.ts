@@ -50,14 +50,38 @@ const volume = fc.constantFrom<unknown>(
   { name: 'e', emptyDir: { medium: 'Memory' } },
   { name: 'n' },
   { name: 'h', hostPath: { path: '/hunter2' } },
-  { name: 'p', persistentVolumeClaim: { claimName: 'data' } },
+  { name: 'p', persistentVolumeClaim: { claimName: 'data', readOnly: true } },
+  {
+    name: 'g',
+    ephemeral: {
+      volumeClaimTemplate: {
+        metadata: { labels: { secret: 'hunter2' }, annotations: { secret: 'hunter2' } },
+        spec: {
+          accessModes: ['ReadWriteOnce'],
+          resources: { requests: { storage: '1Gi' }, limits: { storage: '2Gi' } },
+          selector: { matchLabels: { tier: 'a' } },
+          dataSource: { kind: 'VolumeSnapshot', name: 'hunter2' },
+        },
+      },
+    },
+  },
+  {
+    name: 'o',
+    ephemeral: {
+      volumeClaimTemplate: {
+        metadata: { annotations: { 'volume.beta.kubernetes.io/storage-class': 'old' } },
+        spec: { volumeAttributesClassName: 'gold', volumeMode: 'Block' },
+      },
+    },
+  },
+  { name: 'g', gcePersistentDisk: { pdName: 'hunter2' } },
   { name: 'x', csi: { driver: 'd', volumeAttributes: { token: 'hunter2' } } },
 );
-const required = <Term>(term: fc.Arbitrary<Term>) =>
+const affinityOf = <Term>(term: fc.Arbitrary<Term>, preferred: readonly unknown[]) =>
   fc.record(
     {
       requiredDuringSchedulingIgnoredDuringExecution: term,
-      preferredDuringSchedulingIgnoredDuringExecution: fc.constant([{ weight: 1 }]),
+      preferredDuringSchedulingIgnoredDuringExecution: fc.constant(preferred),
     },
     { requiredKeys: [] },
   );
@@ -73,13 +97,15 @@ const podTerm = fc.array(
   ),
   { maxLength: 2 },
 );
+const matchExpressions = [{ key: 'zone', operator: 'In', values: ['a'] }];
+const preferredPods = [{ weight: 7, podAffinityTerm: { topologyKey: 'rack', labelSelector: { matchExpressions } } }];
 const affinity = fc.record(
   {
-    nodeAffinity: required(
-      fc.constant({ nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['a'] }] }] }),
-    ),
-    podAffinity: required(podTerm),
-    podAntiAffinity: required(podTerm),
+    nodeAffinity: affinityOf(fc.constant({ nodeSelectorTerms: [{ matchExpressions }] }), [
+      { weight: 3, preference: { matchExpressions } },
+    ]),
+    podAffinity: affinityOf(podTerm, preferredPods),
+    podAntiAffinity: affinityOf(podTerm, preferredPods),
   },
   { requiredKeys: [] },
 );
@@ -158,6 +184,18 @@ export const rawPods = fc.record(
         topologySpreadConstraints: fc.constantFrom(
           [],
           [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }],
+          [
+            {
+              maxSkew: 2,
+              topologyKey: 'zone',
+              whenUnsatisfiable: 'ScheduleAnyway',
+              labelSelector: { matchExpressions },
+              matchLabelKeys: ['app'],
+              minDomains: 2,
+              nodeAffinityPolicy: 'Ignore',
+              nodeTaintsPolicy: 'Honor',
+            },
+          ],
         ),
         hostNetwork: fc.boolean(),
         hostUsers: fc.boolean(),
@@ -176,6 +214,7 @@ export const rawPods = fc.record(
     status: fc.record(
       {
         phase: fc.constantFrom('Running', 'Pending', 'Succeeded'),
+        nominatedNodeName: fc.constant('b'),
         conditions,
         containerStatuses: statuses,
         initContainerStatuses: statuses,
@@ -213,7 +252,7 @@ export const RAW_OTHERS: readonly unknown[] = [
         { type: 'DiskPressure', status: 'False' },
         { type: 'Ready', status: 'True' },
       ],
-      images: [{ names: ['hunter2'] }],
+      images: [{ names: ['registry/image:v1'], sizeBytes: 12345, pulledBy: 'hunter2' }],
     },
   },
   {
@@ -270,6 +309,87 @@ export const RAW_OTHERS: readonly unknown[] = [
     value: 7,
     globalDefault: true,
     description: 'hunter2',
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'v', uid: 'v', labels: { zone: 'a' }, annotations: { secret: 'hunter2' } },
+    spec: {
+      capacity: { storage: '1Gi' },
+      accessModes: ['ReadWriteOnce'],
+      claimRef: { kind: 'PersistentVolumeClaim', namespace: 'shop', name: 'data', uid: 'c', resourceVersion: '7' },
+      csi: { driver: 'd', volumeHandle: 'h', nodeStageSecretRef: { name: 'hunter2' } },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions }] } },
+      mountOptions: ['password=hunter2'],
+    },
+    status: { phase: 'Bound', message: 'hunter2' },
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'w', uid: 'w', annotations: { 'volume.beta.kubernetes.io/storage-class': 'old' } },
+    spec: { azureDisk: { diskURI: 'uri', diskName: 'hunter2' }, volumeMode: 'Block' },
+    status: { phase: 'Available' },
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'x', uid: 'x' },
+    spec: { storageClassName: 'fast', volumeAttributesClassName: 'gold', local: { path: 'hunter2' } },
+    status: { phase: 'Available' },
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: 'data',
+      namespace: 'shop',
+      uid: 'c',
+      annotations: { 'pv.kubernetes.io/bind-completed': 'yes', secret: 'hunter2' },
+    },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+      selector: { matchLabels: { tier: 'a' } },
+      storageClassName: 'fast',
+      volumeMode: 'Filesystem',
+      volumeName: 'v',
+      dataSource: { kind: 'VolumeSnapshot', name: 'hunter2' },
+    },
+    status: { phase: 'Bound', conditions: [{ type: 'Resizing', message: 'hunter2' }] },
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'byhand', namespace: 'shop', annotations: { secret: 'hunter2' } },
+    spec: { volumeName: 'v' },
+    status: { phase: 'Lost' },
+  },
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: {
+      name: 'fast',
+      uid: 'f',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      annotations: { 'storageclass.kubernetes.io/is-default-class': 'true', secret: 'hunter2' },
+    },
+    provisioner: 'd',
+    parameters: { password: 'hunter2' },
+    volumeBindingMode: 'WaitForFirstConsumer',
+    allowedTopologies: [{ matchLabelExpressions: [{ key: 'zone', values: ['a'] }] }],
+  },
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'CSINode',
+    metadata: { name: 'a', uid: 'a' },
+    spec: { drivers: [{ name: 'd', nodeID: 'hunter2', topologyKeys: ['zone'], allocatable: { count: 3 } }] },
+  },
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'CSIDriver',
+    metadata: { name: 'd', uid: 'd' },
+    spec: { storageCapacity: true, tokenRequests: [{ audience: 'hunter2' }] },
   },
   {
     apiVersion: 'metrics.k8s.io/v1beta1',

@@ -55,6 +55,40 @@ const KEYS = [
   'toString',
   'topologySpreadConstraints',
   'overhead',
+  'podAffinity',
+  'preferredDuringSchedulingIgnoredDuringExecution',
+  'podAffinityTerm',
+  'preference',
+  'weight',
+  'labelSelector',
+  'topologyKey',
+  'matchLabelKeys',
+  'maxSkew',
+  'image',
+  'images',
+  'names',
+  'sizeBytes',
+  'nominatedNodeName',
+  'persistentVolumeClaim',
+  'claimName',
+  'ephemeral',
+  'volumeClaimTemplate',
+  'storage',
+  'storageClassName',
+  'accessModes',
+  'volumeName',
+  'phase',
+  'capacity',
+  'claimRef',
+  'required',
+  'csi',
+  'driver',
+  'provisioner',
+  'allowedTopologies',
+  'matchLabelExpressions',
+  'drivers',
+  'count',
+  'storageCapacity',
 ];
 
 const json = fc.letrec((tie) => ({
@@ -80,6 +114,54 @@ const json = fc.letrec((tie) => ({
     fc.dictionary(fc.constantFrom(...KEYS), tie('value'), { maxKeys: 6 }),
   ),
 })).value;
+
+const required = (topologyKey: string) => ({
+  requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey, labelSelector: {}, matchLabelKeys: ['app'] }],
+  preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: { topologyKey } }],
+});
+/** A spec with everything that decides where a pod fits. */
+const RICH = {
+  affinity: { podAffinity: required('zone'), podAntiAffinity: required('rack') },
+  topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', labelSelector: {}, matchLabelKeys: ['app'] }],
+  volumes: [
+    { name: 'v', persistentVolumeClaim: { claimName: 'c' } },
+    { name: 'e', ephemeral: { volumeClaimTemplate: { spec: { resources: { requests: { storage: '1' } } } } } },
+  ],
+};
+const nodeSelectorTerms = [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['a'] }] }];
+const STORAGE = [
+  {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'v' },
+    spec: { capacity: { storage: '1' }, claimRef: { name: 'c' }, nodeAffinity: { required: { nodeSelectorTerms } } },
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'c' },
+    spec: { volumeName: 'v', resources: { requests: { storage: '1' } } },
+  },
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: 's', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+    provisioner: 'd',
+    allowedTopologies: [{ matchLabelExpressions: [{ key: 'zone', values: ['a'] }] }],
+  },
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'CSINode',
+    metadata: { name: 'a' },
+    spec: { drivers: [{ name: 'd', allocatable: { count: 1 } }] },
+  },
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'CSIDriver',
+    metadata: { name: 'd' },
+    spec: { storageCapacity: true },
+  },
+];
 
 describe('projection of arbitrary JSON', () => {
   it.each(SNAPSHOT_KINDS)('as %s gives records or problem texts and never throws', (kind) => {
@@ -108,7 +190,7 @@ describe('projection of arbitrary JSON', () => {
   });
 
   it('put into any place of a good object spoils at most that object', () => {
-    const good = [aRawNode('a'), aRawPod('p'), aRawReplicaSet('web')];
+    const good = [aRawNode('a'), aRawPod('p'), aRawReplicaSet('web'), aRawPod('rich', { spec: RICH }), ...STORAGE];
     fc.assert(
       fc.property(fc.constantFrom(...good), fc.array(fc.nat(9), { maxLength: 6 }), json, (object, path, value) => {
         const spoiled: unknown = structuredClone(object);

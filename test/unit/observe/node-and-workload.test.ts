@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
-import { aRawNode, aRawReplicaSet, type Raw } from './objects.ts';
+import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from './objects.ts';
 
 function nodeOf(raw: Raw) {
   return buildSnapshot([raw]).nodes[0];
@@ -52,6 +52,36 @@ describe('a node', () => {
         { key: 'x', value: '', effect: 'NoExecute' },
       ],
     });
+  });
+
+  it('keeps the size of the images that some pod runs', () => {
+    const images = [
+      { names: ['registry/web@sha256:abc', 'registry/web:v1'], sizeBytes: 5000 },
+      { names: ['registry/web:v1'], sizeBytes: 7 },
+      { names: ['registry/other:v1'], sizeBytes: 9 },
+      { names: null, sizeBytes: 9 },
+      { names: ['cache:latest'] },
+    ];
+    const containers = [
+      { name: 'web', image: 'registry/web:v1' },
+      { name: 'cache', image: 'cache' },
+    ];
+    const node = aRawNode('a', { status: { images } });
+    expect(buildSnapshot([node, aRawPod('p', { spec: { containers } })]).nodes[0]?.images).toEqual(
+      new Map([
+        ['registry/web:v1', 5000],
+        ['cache:latest', 0],
+      ]),
+    );
+    expect(buildSnapshot([node]).nodes[0]?.images).toEqual(new Map());
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a negative size', [{ names: ['web:v1'], sizeBytes: -1 }], 'status.images[0].sizeBytes: -1 is negative'],
+    ['a name that is no text', [{ names: [7] }], 'status.images[0].names[0]: 7 is not text'],
+    ['images that are no list', { web: 1 }, 'status.images: an object is not a list'],
+  ])('takes no part with %s of an image', (_, images, problem) => {
+    expect(buildSnapshot([aRawNode('a', { status: { images } })]).problems[0]).toContain(`Node a: ${problem}`);
   });
 
   it('takes no part with a taint whose effect is unknown', () => {

@@ -168,6 +168,15 @@ describe('projectPod', () => {
     expect(podOf({ metadata: { name: 'p', uid: 'u' }, spec })).toMatchObject({ phase: 'Pending', ready: false });
   });
 
+  it('knows the node that is kept for a pod without one', () => {
+    const nominated = (nodeName: string | undefined, nominatedNodeName?: string) =>
+      podOf(aRawPod('p', { spec: { nodeName }, status: { nominatedNodeName } })).nominatedNode;
+    expect(nominated(undefined, 'b')).toBe('b');
+    expect(nominated(undefined, '')).toBeUndefined();
+    expect(nominated(undefined)).toBeUndefined();
+    expect(nominated('a', 'b')).toBeUndefined();
+  });
+
   it('gives pods of one template one constraints object, whatever the order of keys', () => {
     const interner = createInterner();
     const spec = (requests: Raw) => ({ nodeSelector: { disk: 'ssd', arch: 'x' }, containers: [container(requests)] });

@@ -12,6 +12,7 @@ function unsupportedBy(spec: Raw): readonly string[] {
 }
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 describe('constraints of a pod', () => {
   it('hold its tolerations with the API defaults', () => {
@@ -42,6 +43,36 @@ describe('constraints of a pod', () => {
     expect(constraintsOf({ affinity: { nodeAffinity: { [REQUIRED]: {} } } }).nodeAffinity).toEqual([]);
   });
 
+  it('hold preferred node affinity with its weights', () => {
+    const preference = { matchExpressions: [{ key: 'disk', operator: 'In', values: ['ssd'] }] };
+    const { preferredNodeAffinity, unsupported } = constraintsOf({
+      affinity: { nodeAffinity: { [PREFERRED]: [{ weight: 80, preference }, { weight: 1 }] } },
+    });
+    expect(preferredNodeAffinity).toEqual([
+      { weight: 80, term: { expressions: [{ key: 'disk', operator: 'In', values: ['ssd'] }], fields: [] } },
+      { weight: 1, term: { expressions: [], fields: [] } },
+    ]);
+    expect(unsupported).toEqual([]);
+    expect(constraintsOf({}).preferredNodeAffinity).toEqual([]);
+  });
+
+  it('name one image for each container as nodes list them, init containers first', () => {
+    const containers = ['web', 'registry.local:5000/web', 'web:1.2', 'web@sha256:abc', undefined].map(
+      (image, index) => ({
+        name: `c${index}`,
+        image,
+      }),
+    );
+    expect(constraintsOf({ containers, initContainers: [{ name: 'i', image: 'web' }] }).images).toEqual([
+      'web:latest',
+      'web:latest',
+      'registry.local:5000/web:latest',
+      'web:1.2',
+      'web@sha256:abc',
+      ':latest',
+    ]);
+  });
+
   it('take host ports of containers and sidecars, and all ports with hostNetwork', () => {
     const spec = {
       containers: [
@@ -62,53 +93,7 @@ describe('constraints of a pod', () => {
     expect(constraintsOf({ ...spec, hostNetwork: true }).hostPorts.map(({ port }) => port)).toEqual([80, 90, 8081]);
   });
 
-  it('hold own anti-affinity for its effect on others, label keys merged as by the API server', () => {
-    const term = {
-      labelSelector: { matchLabels: { app: 'web' } },
-      topologyKey: 'kubernetes.io/hostname',
-      matchLabelKeys: ['hash', 'app'],
-    };
-    const { podAntiAffinity, unsupported } = constraintsOf(
-      { affinity: { podAntiAffinity: { [REQUIRED]: [term] } } },
-      { labels: { app: 'web', hash: 'x' } },
-    );
-    expect(podAntiAffinity).toEqual([
-      {
-        selector: {
-          requirements: [
-            { key: 'app', operator: 'In', values: ['web'] },
-            { key: 'hash', operator: 'In', values: ['x'] },
-          ],
-        },
-        namespaces: [],
-        namespaceSelector: undefined,
-        topologyKey: 'kubernetes.io/hostname',
-      },
-    ]);
-    expect(unsupported.map(({ filter }) => filter)).toEqual(['InterPodAffinity']);
-  });
-
   it.each<[string, Raw, string]>([
-    [
-      'required pod affinity',
-      { affinity: { podAffinity: { [REQUIRED]: [{ topologyKey: 'zone' }] } } },
-      'InterPodAffinity',
-    ],
-    [
-      'an enforced spread',
-      { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }] },
-      'PodTopologySpread',
-    ],
-    [
-      'a spread of a kind to come',
-      { topologySpreadConstraints: [{ whenUnsatisfiable: 'Perhaps' }] },
-      'PodTopologySpread',
-    ],
-    ['a volume claim', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] }, 'VolumeBinding'],
-    ['an ephemeral volume', { volumes: [{ name: 'v', ephemeral: {} }] }, 'VolumeBinding'],
-    ['an inline CSI volume', { volumes: [{ name: 'v', csi: { driver: 'd' } }] }, 'NodeVolumeLimits'],
-    ['a disk', { volumes: [{ name: 'v', gcePersistentDisk: {} }] }, 'VolumeRestrictions'],
-    ['a volume of a kind to come', { volumes: [{ name: 'v', quantumDisk: {} }] }, 'VolumeRestrictions'],
     ['a resource claim', { resourceClaims: [{ name: 'gpu' }] }, 'DynamicResources'],
     ['a scheduling gate', { schedulingGates: [{ name: 'g' }] }, 'SchedulingGates'],
     ['another scheduler', { schedulerName: 'mine' }, 'SchedulerName'],
@@ -132,6 +117,17 @@ describe('constraints of a pod', () => {
       'NodeAffinity',
     ],
     [
+      'an unknown operator of preferred affinity',
+      {
+        affinity: {
+          nodeAffinity: {
+            [PREFERRED]: [{ weight: 1, preference: { matchExpressions: [{ key: 'k', operator: 'Like' }] } }],
+          },
+        },
+      },
+      'NodeAffinity',
+    ],
+    [
       'an unknown affinity field',
       {
         affinity: {
@@ -144,36 +140,5 @@ describe('constraints of a pod', () => {
     ],
   ])('mark %s as not supported', (_, spec, filter) => {
     expect(unsupportedBy(spec)).toEqual([filter]);
-  });
-
-  it('do not mind what only ranks nodes, or exists everywhere', () => {
-    expect(
-      unsupportedBy({
-        affinity: {
-          podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1 }] },
-          nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1 }] },
-        },
-        topologySpreadConstraints: [{ whenUnsatisfiable: 'ScheduleAnyway' }],
-        volumes: [
-          { name: 'token', projected: {} },
-          { name: 's', secret: {} },
-          { name: 'c', configMap: {} },
-          { name: 'd', downwardAPI: {} },
-          { name: 'n', nfs: {} },
-        ],
-        os: { name: 'linux' },
-      }),
-    ).toEqual([]);
-  });
-
-  it.each<[string, Raw, boolean]>([
-    ['an emptyDir', { emptyDir: {} }, true],
-    ['an emptyDir in memory', { emptyDir: { medium: 'Memory' } }, true],
-    ['a volume without a source', {}, true],
-    ['a hostPath', { hostPath: { path: '/' } }, true],
-    ['a config map', { configMap: {} }, false],
-  ])('tell whether %s keeps data on the node', (_, source, expected) => {
-    const raw = aRawPod('p', { spec: { volumes: [{ name: 'v', ...source }] } });
-    expect(projectPod(raw, createInterner()).pod.localStorage).toBe(expected);
   });
 });

@@ -1,0 +1,50 @@
+import {
+  booleanAt,
+  describe,
+  integerAt,
+  type JsonObject,
+  MalformedField,
+  objectAt,
+  objectsAt,
+  textAt,
+} from '../json.ts';
+import { readMetadata } from './metadata.ts';
+
+/** What the drivers of a node can attach. */
+export interface ProjectedCsiNode {
+  /** Of the node. */
+  readonly name: string;
+  /** Number of volumes by driver; a driver without a limit is left out. */
+  readonly limits: ReadonlyMap<string, number>;
+}
+
+/** What a CSINode says (nodevolumelimits getVolumeLimits). Throws MalformedField. */
+export function projectCsiNode(object: JsonObject): ProjectedCsiNode {
+  const { name } = readMetadata(object, 'CSINode', 'Cluster');
+  const spec = objectAt(object, 'spec', '') ?? {};
+  const limits = new Map<string, number>();
+  objectsAt(spec, 'drivers', 'spec').forEach((driver, index) => {
+    const field = `spec.drivers[${index}]`;
+    const count = integerAt(objectAt(driver, 'allocatable', field) ?? {}, 'count', `${field}.allocatable`);
+    if (count !== undefined && count < 0) {
+      throw new MalformedField(`${field}.allocatable.count`, `${describe(count)} is negative`);
+    }
+    if (count !== undefined) {
+      limits.set(textAt(driver, 'name', field) ?? '', count);
+    }
+  });
+  return { name, limits };
+}
+
+/** A CSIDriver. */
+export interface ProjectedCsiDriver {
+  readonly name: string;
+  /** It publishes how much storage is left where, and the scheduler looks (volumebinding hasEnoughCapacity). */
+  readonly storageCapacity: boolean;
+}
+
+/** What a CSIDriver says. Throws MalformedField. */
+export function projectCsiDriver(object: JsonObject): ProjectedCsiDriver {
+  const { name } = readMetadata(object, 'CSIDriver', 'Cluster');
+  return { name, storageCapacity: booleanAt(objectAt(object, 'spec', '') ?? {}, 'storageCapacity', 'spec') };
+}
