@@ -88,6 +88,74 @@ export function aDeployment(name: string, replicas: number): object {
   };
 }
 
+/**
+ * A claim and the disk that it gets, a default class whose driver tracks capacity, a limit of node `a`, and the pod `rich`,
+ * which stays pending: it has volumes, anti-affinity and a spread constraint, both by label keys.
+ */
+export function storageObjects(): readonly object[] {
+  const driver = 'disks.example.com';
+  const accessModes = ['ReadWriteOnce'];
+  const requests = (storage: string) => ({ requests: { storage } });
+  const onlyOnA = [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['a'] }] }];
+  const byRelease = { labelSelector: {}, matchLabelKeys: ['release'], topologyKey: 'kubernetes.io/hostname' };
+  const scratch = { spec: { accessModes, resources: requests('1Mi') } };
+  return [
+    {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: 'usual', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+      provisioner: driver,
+      volumeBindingMode: 'WaitForFirstConsumer',
+      parameters: { password: 'hunter2' },
+    },
+    {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'CSIDriver',
+      metadata: { name: driver },
+      spec: { storageCapacity: true },
+    },
+    {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'CSINode',
+      metadata: { name: 'a' },
+      spec: { drivers: [{ name: driver, nodeID: 'a', topologyKeys: [], allocatable: { count: 3 } }] },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: 'disk' },
+      spec: {
+        capacity: { storage: '2Gi' },
+        accessModes,
+        storageClassName: 'manual',
+        csi: { driver, volumeHandle: 'disk-1', volumeAttributes: { token: 'hunter2' } },
+        nodeAffinity: { required: { nodeSelectorTerms: onlyOnA } },
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data', namespace: NAMESPACE },
+      spec: { accessModes, storageClassName: 'manual', resources: requests('1Gi') },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'rich', namespace: NAMESPACE, labels: { release: '7' } },
+      spec: {
+        nodeSelector: { 'kubernetes.io/hostname': 'nowhere' },
+        containers: [{ name: 'main', image: 'simulated', resources: { requests: { cpu: '125m' } } }],
+        affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [byRelease] } },
+        topologySpreadConstraints: [{ ...byRelease, maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }],
+        volumes: [
+          { name: 'data', persistentVolumeClaim: { claimName: 'data' } },
+          { name: 'scratch', ephemeral: { volumeClaimTemplate: scratch } },
+        ],
+      },
+    },
+  ];
+}
+
 /** A PodDisruptionBudget for the pods of a Deployment. */
 export function aBudget(name: string, app: string, maxUnavailable: number): object {
   return {

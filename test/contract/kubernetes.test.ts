@@ -29,6 +29,7 @@ import {
   aNode,
   NAMESPACE,
   NEEDED_RULES,
+  storageObjects,
 } from './kubernetes-objects.ts';
 
 let plane: ControlPlane;
@@ -100,7 +101,7 @@ async function firstPodOf(app: string): Promise<PodInfo> {
 describe('the reader', () => {
   it('reads under the operator role what kubectl prints, from YAML and from JSON', async () => {
     const live = await createClusterReader(operator).snapshot(NEVER);
-    const kinds = 'nodes,pods,namespaces,rs,deploy,sts,ds,jobs,rc,pdb';
+    const kinds = 'nodes,pods,namespaces,rs,deploy,sts,ds,jobs,rc,pdb,pv,pvc,storageclasses,csinodes,csidrivers';
     for (const format of ['yaml', 'json']) {
       const text = await plane.kubectl(['get', kinds, '-A', '-o', format]);
       const file = buildSnapshot(parseObjects(text, `cluster.${format}`));
@@ -116,6 +117,52 @@ describe('the reader', () => {
       live.pods.filter(({ namespace }) => namespace === NAMESPACE).map(({ constraints }) => constraints.requests.cpu),
     ).toEqual(Array(7).fill(125));
     expect(Math.abs(live.takenAt - Date.now() / 1000)).toBeLessThan(5);
+  });
+
+  it('reads volumes, and what a pod asks of them and of other pods, from the cluster and from files', async () => {
+    await plane.apply(storageObjects());
+    const reader = createClusterReader(operator);
+    await waitUntil(
+      'the claim',
+      async () => {
+        const { storage } = await reader.snapshot(NEVER);
+        return storage.claims.get(`${NAMESPACE}/data`)?.bound ? undefined : 'not bound';
+      },
+      { timeoutMilliseconds: 60_000 },
+    );
+    const live = await reader.snapshot(NEVER);
+    const kinds = 'pods,pv,pvc,storageclasses,csinodes,csidrivers';
+    const printed = buildSnapshot(
+      parseObjects(await plane.kubectl(['get', kinds, '-A', '-o', 'yaml']), 'volumes.yaml'),
+    );
+    const raw = await listRawSnapshot(operator, trimObject, NEVER);
+    const file = buildSnapshot(parseObjects(writeSnapshot(raw.objects, raw.takenAt), 'snapshot.yaml'));
+    expect([printed.storage, file.storage]).toEqual([live.storage, live.storage]);
+    expect([printed.pods, file.pods]).toEqual([live.pods, live.pods]);
+    expect(live.problems).toEqual([]);
+    const { claims, volumes, classes, attachLimits } = live.storage;
+    expect(claims.get(`${NAMESPACE}/data`)).toMatchObject({
+      volumeName: 'disk',
+      bound: true,
+      lost: false,
+      size: 2 ** 30,
+    });
+    expect(volumes.get('disk')).toMatchObject({
+      claim: { namespace: NAMESPACE, name: 'data', uid: claims.get(`${NAMESPACE}/data`)?.uid },
+      available: false,
+      csi: { driver: 'disks.example.com', handle: 'disk-1' },
+    });
+    expect(volumes.get('disk')?.nodeAffinity?.[0]?.expressions[0]?.key).toBe('kubernetes.io/hostname');
+    expect(classes.get('usual')).toMatchObject({ waitForFirstConsumer: true, tracksCapacity: true });
+    expect(attachLimits).toEqual(new Map([['a', new Map([['disks.example.com', 3]])]]));
+    const rich = live.pods.find(({ name }) => name === 'rich');
+    expect(rich?.claims).toMatchObject([
+      { name: 'data', template: undefined },
+      { name: 'rich-scratch', template: { storageClass: 'usual', size: 2 ** 20, volumeMode: 'Filesystem' } },
+    ]);
+    const own = { key: 'release', operator: 'In', values: ['7'] };
+    expect(rich?.constraints.podAntiAffinity[0]?.selector?.requirements).toEqual([own]);
+    expect(rich?.constraints.spread).toMatchObject([{ minDomains: 1, selector: { requirements: [own] } }]);
   });
 
   it('reads the same from its own snapshot file, usage included, without secrets', async () => {
