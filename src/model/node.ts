@@ -29,7 +29,7 @@ export interface NodeInfo {
   /** Condition Ready is True. */
   readonly ready: boolean;
   readonly allocatable: Allocatable;
-  /** Size in bytes of the images on the node that some pod of the snapshot runs, by normalised name. */
+  /** Size in bytes of the images on the node that some pod of the snapshot runs, by each name that the pods use. */
   readonly images: ReadonlyMap<string, Bytes>;
   readonly createdAt: EpochSeconds;
 }

@@ -123,7 +123,7 @@ export interface SchedulingConstraints {
   /** Preferred affinity, and anti-affinity with negative weights. */
   readonly preferredPodAffinity: readonly PreferredPodTerm[];
   readonly spread: readonly SpreadConstraint[];
-  /** Images of all containers, by normalised name. */
+  /** By normalised name, one for each container, init containers first; images that are volumes are not among them. */
   readonly images: readonly string[];
   readonly unsupported: readonly UnsupportedConstraint[];
 }

@@ -20,7 +20,10 @@ export interface ClaimInfo extends ClaimRequest {
   readonly uid: string;
   /** `spec.volumeName`. */
   readonly volumeName: string | undefined;
-  /** The binding is complete: a volume is named and annotation `pv.kubernetes.io/bind-completed` is there. */
+  /**
+   * The binding is complete: a volume is named and annotation `pv.kubernetes.io/bind-completed` is there. One written by
+   * hand without annotations is bound when it names a volume.
+   */
   readonly bound: boolean;
   readonly terminating: boolean;
   /** Phase Lost: its volume is gone. */
@@ -34,16 +37,18 @@ export interface VolumeInfo extends Omit<ClaimRequest, 'selector'> {
   readonly labels: Labels;
   /** Claim that it is bound to or reserved for. */
   readonly claim: { readonly namespace: string; readonly name: string; readonly uid: string | undefined } | undefined;
+  /** A claim without a VolumeAttributesClass may take it: phase Available, not terminating, without such a class itself. */
   readonly available: boolean;
   /** `undefined`: every node. Terms are ORed. */
   readonly nodeAffinity: readonly NodeSelectorTerm[] | undefined;
-  /** Driver and handle of a CSI volume, whose number per node may be limited. */
+  /** Driver and handle of a volume that a CSI driver serves, whose number per node may be limited. */
   readonly csi: { readonly driver: string; readonly handle: string } | undefined;
 }
 
 /** A StorageClass. */
 export interface StorageClassInfo {
   readonly name: string;
+  /** The CSI driver that stands for it where it is one of earlier versions (`kubernetes.io/aws-ebs`). */
   readonly provisioner: string;
   /** volumeBindingMode WaitForFirstConsumer. */
   readonly waitForFirstConsumer: boolean;
