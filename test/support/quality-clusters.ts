@@ -17,7 +17,6 @@ export function qualityCluster(seed: number): ClusterSnapshot {
     sigma: 0.4 + (seed % 10) / 6,
     load: 0.3 + (seed % 7) / 10,
     pool: (seed % 3) / 10,
-    tied: seed % 4 === 0 ? 1 / 3 : 0,
   });
   return { ...snapshot, pdbs: [] };
 }
