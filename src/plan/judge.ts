@@ -2,6 +2,7 @@ import type { Budget, BudgetRefusal } from './budgets/budget.ts';
 import type { Budgets } from './budgets/index.ts';
 import type { Refusal } from './filters/refusal.ts';
 import type { State } from './state.ts';
+import { type Pair, pairGain, pairMinimum } from './strategies/pairs.ts';
 import type { Proposal, Reach, Strategy, Terms, Verdict } from './strategies/strategy.ts';
 
 /** A move that the planner has accepted, with what it was worth at its position. Places and loads. */
@@ -11,10 +12,13 @@ export interface AcceptedMove {
   readonly to: number;
   /** What the pod added to the load of its node. */
   readonly load: number;
+  /** By how much the higher of the two nodes falls; of two moves that go together, half of what they gain together. */
   readonly gain: number;
   /** Loads of the two nodes before and after. */
   readonly before: { readonly from: number; readonly to: number };
   readonly after: { readonly from: number; readonly to: number };
+  /** The pod of the other move when two go together. */
+  readonly partner: number | undefined;
 }
 
 /** What stands in the way of a move. */
@@ -39,7 +43,8 @@ export interface Judge {
  * A judge over `state`, which it changes. A move must be of a movable pod that the plan has not moved yet, to another
  * node on which all filters let it run at this position of the plan, within all budgets, and, unless the strategy is
  * judged by the whole plan, it must gain at least `minGain` (a load): the higher of its two nodes falls by that much. So
- * the loads of all nodes, sorted from the highest, fall with every move, and a plan ends.
+ * the loads of all nodes, sorted from the highest, fall with every move, and a plan ends. Two moves that go together must
+ * gain at least `pairMinimum` together, each feasible in its turn.
  */
 export function createJudge(
   state: State,
@@ -53,15 +58,26 @@ export function createJudge(
     judgedBy === 'WholePlan' || state.gain(pod, to) >= Math.max(minGain, 1);
   const objectionTo = (proposal: Proposal): Objection | undefined =>
     movability(state, proposal) ??
-    infeasibility(state, proposal) ??
-    (gains(proposal) ? undefined : { kind: 'NoGain' }) ??
-    overBudget(budgets, proposal.pod);
+    (proposal.then === undefined
+      ? (infeasibility(state, proposal) ?? (gains(proposal) ? undefined : NO_GAIN))
+      : objectionToPair(state, [proposal, proposal.then], minGain)) ??
+    overBudget(budgets, proposal);
   const mayMove = (pod: number): boolean => {
-    const objection = overBudget(budgets, pod);
+    const objection = overBudget(budgets, { pod, to: -1 });
     if (objection?.kind === 'Budget') {
       refused.set(pod, objection.refusal);
     }
     return objection === undefined;
+  };
+  const accept = ({ then, ...first }: Proposal): void => {
+    const moves = then === undefined ? [first] : [first, then];
+    const gain = then === undefined ? state.gain(first.pod, first.to) : pairGain(state, [first, then]) / 2;
+    for (const [place, move] of moves.entries()) {
+      accepted.push({ ...carryOut(state, move, gain), partner: moves[1 - place]?.pod });
+      for (const { spend } of budgets) {
+        spend(move.pod);
+      }
+    }
   };
   return {
     terms: { minGain, mayMove, movesLeft: () => maxMoves - accepted.length },
@@ -70,10 +86,7 @@ export function createJudge(
     judge: (proposal) => {
       const objection = objectionTo(proposal);
       if (objection === undefined) {
-        accepted.push(carryOut(state, proposal));
-        for (const { spend } of budgets) {
-          spend(proposal.pod);
-        }
+        accept(proposal);
         return { accepted: true };
       }
       if (objection.kind === 'Budget') {
@@ -82,6 +95,12 @@ export function createJudge(
       return { accepted: false, reach: reachOf(objection) };
     },
   };
+}
+
+const NO_GAIN: Objection = { kind: 'NoGain' };
+
+function objectionToPair(state: State, pair: Pair, minGain: number): Objection | undefined {
+  return movability(state, pair[1]) ?? (pairGain(state, pair) >= pairMinimum(minGain) ? undefined : NO_GAIN);
 }
 
 function movability({ cluster, nodeOf }: State, { pod, to }: Proposal): Objection | undefined {
@@ -96,7 +115,23 @@ function infeasibility(state: State, { pod, to }: Proposal): Objection | undefin
   return refusal === undefined ? undefined : { kind: 'Filter', refusal };
 }
 
-function overBudget(budgets: readonly Budget[], pod: number): Objection | undefined {
+/** Of two moves that go together, the second must be within what the first leaves. */
+function overBudget(budgets: readonly Budget[], { pod, then }: Proposal): Objection | undefined {
+  const objection = budgetObjection(budgets, pod);
+  if (objection !== undefined || then === undefined) {
+    return objection;
+  }
+  for (const { spend } of budgets) {
+    spend(pod);
+  }
+  const second = budgetObjection(budgets, then.pod);
+  for (const { refund } of budgets) {
+    refund(pod);
+  }
+  return second;
+}
+
+function budgetObjection(budgets: readonly Budget[], pod: number): Objection | undefined {
   for (const { check, reach } of budgets) {
     const refusal = check(pod);
     if (refusal !== undefined) {
@@ -120,9 +155,8 @@ function reachOf(objection: Objection): Reach {
   }
 }
 
-function carryOut(state: State, { pod, to }: Proposal): AcceptedMove {
+function carryOut(state: State, { pod, to }: Proposal, gain: number): Omit<AcceptedMove, 'partner'> {
   const from = state.nodeOf(pod);
-  const gain = state.gain(pod, to);
   const load = state.load(from) - state.loadWithout(pod);
   const before = { from: state.load(from), to: state.load(to) };
   state.move(pod, to);

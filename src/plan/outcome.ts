@@ -1,3 +1,4 @@
+import { podKey } from '../model/pod.ts';
 import type { Cluster } from './cluster.ts';
 import { amount, count, percent } from './format.ts';
 import type { Holds } from './holds.ts';
@@ -6,9 +7,19 @@ import { meanOf, toFraction } from './load.ts';
 import type { Move, Rejection } from './plan.ts';
 import { countCodes } from './rejections.ts';
 import type { SearchResult } from './search.ts';
+import type { SequencedMove } from './sequence.ts';
 
-/** A move for people and other programs, with names instead of places. */
-export function describeMove({ pods, nodes, owners }: Cluster, move: AcceptedMove): Move {
+/** The moves for people and other programs, with names instead of places of pods and nodes. */
+export function describeMoves(cluster: Cluster, moves: readonly SequencedMove[]): readonly Move[] {
+  const places = new Map(moves.map(({ pod }, place) => [pod, place]));
+  return moves.map((move) => describeMove(cluster, move, places));
+}
+
+function describeMove(
+  { pods, nodes, owners }: Cluster,
+  move: SequencedMove,
+  places: ReadonlyMap<number, number>,
+): Move {
   const pod = pods[move.pod];
   const from = nodes[move.from]?.name;
   const to = nodes[move.to]?.name;
@@ -25,8 +36,17 @@ export function describeMove({ pods, nodes, owners }: Cluster, move: AcceptedMov
     to,
     load: toFraction(move.load),
     gain: toFraction(move.gain),
-    reason: `adds ${share(move.load)} to its node: ${source}, ${target}, the higher one falls by ${share(move.gain)}`,
+    reason: `adds ${share(move.load)} to its node: ${source}, ${target}, ${worth(move, pods)}`,
+    after: move.needs,
+    partner: move.partner === undefined ? undefined : places.get(move.partner),
   };
+}
+
+function worth({ gain, partner }: SequencedMove, pods: Cluster['pods']): string {
+  const other = pods[partner ?? -1];
+  return other === undefined
+    ? `the higher one falls by ${share(gain)}`
+    : `worth it only with ${podKey(other)}: together the highest of their nodes falls by ${share(2 * gain)}`;
 }
 
 function change({ before, after }: AcceptedMove, node: 'from' | 'to'): string {

@@ -17,6 +17,10 @@ export interface Move {
   readonly gain: number;
   /** One sentence with the numbers behind the move. */
   readonly reason: string;
+  /** Places in `Plan.moves` of earlier moves that must have left their nodes first; ascending. */
+  readonly after: readonly number[];
+  /** Place of the other move when two go together: both are worth it only together. */
+  readonly partner: number | undefined;
 }
 
 /** Why a pod that was considered is not moved. */

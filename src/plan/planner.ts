@@ -9,10 +9,10 @@ import { toFraction, toLoad } from './load.ts';
 import { gateMessage } from './metrics-gate.ts';
 import type { PolicyOptions } from './options.ts';
 import { locatePods, sortNodes, sortPods } from './order.ts';
-import { balancedMessage, describeMove, unhelpedMessage, unmovableMessage } from './outcome.ts';
+import { balancedMessage, describeMoves, unhelpedMessage, unmovableMessage } from './outcome.ts';
 import { indexOwners } from './owners.ts';
 import { type Participation, participation } from './participation.ts';
-import type { Move, Plan, PlanOutcome, Rejection } from './plan.ts';
+import type { Plan, PlanOutcome, Rejection } from './plan.ts';
 import { measurePods, type Subjects } from './pod-usage.ts';
 import { type Reason, rejectAll } from './rejections.ts';
 import { type SearchResult, search } from './search.ts';
@@ -201,7 +201,7 @@ interface Findings {
 
 function finish(survey: Survey, { strategy }: PolicyOptions, outcome: PlanOutcome, findings: Findings): Plan {
   const { cluster, state, result, rejections } = findings;
-  const moves = cluster === undefined ? [] : (result?.moves ?? []).map((move): Move => describeMove(cluster, move));
+  const moves = cluster === undefined ? [] : describeMoves(cluster, result?.moves ?? []);
   const before = cluster === undefined ? {} : imbalanceOf(cluster.tables, cluster.home);
   const spread = state === undefined ? 0 : toFraction(spreadOf(state));
   return {

@@ -6,6 +6,7 @@ import { type AcceptedMove, createJudge, type Judge } from './judge.ts';
 import { toFraction, toLoad } from './load.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Reason } from './rejections.ts';
+import { type SequencedMove, sequence, withNeeds } from './sequence.ts';
 import { isImprovement, type State, type StateView } from './state.ts';
 import { strategyFor } from './strategies/index.ts';
 import type { Proposals, Strategy } from './strategies/strategy.ts';
@@ -13,7 +14,7 @@ import type { Proposals, Strategy } from './strategies/strategy.ts';
 /** What a strategy came to. */
 export interface SearchResult {
   /** In sequence; empty when there are none, or when they are not worth it together. */
-  readonly moves: readonly AcceptedMove[];
+  readonly moves: readonly SequencedMove[];
   readonly movedPods: ReadonlySet<number>;
   /** After the moves. */
   readonly state: StateView;
@@ -41,7 +42,15 @@ export function search(start: State, pdbs: PdbLookup, options: PolicyOptions): S
   const discarded = judge.accepted.length === 0 ? undefined : shortfall(start, state, judge, strategy, options);
   const moved = new Set(judge.accepted.map(({ pod }) => pod));
   if (discarded === undefined) {
-    return { moves: judge.accepted, movedPods: moved, state, placement: state.placement, explain, discarded };
+    const ordered = strategy.keepsOrder ? judge.accepted : sequence(start, judge.accepted, minGain, strategy.mayLeave);
+    return {
+      moves: withNeeds(start, ordered),
+      movedPods: moved,
+      state,
+      placement: state.placement,
+      explain,
+      discarded,
+    };
   }
   const worthless: Reason = { code: 'GainTooSmall', message: discarded.message, numbers: discarded.numbers };
   return {

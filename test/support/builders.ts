@@ -10,7 +10,7 @@ import type {
 import type { ResourceVector } from '../../src/model/resources.ts';
 import { EVERYTHING, type Labels, type Selector } from '../../src/model/selector.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
-import { NO_STORAGE } from '../../src/model/storage.ts';
+import { type ClaimInfo, NO_STORAGE, type StorageClassInfo, type VolumeInfo } from '../../src/model/storage.ts';
 import { bytes, type EpochSeconds, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../../src/model/workload.ts';
 import type { BudgetOptions, PolicyOptions } from '../../src/plan/options.ts';
@@ -213,6 +213,56 @@ export function aSample(cpu: number, memory = 0, fields: Partial<UsageSample> = 
     memory: bytes(memory),
     timestamp: epochSeconds(NOW - 20),
     window: seconds(15),
+    ...fields,
+  };
+}
+
+type Sized<Value> = Partial<Omit<Value, 'size'>> & { readonly size?: number };
+
+/** A claim in namespace `shop` for one gibibyte, without a class and not bound. */
+export function aClaim(name: string, { size = 2 ** 30, ...rest }: Sized<ClaimInfo> = {}): ClaimInfo {
+  return {
+    namespace: 'shop',
+    name,
+    uid: `uid-${name}`,
+    storageClass: undefined,
+    accessModes: ['ReadWriteOnce'],
+    size: bytes(size),
+    selector: undefined,
+    volumeMode: 'Filesystem',
+    volumeName: undefined,
+    bound: false,
+    terminating: false,
+    lost: false,
+    ...rest,
+  };
+}
+
+/** A free volume of one gibibyte that every node can reach. */
+export function aVolume(name: string, { size = 2 ** 30, ...rest }: Sized<VolumeInfo> = {}): VolumeInfo {
+  return {
+    name,
+    storageClass: undefined,
+    accessModes: ['ReadWriteOnce', 'ReadWriteOncePod'],
+    size: bytes(size),
+    volumeMode: 'Filesystem',
+    labels: new Map(),
+    claim: undefined,
+    available: true,
+    nodeAffinity: undefined,
+    csi: undefined,
+    ...rest,
+  };
+}
+
+/** A class that provisions anywhere once a node is chosen. */
+export function aStorageClass(name: string, fields: Partial<StorageClassInfo> = {}): StorageClassInfo {
+  return {
+    name,
+    provisioner: 'csi.x',
+    waitForFirstConsumer: true,
+    allowedTopologies: [],
+    tracksCapacity: false,
     ...fields,
   };
 }

@@ -16,22 +16,25 @@ export interface Budget {
   readonly check: (pod: number) => BudgetRefusal | undefined;
   /** The pod is moved. */
   readonly spend: (pod: number) => void;
+  /** Takes back what was spent for the pod. */
+  readonly refund: (pod: number) => void;
 }
 
 /** Counts what has been spent under each key. */
 export interface Tally<Key> {
   readonly of: (key: Key) => number;
   readonly add: (key: Key) => void;
+  readonly remove: (key: Key) => void;
 }
 
 /** A tally of nothing. */
 export function createTally<Key>(): Tally<Key> {
   const spent = new Map<Key, number>();
+  const of = (key: Key): number => spent.get(key) ?? 0;
   return {
-    of: (key) => spent.get(key) ?? 0,
-    add: (key) => {
-      spent.set(key, (spent.get(key) ?? 0) + 1);
-    },
+    of,
+    add: (key) => spent.set(key, of(key) + 1),
+    remove: (key) => spent.set(key, of(key) - 1),
   };
 }
 

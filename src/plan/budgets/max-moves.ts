@@ -17,5 +17,8 @@ export function maxMoves(limit: number): Budget {
     spend: () => {
       moves += 1;
     },
+    refund: () => {
+      moves -= 1;
+    },
   };
 }

@@ -21,5 +21,6 @@ export function perNamespace(entries: readonly BudgetOptions[], pods: readonly P
       return { code: 'PerNamespace', message, numbers: { moved, limit } };
     },
     spend: (pod) => tally.add(namespaceOf(pod)),
+    refund: (pod) => tally.remove(namespaceOf(pod)),
   };
 }

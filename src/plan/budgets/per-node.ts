@@ -24,5 +24,6 @@ export function perNode(
       return { code: 'PerNode', message, numbers: { taken, limit } };
     },
     spend: (pod) => tally.add(nodeOf(pod)),
+    refund: (pod) => tally.remove(nodeOf(pod)),
   };
 }

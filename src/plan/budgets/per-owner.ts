@@ -29,6 +29,7 @@ export function perOwner(entries: readonly BudgetOptions[], owners: Owners): Bud
       return { code: 'PerOwner', message: text, numbers: { moved, limit, replicas } };
     },
     spend: (pod) => tally.add(ownerOf(pod)),
+    refund: (pod) => tally.remove(ownerOf(pod)),
   };
 }
 

@@ -58,6 +58,11 @@ export function podDisruptionBudget(lookup: PdbLookup, pods: readonly PodInfo[])
         tally.add(pdb);
       }
     },
+    refund: (pod) => {
+      for (const pdb of pdbsOf(pod)) {
+        tally.remove(pdb);
+      }
+    },
   };
 }
 

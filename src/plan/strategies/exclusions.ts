@@ -32,7 +32,9 @@ export function createExclusions({ cluster }: StateView, { mayMove }: Terms): Ex
     isOver: () => over,
     offer: function* offer(proposal) {
       const verdict = yield proposal;
-      pods[proposal.pod] = 1;
+      for (const pod of [proposal.pod, proposal.then?.pod ?? proposal.pod]) {
+        pods[pod] = 1;
+      }
       const reach = verdict.accepted ? 'Pod' : verdict.reach;
       if (reach === 'Node') {
         nodes[homeOf(proposal.pod)] = 1;

@@ -6,8 +6,8 @@ import { createExclusions } from './exclusions.ts';
 import { bySize, greedyAssignment } from './greedy-assignment.ts';
 import { lower, raise } from './level.ts';
 import { keepLoadInPlace } from './minimize-moves.ts';
-import { rehearse, settle, straight, type Way, type WayTerms } from './settle.ts';
-import type { Bounds, Proposal, Proposals, Strategy, Terms } from './strategy.ts';
+import { rehearse, settle, split, straight, type Way, type WayTerms } from './settle.ts';
+import { anyNode, type Bounds, type Proposal, type Proposals, type Strategy, type Terms } from './strategy.ts';
 
 /** Settings of GreedyLB. */
 export type GreedyOptions = Extract<StrategyOptions, { type: 'GreedyLB' }>;
@@ -33,8 +33,10 @@ export function greedyLb(options: GreedyOptions): Strategy {
         bounds: (state) => bandBounds(state, options),
         propose: (state, terms) =>
           settle(state, terms, (from, way) => findShortest(from, way, toLoad(options.tolerance)), anyNode),
+        mayLeave: anyNode,
+        keepsOrder: false,
       }
-    : { judgedBy: 'WholePlan', bounds: anyBounds, propose: proposePublished };
+    : { judgedBy: 'WholePlan', bounds: anyBounds, propose: proposePublished, mayLeave: anyNode, keepsOrder: true };
 }
 
 function bandBounds({ cluster }: StateView, { tolerance }: GreedyOptions): Bounds {
@@ -120,9 +122,5 @@ function assign(state: State, terms: WayTerms, tolerance: number): Proposal[] {
   const wanted = [...bySize(state.cluster)]
     .map((pod) => ({ pod, to: target[pod] ?? -1 }))
     .filter(({ pod, to }) => to !== state.nodeOf(pod) && terms.allows(pod));
-  return [...rehearse(state, wanted, terms, anyNode)];
-}
-
-function anyNode(): boolean {
-  return true;
+  return [...rehearse(state, wanted, terms, anyNode)].flatMap(split);
 }

@@ -3,6 +3,7 @@ import { isImprovement } from '../state.ts';
 import { bestMoveFrom } from './best-move.ts';
 import { createLoadOrder, type LoadOrder } from './load-order.ts';
 import { createNodeHeap } from './node-heap.ts';
+import { bestPairFrom } from './pairs.ts';
 import type { WayTerms } from './settle.ts';
 import type { Proposal } from './strategy.ts';
 import { createTargets } from './targets.ts';
@@ -26,11 +27,22 @@ export function lower(state: State, high: number, terms: WayTerms, moves: Propos
     state,
     [...state.cluster.nodes.keys()].filter((node) => state.load(node) > high),
   );
+  let stuck = 0;
+  let order: LoadOrder | undefined;
   for (let node = heap.pop(); node >= 0 && moves.length < maxMoves; node = heap.pop()) {
     const proposal =
       bestMoveFrom(state, node, targets, preferred, minGain, allows) ??
       bestMoveFrom(state, node, targets, ANYWHERE, minGain, allows);
     if (proposal === undefined) {
+      if (stuck < MOST_STUCK) {
+        stuck += 1;
+        order ??= createLoadOrder(state, state.cluster.nodes.keys());
+        order.sync();
+        const pair = bestPairFrom(state, node, order, targets, terms) ?? [];
+        for (const risen of makeAll(state, pair, node, high, moves)) {
+          heap.push(risen);
+        }
+      }
       continue;
     }
     const wasHigh = state.load(proposal.to) > high;
@@ -43,6 +55,26 @@ export function lower(state: State, high: number, terms: WayTerms, moves: Propos
       heap.push(proposal.to);
     }
   }
+}
+
+/** Nodes without a single move for which swaps and chains are looked for in one search; the highest come first. */
+const MOST_STUCK = 64;
+
+/** Makes the moves. Returns which of their nodes are high then, other than those that were before; but `node` counts. */
+function makeAll(
+  state: State,
+  pair: readonly Proposal[],
+  node: number,
+  high: number,
+  moves: Proposal[],
+): readonly number[] {
+  const nodes = [...new Set(pair.flatMap(({ pod, to }) => [state.nodeOf(pod), to]))];
+  const wasHigh = new Set(nodes.filter((each) => each !== node && state.load(each) > high));
+  for (const { pod, to } of pair) {
+    state.move(pod, to);
+    moves.push({ pod, to });
+  }
+  return nodes.filter((each) => state.load(each) > high && !wasHigh.has(each));
 }
 
 /**

@@ -26,6 +26,8 @@ export function refineLb(options: RefineOptions): Strategy {
   return {
     judgedBy: 'EachMove',
     bounds: (state) => boundsOf(state, options),
+    keepsOrder: options.refinements === 'None',
+    mayLeave: (state, node) => state.load(node) > boundsOf(state, options).sourceAbove,
     propose: (state, terms) =>
       options.refinements === 'None' ? proposePublished(state, terms, options) : proposeStandard(state, terms, options),
   };

@@ -1,6 +1,7 @@
 import type { State, StateView } from '../state.ts';
 import { createExclusions } from './exclusions.ts';
-import type { Proposal, Proposals, Terms } from './strategy.ts';
+import { type Pair, payingOrder } from './pairs.ts';
+import type { MayLeave, Proposal, Proposals, Terms } from './strategy.ts';
 
 /** Moves from some state to a better one, in order. A pod may move more than once. */
 export interface Way {
@@ -21,9 +22,6 @@ export interface WayTerms {
 /** Finds a way from where `scratch` is, and takes `scratch` to its end. */
 export type FindWay = (scratch: State, terms: WayTerms) => Way;
 
-/** Whether pods may be taken from a node at that moment. */
-export type MayLeave = (state: StateView, node: number) => boolean;
-
 /**
  * Finds a way on a scratch state to where no more way is found, and only then proposes the moves that lead there, each pod
  * once and straight to its last node. When all of them are accepted the next plan is empty, because it would begin with the
@@ -40,7 +38,7 @@ export function* settle(state: StateView, terms: Terms, find: FindWay, mayLeave:
     const wayTerms = { minGain, allows: exclusions.allows, maxMoves: terms.movesLeft() };
     const moves = findStraight(state, wayTerms, find, mayLeave);
     for (const proposal of moves) {
-      if (exclusions.allows(proposal.pod) && helps(state, proposal, minGain, mayLeave)) {
+      if (isAllowed(proposal, exclusions.allows) && mayHelp(state, proposal, minGain, mayLeave)) {
         accepted += (yield* exclusions.offer(proposal)) ? 1 : 0;
       }
       if (exclusions.isOver()) {
@@ -51,7 +49,21 @@ export function* settle(state: StateView, terms: Terms, find: FindWay, mayLeave:
   } while (accepted > 0 && missed > 0);
 }
 
-/** Whether the move would pass the planner's own test of gain and filters. */
+function isAllowed({ pod, then }: Proposal, allows: (pod: number) => boolean): boolean {
+  return allows(pod) && (then === undefined || allows(then.pod));
+}
+
+/** Whether it is worth offering; for two moves that go together the planner finds out by making them. */
+function mayHelp(state: StateView, proposal: Proposal, minGain: number, mayLeave: MayLeave): boolean {
+  return proposal.then !== undefined || helps(state, proposal, minGain, mayLeave);
+}
+
+/** Moves, of which some go together. */
+function countMoves(proposals: readonly Proposal[]): number {
+  return proposals.reduce((sum, { then }) => sum + (then === undefined ? 1 : 2), 0);
+}
+
+/** Whether the single move would pass the planner's own test of gain and filters. */
 export function helps(state: StateView, { pod, to }: Proposal, minGain: number, mayLeave: MayLeave): boolean {
   const gains = state.gain(pod, to) >= Math.max(minGain, 1);
   return gains && mayLeave(state, state.nodeOf(pod)) && state.fits(pod, to);
@@ -67,22 +79,30 @@ const MAX_SEARCHES = 16;
 function findStraight(state: StateView, terms: WayTerms, find: FindWay, mayLeave: MayLeave): readonly Proposal[] {
   let scratch = state.fork();
   let moves: readonly Proposal[] = [];
-  for (let search = 0; search < MAX_SEARCHES && moves.length < terms.maxMoves; search += 1) {
-    const way = find(scratch, { ...terms, maxMoves: terms.maxMoves - moves.length });
+  for (let search = 0; search < MAX_SEARCHES && countMoves(moves) < terms.maxMoves; search += 1) {
+    const way = find(scratch, { ...terms, maxMoves: terms.maxMoves - countMoves(moves) });
     if (way.moves.length === 0) {
       break;
     }
-    const wanted = straight(state, [...moves, ...way.moves]);
+    const wanted = straight(state, [...moves.flatMap(split), ...way.moves]);
     scratch = state.fork();
     moves = rehearse(scratch, wanted, terms, mayLeave);
-    if (way.isFinal && moves.length === wanted.length) {
+    if (way.isFinal && countMoves(moves) === wanted.length) {
       break;
     }
   }
   return moves;
 }
 
-/** Makes the moves that help, in passes, since one may help only after those behind it. Returns them in their new order. */
+/** The moves of a proposal, one by one. */
+export function split({ then, ...first }: Proposal): readonly Proposal[] {
+  return then === undefined ? [first] : [first, then];
+}
+
+/**
+ * Makes the moves that help, in passes, since one may help only after those behind it; where no single one does, two that
+ * help together. Returns them in their new order.
+ */
 export function rehearse(
   scratch: State,
   wanted: readonly Proposal[],
@@ -94,15 +114,48 @@ export function rehearse(
   for (let before = -1; before !== waiting.length; ) {
     before = waiting.length;
     waiting = waiting.filter((proposal) => {
-      const isGood = moves.length < maxMoves && helps(scratch, proposal, minGain, mayLeave);
+      const isGood = countMoves(moves) < maxMoves && helps(scratch, proposal, minGain, mayLeave);
       if (isGood) {
         scratch.move(proposal.pod, proposal.to);
         moves.push(proposal);
       }
       return !isGood;
     });
+    const pair =
+      before === waiting.length && countMoves(moves) + 2 <= maxMoves
+        ? findPair(scratch, waiting, minGain, mayLeave)
+        : undefined;
+    if (pair !== undefined) {
+      const [first, then] = pair;
+      scratch.move(first.pod, first.to);
+      scratch.move(then.pod, then.to);
+      moves.push({ ...first, then });
+      waiting = waiting.filter(({ pod }) => pod !== first.pod && pod !== then.pod);
+    }
   }
   return moves;
+}
+
+/** More moves than this that do not help are not paired up; it would take their square. */
+const MOST_PAIRED = 64;
+
+/** Two of the moves that have a node in common and help together. */
+function findPair(scratch: State, moves: readonly Proposal[], minGain: number, mayLeave: MayLeave): Pair | undefined {
+  const some = moves.slice(0, MOST_PAIRED);
+  for (const [place, first] of some.entries()) {
+    for (const second of some.slice(place + 1)) {
+      const [from, other] = [scratch.nodeOf(first.pod), scratch.nodeOf(second.pod)];
+      const meet = first.to === other || second.to === from;
+      const pair =
+        meet && (mayLeave(scratch, from) || mayLeave(scratch, other))
+          ? payingOrder(scratch, [first, second], minGain)
+          : undefined;
+      if (pair !== undefined) {
+        return pair;
+      }
+    }
+  }
+  return undefined;
 }
 
 /** Each pod once, at the position of its last move, and not at all when it came back. */

@@ -4,7 +4,12 @@ import type { StateView } from '../state.ts';
 export interface Proposal {
   readonly pod: number;
   readonly to: number;
+  /** A second move that follows at once: both are made, or none. */
+  readonly then?: Proposal;
 }
+
+/** Whether pods may be taken from a node at that moment. */
+export type MayLeave = (state: StateView, node: number) => boolean;
 
 /**
  * What else a refusal rules out for the rest of the plan: nothing but this move, every move of the pod, every move from
@@ -55,4 +60,13 @@ export interface Strategy {
   /** Proposes moves on `state`, which changes as they are accepted. */
   readonly propose: (state: StateView, terms: Terms) => Proposals;
   readonly bounds: (state: StateView) => Bounds;
+  /** Nodes that pods may be taken from at that moment; of two moves that go together, one must be from such a node. */
+  readonly mayLeave: MayLeave;
+  /** Moves keep the order in which they were proposed, since that is what the algorithm is known for. */
+  readonly keepsOrder: boolean;
+}
+
+/** Pods may leave every node. */
+export function anyNode(): boolean {
+  return true;
 }

@@ -14,7 +14,12 @@ function judgeOver(state: State, budgets: readonly Budget[] = [], minGain = 5e6)
 }
 
 function aBudgetThatRefuses(reach: Reach): Budget {
-  return { reach, check: () => ({ code: 'PerOwner', message: 'no', numbers: {} }), spend: () => undefined };
+  return {
+    reach,
+    check: () => ({ code: 'PerOwner', message: 'no', numbers: {} }),
+    spend: () => undefined,
+    refund: () => undefined,
+  };
 }
 
 describe('whatever a strategy proposes, the planner', () => {

@@ -46,6 +46,8 @@ describe('the outcome', () => {
       load: 0.1,
       gain: 0.1,
       reason: 'adds 10.00 % to its node: a 40.00 % -> 30.00 %, b 0.00 % -> 10.00 %, the higher one falls by 10.00 %',
+      after: [],
+      partner: undefined,
     });
     expect(found.spread).toEqual({ before: 0.4, planned: 0 });
     expect(found.imbalance.before.cpu).toEqual({ mean: 0.2, ema: 0.2, stddev: 0.2, range: 0.4, max: 0.4 });

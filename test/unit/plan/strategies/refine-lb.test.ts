@@ -111,6 +111,6 @@ describe('five nodes whose optimum is known (algorithms.md, vector 11)', () => {
     const found = plan(snapshot, options);
     expect(found.imbalance.before.cpu?.max).toBeCloseTo(1.65, 9);
     expect(found.imbalance.planned.cpu?.max).toBeLessThanOrEqual((2 - 2 / 6) * optimum);
-    expect(found.imbalance.planned.cpu?.max).toBeCloseTo(1.35, 9);
+    expect(found.imbalance.planned.cpu?.max).toBeLessThanOrEqual(1.1 + 1e-9);
   });
 });

@@ -1,0 +1,130 @@
+import type { AcceptedMove } from './judge.ts';
+import type { State, StateView } from './state.ts';
+import { type Pair, pairGain, pairMinimum } from './strategies/pairs.ts';
+import type { MayLeave } from './strategies/strategy.ts';
+
+/** A move at its place in the sequence. */
+export interface SequencedMove extends AcceptedMove {
+  /** Places in the sequence of earlier moves without which this one is not feasible; ascending. */
+  readonly needs: readonly number[];
+}
+
+/** One move, or two that go together. */
+type Unit = readonly AcceptedMove[];
+
+/**
+ * Puts moves that are judged one by one in the order in which they help most: each time the one, of those that are
+ * feasible and gain enough by then, whose node is the highest; so that a plan that is cut short has done what mattered
+ * most. Where that order gets stuck, since some move was worth it only earlier, the order in which they were accepted
+ * stands. `start` is the state before all of them.
+ */
+export function sequence(
+  start: StateView,
+  accepted: readonly AcceptedMove[],
+  minGain: number,
+  mayLeave: MayLeave,
+): readonly AcceptedMove[] {
+  const state = start.fork();
+  const ordered: AcceptedMove[] = [];
+  let waiting = unitsOf(accepted);
+  while (waiting.length > 0) {
+    const next = nextUnit(state, waiting, minGain, mayLeave);
+    if (next === undefined) {
+      return accepted;
+    }
+    waiting = waiting.filter((unit) => unit !== next);
+    ordered.push(...carryOut(state, next));
+  }
+  return ordered;
+}
+
+function unitsOf(moves: readonly AcceptedMove[]): readonly Unit[] {
+  return moves.flatMap((move, place): readonly Unit[] => {
+    const before = moves[place - 1];
+    if (move.partner !== undefined && before?.pod === move.partner && before.partner === move.pod) {
+      return [];
+    }
+    const behind = moves[place + 1];
+    return [move.partner === undefined || behind === undefined ? [move] : [move, behind]];
+  });
+}
+
+function nextUnit(state: State, waiting: readonly Unit[], minGain: number, mayLeave: MayLeave): Unit | undefined {
+  const loads = new Map(waiting.map((unit) => [unit, Math.max(...unit.map(({ from }) => state.load(from)))]));
+  const highestFirst = waiting.toSorted((left, right) => (loads.get(right) ?? 0) - (loads.get(left) ?? 0));
+  return highestFirst.find((unit) => isWorth(state, unit, minGain, mayLeave));
+}
+
+function isWorth(state: State, unit: Unit, minGain: number, mayLeave: MayLeave): boolean {
+  const [first, second] = unit;
+  if (first === undefined || !unit.some(({ from }) => mayLeave(state, from))) {
+    return false;
+  }
+  return second === undefined
+    ? state.fits(first.pod, first.to) && state.gain(first.pod, first.to) >= Math.max(minGain, 1)
+    : pairGain(state, [first, second]) >= pairMinimum(minGain);
+}
+
+function carryOut(state: State, unit: Unit): readonly AcceptedMove[] {
+  const [first, second] = unit;
+  const pair: Pair | undefined = first === undefined || second === undefined ? undefined : [first, second];
+  const shared = pair === undefined ? undefined : pairGain(state, pair) / 2;
+  return unit.map((move) => {
+    const { pod, from, to, partner } = move;
+    const gain = shared ?? state.gain(pod, to);
+    const load = state.load(from) - state.loadWithout(pod);
+    const before = { from: state.load(from), to: state.load(to) };
+    state.move(pod, to);
+    return { pod, from, to, load, gain, before, after: { from: state.load(from), to: state.load(to) }, partner };
+  });
+}
+
+/**
+ * Finds out which moves need others first: a move that is not feasible where the plan starts needs those that leave its
+ * target up to the one after which it is, and that one itself where affinity or spread stood in the way. The second of
+ * two moves that go together needs the first.
+ */
+export function withNeeds(start: StateView, moves: readonly AcceptedMove[]): readonly SequencedMove[] {
+  const state = start.fork();
+  const fits = moves.map(({ pod, to }) => state.fits(pod, to));
+  const opened = new Map<number, number>();
+  return moves.map((move, place) => {
+    const needs = needsOf(moves, place, opened.get(place));
+    state.move(move.pod, move.to);
+    for (let later = place + 1; later < moves.length; later += 1) {
+      const other = moves[later];
+      if (other === undefined || !concerns(state, move, other)) {
+        continue;
+      }
+      const fitted = fits[later] ?? false;
+      fits[later] = state.fits(other.pod, other.to);
+      if (fits[later] === true && !fitted) {
+        opened.set(later, place);
+      }
+    }
+    return { ...move, needs };
+  });
+}
+
+/** Whether a move may change the verdict on another one. */
+function concerns({ cluster }: StateView, { from, to }: AcceptedMove, other: AcceptedMove): boolean {
+  const trackers = cluster.shapes.trackersOf[cluster.shapes.ofPod[other.pod] ?? -1];
+  return from === other.to || to === other.to || (trackers?.length ?? 0) > 0;
+}
+
+function needsOf(moves: readonly AcceptedMove[], place: number, opener: number | undefined): readonly number[] {
+  const needs = new Set<number>();
+  const move = moves[place];
+  if (move?.partner !== undefined && moves[place - 1]?.pod === move.partner) {
+    needs.add(place - 1);
+  }
+  if (opener !== undefined) {
+    needs.add(opener);
+    for (let earlier = 0; earlier < opener; earlier += 1) {
+      if (moves[earlier]?.from === move?.to) {
+        needs.add(earlier);
+      }
+    }
+  }
+  return [...needs].sort((left, right) => left - right);
+}

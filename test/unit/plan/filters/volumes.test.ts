@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import type { PodInfo } from '../../../../src/model/pod.ts';
+import { NO_STORAGE, type StorageInfo } from '../../../../src/model/storage.ts';
+import { verdictsIn } from '../../../../src/plan/verdicts.ts';
+import { aClaim, aNode, aPod, aSnapshot, aStorageClass, aVolume } from '../../../support/builders.ts';
+
+const ZONE = 'topology.kubernetes.io/zone';
+const NODES = [
+  aNode('a', { labels: { [ZONE]: 'a' } }),
+  aNode('b', { labels: { [ZONE]: 'b' } }),
+  aNode('bare', { labels: {} }),
+];
+const onlyOn = (value: string) => [
+  { expressions: [{ key: ZONE, operator: 'In' as const, values: [value] }], fields: [] },
+];
+
+function storage(fields: {
+  readonly claims?: readonly ReturnType<typeof aClaim>[];
+  readonly volumes?: readonly ReturnType<typeof aVolume>[];
+  readonly classes?: readonly ReturnType<typeof aStorageClass>[];
+  readonly attachLimits?: StorageInfo['attachLimits'];
+}): StorageInfo {
+  return {
+    ...NO_STORAGE,
+    claims: new Map(fields.claims?.map((claim) => [`${claim.namespace}/${claim.name}`, claim])),
+    volumes: new Map(fields.volumes?.map((volume) => [volume.name, volume])),
+    classes: new Map(fields.classes?.map((each) => [each.name, each])),
+    ...(fields.attachLimits === undefined ? {} : { attachLimits: fields.attachLimits }),
+  };
+}
+
+const WITH_DATA = { claims: [{ name: 'data', template: undefined }] };
+
+/** By node, the filters that refuse the pod. */
+function refusals(pod: PodInfo, known: StorageInfo, pods: readonly PodInfo[] = []): Record<string, readonly string[]> {
+  const verdict = verdictsIn(aSnapshot({ nodes: NODES, pods, storage: known }));
+  return Object.fromEntries(NODES.map((node) => [node.name, verdict(pod, node).refusals.map(({ filter }) => filter)]));
+}
+
+describe('VolumeBinding', () => {
+  const pod = aPod('p', WITH_DATA);
+  const bound = aClaim('data', { volumeName: 'v', bound: true });
+
+  it('wants a node within reach of a bound volume', () => {
+    const known = storage({ claims: [bound], volumes: [aVolume('v', { nodeAffinity: onlyOn('b') })] });
+    expect(refusals(pod, known)).toEqual({ a: ['VolumeBinding'], b: [], bare: ['VolumeBinding'] });
+  });
+
+  it.each([
+    { what: 'a claim that does not exist', known: storage({}) },
+    { what: 'a claim that lost its volume', known: storage({ claims: [aClaim('data', { lost: true })] }) },
+    { what: 'a claim that is being deleted', known: storage({ claims: [{ ...bound, terminating: true }] }) },
+    { what: 'a volume that does not exist', known: storage({ claims: [bound] }) },
+    {
+      what: 'a claim that is bound before a node is chosen',
+      known: storage({
+        claims: [aClaim('data', { storageClass: 'fast' })],
+        classes: [aStorageClass('fast', { waitForFirstConsumer: false })],
+      }),
+    },
+    {
+      what: 'a class whose capacity is not known',
+      known: storage({
+        claims: [aClaim('data', { storageClass: 'fast' })],
+        classes: [aStorageClass('fast', { tracksCapacity: true })],
+      }),
+    },
+  ])('refuses every node for $what', ({ known }) => {
+    expect(new Set(Object.values(refusals(pod, known)).flat())).toEqual(new Set(['VolumeBinding']));
+  });
+
+  it('finds a free volume for a claim that waits for a node: large enough, of its class, within reach', () => {
+    const claim = aClaim('data', { storageClass: 'local', size: 10 });
+    const classes = [aStorageClass('local', { provisioner: 'kubernetes.io/no-provisioner' })];
+    const volumes = [
+      aVolume('small', { storageClass: 'local', size: 5, nodeAffinity: onlyOn('a') }),
+      aVolume('right', { storageClass: 'local', size: 10, nodeAffinity: onlyOn('b') }),
+      aVolume('other', { storageClass: 'slow', size: 10 }),
+    ];
+    expect(refusals(pod, storage({ claims: [claim], classes, volumes }))).toEqual({
+      a: ['VolumeBinding'],
+      b: [],
+      bare: ['VolumeBinding'],
+    });
+  });
+
+  it('gives two claims two volumes', () => {
+    const two = aPod('p', { claims: ['data', 'logs'].map((name) => ({ name, template: undefined })) });
+    const claims = [aClaim('data', { storageClass: 'local' }), aClaim('logs', { storageClass: 'local' })];
+    const classes = [aStorageClass('local', { provisioner: 'kubernetes.io/no-provisioner' })];
+    const one = [aVolume('v1', { storageClass: 'local', nodeAffinity: onlyOn('a') })];
+    expect(refusals(two, storage({ claims, classes, volumes: one })).a).toEqual(['VolumeBinding']);
+    const both = [...one, aVolume('v2', { storageClass: 'local', nodeAffinity: onlyOn('a') })];
+    expect(refusals(two, storage({ claims, classes, volumes: both })).a).toEqual([]);
+  });
+
+  it('lets a class provision where its topologies allow', () => {
+    const claims = [aClaim('data', { storageClass: 'cloud' })];
+    const classes = [aStorageClass('cloud', { allowedTopologies: [[{ key: ZONE, operator: 'In', values: ['a'] }]] })];
+    expect(refusals(pod, storage({ claims, classes })).a).toEqual([]);
+    expect(refusals(pod, storage({ claims, classes })).b).toEqual(['VolumeBinding']);
+  });
+
+  it('sees a new claim in the ephemeral volume of a pod that runs', () => {
+    const template = aClaim('p-tmp', { storageClass: 'cloud' });
+    const runs = aPod('p', { nodeName: 'a', claims: [{ name: 'p-tmp', template }] });
+    const known = storage({
+      claims: [aClaim('p-tmp', { volumeName: 'v', bound: true })],
+      volumes: [aVolume('v', { nodeAffinity: onlyOn('a') })],
+      classes: [aStorageClass('cloud')],
+    });
+    expect(refusals(runs, known, [runs])).toEqual({ a: [], b: [], bare: [] });
+  });
+});
+
+describe('VolumeZone', () => {
+  it('wants the zone of the volume, but on a node without any zone', () => {
+    const known = storage({
+      claims: [aClaim('data', { volumeName: 'v', bound: true })],
+      volumes: [aVolume('v', { labels: new Map([['failure-domain.beta.kubernetes.io/zone', 'b__c']]) })],
+    });
+    expect(refusals(aPod('p', WITH_DATA), known)).toEqual({ a: ['VolumeZone'], b: [], bare: [] });
+  });
+});
+
+describe('VolumeRestrictions', () => {
+  it('keeps a pod off every node while another pod uses its ReadWriteOncePod claim', () => {
+    const known = storage({
+      claims: [aClaim('data', { volumeName: 'v', bound: true, accessModes: ['ReadWriteOncePod'] })],
+      volumes: [aVolume('v')],
+    });
+    const pod = aPod('p', { ...WITH_DATA, nodeName: 'a' });
+    expect(refusals(pod, known, [pod]).b).toEqual([]);
+    expect(refusals(pod, known, [pod, aPod('q', { ...WITH_DATA, nodeName: 'b' })]).a).toEqual(['VolumeRestrictions']);
+  });
+});
+
+describe('NodeVolumeLimits', () => {
+  const csi = (handle: string) => ({ driver: 'csi.x', handle });
+  const known = storage({
+    claims: ['one', 'two', 'data'].map((name) => aClaim(name, { volumeName: `v-${name}`, bound: true })),
+    volumes: ['one', 'two', 'data'].map((name) => aVolume(`v-${name}`, { csi: csi(name) })),
+    attachLimits: new Map([['a', new Map([['csi.x', 2]])]]),
+  });
+  const using = (name: string, claim: string) =>
+    aPod(name, { nodeName: 'a', claims: [{ name: claim, template: undefined }] });
+
+  it('counts the volumes of a driver on a node, each once', () => {
+    expect(refusals(aPod('p', WITH_DATA), known, [using('q', 'one')]).a).toEqual([]);
+    expect(refusals(aPod('p', WITH_DATA), known, [using('q', 'one'), using('r', 'one')]).a).toEqual([]);
+    expect(refusals(aPod('p', WITH_DATA), known, [using('q', 'one'), using('r', 'two')])).toEqual({
+      a: ['NodeVolumeLimits'],
+      b: [],
+      bare: [],
+    });
+  });
+
+  it('adds nothing for a volume that is there already', () => {
+    const shared = [using('q', 'one'), using('r', 'data')];
+    expect(refusals(aPod('p', WITH_DATA), known, shared).a).toEqual([]);
+  });
+});
