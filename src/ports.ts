@@ -132,7 +132,8 @@ export interface EventRecord {
     | 'MoveMissed'
     | 'MoveSkipped'
     | 'MoveFailed'
-    | 'PlanAborted';
+    | 'PlanAborted'
+    | 'BudgetExhausted';
   readonly note: string;
   readonly regarding:
     | { readonly kind: 'RebalancePolicy'; readonly name: string; readonly uid: string }

@@ -4,6 +4,7 @@ import { isRecord } from '../api/json-schema.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { API_VERSION } from '../api/v1alpha1/schema.ts';
 import { formatProblem, validatePolicy } from '../api/validate.ts';
+import { scheduleProblems } from '../control/schedule.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { expandLists } from '../observe/expand.ts';
 import { buildSnapshot } from '../observe/snapshot-builder.ts';
@@ -46,7 +47,7 @@ export async function planCommand(flags: PlanFlags, signal: AbortSignal): Promis
   const gates = flags.failOn.map(parseGate);
   const filePolicy = isFile(flags.policy) ? await readPolicy(flags.policy) : undefined;
   const input = flags.files.length > 0 ? await fromFiles(flags.files) : await fromCluster(flags, signal);
-  const policy = narrow(filePolicy ?? choosePolicy(input.policies, flags.policy), flags);
+  const policy = narrow(filePolicy ?? scheduled(choosePolicy(input.policies, flags.policy)), flags);
   const plan = computePlan(input.snapshot, resolveOptions(policy.spec));
   const resource = toRebalancePlan(plan, policy);
   const failed = gates.flatMap((gate) => {
@@ -118,6 +119,15 @@ function validOrFail(object: unknown): RebalancePolicy {
     throw new Failure(`RebalancePolicy ${value.metadata?.name}: ${problems.map(formatProblem).join('; ')}`);
   }
   return value;
+}
+
+/** Throws a Failure for a schedule that cannot be evaluated, as a policy file is refused for one. */
+function scheduled(policy: RebalancePolicy): RebalancePolicy {
+  const problems = scheduleProblems(policy.spec);
+  if (problems.length > 0) {
+    throw new Failure(`RebalancePolicy ${policy.metadata.name}: ${problems.map(formatProblem).join('; ')}`);
+  }
+  return policy;
 }
 
 function choosePolicy(policies: readonly RebalancePolicy[], name: string | undefined): RebalancePolicy {

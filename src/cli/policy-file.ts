@@ -2,8 +2,8 @@ import { LineCounter, parseAllDocuments } from 'yaml';
 import { readStdin, readText } from '../adapters/snapshot-file/read-files.ts';
 import { isRecord, type Path } from '../api/json-schema.ts';
 import type { RebalancePolicy, RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
-import { formatProblem, validateResource } from '../api/validate.ts';
-import { scheduleProblem } from '../control/schedule.ts';
+import { type FieldProblem, formatProblem, validateResource } from '../api/validate.ts';
+import { scheduleProblems } from '../control/schedule.ts';
 import { Failure } from './failure.ts';
 
 /** Largest file of our resources that is read. */
@@ -82,15 +82,11 @@ function toObject(document: YamlDocument): unknown {
   }
 }
 
-function timing(value: unknown): readonly { path: Path; message: string }[] {
+function timing(value: unknown): readonly FieldProblem[] {
   if (!isRecord(value) || value['kind'] !== 'RebalancePolicy') {
     return [];
   }
-  const spec = value['spec'] as RebalancePolicySpec;
-  const message = scheduleProblem(spec);
-  return message === undefined
-    ? []
-    : [{ path: ['spec', message.startsWith('timeZone') ? 'timeZone' : 'schedule'], message }];
+  return scheduleProblems(value['spec'] as RebalancePolicySpec);
 }
 
 function describe(value: unknown): FileResource {

@@ -92,7 +92,8 @@ async function pass(
   let wait = await finishOrphans(policies, plans, ports, signal);
   for (const stored of policies) {
     const own = plans.filter(({ spec }) => spec.policy.uid === stored.policy.metadata.uid);
-    const context = { stored, policies, plans: own, excludedNamespaces: settings.excludedNamespaces };
+    const { excludedNamespaces } = settings;
+    const context = { stored, policies, plans: own, allPlans: plans, excludedNamespaces };
     const work = () => passPolicy(context, memory, ports, signal);
     wait = Math.min(wait, await guarded(work, `policy ${stored.policy.metadata.name} failed`, ports, signal));
   }
@@ -122,7 +123,7 @@ async function finishOrphans(
   for (const plan of plans) {
     if (plan.status?.phase === 'Executing' && !alive.has(plan.spec.policy.uid)) {
       const work = async (): Promise<Seconds> => {
-        await step(plan, { stored: undefined, options: undefined, maxConcurrent: 0 }, ports, signal);
+        await step(plan, { stored: undefined, options: undefined, maxConcurrent: 0, stop: undefined }, ports, signal);
         return BUSY_WAIT;
       };
       wait = Math.min(wait, await guarded(work, `plan ${plan.metadata.name} failed`, ports, signal));

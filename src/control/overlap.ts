@@ -2,7 +2,7 @@ import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { scopeTest } from '../plan/scope.ts';
 import type { StoredPolicy } from '../ports.ts';
-import { scheduleProblem } from './schedule.ts';
+import { scheduleProblems } from './schedule.ts';
 
 /** Pods that a policy must leave to older ones. */
 export interface ForeignPods {
@@ -49,7 +49,7 @@ function olderPolicies(policy: StoredPolicy, all: readonly StoredPolicy[]): read
     (other) =>
       other.policy.metadata.name !== policy.policy.metadata.name &&
       other.invalid.length === 0 &&
-      scheduleProblem(other.policy.spec) === undefined &&
+      scheduleProblems(other.policy.spec).length === 0 &&
       !other.policy.spec.suspend &&
       compareAge(other, policy) < 0,
   );

@@ -1,18 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConditionReason } from '../api/v1alpha1/conditions.ts';
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { formatProblem } from '../api/validate.ts';
 import { step } from '../execute/executor.ts';
 import { parseInstant } from '../model/instant.ts';
 import { after, type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
-import { resolveOptions } from '../plan/options.ts';
+import { budgetsInForce } from '../plan/budgets/in-force.ts';
+import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import { ConflictError, type StoredPolicy } from '../ports.ts';
 import type { Verdict, Verdicts } from '../report/conditions.ts';
 import { policyStatus } from '../report/policy-status.ts';
+import { budgetStop } from './budget-stop.ts';
 import type { LoopPorts } from './loop.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
 import { expiredPlans, isOpen } from './retention.ts';
 import { type RunContext, type RunResult, runPolicy, SteeringUnavailableError, startFields, supersede } from './run.ts';
-import { scheduleProblem } from './schedule.ts';
+import { scheduleProblems } from './schedule.ts';
 
 /** Moves in flight when no budget says otherwise. */
 export const DEFAULT_MAX_CONCURRENT = 2;
@@ -63,10 +66,10 @@ function accept({ policy, invalid }: StoredPolicy): Verdict {
   if (invalid.length > 0) {
     return { status: 'False', reason: 'InvalidSpec', message: invalid.join('; ') };
   }
-  const problem = scheduleProblem(policy.spec);
-  return problem === undefined
+  const problems = scheduleProblems(policy.spec);
+  return problems.length === 0
     ? { status: 'True', reason: 'Valid', message: 'the policy is valid' }
-    : { status: 'False', reason: 'InvalidSchedule', message: problem };
+    : { status: 'False', reason: 'InvalidSchedule', message: problems.map(formatProblem).join('; ') };
 }
 
 interface Attempt<Value> {
@@ -101,19 +104,19 @@ async function attempt<Value>(
 
 /** Carries open plans on: executes, starts what was approved, ends what the policy has left behind. */
 async function advancePlans(
-  { stored, plans, excludedNamespaces }: RunContext,
+  { stored, plans, allPlans, excludedNamespaces }: RunContext,
   acceptance: Verdict,
   ports: LoopPorts,
   signal: AbortSignal,
 ): Promise<readonly RebalancePlan[]> {
   const { policy } = stored;
   const options = acceptance.status === 'True' ? resolveOptions(policy.spec, excludedNamespaces) : undefined;
-  const limits = (options?.budgets ?? []).flatMap(({ maxConcurrent }) => maxConcurrent ?? []);
-  const maxConcurrent = limits.length === 0 ? DEFAULT_MAX_CONCURRENT : Math.min(...limits);
+  const maxConcurrent = concurrency(options, ports.clock.now());
   const result: RebalancePlan[] = [];
   for (const plan of plans) {
     if (plan.status?.phase === 'Executing') {
-      result.push(await step(plan, { stored, options, maxConcurrent }, ports, signal));
+      const stop = options === undefined ? undefined : budgetStop(plan, options, allPlans, ports.clock.now());
+      result.push(await step(plan, { stored, options, maxConcurrent, stop }, ports, signal));
     } else if (isOpen(plan) && plan.spec.policy.generation !== policy.metadata.generation) {
       result.push(await supersede(plan, 'the policy was edited', ports, signal));
     } else if (mayStart(plan, stored, options !== undefined)) {
@@ -125,6 +128,12 @@ async function advancePlans(
     }
   }
   return result;
+}
+
+/** The least `maxConcurrent` of the budgets in force. */
+function concurrency(options: PolicyOptions | undefined, now: EpochSeconds): number {
+  const limits = budgetsInForce(options?.budgets ?? [], now).flatMap(({ maxConcurrent }) => maxConcurrent ?? []);
+  return limits.length === 0 ? DEFAULT_MAX_CONCURRENT : Math.min(...limits);
 }
 
 function mayStart(plan: RebalancePlan, { policy }: StoredPolicy, accepted: boolean): boolean {
@@ -171,7 +180,7 @@ async function removeExpired(
   ports: LoopPorts,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { metadata } of expiredPlans(plans, policy.spec.historyLimit ?? 10)) {
+  for (const { metadata } of expiredPlans(plans, policy.spec.historyLimit ?? 10, ports.clock.now())) {
     await ports.plans.remove(metadata.name, signal);
   }
 }

@@ -1,16 +1,38 @@
-import type { PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import type { MovePhase, PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { parseInstant } from '../model/instant.ts';
+import { type EpochSeconds, elapsed } from '../model/units.ts';
+import { LOOK_BACK } from '../plan/budgets/cooldown.ts';
+
+/**
+ * Plans of one policy that are kept for their history at most. Cooldown keeps plans apart long before that; the bound is
+ * for the API server, which lists all of them in every pass.
+ */
+export const MAX_REMEMBERED = 100;
 
 const OPEN: readonly (PlanPhase | undefined)[] = ['Executing', 'AwaitingApproval', 'Proposed'];
+
+const EVICTED: readonly MovePhase[] = ['Landed', 'Missed', 'Failed'];
 
 /** Whether a plan is still of use: proposed, waiting, or being carried out. */
 export function isOpen(plan: RebalancePlan): boolean {
   return OPEN.includes(plan.status?.phase);
 }
 
-/** Ended plans of one policy beyond the `historyLimit` newest, to be deleted. */
-export function expiredPlans(plans: readonly RebalancePlan[], historyLimit: number): readonly RebalancePlan[] {
-  return plans
-    .filter((plan) => !isOpen(plan))
-    .sort((a, b) => b.spec.takenAt.localeCompare(a.spec.takenAt))
-    .slice(historyLimit);
+/**
+ * Ended plans of one policy to be deleted: those beyond the `historyLimit` newest, but for up to MAX_REMEMBERED of the
+ * last 24 h that evicted pods, from which cooldown, quarantine and `maxOverhead` are worked out.
+ */
+export function expiredPlans(
+  plans: readonly RebalancePlan[],
+  historyLimit: number,
+  now: EpochSeconds,
+): readonly RebalancePlan[] {
+  const ended = plans.filter((plan) => !isOpen(plan)).sort((a, b) => b.spec.takenAt.localeCompare(a.spec.takenAt));
+  const remembered = new Set(ended.filter((plan) => isRemembered(plan, now)).slice(0, MAX_REMEMBERED));
+  return ended.slice(historyLimit).filter((plan) => !remembered.has(plan));
+}
+
+function isRemembered({ spec, status }: RebalancePlan, now: EpochSeconds): boolean {
+  const ended = parseInstant(status?.finishedAt ?? spec.takenAt);
+  return elapsed(ended, now) < LOOK_BACK && (status?.moves ?? []).some(({ phase }) => EVICTED.includes(phase));
 }

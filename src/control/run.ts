@@ -47,6 +47,8 @@ export interface RunContext {
   readonly policies: readonly StoredPolicy[];
   /** Plans of this policy. */
   readonly plans: readonly RebalancePlan[];
+  /** Plans of all policies, for what was moved before. */
+  readonly allPlans: readonly RebalancePlan[];
   readonly excludedNamespaces: ReadonlySet<string>;
 }
 
@@ -70,6 +72,7 @@ export async function runPolicy(context: RunContext, ports: RunPorts, signal: Ab
   const aboveTrigger = countAbove(context.stored, plan, options);
   const stored = await store(context, plan, aboveTrigger, snapshot, ports, signal);
   await recordActual(context.plans, plan, ports, signal);
+  await reportExhausted(context.stored, plan, ports, signal);
   const { consecutive } = context.stored.policy.spec.thresholds;
   return { kind: 'Planned', facts: { startedAt, plan, stored, aboveTrigger, consecutive }, overlap: foreign.message };
 }
@@ -126,6 +129,21 @@ export async function supersede(
 ): Promise<RebalancePlan> {
   const status = { ...plan.status, phase: 'Superseded', message, finishedAt: formatInstant(clock.now()) } as const;
   return plans.writeStatus(plan, status, signal);
+}
+
+/** Tells people once that budgets keep the cluster unbalanced, and again after it was otherwise. */
+async function reportExhausted(
+  { policy }: StoredPolicy,
+  { outcome }: Plan,
+  { events }: RunPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = policy.status?.conditions?.find(({ type }) => type === 'PlanReady')?.reason;
+  if (outcome.kind === 'BudgetExhausted' && known !== outcome.kind) {
+    const { name, uid = '' } = policy.metadata;
+    const regarding = { kind: 'RebalancePolicy', name, uid } as const;
+    await events.send({ type: 'Normal', reason: 'BudgetExhausted', note: outcome.message, regarding }, signal);
+  }
 }
 
 async function create(

@@ -1,13 +1,36 @@
 import { schedule as startCron, validateDetailed } from 'node-cron';
 import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
+import type { FieldProblem } from '../api/validate.ts';
 import { parseDuration } from '../model/duration.ts';
 import { after, type EpochSeconds, epochSeconds } from '../model/units.ts';
+import { cronProblem } from '../plan/budgets/window.ts';
+import { DEFAULT_ZONE } from '../plan/options.ts';
 
 /** Time between runs when a policy names neither interval nor schedule. */
 export const DEFAULT_INTERVAL = '5m';
-const DEFAULT_ZONE = 'Etc/UTC';
 
 type Timing = Pick<RebalancePolicySpec, 'interval' | 'schedule' | 'timeZone'>;
+
+/** What is wrong with the cron expressions and zones of a policy, its budgets included, and what to write instead. */
+export function scheduleProblems(spec: RebalancePolicySpec): readonly FieldProblem[] {
+  const own = located(['spec'], scheduleProblem(spec));
+  const budgets = spec.budgets.flatMap((budget, place) =>
+    located(['spec', 'budgets', place], scheduleProblem(budget) ?? windowProblem(budget)),
+  );
+  return [...own, ...budgets];
+}
+
+function located(path: FieldProblem['path'], message: string | undefined): readonly FieldProblem[] {
+  return message === undefined
+    ? []
+    : [{ path: [...path, message.startsWith('timeZone') ? 'timeZone' : 'schedule'], message }];
+}
+
+/** Windows are worked out by another library than runs: an expression has to be understood by both. */
+function windowProblem({ schedule }: Timing): string | undefined {
+  const problem = schedule === undefined ? undefined : cronProblem(schedule);
+  return problem === undefined ? undefined : `schedule "${schedule}" cannot begin a window: ${problem}`;
+}
 
 /**
  * What is wrong with the cron expression or the zone, and what to write instead; undefined when both are fine.

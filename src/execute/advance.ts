@@ -33,6 +33,8 @@ export interface Replacement {
   readonly node: string | undefined;
   /** Ready for the owner's minReadySeconds. */
   readonly available: boolean;
+  /** When it became Ready; `undefined` while it is not. */
+  readonly readySince: EpochSeconds | undefined;
 }
 
 /** Side effects in the order in which they are to be performed, after the new run was written. */
@@ -158,7 +160,7 @@ function awaitReplacement(run: MoveStatus, seen: Observation, now: EpochSeconds)
     return { run: next, effects: boundEffects(run, seen.replacement) };
   }
   return sinceStart(run, seen.serverTime) > REPLACEMENT_DEADLINE
-    ? finish(run, 'Failed', 'its controller made no replacement', now)
+    ? finish(lost(run, seen.serverTime), 'Failed', 'its controller made no replacement', now)
     : { run, effects: [] };
 }
 
@@ -170,18 +172,33 @@ function verify(run: MoveStatus, seen: Observation, target: string, now: EpochSe
   }
   const next = { ...run, replacement: record(replacement) };
   if (replacement.node !== undefined && replacement.available) {
+    const served = lost(next, replacement.readySince ?? seen.serverTime);
     return replacement.node === target
-      ? finish(next, 'Landed', `runs on ${target}`, now)
-      : finish(next, 'Missed', `runs on ${replacement.node} instead of ${target}`, now);
+      ? finish(served, 'Landed', `runs on ${target}`, now)
+      : finish(served, 'Missed', `runs on ${replacement.node} instead of ${target}`, now);
   }
   if (sinceStart(run, seen.serverTime) > REPLACEMENT_DEADLINE) {
     const where = replacement.node === undefined ? 'was never bound to a node' : `is not Ready on ${replacement.node}`;
-    return finish(next, 'Failed', `replacement ${replacement.name} ${where} after ${REPLACEMENT_DEADLINE} s`, now);
+    return finish(
+      lost(next, seen.serverTime),
+      'Failed',
+      `replacement ${replacement.name} ${where} after ${REPLACEMENT_DEADLINE} s`,
+      now,
+    );
   }
   const known = run.replacement?.uid === replacement.uid && run.replacement.node === replacement.node;
   return known
     ? { run, effects: [] }
     : { run: enter(next, run.phase, 'Verifying'), effects: boundEffects(run, replacement) };
+}
+
+/**
+ * The run with what it cost: seconds without the pod, from the intent, by the API server's clock. The eviction follows the
+ * intent by a second or two, so that this is a little too much and never too little; at most a day, as the API has it.
+ */
+function lost(run: MoveStatus, until: EpochSeconds): MoveStatus {
+  const unavailable = run.startedAt === undefined ? 0 : elapsed(parseInstant(run.startedAt), until);
+  return { ...run, unavailableSeconds: Math.min(86_400, Math.max(0, Math.round(unavailable))) };
 }
 
 /** A hint has done its work as soon as the replacement is bound. */

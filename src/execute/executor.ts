@@ -42,6 +42,8 @@ export interface ExecutionPolicy {
   readonly options: PolicyOptions | undefined;
   /** Moves in flight at a time. */
   readonly maxConcurrent: number;
+  /** Why a budget lets no further move begin; `undefined` when it may. */
+  readonly stop: StopReason | undefined;
 }
 
 /**
@@ -57,7 +59,7 @@ export async function step(
   signal: AbortSignal,
 ): Promise<RebalancePlan> {
   let current = await followUp(plan, ports, signal);
-  const stop = stopReason(current, policy.stored, await ports.reader.nodes(signal));
+  const stop = stopReason(current, policy.stored, await ports.reader.nodes(signal)) ?? policy.stop;
   if (stop !== undefined) {
     current = await abortPlanned(current, stop, ports, signal);
   } else if (policy.options !== undefined) {

@@ -3,10 +3,14 @@ import type { PodInfo } from '../model/pod.ts';
 import { NO_STORAGE } from '../model/storage.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
+import { NO_COOLDOWNS } from '../plan/budgets/cooldown.ts';
 import { protectionOf } from '../plan/budgets/protections.ts';
+import { rolloutOf } from '../plan/budgets/rollout.ts';
 import { nodeRefusal, roomRefusal } from '../plan/filters/index.ts';
 import { describeRefusal, plainSubject } from '../plan/filters/refusal.ts';
 import type { PolicyOptions } from '../plan/options.ts';
+import type { Owner } from '../plan/owners.ts';
+import { drainOf } from '../plan/participation.ts';
 import { roomOf } from '../plan/room.ts';
 import type { ClusterReader, Evictor } from '../ports.ts';
 import type { MoveEvent } from './advance.ts';
@@ -31,7 +35,8 @@ export async function liveCheck(
 ): Promise<MoveEvent> {
   const { pod, serverTime } = await reader.pod(move.pod, signal);
   const owner = await reader.workload(move.pod.namespace, move.owner, signal);
-  const drift = podDrift(move, pod, owner) ?? protectionNow(pod, owner, options, serverTime);
+  const top = owner?.owner === undefined ? undefined : await reader.workload(owner.namespace, owner.owner, signal);
+  const drift = podDrift(move, pod, owner) ?? protectionNow(pod, owner, top, options, serverTime);
   if (pod === undefined || drift !== undefined) {
     return { kind: 'Skip', why: drift ?? 'the pod is gone' };
   }
@@ -56,18 +61,29 @@ function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadIn
   return undefined;
 }
 
-/** What came to protect the pod since the plan was made. */
+/**
+ * What came to protect the pod since the plan was made, a rollout of its controller or Deployment included. Cooldown is the
+ * plan's affair, since its own moves begin one.
+ */
 function protectionNow(
   pod: PodInfo | undefined,
   workload: WorkloadInfo | undefined,
+  top: WorkloadInfo | undefined,
   options: PolicyOptions,
   now: EpochSeconds,
 ): string | undefined {
   if (pod?.owner === undefined) {
     return undefined;
   }
-  const owner = { ref: pod.owner, workload, replicas: workload?.replicas ?? 0 };
-  const context = { options: options.protections, now };
+  const owner = { ref: pod.owner, workload, top, replicas: workload?.replicas ?? 0 };
+  const { stabilization } = options.protections;
+  const rollout = { stabilization, now, countsReplicas: false, newestPod: () => undefined };
+  const context = {
+    options: options.protections,
+    now,
+    rollout: (known: Owner) => rolloutOf(known, rollout),
+    cooldowns: NO_COOLDOWNS,
+  };
   return protectionOf(pod, owner, context)?.message;
 }
 
@@ -81,6 +97,10 @@ async function targetObstacle(
   const node = await reader.node(target, signal);
   if (node === undefined || !node.ready) {
     return `${target} is ${node === undefined ? 'gone' : 'not Ready'}`;
+  }
+  const drain = drainOf(node);
+  if (drain !== undefined) {
+    return `${target}: ${drain}`;
   }
   const room = roomOf(node, await reader.podsOnNode(target, signal));
   const subject = plainSubject(pod.constraints, owner?.pinnedNode);

@@ -33,7 +33,13 @@ async function minReadySeconds(
 
 function describe(pod: PodInfo, minReady: Seconds, serverTime: EpochSeconds): Replacement {
   const readyFor = pod.readySince === undefined ? minReady : elapsed(pod.readySince, serverTime);
-  return { name: pod.name, uid: pod.uid, node: pod.nodeName, available: pod.ready && readyFor >= minReady };
+  return {
+    name: pod.name,
+    uid: pod.uid,
+    node: pod.nodeName,
+    available: pod.ready && readyFor >= minReady,
+    readySince: pod.ready ? pod.readySince : undefined,
+  };
 }
 
 /**

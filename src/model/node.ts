@@ -26,6 +26,8 @@ export interface NodeInfo {
   readonly taints: readonly Taint[];
   /** `spec.unschedulable`: cordoned. */
   readonly unschedulable: boolean;
+  /** `metadata.deletionTimestamp` is set: whoever made it is draining it, as Karpenter does behind its finalizer. */
+  readonly terminating: boolean;
   /** Condition Ready is True. */
   readonly ready: boolean;
   readonly allocatable: Allocatable;

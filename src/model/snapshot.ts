@@ -1,4 +1,5 @@
 import type { NodeInfo } from './node.ts';
+import type { PastMove } from './past-move.ts';
 import type { PodInfo } from './pod.ts';
 import type { Usage } from './resources.ts';
 import type { Labels } from './selector.ts';
@@ -29,6 +30,8 @@ export interface ClusterSnapshot {
   readonly namespaces: ReadonlyMap<string, Labels>;
   readonly pdbs: readonly PdbInfo[];
   readonly storage: StorageInfo;
+  /** What the RebalancePlans on the cluster say was moved, by start, plan and pod; empty when there are none. */
+  readonly pastMoves: readonly PastMove[];
   /** `undefined`: the Metrics API is not served, or a file holds no metrics objects. */
   readonly usage: UsageSamples | undefined;
   /** Objects that could not be read, for people; they take no part. */

@@ -1,6 +1,6 @@
 import type { OwnerRef } from './pod.ts';
 import type { Selector } from './selector.ts';
-import type { Seconds } from './units.ts';
+import type { EpochSeconds, Seconds } from './units.ts';
 
 /** A controller of pods: ReplicaSet, StatefulSet, DaemonSet, Job, ReplicationController, or the Deployment above a ReplicaSet. */
 export interface WorkloadInfo {
@@ -18,6 +18,27 @@ export interface WorkloadInfo {
   readonly pinnedNode: string | undefined;
   /** A Job whose podFailurePolicy ignores the condition DisruptionTarget. False for other kinds. */
   readonly toleratesDisruption: boolean;
+  /** How far its controller has come; `undefined` where the kind or the object does not say. */
+  readonly rollout: RolloutState | undefined;
+  /**
+   * When its pods were last asked to change: when it was created, or, of a Deployment, when condition Progressing was last
+   * updated, which only a rollout does.
+   */
+  readonly changedAt: EpochSeconds;
+}
+
+/** What the controller of a Deployment, StatefulSet, ReplicaSet or ReplicationController has reached of its spec. */
+export interface RolloutState {
+  /** Its controller has seen the newest spec. */
+  readonly observed: boolean;
+  /** Pods of the newest template; `undefined` where the kind does not roll out, or does so by hand (OnDelete). */
+  readonly updated: number | undefined;
+  /** How many of those there have to be: `replicas`, less the partition of a StatefulSet. */
+  readonly toUpdate: number;
+  /** Pods that there are: more than `replicas` while it rolls out or scales down. */
+  readonly current: number;
+  readonly ready: number;
+  readonly available: number;
 }
 
 /** A PodDisruptionBudget. */

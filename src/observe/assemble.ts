@@ -1,4 +1,5 @@
 import type { NodeInfo } from '../model/node.ts';
+import type { PastMove } from '../model/past-move.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, epochSeconds } from '../model/units.ts';
@@ -26,6 +27,7 @@ export function assembleSnapshot(
     namespaces: sortByKey(collection.namespaces),
     pdbs: assemblePdbs(collection, pods, workloads),
     storage: assembleStorage(collection),
+    pastMoves: assemblePastMoves(collection),
     usage: collection.metricsServed()
       ? { nodes: sortByKey(collection.nodeSamples), pods: sortByKey(collection.podSamples) }
       : undefined,
@@ -39,6 +41,13 @@ function assembleNodes({ nodes }: Collection, pods: readonly PodInfo[]): readonl
   return [...nodes.values()]
     .map((node) => ({ ...node, images: new Map([...node.images].filter(([name]) => run.has(name))) }))
     .sort((left, right) => compareText(left.name, right.name));
+}
+
+/** By start, plan and pod. */
+function assemblePastMoves({ pastMoves }: Collection): readonly PastMove[] {
+  return [...pastMoves.values()]
+    .flat()
+    .sort((a, b) => a.startedAt - b.startedAt || compareText(a.plan, b.plan) || compareText(a.pod.uid, b.pod.uid));
 }
 
 function assemblePods(collection: Collection, problems: Set<string>): readonly PodInfo[] {

@@ -1,4 +1,5 @@
 import type { NodeInfo } from '../model/node.ts';
+import type { PastMove } from '../model/past-move.ts';
 import type { Labels } from '../model/selector.ts';
 import type { UsageSample } from '../model/snapshot.ts';
 import type { VolumeInfo } from '../model/storage.ts';
@@ -30,6 +31,8 @@ export interface Collection {
   readonly csiDrivers: ReadonlyMap<string, ProjectedCsiDriver>;
   readonly nodeSamples: ReadonlyMap<string, UsageSample>;
   readonly podSamples: ReadonlyMap<string, UsageSample>;
+  /** By name of the RebalancePlan. */
+  readonly pastMoves: ReadonlyMap<string, readonly PastMove[]>;
   /** The Metrics API is served, or there is at least one of its objects. */
   metricsServed(): boolean;
   /** Keeps an object; true when it replaces another of its name. */
@@ -54,6 +57,7 @@ export function createCollection(): Collection {
   const csiDrivers = new Map<string, ProjectedCsiDriver>();
   const nodeSamples = new Map<string, UsageSample>();
   const podSamples = new Map<string, UsageSample>();
+  const pastMoves = new Map<string, readonly PastMove[]>();
   let served = false;
 
   const tables = {
@@ -69,6 +73,7 @@ export function createCollection(): Collection {
     CSIDriver: csiDrivers,
     NodeMetrics: nodeSamples,
     PodMetrics: podSamples,
+    RebalancePlan: pastMoves,
   } satisfies Partial<Record<SnapshotKind, Map<string, unknown>>>;
 
   function put(projected: Projected): boolean {
@@ -99,6 +104,8 @@ export function createCollection(): Collection {
         return replace(nodeSamples, projected.value.key, projected.value.sample);
       case 'podSamples':
         return replace(podSamples, projected.value.key, projected.value.sample);
+      case 'plans':
+        return replace(pastMoves, projected.value.name, projected.value.moves);
       default:
         return projected satisfies never;
     }
@@ -128,6 +135,7 @@ export function createCollection(): Collection {
     csiDrivers,
     nodeSamples,
     podSamples,
+    pastMoves,
     metricsServed: () => served || nodeSamples.size > 0 || podSamples.size > 0,
     put,
     forget,

@@ -1,3 +1,4 @@
+import { API_VERSION } from '../api/v1alpha1/schema.ts';
 import type { JsonObject } from './json.ts';
 import { WORKLOAD_KINDS } from './project/workload.ts';
 
@@ -16,6 +17,7 @@ export const SNAPSHOT_KINDS = [
   'CSIDriver',
   'NodeMetrics',
   'PodMetrics',
+  'RebalancePlan',
 ] as const;
 /** A kind that a snapshot is made from. */
 export type SnapshotKind = (typeof SNAPSHOT_KINDS)[number];
@@ -40,6 +42,7 @@ export const SNAPSHOT_API_VERSIONS: Readonly<Record<SnapshotKind, string>> = {
   CSIDriver: 'storage.k8s.io/v1',
   NodeMetrics: 'metrics.k8s.io/v1beta1',
   PodMetrics: 'metrics.k8s.io/v1beta1',
+  RebalancePlan: API_VERSION,
 };
 
 const BY_NAME: ReadonlyMap<string, SnapshotKind> = new Map(SNAPSHOT_KINDS.map((kind) => [kind, kind]));

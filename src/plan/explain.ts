@@ -81,7 +81,7 @@ function weigh({ state, bounds, minGain, budgets }: ExplainInput, pod: number, t
     };
   }
   for (const { check } of budgets) {
-    const refusal = check(pod);
+    const refusal = check(pod, target);
     if (refusal !== undefined) {
       return refusal;
     }

@@ -22,6 +22,11 @@ export function trimmed(value: number): string {
   return String(Math.round(value * 1000) / 1000);
 }
 
+/** `12.5 s`. */
+export function inSeconds(value: number): string {
+  return `${trimmed(value)} s`;
+}
+
 /** `1 pod`, `2 pods`. */
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;

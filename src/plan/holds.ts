@@ -1,8 +1,10 @@
 import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { BudgetRefusal } from './budgets/budget.ts';
+import type { Cooldowns } from './budgets/cooldown.ts';
 import { type PdbLookup, pdbHold } from './budgets/pod-disruption-budget.ts';
 import { type Protection, protectionOf } from './budgets/protections.ts';
+import { rolloutTest } from './budgets/rollout.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Owners } from './owners.ts';
 import { scopeTest } from './scope.ts';
@@ -25,9 +27,11 @@ export function findHolds(
   owners: Owners,
   pdbs: PdbLookup,
   { scope, protections }: PolicyOptions,
+  cooldowns: Cooldowns,
 ): Holds {
   const isInScope = scopeTest(scope, snapshot);
-  const context = { options: protections, now: snapshot.takenAt };
+  const rollout = rolloutTest(snapshot, protections.stabilization);
+  const context = { options: protections, now: snapshot.takenAt, rollout, cooldowns };
   const inScope = new Uint8Array(pods.length);
   const holds: (Hold | undefined)[] = pods.map((pod, place) => {
     if (!isInScope(pod)) {

@@ -63,7 +63,7 @@ export function createJudge(
       : objectionToPair(state, [proposal, proposal.then], minGain)) ??
     overBudget(budgets, proposal);
   const mayMove = (pod: number): boolean => {
-    const objection = overBudget(budgets, { pod, to: -1 });
+    const objection = overBudget(budgets, { pod });
     if (objection?.kind === 'Budget') {
       refused.set(pod, objection.refusal);
     }
@@ -116,24 +116,27 @@ function infeasibility(state: State, { pod, to }: Proposal): Objection | undefin
 }
 
 /** Of two moves that go together, the second must be within what the first leaves. */
-function overBudget(budgets: readonly Budget[], { pod, then }: Proposal): Objection | undefined {
-  const objection = budgetObjection(budgets, pod);
+function overBudget(
+  budgets: readonly Budget[],
+  { pod, to, then }: Partial<Proposal> & Pick<Proposal, 'pod'>,
+): Objection | undefined {
+  const objection = budgetObjection(budgets, pod, to);
   if (objection !== undefined || then === undefined) {
     return objection;
   }
   for (const { spend } of budgets) {
     spend(pod);
   }
-  const second = budgetObjection(budgets, then.pod);
+  const second = budgetObjection(budgets, then.pod, then.to);
   for (const { refund } of budgets) {
     refund(pod);
   }
   return second;
 }
 
-function budgetObjection(budgets: readonly Budget[], pod: number): Objection | undefined {
+function budgetObjection(budgets: readonly Budget[], pod: number, to?: number): Objection | undefined {
   for (const { check, reach } of budgets) {
-    const refusal = check(pod);
+    const refusal = check(pod, to);
     if (refusal !== undefined) {
       return { kind: 'Budget', refusal, reach };
     }

@@ -17,11 +17,30 @@ export type Limit =
 
 /** One entry of `spec.budgets`; what is absent does not limit. */
 export interface BudgetOptions {
+  /** Place in `spec.budgets`, for messages. */
+  readonly place: number;
   readonly maxMoves: number | undefined;
   readonly maxConcurrent: number | undefined;
   readonly perOwner: Limit | undefined;
   readonly perNode: number | undefined;
   readonly perNamespace: number | undefined;
+  readonly overhead: OverheadLimit | undefined;
+  /** `undefined`: the entry applies always. */
+  readonly window: BudgetWindow | undefined;
+}
+
+/** Lost service that moves may cost within a sliding window. */
+export interface OverheadLimit {
+  /** Pod-seconds. */
+  readonly limit: Seconds;
+  readonly window: Seconds;
+}
+
+/** When a budget applies: for `duration` from each instant that the cron expression names in the zone. */
+export interface BudgetWindow {
+  readonly schedule: string;
+  readonly timeZone: string;
+  readonly duration: Seconds;
 }
 
 /** What a policy is about. */
@@ -54,6 +73,10 @@ export interface PolicyOptions {
     readonly minReplicas: number;
     readonly priorityThreshold: number;
     readonly localStorage: 'Protect' | 'Allow';
+    /** How long a controller is left alone after a rollout or a change of scale; 0: not at all. */
+    readonly stabilization: Seconds;
+    /** How long a move is not undone; 0: neither cooldown nor quarantine. */
+    readonly cooldown: Seconds;
   };
 }
 
@@ -90,18 +113,14 @@ export function resolveOptions(
       excludedNamespaces,
       foreignPods,
     },
-    budgets: spec.budgets.map((budget) => ({
-      maxMoves: budget.maxMoves,
-      maxConcurrent: budget.maxConcurrent,
-      perOwner: budget.perOwner === undefined ? undefined : resolveLimit(budget.perOwner),
-      perNode: budget.perNode,
-      perNamespace: budget.perNamespace,
-    })),
+    budgets: spec.budgets.map(resolveBudget),
     protections: {
       minPodAge: parseDuration(spec.protections.minPodAge),
       minReplicas: spec.protections.minReplicas,
       priorityThreshold: spec.protections.priorityThreshold,
       localStorage: spec.protections.localStorage,
+      stabilization: parseDuration(spec.protections.stabilization),
+      cooldown: parseDuration(spec.protections.cooldown),
     },
   };
 }
@@ -123,6 +142,29 @@ function resolveStrategy(strategy: RebalancePolicySpec['strategy']): StrategyOpt
     default:
       return strategy.type satisfies never;
   }
+}
+
+/** The zone of a cron expression that names none. */
+export const DEFAULT_ZONE = 'Etc/UTC';
+
+function resolveBudget(budget: RebalancePolicySpec['budgets'][number], place: number): BudgetOptions {
+  const { perOwner, maxOverhead, window, schedule, duration, timeZone = DEFAULT_ZONE } = budget;
+  return {
+    place,
+    maxMoves: budget.maxMoves,
+    maxConcurrent: budget.maxConcurrent,
+    perOwner: perOwner === undefined ? undefined : resolveLimit(perOwner),
+    perNode: budget.perNode,
+    perNamespace: budget.perNamespace,
+    overhead:
+      maxOverhead === undefined || window === undefined
+        ? undefined
+        : { limit: parseDuration(maxOverhead), window: parseDuration(window) },
+    window:
+      schedule === undefined || duration === undefined
+        ? undefined
+        : { schedule, timeZone, duration: parseDuration(duration) },
+  };
 }
 
 function resolveLimit(limit: number | string): Limit {

@@ -5,20 +5,27 @@ import type { Holds } from './holds.ts';
 import type { AcceptedMove } from './judge.ts';
 import { meanOf, toFraction } from './load.ts';
 import type { Move, Rejection } from './plan.ts';
+import { BUDGET_NAMES, type RejectionCode } from './rejection-codes.ts';
 import { countCodes } from './rejections.ts';
 import type { SearchResult } from './search.ts';
 import type { SequencedMove } from './sequence.ts';
+import type { StartupTimes } from './startup.ts';
 
 /** The moves for people and other programs, with names instead of places of pods and nodes. */
-export function describeMoves(cluster: Cluster, moves: readonly SequencedMove[]): readonly Move[] {
+export function describeMoves(
+  cluster: Cluster,
+  moves: readonly SequencedMove[],
+  startup: StartupTimes,
+): readonly Move[] {
   const places = new Map(moves.map(({ pod }, place) => [pod, place]));
-  return moves.map((move) => describeMove(cluster, move, places));
+  return moves.map((move) => describeMove(cluster, move, places, startup));
 }
 
 function describeMove(
   { pods, nodes, owners }: Cluster,
   move: SequencedMove,
   places: ReadonlyMap<number, number>,
+  startup: StartupTimes,
 ): Move {
   const pod = pods[move.pod];
   const from = nodes[move.from]?.name;
@@ -36,6 +43,7 @@ function describeMove(
     to,
     load: toFraction(move.load),
     gain: toFraction(move.gain),
+    cost: startup.of(owner.uid),
     reason: `adds ${share(move.load)} to its node: ${source}, ${target}, ${worth(move, pods)}`,
     after: move.needs,
     partner: move.partner === undefined ? undefined : places.get(move.partner),
@@ -74,6 +82,29 @@ export function unmovableMessage({ inScope, of }: Holds, { home, pods }: Cluster
   const reasons = [...counts].sort(([left, many], [right, more]) => more - many || (left < right ? -1 : 1));
   const list = reasons.map(([code, times]) => `${code} ${times}`).join(', ');
   return list === '' ? 'no pod is in scope' : `no pod may be moved: ${list}`;
+}
+
+const BUDGET_CODES: ReadonlySet<RejectionCode> = new Set(BUDGET_NAMES);
+
+/**
+ * The budget that stands in the way of most moves, in its own words, when some would help and budgets allow none of them;
+ * `undefined` when no budget does.
+ */
+export function exhaustedMessage(
+  { pods }: Cluster,
+  { of }: Holds,
+  rejections: readonly Rejection[],
+): string | undefined {
+  const held = new Set(pods.flatMap(({ uid }, pod) => (of(pod) === undefined ? [] : [uid])));
+  const refused = rejections.filter(({ pod, code }) => BUDGET_CODES.has(code) && !held.has(pod.uid));
+  const [most] = countCodes(refused);
+  const example = refused.find(({ code }) => code === most?.[0]);
+  if (most === undefined || example === undefined) {
+    return undefined;
+  }
+  return example.code === 'MaxMoves'
+    ? example.message
+    : `${example.code} keeps ${count(most[1], 'pod')} where ${most[1] === 1 ? 'it is' : 'they are'}: ${example.message}`;
 }
 
 /** What stands in the way when no move helps, most frequent first, and what capacity is missing if any is. */

@@ -7,6 +7,8 @@ export interface Owner {
   readonly ref: OwnerRef;
   /** `undefined`: its kind is unknown, or the file does not hold it. */
   readonly workload: WorkloadInfo | undefined;
+  /** The controller above it, such as the Deployment of a ReplicaSet, as far as the snapshot knows it. */
+  readonly top: WorkloadInfo | undefined;
   /** Desired replicas; where its kind has none or it is unknown, its pods in the snapshot. */
   readonly replicas: number;
 }
@@ -38,7 +40,8 @@ export function indexOwners(pods: readonly PodInfo[], workloads: ClusterSnapshot
   });
   const list = refs.map((ref, place): Owner => {
     const workload = workloads.get(ref.uid);
-    return { ref, workload, replicas: workload?.replicas ?? counts[place] ?? 0 };
+    const top = workloads.get(workload?.owner?.uid ?? '');
+    return { ref, workload, top, replicas: workload?.replicas ?? counts[place] ?? 0 };
   });
   return { list, ofPod };
 }

@@ -33,8 +33,34 @@ export interface Participation {
   readonly coverage: MetricsCoverage;
 }
 
-/** Taints with which other autoscalers mark nodes that they are about to remove (execution.md, anti-thrash). */
-const DRAIN_TAINTS: ReadonlySet<string> = new Set(['ToBeDeletedByClusterAutoscaler', 'karpenter.sh/disrupted']);
+/**
+ * Taints with which others mark nodes that they are about to remove (execution.md, anti-thrash). The candidate of the
+ * cluster autoscaler is marked softly (PreferNoSchedule) before it is drained; a pod that came would keep it.
+ */
+const DRAIN_TAINTS: ReadonlySet<string> = new Set([
+  // cluster-autoscaler, utils/taints.
+  'ToBeDeletedByClusterAutoscaler',
+  'DeletionCandidateOfClusterAutoscaler',
+  // Karpenter since v1, and its v1beta1.
+  'karpenter.sh/disrupted',
+  'karpenter.sh/disruption',
+  // GKE, before maintenance of the host or the end of a spot instance.
+  'cloud.google.com/impending-node-termination',
+  // AWS node termination handler with TAINT_NODE.
+  'aws-node-termination-handler/spot-itn',
+  'aws-node-termination-handler/scheduled-maintenance',
+  'aws-node-termination-handler/asg-lifecycle-termination',
+  'aws-node-termination-handler/rebalance-recommendation',
+]);
+
+/** Why a node takes no pods any more, and gives none to us: it is being removed; `undefined` when it is not. */
+export function drainOf({ taints, terminating }: NodeInfo): string | undefined {
+  if (terminating) {
+    return 'it is being deleted';
+  }
+  const taint = taints.find(({ key }) => DRAIN_TAINTS.has(key));
+  return taint === undefined ? undefined : `an autoscaler is draining it (taint ${taint.key})`;
+}
 
 /** What participation is judged by. `nodes` and `pods` are those of the snapshot, in order. */
 export interface ParticipationInput {
@@ -92,10 +118,7 @@ function unfit(node: NodeInfo, { load }: PolicyOptions, tolerated: (node: NodeIn
   if (!load.resources.some(({ name }) => node.allocatable[name] > 0)) {
     return `it offers no ${load.resources.map(({ name }) => name).join(' and no ')}`;
   }
-  if (node.taints.some(({ key }) => DRAIN_TAINTS.has(key))) {
-    return 'an autoscaler is draining it';
-  }
-  return tolerated(node) ? undefined : 'no pod that may be moved tolerates its taints';
+  return drainOf(node) ?? (tolerated(node) ? undefined : 'no pod that may be moved tolerates its taints');
 }
 
 /** Remembers verdicts per combination of taints, of which there are few. */

@@ -15,6 +15,8 @@ export interface Move {
   readonly load: number;
   /** Points of node capacity (0.01 = one percentage point) by which the higher of the two nodes falls. */
   readonly gain: number;
+  /** Service that the move is expected to cost: from the eviction until the replacement is Ready. */
+  readonly cost: Seconds;
   /** One sentence with the numbers behind the move. */
   readonly reason: string;
   /** Places in `Plan.moves` of earlier moves that must have left their nodes first; ascending. */
@@ -57,6 +59,8 @@ export type PlanOutcome =
   | { readonly kind: 'Balanced'; readonly message: string }
   /** Imbalance is above the trigger, but no allowed move helps enough; the message says what stands in the way. */
   | { readonly kind: 'NoBeneficialMove'; readonly message: string }
+  /** Moves would help, but budgets allow none of them; the message names the budget. */
+  | { readonly kind: 'BudgetExhausted'; readonly message: string }
   /** Fewer than two nodes take part, or no pod may be moved at all. */
   | { readonly kind: 'NothingToBalance'; readonly message: string }
   /** No Metrics API, or no metrics objects in the file. */

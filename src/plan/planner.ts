@@ -1,15 +1,18 @@
 import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { budgetsInForce } from './budgets/in-force.ts';
+import { type BudgetHistory, createBudgets } from './budgets/index.ts';
 import { type PdbLookup, pdbLookup } from './budgets/pod-disruption-budget.ts';
 import { type Cluster, indexCluster } from './cluster.ts';
 import { planHash } from './hash.ts';
+import { historyOf } from './history.ts';
 import { findHolds, type Holds } from './holds.ts';
 import { imbalanceOf } from './imbalance.ts';
 import { toFraction, toLoad } from './load.ts';
 import { gateMessage } from './metrics-gate.ts';
 import type { PolicyOptions } from './options.ts';
 import { locatePods, sortNodes, sortPods } from './order.ts';
-import { balancedMessage, describeMoves, unhelpedMessage, unmovableMessage } from './outcome.ts';
+import { balancedMessage, describeMoves, exhaustedMessage, unhelpedMessage, unmovableMessage } from './outcome.ts';
 import { indexOwners } from './owners.ts';
 import { type Participation, participation } from './participation.ts';
 import type { Plan, PlanOutcome, Rejection } from './plan.ts';
@@ -46,7 +49,7 @@ function withoutMetrics(survey: Survey, options: PolicyOptions): Plan | undefine
 }
 
 function withMetrics(survey: Survey, options: PolicyOptions): Plan {
-  const { pods, holds, pdbs } = survey;
+  const { snapshot, pods, holds, pdbs, history } = survey;
   const cluster = clusterOf(survey, options);
   const state = initialState(cluster);
   const early = earlyOutcome(survey, cluster, spreadOf(state), options);
@@ -55,7 +58,8 @@ function withMetrics(survey: Survey, options: PolicyOptions): Plan {
     const rejections = rejectAll(pods, holds, nobody, explain);
     return finish(survey, options, early.outcome, { rejections, cluster, state });
   }
-  const result = search(state, pdbs, options);
+  const budgets = createBudgets(budgetsInForce(options.budgets, snapshot.takenAt), cluster, pdbs, history);
+  const result = search(state, budgets, options);
   const explain = stayReason(survey, cluster, result.explain);
   const rejections = rejectAll(pods, holds, (pod) => result.movedPods.has(pod), explain);
   const outcome = outcomeOf(result, cluster, survey, rejections);
@@ -68,6 +72,7 @@ interface Survey {
   readonly pods: readonly PodInfo[];
   readonly subjects: Subjects;
   readonly pdbs: PdbLookup;
+  readonly history: BudgetHistory;
   readonly holds: Holds;
   readonly participation: Participation;
 }
@@ -77,7 +82,8 @@ function surveyOf(snapshot: ClusterSnapshot, options: PolicyOptions): Survey {
   const pods = sortPods(snapshot.pods);
   const owners = indexOwners(pods, snapshot.workloads);
   const pdbs = pdbLookup(snapshot.pdbs);
-  const holds = findHolds(snapshot, pods, owners, pdbs, options);
+  const history = historyOf(snapshot, { pods, owners }, options);
+  const holds = findHolds(snapshot, pods, owners, pdbs, options, history.cooldowns);
   const movable = new Set<SchedulingConstraints>();
   pods.forEach(({ constraints }, pod) => {
     if (isFree(holds, pod)) {
@@ -86,7 +92,7 @@ function surveyOf(snapshot: ClusterSnapshot, options: PolicyOptions): Survey {
   });
   const subjects = { pods, nodes, owners, located: locatePods(pods, nodes) };
   const takesPart = participation({ snapshot, nodes, pods, movable, options });
-  return { snapshot, pods, subjects, pdbs, holds, participation: takesPart };
+  return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart };
 }
 
 function isFree({ inScope, of }: Holds, pod: number): boolean {
@@ -188,7 +194,11 @@ function outcomeOf(
   if (result.moves.length > 0) {
     return { kind: 'Moves' };
   }
-  return { kind: 'NoBeneficialMove', message: unhelpedMessage(result, cluster, survey.holds, rejections) };
+  const message = unhelpedMessage(result, cluster, survey.holds, rejections);
+  const exhausted = result.discarded === undefined ? exhaustedMessage(cluster, survey.holds, rejections) : undefined;
+  return exhausted === undefined
+    ? { kind: 'NoBeneficialMove', message }
+    : { kind: 'BudgetExhausted', message: exhausted };
 }
 
 interface Findings {
@@ -201,7 +211,7 @@ interface Findings {
 
 function finish(survey: Survey, { strategy }: PolicyOptions, outcome: PlanOutcome, findings: Findings): Plan {
   const { cluster, state, result, rejections } = findings;
-  const moves = cluster === undefined ? [] : describeMoves(cluster, result?.moves ?? []);
+  const moves = cluster === undefined ? [] : describeMoves(cluster, result?.moves ?? [], survey.history.startup);
   const before = cluster === undefined ? {} : imbalanceOf(cluster.tables, cluster.home);
   const spread = state === undefined ? 0 : toFraction(spreadOf(state));
   return {

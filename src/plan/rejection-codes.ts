@@ -32,13 +32,24 @@ export const PROTECTION_NAMES = [
   'Job',
   'DoNotEvict',
   'OutOfScope',
+  'Rollout',
+  'Cooldown',
+  'Quarantine',
   'UnsupportedConstraint',
 ] as const;
 /** A rule that forbids to move a pod whatever the plan. */
 export type ProtectionName = (typeof PROTECTION_NAMES)[number];
 
 /** Budgets of a policy, and the PodDisruptionBudgets of the cluster. */
-export const BUDGET_NAMES = ['MaxMoves', 'PerOwner', 'PerNode', 'PerNamespace', 'PodDisruptionBudget'] as const;
+export const BUDGET_NAMES = [
+  'MaxMoves',
+  'MaxOverhead',
+  'PerOwner',
+  'PerNode',
+  'PerNamespace',
+  'PodDisruptionBudget',
+  'Cooldown',
+] as const;
 /** A budget that a move would exceed. */
 export type BudgetName = (typeof BUDGET_NAMES)[number];
 

@@ -1,5 +1,4 @@
-import { createBudgets } from './budgets/index.ts';
-import type { PdbLookup } from './budgets/pod-disruption-budget.ts';
+import type { Budgets } from './budgets/index.ts';
 import { explainStay } from './explain.ts';
 import { percent } from './format.ts';
 import { type AcceptedMove, createJudge, type Judge } from './judge.ts';
@@ -28,13 +27,12 @@ export interface SearchResult {
 
 /**
  * Lets the strategy propose until it has nothing more to say, and disposes of every proposal. Moves that gain less than
- * `minImprovement` together are discarded. `start` is not changed.
+ * `minImprovement` together are discarded. `start` is not changed; `budgets` are spent.
  */
-export function search(start: State, pdbs: PdbLookup, options: PolicyOptions): SearchResult {
+export function search(start: State, budgets: Budgets, options: PolicyOptions): SearchResult {
   const strategy = strategyFor(options.strategy);
   const minGain = toLoad(options.thresholds.minGain);
   const state = start.fork();
-  const budgets = createBudgets(options.budgets, state.cluster, pdbs);
   const judge = createJudge(state, budgets, strategy.judgedBy, minGain);
   converse(strategy.propose(state, judge.terms), judge);
   const bounds = strategy.bounds(state);

@@ -9,7 +9,10 @@ import { API_VERSION } from '../api/v1alpha1/schema.ts';
 import { formatDecimal } from '../model/decimal.ts';
 import { formatInstant } from '../model/instant.ts';
 import { LOAD_RESOURCES } from '../model/resources.ts';
+import { count } from '../plan/format.ts';
 import type { Imbalance, ImbalanceByResource, Move, Plan, Rejection } from '../plan/plan.ts';
+import { BUDGET_NAMES } from '../plan/rejection-codes.ts';
+import { countCodes } from '../plan/rejections.ts';
 
 /** Label that names a plan's policy. */
 const POLICY_LABEL = 'evenkeel.dev/policy';
@@ -56,7 +59,7 @@ function ownership({ metadata }: RebalancePolicy): Partial<RebalancePlan['metada
   };
 }
 
-function moveSpec({ pod, owner, from, to, load, gain, reason }: Move): RebalancePlan['spec']['moves'][number] {
+function moveSpec({ pod, owner, from, to, load, gain, cost, reason }: Move): RebalancePlan['spec']['moves'][number] {
   return {
     pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
     owner: { kind: owner.kind, name: owner.name, uid: owner.uid },
@@ -64,6 +67,7 @@ function moveSpec({ pod, owner, from, to, load, gain, reason }: Move): Rebalance
     to,
     load: formatDecimal(load),
     gain: formatDecimal(gain),
+    cost: formatDecimal(cost),
     reason: reason.slice(0, 512),
   };
 }
@@ -86,11 +90,23 @@ function rejectionCounts(rejections: readonly Rejection[]): Record<string, numbe
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The outcome in one sentence. */
-export function outcomeMessage({ outcome, moves, spread }: Plan): string {
-  return outcome.kind === 'Moves'
-    ? `${moves.length} moves take the spread between the highest and the lowest node from ${formatDecimal(spread.before)} to ${formatDecimal(spread.planned)}`
-    : outcome.message;
+/** The outcome in one sentence, with the budgets that kept pods from being moved as well. */
+export function outcomeMessage(plan: Plan): string {
+  const { outcome, moves, spread } = plan;
+  if (outcome.kind !== 'Moves') {
+    return outcome.message;
+  }
+  const change = `from ${formatDecimal(spread.before)} to ${formatDecimal(spread.planned)}`;
+  return `${moves.length} moves take the spread between the highest and the lowest node ${change}${budgetNote(plan)}`;
+}
+
+const BUDGET_CODES: ReadonlySet<string> = new Set(BUDGET_NAMES);
+
+/** `; budgets hold 12 more pods: MaxMoves 10, PerNode 2`; empty when they hold none. */
+export function budgetNote({ rejections }: Plan): string {
+  const refused = rejections.filter(({ code }) => BUDGET_CODES.has(code));
+  const parts = countCodes(refused).map(([code, times]) => `${code} ${times}`);
+  return refused.length === 0 ? '' : `; budgets hold ${count(refused.length, 'more pod')}: ${parts.join(', ')}`;
 }
 
 /** Imbalance before and as planned, as decimal strings. */

@@ -4,7 +4,7 @@ import { renderMarkdownTable, renderTable } from './table.ts';
 
 type Table = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
 
-const NUMBERS = new Set(['LOAD', 'GAIN', 'PODS', 'MEAN', 'EMA', 'STDDEV', 'RANGE', 'MAX']);
+const NUMBERS = new Set(['LOAD', 'GAIN', 'COST', 'PODS', 'MEAN', 'EMA', 'STDDEV', 'RANGE', 'MAX']);
 
 /** The plan for a terminal; `wide` adds owner and reason of each move and every listed rejection. */
 export function planTable(plan: RebalancePlan, wide: boolean): string {
@@ -61,14 +61,14 @@ function imbalanceRows({ status }: RebalancePlan): Table {
 }
 
 function moveRows({ spec }: RebalancePlan, wide: boolean): Table {
-  const header = ['POD', 'FROM', 'TO', 'LOAD', 'GAIN', ...(wide ? ['OWNER', 'REASON'] : [])];
-  const rows = spec.moves.map(({ pod, owner, from, to, load, gain, reason }) => [
+  const header = ['POD', 'FROM', 'TO', 'LOAD', 'GAIN', ...(wide ? ['COST', 'OWNER', 'REASON'] : [])];
+  const rows = spec.moves.map(({ pod, owner, from, to, load, gain, cost = '-', reason }) => [
     `${pod.namespace}/${pod.name}`,
     from,
     to,
     load,
     gain,
-    ...(wide ? [`${owner.kind}/${owner.name}`, reason] : []),
+    ...(wide ? [cost, `${owner.kind}/${owner.name}`, reason] : []),
   ]);
   return [header, rows];
 }

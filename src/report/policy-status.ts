@@ -5,6 +5,7 @@ import { formatInstant } from '../model/instant.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import type { Plan } from '../plan/plan.ts';
 import { applyVerdicts, type Verdict, type Verdicts } from './conditions.ts';
+import { budgetNote } from './plan-resource.ts';
 
 const HISTORY = 10;
 const TOP_MOVES = 20;
@@ -94,6 +95,8 @@ function converged({ outcome, moves }: Plan): Verdict {
     case 'MetricsUnavailable':
     case 'MetricsIncomplete':
       return { status: 'Unknown', reason: outcome.kind, message: outcome.message };
+    case 'BudgetExhausted':
+      return { status: 'False', reason: outcome.kind, message: outcome.message };
     default:
       return { status: 'True', reason: outcome.kind, message: outcome.message };
   }
@@ -101,12 +104,13 @@ function converged({ outcome, moves }: Plan): Verdict {
 
 function planReady(policy: RebalancePolicy, { plan, aboveTrigger, consecutive }: RunFacts): Verdict {
   const { outcome, moves } = plan;
+  const note = budgetNote(plan);
   if (outcome.kind !== 'Moves') {
     return { status: 'False', reason: outcome.kind, message: outcome.message };
   }
   const { mode } = policy.spec;
   if (mode === 'DryRun') {
-    const message = `${moves.length} moves; mode DryRun carries none of them out`;
+    const message = `${moves.length} moves; mode DryRun carries none of them out${note}`;
     return { status: 'True', reason: 'DryRun', message };
   }
   if (aboveTrigger < consecutive) {
@@ -115,7 +119,7 @@ function planReady(policy: RebalancePolicy, { plan, aboveTrigger, consecutive }:
   }
   return mode === 'Approve'
     ? { status: 'True', reason: 'AwaitingApproval', message: `${moves.length} moves wait for: evenkeel approve PLAN` }
-    : { status: 'True', reason: 'Planned', message: `${moves.length} moves` };
+    : { status: 'True', reason: 'Planned', message: `${moves.length} moves${note}` };
 }
 
 function executing(plan: RebalancePlan | undefined, suspended: boolean): Verdict {

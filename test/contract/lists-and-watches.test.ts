@@ -299,6 +299,42 @@ describe('a snapshot', () => {
     await expect(createClusterReader(client(metrics)).snapshot(NEVER)).rejects.toThrow('API group "metrics.k8s.io"');
   });
 
+  describe('knows what was moved before', () => {
+    const plans = '/apis/evenkeel.dev/v1alpha1/rebalanceplans';
+    const owner = { kind: 'ReplicaSet', name: 'web', uid: 'o' };
+    const pod = { namespace: 'shop', name: 'web-1', uid: 'p' };
+    const plan = {
+      metadata: { name: 'even-1' },
+      spec: { moves: [{ pod, owner, from: 'a', to: 'b' }] },
+      status: { moves: [{ podUID: 'p', phase: 'Evicting', attempt: 0, startedAt: '2026-01-01T10:00:00Z' }] },
+    };
+    const historyWith = async (answer: Handler) => {
+      const { pastMoves, problems } = await createClusterReader(
+        client(await start(route({ [plans]: answer }))),
+      ).snapshot(NEVER);
+      return { moves: pastMoves.map(({ pod: moved, phase }) => `${moved.name} ${phase}`), problems };
+    };
+
+    it('from the plans on the cluster', async () => {
+      expect(await historyWith(json(listOf([plan])))).toEqual({ moves: ['web-1 InFlight'], problems: [] });
+    });
+
+    it('which is nothing where our kinds are not installed', async () => {
+      const gone: Handler = (_, response) => response.writeHead(404).end('404 page not found');
+      expect(await historyWith(gone)).toEqual({ moves: [], problems: [] });
+    });
+
+    it('and says so where they may not be read', async () => {
+      const { moves, problems } = await historyWith(status(403));
+      expect(moves).toEqual([]);
+      expect(problems).toEqual([
+        expect.stringContaining(
+          'RebalancePlans cannot be read, so cooldown and maxOverhead know of no earlier moves: ',
+        ),
+      ]);
+    });
+  });
+
   it('holds each object once when a list begins anew', async () => {
     let asked = 0;
     const nodes: Handler = (seen, response, socket) => {

@@ -44,7 +44,7 @@ export function demoPolicy(strategy: StrategyName): object {
     strategy: { type: strategy },
     thresholds: { trigger: '0.05', consecutive: 1 },
     budgets: [{ maxMoves: 100, maxConcurrent: 8 }],
-    protections: { minPodAge: '0s' },
+    protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
   });
 }
 

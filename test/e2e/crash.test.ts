@@ -33,7 +33,7 @@ it('finishes the plan after kill -9 in its middle, and evicts no pod twice', { t
       interval: '10s',
       thresholds: { trigger: '0.05', consecutive: 1 },
       budgets: [{ maxMoves: 100, maxConcurrent: 3 }],
-      protections: { minPodAge: '0s' },
+      protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
     }),
   ]);
   let kills = 0;

@@ -16,7 +16,7 @@ const patience = { timeoutMilliseconds: 180_000 };
 const quick = {
   interval: '10s',
   thresholds: { trigger: '0.05', consecutive: 1 },
-  protections: { minPodAge: '0s' },
+  protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
 };
 
 let cp: ControlPlane;

@@ -133,6 +133,7 @@ async function attempt(
     stored: policy === undefined ? undefined : { policy, invalid: [] },
     options: policy === undefined ? undefined : resolveOptions(policy.spec),
     maxConcurrent,
+    stop: undefined,
   };
   try {
     const plan = stale ?? w.plans.of(PLAN);

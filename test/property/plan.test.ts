@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
-import { bytes, milliCpu } from '../../src/model/units.ts';
+import { bytes, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { applyPlan } from '../support/apply-plan.ts';
 import { healthySnapshot, optionsArbitrary, wildSample } from '../support/arbitraries.ts';
-import { aBudget, aNode, aSample, greedyLb, refineLb, someOptions } from '../support/builders.ts';
+import { aBudget, aNode, aPastMove, aSample, greedyLb, NOW, refineLb, someOptions } from '../support/builders.ts';
 import { isTolerated } from '../support/naive-scheduler.ts';
 import { bestPossibleHighest, misplacedPods, type Picture, pictureOf, ROUNDING } from '../support/oracle.ts';
 
@@ -147,6 +147,65 @@ describe('any plan', () => {
           }
           const allowed = snapshot.pdbs[0]?.disruptionsAllowed ?? 1000;
           expect(moves.filter(({ owner }) => owner.name === 'web').length).toBeLessThanOrEqual(allowed);
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it('keeps budgets in windows and over time at every prefix: those that are open, and only those (invariant 3)', () => {
+    // It is 08:00 in UTC; the first window is open, the second is not.
+    const windows = { open: '0 8 * * *', closed: '0 9 * * *' } as const;
+    const startups: Readonly<Record<string, number>> = { web: 5, api: 20, db: 40 };
+    const limits = fc.record({
+      when: fc.constantFrom('always', 'open', 'closed'),
+      maxMoves: fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined }),
+      limit: fc.option(fc.integer({ min: 0, max: 300 }), { nil: undefined }),
+      window: fc.constantFrom(60, 3600),
+    });
+    const losses = fc.record({ ago: fc.integer({ min: 0, max: 4000 }), lost: fc.integer({ min: 0, max: 90 }) });
+    fc.assert(
+      fc.property(
+        healthySnapshot({ plain: true }),
+        fc.constantFrom(refineLb({ overload: 1 }), greedyLb(), greedyLb({ minimizeMoves: false })),
+        fc.array(limits, { maxLength: 3 }),
+        fc.array(losses, { maxLength: 4 }),
+        (snapshot, strategy, entries, past) => {
+          const pods = snapshot.pods.map((pod) => {
+            const startup = startups[pod.owner?.name ?? ''] ?? 0;
+            return { ...pod, readySince: epochSeconds(pod.createdAt + startup) };
+          });
+          const pastMoves = past.map(({ ago, lost }, index) =>
+            aPastMove(`gone-${index}`, {
+              owner: { kind: 'ReplicaSet', name: 'gone', uid: 'gone' },
+              startedAt: epochSeconds(NOW - ago),
+              unavailable: seconds(lost),
+            }),
+          );
+          const budgets = entries.map(({ when, maxMoves, limit, window }) =>
+            aBudget({
+              maxMoves,
+              overhead: limit === undefined ? undefined : { limit: seconds(limit), window: seconds(window) },
+              window:
+                when === 'always'
+                  ? undefined
+                  : { schedule: windows[when], timeZone: 'Etc/UTC', duration: seconds(3600) },
+            }),
+          );
+          const options = someOptions({ strategy, budgets, thresholds: { trigger: 0, minGain: 0 } });
+          const { moves } = plan({ ...snapshot, pods, pastMoves }, options);
+          const cost = moves.reduce((sum, { owner }) => sum + (startups[owner.name] ?? 0), 0);
+          expect(moves.reduce((sum, move) => sum + move.cost, 0)).toBe(cost);
+          for (const { maxMoves = 1000, limit = 1e9, window } of entries.filter(({ when }) => when !== 'closed')) {
+            const inside = ({ ago, lost }: { ago: number; lost: number }): number =>
+              Array.from({ length: lost }, (_, second) => second - ago).filter((second) => second >= -window).length;
+            const lost = past.reduce((sum, each) => sum + inside(each), 0);
+            expect(moves.length).toBeLessThanOrEqual(maxMoves);
+            expect(moves.length === 0 || lost + cost <= limit).toBe(true);
+          }
+          if (entries.every(({ when }) => when === 'closed')) {
+            expect(moves).toEqual(plan({ ...snapshot, pods }, { ...options, budgets: [] }).moves);
+          }
         },
       ),
       RUNS,

@@ -151,6 +151,7 @@ function assemble(
     namespaces: new Map([['shop', new Map()]]),
     pdbs: pdb === undefined ? [] : [aPdb('web', { selector: selecting({ app: 'web' }), disruptionsAllowed: pdb })],
     storage: NO_STORAGE,
+    pastMoves: [],
     usage: { nodes: new Map(nodeSamples), pods: samples },
     problems: [],
   };

@@ -1,4 +1,5 @@
 import type { Allocatable, NodeInfo, Taint, TaintEffect } from '../../src/model/node.ts';
+import type { PastMove } from '../../src/model/past-move.ts';
 import type {
   HostPort,
   PodAffinityTerm,
@@ -12,8 +13,9 @@ import { EVERYTHING, type Labels, type Selector } from '../../src/model/selector
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { type ClaimInfo, NO_STORAGE, type StorageClassInfo, type VolumeInfo } from '../../src/model/storage.ts';
 import { bytes, type EpochSeconds, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
-import type { PdbInfo, WorkloadInfo } from '../../src/model/workload.ts';
+import type { PdbInfo, RolloutState, WorkloadInfo } from '../../src/model/workload.ts';
 import type { BudgetOptions, PolicyOptions } from '../../src/plan/options.ts';
+import type { Owner } from '../../src/plan/owners.ts';
 
 /** When every built snapshot is taken; pods and nodes are an hour old by default. */
 export const NOW: EpochSeconds = epochSeconds(1_800_000_000);
@@ -137,6 +139,7 @@ export function aNode(name: string, { allocatable = {}, labels: entries = {}, ..
     labels: labels({ 'kubernetes.io/hostname': name, ...entries }),
     taints: [],
     unschedulable: false,
+    terminating: false,
     ready: true,
     allocatable: offered,
     images: new Map(),
@@ -197,6 +200,39 @@ export function aWorkload(name: string, fields: Partial<WorkloadInfo> = {}): Wor
     minReadySeconds: seconds(0),
     pinnedNode: undefined,
     toleratesDisruption: false,
+    rollout: undefined,
+    changedAt: epochSeconds(NOW - 86_400),
+    ...fields,
+  };
+}
+
+/** A ReplicaSet of two replicas, as the plan knows controllers. Its uid is that of `aPod({ owner: name })`. */
+export function anOwner(name: string, fields: Partial<Owner> = {}): Owner {
+  const ref = { kind: 'ReplicaSet', name, uid: `uid-${name}` };
+  return { ref, workload: undefined, top: undefined, replicas: 2, ...fields };
+}
+
+/** A controller that has reached its spec of `replicas` pods. */
+export function aRollout(replicas: number, fields: Partial<RolloutState> = {}): RolloutState {
+  const counts = { updated: replicas, toUpdate: replicas, current: replicas, ready: replicas, available: replicas };
+  return { observed: true, ...counts, ...fields };
+}
+
+/** A move of pod `name` of ReplicaSet `web` from node-1 to node-2, where its replacement landed ten seconds later. */
+export function aPastMove(name: string, fields: Partial<PastMove> = {}): PastMove {
+  const { from = 'node-1', to = 'node-2', startedAt = epochSeconds(NOW - 7200), unavailable = seconds(10) } = fields;
+  return {
+    plan: 'default-0123456789',
+    pod: { namespace: 'shop', name, uid: `uid-shop-${name}` },
+    owner: { kind: 'ReplicaSet', name: 'web', uid: 'uid-web' },
+    from,
+    to,
+    replacement: { uid: `uid-after-${name}`, node: to },
+    phase: 'Landed',
+    startedAt,
+    endedAt: epochSeconds(startedAt + unavailable),
+    unavailable,
+    cost: seconds(30),
     ...fields,
   };
 }
@@ -292,6 +328,7 @@ export function aSnapshot(fields: SnapshotFields = {}): ClusterSnapshot {
     namespaces: new Map(),
     pdbs: [],
     storage: NO_STORAGE,
+    pastMoves: [],
     usage: 'usage' in fields ? fields.usage : samplesOf(nodes, pods, uses, daemons),
     problems: [],
     ...omit(rest, 'usage'),
@@ -338,11 +375,14 @@ export const NO_BUDGETS: readonly BudgetOptions[] = [];
 /** One budget entry. */
 export function aBudget(fields: Partial<BudgetOptions>): BudgetOptions {
   return {
+    place: 0,
     maxMoves: undefined,
     maxConcurrent: undefined,
     perOwner: undefined,
     perNode: undefined,
     perNamespace: undefined,
+    overhead: undefined,
+    window: undefined,
     ...fields,
   };
 }
@@ -384,6 +424,8 @@ export function someOptions(fields: OptionFields = {}): PolicyOptions {
       minReplicas: 2,
       priorityThreshold: 1_000_000,
       localStorage: 'Protect',
+      stabilization: seconds(600),
+      cooldown: seconds(600),
       ...fields.protections,
     },
   };

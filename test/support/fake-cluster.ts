@@ -1,5 +1,6 @@
 import type { PlacementHint } from '../../src/api/v1alpha1/placement-hint.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
+import type { PastMove } from '../../src/model/past-move.ts';
 import { type PodInfo, type PodRef, podKey } from '../../src/model/pod.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { NO_STORAGE } from '../../src/model/storage.ts';
@@ -51,6 +52,8 @@ export interface FakeCluster {
   steerable: boolean;
   /** Whether the Metrics API is served. */
   metered: boolean;
+  /** What the plans on the cluster remember. */
+  history: () => readonly PastMove[];
 }
 
 /** Time until the API server sees a new hint. */
@@ -80,6 +83,7 @@ export function fakeCluster(
     bindTo: (_, hinted) => hinted ?? emptiest(cluster),
     steerable: true,
     metered: true,
+    history: () => [],
   };
   return cluster;
 }
@@ -107,7 +111,7 @@ function serverTime(clock: FakeClock) {
   return epochSeconds(Math.floor(clock.now()));
 }
 
-function snapshotOf({ nodes, pods, workloads, metered }: FakeCluster, clock: FakeClock): ClusterSnapshot {
+function snapshotOf({ nodes, pods, workloads, metered, history }: FakeCluster, clock: FakeClock): ClusterSnapshot {
   const takenAt = serverTime(clock);
   const sorted = [...pods.values()].sort((a, b) => (`${podKey(a)}/${a.uid}` < `${podKey(b)}/${b.uid}` ? -1 : 1));
   const sample = (used: readonly PodInfo[]): UsageSample => ({
@@ -129,6 +133,7 @@ function snapshotOf({ nodes, pods, workloads, metered }: FakeCluster, clock: Fak
     namespaces: new Map([['shop', new Map()]]),
     pdbs: [],
     storage: NO_STORAGE,
+    pastMoves: history(),
     usage: metered ? usage : undefined,
     problems: [],
   };

@@ -18,7 +18,7 @@ export function aNode(name: string, changes: Partial<NodeInfo> = {}): NodeInfo {
 
 /** A ReplicaSet of three. */
 export function aWorkload(name: string, changes: Partial<WorkloadInfo> = {}): WorkloadInfo {
-  return buildWorkload(name, { replicas: 3, ...changes });
+  return buildWorkload(name, { replicas: 3, changedAt: epochSeconds(NOON - 86_400), ...changes });
 }
 
 /** The owner reference that pods of a workload carry. */

@@ -3,6 +3,7 @@ import type { LoopPorts } from '../../src/control/loop.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';
+import { projectPastMoves } from '../../src/observe/project/past-moves.ts';
 import type { EventRecord } from '../../src/ports.ts';
 import { type FakeClock, fakeClock } from './fake-clock.ts';
 import { type FakeCluster, fakeCluster } from './fake-cluster.ts';
@@ -35,6 +36,10 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
   const clock = fakeClock();
   const cluster = fakeCluster(clock, nodes, workloads, pods);
   const plans = fakePlans();
+  cluster.history = () =>
+    [...plans.stored.values()]
+      .flatMap((plan) => projectPastMoves({ ...plan }).moves)
+      .sort((a, b) => a.startedAt - b.startedAt);
   const policies = fakePolicies();
   const events: EventRecord[] = [];
   const ended: string[] = [];

@@ -71,6 +71,7 @@ export function generateSnapshot(options: GenerateOptions): ClusterSnapshot {
     namespaces: new Map(deployments.map(({ namespace }) => [namespace, new Map([['name', namespace]])])),
     pdbs: deployments.filter((_, index) => index % 10 === 0).map(pdbOf),
     storage: NO_STORAGE,
+    pastMoves: [],
     usage: usageOf(nodes, placed, daemons),
     problems: [],
   };

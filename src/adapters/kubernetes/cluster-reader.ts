@@ -18,6 +18,8 @@ import { listAll, listObjects } from './list.ts';
 import { createOwnerSelectors } from './owner-selector.ts';
 import { RESOURCES, type ResourceRef } from './resource.ts';
 import {
+  HISTORY_SOURCE,
+  isHistoryMissing,
   isMetricsMissing,
   METRICS_SOURCES,
   SNAPSHOT_SOURCES,
@@ -60,12 +62,15 @@ export function createClusterReader(client: ApiClient): ClusterReader {
 
 async function readSnapshot(client: ApiClient, signal: AbortSignal): Promise<ClusterSnapshot> {
   const builder = createSnapshotBuilder();
-  const sources = [...SNAPSHOT_SOURCES, ...METRICS_SOURCES];
-  const times = await runConcurrently(sources, CONCURRENT_LISTS, signal, (source, limited) =>
-    METRICS_SOURCES.includes(source)
+  const sources = [...SNAPSHOT_SOURCES, ...METRICS_SOURCES, HISTORY_SOURCE];
+  const times = await runConcurrently(sources, CONCURRENT_LISTS, signal, (source, limited) => {
+    if (source === HISTORY_SOURCE) {
+      return readHistory(client, builder, limited);
+    }
+    return METRICS_SOURCES.includes(source)
       ? readMetrics(client, source, builder, limited)
-      : readSource(client, source, builder, limited),
-  );
+      : readSource(client, source, builder, limited);
+  });
   const known = times.filter((time) => time !== undefined);
   return builder.finish(epochSeconds(known.length === 0 ? client.options.clock.now() : Math.min(...known)));
 }
@@ -102,6 +107,28 @@ async function readMetrics(
     }
     builder.forget(source.kind);
     builder.report(`the Metrics API cannot be read: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** Where our kinds are not installed, nothing was moved; where they may not be read, the plan says what it does not know. */
+async function readHistory(
+  client: ApiClient,
+  builder: SnapshotBuilder,
+  signal: AbortSignal,
+): Promise<EpochSeconds | undefined> {
+  try {
+    return await readSource(client, HISTORY_SOURCE, builder, signal);
+  } catch (error) {
+    if (!isHistoryMissing(error)) {
+      throw error;
+    }
+    builder.forget(HISTORY_SOURCE.kind);
+    if (error.kind === 'Forbidden') {
+      builder.report(
+        `RebalancePlans cannot be read, so cooldown and maxOverhead know of no earlier moves: ${error.message}`,
+      );
+    }
     return undefined;
   }
 }

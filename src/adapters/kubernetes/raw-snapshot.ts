@@ -3,7 +3,14 @@ import { isObject, type JsonObject } from '../../observe/json.ts';
 import type { SnapshotKind } from '../../observe/kinds.ts';
 import type { ApiClient } from './client.ts';
 import { listAll } from './list.ts';
-import { isMetricsMissing, METRICS_SOURCES, SNAPSHOT_SOURCES, type SnapshotSource } from './snapshot-sources.ts';
+import {
+  HISTORY_SOURCE,
+  isHistoryMissing,
+  isMetricsMissing,
+  METRICS_SOURCES,
+  SNAPSHOT_SOURCES,
+  type SnapshotSource,
+} from './snapshot-sources.ts';
 
 /** Objects as the API server lists them, trimmed one by one, and when that began by the server's clock. */
 export interface RawSnapshot<Kept> {
@@ -27,6 +34,7 @@ export async function listRawSnapshot<Kept>(
   for (const source of SNAPSHOT_SOURCES) {
     times.push(await listSource(client, source, objects, trim, signal));
   }
+  await listHistory(client, objects, trim, signal);
   let metricsServed = true;
   for (const source of METRICS_SOURCES) {
     try {
@@ -39,6 +47,21 @@ export async function listRawSnapshot<Kept>(
     }
   }
   return { objects, takenAt: epochSeconds(Math.min(...times)), metricsServed };
+}
+
+async function listHistory<Kept>(
+  client: ApiClient,
+  objects: Kept[],
+  trim: (kind: SnapshotKind, object: JsonObject) => Kept,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await listSource(client, HISTORY_SOURCE, objects, trim, signal);
+  } catch (error) {
+    if (!isHistoryMissing(error)) {
+      throw error;
+    }
+  }
 }
 
 async function listSource<Kept>(

@@ -37,6 +37,14 @@ export const METRICS_SOURCES: readonly SnapshotSource[] = [
   source('PodMetrics', RESOURCES.podMetrics),
 ];
 
+/** What was moved before; a cluster without our kinds has no history. */
+export const HISTORY_SOURCE: SnapshotSource = source('RebalancePlan', RESOURCES.plans);
+
+/** Whether our kinds are not installed, or the caller may not read them: anybody who may read pods may plan. */
+export function isHistoryMissing(error: unknown): error is ApiError {
+  return isApiError(error, 'NotServed', 'NotFound', 'Forbidden');
+}
+
 /** Whether the Metrics API is not there, or its server does not answer. */
 export function isMetricsMissing(error: unknown): error is ApiError {
   return isApiError(error, 'NotServed', 'NotFound') || (isApiError(error, 'ServerError') && error.status === 503);

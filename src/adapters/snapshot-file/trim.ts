@@ -100,6 +100,34 @@ const WORKLOAD: Mask = {
     minReadySeconds: true,
     template: { spec: { nodeName: true } },
     podFailurePolicy: true,
+    updateStrategy: { type: true, rollingUpdate: { partition: true } },
+  },
+  status: {
+    observedGeneration: true,
+    replicas: true,
+    updatedReplicas: true,
+    readyReplicas: true,
+    availableReplicas: true,
+    conditions: [{ type: true, lastUpdateTime: true }],
+  },
+};
+
+const POD_REF: Mask = { namespace: true, name: true, uid: true };
+/** What plans work cooldown, quarantine and lost service out from; the rejections of a plan are no part of it. */
+const PLAN: Mask = {
+  metadata: METADATA,
+  spec: { moves: [{ pod: POD_REF, owner: { kind: true, name: true, uid: true }, from: true, to: true, cost: true }] },
+  status: {
+    moves: [
+      {
+        podUID: true,
+        phase: true,
+        startedAt: true,
+        finishedAt: true,
+        unavailableSeconds: true,
+        replacement: { uid: true, node: true },
+      },
+    ],
   },
 };
 
@@ -153,6 +181,7 @@ const MASKS: Readonly<Record<SnapshotKind, Mask>> = {
   CSIDriver: { metadata: METADATA, spec: { storageCapacity: true } },
   NodeMetrics: { metadata: METADATA, timestamp: true, window: true, usage: true },
   PodMetrics: { metadata: METADATA, timestamp: true, window: true, containers: [{ name: true, usage: true }] },
+  RebalancePlan: PLAN,
 };
 
 /**
@@ -189,7 +218,7 @@ function isListMask(mask: Exclude<Mask, true>): mask is readonly [Mask] {
 }
 
 /** Conditions that a plan reads. */
-const READ_CONDITIONS = new Set<unknown>(['Ready', 'PodResizePending']);
+const READ_CONDITIONS = new Set<unknown>(['Ready', 'PodResizePending', 'Progressing']);
 
 /**
  * Without conditions that no plan reads. Volumes are there only where they matter, with their name, the kind of their source

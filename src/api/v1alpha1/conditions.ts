@@ -32,6 +32,7 @@ export const CONDITION_REASONS = [
   'AwaitingFirstRun',
   'Balanced',
   'NoBeneficialMove',
+  'BudgetExhausted',
   'NothingToBalance',
   'DryRun',
   'AwaitingConsecutive',

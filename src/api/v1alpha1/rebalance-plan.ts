@@ -81,6 +81,12 @@ export const RebalancePlanSpec = Type.Object(
         to: text(253, { description: 'Node that its replacement should land on.' }),
         load: text(32, { description: 'What the pod adds to the load of `from`, fraction of capacity.' }),
         gain: text(32, { description: 'Points of node capacity by which the higher of the two nodes falls.' }),
+        cost: Type.Optional(
+          text(32, {
+            description:
+              'Seconds of service that the move is expected to cost: from the eviction to a Ready replacement.',
+          }),
+        ),
         reason: text(512, { description: 'Why, with numbers.' }),
       }),
       {
@@ -135,6 +141,12 @@ export const MoveStatus = Type.Object({
       },
       { description: 'The pod that its controller made instead.' },
     ),
+  ),
+  unavailableSeconds: Type.Optional(
+    integer(0, 86400, {
+      description:
+        'Service that the move cost: seconds from startedAt until the replacement was Ready, or until it was given up.',
+    }),
   ),
   outcome: Type.Optional(text(512, { description: 'What came of it, for people.' })),
 });

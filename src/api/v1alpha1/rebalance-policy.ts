@@ -164,7 +164,7 @@ const budget = Type.Object(
     perOwner: Type.Optional(
       countOrPercent({
         description:
-          'Pods of one controller that a plan moves; a percentage of its replicas is rounded up. Default no limit.',
+          'Pods of one controller that a plan moves. A percentage is of its replicas and is rounded up, as that of a PodDisruptionBudget is: 25% of 2 is 1, of 5 is 2; only 0% is 0. Default no limit.',
       }),
     ),
     perNode: Type.Optional(
@@ -173,13 +173,52 @@ const budget = Type.Object(
     perNamespace: Type.Optional(
       integer(0, 1000, { description: 'Pods of one namespace that a plan moves. Default no limit.' }),
     ),
+    maxOverhead: Type.Optional(
+      duration('0s', '1000h', {
+        description:
+          'Pod-seconds of service that moves may cost within `window`: the seconds from each eviction until its replacement is Ready, in sum over all moves of all policies that the RebalancePlans on the cluster record. Measured; what is not measured yet counts as the measured start-up time of its controller, or 30s where nothing was measured. Default no limit.',
+      }),
+    ),
+    window: Type.Optional(
+      duration('1m', '24h', {
+        description: 'How far maxOverhead looks back, sliding, such as 1h. It needs maxOverhead and the reverse.',
+      }),
+    ),
+    schedule: Type.Optional(
+      text(100, {
+        description:
+          'When the entry begins to apply, for `duration`: a cron expression with five fields (minute, hour, day of month, month, day of week), not both days restricted. Outside of these windows the entry does not limit. A beginning at a local time that a change of clocks skips is at the change; one that comes twice counts once. Default: it applies always.',
+      }),
+    ),
+    duration: Type.Optional(
+      duration('1m', '168h', {
+        description:
+          'How long the entry applies from each beginning, in elapsed time: a window over a change of clocks is as long as any other. It needs schedule and the reverse.',
+      }),
+    ),
+    timeZone: Type.Optional(text(64, { description: 'IANA time zone of the schedule. Default Etc/UTC.' })),
   },
   {
-    description: 'Limits that apply together.',
+    description: 'Limits that apply together, always or in windows of time.',
     [CEL_KEYWORD]: [
       {
-        rule: 'has(self.maxMoves) || has(self.maxConcurrent) || has(self.perOwner) || has(self.perNode) || has(self.perNamespace)',
-        message: 'a budget must limit something: write maxMoves, maxConcurrent, perOwner, perNode or perNamespace',
+        rule: 'has(self.maxMoves) || has(self.maxConcurrent) || has(self.perOwner) || has(self.perNode) || has(self.perNamespace) || has(self.maxOverhead)',
+        message:
+          'a budget must limit something: write maxMoves, maxConcurrent, perOwner, perNode, perNamespace or maxOverhead',
+      },
+      {
+        rule: 'has(self.maxOverhead) == has(self.window)',
+        message:
+          'maxOverhead and window belong together: write both, such as maxOverhead: 10m with window: 1h, or neither',
+      },
+      {
+        rule: 'has(self.schedule) == has(self.duration)',
+        message:
+          'schedule and duration belong together: write both, such as schedule: "0 8 * * 1-5" with duration: 10h, or neither',
+      },
+      {
+        rule: '!has(self.timeZone) || has(self.schedule)',
+        message: 'timeZone needs a schedule: add schedule and duration, or remove timeZone',
       },
     ],
   },
@@ -202,6 +241,16 @@ const protections = Type.Object(
     localStorage: oneOf(['Protect', 'Allow'], {
       description: 'Whether pods with emptyDir or hostPath volumes stay; a move loses that data. Default Protect.',
       default: 'Protect',
+    }),
+    stabilization: duration('0s', '168h', {
+      description:
+        'Pods of a controller are not moved while it or its Deployment rolls out or scales (its spec is not observed yet, or updated, ready or available replicas differ from it), nor for this long after it was created or rolled out (condition Progressing), or after it got a pod that is not the replacement of a move. 0s: they are moved all the same. Default 10m.',
+      default: '10m',
+    }),
+    cooldown: duration('0s', '24h', {
+      description:
+        'For this long after pods of a controller were moved from or to a node, its pods do not leave that node, and do not go to a node that they were moved away from. Doubled with each change of direction within 24h, up to 24h. Two misses in a row (the replacement landed elsewhere) hold all of its pods as long. A pod that came back to a node that it had left holds them for 24h (quarantine). 0s: none of this. Default 10m.',
+      default: '10m',
     }),
   },
   { description: 'What is never moved.', default: {} },
@@ -246,7 +295,7 @@ export const RebalancePolicySpec = Type.Object(
     scope,
     budgets: Type.Array(budget, {
       description:
-        'All apply and the most restrictive wins. Default one budget: 10 moves, 2 at a time, 25% of an owner, 2 per node, 5 per namespace.',
+        'All that are in force apply and the most restrictive wins; one that cannot be evaluated allows nothing. Default one budget: 10 moves, 2 at a time, 25% of an owner, 2 per node, 5 per namespace.',
       default: [{ maxMoves: 10, maxConcurrent: 2, perOwner: '25%', perNode: 2, perNamespace: 5 }],
       minItems: 1,
       maxItems: 20,
@@ -255,7 +304,11 @@ export const RebalancePolicySpec = Type.Object(
     }),
     protections,
     steering,
-    historyLimit: integer(1, 100, { description: 'Finished plans that are kept. Default 10.', default: 10 }),
+    historyLimit: integer(1, 100, {
+      description:
+        'Finished plans that are kept. Plans of the last 24h that evicted pods are kept besides, the newest hundred of them: cooldown, quarantine and maxOverhead are worked out from them, and what is deleted by hand is forgotten. Default 10.',
+      default: 10,
+    }),
   },
   {
     description: 'What to balance, how, when, and within which limits. Everything has a default; {} only reports.',

@@ -33,6 +33,7 @@ export function projectNode(object: JsonObject, interner: Interner): NodeInfo {
     labels: interner.labels(textEntriesAt(metadata.object, 'labels', 'metadata')),
     taints: objectsAt(spec, 'taints', 'spec').map((taint, index) => readTaint(taint, `spec.taints[${index}]`)),
     unschedulable: booleanAt(spec, 'unschedulable', 'spec'),
+    terminating: metadata.terminating,
     ready: readCondition(status, 'Ready')?.isTrue ?? (metadata.handWritten && status.conditions === undefined),
     allocatable: { ...toResourceVector(amounts), pods: podSlots(amounts) },
     images: readImages(status, interner),

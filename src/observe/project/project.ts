@@ -10,6 +10,7 @@ import { type ProjectedCsiDriver, type ProjectedCsiNode, projectCsiDriver, proje
 import { type ProjectedSample, projectNodeMetrics, projectPodMetrics } from './metrics.ts';
 import { projectNamespace } from './namespace.ts';
 import { projectNode } from './node.ts';
+import { type ProjectedPlan, projectPastMoves } from './past-moves.ts';
 import { type ProjectedPdb, projectPdb } from './pdb.ts';
 import { type ProjectedPod, projectPod } from './pod.ts';
 import { type ProjectedPriorityClass, projectPriorityClass } from './priority-class.ts';
@@ -31,7 +32,8 @@ export type Projected =
   | { readonly table: 'csiNodes'; readonly value: ProjectedCsiNode }
   | { readonly table: 'csiDrivers'; readonly value: ProjectedCsiDriver }
   | { readonly table: 'nodeSamples'; readonly value: ProjectedSample }
-  | { readonly table: 'podSamples'; readonly value: ProjectedSample };
+  | { readonly table: 'podSamples'; readonly value: ProjectedSample }
+  | { readonly table: 'plans'; readonly value: ProjectedPlan };
 
 /** The planner's view of an object. Throws MalformedField when the object is not what the API says of its kind. */
 export function project(kind: SnapshotKind, candidate: unknown, interner: Interner): Projected {
@@ -68,6 +70,8 @@ export function project(kind: SnapshotKind, candidate: unknown, interner: Intern
       return { table: 'nodeSamples', value: projectNodeMetrics(object) };
     case 'PodMetrics':
       return { table: 'podSamples', value: projectPodMetrics(object) };
+    case 'RebalancePlan':
+      return { table: 'plans', value: projectPastMoves(object) };
     default:
       return kind satisfies never;
   }

@@ -1,7 +1,7 @@
-import { seconds } from '../../model/units.ts';
-import type { WorkloadInfo } from '../../model/workload.ts';
-import { integerAt, type JsonObject, MalformedField, objectAt, objectsAt, textAt } from '../json.ts';
-import { readController, readMetadata } from './metadata.ts';
+import { type EpochSeconds, epochSeconds, seconds } from '../../model/units.ts';
+import type { RolloutState, WorkloadInfo } from '../../model/workload.ts';
+import { integerAt, type JsonObject, MalformedField, objectAt, objectsAt, textAt, timestampAt } from '../json.ts';
+import { type Metadata, readController, readMetadata } from './metadata.ts';
 
 /** Kinds that own pods, or own what owns pods. */
 export const WORKLOAD_KINDS = [
@@ -30,7 +30,59 @@ export function projectWorkload(object: JsonObject, kind: WorkloadKind): Workloa
     minReadySeconds: seconds(countAt(spec, 'minReadySeconds') ?? 0),
     pinnedNode: textAt(template, 'nodeName', 'spec.template.spec') || undefined,
     toleratesDisruption: kind === 'Job' && ignoresDisruption(spec),
+    rollout: readRollout(object, metadata, kind, spec),
+    changedAt: epochSeconds(Math.max(metadata.createdAt, kind === 'Deployment' ? progressedAt(object) : 0)),
   };
+}
+
+/**
+ * What the status says of the spec. A controller leaves out counts that are 0. `undefined` where the kind has no such
+ * status, and for an object written by hand (no uid) without one.
+ */
+function readRollout(
+  object: JsonObject,
+  { object: meta, handWritten }: Metadata,
+  kind: WorkloadKind,
+  spec: JsonObject,
+): RolloutState | undefined {
+  const status = objectAt(object, 'status', '');
+  if (kind === 'DaemonSet' || kind === 'Job' || (status === undefined && handWritten)) {
+    return undefined;
+  }
+  const counts = status ?? {};
+  const reached = (key: string): number => integerAt(counts, key, 'status') ?? 0;
+  return {
+    observed: reached('observedGeneration') >= (integerAt(meta, 'generation', 'metadata') ?? 0),
+    updated: rollsOut(kind, spec) ? reached('updatedReplicas') : undefined,
+    toUpdate: (readReplicas(spec, kind) ?? 0) - partitionOf(kind, spec),
+    current: reached('replicas'),
+    ready: reached('readyReplicas'),
+    available: reached('availableReplicas'),
+  };
+}
+
+/** Whether the kind replaces pods of an older template by itself. */
+function rollsOut(kind: WorkloadKind, spec: JsonObject): boolean {
+  const strategy = kind === 'StatefulSet' ? (objectAt(spec, 'updateStrategy', 'spec') ?? {}) : {};
+  return kind === 'Deployment' || (kind === 'StatefulSet' && strategy.type !== 'OnDelete');
+}
+
+/** Replicas of a StatefulSet that are meant to stay on their old template. */
+function partitionOf(kind: WorkloadKind, spec: JsonObject): number {
+  if (kind !== 'StatefulSet') {
+    return 0;
+  }
+  const strategy = objectAt(spec, 'updateStrategy', 'spec') ?? {};
+  const rolling = objectAt(strategy, 'rollingUpdate', 'spec.updateStrategy') ?? {};
+  return integerAt(rolling, 'partition', 'spec.updateStrategy.rollingUpdate') ?? 0;
+}
+
+/** When a Deployment last rolled out; 1970 when it does not say. */
+function progressedAt(object: JsonObject): EpochSeconds {
+  const conditions = objectsAt(objectAt(object, 'status', '') ?? {}, 'conditions', 'status');
+  const index = conditions.findIndex(({ type }) => type === 'Progressing');
+  const condition = conditions[index] ?? {};
+  return timestampAt(condition, 'lastUpdateTime', `status.conditions[${index}]`) ?? epochSeconds(0);
 }
 
 /** Replicas that the kind asks for; 1 when its spec is silent. A DaemonSet has none, a Job its parallelism. */

@@ -12,8 +12,8 @@ export interface BudgetRefusal {
 export interface Budget {
   /** What a refusal rules out besides the move that was refused. */
   readonly reach: Reach;
-  /** `undefined`: yes. */
-  readonly check: (pod: number) => BudgetRefusal | undefined;
+  /** `undefined`: yes. Without `to`, whether the pod may be moved to any node at all, as far as that can be said. */
+  readonly check: (pod: number, to?: number) => BudgetRefusal | undefined;
   /** The pod is moved. */
   readonly spend: (pod: number) => void;
   /** Takes back what was spent for the pod. */

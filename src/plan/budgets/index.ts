@@ -1,8 +1,10 @@
 import type { Cluster } from '../cluster.ts';
-import type { BudgetOptions } from '../options.ts';
 import type { BudgetName } from '../rejection-codes.ts';
 import type { Budget } from './budget.ts';
+import { type Cooldowns, targetCooldown } from './cooldown.ts';
+import type { ActiveBudget } from './in-force.ts';
 import { maxMoves, smallestMaxMoves } from './max-moves.ts';
+import { maxOverhead, type OverheadHistory } from './max-overhead.ts';
 import { perNamespace } from './per-namespace.ts';
 import { perNode } from './per-node.ts';
 import { perOwner } from './per-owner.ts';
@@ -15,15 +17,32 @@ export interface Budgets {
   readonly maxMoves: number;
 }
 
-/** All budgets of one plan, unspent. All apply, so the most restrictive wins; the widest refusal is reported first. */
-export function createBudgets(entries: readonly BudgetOptions[], cluster: Cluster, pdbs: PdbLookup): Budgets {
-  const limit = smallestMaxMoves(entries);
+/** What was moved before, as far as budgets depend on it. */
+export interface BudgetHistory extends OverheadHistory {
+  readonly cooldowns: Cooldowns;
+}
+
+/**
+ * All budgets of one plan, unspent. `entries` are those in force at its time. All apply, so the most restrictive wins;
+ * the widest refusal is reported first.
+ */
+export function createBudgets(
+  entries: readonly ActiveBudget[],
+  cluster: Cluster,
+  pdbs: PdbLookup,
+  history: BudgetHistory,
+): Budgets {
   const budgets = {
-    MaxMoves: maxMoves(limit),
+    MaxMoves: maxMoves(entries),
+    MaxOverhead: maxOverhead(entries, cluster.owners, history),
     PerNode: perNode(entries, cluster),
     PerNamespace: perNamespace(entries, cluster.pods),
     PerOwner: perOwner(entries, cluster.owners),
     PodDisruptionBudget: podDisruptionBudget(pdbs, cluster.pods),
+    Cooldown: targetCooldown(history.cooldowns, cluster),
   } satisfies Record<BudgetName, Budget | undefined>;
-  return { budgets: Object.values(budgets).filter((budget) => budget !== undefined), maxMoves: limit };
+  return {
+    budgets: Object.values(budgets).filter((budget) => budget !== undefined),
+    maxMoves: smallestMaxMoves(entries),
+  };
 }

@@ -1,15 +1,16 @@
 import { MAX_MOVES } from '../../api/v1alpha1/rebalance-plan.ts';
-import type { BudgetOptions } from '../options.ts';
 import { type Budget, type BudgetRefusal, isSpent } from './budget.ts';
+import type { ActiveBudget } from './in-force.ts';
 
 /** The smallest `maxMoves` of the entries, and never more than a RebalancePlan can hold. */
-export function smallestMaxMoves(entries: readonly BudgetOptions[]): number {
+export function smallestMaxMoves(entries: readonly ActiveBudget[]): number {
   return Math.min(MAX_MOVES, ...entries.flatMap((entry) => entry.maxMoves ?? []));
 }
 
 /** Moves of one plan. */
-export function maxMoves(limit: number): Budget {
-  const refusal: BudgetRefusal = { code: 'MaxMoves', message: `the plan has its ${limit} moves`, numbers: { limit } };
+export function maxMoves(entries: readonly ActiveBudget[]): Budget {
+  const limit = smallestMaxMoves(entries);
+  const refusal: BudgetRefusal = { code: 'MaxMoves', message: describe(entries, limit), numbers: { limit } };
   let moves = 0;
   return {
     reach: 'Plan',
@@ -21,4 +22,16 @@ export function maxMoves(limit: number): Budget {
       moves -= 1;
     },
   };
+}
+
+/** Names the entry that limits when it does so for a time only, or allows nothing at all. */
+function describe(entries: readonly ActiveBudget[], limit: number): string {
+  const entry = entries.find(({ maxMoves }) => maxMoves === limit);
+  if (entry?.until !== undefined) {
+    const allowed = limit === 0 ? 'no moves' : `no more than ${limit} moves`;
+    return `${allowed} ${entry.until}: budgets[${entry.place}]`;
+  }
+  return entry !== undefined && limit === 0
+    ? `no moves: budgets[${entry.place}] has maxMoves 0`
+    : `the plan has its ${limit} moves`;
 }

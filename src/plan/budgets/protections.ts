@@ -4,6 +4,7 @@ import { count } from '../format.ts';
 import type { PolicyOptions } from '../options.ts';
 import type { Owner } from '../owners.ts';
 import type { ProtectionName } from '../rejection-codes.ts';
+import type { Cooldowns } from './cooldown.ts';
 
 /** Why a pod is not moved whatever the plan. */
 export interface Protection {
@@ -16,6 +17,9 @@ export interface Protection {
 export interface ProtectionContext {
   readonly options: PolicyOptions['protections'];
   readonly now: EpochSeconds;
+  /** Why a controller is left alone, whichever of its pods it is about. */
+  readonly rollout: (owner: Owner) => Protection | undefined;
+  readonly cooldowns: Cooldowns;
 }
 
 /** scheduling.SystemCriticalPriority: nothing that users define is that important. */
@@ -34,9 +38,22 @@ const STAY_ANNOTATIONS: readonly (readonly [key: string, asks: (value: string) =
 type Rule = (pod: PodInfo, owner: Owner | undefined, context: ProtectionContext) => Protection | undefined;
 
 /**
- * Every protection but OutOfScope, in the order in which they are reported: what a pod is comes before how it is doing.
+ * Every protection but OutOfScope, in the order in which they are reported: what a pod is comes before how it is doing,
+ * and that before how its controller is doing.
  */
-const RULES: readonly Rule[] = [kindOfPod, importance, stateOfPod, age, replicas, dataOnNode, jobOf, wish, unsupported];
+const RULES: readonly Rule[] = [
+  kindOfPod,
+  importance,
+  stateOfPod,
+  age,
+  replicas,
+  dataOnNode,
+  jobOf,
+  wish,
+  unsupported,
+  rollout,
+  cooldown,
+];
 
 /**
  * The first rule of execution.md, "What is never moved", that applies to a pod; `undefined` when it may be moved.
@@ -175,6 +192,18 @@ function wish({ annotations }: PodInfo): Protection | undefined {
 function unsupported({ constraints }: PodInfo): Protection | undefined {
   const [first] = constraints.unsupported;
   return first === undefined ? undefined : refuse('UnsupportedConstraint', `${first.filter}: ${first.detail}`);
+}
+
+function rollout(_pod: PodInfo, owner: Owner | undefined, context: ProtectionContext): Protection | undefined {
+  return owner === undefined ? undefined : context.rollout(owner);
+}
+
+function cooldown(
+  { nodeName }: PodInfo,
+  owner: Owner | undefined,
+  { cooldowns }: ProtectionContext,
+): Protection | undefined {
+  return owner === undefined || nodeName === undefined ? undefined : cooldowns.ofSource(owner.ref.uid, nodeName);
 }
 
 function refuse(code: ProtectionName, message: string, numbers: Record<string, number> = {}): Protection {

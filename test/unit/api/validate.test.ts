@@ -33,7 +33,14 @@ describe('validatePolicy', () => {
       thresholds: { trigger: '0.10', minGain: '0.005', minImprovement: '0.02', consecutive: 3 },
       scope: { namespaceSelector: {}, podSelector: {}, nodeSelector: {} },
       budgets: [{ maxMoves: 10, maxConcurrent: 2, perOwner: '25%', perNode: 2, perNamespace: 5 }],
-      protections: { minPodAge: '5m', minReplicas: 2, priorityThreshold: 1_000_000, localStorage: 'Protect' },
+      protections: {
+        minPodAge: '5m',
+        minReplicas: 2,
+        priorityThreshold: 1_000_000,
+        localStorage: 'Protect',
+        stabilization: '10m',
+        cooldown: '10m',
+      },
       steering: { mode: 'Auto' },
       historyLimit: 10,
     });
@@ -164,7 +171,42 @@ describe('validatePolicy', () => {
     [
       'an empty budget',
       { budgets: [{ maxMoves: 1 }, {}] },
-      'spec.budgets[1]: a budget must limit something: write maxMoves, maxConcurrent, perOwner, perNode or perNamespace',
+      'spec.budgets[1]: a budget must limit something: write maxMoves, maxConcurrent, perOwner, perNode, perNamespace or maxOverhead',
+    ],
+    [
+      'a window that limits nothing',
+      { budgets: [{ schedule: '0 8 * * *', duration: '1h' }] },
+      'spec.budgets[0]: a budget must limit something: write maxMoves, ',
+    ],
+    [
+      'overhead without a window',
+      { budgets: [{ maxOverhead: '10m' }] },
+      'spec.budgets[0]: maxOverhead and window belong together: write both, such as maxOverhead: 10m with window: 1h',
+    ],
+    [
+      'a sliding window of nothing',
+      { budgets: [{ maxMoves: 1, window: '1h' }] },
+      'spec.budgets[0]: maxOverhead and window belong together',
+    ],
+    [
+      'a sliding window longer than the history that is kept',
+      { budgets: [{ maxOverhead: '10m', window: '25h' }] },
+      'spec.budgets[0].window: must be a duration between 1m and 24h',
+    ],
+    [
+      'a schedule without a duration',
+      { budgets: [{ maxMoves: 0, schedule: '0 8 * * *' }] },
+      'spec.budgets[0]: schedule and duration belong together: write both, such as schedule: "0 8 * * 1-5" with duration: 10h',
+    ],
+    [
+      'a duration without a schedule',
+      { budgets: [{ maxMoves: 0, duration: '1h' }] },
+      'spec.budgets[0]: schedule and duration belong together',
+    ],
+    [
+      'the zone of a budget without a schedule',
+      { budgets: [{ maxMoves: 0, timeZone: 'Europe/Rome' }] },
+      'spec.budgets[0]: timeZone needs a schedule: add schedule and duration, or remove timeZone',
     ],
     [
       'interval and schedule',
@@ -206,6 +248,18 @@ describe('validatePolicy', () => {
 
   it.each<[string, unknown]>([
     ['the bounds of durations', { interval: '24h', load: { maxAge: '10s' }, protections: { minPodAge: '0s' } }],
+    [
+      'every way to limit',
+      {
+        budgets: [
+          { maxMoves: 10, maxConcurrent: 2, perOwner: '25%', perNode: 2, perNamespace: 5 },
+          { maxOverhead: '10m', window: '1h' },
+          { maxMoves: 0, schedule: '0 8 * * 1-5', duration: '10h', timeZone: 'Europe/Rome' },
+          { maxOverhead: '1m', window: '24h', schedule: '0 0 * * *', duration: '168h' },
+        ],
+      },
+    ],
+    ['the bounds of anti-thrash', { protections: { stabilization: '0s', cooldown: '24h' } }],
     ['a duration of several units', { interval: '1h30m' }],
     ['the bounds of a decimal', { strategy: { refineLB: { overload: '1.0' } } }],
     ['the other bound', { strategy: { refineLB: { overload: '10.0' } } }],

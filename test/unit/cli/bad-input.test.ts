@@ -77,6 +77,21 @@ const POLICIES: readonly (readonly [claim: string, text: string, says: readonly 
     ['interval and schedule exclude each other: keep one'],
   ],
   ['a zone without schedule', policy({ timeZone: 'Europe/Rome' }), ['add schedule, or remove timeZone']],
+  [
+    'a budget whose window has no length',
+    policy({ budgets: [{ maxMoves: 0, schedule: '0 8 * * 1-5' }] }),
+    ['spec.budgets[0]: schedule and duration belong together'],
+  ],
+  [
+    'a budget whose schedule is none',
+    policy({ budgets: [{ maxMoves: 0, schedule: '0 8 * *', duration: '1h' }] }),
+    [':8:', 'spec.budgets[0].schedule: schedule "0 8 * *" has 4 fields: write five'],
+  ],
+  [
+    'a budget in a zone that does not exist',
+    policy({ budgets: [{ maxMoves: 0, schedule: '0 8 * * *', duration: '1h', timeZone: 'Rome' }] }),
+    [':10:', 'spec.budgets[0].timeZone: timeZone "Rome" is not an IANA time zone'],
+  ],
   ['a schedule with six fields', policy({ schedule: '0 0 3 * * *' }), ['has 6 fields: write five']],
   ['a schedule out of range', policy({ schedule: '99 3 * * *' }), ['is not a cron expression']],
   ['a schedule with both days', policy({ schedule: '0 3 1 * 1' }), ['restricts both day of month and day of week']],

@@ -92,7 +92,7 @@ describe('runLoop', () => {
 
   it('in mode Automatic acts in the third run above the trigger, not before, and levels the nodes', async () => {
     const w = tilted();
-    w.policies.apply('even', AUTOMATIC);
+    w.policies.apply('even', { ...AUTOMATIC, protections: { cooldown: '0s' } });
     await play(w, 19);
     expect(evictions(w)).toEqual([]);
     expect(plansOf(w)).toEqual([]);
@@ -139,6 +139,63 @@ describe('runLoop', () => {
     expect(new Set(others)).toEqual(new Set(['Aborted']));
   });
 
+  it('stops a running plan when a window closes the cluster to moves, says until when, and goes on after it', async () => {
+    const w = tilted();
+    w.cluster.delays.ready = 60;
+    const office = { maxMoves: 0, schedule: '1 12 * * *', duration: '1h', timeZone: 'Etc/UTC' };
+    w.policies.apply('even', { ...AUTOMATIC, budgets: [{ maxConcurrent: 1 }, office] });
+    await play(w, 600);
+    const [plan] = plansOf(w);
+    expect(plan?.status).toMatchObject({
+      phase: 'Aborted',
+      message: 'budgets[1] came into force after the plan was made, until 13:01 Etc/UTC',
+    });
+    expect(w.cluster.accepted).toHaveLength(1);
+    expect(condition(w, 'even', 'PlanReady')).toBe('False BudgetExhausted');
+    expect(condition(w, 'even', 'Converged')).toBe('False BudgetExhausted');
+    expect(messageOf(w, 'even', 'PlanReady')).toBe('no moves until 13:01 Etc/UTC: budgets[1]');
+    expect(w.events.filter(({ reason }) => reason === 'BudgetExhausted').map(({ note }) => note)).toEqual([
+      'no moves until 13:01 Etc/UTC: budgets[1]',
+    ]);
+    await play(w, 3_600);
+    expect(w.cluster.accepted.length).toBeGreaterThan(1);
+  });
+
+  it('stops a running plan when its moves cost more service than was expected', async () => {
+    const w = tilted();
+    // Pods were Ready 100 s after their creation: two such starts fit in, but not one of 200 s and one of 100 s.
+    w.cluster.delays.ready = 200;
+    const budgets = [
+      { maxConcurrent: 1, perNode: 2 },
+      { maxOverhead: '290s', window: '1h' },
+    ];
+    w.policies.apply('even', { ...AUTOMATIC, budgets });
+    await play(w, 600);
+    const [plan] = plansOf(w);
+    expect(plan?.spec.moves.map(({ cost }) => cost)).toEqual(['100', '100']);
+    expect(plan?.status?.moves?.map(({ phase }) => phase)).toEqual(['Landed', 'Aborted']);
+    expect(plan?.status?.message).toMatch(
+      /^19\d s of service were lost in the last 3600 s, the next move would cost 100 s: maxOverhead of budgets\[1\] allows 290 s$/,
+    );
+    expect(plan?.status?.moves?.[0]?.unavailableSeconds).toBeGreaterThanOrEqual(200);
+    expect(messageOf(w, 'even', 'PlanReady')).toMatch(/^MaxOverhead keeps \d pods where they are: a start takes /);
+    expect(w.cluster.accepted).toHaveLength(1);
+  });
+
+  it('takes no controller up again within its cooldown', async () => {
+    const w = tilted();
+    w.policies.apply('even', { ...AUTOMATIC, budgets: [{ perNode: 2, perOwner: 1 }] });
+    const plansByOwner = () => {
+      const moves = plansOf(w).flatMap(({ metadata, spec }) =>
+        spec.moves.map(({ owner }) => ({ owner: owner.name, plan: metadata.name })),
+      );
+      return [...Map.groupBy(moves, ({ owner }) => owner).values()].map(({ length }) => length);
+    };
+    await play(w, 540);
+    expect(plansOf(w)).toHaveLength(2);
+    expect(plansByOwner()).toEqual([1, 1, 1, 1]);
+  });
+
   it('ends a plan whose policy was deleted, and looks after the others', async () => {
     const w = tilted();
     w.cluster.delays.ready = 60;
@@ -153,12 +210,17 @@ describe('runLoop', () => {
     const w = tilted();
     w.policies.apply('bad', { mode: 'Auto', thresholds: { trigger: 0.1 } });
     w.policies.apply('cron', { schedule: '0 0 1 * 1' });
+    w.policies.apply('never', { budgets: [{ maxMoves: 0, schedule: '0 0 30 2 *', duration: '1h' }] });
     w.policies.apply('even', {});
     await play(w, 60);
     expect(condition(w, 'bad', 'Accepted')).toBe('False InvalidSpec');
     expect(messageOf(w, 'bad', 'Accepted')).toContain('spec.thresholds.trigger: is 0.1 but must be a string');
     expect(condition(w, 'bad', 'Ready')).toBe('False InvalidSpec');
     expect(condition(w, 'cron', 'Accepted')).toBe('False InvalidSchedule');
+    expect(condition(w, 'never', 'Accepted')).toBe('False InvalidSchedule');
+    expect(messageOf(w, 'never', 'Accepted')).toBe(
+      'spec.budgets[0].schedule: schedule "0 0 30 2 *" is not a cron expression: 30 2 is an impossible day of month for the given month',
+    );
     expect(condition(w, 'even', 'Accepted')).toBe('True Valid');
     expect(plansOf(w).map(({ spec }) => spec.policy.name)).toEqual(['even']);
   });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import type { MoveStatus, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { decide } from '../../../src/control/propose.ts';
 import { expiredPlans, isOpen } from '../../../src/control/retention.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan as computePlan } from '../../../src/plan/planner.ts';
 import { inPhase, toRebalancePlan } from '../../../src/report/plan-resource.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
+import { fakeClock, NOON } from '../../support/fake-clock.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
 import { aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
 
@@ -94,8 +94,22 @@ describe('retention', () => {
       ended(1, 'Superseded'),
       ended(3, 'Completed'),
     ];
-    expect(expiredPlans(plans, 2).map(({ metadata }) => metadata.name)).toEqual(['Aborted-2', 'Superseded-1']);
-    expect(expiredPlans(plans, 4)).toEqual([]);
+    expect(expiredPlans(plans, 2, NOON).map(({ metadata }) => metadata.name)).toEqual(['Aborted-2', 'Superseded-1']);
+    expect(expiredPlans(plans, 4, NOON)).toEqual([]);
+  });
+
+  it('keeps plans of the last day that evicted pods, for cooldown and lost service, a hundred of them', () => {
+    const evicted = (minute: number, phase: MoveStatus['phase'] = 'Landed'): RebalancePlan => {
+      const made = aPlan(aPolicy('even'), [], { phase: 'Completed', moves: [{ podUID: 'p', phase, attempt: 0 }] });
+      const takenAt = new Date((NOON - minute * 60) * 1000).toISOString();
+      return { ...made, metadata: { name: `${minute}` }, spec: { ...made.spec, takenAt } };
+    };
+    const namesOf = (plans: readonly RebalancePlan[], limit: number) =>
+      expiredPlans(plans, limit, NOON).map(({ metadata }) => metadata.name);
+    expect(namesOf([evicted(1), evicted(2), evicted(24 * 60 - 1), evicted(24 * 60)], 1)).toEqual(['1440']);
+    expect(namesOf([evicted(1), evicted(2, 'Missed'), evicted(3, 'Failed'), evicted(4, 'Skipped')], 1)).toEqual(['4']);
+    const many = Array.from({ length: 130 }, (_, minute) => evicted(minute));
+    expect(namesOf(many, 10)).toEqual(Array.from({ length: 30 }, (_, index) => `${100 + index}`));
   });
 
   it('knows an open plan', () => {

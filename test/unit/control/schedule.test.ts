@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { scheduleOf, scheduleProblem } from '../../../src/control/schedule.ts';
+import { formatProblem } from '../../../src/api/validate.ts';
+import { scheduleOf, scheduleProblem, scheduleProblems } from '../../../src/control/schedule.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { NOON } from '../../support/fake-clock.ts';
+import { aPolicy } from '../../support/fake-objects.ts';
 
 const later = (span: number) => epochSeconds(NOON + span);
 
@@ -33,6 +35,31 @@ describe('scheduleProblem', () => {
     ],
   ])('refuses %j and says what to write', (timing, message) => {
     expect(scheduleProblem(timing)).toContain(message);
+  });
+});
+
+describe('scheduleProblems', () => {
+  const problemsOf = (spec: Readonly<Record<string, unknown>>): readonly string[] =>
+    scheduleProblems(aPolicy('even', spec).spec).map(formatProblem);
+
+  it('finds nothing in good schedules and budgets without', () => {
+    const window = { maxMoves: 0, schedule: '0 8 * * 1-5', duration: '10h', timeZone: 'Europe/Rome' };
+    expect(problemsOf({ schedule: '0 3 * * *', budgets: [{ maxMoves: 1 }, window] })).toEqual([]);
+  });
+
+  it('names every field that is wrong, in the policy and in its budgets', () => {
+    const window = { maxMoves: 0, duration: '1h' };
+    const budgets = [
+      { ...window, schedule: '0 8 * * 1-5', timeZone: 'Mars/Olympus' },
+      { ...window, schedule: '0 8 * *' },
+      { ...window, schedule: '0 22-2 * * *' },
+    ];
+    expect(problemsOf({ schedule: '0 0 1 * 1', budgets }).map((problem) => problem.slice(0, 70))).toEqual([
+      'spec.schedule: schedule "0 0 1 * 1" restricts both day of month and day of week, w'.slice(0, 70),
+      'spec.budgets[0].timeZone: timeZone "Mars/Olympus" is not an IANA time zone'.slice(0, 70),
+      'spec.budgets[1].schedule: schedule "0 8 * *" has 4 fields: write five, minute'.slice(0, 70),
+      'spec.budgets[2].schedule: schedule "0 22-2 * * *" cannot begin a window'.slice(0, 70),
+    ]);
   });
 });
 

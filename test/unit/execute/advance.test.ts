@@ -30,7 +30,7 @@ function at(span: number, run: MoveStatus, event: MoveEvent): Advanced {
 }
 
 function seen(span: number, pod: Observation['pod'], replacement?: Partial<Replacement>): MoveEvent {
-  const whole = { name: 'new', uid: 'new', node: undefined, available: false, ...replacement };
+  const whole = { name: 'new', uid: 'new', node: undefined, available: false, readySince: undefined, ...replacement };
   return { kind: 'Observed', pod, replacement: replacement === undefined ? undefined : whole, serverTime: later(span) };
 }
 
@@ -275,6 +275,15 @@ describe('advance', () => {
     expect(at(600, verifying, seen(REPLACEMENT_DEADLINE, 'Gone', replacement)).run.phase).toBe('Verifying');
     const { run } = at(601, verifying, seen(REPLACEMENT_DEADLINE + 1, 'Gone', replacement));
     expect(run).toMatchObject({ phase: 'Failed', outcome });
+  });
+
+  it('records the service that was lost: up to Ready, not to the look that found it, or up to the failure', () => {
+    const ready = { node: 'node-b', available: true, readySince: later(12) };
+    expect(at(30, move('Verifying'), seen(30, 'Gone', ready)).run.unavailableSeconds).toBe(12);
+    const early = { ...ready, readySince: later(-5) };
+    expect(at(30, move('Verifying'), seen(30, 'Gone', early)).run.unavailableSeconds).toBe(0);
+    expect(at(601, move('AwaitingReplacement'), seen(601, 'Gone')).run.unavailableSeconds).toBe(601);
+    expect(at(5, move('Verifying'), seen(5, 'Gone', { node: 'node-b' })).run.unavailableSeconds).toBeUndefined();
   });
 
   it('fails when the controller makes no replacement', () => {

@@ -3,8 +3,10 @@ import type { MovePhase, RebalancePlan } from '../../../src/api/v1alpha1/rebalan
 import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../../src/model/units.ts';
+import type { WorkloadInfo } from '../../../src/model/workload.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import { ConflictError } from '../../../src/ports.ts';
+import { aRollout } from '../../support/builders.ts';
 import { NOON } from '../../support/fake-clock.ts';
 import { placements } from '../../support/fake-cluster.ts';
 import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
@@ -29,7 +31,13 @@ function aWorld(pods: readonly PodInfo[] = PODS): World {
 }
 
 function execution(maxConcurrent = 2, changes: Partial<ExecutionPolicy> = {}): ExecutionPolicy {
-  return { stored: { policy, invalid: [] }, options: resolveOptions(policy.spec), maxConcurrent, ...changes };
+  return {
+    stored: { policy, invalid: [] },
+    options: resolveOptions(policy.spec),
+    maxConcurrent,
+    stop: undefined,
+    ...changes,
+  };
 }
 
 function put(w: World, moves: RebalancePlan['spec']['moves'], status: RebalancePlan['status'] = {}): void {
@@ -307,6 +315,44 @@ describe('step', () => {
     expect(outcomes(plan)[0]).toContain(outcome);
     expect(w.calls.filter((call) => call.startsWith('evict '))).toEqual([]);
     expect(w.calls.filter((call) => call.startsWith('dry-run '))).toEqual([]);
+  });
+
+  it('skips a move whose controller rolls out by now, or its Deployment, whatever its replicas count', async () => {
+    const deployment = aWorkload('shop', { kind: 'Deployment', uid: 'uid-shop' });
+    const owner = { kind: 'Deployment', name: 'shop', uid: 'uid-shop' };
+    const outcomeWith = async (changes: Partial<WorkloadInfo>, top: Partial<WorkloadInfo>) => {
+      const w = aWorld();
+      w.cluster.workloads.set(web.uid, { ...web, owner, ...changes });
+      w.cluster.workloads.set(deployment.uid, { ...deployment, ...top });
+      put(w, [aMove(WEB_1, 'b')]);
+      const { status } = await stepOnce(w);
+      return status?.moves?.[0]?.outcome ?? status?.moves?.[0]?.phase;
+    };
+    const moving = aRollout(3, { ready: 2, updated: 2, current: 2 });
+    expect(await outcomeWith({ rollout: moving }, { rollout: moving })).toBe('Evicting');
+    expect(await outcomeWith({ rollout: aRollout(3, { observed: false }) }, {})).toContain(
+      'has not seen its newest spec',
+    );
+    expect(await outcomeWith({}, { changedAt: epochSeconds(NOON - 60) })).toContain('Deployment shop changed 60 s ago');
+  });
+
+  it('skips a move to a node that is being deleted', async () => {
+    const w = aWorld();
+    w.cluster.nodes.set('b', aNode('b', { terminating: true }));
+    put(w, [aMove(WEB_1, 'b')]);
+    expect((await stepOnce(w)).status?.moves?.[0]).toMatchObject({
+      phase: 'Skipped',
+      outcome: 'b: it is being deleted',
+    });
+  });
+
+  it('begins nothing that a budget forbids by now, and follows moves in flight to their end', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'b')]);
+    await stepOnce(w, execution(1));
+    const stop = { reason: 'BudgetExhausted', message: 'no moves until 18:00' } as const;
+    expect((await run(w, execution(1, { stop }))).status).toMatchObject({ phase: 'Aborted', message: stop.message });
+    expect(w.plans.of(PLAN).status?.moves?.map(({ phase }) => phase)).toEqual(['Landed', 'Aborted']);
   });
 
   it('skips a move whose target is not Ready', async () => {

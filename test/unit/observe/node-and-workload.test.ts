@@ -40,6 +40,12 @@ describe('a node', () => {
     });
   });
 
+  it('is terminating from the moment of its deletion, for as long as a finalizer keeps it', () => {
+    const deletionTimestamp = '2026-01-01T00:05:00Z';
+    expect(nodeOf(aRawNode('a', { metadata: { deletionTimestamp } }))?.terminating).toBe(true);
+    expect(nodeOf(aRawNode('a'))?.terminating).toBe(false);
+  });
+
   it('keeps cordon and taints', () => {
     const taints = [
       { key: 'k', value: 'v', effect: 'NoSchedule' },
@@ -128,6 +134,75 @@ describe('a workload', () => {
     };
     const { workloads, pods } = buildSnapshot([controller, pod]);
     expect(workloads.get(pods[0]?.owner?.uid ?? '')?.name).toBe('web');
+  });
+
+  describe('says how far its controller has come', () => {
+    const status = { observedGeneration: 2, replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3 };
+    const rolloutOf = (kind: string, fields: Raw) =>
+      buildSnapshot([
+        {
+          apiVersion: 'apps/v1',
+          kind,
+          metadata: {
+            name: 'w',
+            namespace: 'shop',
+            uid: 'u',
+            generation: 2,
+            creationTimestamp: '2026-01-01T00:00:00Z',
+          },
+          spec: { replicas: 3 },
+          status,
+          ...fields,
+        },
+      ]).workloads.get('u');
+
+    it('by the counts of its status, where what is left out is 0', () => {
+      expect(rolloutOf('Deployment', {})?.rollout).toEqual({
+        observed: true,
+        updated: 3,
+        toUpdate: 3,
+        current: 3,
+        ready: 3,
+        available: 3,
+      });
+      expect(rolloutOf('Deployment', { status: { observedGeneration: 1 } })?.rollout).toEqual({
+        observed: false,
+        updated: 0,
+        toUpdate: 3,
+        current: 0,
+        ready: 0,
+        available: 0,
+      });
+    });
+
+    it('and knows which kinds roll out by themselves, and how far', () => {
+      const strategy = (updateStrategy: Raw) =>
+        rolloutOf('StatefulSet', { spec: { replicas: 3, updateStrategy } })?.rollout;
+      expect(rolloutOf('ReplicaSet', {})?.rollout?.updated).toBeUndefined();
+      expect(strategy({ type: 'OnDelete' })?.updated).toBeUndefined();
+      expect(strategy({ type: 'RollingUpdate', rollingUpdate: { partition: 2 } })).toMatchObject({ toUpdate: 1 });
+      expect(workloadOf('Job', 'batch/v1')).toMatchObject({ rollout: undefined });
+      expect(workloadOf('DaemonSet', 'apps/v1')).toMatchObject({ rollout: undefined });
+    });
+
+    it('but not when it is written by hand without a status', () => {
+      const { workloads } = buildSnapshot([{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'w' } }]);
+      expect(workloads.get('Deployment/default/w')?.rollout).toBeUndefined();
+    });
+
+    it('and when it last changed: its creation, or the progress of a Deployment', () => {
+      const at = (text: string) => Date.parse(text) / 1000;
+      const conditions = [
+        { type: 'Available', status: 'True', lastUpdateTime: '2026-01-03T00:00:00Z' },
+        { type: 'Progressing', status: 'True', lastUpdateTime: '2026-01-02T00:00:00Z' },
+      ];
+      expect(rolloutOf('Deployment', { status: { ...status, conditions } })?.changedAt).toBe(
+        at('2026-01-02T00:00:00Z'),
+      );
+      expect(rolloutOf('ReplicaSet', { status: { ...status, conditions } })?.changedAt).toBe(
+        at('2026-01-01T00:00:00Z'),
+      );
+    });
   });
 
   it('tolerates disruption when it is a Job that ignores DisruptionTarget', () => {

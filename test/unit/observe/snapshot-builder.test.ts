@@ -21,6 +21,7 @@ describe('buildSnapshot', () => {
       workloads: new Map(),
       namespaces: new Map(),
       pdbs: [],
+      pastMoves: [],
       storage: NO_STORAGE,
       usage: undefined,
       problems: [],

@@ -44,8 +44,19 @@ describe('a node takes part', () => {
     { why: 'it is cordoned', node: aNode('c', { unschedulable: true }) },
     { why: 'it is outside scope.nodeSelector', node: aNode('c', { labels: { pool: 'other' } }) },
     { why: 'it offers no cpu', node: aNode('c', { allocatable: { cpu: 0 } }) },
-    { why: 'an autoscaler is draining it', node: aNode('c', { taints: [aTaint('ToBeDeletedByClusterAutoscaler')] }) },
-    { why: 'an autoscaler is draining it', node: aNode('c', { taints: [aTaint('karpenter.sh/disrupted')] }) },
+    { why: 'it is being deleted', node: aNode('c', { terminating: true }) },
+    ...[
+      'ToBeDeletedByClusterAutoscaler',
+      'DeletionCandidateOfClusterAutoscaler',
+      'karpenter.sh/disrupted',
+      'karpenter.sh/disruption',
+      'cloud.google.com/impending-node-termination',
+      'aws-node-termination-handler/spot-itn',
+    ].map((key) => ({
+      why: `an autoscaler is draining it (taint ${key})`,
+      // Whatever the effect: the cluster autoscaler marks candidates softly.
+      node: aNode('c', { taints: [aTaint(key, '', 'PreferNoSchedule')] }),
+    })),
     {
       why: 'no pod that may be moved tolerates its taints',
       node: aNode('c', { taints: [aTaint('node-role.kubernetes.io/control-plane')] }),

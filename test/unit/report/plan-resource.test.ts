@@ -164,7 +164,7 @@ describe('planMarkdown', () => {
     const text = planMarkdown(toRebalancePlan(full, policy));
     expect(text).toMatch(/^## Rebalancing plan of even\n\n\*\*RefineLB\*\*: 2 moves take/);
     expect(text).toContain(
-      '### Moves\n\n| POD | FROM | TO | LOAD | GAIN | OWNER | REASON |\n| --- | --- | --- | --- | --- | --- | --- |\n| shop/',
+      '### Moves\n\n| POD | FROM | TO | LOAD | GAIN | COST | OWNER | REASON |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n| shop/',
     );
     expect(text).toContain('| TooLarge | 501 |');
   });

@@ -8,6 +8,7 @@ import { plan } from '../../../../src/plan/planner.ts';
 import {
   aBudget,
   aNode,
+  anOwner,
   aPdb,
   aPod,
   aSnapshot,
@@ -68,7 +69,10 @@ describe.each(STRATEGIES.map((strategy) => ({ name: JSON.stringify(strategy), st
     });
 
     it('maxMoves 0 allows nothing', () => {
-      expect(planWith([aBudget({ maxMoves: 0 })], crowded(), strategy).outcome.kind).toBe('NoBeneficialMove');
+      expect(planWith([aBudget({ place: 1, maxMoves: 0 })], crowded(), strategy).outcome).toEqual({
+        kind: 'BudgetExhausted',
+        message: 'no moves: budgets[1] has maxMoves 0',
+      });
     });
 
     it('perNode limits what is taken from one node', () => {
@@ -155,13 +159,13 @@ describe('what a budget refuses', () => {
 describe('a limit', () => {
   it.each([
     { share: 0.07, replicas: 100, limit: 7 },
+    { share: 0.25, replicas: 2, limit: 1 },
     { share: 0.25, replicas: 4, limit: 1 },
     { share: 0.25, replicas: 5, limit: 2 },
     { share: 0, replicas: 100, limit: 0 },
   ])('of $share of $replicas replicas is $limit', ({ share, replicas, limit }) => {
-    const owner = { ref: { kind: 'ReplicaSet', name: 'web', uid: 'w' }, workload: undefined, replicas };
     const budget = perOwner([aBudget({ perOwner: { kind: 'Share', share } })], {
-      list: [owner],
+      list: [anOwner('web', { replicas })],
       ofPod: new Int32Array(200),
     });
     let allowed = 0;

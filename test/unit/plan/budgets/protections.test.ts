@@ -1,10 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { epochSeconds, seconds } from '../../../../src/model/units.ts';
-import { protectionOf } from '../../../../src/plan/budgets/protections.ts';
+import { NO_COOLDOWNS } from '../../../../src/plan/budgets/cooldown.ts';
+import { type ProtectionContext, protectionOf } from '../../../../src/plan/budgets/protections.ts';
 import type { Owner } from '../../../../src/plan/owners.ts';
-import { aPod, aWorkload, NOW, type PodFields, someOptions } from '../../../support/builders.ts';
+import { anOwner, aPod, aWorkload, NOW, type PodFields, someOptions } from '../../../support/builders.ts';
 
 const OPTIONS = someOptions().protections;
+
+function aContext(fields: Partial<ProtectionContext> = {}): ProtectionContext {
+  const now = NOW;
+  return {
+    options: OPTIONS,
+    now,
+    rollout: () => undefined,
+    cooldowns: NO_COOLDOWNS,
+    ...fields,
+  };
+}
 
 function codeOf(
   fields: PodFields,
@@ -15,11 +27,15 @@ function codeOf(
   const known: Owner = {
     ref: pod.owner ?? { kind: '', name: '', uid: '' },
     workload: undefined,
+    top: undefined,
     replicas: 10,
     ...owner,
   };
-  const context = { options: { ...OPTIONS, ...options }, now: NOW };
-  return protectionOf(pod, pod.owner === undefined ? undefined : known, context)?.code;
+  return protectionOf(
+    pod,
+    pod.owner === undefined ? undefined : known,
+    aContext({ options: { ...OPTIONS, ...options } }),
+  )?.code;
 }
 
 function controlledBy(kind: string): PodFields {
@@ -104,9 +120,9 @@ describe('what is never moved', () => {
   });
 
   it('gives the numbers of a rule', () => {
-    const context = { options: OPTIONS, now: NOW };
+    const context = aContext();
     const young = aPod('p', { nodeName: 'a', createdAt: epochSeconds(NOW - 10) });
-    const owner: Owner = { ref: { kind: 'ReplicaSet', name: 'web', uid: 'web' }, workload: undefined, replicas: 2 };
+    const owner = anOwner('web');
     expect(protectionOf(young, owner, context)).toEqual({
       code: 'MinPodAge',
       message: '10 s old, protections.minPodAge is 300 s',

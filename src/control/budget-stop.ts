@@ -1,0 +1,71 @@
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { entries } from '../execute/journal.ts';
+import type { StopReason } from '../execute/stop-rules.ts';
+import { parseInstant } from '../model/instant.ts';
+import type { PastMove } from '../model/past-move.ts';
+import type { EpochSeconds } from '../model/units.ts';
+import { projectPastMoves } from '../observe/project/past-moves.ts';
+import { type ActiveBudget, budgetsInForce } from '../plan/budgets/in-force.ts';
+import { lostService } from '../plan/budgets/overhead.ts';
+import { inSeconds } from '../plan/format.ts';
+import type { BudgetOptions, PolicyOptions } from '../plan/options.ts';
+import { NO_PODS, startupTimes } from '../plan/startup.ts';
+
+/**
+ * Why no further move of a plan may begin although it was within all budgets when it was made; `undefined` when it still
+ * is. An entry has come into force since: another plan, made within it, takes this one's place. Or moves have cost more
+ * service than was expected, so that the next one would exceed `maxOverhead`. `plans` are all of the cluster.
+ */
+export function budgetStop(
+  plan: RebalancePlan,
+  { budgets }: PolicyOptions,
+  plans: readonly RebalancePlan[],
+  now: EpochSeconds,
+): StopReason | undefined {
+  const inForce = budgetsInForce(budgets, now);
+  return windowStop(plan, budgets, inForce) ?? overheadStop(plan, inForce, plans, now);
+}
+
+function windowStop(
+  plan: RebalancePlan,
+  budgets: readonly BudgetOptions[],
+  inForce: readonly ActiveBudget[],
+): StopReason | undefined {
+  const before = new Set(budgetsInForce(budgets, parseInstant(plan.spec.takenAt)).map(({ place }) => place));
+  const fresh = inForce.find((entry) => !before.has(entry.place) && limitsPlans(entry));
+  if (fresh === undefined) {
+    return undefined;
+  }
+  const message = `budgets[${fresh.place}] came into force after the plan was made, ${fresh.until}`;
+  return { reason: 'BudgetExhausted', message };
+}
+
+/** Moves in flight are counted as they begin; everything else is about the plan as a whole. */
+function limitsPlans({ maxMoves, perOwner, perNode, perNamespace, overhead }: BudgetOptions): boolean {
+  return [maxMoves, perOwner, perNode, perNamespace, overhead].some((limit) => limit !== undefined);
+}
+
+function overheadStop(
+  plan: RebalancePlan,
+  inForce: readonly ActiveBudget[],
+  plans: readonly RebalancePlan[],
+  now: EpochSeconds,
+): StopReason | undefined {
+  const next = entries(plan).find(({ run }) => run.phase === 'Planned')?.move;
+  const limited = inForce.flatMap(({ place, overhead }) => (overhead === undefined ? [] : [{ place, ...overhead }]));
+  if (next === undefined || limited.length === 0) {
+    return undefined;
+  }
+  const pastMoves = plans.flatMap((each): readonly PastMove[] => projectPastMoves({ ...each }).moves);
+  const startup = startupTimes(pastMoves, NO_PODS);
+  const cost = next.cost === undefined ? startup.of(next.owner.uid) : Number(next.cost);
+  for (const { place, limit, window } of limited) {
+    const lost = lostService(pastMoves, startup, window, now);
+    if (!(lost + cost <= limit)) {
+      const spent = `${inSeconds(lost)} of service were lost in the last ${inSeconds(window)}`;
+      const message = `${spent}, the next move would cost ${inSeconds(cost)}: maxOverhead of budgets[${place}] allows ${inSeconds(limit)}`;
+      return { reason: 'BudgetExhausted', message };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,34 @@
+import type { OwnerRef, PodRef } from './pod.ts';
+import type { EpochSeconds, Seconds } from './units.ts';
+
+/** A move of an earlier plan whose eviction was sent, or may have been: what the journals on the cluster remember. */
+export interface PastMove {
+  /** Name of its RebalancePlan. */
+  readonly plan: string;
+  /** The incarnation that was evicted. */
+  readonly pod: PodRef;
+  /** Controller of the pod. */
+  readonly owner: OwnerRef;
+  readonly from: string;
+  /** Node that was planned. */
+  readonly to: string;
+  /** The pod that its controller made instead, once it is there. */
+  readonly replacement: PastReplacement | undefined;
+  /** InFlight until the replacement is Ready, or is given up. */
+  readonly phase: 'InFlight' | 'Landed' | 'Missed' | 'Failed';
+  /** When the intent to evict was written: at most a few seconds before the eviction. */
+  readonly startedAt: EpochSeconds;
+  /** When the final phase was reached. */
+  readonly endedAt: EpochSeconds | undefined;
+  /** Measured: from the eviction until the replacement was Ready. `undefined` while it is not. */
+  readonly unavailable: Seconds | undefined;
+  /** What the plan expected that to be. */
+  readonly cost: Seconds | undefined;
+}
+
+/** The pod that took an evicted one's place. */
+export interface PastReplacement {
+  readonly uid: string;
+  /** Node that it was bound to. */
+  readonly node: string | undefined;
+}

@@ -1,0 +1,129 @@
+import { MOVE_PHASES, type MovePhase } from '../../api/v1alpha1/rebalance-plan.ts';
+import type { PastMove, PastReplacement } from '../../model/past-move.ts';
+import type { OwnerRef, PodRef } from '../../model/pod.ts';
+import { type Seconds, seconds } from '../../model/units.ts';
+import {
+  describe,
+  integerAt,
+  type JsonObject,
+  MalformedField,
+  objectAt,
+  objectsAt,
+  textAt,
+  timestampAt,
+} from '../json.ts';
+import { readMetadata } from './metadata.ts';
+
+/** The moves of one RebalancePlan whose eviction was sent, or may have been. */
+export interface ProjectedPlan {
+  readonly name: string;
+  readonly moves: readonly PastMove[];
+}
+
+/** What a phase of the journal means for what was moved; `undefined` when no eviction was sent (execution.md, the journal). */
+const PHASES = {
+  Planned: undefined,
+  Intent: 'InFlight',
+  Evicting: 'InFlight',
+  AwaitingReplacement: 'InFlight',
+  Verifying: 'InFlight',
+  Landed: 'Landed',
+  Missed: 'Missed',
+  Failed: 'Failed',
+  Skipped: undefined,
+  Aborted: undefined,
+} as const satisfies Record<MovePhase, PastMove['phase'] | undefined>;
+
+/** What the journal of a RebalancePlan remembers, in the order of the plan. Throws MalformedField. */
+export function projectPastMoves(object: JsonObject): ProjectedPlan {
+  const { name } = readMetadata(object, 'RebalancePlan', 'Cluster');
+  const runs = new Map<string, readonly [run: JsonObject, field: string]>();
+  objectsAt(objectAt(object, 'status', '') ?? {}, 'moves', 'status').forEach((run, index) => {
+    const field = `status.moves[${index}]`;
+    runs.set(textAt(run, 'podUID', field) ?? '', [run, field]);
+  });
+  const planned = objectsAt(objectAt(object, 'spec', '') ?? {}, 'moves', 'spec');
+  const moves = planned.flatMap((move, index) => {
+    const field = `spec.moves[${index}]`;
+    const pod = readPod(objectAt(move, 'pod', field) ?? {}, `${field}.pod`);
+    const [run, place] = runs.get(pod.uid) ?? [];
+    return run === undefined || place === undefined ? [] : readMove({ plan: name, pod, move, field, run, place });
+  });
+  return { name, moves };
+}
+
+interface Source {
+  readonly plan: string;
+  readonly pod: PodRef;
+  readonly move: JsonObject;
+  readonly field: string;
+  readonly run: JsonObject;
+  readonly place: string;
+}
+
+function readMove({ plan, pod, move, field, run, place }: Source): readonly PastMove[] {
+  const text = textAt(run, 'phase', place);
+  const phase = MOVE_PHASES.find((known) => known === text);
+  if (phase === undefined) {
+    throw new MalformedField(`${place}.phase`, `${describe(text)} is not a phase: write ${MOVE_PHASES.join(', ')}`);
+  }
+  const sent = PHASES[phase];
+  const startedAt = timestampAt(run, 'startedAt', place);
+  if (sent === undefined || startedAt === undefined) {
+    return [];
+  }
+  const unavailable = integerAt(run, 'unavailableSeconds', place);
+  return [
+    {
+      plan,
+      pod,
+      owner: readOwner(objectAt(move, 'owner', field) ?? {}, `${field}.owner`),
+      from: nameAt(move, 'from', field),
+      to: nameAt(move, 'to', field),
+      replacement: readReplacement(objectAt(run, 'replacement', place), `${place}.replacement`),
+      phase: sent,
+      startedAt,
+      endedAt: timestampAt(run, 'finishedAt', place),
+      unavailable: unavailable === undefined ? undefined : seconds(Math.max(0, unavailable)),
+      cost: readCost(move, field),
+    },
+  ];
+}
+
+function readPod(pod: JsonObject, field: string): PodRef {
+  const [namespace, name, uid] = [
+    nameAt(pod, 'namespace', field),
+    nameAt(pod, 'name', field),
+    nameAt(pod, 'uid', field),
+  ];
+  return { namespace, name, uid };
+}
+
+function readOwner(owner: JsonObject, field: string): OwnerRef {
+  return { kind: nameAt(owner, 'kind', field), name: nameAt(owner, 'name', field), uid: nameAt(owner, 'uid', field) };
+}
+
+function readReplacement(replacement: JsonObject | undefined, field: string): PastReplacement | undefined {
+  return replacement === undefined
+    ? undefined
+    : { uid: nameAt(replacement, 'uid', field), node: textAt(replacement, 'node', field) || undefined };
+}
+
+function readCost(move: JsonObject, field: string): Seconds | undefined {
+  const text = textAt(move, 'cost', field);
+  if (text === undefined) {
+    return undefined;
+  }
+  if (!/^\d{1,9}(\.\d{1,6})?$/.test(text)) {
+    throw new MalformedField(`${field}.cost`, `${describe(text)} is not a number of seconds`);
+  }
+  return seconds(Number(text));
+}
+
+function nameAt(parent: JsonObject, key: string, field: string): string {
+  const text = textAt(parent, key, field) ?? '';
+  if (text === '') {
+    throw new MalformedField(`${field}.${key}`, 'is missing');
+  }
+  return text;
+}

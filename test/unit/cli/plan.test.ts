@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { policyObject } from '../../support/resources.ts';
+import { runCli } from '../../support/run-cli.ts';
+
+const OFFICE = { maxMoves: 0, schedule: '0 8 * * 1-5', duration: '10h', timeZone: 'Europe/Rome' };
+
+/** Four pods of one core each on node a of two, at `takenAt`, with these budgets and this history. */
+function input(takenAt: string, budgets: readonly unknown[], history: readonly unknown[] = []): string {
+  const nodes = ['a', 'b'].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name },
+    status: { allocatable: { cpu: '10', memory: '8Gi', pods: '110' } },
+  }));
+  const pods = [1, 2, 3, 4].map((index) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: `web-${index}`, ownerReferences: [{ kind: 'ReplicaSet', name: 'web', controller: true }] },
+    spec: { nodeName: 'a', containers: [{ name: 'c', resources: { requests: { cpu: '1' } } }] },
+  }));
+  const policy = policyObject('even', { load: { source: 'Requests' }, budgets });
+  const items = [...nodes, ...pods, ...history, policy];
+  const metadata = { annotations: { 'evenkeel.dev/taken-at': takenAt } };
+  return JSON.stringify({ apiVersion: 'v1', kind: 'List', metadata, items });
+}
+
+async function planOf(...given: Parameters<typeof input>): Promise<string> {
+  const { stdout, stderr } = await runCli(['plan', '-f', '-', '-o', 'wide'], input(...given));
+  return stdout + stderr;
+}
+
+describe('evenkeel plan', () => {
+  it('says until when a window lets nothing be moved, in its zone', async () => {
+    const text = await planOf('2027-01-11T12:00:00Z', [{ maxMoves: 4 }, OFFICE]);
+    expect(text).toContain('RefineLB: no moves until 18:00 Europe/Rome: budgets[1].');
+    expect(text).toMatch(/MaxMoves +4/);
+  });
+
+  it('plans as ever while the window is closed, with what each move costs and the budgets that hold others', async () => {
+    const text = await planOf('2027-01-11T17:00:00Z', [{ maxMoves: 1 }, OFFICE]);
+    expect(text).toContain('1 moves take the spread');
+    expect(text).toContain('budgets hold');
+    expect(text).toMatch(/COST.*\n.* 30 +ReplicaSet\/web/);
+  });
+
+  it('looks back on the plans that the file holds', async () => {
+    const uid = 'ReplicaSet/default/web';
+    const move = {
+      pod: { namespace: 'default', name: 'web-0', uid: 'gone' },
+      owner: { kind: 'ReplicaSet', name: 'web', uid },
+      from: 'b',
+      to: 'a',
+    };
+    const run = { podUID: 'gone', phase: 'Landed', startedAt: '2027-01-11T11:55:00Z', unavailableSeconds: 9 };
+    const history = {
+      apiVersion: 'evenkeel.dev/v1alpha1',
+      kind: 'RebalancePlan',
+      metadata: { name: 'even-1' },
+      spec: { moves: [move] },
+      status: { moves: [{ ...run, replacement: { uid: 'default/web-1', node: 'a' } }] },
+    };
+    expect(await planOf('2027-01-11T12:00:00Z', [{ maxMoves: 4 }])).toContain('moves take the spread');
+    expect(await planOf('2027-01-11T12:00:00Z', [{ maxMoves: 4 }], [history])).toContain(
+      'pods of its controller came to a 300 s ago: cooldown for another 300 s',
+    );
+  });
+
+  it('refuses a policy whose window cannot be evaluated, wherever the policy comes from', async () => {
+    const window = { ...OFFICE, schedule: '0 22-2 * * *' };
+    expect(await planOf('2027-01-11T12:00:00Z', [window])).toContain(
+      'error: RebalancePolicy even: spec.budgets[0].schedule: schedule "0 22-2 * * *" cannot begin a window: From value is larger',
+    );
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { parseObjects } from '../../../src/adapters/snapshot-file/parse-objects.ts';
+import { writeSnapshot } from '../../../src/adapters/snapshot-file/write-snapshot.ts';
+import { MOVE_PHASES, type RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
+import { NOON } from '../../support/fake-clock.ts';
+import { aMove, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+
+type Run = NonNullable<NonNullable<RebalancePlan['status']>['moves']>[number];
+
+const pod = aPod(aWorkload('web'), 'web-1', 'a');
+const RUN: Run = {
+  podUID: pod.uid,
+  phase: 'Landed',
+  attempt: 0,
+  startedAt: '2026-01-01T11:00:00Z',
+  finishedAt: '2026-01-01T11:00:30Z',
+  unavailableSeconds: 12,
+  replacement: { name: 'web-9', uid: 'uid-web-9', node: 'b' },
+};
+
+function aStoredPlan(run: Partial<Run> = {}, name = 'even-1'): RebalancePlan {
+  const plan = aPlan(aPolicy('even'), [{ ...aMove(pod, 'b'), cost: '2.5' }], { moves: [{ ...RUN, ...run }] });
+  return { ...plan, metadata: { name } };
+}
+
+function pastMovesOf(...plans: readonly unknown[]) {
+  return buildSnapshot(plans).pastMoves;
+}
+
+describe('past moves', () => {
+  it('are what the journals say of pods that were evicted', () => {
+    expect(pastMovesOf(aStoredPlan())).toEqual([
+      {
+        plan: 'even-1',
+        pod: { namespace: 'shop', name: 'web-1', uid: 'uid-web-1' },
+        owner: { kind: 'ReplicaSet', name: 'web', uid: 'uid-web' },
+        from: 'a',
+        to: 'b',
+        replacement: { uid: 'uid-web-9', node: 'b' },
+        phase: 'Landed',
+        startedAt: NOON - 3600,
+        endedAt: NOON - 3570,
+        unavailable: 12,
+        cost: 2.5,
+      },
+    ]);
+  });
+
+  it('count from the intent on, for the eviction may have been sent', () => {
+    const known = MOVE_PHASES.filter((phase) => pastMovesOf(aStoredPlan({ phase })).length > 0);
+    expect(known).toEqual(['Intent', 'Evicting', 'AwaitingReplacement', 'Verifying', 'Landed', 'Missed', 'Failed']);
+  });
+
+  it('are none where nothing was begun', () => {
+    expect(pastMovesOf(aPlan(aPolicy('even'), [aMove(pod, 'b')]))).toEqual([]);
+    expect(pastMovesOf({ ...aStoredPlan(), status: undefined })).toEqual([]);
+  });
+
+  it('are in the same order whatever the order of the plans', () => {
+    const plans = [
+      aStoredPlan({ startedAt: '2026-01-01T11:30:00Z' }, 'even-3'),
+      aStoredPlan({}, 'even-2'),
+      aStoredPlan({}, 'even-1'),
+    ];
+    const names = (all: readonly unknown[]) => pastMovesOf(...all).map(({ plan }) => plan);
+    expect(names(plans)).toEqual(['even-1', 'even-2', 'even-3']);
+    expect(names(plans.toReversed())).toEqual(names(plans));
+  });
+
+  it('survive a snapshot file, and nothing else of a plan does', () => {
+    const stored = aStoredPlan();
+    const text = writeSnapshot([{ ...stored, spec: { ...stored.spec, message: 'SECRET' } }], NOON);
+    expect(pastMovesOf(...parseObjects(text, 'file.yaml'))).toEqual(pastMovesOf(stored));
+    expect(text).not.toContain('SECRET');
+    expect(text).not.toContain('a test wants it so');
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a phase that does not exist', { phase: 'Gone' }, 'status.moves[0].phase: "Gone" is not a phase: write Planned'],
+    ['a start that is no time', { startedAt: 'noon' }, 'status.moves[0].startedAt: "noon" is not a time'],
+    ['seconds that are no number', { unavailableSeconds: 'x' }, 'status.moves[0].unavailableSeconds: "x" is not'],
+  ])('of a plan with %s take no part, and the snapshot says so', (_, run, problem) => {
+    const { pastMoves, problems } = buildSnapshot([aStoredPlan(run as Partial<Run>)]);
+    expect(pastMoves).toEqual([]);
+    expect(problems[0]).toContain(`RebalancePlan even-1: ${problem}`);
+  });
+});
