@@ -19,6 +19,7 @@ import { liveCheck } from './live-check.ts';
 import { observeMove } from './observe-move.ts';
 import { type StopReason, stopReason } from './stop-rules.ts';
 import { isFinal, isInFlight } from './transitions.ts';
+import { turnsOf } from './turn.ts';
 
 /** Time that the API server may take to see a new hint before the replacement is created (control-plane.md, steering). */
 export const HINT_PROPAGATION: Seconds = seconds(1);
@@ -139,8 +140,9 @@ async function beginMoves(
   signal: AbortSignal,
 ): Promise<RebalancePlan> {
   const recorder: Recorder = { plan, ports, signal };
-  const checked = new Map<number, MoveEvent>();
-  for (const entry of candidates(plan, maxConcurrent, ports.clock)) {
+  const { ready, hopeless } = turnsOf(entries(plan), maxConcurrent, ports.clock.now());
+  const checked = new Map<number, MoveEvent>(hopeless.map(({ entry, why }) => [entry.index, { kind: 'Skip', why }]));
+  for (const entry of ready) {
     checked.set(entry.index, await liveCheck(entry.move, options, ports, signal));
   }
   const begun = await record(recorder, checked);
@@ -153,26 +155,6 @@ async function beginMoves(
     begun.filter(({ entry }) => entry.run.phase === 'Intent'),
   );
   return recorder.plan;
-}
-
-/** Planned moves that may begin now: one of an owner at a time, as many as fit beside those in flight. */
-function candidates(plan: RebalancePlan, maxConcurrent: number, clock: Clock): readonly JournalEntry[] {
-  const all = entries(plan);
-  const inFlight = all.filter(({ run }) => isInFlight(run.phase));
-  const busyOwners = new Set(inFlight.map(({ move }) => move.owner.uid));
-  const chosen: JournalEntry[] = [];
-  for (const entry of all) {
-    const waits = entry.run.notBefore !== undefined && parseInstant(entry.run.notBefore) > clock.now();
-    if (entry.run.phase !== 'Planned' || waits || busyOwners.has(entry.move.owner.uid)) {
-      continue;
-    }
-    if (inFlight.length + chosen.length >= maxConcurrent) {
-      break;
-    }
-    busyOwners.add(entry.move.owner.uid);
-    chosen.push(entry);
-  }
-  return chosen;
 }
 
 async function evictAll(recorder: Recorder, begun: readonly Pending[]): Promise<void> {

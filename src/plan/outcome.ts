@@ -17,14 +17,13 @@ export function describeMoves(
   moves: readonly SequencedMove[],
   startup: StartupTimes,
 ): readonly Move[] {
-  const places = new Map(moves.map(({ pod }, place) => [pod, place]));
-  return moves.map((move) => describeMove(cluster, move, places, startup));
+  return moves.map((move) => describeMove(cluster, move, moves, startup));
 }
 
 function describeMove(
   { pods, nodes, owners }: Cluster,
   move: SequencedMove,
-  places: ReadonlyMap<number, number>,
+  moves: readonly SequencedMove[],
   startup: StartupTimes,
 ): Move {
   const pod = pods[move.pod];
@@ -35,6 +34,9 @@ function describeMove(
     throw new RangeError(`move of pod ${move.pod} from node ${move.from} to node ${move.to} names something unknown`);
   }
   const { namespace, name, uid } = pod;
+  const needed = move.needs.flatMap((place) => pods[moves[place]?.pod ?? -1] ?? []).map(podKey);
+  const order =
+    needed.length === 0 ? '' : `; after ${needed.slice(0, 3).join(', ')}${needed.length > 3 ? ' and more' : ''}`;
   const [source, target] = [`${from} ${change(move, 'from')}`, `${to} ${change(move, 'to')}`];
   return {
     pod: { namespace, name, uid },
@@ -44,10 +46,16 @@ function describeMove(
     load: toFraction(move.load),
     gain: toFraction(move.gain),
     cost: startup.of(owner.uid),
-    reason: `adds ${share(move.load)} to its node: ${source}, ${target}, ${worth(move, pods)}`,
+    reason: `adds ${share(move.load)} to its node: ${source}, ${target}, ${worth(move, pods)}${order}`,
     after: move.needs,
-    partner: move.partner === undefined ? undefined : places.get(move.partner),
+    partner: partnerOf(move, moves),
   };
+}
+
+/** Two moves that go together follow each other. */
+function partnerOf({ pod, partner }: SequencedMove, moves: readonly SequencedMove[]): number | undefined {
+  const place = moves.findIndex((move) => move.pod === partner && move.partner === pod);
+  return place < 0 ? undefined : place;
 }
 
 function worth({ gain, partner }: SequencedMove, pods: Cluster['pods']): string {

@@ -1,4 +1,5 @@
 import {
+  MAX_NEEDS,
   MAX_REJECTIONS,
   type PlanPhase,
   type RebalancePlan,
@@ -59,7 +60,18 @@ function ownership({ metadata }: RebalancePolicy): Partial<RebalancePlan['metada
   };
 }
 
-function moveSpec({ pod, owner, from, to, load, gain, cost, reason }: Move): RebalancePlan['spec']['moves'][number] {
+function moveSpec({
+  pod,
+  owner,
+  from,
+  to,
+  load,
+  gain,
+  cost,
+  reason,
+  after,
+  partner,
+}: Move): RebalancePlan['spec']['moves'][number] {
   return {
     pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
     owner: { kind: owner.kind, name: owner.name, uid: owner.uid },
@@ -69,6 +81,8 @@ function moveSpec({ pod, owner, from, to, load, gain, cost, reason }: Move): Reb
     gain: formatDecimal(gain),
     cost: formatDecimal(cost),
     reason: reason.slice(0, 512),
+    ...(after.length === 0 ? {} : { after: after.slice(-MAX_NEEDS) }),
+    ...(partner === undefined ? {} : { partner }),
   };
 }
 

@@ -4,6 +4,8 @@ import { CEL_KEYWORD, instant, integer, type KindDefinition, oneOf, type Resourc
 
 /** Most moves that one plan holds. */
 export const MAX_MOVES = 1000;
+/** Most moves that one move is said to need. */
+export const MAX_NEEDS = 16;
 /** Most rejections that a plan lists one by one; `rejectionCounts` counts all of them. */
 export const MAX_REJECTIONS = 1000;
 
@@ -88,6 +90,20 @@ export const RebalancePlanSpec = Type.Object(
           }),
         ),
         reason: text(512, { description: 'Why, with numbers.' }),
+        after: Type.Optional(
+          Type.Array(integer(0, MAX_MOVES - 1, { description: 'Position in moves, from 0.' }), {
+            maxItems: MAX_NEEDS,
+            description:
+              'Positions of earlier moves that must have landed first, since they make room or meet a constraint. A move whose need fails is skipped.',
+            'x-kubernetes-list-type': 'atomic',
+          }),
+        ),
+        partner: Type.Optional(
+          integer(0, MAX_MOVES - 1, {
+            description:
+              'Position of the other move, from 0, when two go together: each is worth it only with the other.',
+          }),
+        ),
       }),
       {
         maxItems: MAX_MOVES,

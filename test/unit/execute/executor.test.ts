@@ -27,7 +27,7 @@ const [WEB_1, WEB_2, API_1, DB_0] = PODS;
 const PLAN = 'even-0123456789';
 
 function aWorld(pods: readonly PodInfo[] = PODS): World {
-  return world([aNode('a'), aNode('b'), aNode('c')], [web, api, db], pods);
+  return world([aNode('a'), aNode('b'), aNode('c'), aNode('d')], [web, api, db], pods);
 }
 
 function execution(maxConcurrent = 2, changes: Partial<ExecutionPolicy> = {}): ExecutionPolicy {
@@ -152,7 +152,7 @@ describe('step', () => {
 
   it.each([1, 2, 3])('has at most maxConcurrent %i moves in flight, lost answers included', async (maxConcurrent) => {
     const w = aWorld();
-    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c'), aMove(DB_0, 'b')]);
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c'), aMove(DB_0, 'd')]);
     w.cluster.script = (_, dryRun) => (dryRun ? undefined : { kind: 'Ambiguous', message: 'reset', acted: false });
     const inFlight: number[] = [];
     for (let count = 0; count < 10; count += 1) {
@@ -416,7 +416,7 @@ describe('step', () => {
     await stepOnce(w, execution(1));
     w.cluster.nodes.set('c', aNode('c'));
     const plan = await run(w, execution(1));
-    expect(plan.status).toMatchObject({ phase: 'Aborted', message: '1 of 3 nodes are not Ready' });
+    expect(plan.status).toMatchObject({ phase: 'Aborted', message: '1 of 4 nodes are not Ready' });
   });
 
   it('rejects with a ConflictError, and evicts nothing, when somebody else has written the plan', async () => {

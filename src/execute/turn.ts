@@ -1,0 +1,54 @@
+import { parseInstant } from '../model/instant.ts';
+import type { EpochSeconds } from '../model/units.ts';
+import type { JournalEntry } from './journal.ts';
+import { isFinal, isInFlight } from './transitions.ts';
+
+/** Whose turn it is. */
+export interface Turns {
+  /** Planned moves that may begin now, in the order of the plan. */
+  readonly ready: readonly JournalEntry[];
+  /** Planned moves that can never begin, with the reason. */
+  readonly hopeless: readonly { readonly entry: JournalEntry; readonly why: string }[];
+}
+
+/**
+ * Planned moves that may begin: as many as `maxConcurrent` leaves beside those in flight, one at a time of an owner and
+ * to a node, so that the live check sees all that takes room there, and none before the moves that it needs have landed.
+ */
+export function turnsOf(journal: readonly JournalEntry[], maxConcurrent: number, now: EpochSeconds): Turns {
+  const inFlight = journal.filter(({ run }) => isInFlight(run.phase));
+  const busyOwners = new Set(inFlight.map(({ move }) => move.owner.uid));
+  const busyTargets = new Set(inFlight.map(({ move }) => move.to));
+  const planned = journal.filter(({ run }) => run.phase === 'Planned');
+  const hopeless = planned.flatMap((entry) => {
+    const why = hopelessness(entry, journal);
+    return why === undefined ? [] : [{ entry, why }];
+  });
+  const ready: JournalEntry[] = [];
+  for (const entry of planned) {
+    const { move, run } = entry;
+    const rests = run.notBefore !== undefined && parseInstant(run.notBefore) > now;
+    const isBusy = busyOwners.has(move.owner.uid) || busyTargets.has(move.to);
+    if (inFlight.length + ready.length < maxConcurrent && !rests && !isBusy && needsAreMet(entry, journal)) {
+      busyOwners.add(move.owner.uid);
+      busyTargets.add(move.to);
+      ready.push(entry);
+    }
+  }
+  return { ready, hopeless };
+}
+
+function needsOf({ move }: JournalEntry, journal: readonly JournalEntry[]): readonly JournalEntry[] {
+  return (move.after ?? []).flatMap((index) => journal[index] ?? []);
+}
+
+function needsAreMet(entry: JournalEntry, journal: readonly JournalEntry[]): boolean {
+  return needsOf(entry, journal).every(({ run }) => run.phase === 'Landed' || run.phase === 'Missed');
+}
+
+function hopelessness(entry: JournalEntry, journal: readonly JournalEntry[]): string | undefined {
+  const lost = needsOf(entry, journal).find(
+    ({ run }) => isFinal(run.phase) && run.phase !== 'Landed' && run.phase !== 'Missed',
+  );
+  return lost && `it needs ${lost.move.pod.namespace}/${lost.move.pod.name} to move first, which was ${lost.run.phase}`;
+}
