@@ -1,9 +1,10 @@
 import { podKey } from '../model/pod.ts';
 import type { Cluster } from './cluster.ts';
-import { amount, count, percent } from './format.ts';
+import { count, percent } from './format.ts';
 import type { Holds } from './holds.ts';
 import type { AcceptedMove } from './judge.ts';
-import { meanOf, toFraction } from './load.ts';
+import { toFraction } from './load.ts';
+import { missingCapacity } from './obstacle.ts';
 import type { Move, Rejection } from './plan.ts';
 import { BUDGET_NAMES, type RejectionCode } from './rejection-codes.ts';
 import { countCodes } from './rejections.ts';
@@ -133,17 +134,4 @@ export function unhelpedMessage(
     )} that may be moved stay: ${reasons}`;
   const missing = missingCapacity(cluster);
   return missing === '' ? why : `${why}; ${missing}`;
-}
-
-/**
- * Where the mean load of a resource is above 1, even a perfectly balanced cluster is overloaded: what is used beyond
- * allocatable is the capacity that is missing. Empty when nothing is.
- */
-function missingCapacity({ tables, home }: Cluster): string {
-  const shortages = tables.usage.resources.flatMap((resource, index) => {
-    const capacity = tables.allocatable[index]?.reduce((sum, value) => sum + value, 0) ?? 0;
-    const excess = (meanOf(tables, home, index) - 1) * capacity;
-    return excess > 0 ? [amount(resource, excess)] : [];
-  });
-  return shortages.length === 0 ? '' : `the nodes are under-provisioned by ${shortages.join(' and ')}`;
 }

@@ -53,8 +53,8 @@ export type ImbalanceByResource = Readonly<Partial<Record<LoadResource, Imbalanc
 
 /** Why a plan has the moves that it has, or none. */
 export type PlanOutcome =
-  /** There are moves. */
-  | { readonly kind: 'Moves' }
+  /** There are moves; where they do not reach balance, what stands in the way. */
+  | { readonly kind: 'Moves'; readonly obstacle: string | undefined }
   /** Imbalance is below `thresholds.trigger`. */
   | { readonly kind: 'Balanced'; readonly message: string }
   /** Imbalance is above the trigger, but no allowed move helps enough; the message says what stands in the way. */

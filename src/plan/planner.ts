@@ -10,6 +10,7 @@ import { findHolds, type Holds } from './holds.ts';
 import { imbalanceOf } from './imbalance.ts';
 import { toFraction, toLoad } from './load.ts';
 import { gateMessage } from './metrics-gate.ts';
+import { obstacleTo } from './obstacle.ts';
 import type { PolicyOptions } from './options.ts';
 import { locatePods, sortNodes, sortPods } from './order.ts';
 import { balancedMessage, describeMoves, exhaustedMessage, unhelpedMessage, unmovableMessage } from './outcome.ts';
@@ -62,7 +63,7 @@ function withMetrics(survey: Survey, options: PolicyOptions): Plan {
   const result = search(state, budgets, options);
   const explain = stayReason(survey, cluster, result.explain);
   const rejections = rejectAll(pods, holds, (pod) => result.movedPods.has(pod), explain);
-  const outcome = outcomeOf(result, cluster, survey, rejections);
+  const outcome = outcomeOf(result, cluster, survey, rejections, options);
   return finish(survey, options, outcome, { rejections, cluster, state, result });
 }
 
@@ -190,9 +191,10 @@ function outcomeOf(
   cluster: Cluster,
   survey: Survey,
   rejections: readonly Rejection[],
+  options: PolicyOptions,
 ): PlanOutcome {
   if (result.moves.length > 0) {
-    return { kind: 'Moves' };
+    return { kind: 'Moves', obstacle: obstacleTo(result.state, options, rejections) };
   }
   const message = unhelpedMessage(result, cluster, survey.holds, rejections);
   const exhausted = result.discarded === undefined ? exhaustedMessage(cluster, survey.holds, rejections) : undefined;

@@ -1,4 +1,5 @@
 import {
+  MAX_MESSAGE,
   MAX_NEEDS,
   MAX_REJECTIONS,
   type PlanPhase,
@@ -111,7 +112,9 @@ export function outcomeMessage(plan: Plan): string {
     return outcome.message;
   }
   const change = `from ${formatDecimal(spread.before)} to ${formatDecimal(spread.planned)}`;
-  return `${moves.length} moves take the spread between the highest and the lowest node ${change}${budgetNote(plan)}`;
+  const obstacle = outcome.obstacle === undefined ? '' : `; ${outcome.obstacle}`;
+  const text = `${moves.length} moves take the spread between the highest and the lowest node ${change}`;
+  return `${text}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
 }
 
 const BUDGET_CODES: ReadonlySet<string> = new Set(BUDGET_NAMES);

@@ -4,6 +4,8 @@ import { CEL_KEYWORD, instant, integer, type KindDefinition, oneOf, type Resourc
 
 /** Most moves that one plan holds. */
 export const MAX_MOVES = 1000;
+/** Most characters of spec.message. */
+export const MAX_MESSAGE = 1024;
 /** Most moves that one move is said to need. */
 export const MAX_NEEDS = 16;
 /** Most rejections that a plan lists one by one; `rejectionCounts` counts all of them. */
@@ -66,7 +68,7 @@ export const RebalancePlanSpec = Type.Object(
     strategy: oneOf(STRATEGY_NAMES, { description: 'Strategy that made the plan.' }),
     takenAt: instant({ description: 'Time of the snapshot.' }),
     outcome: text(64, { description: 'Moves, or why there are none.' }),
-    message: text(1024, { description: 'The outcome, for people.' }),
+    message: text(MAX_MESSAGE, { description: 'The outcome, for people.' }),
     hash: Type.String({ maxLength: 64, description: 'SHA-256 over strategy and moves.', ...immutable }),
     approved: Type.Boolean({
       description: 'Set to true to carry out a plan of a policy in mode Approve. Default false.',

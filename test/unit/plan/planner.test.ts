@@ -37,7 +37,7 @@ function rejectionOf({ rejections }: Plan, name: string): Rejection | undefined 
 describe('the outcome', () => {
   it('is Moves with the moves, their worth and what they lead to', () => {
     const found = planFor(twoNodes(FOUR), { strategy: refineLb({ overload: 1 }) });
-    expect(found.outcome).toEqual({ kind: 'Moves' });
+    expect(found.outcome).toEqual({ kind: 'Moves', obstacle: undefined });
     expect(found.moves[0]).toEqual({
       pod: { namespace: 'shop', name: 'p1', uid: 'uid-shop-p1' },
       owner: { kind: 'ReplicaSet', name: 'web', uid: 'uid-web' },

@@ -1,0 +1,70 @@
+import type { Cluster } from './cluster.ts';
+import { amount, count, percent } from './format.ts';
+import { meanOf, toFraction, toLoad } from './load.ts';
+import type { PolicyOptions } from './options.ts';
+import type { Rejection } from './plan.ts';
+import { countCodes } from './rejections.ts';
+import type { StateView } from './state.ts';
+
+/**
+ * What keeps the cluster from balance when a plan leaves highest and lowest node at least `thresholds.trigger` apart: the
+ * node that stays highest, why its pods stay, the largest of them in its own words, and what capacity is missing if any
+ * is. `undefined` when balance is reached and capacity suffices.
+ */
+export function obstacleTo(
+  end: StateView,
+  { thresholds }: PolicyOptions,
+  rejections: readonly Rejection[],
+): string | undefined {
+  const [highest, lowest] = extremes(end);
+  const missing = missingCapacity(end.cluster);
+  if (end.load(highest) - end.load(lowest) < Math.max(1, toLoad(thresholds.trigger))) {
+    return missing === '' ? undefined : missing;
+  }
+  const { nodes } = end.cluster;
+  const share = (node: number): string => `${nodes[node]?.name} at ${percent(toFraction(end.load(node)))}`;
+  const parts = [
+    `${share(highest)} and ${share(lowest)} stay apart`,
+    ...stays(end, highest, rejections),
+    ...(missing === '' ? [] : [missing]),
+  ];
+  return parts.join(': ');
+}
+
+/** The nodes with the highest and the lowest load, ties by place. */
+function extremes(state: StateView): readonly [highest: number, lowest: number] {
+  let [highest, lowest] = [0, 0];
+  for (const node of state.cluster.nodes.keys()) {
+    highest = state.load(node) > state.load(highest) ? node : highest;
+    lowest = state.load(node) < state.load(lowest) ? node : lowest;
+  }
+  return [highest, lowest];
+}
+
+function stays(end: StateView, node: number, rejections: readonly Rejection[]): readonly string[] {
+  const { cluster } = end;
+  const places = new Map(cluster.pods.map(({ uid }, pod) => [uid, pod]));
+  const here = rejections.filter(({ pod }) => end.nodeOf(places.get(pod.uid) ?? -1) === node);
+  const size = ({ pod }: Rejection): number => end.load(node) - end.loadWithout(places.get(pod.uid) ?? -1);
+  const [largest] = here.toSorted((left, right) => size(right) - size(left));
+  if (largest === undefined) {
+    return ['nothing that runs there is in scope'];
+  }
+  const codes = countCodes(here).map(([code, times]) => `${code} ${times}`);
+  const { pod, message } = largest;
+  const text = `its largest is ${pod.namespace}/${pod.name}, ${percent(toFraction(size(largest)))}: ${message}`;
+  return [`of its ${count(here.length, 'pod')} stay ${codes.join(', ')}; ${text}`];
+}
+
+/**
+ * Where the mean load of a resource is above 1, even a perfectly balanced cluster is overloaded: what is used beyond
+ * allocatable is the capacity that is missing. Empty when nothing is.
+ */
+export function missingCapacity({ tables, home }: Cluster): string {
+  const shortages = tables.usage.resources.flatMap((resource, index) => {
+    const capacity = tables.allocatable[index]?.reduce((sum, value) => sum + value, 0) ?? 0;
+    const excess = (meanOf(tables, home, index) - 1) * capacity;
+    return excess > 0 ? [amount(resource, excess)] : [];
+  });
+  return shortages.length === 0 ? '' : `the nodes are under-provisioned by ${shortages.join(' and ')}`;
+}
