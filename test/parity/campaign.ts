@@ -1,0 +1,64 @@
+import { stringify } from 'yaml';
+import { askScheduler, clearProbe, stageProbe } from './ask-scheduler.ts';
+import { judgeProbe } from './judge-probe.ts';
+import { randomCluster } from './random-cluster.ts';
+import { type ProbeContext, randomProbe } from './random-probe.ts';
+import { clearCluster, stageCluster } from './stage-cluster.ts';
+import type { Judged } from './tally.ts';
+import type { World } from './world.ts';
+
+/** What a campaign asks. */
+export interface CampaignOptions {
+  /** Verdicts to reach; probes that our filters do not judge come on top. */
+  readonly verdicts: number;
+  /** Seed of the first cluster; the next ones follow. */
+  readonly seed: number;
+  readonly log: (line: string) => void;
+}
+
+/** Verdicts in one cluster. */
+const PROBES_PER_CLUSTER = 100;
+
+/** Random clusters one after the other, and in each random pods, about which both the scheduler and our filters are asked. */
+export async function runCampaign(world: World, { verdicts, seed, log }: CampaignOptions): Promise<readonly Judged[]> {
+  const judged: Judged[] = [];
+  const count = (): number => judged.filter(({ ours }) => ours.kind === 'Judged').length;
+  const started = performance.now();
+  for (let next = seed; count() < verdicts; next += 1) {
+    judged.push(...(await runCluster(world, next, Math.min(PROBES_PER_CLUSTER, verdicts - count()))));
+    const elapsed = (performance.now() - started) / 1000;
+    log(`cluster ${next}: ${count()} of ${verdicts} verdicts after ${elapsed.toFixed(0)} s`);
+  }
+  return judged;
+}
+
+/** One cluster from its creation to its end. */
+async function runCluster(world: World, seed: number, probes: number): Promise<readonly Judged[]> {
+  const cluster = randomCluster(seed);
+  await stageCluster(world, cluster);
+  const context = { cluster, snapshot: await world.snapshot() };
+  const judged: Judged[] = [];
+  for (let index = 0; index < probes; index += 1) {
+    judged.push(await runProbe(world, context, index));
+  }
+  await clearCluster(world, cluster);
+  return judged;
+}
+
+async function runProbe(world: World, context: ProbeContext, index: number): Promise<Judged> {
+  const probe = randomProbe(context, index);
+  const own = probe.storage.claims.length > 0;
+  try {
+    if (own) {
+      await stageProbe(world, probe);
+    }
+    const snapshot = own ? await world.snapshot() : context.snapshot;
+    const { verdict, admitted } = await askScheduler(world, probe);
+    const ours = judgeProbe(snapshot, admitted, probe.node);
+    return { seed: context.cluster.seed, probe: index, node: probe.node, admitted, ours, theirs: verdict };
+  } catch (error) {
+    throw new Error(`probe ${index} of cluster ${context.cluster.seed}:\n${stringify(probe)}`, { cause: error });
+  } finally {
+    await clearProbe(world, probe);
+  }
+}
