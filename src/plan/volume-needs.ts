@@ -99,8 +99,8 @@ function needsOf(pod: PodInfo, storage: StorageInfo, users: ReadonlyMap<string, 
 }
 
 /**
- * The ephemeral volume of a pod that has a node goes with the pod, and its replacement gets a new one; everything else is
- * looked up as it is.
+ * The ephemeral volume of a pod that has a node goes with the pod, and its replacement gets a new one, as does a pending pod
+ * whose claim is not made yet (volumebinding.podHasPVCs waits for it); everything else is looked up as it is.
  */
 function needsOfClaim(
   pod: PodInfo,
@@ -109,10 +109,10 @@ function needsOfClaim(
   users: ReadonlyMap<string, number>,
 ): VolumeNeeds {
   const key = claimKey(pod, name);
-  if (template !== undefined && pod.nodeName !== undefined) {
+  const claim = storage.claims.get(key);
+  if (template !== undefined && (pod.nodeName !== undefined || claim === undefined)) {
     return needsOfUnbound({ name, key, uid: undefined, request: template }, storage);
   }
-  const claim = storage.claims.get(key);
   const problem = claimProblem(name, claim);
   if (claim === undefined || problem !== undefined) {
     return { ...NO_VOLUMES, problem };
