@@ -39,14 +39,37 @@ function randomExpression(random: Random, vocabulary: Readonly<Record<string, re
   ]);
 }
 
-/** A required term of pod affinity or anti-affinity, of every shape that the API server accepts. */
-export function randomPodTerm(random: Random, labels?: LabelsJson): Json {
+/** A required term of pod anti-affinity, of every shape that the API server accepts. */
+export function randomAntiAffinityTerm(random: Random, labels?: LabelsJson): Json {
+  return randomTerm(random, labels, randomExpression(random, NAMESPACE_LABELS));
+}
+
+/**
+ * A required term of pod affinity. Its namespace selector needs a label: one that holds without labels is read by
+ * kube-scheduler 1.36 as one for all namespaces, and by the planner in both ways (topology/terms.ts, termAsPlaced).
+ */
+export function randomAffinityTerm(random: Random, labels?: LabelsJson): Json {
+  const key = pick(random, Object.keys(NAMESPACE_LABELS));
+  const values = [pick(random, NAMESPACE_LABELS[key] ?? [])];
+  return randomTerm(
+    random,
+    labels,
+    pick(random, [
+      { key, operator: 'In', values },
+      { key, operator: 'Exists' },
+    ]),
+  );
+}
+
+function randomTerm(random: Random, labels: LabelsJson | undefined, namespaces: Json): Json {
   const labelSelector = chance(random, 0.96) ? randomSelector(random, labels) : undefined;
   return {
     topologyKey: pick(random, TOPOLOGY_KEYS),
     ...(labelSelector === undefined ? {} : { labelSelector, ...labelKeys(random) }),
     ...(chance(random, 0.3) ? { namespaces: pickSome(random, NAMESPACES, between(random, 1, 2)) } : {}),
-    ...(chance(random, 0.25) ? { namespaceSelector: namespaceSelector(random) } : {}),
+    ...(chance(random, 0.25)
+      ? { namespaceSelector: chance(random, 0.3) ? {} : { matchExpressions: [namespaces] } }
+      : {}),
   };
 }
 
@@ -58,10 +81,6 @@ function labelKeys(random: Random): Json {
     [1, () => ({ mismatchLabelKeys: [pick(random, keys)] })],
     [1, () => ({ matchLabelKeys: keys.slice(0, 1), mismatchLabelKeys: keys.slice(1) })],
   ])();
-}
-
-function namespaceSelector(random: Random): Json {
-  return chance(random, 0.3) ? {} : { matchExpressions: [randomExpression(random, NAMESPACE_LABELS)] };
 }
 
 /** Topology spread constraints, mostly DoNotSchedule; no two over one key, which the API server refuses. */

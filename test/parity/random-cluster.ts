@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '../support/random.ts';
 import { between, chance, pick, pickAny, pickSome, sample, weighted } from './choice.ts';
 import { type Json, type KubeObject, keyOf, type LabelsJson, type PodObject } from './kube-object.ts';
-import { randomPodTerm } from './random-affinity.ts';
+import { randomAntiAffinityTerm } from './random-affinity.ts';
 import { type Amounts, randomContainers } from './random-containers.ts';
 import { randomCsiNodes, randomNodes } from './random-nodes.ts';
 import { randomStorage } from './random-storage.ts';
@@ -75,7 +75,7 @@ function randomPod(
 ): PodObject {
   const namespace = pick(random, NAMESPACES);
   const labels = randomPodLabels(random);
-  const antiAffinity = chance(random, 0.12) ? [randomPodTerm(random)] : [];
+  const antiAffinity = chance(random, 0.12) ? [randomAntiAffinityTerm(random)] : [];
   const usable = claims.filter(({ metadata, spec }) => metadata.namespace === namespace && spec?.['volumeName']);
   const claim = chance(random, 0.2) ? pickAny(random, usable) : undefined;
   return {

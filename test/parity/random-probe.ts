@@ -4,7 +4,7 @@ import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { between, chance, pick, pickSome, weighted } from './choice.ts';
 import type { Json, LabelsJson, PodObject } from './kube-object.ts';
-import { randomPodTerm, randomSpread } from './random-affinity.ts';
+import { randomAffinityTerm, randomAntiAffinityTerm, randomSpread } from './random-affinity.ts';
 import { addPorts, claimVolume, type RandomCluster, randomPort } from './random-cluster.ts';
 import { type Amounts, randomContainers } from './random-containers.ts';
 import { randomNodeRequirements, tolerationsOf } from './random-node-affinity.ts';
@@ -215,7 +215,7 @@ function podAffinity(making: Making, meet: boolean): Part {
   const others = neighbours(making, meet);
   // One of eight terms finds its own pod, and with luck no other: the first of a group may go anywhere.
   const labels = others.length === 0 || chance(random, 0.12) ? making.labels : labelsOf(pick(random, others));
-  return requiredPodTerms('podAffinity', [reaching(making, randomPodTerm(random, labels), meet)]);
+  return requiredPodTerms('podAffinity', [reaching(making, randomAffinityTerm(random, labels), meet)]);
 }
 
 /** Terms about pods of any namespace are met more often. */
@@ -227,7 +227,7 @@ function podAntiAffinity(making: Making, meet: boolean): Part {
   const { random } = making;
   const others = neighbours(making, !meet);
   const labels = meet || others.length === 0 ? making.labels : labelsOf(pick(random, others));
-  const terms = Array.from({ length: between(random, 1, 2) }, () => randomPodTerm(random, labels));
+  const terms = Array.from({ length: between(random, 1, 2) }, () => randomAntiAffinityTerm(random, labels));
   return requiredPodTerms('podAntiAffinity', meet ? terms : terms.map((term) => reaching(making, term, true)));
 }
 

@@ -103,7 +103,7 @@ function needsOfKind(registry: Registry, kind: PodKind, counting: Int32Array): T
     matchesItself: own.affinity.every((tracker) => counting.includes(tracker)),
     hopeless: own.hopeless,
     antiAffinity: own.antiAffinity.map(({ matching }) => need(matching)),
-    repelledBy: repelling.map(({ holding }) => need(holding)),
+    repelledBy: repelling.map(need),
     spread: own.spread.map(({ constraint, tracker }) => ({
       ...need(tracker),
       maxSkew: constraint.maxSkew,

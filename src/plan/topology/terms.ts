@@ -1,5 +1,5 @@
 import type { PodAffinityTerm } from '../../model/pod.ts';
-import { type Labels, matches, type Selector } from '../../model/selector.ts';
+import { EVERYTHING, type Labels, matches, type Selector } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { compareText } from '../order.ts';
 
@@ -32,6 +32,19 @@ export function resolveTerm(
   }
   const selected = [...known].filter(([, labels]) => matches(namespaceSelector, labels)).map(([name]) => name);
   return { selector, topologyKey, namespaces: sorted([...namespaces, ...selected]) };
+}
+
+const NO_LABELS: Labels = new Map();
+
+/**
+ * A term of the very pod that is being placed, as kube-scheduler 1.36 reads it: mergeAffinityTermNamespacesIfNotEmpty
+ * works on a copy, so that the namespace selector stays and is asked about a namespace without labels. One that holds there,
+ * as NotIn and DoesNotExist do, thereby selects every namespace. Terms of pods that run are read as documented.
+ */
+export function termAsPlaced(term: PodAffinityTerm): PodAffinityTerm {
+  const { namespaceSelector } = term;
+  const selectsAll = namespaceSelector !== undefined && matches(namespaceSelector, NO_LABELS);
+  return selectsAll ? { ...term, namespaceSelector: EVERYTHING } : term;
 }
 
 function sorted(namespaces: readonly string[]): readonly string[] {

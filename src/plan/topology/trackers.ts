@@ -1,12 +1,12 @@
 import type { NodeInfo } from '../../model/node.ts';
-import type { PodInfo, SchedulingConstraints, SpreadConstraint } from '../../model/pod.ts';
+import type { PodAffinityTerm, PodInfo, SchedulingConstraints, SpreadConstraint } from '../../model/pod.ts';
 import { matches } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { nodeAffinity } from '../filters/node-affinity.ts';
 import { taintToleration } from '../filters/taint-toleration.ts';
 import { createDomainIndex, type Domains } from './domains.ts';
 import { createSelectorIndex } from './selector-index.ts';
-import { resolveTerm, selects, type Term } from './terms.ts';
+import { resolveTerm, selects, type Term, termAsPlaced } from './terms.ts';
 
 /** Counts pods of one kind per domain of one topology key. */
 export interface Tracker {
@@ -49,16 +49,16 @@ export interface Registry {
   readonly register: (constraints: SchedulingConstraints, namespace: string) => PodTerms;
   /** Trackers that count a pod of this kind, ascending; complete once all terms are registered. */
   readonly counting: (kind: PodKind) => Int32Array;
-  /** Anti-affinity terms that match the pod, whoever carries them. */
-  readonly repelling: (kind: PodKind) => readonly AntiTerm[];
+  /** Trackers of the pods that carry an anti-affinity term which matches the pod. */
+  readonly repelling: (kind: PodKind) => readonly number[];
 }
 
 /** Says whether a pod of a kind counts, for pods whose labels match the selector under which the tracker is filed. */
 interface Member {
+  /** Counts the pods that are accepted, or those whose anti-affinity term accepts them. */
   readonly tracker: number;
+  readonly side: 'Counted' | 'Repelled';
   readonly accepts: (kind: PodKind) => boolean;
-  /** Set for the matching side of an anti-affinity term. */
-  readonly antiTerm: AntiTerm | undefined;
 }
 
 const NO_TERMS: PodTerms = { affinity: [], hopeless: false, antiAffinity: [], spread: [] };
@@ -99,22 +99,16 @@ export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSn
     return { domains, counted: domains.of, eligible: domains.values.length };
   };
 
-  const antiTerm = (term: Term): AntiTerm => {
-    const key = JSON.stringify(term);
-    const holding = tracker(
-      `holding ${key}`,
-      () => everyNode(term.topologyKey),
-      () => undefined,
-    );
-    const matching = tracker(
-      `matching ${key}`,
-      () => everyNode(term.topologyKey),
-      (place) => {
-        const accepts = ({ namespace }: PodKind): boolean => isIn(term, namespace);
-        members.add(term.selector, { tracker: place, accepts, antiTerm: { matching: place, holding } });
-      },
-    );
-    return { matching, holding };
+  const antiTerm = (term: Term, asPlaced: Term): AntiTerm => {
+    const file = (filed: Term, side: Member['side']) => (place: number) => {
+      const accepts = ({ namespace }: PodKind): boolean => isIn(filed, namespace);
+      members.add(filed.selector, { tracker: place, side, accepts });
+    };
+    const make = () => everyNode(term.topologyKey);
+    return {
+      holding: tracker(`holding ${JSON.stringify(term)}`, make, file(term, 'Repelled')),
+      matching: tracker(`matching ${JSON.stringify(asPlaced)}`, make, file(asPlaced, 'Counted')),
+    };
   };
 
   const affinityGroup = (terms: readonly Term[]): readonly number[] => {
@@ -129,7 +123,7 @@ export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSn
       tracker(
         `affinity ${topologyKey} ${key}`,
         () => everyNode(topologyKey),
-        (place) => members.add(first.selector, { tracker: place, accepts, antiTerm: undefined }),
+        (place) => members.add(first.selector, { tracker: place, side: 'Counted', accepts }),
       ),
     );
   };
@@ -152,7 +146,7 @@ export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSn
         // An empty selector counts no pods (podtopologyspread.countPodsMatchSelector), nor does a null one.
         if (selector !== undefined && selector.requirements.length > 0) {
           const accepts = (kind: PodKind): boolean => kind.namespace === namespace && !kind.terminating;
-          members.add(selector, { tracker: found, accepts, antiTerm: undefined });
+          members.add(selector, { tracker: found, side: 'Counted', accepts });
         }
       },
     );
@@ -161,13 +155,16 @@ export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSn
 
   const create = (constraints: SchedulingConstraints, namespace: string): PodTerms => {
     const { podAffinity, podAntiAffinity, spread } = constraints;
-    const affinity = podAffinity.map((term) => resolveTerm(term, namespace, namespaces));
+    const resolve = (term: PodAffinityTerm): Term | undefined => resolveTerm(term, namespace, namespaces);
+    const affinity = podAffinity.map(resolve);
+    // Both readings must hold; they are mostly the same.
+    const asPlaced = podAffinity.map(termAsPlaced).map(resolve);
     return {
-      affinity: affinityGroup(affinity.filter((term) => term !== undefined)),
+      affinity: [...new Set([affinity, asPlaced].flatMap((terms) => affinityGroup(terms.filter(isTerm))))],
       hopeless: affinity.includes(undefined),
-      antiAffinity: podAntiAffinity.flatMap((term) => {
-        const resolved = resolveTerm(term, namespace, namespaces);
-        return resolved === undefined ? [] : [antiTerm(resolved)];
+      antiAffinity: podAntiAffinity.flatMap((each) => {
+        const [term, own] = [resolve(each), resolve(termAsPlaced(each))];
+        return term === undefined || own === undefined ? [] : [antiTerm(term, own)];
       }),
       spread: spread.filter(isMandatory).map((constraint) => spreadTerm(constraint, constraints, namespace)),
     };
@@ -191,11 +188,16 @@ export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSn
     register,
     counting: (kind) => {
       const holding = register(kind.constraints, kind.namespace).antiAffinity.map((term) => term.holding);
-      const places = new Set([...matching(kind).map((member) => member.tracker), ...holding]);
+      const counted = matching(kind).flatMap(({ side, tracker: place }) => (side === 'Counted' ? [place] : []));
+      const places = new Set([...counted, ...holding]);
       return Int32Array.from(places).sort();
     },
-    repelling: (kind) => matching(kind).flatMap((member) => member.antiTerm ?? []),
+    repelling: (kind) => matching(kind).flatMap(({ side, tracker: place }) => (side === 'Repelled' ? [place] : [])),
   };
+}
+
+function isTerm(term: Term | undefined): term is Term {
+  return term !== undefined;
 }
 
 function isIn({ namespaces }: Term, namespace: string): boolean {
