@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { runCampaign } from './campaign.ts';
 import { reportOf } from './report.ts';
-import { tallyOf } from './tally.ts';
+import { failuresOf, tallyOf } from './tally.ts';
 import { openWorld } from './world.ts';
 
 function log(line: string): void {
@@ -33,7 +33,7 @@ async function main(): Promise<boolean> {
   try {
     const tally = tallyOf(await runCampaign(world, { verdicts, seed, log }));
     process.stdout.write(`${reportOf(tally)}\n`);
-    return tally.disagreements.length === 0 && tally.otherReasons.length === 0;
+    return failuresOf(tally).length === 0;
   } finally {
     await world.close();
   }

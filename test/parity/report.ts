@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { describeVerdict } from './judge-probe.ts';
 import type { PodObject } from './kube-object.ts';
-import type { Judged, Tally } from './tally.ts';
+import { failuresOf, type Judged, type Tally } from './tally.ts';
 
 /** What came of a campaign, for people: a table, and every disagreement in full. */
 export function reportOf(tally: Tally): string {
@@ -19,6 +19,7 @@ export function reportOf(tally: Tally): string {
     ),
     ...tally.disagreements.map((judged) => `\nDISAGREEMENT ${describeJudged(judged)}`),
     ...tally.otherReasons.map((judged) => `\nOTHER REASON ${describeJudged(judged)}`),
+    ...failuresOf(tally).map((failure) => `FAILED: ${failure}`),
   ].join('\n');
 }
 

@@ -1,3 +1,4 @@
+import { FILTERS } from '../../src/plan/filters/index.ts';
 import type { SchedulerVerdict } from './ask-scheduler.ts';
 import { type Comparison, compare, type OurVerdict, refusingFilters } from './judge-probe.ts';
 import type { PodObject } from './kube-object.ts';
@@ -70,4 +71,27 @@ function countFilters(verdicts: readonly Judged[]): ReadonlyMap<string, FilterCo
     }
   }
   return new Map([...counts].sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+/** Filters by which the scheduler can refuse a pod without a node of its own: a pod that names its node is never scheduled. */
+const EXPECTED = Object.keys(FILTERS).filter((filter) => filter !== 'NodeName');
+
+/** One verdict in two hundred. */
+const LEAST_SHARE = 1 / 200;
+
+/** Filters that refused too seldom for the campaign to prove anything about them. */
+export function rareFilters({ verdicts, filters }: Pick<Tally, 'verdicts' | 'filters'>): readonly string[] {
+  const least = Math.max(1, Math.floor(verdicts * LEAST_SHARE));
+  return EXPECTED.filter((filter) => (filters.get(filter)?.theirs ?? 0) < least);
+}
+
+/** Why the campaign does not show what it should, for people; empty when it does. */
+export function failuresOf(tally: Tally): readonly string[] {
+  const { disagreements, otherReasons, unsupported } = tally;
+  return [
+    ...(disagreements.length > 0 ? [`${disagreements.length} disagreements`] : []),
+    ...(otherReasons.length > 0 ? [`${otherReasons.length} refusals for another reason`] : []),
+    ...(unsupported > 0 ? [`${unsupported} probes that our filters do not judge`] : []),
+    ...rareFilters(tally).map((filter) => `${filter} refused too seldom`),
+  ];
 }
