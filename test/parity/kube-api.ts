@@ -11,6 +11,8 @@ export interface KubeApi {
   readonly client: ApiClient;
   /** Creates an object; resolves to what the server made of it. */
   create(object: KubeObject): Promise<KubeObject>;
+  /** What the server would make of an object, as `create` does it; nothing is kept. */
+  tryOut(object: KubeObject): Promise<KubeObject>;
   /** Creates objects, four at a time, in no certain order. */
   createAll(objects: readonly KubeObject[]): Promise<void>;
   /** Applies a JSON merge patch, or one to the status. */
@@ -32,6 +34,7 @@ const RESOURCES: Readonly<Record<string, ResourceRef & { readonly namespaced?: t
   StorageClass: { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' },
   CSINode: { group: 'storage.k8s.io', version: 'v1', resource: 'csinodes' },
   PriorityClass: { group: 'scheduling.k8s.io', version: 'v1', resource: 'priorityclasses' },
+  PlacementHint: { group: 'evenkeel.dev', version: 'v1alpha1', resource: 'placementhints', namespaced: true },
   RuntimeClass: { group: 'node.k8s.io', version: 'v1', resource: 'runtimeclasses' },
 };
 
@@ -61,15 +64,17 @@ export async function connectApi(kubeconfig: string): Promise<KubeApi> {
 }
 
 function apiOf(client: ApiClient): KubeApi {
-  async function create(object: KubeObject): Promise<KubeObject> {
+  async function send(object: KubeObject, query: Readonly<Record<string, string>>): Promise<KubeObject> {
     const target = resourceOf(object.kind, object.metadata.namespace);
     try {
-      const { body } = await client.send({ verb: 'create', target, body: object }, NEVER);
+      const { body } = await client.send({ verb: 'create', target, query, body: object }, NEVER);
       return body as KubeObject;
     } catch (error) {
       throw new Error(`creating ${object.kind} ${keyOf(object)}: ${JSON.stringify(object)}`, { cause: error });
     }
   }
+
+  const create = (object: KubeObject): Promise<KubeObject> => send(object, {});
 
   async function remove(object: KubeObject): Promise<void> {
     const { kind, metadata } = object;
@@ -97,6 +102,7 @@ function apiOf(client: ApiClient): KubeApi {
   return {
     client,
     create,
+    tryOut: (object) => send(object, { dryRun: 'All' }),
     createAll: async (objects) => {
       await runConcurrently(objects, CONCURRENT, NEVER, create);
     },

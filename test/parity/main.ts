@@ -1,12 +1,14 @@
 /**
  * `npm run parity [-- --verdicts N --seed S]`: asks kube-scheduler and our filters about random pods in random clusters.
- * Progress goes to stderr, the result to stdout; exit code 1 when they disagree.
+ * `npm run parity -- --plans N [--seed S]`: has kube-scheduler replay random plans, move by move.
+ * Progress goes to stderr, the result to stdout; the exit code is 1 when the two do not agree.
  */
 import { parseArgs } from 'node:util';
 import { runCampaign } from './campaign.ts';
-import { reportOf } from './report.ts';
+import { replayPlans } from './replay.ts';
+import { replayReport, reportOf } from './report.ts';
 import { failuresOf, tallyOf } from './tally.ts';
-import { openWorld } from './world.ts';
+import { openWorld, type World } from './world.ts';
 
 function log(line: string): void {
   process.stderr.write(`${line}\n`);
@@ -20,20 +22,32 @@ function wholeNumber(name: string, text: string): number {
   return Number(text);
 }
 
+async function verdicts(world: World, count: number, seed: number): Promise<boolean> {
+  const tally = tallyOf(await runCampaign(world, { verdicts: count, seed, log }));
+  process.stdout.write(`${reportOf(tally)}\n`);
+  return failuresOf(tally).length === 0;
+}
+
+async function plans(world: World, count: number, seed: number): Promise<boolean> {
+  const replays = await replayPlans(world, { plans: count, seed, log });
+  process.stdout.write(`${replayReport(replays)}\n`);
+  return replays.every(({ failure }) => failure === undefined);
+}
+
 async function main(): Promise<boolean> {
   const { values } = parseArgs({
     options: {
       verdicts: { type: 'string', default: '3000' },
+      plans: { type: 'string' },
       seed: { type: 'string', default: '1' },
     },
   });
-  const verdicts = wholeNumber('verdicts', values.verdicts);
   const seed = wholeNumber('seed', values.seed);
   const world = await openWorld(log);
   try {
-    const tally = tallyOf(await runCampaign(world, { verdicts, seed, log }));
-    process.stdout.write(`${reportOf(tally)}\n`);
-    return failuresOf(tally).length === 0;
+    return values.plans === undefined
+      ? await verdicts(world, wholeNumber('verdicts', values.verdicts), seed)
+      : await plans(world, wholeNumber('plans', values.plans), seed);
   } finally {
     await world.close();
   }

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { describeVerdict } from './judge-probe.ts';
 import type { PodObject } from './kube-object.ts';
+import type { Replay } from './replay.ts';
 import { failuresOf, type Judged, type Tally } from './tally.ts';
 
 /** What came of a campaign, for people: a table, and every disagreement in full. */
@@ -54,4 +55,25 @@ function essence({ metadata, spec }: PodObject): object {
     metadata: { namespace, name, labels },
     spec: Object.fromEntries(Object.entries(spec).filter(([key]) => !dull.has(key))),
   };
+}
+
+/** What came of the replay of plans, for people. */
+export function replayReport(replays: readonly Replay[]): string {
+  const total = (count: (replay: Replay) => number): number => replays.reduce((sum, replay) => sum + count(replay), 0);
+  const [planned, bound, landed] = [
+    total((each) => each.planned),
+    total((each) => each.bound),
+    total((each) => each.landed),
+  ];
+  const failed = replays.filter(({ failure }) => failure !== undefined);
+  return [
+    `plans          ${replays.length}`,
+    `moves          ${planned}`,
+    `bound          ${bound} (${percent(bound, planned)})`,
+    `on plan        ${landed} (${percent(landed, planned)})`,
+    `plans failed   ${failed.length}`,
+    ...failed.map(
+      ({ seed, strategy, failure }) => `\nnpm run parity -- --plans 1 --seed ${seed} (${strategy}): ${failure}`,
+    ),
+  ].join('\n');
 }
