@@ -20,7 +20,7 @@ export default defineConfig({
         test: {
           name: 'control-plane',
           globalSetup: ['test/control-plane/global-setup.ts'],
-          include: ['test/{e2e,control-plane}/**/*.test.ts', 'test/contract/kubernetes*.test.ts'],
+          include: ['test/{e2e,control-plane,parity}/**/*.test.ts', 'test/contract/kubernetes*.test.ts'],
           fileParallelism: false,
           testTimeout: 300_000,
           hookTimeout: 1_200_000,
