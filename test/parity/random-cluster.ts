@@ -102,9 +102,9 @@ export function claimVolume(claimName: string): Json {
 
 function randomAmounts(random: Random): Amounts {
   return {
-    // Halves are rounded up to whole millicores, and to bytes, container by container.
+    // Half a millicore is rounded up.
     cpu: between(random, 0, 400) + pick(random, [0, 0.5]),
-    memory: 16 * between(random, 0, 40) + pick(random, [0, 0.5, 2 ** -21]),
+    memory: 16 * between(random, 0, 40) + pick(random, [0, 0.5]),
     ...(chance(random, 0.3) ? { ephemeralStorage: 100 * between(random, 1, 15) } : {}),
     ...(chance(random, 0.1) ? { gpu: 1 } : {}),
     ...(chance(random, 0.1) ? { hugePages: 2 * between(random, 1, 4) } : {}),

@@ -60,8 +60,8 @@ function scalarAmounts({ gpu, hugePages }: Amounts): Json {
 
 /** The cpu and memory in two parts; what comes in units stays with the first. */
 function halves(random: Random, amounts: Amounts): readonly [Amounts, Amounts] {
-  const cpu = random.below((amounts.cpu ?? 0) + 1);
-  const memory = random.below((amounts.memory ?? 0) + 1);
+  const cpu = random.below(Math.floor(amounts.cpu ?? 0) + 1);
+  const memory = random.below(Math.floor(amounts.memory ?? 0) + 1);
   return [
     { ...amounts, cpu: (amounts.cpu ?? 0) - cpu, memory: (amounts.memory ?? 0) - memory },
     { cpu, memory },
@@ -106,7 +106,7 @@ function withOverhead(amounts: Amounts): ContainerFields {
 
 function withPodLevel(random: Random, amounts: Amounts): ContainerFields {
   const { cpu = 0, memory = 0, ...others } = amounts;
-  const own = { cpu: between(random, 0, cpu), memory: between(random, 0, memory) };
+  const own = { cpu: between(random, 0, Math.floor(cpu)), memory: between(random, 0, Math.floor(memory)) };
   return {
     containers: [
       container('main', { ...others, ...(others.hugePages !== undefined || chance(random, 0.7) ? own : {}) }),
