@@ -30,6 +30,8 @@ export interface PlansOptions {
   readonly log: (line: string) => void;
 }
 
+/** Some clusters are in balance, or stuck. */
+const MOST_CLUSTERS_PER_PLAN = 5;
 const NEVER = new AbortController().signal;
 
 /** Plans random clusters one after the other and has every prefix of each plan replayed by the real scheduler. */
@@ -37,6 +39,9 @@ export async function replayPlans(world: World, { plans, seed, log }: PlansOptio
   await installSteering(world);
   const replays: Replay[] = [];
   for (let next = seed; replays.length < plans; next += 1) {
+    if (next - seed > MOST_CLUSTERS_PER_PLAN * plans) {
+      throw new Error(`${next - seed} clusters gave only ${replays.length} plans with a move`);
+    }
     const replay = await replayScene(world, randomScene(next));
     if (replay.planned > 0) {
       replays.push(replay);
@@ -65,7 +70,13 @@ function optionsOf(seed: number): Parameters<typeof plan>[1] {
         : { type: 'GreedyLB', minimizeMoves: true, tolerance: 0.02 },
     load: { source: 'Requests' },
     thresholds: { trigger: 0.05, minGain: 0.001, minImprovement: 0 },
-    protections: { minPodAge: seconds(0), minReplicas: 1, localStorage: 'Allow' },
+    protections: {
+      minPodAge: seconds(0),
+      minReplicas: 1,
+      localStorage: 'Allow',
+      stabilization: seconds(0),
+      cooldown: seconds(0),
+    },
   });
 }
 
