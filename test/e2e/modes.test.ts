@@ -189,7 +189,7 @@ describe('mode Automatic', () => {
       alone: 'MinReplicas',
       important: 'PriorityThreshold',
       scratch: 'LocalStorage',
-      spread: 'UnsupportedConstraint',
+      claiming: 'UnsupportedConstraint',
     });
   });
 
