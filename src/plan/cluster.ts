@@ -5,6 +5,7 @@ import type { PolicyOptions } from './options.ts';
 import type { Owners } from './owners.ts';
 import type { Participant } from './participation.ts';
 import type { PodUsage, Subjects } from './pod-usage.ts';
+import { indexScores, type ScoreIndex } from './scores/ground.ts';
 import { internShapes, type Shapes } from './shapes.ts';
 import type { Sites } from './sites.ts';
 
@@ -28,6 +29,10 @@ export interface Cluster {
   readonly sites: Sites;
   /** Place among all nodes of each node that takes part. */
   readonly siteOf: Int32Array;
+  /** The reverse: place among those that take part of each node of the cluster; -1 for the others. */
+  readonly nodeAt: Int32Array;
+  /** What kube-scheduler would rank nodes by. */
+  readonly scores: ScoreIndex;
   readonly shapes: Shapes;
 }
 
@@ -47,7 +52,8 @@ export function indexCluster({ participants, sites, subjects, usage, isFree, opt
   const { pods, owners } = subjects;
   const nodes = participants.map(({ node }) => node);
   const siteOf = sitesOf(nodes, subjects.nodes);
-  const home = homesOf(siteOf, subjects);
+  const nodeAt = reversed(siteOf, subjects.nodes.length);
+  const home = subjects.located.map((site) => nodeAt[site] ?? -1);
   const tables = tabulate(participants, pods, home, usage);
   const load = loadModel(tables, home, options);
   const movable = new Uint8Array(pods.length);
@@ -66,6 +72,8 @@ export function indexCluster({ participants, sites, subjects, usage, isFree, opt
     load,
     sites,
     siteOf,
+    nodeAt,
+    scores: indexScores(sites, owners),
     shapes,
   };
 }
@@ -87,12 +95,12 @@ function sitesOf(participants: readonly NodeInfo[], nodes: readonly NodeInfo[]):
 }
 
 /** From places among all nodes to places among those that take part. */
-function homesOf(siteOf: Int32Array, { nodes, located }: Subjects): Int32Array {
-  const translation = new Int32Array(nodes.length).fill(-1);
+function reversed(siteOf: Int32Array, nodes: number): Int32Array {
+  const nodeAt = new Int32Array(nodes).fill(-1);
   siteOf.forEach((site, place) => {
-    translation[site] = place;
+    nodeAt[site] = place;
   });
-  return located.map((node) => translation[node] ?? -1);
+  return nodeAt;
 }
 
 /** Counting sort: linear, and pods keep their order within a node. */

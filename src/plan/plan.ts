@@ -90,6 +90,11 @@ export interface Plan {
   readonly imbalance: { readonly before: ImbalanceByResource; readonly planned: ImbalanceByResource };
   /** The figure that `thresholds.trigger` is compared with: highest minus lowest aggregated load, before and planned. */
   readonly spread: { readonly before: number; readonly planned: number };
+  /**
+   * The share of the moves that kube-scheduler would make of itself, without steering, in [0, 1]: the mean of the chances
+   * that it chooses the planned node (see hit-ratio.ts). `undefined` without moves.
+   */
+  readonly expectedHitRatio: number | undefined;
   /** SHA-256 in hex over strategy and moves; equal plans have equal hashes. */
   readonly hash: string;
 }

@@ -6,6 +6,7 @@ import { type PdbLookup, pdbLookup } from './budgets/pod-disruption-budget.ts';
 import { type Cluster, indexCluster } from './cluster.ts';
 import { planHash } from './hash.ts';
 import { historyOf } from './history.ts';
+import { expectedHitRatio } from './hit-ratio.ts';
 import { findHolds, type Holds } from './holds.ts';
 import { imbalanceOf } from './imbalance.ts';
 import { toFraction, toLoad } from './load.ts';
@@ -228,6 +229,7 @@ function finish(survey: Survey, { strategy }: PolicyOptions, outcome: PlanOutcom
       planned: result === undefined || cluster === undefined ? before : imbalanceOf(cluster.tables, result.placement),
     },
     spread: { before: spread, planned: result === undefined ? spread : toFraction(spreadOf(result.state)) },
+    expectedHitRatio: state === undefined ? undefined : expectedHitRatio(state, result?.moves ?? []),
     hash: planHash(strategy.type, moves),
   };
 }

@@ -15,6 +15,9 @@ export interface Room {
   memory: number;
   /** Bytes. */
   ephemeralStorage: number;
+  /** Pods that request no cpu, and no memory: scores count something for them all the same. */
+  withoutCpu: number;
+  withoutMemory: number;
   /**
    * Extended resources by name; a name that is absent is not offered at all. Replaced, never changed: copies share it.
    */
@@ -36,6 +39,8 @@ export function emptyRoom(allocatable: Allocatable, attachLimits?: ReadonlyMap<s
     cpu: allocatable.cpu,
     memory: allocatable.memory,
     ephemeralStorage: allocatable.ephemeralStorage,
+    withoutCpu: 0,
+    withoutMemory: 0,
     extended: allocatable.extended,
     ports: [],
     attached: NOTHING_ATTACHED,
@@ -67,6 +72,8 @@ export function occupy(
   room.cpu -= requests.cpu;
   room.memory -= requests.memory;
   room.ephemeralStorage -= requests.ephemeralStorage;
+  room.withoutCpu += requests.cpu === 0 ? 1 : 0;
+  room.withoutMemory += requests.memory === 0 ? 1 : 0;
   if (requests.extended.size > 0) {
     room.extended = shifted(room.extended, requests.extended, -1);
   }
@@ -88,6 +95,8 @@ export function vacate(
   room.cpu += requests.cpu;
   room.memory += requests.memory;
   room.ephemeralStorage += requests.ephemeralStorage;
+  room.withoutCpu -= requests.cpu === 0 ? 1 : 0;
+  room.withoutMemory -= requests.memory === 0 ? 1 : 0;
   if (requests.extended.size > 0) {
     room.extended = shifted(room.extended, requests.extended, 1);
   }

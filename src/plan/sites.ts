@@ -15,6 +15,7 @@ export interface Sites {
   /** Node of each pod; -1 without one that is known. */
   readonly located: Int32Array;
   readonly storage: StorageInfo;
+  readonly namespaces: ClusterSnapshot['namespaces'];
   /** What each node has left. */
   readonly rooms: readonly Room[];
   /** What affinity and spread count. */
@@ -56,6 +57,7 @@ export function indexSites({ nodes, pods, located, storage, namespaces }: SitesI
     pods,
     located,
     storage,
+    namespaces,
     rooms,
     counts,
     attachmentsOf,

@@ -10,6 +10,7 @@ import { copyRoom, occupy, type Room, vacate } from './room.ts';
 import type { Sites } from './sites.ts';
 import { NO_NEEDS } from './topology/census.ts';
 import type { TopologyCounts } from './topology/counts.ts';
+import type { Whereabouts } from './verdicts.ts';
 
 /** Where every pod is at one position of a plan, to look at. Nodes and pods are named by their place. */
 export interface StateView {
@@ -43,6 +44,8 @@ export interface StateView {
   readonly surroundings: (pod: number) => number;
   /** Movable pods on a node, by place. */
   readonly movablePodsOn: (node: number) => readonly number[];
+  /** The same on all nodes of the cluster, by their places there. */
+  readonly whereabouts: Whereabouts;
   /** A state of its own that starts here. */
   readonly fork: () => State;
 }
@@ -143,6 +146,7 @@ function createState(contents: Contents): State {
       changingRefusal(contents, pod, node),
     surroundings: (pod) => surroundings(contents, pod),
     movablePodsOn: (node) => movablePodsOn(contents, node),
+    whereabouts: whereaboutsOf(contents),
     fork: () => fork(contents),
     lift,
     place,
@@ -162,6 +166,20 @@ function fork({ cluster, placement, loads, rooms, counts, arrivals }: Contents):
     counts: counts.fork(),
     arrivals: new Map(arrivals),
   });
+}
+
+/** Nodes that take no part are as the snapshot has them. */
+function whereaboutsOf({ cluster, placement, rooms, counts }: Contents): Whereabouts {
+  const { sites, siteOf, nodeAt, home } = cluster;
+  return {
+    sites,
+    counts,
+    roomOf: (site) => rooms[nodeAt[site] ?? -1] ?? roomAt(sites, site),
+    siteOf: (pod) => {
+      const node = placement[pod] ?? -1;
+      return node < 0 && (home[pod] ?? -1) < 0 ? (sites.located[pod] ?? -1) : (siteOf[node] ?? -1);
+    },
+  };
 }
 
 /** What a node contributes to the objective at some load. */

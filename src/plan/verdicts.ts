@@ -4,14 +4,24 @@ import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { refusalsOf } from './filters/index.ts';
 import type { Refusal, Subject } from './filters/refusal.ts';
 import { locatePods } from './order.ts';
-import { copyRoom, occupy, vacate } from './room.ts';
+import { copyRoom, occupy, type Room, vacate } from './room.ts';
 import { indexSites, type Sites } from './sites.ts';
+import type { TopologyCounts } from './topology/counts.ts';
 
 /** What the filters say to one pod on one node. */
 export interface NodeVerdict {
   readonly node: string;
   /** One per filter that refuses, in the scheduler's order. Empty: the pod fits. */
   readonly refusals: readonly Refusal[];
+}
+
+/** What runs where on all nodes of a cluster at one moment. Nodes and pods are named by their place among all. */
+export interface Whereabouts {
+  readonly sites: Sites;
+  readonly counts: TopologyCounts;
+  readonly roomOf: (site: number) => Room;
+  /** Node of a pod; -1 without one. */
+  readonly siteOf: (pod: number) => number;
 }
 
 /**
@@ -29,10 +39,10 @@ export function verdictsIn(snapshot: ClusterSnapshot): (pod: PodInfo, node: Node
     const site = nodePlaces.get(node.name) ?? -1;
     const place = podPlaces.get(podKey(pod));
     if (place !== undefined) {
-      return { node: node.name, refusals: refusalsAt(snapshot, known, place, site) };
+      return { node: node.name, refusals: refusalsIn(snapshot, known, place, site) };
     }
     stranger = stranger?.pod === pod ? stranger : { pod, sites: sitesOf(snapshot, [...snapshot.pods, pod]) };
-    return { node: node.name, refusals: refusalsAt(snapshot, stranger.sites, snapshot.pods.length, site) };
+    return { node: node.name, refusals: refusalsIn(snapshot, stranger.sites, snapshot.pods.length, site) };
   };
 }
 
@@ -40,12 +50,70 @@ function sitesOf({ nodes, storage, namespaces }: ClusterSnapshot, pods: readonly
   return indexSites({ nodes, pods, located: locatePods(pods, nodes), storage, namespaces });
 }
 
-function refusalsAt({ workloads }: ClusterSnapshot, sites: Sites, pod: number, site: number): readonly Refusal[] {
-  const pinnedNode = workloads.get(sites.pods[pod]?.owner?.uid ?? '')?.pinnedNode;
-  const subject = sites.subjectOf(pod, pinnedNode);
+function refusalsIn({ workloads }: ClusterSnapshot, sites: Sites, pod: number, site: number): readonly Refusal[] {
+  const subject = sites.subjectOf(pod, workloads.get(sites.pods[pod]?.owner?.uid ?? '')?.pinnedNode);
+  const siteOf = (other: number): number => sites.located[other] ?? -1;
+  const roomOf = (place: number): Room => roomIn(sites, place);
+  return refusalsAt({ sites, counts: sites.counts, roomOf, siteOf }, pod, subject, site);
+}
+
+function roomIn({ rooms }: Sites, site: number): Room {
+  const room = rooms[site];
+  if (room === undefined) {
+    throw new RangeError(`node ${site} is not one of the snapshot's`);
+  }
+  return room;
+}
+
+/**
+ * Every filter's refusal of a pod on any node of the cluster; the pod counts where it is no longer. Where the scheduler keeps
+ * room for pending pods of the same or a higher priority, the pod must fit with them and without
+ * (schedule_one RunFilterPluginsWithNominatedPods).
+ */
+export function refusalsAt(at: Whereabouts, pod: number, subject: Subject, site: number): readonly Refusal[] {
+  const { sites } = at;
+  const room = roomWithout(at, pod, site);
   const nominees = nomineesBefore(sites, pod, site);
-  const crowded = nominees.length === 0 ? [] : refusalsWith(sites, subject, pod, site, nominees);
-  return crowded.length > 0 ? crowded : refusalsWith(sites, subject, pod, site, []);
+  const crowded = nominees.length === 0 ? [] : refusalsBeside(at, pod, subject, site, nominees, room);
+  return crowded.length > 0 ? crowded : refusalsNow(at, pod, subject, site, room);
+}
+
+/** All refusals once these pending pods are on the node. */
+function refusalsBeside(
+  { counts, ...at }: Whereabouts,
+  pod: number,
+  subject: Subject,
+  site: number,
+  nominees: readonly number[],
+  room: Room,
+): readonly Refusal[] {
+  const reserved = copyRoom(room);
+  const crowd = counts.fork();
+  for (const nominee of nominees) {
+    occupyWith(at.sites, nominee, reserved);
+    crowd.add(nominee, site);
+  }
+  return refusalsNow({ ...at, counts: crowd }, pod, subject, site, reserved);
+}
+
+/** What a node has left once the pod is gone. */
+export function roomWithout({ sites, roomOf, siteOf }: Omit<Whereabouts, 'counts'>, pod: number, site: number): Room {
+  const constraints = sites.pods[pod]?.constraints;
+  if (siteOf(pod) !== site || constraints === undefined) {
+    return roomOf(site);
+  }
+  const room = copyRoom(roomOf(site));
+  vacate(room, constraints, sites.attachmentsOf(pod));
+  return room;
+}
+
+function refusalsNow(at: Whereabouts, pod: number, subject: Subject, site: number, room: Room): readonly Refusal[] {
+  const { nodes, storage } = at.sites;
+  const node = nodes[site];
+  if (node === undefined) {
+    throw new RangeError(`node ${site} is not one of the snapshot's`);
+  }
+  return refusalsOf({ subject, node, storage, room, place: { counts: at.counts, site, home: at.siteOf(pod) } });
 }
 
 /** Other pods of the same or a higher priority for which the scheduler keeps room on the node. */
@@ -54,31 +122,9 @@ function nomineesBefore({ nominees, pods }: Sites, pod: number, site: number): r
   return (nominees.get(site) ?? []).filter((other) => other !== pod && (pods[other]?.priority ?? 0) >= priority);
 }
 
-/** All refusals once these pending pods are on the node. */
-function refusalsWith(
-  sites: Sites,
-  subject: Subject,
-  pod: number,
-  site: number,
-  nominees: readonly number[],
-): readonly Refusal[] {
-  const { nodes, located, storage, rooms } = sites;
-  const [node, known] = [nodes[site], rooms[site]];
-  if (node === undefined || known === undefined) {
-    throw new RangeError(`node ${site} is not one of the snapshot's`);
+function occupyWith(sites: Sites, pod: number, room: Room): void {
+  const constraints = sites.pods[pod]?.constraints;
+  if (constraints !== undefined) {
+    occupy(room, constraints, sites.attachmentsOf(pod));
   }
-  const home = located[pod] ?? -1;
-  const room = copyRoom(known);
-  const counts = nominees.length === 0 ? sites.counts : sites.counts.fork();
-  if (site === home) {
-    vacate(room, subject.constraints, sites.attachmentsOf(pod));
-  }
-  for (const nominee of nominees) {
-    const constraints = sites.pods[nominee]?.constraints;
-    if (constraints !== undefined) {
-      occupy(room, constraints, sites.attachmentsOf(nominee));
-      counts.add(nominee, site);
-    }
-  }
-  return refusalsOf({ subject, node, storage, room, place: { counts, site, home } });
 }

@@ -35,6 +35,7 @@ export function toRebalancePlan(plan: Plan, policy: RebalancePolicy, attempt = 1
       takenAt: formatInstant(plan.takenAt),
       outcome: plan.outcome.kind,
       message: outcomeMessage(plan),
+      ...(plan.expectedHitRatio === undefined ? {} : { expectedHitRatio: formatDecimal(plan.expectedHitRatio) }),
       hash: plan.hash,
       approved: false,
       moves: plan.moves.map(moveSpec),

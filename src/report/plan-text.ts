@@ -10,7 +10,7 @@ const NUMBERS = new Set(['LOAD', 'GAIN', 'COST', 'PODS', 'MEAN', 'EMA', 'STDDEV'
 export function planTable(plan: RebalancePlan, wide: boolean): string {
   const sections = [`${plan.spec.strategy}: ${plan.spec.message}.`, ...measured(plan, text)];
   if (plan.spec.moves.length > 0) {
-    sections.push(text(moveRows(plan, wide)));
+    sections.push(text(moveRows(plan, wide)), ...unsteered(plan));
   }
   sections.push(...stays(plan, wide));
   return `${sections.join('\n\n')}\n`;
@@ -24,7 +24,7 @@ export function planMarkdown(plan: RebalancePlan): string {
     ...measured(plan, (table) => renderMarkdownTable(...table)),
   ];
   if (plan.spec.moves.length > 0) {
-    sections.push('### Moves', renderMarkdownTable(...moveRows(plan, true)));
+    sections.push('### Moves', renderMarkdownTable(...moveRows(plan, true)), ...unsteered(plan));
   }
   if (Object.keys(plan.spec.rejectionCounts).length > 0) {
     sections.push('### Pods that stay', renderMarkdownTable(...countRows(plan)));
@@ -39,6 +39,14 @@ function text([header, rows]: Table): string {
 function measured(plan: RebalancePlan, render: (table: Table) => string): readonly string[] {
   const table = imbalanceRows(plan);
   return table[1].length === 0 ? [] : [render(table)];
+}
+
+/** How far the scheduler would carry the plan out by itself. */
+function unsteered({ spec }: RebalancePlan): readonly string[] {
+  const { expectedHitRatio } = spec;
+  return expectedHitRatio === undefined
+    ? []
+    : [`Expected hit ratio without steering: ${expectedHitRatio} of the replacements would land as planned.`];
 }
 
 function stays(plan: RebalancePlan, wide: boolean): readonly string[] {

@@ -58,6 +58,7 @@ function main(): void {
       'worse than RefineLB published',
       'more moves than GreedyLB published',
       'median moves / RefineLB published',
+      'expected hit ratio',
     ],
     NAMES.map((name) => {
       const worse = rows.filter(({ of }) => of[name].stddev > of['RefineLB published'].stddev + 1e-9);
@@ -66,7 +67,9 @@ function main(): void {
       const ratio = median(moved.map(({ of }) => of[name].moves / of['RefineLB published'].moves));
       const mean = rows.reduce((sum, { of }) => sum + of[name].stddev, 0) / rows.length;
       const moves = rows.reduce((sum, { of }) => sum + of[name].moves, 0);
-      return [name, mean.toFixed(4), String(moves), String(worse.length), String(more.length), ratio.toFixed(2)];
+      const hits = rows.reduce((sum, { of }) => sum + (of[name].hitRatio ?? 0) * of[name].moves, 0);
+      const figures = [mean.toFixed(4), String(moves), String(worse.length), String(more.length), ratio.toFixed(2)];
+      return [name, ...figures, (hits / moves).toFixed(3)];
     }),
   );
 }

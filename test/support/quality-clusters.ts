@@ -25,13 +25,19 @@ export function qualityCluster(seed: number): ClusterSnapshot {
 export interface Quality {
   readonly stddev: number;
   readonly moves: number;
+  /** Share of the moves that kube-scheduler would make without steering; `undefined` without moves. */
+  readonly hitRatio: number | undefined;
 }
 
 /** Plans without thresholds, so that every strategy shows all that it can do. */
 export function qualityOf(cluster: ClusterSnapshot, strategy: PolicyOptions['strategy']): Quality {
   const thresholds = { trigger: 0, minGain: 0, minImprovement: 0 };
   const found = plan(cluster, someOptions({ strategy, thresholds }));
-  return { stddev: found.imbalance.planned.cpu?.stddev ?? Number.NaN, moves: found.moves.length };
+  return {
+    stddev: found.imbalance.planned.cpu?.stddev ?? Number.NaN,
+    moves: found.moves.length,
+    hitRatio: found.expectedHitRatio,
+  };
 }
 
 /**

@@ -69,6 +69,11 @@ export const RebalancePlanSpec = Type.Object(
     takenAt: instant({ description: 'Time of the snapshot.' }),
     outcome: text(64, { description: 'Moves, or why there are none.' }),
     message: text(MAX_MESSAGE, { description: 'The outcome, for people.' }),
+    expectedHitRatio: Type.Optional(
+      text(32, {
+        description: 'Share of the moves that the scheduler would make without steering; absent without moves.',
+      }),
+    ),
     hash: Type.String({ maxLength: 64, description: 'SHA-256 over strategy and moves.', ...immutable }),
     approved: Type.Boolean({
       description: 'Set to true to carry out a plan of a policy in mode Approve. Default false.',

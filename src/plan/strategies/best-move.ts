@@ -30,5 +30,5 @@ export function bestMoveFrom(
       bestChange = change;
     }
   }
-  return best;
+  return best && { pod: best.pod, to: targets.favourite(best.pod, best.to, within) };
 }

@@ -1,4 +1,6 @@
-import type { PodBounds } from '../load.ts';
+import { type PodBounds, toLoad } from '../load.ts';
+import { ASSUME_NOTHING, type Ground } from '../scores/ground.ts';
+import { rank } from '../scores/index.ts';
 import type { StateView } from '../state.ts';
 import { type Barren, createBarren } from './barren.ts';
 import { createLoadOrder, type LoadOrder } from './load-order.ts';
@@ -17,7 +19,19 @@ export interface Targets {
   readonly leastLoaded: (pod: number, limits: TargetLimits) => number;
   /** The feasible node that ends up closest to `limits.upTo` without passing it; -1 when there is none. */
   readonly bestFit: (pod: number, limits: TargetLimits) => number;
+  /**
+   * Of `best` and the feasible nodes within the limits that would end up at most TIE above it, the one that kube-scheduler
+   * would rank highest among them; `best` when none is ranked higher.
+   */
+  readonly favourite: (pod: number, best: number, limits: TargetLimits) => number;
 }
+
+/** Loads that differ by a quarter of a point of node capacity or less are as good as equal. */
+const TIE = toLoad(0.0025);
+
+/** Nodes that are compared, and looked at, for one tie: all that are likely to matter. */
+const MOST_TIED = 8;
+const MOST_LOOKED_AT = 64;
 
 /**
  * With a dominant resource, what a pod adds to a node cannot be bounded well, and all nodes would have to be looked at;
@@ -63,7 +77,61 @@ export function createTargets(state: StateView): Targets {
       }
       return best.node;
     },
+    favourite: (pod, best, limits) => {
+      const tied = new Set([best]);
+      const upTo = Math.min(limits.upTo, state.loadWith(pod, best) + TIE);
+      for (const candidates of candidatesFor(pod)) {
+        collectTied(state, candidates, pod, { below: limits.below, upTo }, tied);
+      }
+      return tied.size === 1 ? best : highestRanked(state, pod, [...tied]);
+    },
   };
+}
+
+/** Adds the feasible nodes that stay within the limits, from the least loaded on, up to MOST_TIED. */
+function collectTied(
+  state: StateView,
+  { order, bounds, barren }: Candidates,
+  pod: number,
+  { below, upTo }: TargetLimits,
+  tied: Set<number>,
+): void {
+  const least = bounds.least(pod);
+  const home = state.nodeOf(pod);
+  const start = order.firstFrom(barren.below(pod));
+  const end = Math.min(order.size, start + MOST_LOOKED_AT);
+  for (let position = start; position < end && tied.size < MOST_TIED; position += 1) {
+    const load = order.loadAt(position);
+    if (load >= below || load + least > upTo) {
+      break;
+    }
+    const node = order.at(position);
+    if (node !== home && state.loadWith(pod, node) <= upTo && state.fits(pod, node)) {
+      tied.add(node);
+    }
+  }
+}
+
+/**
+ * The first of the nodes to which the scheduler gives the highest score when it chooses among them. Requests are taken at face
+ * value, since what it assumes for pods that request nothing would make plans depend on the unit of load.
+ */
+function highestRanked(state: StateView, pod: number, nodes: readonly number[]): number {
+  const { siteOf, scores } = state.cluster;
+  const { roomOf, siteOf: siteOfPod } = state.whereabouts;
+  const ground: Ground = {
+    index: scores,
+    assumed: ASSUME_NOTHING,
+    roomOf,
+    siteOf: (other) => (other === pod ? -1 : siteOfPod(other)),
+  };
+  const totals = rank(
+    pod,
+    Int32Array.from(nodes, (node) => siteOf[node] ?? -1),
+    ground,
+  );
+  const highest = totals.reduce((most, total) => Math.max(most, total), 0);
+  return nodes[totals.indexOf(highest)] ?? -1;
 }
 
 /**

@@ -113,14 +113,18 @@ function needsOfKind(registry: Registry, kind: PodKind, counting: Int32Array): T
   };
 }
 
-interface Kinds {
+/** Pods sorted into kinds. */
+export interface Kinds {
   readonly kinds: readonly PodKind[];
   /** Place of the kind by place of the pod. */
   readonly ofPod: Int32Array;
 }
 
-/** By identity, since pods of one template share labels and constraints; pods are in order, so the last kind is tried first. */
-function sortIntoKinds(pods: readonly PodInfo[]): Kinds {
+/**
+ * Sorts pods into kinds that affinity and spread cannot tell apart: by identity, since pods of one template share labels and
+ * constraints; pods are in order, so the last kind is tried first.
+ */
+export function sortIntoKinds(pods: readonly PodInfo[]): Kinds {
   const kinds: PodKind[] = [];
   const byLabels = new Map<Labels, Map<SchedulingConstraints, number[]>>();
   const ofPod = new Int32Array(pods.length);

@@ -1,0 +1,71 @@
+import { nodeRefusal } from './filters/index.ts';
+import type { Subject } from './filters/refusal.ts';
+import type { AcceptedMove } from './judge.ts';
+import { SCHEDULER_ASSUMES } from './scores/ground.ts';
+import { rank } from './scores/index.ts';
+import type { StateView } from './state.ts';
+import { refusalsAt } from './verdicts.ts';
+
+/** Nodes that are looked at for one plan at most; a larger one is judged by evenly spaced moves. */
+const MOST_EVALUATIONS = 50_000;
+
+/**
+ * The share of the moves whose replacement kube-scheduler would put on the planned node by itself, in [0, 1]; `undefined`
+ * without moves. `start` is where the moves begin. Each move is looked at in its position of the plan: the pod is gone, and
+ * among all nodes of the cluster that its filters let it run on, its old one included, the scheduler takes one of those with
+ * the highest score at random (schedule_one selectHost). Plans that would need more than MOST_EVALUATIONS looks at nodes are
+ * judged by evenly spaced moves. On more than 100 nodes the scheduler scores only a part of them, from where it happens to
+ * stand; which one cannot be known, so all are scored here.
+ */
+export function expectedHitRatio(start: StateView, moves: readonly AcceptedMove[]): number | undefined {
+  if (moves.length === 0) {
+    return undefined;
+  }
+  const state = start.fork();
+  const most = Math.max(1, Math.floor(MOST_EVALUATIONS / state.cluster.sites.nodes.length));
+  const judged = Math.min(moves.length, most);
+  let sum = 0;
+  let done = 0;
+  moves.forEach(({ pod, to }, position) => {
+    state.lift(pod);
+    if (position === Math.floor((done * moves.length) / judged)) {
+      sum += chanceOf(state, pod, to);
+      done += 1;
+    }
+    state.place(pod, to);
+  });
+  return sum / judged;
+}
+
+/** The chance that the scheduler puts a lifted pod on `to`. */
+function chanceOf(state: StateView, pod: number, to: number): number {
+  const { siteOf, scores } = state.cluster;
+  const feasible = feasibleSites(state, pod);
+  const totals = rank(pod, feasible, { ...state.whereabouts, index: scores, assumed: SCHEDULER_ASSUMES });
+  const best = totals.reduce((highest, total) => Math.max(highest, total), 0);
+  const target = feasible.indexOf(siteOf[to] ?? -1);
+  return totals[target] === best ? 1 / totals.filter((total) => total === best).length : 0;
+}
+
+/** Places of the nodes on which the filters let a lifted pod run, those included that take no part in the plan. */
+function feasibleSites(state: StateView, pod: number): Int32Array {
+  const { shapes, nodeAt } = state.cluster;
+  const subject = shapes.subjects[shapes.ofPod[pod] ?? -1];
+  if (subject === undefined) {
+    throw new RangeError(`no shape for pod ${pod}`);
+  }
+  const found: number[] = [];
+  nodeAt.forEach((node, site) => {
+    if (node >= 0 ? state.fits(pod, node) : fitsOutside(state, pod, subject, site)) {
+      found.push(site);
+    }
+  });
+  return Int32Array.from(found);
+}
+
+function fitsOutside({ whereabouts }: StateView, pod: number, subject: Subject, site: number): boolean {
+  const { nodes, storage } = whereabouts.sites;
+  const node = nodes[site];
+  const isRefused = node === undefined || nodeRefusal(subject, node, storage) !== undefined;
+  return !isRefused && refusalsAt(whereabouts, pod, subject, site).length === 0;
+}

@@ -1,0 +1,36 @@
+import type { Ground } from './ground.ts';
+import { imageLocality } from './image-locality.ts';
+import { interPodAffinity } from './inter-pod-affinity.ts';
+import { nodeAffinity } from './node-affinity.ts';
+import { nodeResourcesBalancedAllocation } from './node-resources-balanced-allocation.ts';
+import { nodeResourcesFit } from './node-resources-fit.ts';
+import { podTopologySpread } from './pod-topology-spread.ts';
+import type { Score } from './score.ts';
+import { taintToleration } from './taint-toleration.ts';
+
+/** Every score plugin under kube-scheduler's name, with its default weight (apis/config default plugins). */
+export const SCORES = {
+  TaintToleration: { weight: 3, score: taintToleration },
+  NodeAffinity: { weight: 2, score: nodeAffinity },
+  NodeResourcesFit: { weight: 1, score: nodeResourcesFit },
+  PodTopologySpread: { weight: 2, score: podTopologySpread },
+  InterPodAffinity: { weight: 2, score: interPodAffinity },
+  NodeResourcesBalancedAllocation: { weight: 1, score: nodeResourcesBalancedAllocation },
+  ImageLocality: { weight: 1, score: imageLocality },
+} satisfies Readonly<Record<string, { readonly weight: number; readonly score: Score }>>;
+
+/** A kube-scheduler score plugin that the planner evaluates. */
+export type ScoreName = keyof typeof SCORES;
+
+const ALL = Object.values(SCORES);
+
+/** The weighted sum by which the scheduler would rank each feasible node, in the order of `feasible`: up to 1200. */
+export function rank(pod: number, feasible: Int32Array, ground: Ground): Int32Array {
+  const totals = new Int32Array(feasible.length);
+  for (const { weight, score } of ALL) {
+    score(pod, feasible, ground).forEach((value, place) => {
+      totals[place] = (totals[place] ?? 0) + weight * value;
+    });
+  }
+  return totals;
+}

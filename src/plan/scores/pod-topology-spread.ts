@@ -1,0 +1,157 @@
+import type { PodInfo, SpreadConstraint } from '../../model/pod.ts';
+import { matches } from '../../model/selector.ts';
+import { nodeAffinity } from '../filters/node-affinity.ts';
+import { taintToleration } from '../filters/taint-toleration.ts';
+import { isMandatory } from '../topology/trackers.ts';
+import { type Ground, podAt } from './ground.ts';
+import { MAX_SCORE, type Score } from './score.ts';
+
+const HOSTNAME = 'kubernetes.io/hostname';
+
+/** A constraint that ranks nodes, and the pods that it counts. */
+interface Preference {
+  readonly constraint: Pick<SpreadConstraint, 'topologyKey' | 'maxSkew' | 'nodeAffinityPolicy' | 'nodeTaintsPolicy'>;
+  readonly pods: Iterable<number>;
+}
+
+/** What the scheduler spreads by when a pod has no constraints of its own (podtopologyspread.systemDefaultConstraints). */
+const SYSTEM_DEFAULTS: readonly Preference['constraint'][] = [
+  { topologyKey: HOSTNAME, maxSkew: 3, nodeAffinityPolicy: 'Honor', nodeTaintsPolicy: 'Ignore' },
+  { topologyKey: 'topology.kubernetes.io/zone', maxSkew: 5, nodeAffinityPolicy: 'Honor', nodeTaintsPolicy: 'Ignore' },
+];
+
+/** Owners from whose selector the scheduler makes that of the defaults (helper.DefaultSelector). */
+const SPREAD_OWNERS: ReadonlySet<string> = new Set(['ReplicaSet', 'StatefulSet', 'ReplicationController']);
+
+/**
+ * kube-scheduler's PodTopologySpread with ScheduleAnyway: the fewer matching pods in the node's domains, the better. A node
+ * that lacks the topology key of one of the pod's own constraints gets 0.
+ *
+ * Pods without any constraint are spread by the system's defaults. The scheduler counts for them what the selectors of the
+ * pod's Services and of its ReplicaSet, StatefulSet or ReplicationController all match, which comes to the pods of that
+ * controller; so they are what is counted here. Pods of other controllers, which it spreads by their Services alone, are
+ * not spread by default here: Services are not part of a snapshot.
+ */
+export const podTopologySpread: Score = (place, feasible, ground) => {
+  const pod = podAt(ground.index, place);
+  const hasOwn = pod.constraints.spread.length > 0;
+  const preferences = hasOwn ? ownPreferences(pod, ground) : defaultPreferences(place, ground);
+  if (preferences.length === 0) {
+    return new Int32Array(feasible.length);
+  }
+  const keys = preferences.map(({ constraint }) => ground.index.domainsOf(constraint.topologyKey).of);
+  const isRanked = (site: number): boolean => !hasOwn || keys.every((of) => (of[site] ?? -1) >= 0);
+  const ranked = hasOwn ? feasible.filter(isRanked) : feasible;
+  const sums = new Float64Array(ranked.length);
+  for (const preference of preferences) {
+    addCosts(sums, preference, pod, ranked, isRanked, ground);
+  }
+  const scores = turnAround(sums);
+  return hasOwn ? spreadOut(scores, feasible, isRanked) : scores;
+};
+
+function ownPreferences({ constraints, namespace }: PodInfo, { index }: Ground): readonly Preference[] {
+  return constraints.spread
+    .filter((constraint) => !isMandatory(constraint))
+    .map((constraint) => {
+      const { selector } = constraint;
+      // An empty selector counts no pods (podtopologyspread.countPodsMatchSelector), nor does a null one.
+      const counts = selector !== undefined && selector.requirements.length > 0;
+      const kinds = counts
+        ? index.kinds().filter((kind) => kind.namespace === namespace && matches(selector, kind.labels))
+        : [];
+      return { constraint, pods: kinds.filter(({ terminating }) => !terminating).flatMap(({ pods }) => [...pods]) };
+    });
+}
+
+function defaultPreferences(pod: number, { index }: Ground): readonly Preference[] {
+  const { owner } = podAt(index, pod);
+  if (owner === undefined || !SPREAD_OWNERS.has(owner.kind)) {
+    return [];
+  }
+  const pods = index.siblingsOf(pod).filter((other) => index.pods[other]?.terminating === false);
+  return SYSTEM_DEFAULTS.map((constraint) => ({ constraint, pods }));
+}
+
+/** Adds what each node costs by one constraint (podtopologyspread.scoreForCount): nothing without the topology key. */
+function addCosts(
+  sums: Float64Array,
+  { constraint, pods }: Preference,
+  pod: PodInfo,
+  ranked: Int32Array,
+  isRanked: (site: number) => boolean,
+  ground: Ground,
+): void {
+  const { topologyKey, maxSkew } = constraint;
+  const { of, values } = ground.index.domainsOf(topologyKey);
+  const isHost = topologyKey === HOSTNAME;
+  const counts = new Int32Array(isHost ? of.length : values.length);
+  for (const other of pods) {
+    const site = ground.siteOf(other);
+    if (site >= 0 && (isHost || (isRanked(site) && isIncluded(constraint, pod, site, ground)))) {
+      const place = isHost ? site : (of[site] ?? -1);
+      counts[place] = (counts[place] ?? 0) + 1;
+    }
+  }
+  const weight = Math.log((isHost ? ranked.length : domainsAmong(ranked, of, values.length)) + 2);
+  for (let place = 0; place < ranked.length; place += 1) {
+    const site = ranked[place] ?? -1;
+    const domain = of[site] ?? -1;
+    if (domain >= 0) {
+      sums[place] = (sums[place] ?? 0) + (counts[isHost ? site : domain] ?? 0) * weight + (maxSkew - 1);
+    }
+  }
+}
+
+/** How many domains some nodes are in, those without the label together being one. */
+function domainsAmong(sites: Int32Array, of: Int32Array, domains: number): number {
+  const isSeen = new Uint8Array(domains + 1);
+  for (const site of sites) {
+    isSeen[(of[site] ?? -1) + 1] = 1;
+  }
+  return isSeen.reduce((sum, seen) => sum + seen, 0);
+}
+
+/** podtopologyspread.matchNodeInclusionPolicies. */
+function isIncluded(
+  { nodeAffinityPolicy, nodeTaintsPolicy }: Preference['constraint'],
+  { constraints }: PodInfo,
+  site: number,
+  { index }: Ground,
+): boolean {
+  const node = index.nodes[site];
+  return (
+    node !== undefined &&
+    (nodeAffinityPolicy === 'Ignore' || nodeAffinity({ constraints }, node) === undefined) &&
+    (nodeTaintsPolicy === 'Ignore' || taintToleration({ constraints }, node) === undefined)
+  );
+}
+
+/** From rounded costs to scores: the least costly nodes become 100 (podtopologyspread.NormalizeScore). */
+function turnAround(costs: Float64Array): Int32Array {
+  let least = Number.POSITIVE_INFINITY;
+  let most = 0;
+  for (const cost of costs) {
+    least = Math.min(least, Math.round(cost));
+    most = Math.max(most, Math.round(cost));
+  }
+  const scores = new Int32Array(costs.length).fill(MAX_SCORE);
+  if (most > 0) {
+    for (let place = 0; place < costs.length; place += 1) {
+      scores[place] = (MAX_SCORE * (most + least - Math.round(costs[place] ?? 0))) / most;
+    }
+  }
+  return scores;
+}
+
+/** The scores of the ranked nodes at their places among all feasible ones, and 0 for the others. */
+function spreadOut(scores: Int32Array, feasible: Int32Array, isRanked: (site: number) => boolean): Int32Array {
+  let next = 0;
+  return feasible.map((site) => {
+    if (!isRanked(site)) {
+      return 0;
+    }
+    next += 1;
+    return scores[next - 1] ?? 0;
+  });
+}
