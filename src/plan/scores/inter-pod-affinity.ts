@@ -1,10 +1,7 @@
-import type { PodAffinityTerm, PodInfo } from '../../model/pod.ts';
-import { resolveTerm, selects } from '../topology/terms.ts';
-import { type Ground, type Kind, podAt } from './ground.ts';
+import type { PodInfo } from '../../model/pod.ts';
+import { type Ground, podAt } from './ground.ts';
 import { MAX_SCORE, type Score } from './score.ts';
-
-/** What a required affinity term of a pod that runs is worth to the pods that it matches (hardPodAffinityWeight). */
-const HARD_AFFINITY_WEIGHT = 1;
+import type { Attraction } from './term-index.ts';
 
 /**
  * kube-scheduler's InterPodAffinity: for each topology key, the weights of the preferred terms that the pods in the node's
@@ -32,42 +29,32 @@ type Weights = Map<string, Map<number, number>>;
 
 function weighDomains(pod: PodInfo, ground: Ground): Weights {
   const { index } = ground;
-  const { namespaces } = index;
   const { preferredPodAffinity } = pod.constraints;
   const weights: Weights = new Map();
+  if (preferredPodAffinity.length === 0 && !index.anyAttracts()) {
+    return weights;
+  }
+  const terms = index.terms();
   for (const { weight, term } of preferredPodAffinity) {
-    const resolved = resolveTerm(term, pod.namespace, namespaces);
-    if (resolved !== undefined) {
-      const met = index.kinds().filter((kind) => selects(resolved, kind.namespace, kind.labels));
-      enter(weights, resolved.topologyKey, weight, met, ground);
+    for (const pods of terms.matching(term, pod.namespace) ?? []) {
+      enter(weights, { topologyKey: term.topologyKey, weight, pods }, ground);
     }
   }
-  for (const kind of index.attracting()) {
-    const meets = (term: PodAffinityTerm): boolean => {
-      const resolved = resolveTerm(term, kind.namespace, namespaces);
-      return resolved !== undefined && selects(resolved, pod.namespace, pod.labels);
-    };
-    for (const term of kind.constraints.podAffinity.filter(meets)) {
-      enter(weights, term.topologyKey, HARD_AFFINITY_WEIGHT, [kind], ground);
-    }
-    for (const { term, weight } of kind.constraints.preferredPodAffinity.filter((preferred) => meets(preferred.term))) {
-      enter(weights, term.topologyKey, weight, [kind], ground);
-    }
+  for (const attraction of terms.attracting(pod)) {
+    enter(weights, attraction, ground);
   }
   return weights;
 }
 
-/** Adds the weight to the domain of every pod of the kinds. */
-function enter(weights: Weights, key: string, weight: number, kinds: readonly Kind[], ground: Ground): void {
-  const { of } = ground.index.domainsOf(key);
-  const byDomain = weights.get(key) ?? new Map<number, number>();
-  for (const { pods } of kinds) {
-    for (const pod of pods) {
-      const domain = of[ground.siteOf(pod)] ?? -1;
-      if (domain >= 0) {
-        byDomain.set(domain, (byDomain.get(domain) ?? 0) + weight);
-        weights.set(key, byDomain);
-      }
+/** Adds the weight to the domain of every pod. */
+function enter(weights: Weights, { topologyKey, weight, pods }: Attraction, ground: Ground): void {
+  const { of } = ground.index.domainsOf(topologyKey);
+  const byDomain = weights.get(topologyKey) ?? new Map<number, number>();
+  for (const pod of pods) {
+    const domain = of[ground.siteOf(pod)] ?? -1;
+    if (domain >= 0) {
+      byDomain.set(domain, (byDomain.get(domain) ?? 0) + weight);
+      weights.set(topologyKey, byDomain);
     }
   }
 }

@@ -1,5 +1,4 @@
 import type { PodInfo, SpreadConstraint } from '../../model/pod.ts';
-import { matches } from '../../model/selector.ts';
 import { nodeAffinity } from '../filters/node-affinity.ts';
 import { taintToleration } from '../filters/taint-toleration.ts';
 import { isMandatory } from '../topology/trackers.ts';
@@ -11,7 +10,7 @@ const HOSTNAME = 'kubernetes.io/hostname';
 /** A constraint that ranks nodes, and the pods that it counts. */
 interface Preference {
   readonly constraint: Pick<SpreadConstraint, 'topologyKey' | 'maxSkew' | 'nodeAffinityPolicy' | 'nodeTaintsPolicy'>;
-  readonly pods: Iterable<number>;
+  readonly pods: readonly Int32Array[];
 }
 
 /** What the scheduler spreads by when a pod has no constraints of its own (podtopologyspread.systemDefaultConstraints). */
@@ -53,15 +52,7 @@ export const podTopologySpread: Score = (place, feasible, ground) => {
 function ownPreferences({ constraints, namespace }: PodInfo, { index }: Ground): readonly Preference[] {
   return constraints.spread
     .filter((constraint) => !isMandatory(constraint))
-    .map((constraint) => {
-      const { selector } = constraint;
-      // An empty selector counts no pods (podtopologyspread.countPodsMatchSelector), nor does a null one.
-      const counts = selector !== undefined && selector.requirements.length > 0;
-      const kinds = counts
-        ? index.kinds().filter((kind) => kind.namespace === namespace && matches(selector, kind.labels))
-        : [];
-      return { constraint, pods: kinds.filter(({ terminating }) => !terminating).flatMap(({ pods }) => [...pods]) };
-    });
+    .map((constraint) => ({ constraint, pods: index.terms().spreadOver(constraint, namespace) }));
 }
 
 function defaultPreferences(pod: number, { index }: Ground): readonly Preference[] {
@@ -69,8 +60,8 @@ function defaultPreferences(pod: number, { index }: Ground): readonly Preference
   if (owner === undefined || !SPREAD_OWNERS.has(owner.kind)) {
     return [];
   }
-  const pods = index.siblingsOf(pod).filter((other) => index.pods[other]?.terminating === false);
-  return SYSTEM_DEFAULTS.map((constraint) => ({ constraint, pods }));
+  const pods = index.siblingsOf(pod);
+  return SYSTEM_DEFAULTS.map((constraint) => ({ constraint, pods: [pods] }));
 }
 
 /** Adds what each node costs by one constraint (podtopologyspread.scoreForCount): nothing without the topology key. */
@@ -85,20 +76,23 @@ function addCosts(
   const { topologyKey, maxSkew } = constraint;
   const { of, values } = ground.index.domainsOf(topologyKey);
   const isHost = topologyKey === HOSTNAME;
-  const counts = new Int32Array(isHost ? of.length : values.length);
-  for (const other of pods) {
+  const counts = new Map<number, number>();
+  const count = (other: number): void => {
     const site = ground.siteOf(other);
     if (site >= 0 && (isHost || (isRanked(site) && isIncluded(constraint, pod, site, ground)))) {
       const place = isHost ? site : (of[site] ?? -1);
-      counts[place] = (counts[place] ?? 0) + 1;
+      counts.set(place, (counts.get(place) ?? 0) + 1);
     }
+  };
+  for (const group of pods) {
+    group.forEach(count);
   }
   const weight = Math.log((isHost ? ranked.length : domainsAmong(ranked, of, values.length)) + 2);
   for (let place = 0; place < ranked.length; place += 1) {
     const site = ranked[place] ?? -1;
     const domain = of[site] ?? -1;
     if (domain >= 0) {
-      sums[place] = (sums[place] ?? 0) + (counts[isHost ? site : domain] ?? 0) * weight + (maxSkew - 1);
+      sums[place] = (sums[place] ?? 0) + (counts.get(isHost ? site : domain) ?? 0) * weight + (maxSkew - 1);
     }
   }
 }

@@ -46,6 +46,8 @@ export const NO_NEEDS: TopologyNeeds = {
 /** Which pods matter to the affinity and spread of which others. Pods and nodes are named by their place. */
 export interface Census {
   readonly trackers: readonly Tracker[];
+  /** The pods by kind; where no pod has terms they are sorted when somebody first asks. */
+  readonly sorted: () => Kinds;
   /** Trackers that count a pod. */
   readonly countedBy: (pod: number) => Int32Array;
   /** Remembered per kind of pod. */
@@ -53,7 +55,6 @@ export interface Census {
 }
 
 const NOWHERE = new Int32Array();
-const EMPTY: Census = { trackers: [], countedBy: () => NOWHERE, needsOf: () => NO_NEEDS };
 
 /**
  * Sorts all pods of a cluster into kinds that affinity and spread cannot tell apart, and finds out which kind counts for
@@ -65,10 +66,11 @@ export function takeCensus(
   namespaces: ClusterSnapshot['namespaces'],
 ): Census {
   if (!pods.some(({ constraints }) => hasTerms(constraints))) {
-    return EMPTY;
+    return withoutTerms(pods);
   }
   const registry = createRegistry(nodes, namespaces);
-  const { kinds, ofPod } = sortIntoKinds(pods);
+  const sorted = sortIntoKinds(pods);
+  const { kinds, ofPod } = sorted;
   for (const { constraints, namespace } of kinds) {
     registry.register(constraints, namespace);
   }
@@ -76,6 +78,7 @@ export function takeCensus(
   const needs: (TopologyNeeds | undefined)[] = [];
   return {
     trackers: registry.trackers,
+    sorted: () => sorted,
     countedBy: (pod) => counting[ofPod[pod] ?? -1] ?? NOWHERE,
     needsOf: (pod) => {
       const place = ofPod[pod] ?? -1;
@@ -88,6 +91,15 @@ export function takeCensus(
       return found;
     },
   };
+}
+
+function withoutTerms(pods: readonly PodInfo[]): Census {
+  let known: Kinds | undefined;
+  const sorted = (): Kinds => {
+    known ??= sortIntoKinds(pods);
+    return known;
+  };
+  return { trackers: [], sorted, countedBy: () => NOWHERE, needsOf: () => NO_NEEDS };
 }
 
 function needsOfKind(registry: Registry, kind: PodKind, counting: Int32Array): TopologyNeeds {
@@ -113,18 +125,15 @@ function needsOfKind(registry: Registry, kind: PodKind, counting: Int32Array): T
   };
 }
 
-/** Pods sorted into kinds. */
+/** Pods sorted into kinds that affinity and spread cannot tell apart. */
 export interface Kinds {
   readonly kinds: readonly PodKind[];
   /** Place of the kind by place of the pod. */
   readonly ofPod: Int32Array;
 }
 
-/**
- * Sorts pods into kinds that affinity and spread cannot tell apart: by identity, since pods of one template share labels and
- * constraints; pods are in order, so the last kind is tried first.
- */
-export function sortIntoKinds(pods: readonly PodInfo[]): Kinds {
+/** By identity, since pods of one template share labels and constraints; pods are in order, so the last kind is tried first. */
+function sortIntoKinds(pods: readonly PodInfo[]): Kinds {
   const kinds: PodKind[] = [];
   const byLabels = new Map<Labels, Map<SchedulingConstraints, number[]>>();
   const ofPod = new Int32Array(pods.length);
