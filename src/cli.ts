@@ -11,7 +11,9 @@ import {
   snapshotCommand,
   stopCommand,
 } from './cli/drive.ts';
+import { explainCommand } from './cli/explain.ts';
 import { Failure } from './cli/failure.ts';
+import type { InputFlags } from './cli/input.ts';
 import { parseOutput } from './cli/output.ts';
 import { type CommandResult, planCommand } from './cli/plan.ts';
 import { runOperator } from './operator.ts';
@@ -81,6 +83,7 @@ function buildProgram(signal: AbortSignal, print: Print): Command {
     .showHelpAfterError('(evenkeel --help and evenkeel COMMAND --help list what there is)')
     .exitOverride();
   addPlan(program, signal, print);
+  addExplain(program, signal, print);
   addSnapshot(program, signal, print);
   addDriving(program, signal, print);
   addLint(program, print);
@@ -115,9 +118,27 @@ function outputOption(fallback: string): Option {
   return new Option('-o, --output <format>', 'table, wide, json, yaml, markdown or name').default(fallback);
 }
 
-interface RawPlanFlags extends RawClusterFlags {
+interface RawInputFlags extends RawClusterFlags {
   readonly filename: readonly string[];
   readonly policy?: string;
+}
+
+function withInputFlags(command: Command): Command {
+  return withClusterFlags(command)
+    .option(
+      '-f, --filename <file>',
+      'snapshot file of ordinary Kubernetes objects, - for standard input; repeatable',
+      collect,
+      [],
+    )
+    .option('-p, --policy <policy>', 'file of a RebalancePolicy, or the name of one on the cluster or in the snapshot');
+}
+
+function inputFlags(raw: RawInputFlags): InputFlags {
+  return { ...clusterFlags(raw), files: raw.filename, policy: raw.policy };
+}
+
+interface RawPlanFlags extends RawInputFlags {
   readonly namespace?: string;
   readonly selector?: string;
   readonly output: string;
@@ -126,15 +147,8 @@ interface RawPlanFlags extends RawClusterFlags {
 }
 
 function addPlan(program: Command, signal: AbortSignal, print: Print): void {
-  withClusterFlags(program.command('plan'))
+  withInputFlags(program.command('plan'))
     .description('compute a plan from a live cluster or from files; changes nothing')
-    .option(
-      '-f, --filename <file>',
-      'snapshot file of ordinary Kubernetes objects, - for standard input; repeatable',
-      collect,
-      [],
-    )
-    .option('-p, --policy <policy>', 'file of a RebalancePolicy, or the name of one on the cluster or in the snapshot')
     .option('-n, --namespace <name>', 'move only pods of this namespace')
     .option('-A, --all-namespaces', 'move pods of all namespaces that the policy selects (the default)')
     .option('-l, --selector <selector>', 'move only pods with these labels, such as app=web,tier!=db')
@@ -148,9 +162,7 @@ function addPlan(program: Command, signal: AbortSignal, print: Print): void {
     )
     .action(async (raw: RawPlanFlags) => {
       const flags = {
-        ...clusterFlags(raw),
-        files: raw.filename,
-        policy: raw.policy,
+        ...inputFlags(raw),
         namespace: raw.namespace,
         selector: raw.selector,
         output: parseOutput(raw.output),
@@ -158,6 +170,28 @@ function addPlan(program: Command, signal: AbortSignal, print: Print): void {
         failOn: raw.failOn,
       };
       print(await planCommand(flags, signal));
+    });
+}
+
+interface RawExplainFlags extends RawInputFlags {
+  readonly namespace?: string;
+  readonly output: string;
+}
+
+function addExplain(program: Command, signal: AbortSignal, print: Print): void {
+  withInputFlags(program.command('explain'))
+    .description('say what every filter, score and budget makes of a pod or a node; changes nothing')
+    .argument('<target...>', 'pod/NAME, pod/NAMESPACE/NAME or node/NAME')
+    .option('-n, --namespace <name>', 'namespace of the pod')
+    .addOption(outputOption('table'))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  evenkeel explain pod/web-7d9c-x2x4b -n shop\n  evenkeel explain node/node-3 -o wide\n' +
+        '  kubectl get nodes,pods,pdb -A -o yaml | evenkeel explain pod/shop/web-1 -f - -p policy.yaml -o json',
+    )
+    .action(async (words: readonly string[], raw: RawExplainFlags) => {
+      const flags = { ...inputFlags(raw), namespace: raw.namespace, output: parseOutput(raw.output) };
+      print(await explainCommand(words, flags, signal));
     });
 }
 

@@ -3,11 +3,11 @@ import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { BudgetRefusal } from './budgets/budget.ts';
 import type { Cooldowns } from './budgets/cooldown.ts';
 import { type PdbLookup, pdbHold } from './budgets/pod-disruption-budget.ts';
-import { type Protection, protectionOf } from './budgets/protections.ts';
+import { type Protection, protectionOf, protectionsOf } from './budgets/protections.ts';
 import { rolloutTest } from './budgets/rollout.ts';
 import type { PolicyOptions } from './options.ts';
-import type { Owners } from './owners.ts';
-import { scopeTest } from './scope.ts';
+import type { Owner, Owners } from './owners.ts';
+import { scopeProblem } from './scope.ts';
 
 /** Why no plan moves a pod: a protection, or a PodDisruptionBudget that allows nothing. */
 export type Hold = Protection | BudgetRefusal;
@@ -16,8 +16,10 @@ export type Hold = Protection | BudgetRefusal;
 export interface Holds {
   /** 1 for the pods that the policy is about. */
   readonly inScope: Uint8Array;
-  /** Of pods in scope. */
+  /** The first that applies, of pods in scope. */
   readonly of: (pod: number) => Hold | undefined;
+  /** Every one that applies, being out of scope among them, in the order in which they are reported. */
+  readonly all: (pod: number) => readonly Hold[];
 }
 
 /** Judges every pod once. */
@@ -29,16 +31,34 @@ export function findHolds(
   { scope, protections }: PolicyOptions,
   cooldowns: Cooldowns,
 ): Holds {
-  const isInScope = scopeTest(scope, snapshot);
+  const problemOf = scopeProblem(scope, snapshot);
   const rollout = rolloutTest(snapshot, protections.stabilization);
   const context = { options: protections, now: snapshot.takenAt, rollout, cooldowns };
+  const ownerOf = (place: number): Owner | undefined => owners.list[owners.ofPod[place] ?? -1];
   const inScope = new Uint8Array(pods.length);
   const holds: (Hold | undefined)[] = pods.map((pod, place) => {
-    if (!isInScope(pod)) {
+    if (problemOf(pod) !== undefined) {
       return undefined;
     }
     inScope[place] = 1;
-    return protectionOf(pod, owners.list[owners.ofPod[place] ?? -1], context) ?? pdbHold(pdbs(pod));
+    return protectionOf(pod, ownerOf(place), context) ?? pdbHold(pdbs(pod));
   });
-  return { inScope, of: (pod) => holds[pod] };
+  return {
+    inScope,
+    of: (pod) => holds[pod],
+    all: (place) => {
+      const pod = pods[place];
+      return pod === undefined
+        ? []
+        : [...outOfScope(problemOf(pod)), ...protectionsOf(pod, ownerOf(place), context), ...given(pdbHold(pdbs(pod)))];
+    },
+  };
+}
+
+function outOfScope(problem: string | undefined): readonly Hold[] {
+  return problem === undefined ? [] : [{ code: 'OutOfScope', message: problem, numbers: {} }];
+}
+
+function given(hold: Hold | undefined): readonly Hold[] {
+  return hold === undefined ? [] : [hold];
 }

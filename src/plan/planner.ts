@@ -1,28 +1,19 @@
-import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { budgetsInForce } from './budgets/in-force.ts';
-import { type BudgetHistory, createBudgets } from './budgets/index.ts';
-import { type PdbLookup, pdbLookup } from './budgets/pod-disruption-budget.ts';
-import { type Cluster, indexCluster } from './cluster.ts';
+import { createBudgets } from './budgets/index.ts';
+import type { Cluster } from './cluster.ts';
 import { planHash } from './hash.ts';
-import { historyOf } from './history.ts';
 import { expectedHitRatio } from './hit-ratio.ts';
-import { findHolds, type Holds } from './holds.ts';
 import { imbalanceOf } from './imbalance.ts';
 import { toFraction, toLoad } from './load.ts';
-import { gateMessage } from './metrics-gate.ts';
 import { obstacleTo } from './obstacle.ts';
 import type { PolicyOptions } from './options.ts';
-import { locatePods, sortNodes, sortPods } from './order.ts';
 import { balancedMessage, describeMoves, exhaustedMessage, unhelpedMessage, unmovableMessage } from './outcome.ts';
-import { indexOwners } from './owners.ts';
-import { type Participation, participation } from './participation.ts';
 import type { Plan, PlanOutcome, Rejection } from './plan.ts';
-import { measurePods, type Subjects } from './pod-usage.ts';
-import { type Reason, rejectAll } from './rejections.ts';
+import { NO_USAGE, onAbsentNode, type Reason, rejectAll } from './rejections.ts';
 import { type SearchResult, search } from './search.ts';
-import { indexSites } from './sites.ts';
 import { initialState, type StateView } from './state.ts';
+import { clusterOf, metricsProblem, type Survey, surveyOf } from './survey.ts';
 
 /**
  * Decides which pods should run elsewhere. Pure: the same snapshot and options give the same plan, byte for byte, in
@@ -36,12 +27,9 @@ export function plan(snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
 
 /** The plan when the metrics do not suffice for one; `undefined` when they do, or none are needed. */
 function withoutMetrics(survey: Survey, options: PolicyOptions): Plan | undefined {
-  const { snapshot, pods, holds, participation } = survey;
+  const { pods, holds, participation } = survey;
   const { coverage } = participation;
-  if (options.load.source === 'Requests' || snapshot.nodes.length === 0) {
-    return undefined;
-  }
-  const gate = gateMessage(snapshot.usage, coverage, options.load.minCoverage);
+  const gate = metricsProblem(survey, options);
   if (gate === undefined) {
     return undefined;
   }
@@ -68,49 +56,8 @@ function withMetrics(survey: Survey, options: PolicyOptions): Plan {
   return finish(survey, options, outcome, { rejections, cluster, state, result });
 }
 
-/** The snapshot in order, and what can be said before loads are known. */
-interface Survey {
-  readonly snapshot: ClusterSnapshot;
-  readonly pods: readonly PodInfo[];
-  readonly subjects: Subjects;
-  readonly pdbs: PdbLookup;
-  readonly history: BudgetHistory;
-  readonly holds: Holds;
-  readonly participation: Participation;
-}
-
-function surveyOf(snapshot: ClusterSnapshot, options: PolicyOptions): Survey {
-  const nodes = sortNodes(snapshot.nodes);
-  const pods = sortPods(snapshot.pods);
-  const owners = indexOwners(pods, snapshot.workloads);
-  const pdbs = pdbLookup(snapshot.pdbs);
-  const history = historyOf(snapshot, { pods, owners }, options);
-  const holds = findHolds(snapshot, pods, owners, pdbs, options, history.cooldowns);
-  const movable = new Set<SchedulingConstraints>();
-  pods.forEach(({ constraints }, pod) => {
-    if (isFree(holds, pod)) {
-      movable.add(constraints);
-    }
-  });
-  const subjects = { pods, nodes, owners, located: locatePods(pods, nodes) };
-  const takesPart = participation({ snapshot, nodes, pods, movable, options });
-  return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart };
-}
-
-function isFree({ inScope, of }: Holds, pod: number): boolean {
-  return inScope[pod] === 1 && of(pod) === undefined;
-}
-
 function nobody(): boolean {
   return false;
-}
-
-function clusterOf({ snapshot, subjects, holds, participation }: Survey, options: PolicyOptions): Cluster {
-  const usage = measurePods(subjects, snapshot, options);
-  const { participants } = participation;
-  const { storage, namespaces } = snapshot;
-  const sites = indexSites({ ...subjects, storage, namespaces });
-  return indexCluster({ participants, sites, subjects, usage, isFree: (pod) => isFree(holds, pod), options });
 }
 
 /** Highest minus lowest load. */
@@ -170,22 +117,11 @@ function stayReason(
     if ((cluster.home[pod] ?? -1) >= 0) {
       return NO_USAGE;
     }
-    const problem = participation.absent.get(name) ?? 'it is not in the snapshot';
-    const reason = reasons.get(name) ?? {
-      code: 'NodeNotParticipating',
-      message: `${name} takes no part: ${problem}`,
-      numbers: {},
-    };
+    const reason = reasons.get(name) ?? onAbsentNode(participation, name);
     reasons.set(name, reason);
     return reason;
   };
 }
-
-const NO_USAGE: Reason = {
-  code: 'NoUsage',
-  message: 'neither uses nor requests anything that counts as load',
-  numbers: { load: 0 },
-};
 
 function outcomeOf(
   result: SearchResult,

@@ -1,5 +1,6 @@
 import type { PodInfo } from '../model/pod.ts';
 import type { Holds } from './holds.ts';
+import type { Participation } from './participation.ts';
 import type { Rejection } from './plan.ts';
 import type { RejectionCode } from './rejection-codes.ts';
 
@@ -8,6 +9,19 @@ export interface Reason {
   readonly code: RejectionCode;
   readonly message: string;
   readonly numbers: Readonly<Record<string, number>>;
+}
+
+/** The pod neither uses nor requests a resource of the policy. */
+export const NO_USAGE: Reason = {
+  code: 'NoUsage',
+  message: 'neither uses nor requests anything that counts as load',
+  numbers: { load: 0 },
+};
+
+/** The pod's node takes no part, for the reason that `participation` has. */
+export function onAbsentNode({ absent }: Participation, node: string): Reason {
+  const problem = absent.get(node) ?? 'it is not in the snapshot';
+  return { code: 'NodeNotParticipating', message: `${node} takes no part: ${problem}`, numbers: {} };
 }
 
 /**

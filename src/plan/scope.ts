@@ -10,6 +10,12 @@ const NO_LABELS: Labels = new Map();
  * A pod without a node is judged by namespace and labels alone.
  */
 export function scopeTest(scope: ScopeOptions, snapshot: ClusterSnapshot): (pod: PodInfo) => boolean {
+  const problemOf = scopeProblem(scope, snapshot);
+  return (pod) => problemOf(pod) === undefined;
+}
+
+/** Why a policy is not about a pod, as a clause; `undefined` when it is. */
+export function scopeProblem(scope: ScopeOptions, snapshot: ClusterSnapshot): (pod: PodInfo) => string | undefined {
   const namespaces = new Map<string, boolean>();
   const nodes = new Map(snapshot.nodes.map((node) => [node.name, matches(scope.nodeSelector, node.labels)]));
   const selectsAllPods = scope.podSelector === EVERYTHING || scope.podSelector.requirements.length === 0;
@@ -18,11 +24,21 @@ export function scopeTest(scope: ScopeOptions, snapshot: ClusterSnapshot): (pod:
     namespaces.set(name, known);
     return known;
   };
-  return (pod) =>
-    !scope.foreignPods.has(pod.uid) &&
-    inNamespace(pod.namespace) &&
-    (selectsAllPods || matches(scope.podSelector, pod.labels)) &&
-    (pod.nodeName === undefined || nodes.get(pod.nodeName) === true);
+  return (pod) => {
+    if (scope.foreignPods.has(pod.uid)) {
+      return 'an older policy owns it';
+    }
+    if (!inNamespace(pod.namespace)) {
+      return scope.excludedNamespaces.has(pod.namespace)
+        ? 'pods of its namespace are never moved'
+        : 'scope.namespaceSelector does not select its namespace';
+    }
+    if (!selectsAllPods && !matches(scope.podSelector, pod.labels)) {
+      return 'scope.podSelector does not select it';
+    }
+    const isSelected = pod.nodeName === undefined || nodes.get(pod.nodeName) === true;
+    return isSelected ? undefined : 'scope.nodeSelector does not select its node';
+  };
 }
 
 function selectsNamespace(

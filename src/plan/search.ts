@@ -1,5 +1,4 @@
 import type { Budgets } from './budgets/index.ts';
-import { explainStay } from './explain.ts';
 import { percent } from './format.ts';
 import { type AcceptedMove, createJudge, type Judge } from './judge.ts';
 import { toFraction, toLoad } from './load.ts';
@@ -7,6 +6,7 @@ import type { PolicyOptions } from './options.ts';
 import type { Reason } from './rejections.ts';
 import { type SequencedMove, sequence, withNeeds } from './sequence.ts';
 import { isImprovement, type State, type StateView } from './state.ts';
+import { explainStay } from './stay-reason.ts';
 import { strategyFor } from './strategies/index.ts';
 import type { Proposals, Strategy } from './strategies/strategy.ts';
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import type { PodExplanation } from '../../src/plan/explain/pod.ts';
 import { acceptedEvictions, writes } from '../control-plane/audit.ts';
 import { listPods } from '../control-plane/cluster-state.ts';
 import { applyScenario, loadScenario, waitForMetrics } from '../control-plane/scenario.ts';
@@ -109,6 +110,24 @@ describe('mode DryRun', () => {
       return;
     }
     throw new Error('every attempt met a new scrape');
+  });
+
+  it('explains why a pod stays, with the verdict of every filter on every node', async () => {
+    const pod = (await listPods(cp)).find(({ metadata }) => metadata.labels?.['app'] === 'asked-to-stay');
+    const target = `pod/${pod?.metadata.namespace}/${pod?.metadata.name}`;
+    const text = await evenkeel(['explain', target, '-p', 'dry', '-o', 'json', '--kubeconfig', cp.kubeconfig]);
+    const { movable, protections, nodes } = JSON.parse(text) as PodExplanation;
+    expect(movable).toBe(false);
+    expect(protections.map(({ code }) => code)).toEqual(['DoNotEvict']);
+    expect(nodes.map(({ node, fits, score }) => [node, fits, typeof score])).toHaveLength(3);
+    expect(nodes.filter(({ fits, rejections }) => fits === (rejections.length === 0))).toHaveLength(3);
+    expect(nodes.find(({ current }) => current)?.node).toBe('node-1');
+  });
+
+  it('explains a node by what runs there', async () => {
+    const text = await evenkeel(['explain', 'node/node-1', '-p', 'dry', '--kubeconfig', cp.kubeconfig]);
+    expect(text).toMatch(/^Node node-1 is at \d+\.\d\d %; the mean of the nodes that take part is /);
+    expect(text).toMatch(/^locked\/alone-\S+ +\d+\.\d\d % +no +MinReplicas: /m);
   });
 
   it('evicts nothing, and writes nothing but its own kinds and events', async () => {

@@ -73,6 +73,15 @@ export function protectionOf(
   return undefined;
 }
 
+/** Every rule that applies to a pod, in the order in which they are reported. */
+export function protectionsOf(
+  pod: PodInfo,
+  owner: Owner | undefined,
+  context: ProtectionContext,
+): readonly Protection[] {
+  return RULES.flatMap((rule) => rule(pod, owner, context) ?? []);
+}
+
 const MIRROR = refuse('MirrorPod', 'a static pod: its kubelet runs it, and would again');
 const DAEMON = refuse('DaemonSetPod', 'a DaemonSet runs one pod on every node: it would come back to the same node');
 const ORPHAN = refuse('NoController', 'has no controller that would replace it');

@@ -34,3 +34,16 @@ export function rank(pod: number, feasible: Int32Array, ground: Ground): Int32Ar
   }
   return totals;
 }
+
+/** What each plugin contributes to `rank`: its score times its weight, in the order of `feasible`. */
+export function scoresOf(
+  pod: number,
+  feasible: Int32Array,
+  ground: Ground,
+): Readonly<Record<ScoreName, readonly number[]>> {
+  const entries = Object.entries(SCORES).map(([name, { weight, score }]) => [
+    name,
+    Array.from(score(pod, feasible, ground), (value) => weight * value),
+  ]);
+  return Object.fromEntries(entries) as Record<ScoreName, readonly number[]>;
+}

@@ -202,7 +202,10 @@ describe('runLoop', () => {
     w.policies.apply('even', AUTOMATIC);
     await play(w, 300, { 25: () => w.policies.remove('even') });
     expect(plansOf(w).map(({ status }) => status?.phase)).toEqual(['Aborted']);
-    expect(plansOf(w).flatMap(({ status }) => status?.moves.map(({ phase }) => phase) ?? [])).toEqual(['Landed', 'Aborted']);
+    expect(plansOf(w).flatMap(({ status }) => status?.moves?.map(({ phase }) => phase) ?? [])).toEqual([
+      'Landed',
+      'Aborted',
+    ]);
     expect(w.cluster.accepted).toHaveLength(1);
     expect([...w.cluster.hints.keys()]).toEqual([]);
   });

@@ -1,0 +1,176 @@
+import type { NodeInfo } from '../../model/node.ts';
+import type { OwnerRef, PodInfo, PodRef } from '../../model/pod.ts';
+import type { ClusterSnapshot } from '../../model/snapshot.ts';
+import { budgetsInForce } from '../budgets/in-force.ts';
+import { type Budgets, createBudgets } from '../budgets/index.ts';
+import type { Cluster } from '../cluster.ts';
+import { describeRefusal, refusalNumbers } from '../filters/refusal.ts';
+import { toFraction } from '../load.ts';
+import type { PolicyOptions } from '../options.ts';
+import type { Plan } from '../plan.ts';
+import { plan } from '../planner.ts';
+import type { FilterName } from '../rejection-codes.ts';
+import { NO_USAGE, onAbsentNode, type Reason } from '../rejections.ts';
+import { initialState, type State } from '../state.ts';
+import { clusterOf, metricsProblem, type Survey, surveyOf } from '../survey.ts';
+import { refusalsAt } from '../verdicts.ts';
+
+/** Why a filter refuses a pod on a node. */
+export interface FilterRejection {
+  readonly filter: FilterName;
+  /** A clause without a subject, such as `is cordoned`. */
+  readonly message: string;
+  /** The numbers of the message, by name, base units. */
+  readonly numbers: Readonly<Record<string, number>>;
+}
+
+/** What the plan of this moment does with a pod. */
+export type Decision =
+  | { readonly kind: 'Moves'; readonly to: string; readonly gain: number; readonly message: string }
+  | ({ readonly kind: 'Stays' } & Reason)
+  | { readonly kind: 'NotConsidered' };
+
+/** How a pod stands towards any plan and this one. */
+export interface PodStanding {
+  readonly pod: PodRef;
+  readonly owner: OwnerRef | undefined;
+  /** Node that it is bound to. */
+  readonly node: string | undefined;
+  /** Whether a strategy may propose to move it. */
+  readonly movable: boolean;
+  /** Everything that keeps it where it is whatever the balance; empty when it is movable. */
+  readonly protections: readonly Reason[];
+  /** What it adds to the load of its node, a fraction of that node's allocatable; `undefined`: not known. */
+  readonly load: number | undefined;
+  readonly decision: Decision;
+}
+
+/** A snapshot, looked at in all detail for one policy. Nodes and pods are named by their place. */
+export interface Inquiry {
+  readonly survey: Survey;
+  readonly cluster: Cluster;
+  /** As the snapshot has it. */
+  readonly state: State;
+  /** Unspent. */
+  readonly budgets: Budgets;
+  readonly plan: Plan;
+  /** Why loads are not known; `undefined` when they are. */
+  readonly unmeasured: string | undefined;
+  readonly standingOf: (pod: number) => PodStanding;
+}
+
+/** Plans, and keeps what the plan was made from. */
+export function inquire(snapshot: ClusterSnapshot, options: PolicyOptions): Inquiry {
+  const survey = surveyOf(snapshot, options);
+  const cluster = clusterOf(survey, options);
+  const state = initialState(cluster);
+  const entries = budgetsInForce(options.budgets, snapshot.takenAt);
+  const budgets = createBudgets(entries, cluster, survey.pdbs, survey.history);
+  const problem = metricsProblem(survey, options);
+  const known = {
+    survey,
+    cluster,
+    state,
+    budgets,
+    plan: plan(snapshot, options),
+    unmeasured: problem?.message,
+  };
+  const decisionOf = createDecisions(known.plan);
+  return { ...known, standingOf: (pod) => standing(known, pod, decisionOf) };
+}
+
+function createDecisions({ moves, rejections }: Plan): (pod: PodInfo) => Decision {
+  const moved = new Map(moves.map((move) => [move.pod.uid, move]));
+  const stays = new Map(rejections.map((rejection) => [rejection.pod.uid, rejection]));
+  return ({ uid }) => {
+    const move = moved.get(uid);
+    if (move !== undefined) {
+      return { kind: 'Moves', to: move.to, gain: move.gain, message: move.reason };
+    }
+    const rejection = stays.get(uid);
+    if (rejection === undefined) {
+      return { kind: 'NotConsidered' };
+    }
+    const { code, message, numbers } = rejection;
+    return { kind: 'Stays', code, message, numbers };
+  };
+}
+
+function standing(
+  inquiry: Omit<Inquiry, 'standingOf'>,
+  pod: number,
+  decisionOf: (pod: PodInfo) => Decision,
+): PodStanding {
+  const { survey, cluster, state, unmeasured } = inquiry;
+  const info = survey.pods[pod];
+  if (info === undefined) {
+    throw new RangeError(`no pod ${pod}`);
+  }
+  const { namespace, name, uid, owner, nodeName } = info;
+  const protections = [...survey.holds.all(pod), ...outsideOfBalance(inquiry, pod, info)];
+  const isPlaced = unmeasured === undefined && state.nodeOf(pod) >= 0;
+  return {
+    pod: { namespace, name, uid },
+    owner,
+    node: nodeName,
+    movable: cluster.movable[pod] === 1 && unmeasured === undefined,
+    protections,
+    load: isPlaced ? toFraction(state.load(state.nodeOf(pod)) - state.loadWithout(pod)) : undefined,
+    decision: decisionOf(info),
+  };
+}
+
+/** Why the balance does not reckon with the pod. */
+function outsideOfBalance(
+  { survey, cluster, unmeasured }: Omit<Inquiry, 'standingOf'>,
+  pod: number,
+  { nodeName }: PodInfo,
+): readonly Reason[] {
+  if (unmeasured !== undefined) {
+    return [{ code: 'NodeNotParticipating', message: `no node takes part: ${unmeasured}`, numbers: {} }];
+  }
+  if (nodeName === undefined) {
+    return [];
+  }
+  if ((cluster.home[pod] ?? -1) < 0) {
+    return [onAbsentNode(survey.participation, nodeName)];
+  }
+  return survey.holds.all(pod).length > 0 || cluster.movable[pod] === 1 ? [] : [NO_USAGE];
+}
+
+/** What every filter that refuses says to the pod on a node, with every other pod where it is; empty: it fits. */
+export function rejectionsOf({ cluster, state }: Inquiry, pod: number, site: number): readonly FilterRejection[] {
+  const { sites, owners } = cluster;
+  const subject = sites.subjectOf(pod, owners.list[owners.ofPod[pod] ?? -1]?.workload?.pinnedNode);
+  return refusalsAt(state.whereabouts, pod, subject, site).map((refusal) => ({
+    filter: refusal.filter,
+    message: describeRefusal(refusal),
+    numbers: refusalNumbers(refusal),
+  }));
+}
+
+/** Load of a node as a fraction of its capacity; `undefined` when it takes no part or loads are not known. */
+export function loadOf({ cluster, state, unmeasured }: Inquiry, site: number): number | undefined {
+  const node = cluster.nodeAt[site] ?? -1;
+  return node < 0 || unmeasured !== undefined ? undefined : toFraction(state.load(node));
+}
+
+/**
+ * Points of node capacity by which the higher of the two nodes falls when the pod moves there from where it is; `undefined`
+ * when it is there, or one of the two takes no part.
+ */
+export function gainOf({ cluster, state, unmeasured }: Inquiry, pod: number, site: number): number | undefined {
+  const node = cluster.nodeAt[site] ?? -1;
+  const home = state.nodeOf(pod);
+  const isMove = node >= 0 && home >= 0 && node !== home;
+  return isMove && unmeasured === undefined ? toFraction(state.gain(pod, node)) : undefined;
+}
+
+/** The node at a place among all of the cluster. Throws for a place that there is not. */
+export function nodeInfoAt({ cluster }: Inquiry, site: number): NodeInfo {
+  const node = cluster.sites.nodes[site];
+  if (node === undefined) {
+    throw new RangeError(`no node ${site}`);
+  }
+  return node;
+}

@@ -1,0 +1,99 @@
+import type { NodeInfo } from '../../model/node.ts';
+import type { LoadResource } from '../../model/resources.ts';
+import type { ClusterSnapshot } from '../../model/snapshot.ts';
+import { toFraction } from '../load.ts';
+import type { PolicyOptions } from '../options.ts';
+import {
+  type FilterRejection,
+  gainOf,
+  type Inquiry,
+  inquire,
+  loadOf,
+  nodeInfoAt,
+  type PodStanding,
+  rejectionsOf,
+} from './inquiry.ts';
+
+/** Why pods leave a node or stay there, and which could come. */
+export interface NodeExplanation {
+  readonly node: string;
+  /** Why no plan moves pods from or to this node; `undefined` when it takes part. */
+  readonly absent: string | undefined;
+  /** Fraction of the node's capacity; `undefined` when it takes no part or loads are not known. */
+  readonly load: number | undefined;
+  /** Of all nodes that take part, weighted by capacity. */
+  readonly mean: number | undefined;
+  readonly resources: readonly NodeResource[];
+  /** Those that run there, the ones that add most first. */
+  readonly pods: readonly PodStanding[];
+  /** Movable pods of other nodes, those that fit first, then by what the move would gain. */
+  readonly candidates: readonly Candidate[];
+}
+
+/** One resource of a node, in its base unit: millicores or bytes. */
+export interface NodeResource {
+  readonly name: LoadResource;
+  readonly allocatable: number;
+  /** By the pods that run there, as kube-scheduler counts. */
+  readonly requested: number;
+}
+
+/** A pod that might come to the node. */
+export interface Candidate extends PodStanding {
+  readonly fits: boolean;
+  readonly rejections: readonly FilterRejection[];
+  /** Points of node capacity by which the higher of the two nodes would fall. */
+  readonly gain: number | undefined;
+}
+
+/** Explains the node of this name; `undefined` when the snapshot has none. */
+export function explainNode(
+  snapshot: ClusterSnapshot,
+  options: PolicyOptions,
+  name: NodeInfo['name'],
+): NodeExplanation | undefined {
+  const inquiry = inquire(snapshot, options);
+  const { cluster, survey, unmeasured } = inquiry;
+  const site = cluster.sites.nodes.findIndex((node) => node.name === name);
+  if (site < 0) {
+    return undefined;
+  }
+  const takesPart = (cluster.nodeAt[site] ?? -1) >= 0;
+  return {
+    node: name,
+    absent: takesPart ? unmeasured : (survey.participation.absent.get(name) ?? unmeasured),
+    load: loadOf(inquiry, site),
+    mean: unmeasured === undefined && cluster.nodes.length > 0 ? toFraction(cluster.load.mean) : undefined,
+    resources: resourcesOf(inquiry, site),
+    pods: podsOn(inquiry, site),
+    candidates: takesPart && unmeasured === undefined ? candidatesFor(inquiry, site) : [],
+  };
+}
+
+function resourcesOf(inquiry: Inquiry, site: number): readonly NodeResource[] {
+  const { allocatable } = nodeInfoAt(inquiry, site);
+  const room = inquiry.cluster.sites.rooms[site];
+  return (['cpu', 'memory'] as const).map((name) => ({
+    name,
+    allocatable: allocatable[name],
+    requested: allocatable[name] - (room?.[name] ?? 0),
+  }));
+}
+
+function podsOn({ cluster, standingOf }: Inquiry, site: number): readonly PodStanding[] {
+  const pods = [...cluster.pods.keys()].filter((pod) => cluster.sites.located[pod] === site);
+  return pods.map(standingOf).sort((left, right) => (right.load ?? 0) - (left.load ?? 0));
+}
+
+function candidatesFor(inquiry: Inquiry, site: number): readonly Candidate[] {
+  const { cluster, standingOf } = inquiry;
+  const pods = [...cluster.pods.keys()].filter(
+    (pod) => cluster.movable[pod] === 1 && cluster.sites.located[pod] !== site,
+  );
+  return pods
+    .map((pod) => {
+      const rejections = rejectionsOf(inquiry, pod, site);
+      return { ...standingOf(pod), fits: rejections.length === 0, rejections, gain: gainOf(inquiry, pod, site) };
+    })
+    .sort((left, right) => Number(right.fits) - Number(left.fits) || (right.gain ?? 0) - (left.gain ?? 0));
+}

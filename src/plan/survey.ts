@@ -1,0 +1,64 @@
+import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
+import type { BudgetHistory } from './budgets/index.ts';
+import { type PdbLookup, pdbLookup } from './budgets/pod-disruption-budget.ts';
+import { type Cluster, indexCluster } from './cluster.ts';
+import { historyOf } from './history.ts';
+import { findHolds, type Holds } from './holds.ts';
+import { gateMessage } from './metrics-gate.ts';
+import type { PolicyOptions } from './options.ts';
+import { locatePods, sortNodes, sortPods } from './order.ts';
+import { indexOwners } from './owners.ts';
+import { type Participation, participation } from './participation.ts';
+import { measurePods, type Subjects } from './pod-usage.ts';
+import { indexSites } from './sites.ts';
+
+/** The snapshot in order, and what can be said before loads are known. */
+export interface Survey {
+  readonly snapshot: ClusterSnapshot;
+  readonly pods: readonly PodInfo[];
+  readonly subjects: Subjects;
+  readonly pdbs: PdbLookup;
+  readonly history: BudgetHistory;
+  readonly holds: Holds;
+  readonly participation: Participation;
+}
+
+/** Puts a snapshot in order and judges its pods and nodes. */
+export function surveyOf(snapshot: ClusterSnapshot, options: PolicyOptions): Survey {
+  const nodes = sortNodes(snapshot.nodes);
+  const pods = sortPods(snapshot.pods);
+  const owners = indexOwners(pods, snapshot.workloads);
+  const pdbs = pdbLookup(snapshot.pdbs);
+  const history = historyOf(snapshot, { pods, owners }, options);
+  const holds = findHolds(snapshot, pods, owners, pdbs, options, history.cooldowns);
+  const movable = new Set<SchedulingConstraints>();
+  pods.forEach(({ constraints }, pod) => {
+    if (isFree(holds, pod)) {
+      movable.add(constraints);
+    }
+  });
+  const subjects = { pods, nodes, owners, located: locatePods(pods, nodes) };
+  const takesPart = participation({ snapshot, nodes, pods, movable, options });
+  return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart };
+}
+
+function isFree({ inScope, of }: Holds, pod: number): boolean {
+  return inScope[pod] === 1 && of(pod) === undefined;
+}
+
+/** Why the metrics do not suffice for a plan; `undefined` when they do, or none are needed. */
+export function metricsProblem({ snapshot, participation }: Survey, { load }: PolicyOptions) {
+  return load.source === 'Requests' || snapshot.nodes.length === 0
+    ? undefined
+    : gateMessage(snapshot.usage, participation.coverage, load.minCoverage);
+}
+
+/** Indexes what was surveyed, with what pods use. */
+export function clusterOf({ snapshot, subjects, holds, participation }: Survey, options: PolicyOptions): Cluster {
+  const usage = measurePods(subjects, snapshot, options);
+  const { participants } = participation;
+  const { storage, namespaces } = snapshot;
+  const sites = indexSites({ ...subjects, storage, namespaces });
+  return indexCluster({ participants, sites, subjects, usage, isFree: (pod) => isFree(holds, pod), options });
+}

@@ -1,0 +1,141 @@
+import { podKey } from '../model/pod.ts';
+import type { Decision, PodStanding } from '../plan/explain/inquiry.ts';
+import type { Candidate, NodeExplanation } from '../plan/explain/node.ts';
+import type { NodeForPod, PodExplanation } from '../plan/explain/pod.ts';
+import { amount, count, percent } from '../plan/format.ts';
+import { renderTable } from './table.ts';
+
+const NUMBERS = new Set(['LOAD', 'SCORE', 'GAIN', 'ADDS', 'ALLOCATABLE', 'REQUESTED']);
+
+/** Why a pod stays or goes, for a terminal; `wide` adds every rejection of a node and what its score is made of. */
+export function podExplanationText(pod: PodExplanation, wide: boolean): string {
+  const header = ['NODE', 'LOAD', 'FITS', 'SCORE', 'GAIN', ...(wide ? ['SCORES'] : []), 'REMARKS'];
+  const rows = pod.nodes.map((node) => [
+    node.node,
+    share(node.load),
+    yesNo(node.fits),
+    node.score === undefined ? '-' : String(node.score),
+    share(node.gain),
+    ...(wide ? [scoresOf(node)] : []),
+    remarksOf(node, wide).join('; '),
+  ]);
+  return sections([...standingOf(pod), renderTable(header, rows, NUMBERS)]);
+}
+
+function standingOf({ protections, ...pod }: PodStanding): readonly string[] {
+  const owner = pod.owner === undefined ? 'without a controller' : `of ${pod.owner.kind} ${pod.owner.name}`;
+  const where = pod.node === undefined ? 'has no node' : `runs on ${pod.node}`;
+  const load = pod.load === undefined ? '' : ` and adds ${percent(pod.load)} to its load`;
+  const title = `Pod ${podKey(pod.pod)}, ${owner}, ${where}${load}.`;
+  const decision = `In the plan of now it ${decided(pod.decision)}.`;
+  const rows = protections.map(({ code, message }) => [code, message]);
+  return rows.length === 0
+    ? [`${title}\n${decision}\nNothing protects it: it may be moved.`]
+    : [`${title}\n${decision}`, renderTable(['NOT MOVED BECAUSE OF', 'MESSAGE'], rows)];
+}
+
+function decided(decision: Decision): string {
+  switch (decision.kind) {
+    case 'Moves':
+      return `moves to ${decision.to}: ${decision.message}`;
+    case 'Stays':
+      return `stays, ${decision.code}: ${decision.message}`;
+    case 'NotConsidered':
+      return 'is not considered: the policy is not about it';
+    default:
+      return decision satisfies never;
+  }
+}
+
+function remarksOf(node: NodeForPod, wide: boolean): readonly string[] {
+  const rejections = node.rejections.map(({ filter, message }) => `${filter}: ${message}`);
+  const [first, ...others] = rejections;
+  const shown =
+    wide || first === undefined || others.length === 0 ? rejections : [`${first} (and ${others.length} more)`];
+  return [
+    ...(node.current ? ['runs here'] : []),
+    ...shown,
+    ...(node.absent === undefined ? [] : [`takes no part: ${node.absent}`]),
+    ...node.budgets.map(({ code, message }) => `${code}: ${message}`),
+  ];
+}
+
+function scoresOf({ scores }: NodeForPod): string {
+  const parts = Object.entries(scores).map(([plugin, value]) => `${plugin} ${value}`);
+  return parts.length === 0 ? '-' : parts.join(', ');
+}
+
+/** Candidates that a terminal shows; `wide` shows all. */
+const MOST_CANDIDATES = 10;
+
+/** Why pods leave a node or stay there, and which could come, for a terminal; `wide` shows every candidate. */
+export function nodeExplanationText(node: NodeExplanation, wide: boolean): string {
+  return sections([nodeTitle(node), resourceTable(node), ...podTable(node), ...candidateTable(node, wide)]);
+}
+
+function nodeTitle({ node, absent, load, mean }: NodeExplanation): string {
+  if (absent !== undefined) {
+    return `Node ${node} takes no part: ${absent}.`;
+  }
+  return `Node ${node} is at ${share(load)}; the mean of the nodes that take part is ${share(mean)}.`;
+}
+
+function resourceTable({ resources }: NodeExplanation): string {
+  const rows = resources.map(({ name, allocatable, requested }) => [
+    name,
+    amount(name, allocatable),
+    amount(name, requested),
+  ]);
+  return renderTable(['RESOURCE', 'ALLOCATABLE', 'REQUESTED'], rows, NUMBERS);
+}
+
+function podTable({ pods }: NodeExplanation): readonly string[] {
+  if (pods.length === 0) {
+    return ['No pod runs there.'];
+  }
+  const rows = pods.map((pod) => [podKey(pod.pod), share(pod.load), yesNo(pod.movable), reasonOf(pod)]);
+  return [renderTable(['POD HERE', 'ADDS', 'MOVABLE', 'IN THE PLAN OF NOW'], rows, NUMBERS)];
+}
+
+/** What holds the pod, or else what the plan says to it. */
+function reasonOf({ protections, decision }: PodStanding): string {
+  const [first] = protections;
+  return first === undefined ? decided(decision) : `${first.code}: ${first.message}`;
+}
+
+function candidateTable({ candidates, node, absent }: NodeExplanation, wide: boolean): readonly string[] {
+  if (candidates.length === 0) {
+    return absent === undefined ? ['No pod of another node may be moved.'] : [];
+  }
+  const shown = wide ? candidates : candidates.slice(0, MOST_CANDIDATES);
+  const rows = shown.map((candidate) => [
+    podKey(candidate.pod),
+    candidate.node ?? '-',
+    yesNo(candidate.fits),
+    share(candidate.gain),
+    candidateRemark(candidate, node),
+  ]);
+  const table = renderTable(['POD ELSEWHERE', 'ON', 'FITS', 'GAIN', 'REMARKS'], rows, NUMBERS);
+  const hidden = candidates.length - shown.length;
+  return hidden === 0 ? [table] : [table, `${count(hidden, 'more pod')} of other nodes: -o wide lists them.`];
+}
+
+function candidateRemark({ rejections, decision }: Candidate, node: string): string {
+  const [first] = rejections;
+  if (first !== undefined) {
+    return `${first.filter}: ${first.message}`;
+  }
+  return decision.kind === 'Moves' && decision.to === node ? 'moves here' : decided(decision);
+}
+
+function share(fraction: number | undefined): string {
+  return fraction === undefined ? '-' : percent(fraction);
+}
+
+function yesNo(value: boolean): string {
+  return value ? 'yes' : 'no';
+}
+
+function sections(parts: readonly string[]): string {
+  return `${parts.join('\n\n')}\n`;
+}

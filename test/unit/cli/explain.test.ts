@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { parseTarget } from '../../../src/cli/explain.ts';
+import type { PodExplanation } from '../../../src/plan/explain/pod.ts';
+import { policyObject } from '../../support/resources.ts';
+import { runCli } from '../../support/run-cli.ts';
+
+function aNode(name: string, fields: object = {}): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name },
+    status: { allocatable: { cpu: '10', memory: '8Gi', pods: '110' } },
+    ...fields,
+  };
+}
+
+function aPod(name: string, namespace: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, ownerReferences: [{ kind: 'ReplicaSet', name: 'web', controller: true }] },
+    spec: { nodeName: 'a', containers: [{ name: 'c', resources: { requests: { cpu: '1' } } }] },
+  };
+}
+
+/** Two pods on node a, and node b, which is cordoned; web-1 is in two namespaces. */
+const INPUT = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'List',
+  metadata: { annotations: { 'evenkeel.dev/taken-at': '2027-01-11T12:00:00Z' } },
+  items: [
+    aNode('a'),
+    aNode('b', { spec: { unschedulable: true } }),
+    aNode('c'),
+    ...['web-1', 'web-2', 'web-3'].map((name) => aPod(name, 'shop')),
+    aPod('web-1', 'blog'),
+    policyObject('even', { load: { source: 'Requests' } }),
+  ],
+});
+
+function explain(...args: readonly string[]) {
+  return runCli(['explain', ...args, '-f', '-'], INPUT);
+}
+
+describe('evenkeel explain pod', () => {
+  it('prints how every node looks to the pod, and what the plan does with it', async () => {
+    const { stdout, code } = await explain('pod/web-2');
+    expect(stdout).toContain('Pod shop/web-2, of ReplicaSet web, runs on a and adds 10.00 % to its load.');
+    expect(stdout).toMatch(/^In the plan of now it (moves to c|stays, \w+): /m);
+    expect(stdout).toContain('Nothing protects it: it may be moved.');
+    expect(stdout).toMatch(/^NODE +LOAD +FITS +SCORE +GAIN +REMARKS$/m);
+    expect(stdout).toMatch(/^c +0\.00 % +yes +\d+ +10\.00 %$/m);
+    expect(stdout).toMatch(/^a +40\.00 % +yes +\d+ +- +runs here$/m);
+    expect(stdout).toMatch(/^b +- +no +- +- +NodeUnschedulable: is cordoned; takes no part: it is cordoned$/m);
+    expect(code).toBe(0);
+  });
+
+  it('adds what a score is made of with -o wide', async () => {
+    expect((await explain('pod/web-2', '-o', 'wide')).stdout).toMatch(/TaintToleration 300, NodeAffinity 0, NodeRes/);
+  });
+
+  it('prints the documented fields with -o json, null for what is not known', async () => {
+    const { stdout } = await explain('pod/web-2', '-o', 'json');
+    const { pod, movable, protections, nodes } = JSON.parse(stdout) as PodExplanation;
+    expect(pod).toEqual({ namespace: 'shop', name: 'web-2', uid: 'shop/web-2' });
+    expect([movable, protections]).toEqual([true, []]);
+    expect(nodes.map(({ node }) => node)).toEqual(['c', 'a', 'b']);
+    expect(nodes[0]).toMatchObject({ fits: true, rejections: [], gain: 0.1, score: expect.any(Number) });
+    const cordoned = { filter: 'NodeUnschedulable', message: 'is cordoned', numbers: {} };
+    expect(nodes[2]).toMatchObject({ fits: false, rejections: [cordoned], score: null, gain: null });
+  });
+
+  it('prints the same as YAML', async () => {
+    const [json, yaml] = await Promise.all([explain('pod/web-2', '-o', 'json'), explain('pod/web-2', '-o', 'yaml')]);
+    expect(parse(yaml.stdout)).toEqual(JSON.parse(json.stdout));
+  });
+
+  it.each([[['po/web-2']], [['pods', 'web-2']], [['pod/shop/web-2']], [['pod/web-2', '-n', 'shop']]])(
+    'understands %j',
+    async (args) => {
+      expect((await explain(...args)).stdout).toContain('Pod shop/web-2,');
+    },
+  );
+});
+
+describe('evenkeel explain node', () => {
+  it('prints what runs there and what could come', async () => {
+    const { stdout } = await explain('node/c');
+    expect(stdout).toContain('Node c is at 0.00 %; the mean of the nodes that take part is 20.00 %.');
+    expect(stdout).toContain('No pod runs there.');
+    expect(stdout).toMatch(/^shop\/web-2 +a +yes +10\.00 % /m);
+  });
+
+  it('says why a node takes no part', async () => {
+    expect((await explain('no/b')).stdout).toContain('Node b takes no part: it is cordoned.');
+  });
+
+  it('prints the same facts with -o json', async () => {
+    const data = JSON.parse((await explain('node/a', '-o', 'json')).stdout) as Record<string, unknown>;
+    expect(data).toMatchObject({ node: 'a', absent: null, load: 0.4, mean: 0.2, candidates: [] });
+    expect(data['pods']).toHaveLength(4);
+  });
+});
+
+describe('evenkeel explain, given what it cannot explain,', () => {
+  it.each([
+    [['pod/web-1'], 'there are several pods web-1 (blog/web-1, shop/web-1): choose one with -n NAMESPACE'],
+    [['pod/web-11'], 'there is no pod web-11: web-1?'],
+    [['pod/web-2', '-n', 'blog'], 'there is no pod web-2 in namespace blog: web-1?'],
+    [['pod/shop/web-2', '-n', 'blog'], 'pod/shop/web-2 is not in namespace blog: drop -n, or write pod/web-2'],
+    [['node/z'], 'there is no node z'],
+    [['nodde/a'], 'cannot explain "nodde/a": write pod/NAME or node/NAME: node?'],
+    [['deployment/web'], 'cannot explain "deployment/web": write pod/NAME or node/NAME'],
+    [['pod'], 'cannot explain "pod": write pod/NAME or pod/NAMESPACE/NAME'],
+    [['pod/'], 'cannot explain "pod/": write pod/NAME or pod/NAMESPACE/NAME'],
+    [['node/x/a'], 'cannot explain "node/x/a": write node/NAME'],
+    [['pod/web-2', '-o', 'markdown'], 'explain has no markdown output: write -o table, wide, json or yaml'],
+    [['pod/web-2', '-p', 'odd'], 'there is no RebalancePolicy odd; there are even'],
+    [[], "missing required argument 'target'"],
+  ])('says of %j what to write', async (args, says) => {
+    const { stdout, stderr, code } = await explain(...args);
+    expect(stderr).toContain(says);
+    expect([stdout, code]).toEqual(['', 1]);
+  });
+});
+
+describe('parseTarget', () => {
+  it('takes names with dots, as nodes have them', () => {
+    expect(parseTarget(['node/ip-10-0-0-1.ec2.internal'])).toEqual({
+      kind: 'node',
+      namespace: undefined,
+      name: 'ip-10-0-0-1.ec2.internal',
+    });
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
+import { explainNode } from '../../../src/plan/explain/node.ts';
+import { explainPod } from '../../../src/plan/explain/pod.ts';
+import type { PolicyOptions } from '../../../src/plan/options.ts';
+import { aBudget, aNode, anAffinityTerm, aPdb, aPod, aSnapshot, aTaint, someOptions } from '../../support/builders.ts';
+
+/** Node `hot` with pods x, y and z of one core each; `cold` is empty, `tainted` and `small` refuse pods. */
+function tilted(fields: Parameters<typeof aPod>[1] = {}): ClusterSnapshot {
+  const nodes = [
+    aNode('hot'),
+    aNode('cold'),
+    aNode('cordoned', { unschedulable: true }),
+    aNode('full', { allocatable: { cpu: 100 }, taints: [aTaint('gpu', 'yes')] }),
+  ];
+  const pods = ['x', 'y', 'z'].map((name) =>
+    aPod(name, { nodeName: 'hot', owner: name, constraints: { requests: { cpu: 1000 } }, ...fields }),
+  );
+  return aSnapshot({ nodes, pods, uses: { x: 1000, y: 1000, z: 1000 } });
+}
+
+function podOf(snapshot: ClusterSnapshot, name: string, options: PolicyOptions = someOptions()) {
+  const uid = snapshot.pods.find((pod) => pod.name === name)?.uid ?? '';
+  const found = explainPod(snapshot, options, uid);
+  expect(found).toBeDefined();
+  return found as NonNullable<typeof found>;
+}
+
+function nodeOf(snapshot: ClusterSnapshot, name: string, options: PolicyOptions = someOptions()) {
+  const found = explainNode(snapshot, options, name);
+  expect(found).toBeDefined();
+  return found as NonNullable<typeof found>;
+}
+
+describe('explainPod', () => {
+  it('lists every node of the cluster, those that fit first, then as the scheduler ranks them', () => {
+    const { nodes } = podOf(tilted(), 'x');
+    expect(nodes.map(({ node, fits, current }) => [node, fits, current])).toEqual([
+      ['cold', true, false],
+      ['hot', true, true],
+      ['cordoned', false, false],
+      ['full', false, false],
+    ]);
+  });
+
+  it('gives the rejection of every filter that refuses, with its numbers', () => {
+    const full = podOf(tilted(), 'x').nodes.find(({ node }) => node === 'full');
+    expect(full?.rejections.map(({ filter }) => filter)).toEqual(['TaintToleration', 'NodeResourcesFit']);
+    expect(full?.rejections[1]).toEqual({
+      filter: 'NodeResourcesFit',
+      message: 'has 100m of 1000m cpu free',
+      numbers: { need: 1000, free: 100 },
+    });
+    expect(full?.score).toBeUndefined();
+  });
+
+  it('sums a score from those of the plugins, for nodes that fit', () => {
+    const [cold, hot] = podOf(tilted(), 'x').nodes;
+    expect(cold?.score).toBeGreaterThan(hot?.score ?? Number.POSITIVE_INFINITY);
+    expect(Object.values(cold?.scores ?? {}).reduce((sum, score) => sum + score, 0)).toBe(cold?.score);
+    expect(cold?.scores.TaintToleration).toBe(300);
+  });
+
+  it('gives the gain of the move to each node that takes part, and none where it runs', () => {
+    const { nodes, load } = podOf(tilted(), 'x');
+    expect(load).toBeCloseTo(0.25);
+    expect(nodes.map(({ gain }) => gain)).toEqual([0.25, undefined, undefined, undefined]);
+  });
+
+  it('says which nodes take no part, and why', () => {
+    const { nodes } = podOf(tilted(), 'x');
+    expect(nodes.map(({ node, absent }) => [node, absent])).toEqual([
+      ['cold', undefined],
+      ['hot', undefined],
+      ['cordoned', 'it is cordoned'],
+      ['full', 'no pod that may be moved tolerates its taints'],
+    ]);
+  });
+
+  it('looks at the own node as if the pod had left it', () => {
+    const constraints = { podAntiAffinity: [anAffinityTerm({ app: 'x' })] };
+    const snapshot = aSnapshot({
+      nodes: [aNode('a'), aNode('b')],
+      pods: [aPod('x', { nodeName: 'a', labels: { app: 'x' }, constraints })],
+      uses: { x: 1000 },
+    });
+    expect(podOf(snapshot, 'x').nodes.map(({ fits }) => fits)).toEqual([true, true]);
+  });
+
+  it('tells what the plan of now does with it', () => {
+    const decisions = ['x', 'y', 'z'].map((name) => podOf(tilted(), name).decision.kind);
+    expect(decisions).toContain('Moves');
+    expect(decisions).toContain('Stays');
+  });
+
+  it('names every protection, not just the first', () => {
+    const snapshot = tilted({ annotations: { 'evenkeel.dev/do-not-evict': 'true' }, priority: 5_000_000 });
+    const options = someOptions({ protections: { priorityThreshold: 1000 } });
+    const { movable, protections } = podOf(snapshot, 'x', options);
+    expect(movable).toBe(false);
+    expect(protections.map(({ code }) => code)).toEqual(['PriorityThreshold', 'DoNotEvict']);
+  });
+
+  it('names the PodDisruptionBudget that holds it', () => {
+    const snapshot = { ...tilted(), pdbs: [aPdb('guard', { disruptionsAllowed: 0 })] };
+    expect(podOf(snapshot, 'x').protections.map(({ code }) => code)).toEqual(['PodDisruptionBudget']);
+  });
+
+  it('says that the policy is not about it, and why', () => {
+    const options = someOptions({ scope: { excludedNamespaces: new Set(['shop']) } });
+    const { protections, decision } = podOf(tilted(), 'x', options);
+    expect(protections).toEqual([
+      { code: 'OutOfScope', message: 'pods of its namespace are never moved', numbers: {} },
+    ]);
+    expect(decision).toEqual({ kind: 'NotConsidered' });
+  });
+
+  it('names the budget that allows no move at all', () => {
+    const options = someOptions({ budgets: [aBudget({ maxMoves: 0 })] });
+    const { nodes, movable, decision } = podOf(tilted(), 'x', options);
+    expect(movable).toBe(true);
+    expect(nodes[0]?.budgets.map(({ code }) => code)).toEqual(['MaxMoves']);
+    expect(decision).toMatchObject({ kind: 'Stays', code: 'MaxMoves' });
+  });
+
+  it('explains a pending pod: where it would fit, and no gain', () => {
+    const snapshot = aSnapshot({
+      nodes: [aNode('a'), aNode('b', { unschedulable: true })],
+      pods: [aPod('new', { nodeName: undefined, phase: 'Pending', ready: false })],
+    });
+    const { node, nodes, protections } = podOf(snapshot, 'new');
+    expect(node).toBeUndefined();
+    expect(protections.map(({ code }) => code)).toEqual(['Pending']);
+    expect(nodes.map(({ fits, gain }) => [fits, gain])).toEqual([
+      [true, undefined],
+      [false, undefined],
+    ]);
+  });
+
+  it('gives verdicts and scores without metrics, and says that loads are not known', () => {
+    const { usage: _, ...rest } = tilted();
+    const { movable, load, nodes, protections } = podOf({ ...rest, usage: undefined }, 'x');
+    expect([movable, load, nodes[0]?.gain]).toEqual([false, undefined, undefined]);
+    expect(nodes[0]?.score).toBeGreaterThan(0);
+    expect(protections[0]?.message).toContain('no node takes part: ');
+  });
+
+  it('knows no pod of another uid', () => {
+    expect(explainPod(tilted(), someOptions(), 'gone')).toBeUndefined();
+  });
+});
+
+describe('explainNode', () => {
+  it('lists what runs there, with what each adds and why it stays or goes', () => {
+    const { load, pods } = nodeOf(tilted(), 'hot');
+    expect(load).toBeCloseTo(0.75);
+    expect(pods.map(({ pod }) => pod.name)).toEqual(['x', 'y', 'z']);
+    expect(pods.map(({ load: adds }) => adds)).toEqual([0.25, 0.25, 0.25]);
+    expect(pods.map(({ decision }) => decision.kind).sort()).toEqual(['Moves', 'Stays', 'Stays']);
+  });
+
+  it('lists what could come, those that fit first, then by gain', () => {
+    const { pods, candidates } = nodeOf(tilted(), 'cold');
+    expect(pods).toEqual([]);
+    expect(candidates.map(({ pod, fits, gain }) => [pod.name, fits, gain])).toEqual([
+      ['x', true, 0.25],
+      ['y', true, 0.25],
+      ['z', true, 0.25],
+    ]);
+  });
+
+  it('says why a node takes no part, and offers it nothing', () => {
+    const { absent, load, candidates } = nodeOf(tilted(), 'cordoned');
+    expect([absent, load, candidates]).toEqual(['it is cordoned', undefined, []]);
+  });
+
+  it('counts requests as the scheduler does', () => {
+    expect(nodeOf(tilted(), 'hot').resources[0]).toEqual({ name: 'cpu', allocatable: 4000, requested: 3000 });
+  });
+
+  it('knows no node of another name', () => {
+    expect(explainNode(tilted(), someOptions(), 'gone')).toBeUndefined();
+  });
+});
