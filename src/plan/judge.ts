@@ -62,12 +62,25 @@ export function createJudge(
       ? (infeasibility(state, proposal) ?? (gains(proposal) ? undefined : NO_GAIN))
       : objectionToPair(state, [proposal, proposal.then], minGain)) ??
     overBudget(budgets, proposal);
+  let reserved = 0;
   const mayMove = (pod: number): boolean => {
     const objection = overBudget(budgets, { pod });
-    if (objection?.kind === 'Budget') {
+    if (objection?.kind === 'Budget' && reserved === 0) {
       refused.set(pod, objection.refusal);
     }
     return objection === undefined;
+  };
+  const reserve = (pod: number): void => {
+    reserved += 1;
+    for (const { spend } of budgets) {
+      spend(pod);
+    }
+  };
+  const release = (pod: number): void => {
+    reserved -= 1;
+    for (const { refund } of budgets) {
+      refund(pod);
+    }
   };
   const accept = ({ then, ...first }: Proposal): void => {
     const moves = then === undefined ? [first] : [first, then];
@@ -80,7 +93,7 @@ export function createJudge(
     }
   };
   return {
-    terms: { minGain, mayMove, movesLeft: () => maxMoves - accepted.length },
+    terms: { minGain, mayMove, reserve, release, movesLeft: () => maxMoves - accepted.length },
     accepted,
     refused,
     judge: (proposal) => {

@@ -13,8 +13,8 @@ export interface Exclusions {
 
 /**
  * No exclusions yet. A pod that has been moved is out, since a plan moves it at most once, and so is one that the
- * budgets refuse, since they only get tighter. A refusal of a single move takes out its pod: strategies propose only
- * what fits and gains, so that is rare.
+ * budgets refuse. A refusal of a single move takes out its pod: strategies propose only what fits and gains, so that is
+ * rare.
  */
 export function createExclusions({ cluster }: StateView, { mayMove }: Terms): Exclusions {
   const pods = new Uint8Array(cluster.pods.length);
@@ -22,13 +22,7 @@ export function createExclusions({ cluster }: StateView, { mayMove }: Terms): Ex
   let over = false;
   const homeOf = (pod: number): number => cluster.home[pod] ?? -1;
   return {
-    allows: (pod) => {
-      if (pods[pod] === 1 || nodes[homeOf(pod)] === 1) {
-        return false;
-      }
-      pods[pod] = mayMove(pod) ? 0 : 1;
-      return pods[pod] === 0;
-    },
+    allows: (pod) => pods[pod] !== 1 && nodes[homeOf(pod)] !== 1 && mayMove(pod),
     isOver: () => over,
     offer: function* offer(proposal) {
       const verdict = yield proposal;

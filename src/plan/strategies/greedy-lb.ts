@@ -86,6 +86,7 @@ function findShortest(scratch: State, terms: WayTerms, tolerance: number): Way {
     return { moves: single, isFinal: true };
   }
   const other = start.fork();
+  terms.restart();
   const assigned = levelOut(other, terms, tolerance, assign(other, terms, tolerance));
   const difference = Math.sqrt(other.objective()) - rest;
   const tie = toFraction(tolerance) / 4;

@@ -20,13 +20,18 @@ const ANYWHERE = { below: Number.POSITIVE_INFINITY, upTo: Number.POSITIVE_INFINI
  * and Horowitz 1979).
  */
 export function lower(state: State, high: number, terms: WayTerms, moves: Proposal[]): void {
-  const { minGain, allows, maxMoves } = terms;
+  const { minGain, allows, note, maxMoves } = terms;
   const targets = createTargets(state);
   const preferred = { below: state.cluster.load.mean, upTo: high };
   const heap = createNodeHeap(
     state,
     [...state.cluster.nodes.keys()].filter((node) => state.load(node) > high),
   );
+  const make = ({ pod, to }: Proposal): void => {
+    state.move(pod, to);
+    note(pod);
+    moves.push({ pod, to });
+  };
   let stuck = 0;
   let order: LoadOrder | undefined;
   for (let node = heap.pop(); node >= 0 && moves.length < maxMoves; node = heap.pop()) {
@@ -39,15 +44,14 @@ export function lower(state: State, high: number, terms: WayTerms, moves: Propos
         order ??= createLoadOrder(state, state.cluster.nodes.keys());
         order.sync();
         const pair = bestPairFrom(state, node, order, targets, terms) ?? [];
-        for (const risen of makeAll(state, pair, node, high, moves)) {
+        for (const risen of makeAll(state, pair, node, high, make)) {
           heap.push(risen);
         }
       }
       continue;
     }
     const wasHigh = state.load(proposal.to) > high;
-    state.move(proposal.pod, proposal.to);
-    moves.push(proposal);
+    make(proposal);
     if (state.load(node) > high) {
       heap.push(node);
     }
@@ -66,14 +70,11 @@ function makeAll(
   pair: readonly Proposal[],
   node: number,
   high: number,
-  moves: Proposal[],
+  make: (proposal: Proposal) => void,
 ): readonly number[] {
   const nodes = [...new Set(pair.flatMap(({ pod, to }) => [state.nodeOf(pod), to]))];
   const wasHigh = new Set(nodes.filter((each) => each !== node && state.load(each) > high));
-  for (const { pod, to } of pair) {
-    state.move(pod, to);
-    moves.push({ pod, to });
-  }
+  pair.forEach(make);
   return nodes.filter((each) => state.load(each) > high && !wasHigh.has(each));
 }
 
@@ -97,6 +98,7 @@ export function raise(state: State, low: number, terms: WayTerms, moves: Proposa
         break;
       }
       state.move(pod, node);
+      terms.note(pod);
       moves.push({ pod, to: node });
       order.sync();
     }

@@ -1,6 +1,7 @@
 import type { State, StateView } from '../state.ts';
 import { createExclusions } from './exclusions.ts';
 import { type Pair, payingOrder } from './pairs.ts';
+import { createReservations, type Reservations } from './reservations.ts';
 import type { MayLeave, Proposal, Proposals, Terms } from './strategy.ts';
 
 /** Moves from some state to a better one, in order. A pod may move more than once. */
@@ -13,8 +14,12 @@ export interface Way {
 /** What a search for a way may do. */
 export interface WayTerms {
   readonly minGain: number;
-  /** Whether the pod may be moved. */
+  /** Whether the pod may be moved, after the moves that were noted. */
   readonly allows: (pod: number) => boolean;
+  /** The way moves the pod: counts against the budgets. */
+  readonly note: (pod: number) => void;
+  /** Forgets what was noted in this search, for another try from the same start. */
+  readonly restart: () => void;
   /** No more moves than this are of use. */
   readonly maxMoves: number;
 }
@@ -35,8 +40,7 @@ export function* settle(state: StateView, terms: Terms, find: FindWay, mayLeave:
   let missed: number;
   do {
     accepted = 0;
-    const wayTerms = { minGain, allows: exclusions.allows, maxMoves: terms.movesLeft() };
-    const moves = findStraight(state, wayTerms, find, mayLeave);
+    const moves = findWithinBudgets(state, terms, exclusions.allows, find, mayLeave);
     for (const proposal of moves) {
       if (isAllowed(proposal, exclusions.allows) && mayHelp(state, proposal, minGain, mayLeave)) {
         accepted += (yield* exclusions.offer(proposal)) ? 1 : 0;
@@ -47,6 +51,20 @@ export function* settle(state: StateView, terms: Terms, find: FindWay, mayLeave:
     }
     missed = moves.length - accepted;
   } while (accepted > 0 && missed > 0);
+}
+
+/** The budgets count the moves that are thought of, so that what is proposed is within them. */
+function findWithinBudgets(
+  state: StateView,
+  terms: Terms,
+  allows: (pod: number) => boolean,
+  find: FindWay,
+  mayLeave: MayLeave,
+): readonly Proposal[] {
+  const reservations = createReservations(terms, allows);
+  const moves = findStraight(state, terms, reservations, find, mayLeave);
+  reservations.clear();
+  return moves;
 }
 
 function isAllowed({ pod, then }: Proposal, allows: (pod: number) => boolean): boolean {
@@ -76,17 +94,28 @@ const MAX_SEARCHES = 16;
  * Straight moves from `state` that help one after the other, to a place from which no way leads on. Making a way straight
  * may leave moves that do not help any more; they are left out, and the search goes on from where the others lead.
  */
-function findStraight(state: StateView, terms: WayTerms, find: FindWay, mayLeave: MayLeave): readonly Proposal[] {
+function findStraight(
+  state: StateView,
+  { minGain, movesLeft }: Terms,
+  reservations: Reservations,
+  find: FindWay,
+  mayLeave: MayLeave,
+): readonly Proposal[] {
+  const maxMoves = movesLeft();
+  const { allows, add: note, restart } = reservations;
+  const terms = { minGain, allows, note, restart, maxMoves };
   let scratch = state.fork();
   let moves: readonly Proposal[] = [];
-  for (let search = 0; search < MAX_SEARCHES && countMoves(moves) < terms.maxMoves; search += 1) {
-    const way = find(scratch, { ...terms, maxMoves: terms.maxMoves - countMoves(moves) });
+  for (let search = 0; search < MAX_SEARCHES && countMoves(moves) < maxMoves; search += 1) {
+    const way = find(scratch, { ...terms, maxMoves: maxMoves - countMoves(moves) });
     if (way.moves.length === 0) {
       break;
     }
     const wanted = straight(state, [...moves.flatMap(split), ...way.moves]);
     scratch = state.fork();
+    reservations.clear();
     moves = rehearse(scratch, wanted, terms, mayLeave);
+    reservations.mark();
     if (way.isFinal && countMoves(moves) === wanted.length) {
       break;
     }
@@ -106,7 +135,7 @@ export function split({ then, ...first }: Proposal): readonly Proposal[] {
 export function rehearse(
   scratch: State,
   wanted: readonly Proposal[],
-  { minGain, maxMoves }: Pick<WayTerms, 'minGain' | 'maxMoves'>,
+  { minGain, maxMoves, allows, note }: WayTerms,
   mayLeave: MayLeave,
 ): readonly Proposal[] {
   const moves: Proposal[] = [];
@@ -114,21 +143,30 @@ export function rehearse(
   for (let before = -1; before !== waiting.length; ) {
     before = waiting.length;
     waiting = waiting.filter((proposal) => {
-      const isGood = countMoves(moves) < maxMoves && helps(scratch, proposal, minGain, mayLeave);
+      const isGood =
+        countMoves(moves) < maxMoves && allows(proposal.pod) && helps(scratch, proposal, minGain, mayLeave);
       if (isGood) {
         scratch.move(proposal.pod, proposal.to);
+        note(proposal.pod);
         moves.push(proposal);
       }
       return !isGood;
     });
     const pair =
       before === waiting.length && countMoves(moves) + 2 <= maxMoves
-        ? findPair(scratch, waiting, minGain, mayLeave)
+        ? findPair(
+            scratch,
+            waiting.filter(({ pod }) => allows(pod)),
+            minGain,
+            mayLeave,
+          )
         : undefined;
     if (pair !== undefined) {
       const [first, then] = pair;
-      scratch.move(first.pod, first.to);
-      scratch.move(then.pod, then.to);
+      for (const { pod, to } of pair) {
+        scratch.move(pod, to);
+        note(pod);
+      }
       moves.push({ ...first, then });
       waiting = waiting.filter(({ pod }) => pod !== first.pod && pod !== then.pod);
     }

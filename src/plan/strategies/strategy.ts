@@ -26,8 +26,11 @@ export interface Terms {
   readonly minGain: number;
   /** Moves that the plan still has room for. */
   readonly movesLeft: () => number;
-  /** Whether the budgets would let the pod move now; once they do not, they never will. */
+  /** Whether the budgets would let the pod move now; they only get tighter, but for what is released. */
   readonly mayMove: (pod: number) => boolean;
+  /** Counts a move of the pod that is only thought of against the budgets. To be released before anything is proposed. */
+  readonly reserve: (pod: number) => void;
+  readonly release: (pod: number) => void;
 }
 
 /**

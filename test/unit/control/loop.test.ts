@@ -201,12 +201,8 @@ describe('runLoop', () => {
     w.cluster.delays.ready = 60;
     w.policies.apply('even', AUTOMATIC);
     await play(w, 300, { 25: () => w.policies.remove('even') });
-    expect(plansOf(w).map(({ status }) => status?.phase)).toEqual(['Aborted']);
-    expect(plansOf(w).flatMap(({ status }) => status?.moves?.map(({ phase }) => phase) ?? [])).toEqual([
-      'Landed',
-      'Aborted',
-    ]);
-    expect(w.cluster.accepted).toHaveLength(1);
+    expect(plansOf(w).map(({ status }) => status?.phase)).toEqual(['Completed']);
+    expect(w.cluster.accepted).toHaveLength(2);
     expect([...w.cluster.hints.keys()]).toEqual([]);
   });
 
@@ -417,7 +413,7 @@ describe('runLoop', () => {
     const w = tilted();
     w.cluster.delays.ready = 20;
     w.policies.apply('even', { ...AUTOMATIC, interval: '1h', thresholds: { consecutive: 1 } });
-    for (let restart = 0; restart < 40; restart += 1) {
+    for (let restart = 0; restart < 20; restart += 1) {
       await play(w, 3);
     }
     expect(plansOf(w).map(({ status }) => status?.phase)).toEqual(['Completed']);
