@@ -1,5 +1,6 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { LOAD_RESOURCES } from '../model/resources.ts';
+import { percent } from '../plan/format.ts';
 import { renderMarkdownTable, renderTable } from './table.ts';
 
 type Table = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
@@ -46,7 +47,7 @@ function unsteered({ spec }: RebalancePlan): readonly string[] {
   const { expectedHitRatio } = spec;
   return expectedHitRatio === undefined
     ? []
-    : [`Expected hit ratio without steering: ${expectedHitRatio} of the replacements would land as planned.`];
+    : [`Without steering, ${percent(Number(expectedHitRatio))} of the replacements are expected to land as planned.`];
 }
 
 function stays(plan: RebalancePlan, wide: boolean): readonly string[] {
