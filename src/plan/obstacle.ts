@@ -42,9 +42,8 @@ function extremes(state: StateView): readonly [highest: number, lowest: number] 
 }
 
 function stays(end: StateView, node: number, rejections: readonly Rejection[]): readonly string[] {
-  const { cluster } = end;
-  const places = new Map(cluster.pods.map(({ uid }, pod) => [uid, pod]));
-  const here = rejections.filter(({ pod }) => end.nodeOf(places.get(pod.uid) ?? -1) === node);
+  const places = new Map(end.cluster.pods.flatMap(({ uid }, pod) => (end.nodeOf(pod) === node ? [[uid, pod]] : [])));
+  const here = rejections.filter(({ pod }) => places.has(pod.uid));
   const size = ({ pod }: Rejection): number => end.load(node) - end.loadWithout(places.get(pod.uid) ?? -1);
   const [largest] = here.toSorted((left, right) => size(right) - size(left));
   if (largest === undefined) {

@@ -26,16 +26,73 @@ export function sequence(
 ): readonly AcceptedMove[] {
   const state = start.fork();
   const ordered: AcceptedMove[] = [];
-  let waiting = unitsOf(accepted);
-  while (waiting.length > 0) {
-    const next = nextUnit(state, waiting, minGain, mayLeave);
+  const queue = createQueue(state, unitsOf(accepted));
+  while (queue.size() > 0) {
+    const next = queue.take((unit) => isWorth(state, unit, minGain, mayLeave));
     if (next === undefined) {
       return accepted;
     }
-    waiting = waiting.filter((unit) => unit !== next);
     ordered.push(...carryOut(state, next));
+    queue.update(next);
   }
   return ordered;
+}
+
+/** Units that wait for their turn, by the load of the highest node that they leave. */
+interface Queue {
+  readonly size: () => number;
+  /** Takes out the first that is worth it, the one that leaves the highest node first; ties in the order of the units. */
+  readonly take: (isWorthIt: (unit: Unit) => boolean) => Unit | undefined;
+  /** The unit was carried out, so that the loads of its nodes have changed. */
+  readonly update: (done: Unit) => void;
+}
+
+function createQueue(state: StateView, units: readonly Unit[]): Queue {
+  const keyOf = (unit: Unit): number => unit.reduce((most, { from }) => Math.max(most, state.load(from)), 0);
+  const leaving = new Map<number, number[]>();
+  units.forEach((unit, place) => {
+    for (const { from } of unit) {
+      leaving.set(from, [...(leaving.get(from) ?? []), place]);
+    }
+  });
+  const keys = Float64Array.from(units, keyOf);
+  const waiting = new Set(units.keys());
+  const highest = (): number => {
+    let best = -1;
+    for (const place of waiting) {
+      best = best < 0 || (keys[place] ?? 0) > (keys[best] ?? 0) ? place : best;
+    }
+    return best;
+  };
+  const firstOf = (places: Iterable<number>, isWorthIt: (unit: Unit) => boolean): number => {
+    for (const place of places) {
+      const unit = units[place];
+      if (unit !== undefined && isWorthIt(unit)) {
+        return place;
+      }
+    }
+    return -1;
+  };
+  return {
+    size: () => waiting.size,
+    take: (isWorthIt) => {
+      const atOnce = firstOf([highest()], isWorthIt);
+      const place =
+        atOnce >= 0
+          ? atOnce
+          : firstOf(
+              [...waiting].sort((left, right) => (keys[right] ?? 0) - (keys[left] ?? 0)),
+              isWorthIt,
+            );
+      waiting.delete(place);
+      return units[place];
+    },
+    update: (done) => {
+      for (const place of done.flatMap(({ from, to }) => [...(leaving.get(from) ?? []), ...(leaving.get(to) ?? [])])) {
+        keys[place] = keyOf(units[place] ?? []);
+      }
+    },
+  };
 }
 
 function unitsOf(moves: readonly AcceptedMove[]): readonly Unit[] {
@@ -47,12 +104,6 @@ function unitsOf(moves: readonly AcceptedMove[]): readonly Unit[] {
     const behind = moves[place + 1];
     return [move.partner === undefined || behind === undefined ? [move] : [move, behind]];
   });
-}
-
-function nextUnit(state: State, waiting: readonly Unit[], minGain: number, mayLeave: MayLeave): Unit | undefined {
-  const loads = new Map(waiting.map((unit) => [unit, Math.max(...unit.map(({ from }) => state.load(from)))]));
-  const highestFirst = waiting.toSorted((left, right) => (loads.get(right) ?? 0) - (loads.get(left) ?? 0));
-  return highestFirst.find((unit) => isWorth(state, unit, minGain, mayLeave));
 }
 
 function isWorth(state: State, unit: Unit, minGain: number, mayLeave: MayLeave): boolean {
