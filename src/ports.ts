@@ -84,6 +84,46 @@ export class ConflictError extends Error {
   override readonly name = 'ConflictError';
 }
 
+/** Thrown by a store when the namespace that it writes to does not exist: trying again does not help. */
+export class NamespaceMissingError extends Error {
+  override readonly name = 'NamespaceMissingError';
+}
+
+/** Who leads, as `spec` of a Lease (coordination.k8s.io/v1) says it. Its times are the holder's, by its own clock: never compare them. */
+export interface LeaseRecord {
+  /** Identity of the leader; empty when nobody leads. */
+  readonly holder: string;
+  /** How long candidates wait after the last change that they saw; whole seconds. */
+  readonly duration: Seconds;
+  readonly acquiredAt: EpochSeconds;
+  readonly renewedAt: EpochSeconds;
+  /** `leaseTransitions`: counts up with every change of the holder. */
+  readonly transitions: number;
+}
+
+/** A Lease as stored. */
+export interface StoredLease {
+  readonly record: LeaseRecord;
+  /** With its resourceVersion; an update sends it back, so that labels of others survive. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** The one Lease that replicas compete for. No request is repeated here, and each has a deadline of its own. */
+export interface LeaseStore {
+  /** The Lease as it is now, never from a cache; undefined when there is none. */
+  get(signal: AbortSignal): Promise<StoredLease | undefined>;
+  /** Throws ConflictError when there is one already, NamespaceMissingError when its namespace does not exist. */
+  create(record: LeaseRecord, signal: AbortSignal): Promise<StoredLease>;
+  /** Replaces the record of `lease`. Throws ConflictError when somebody else wrote in between, or it is gone. */
+  update(lease: StoredLease, record: LeaseRecord, signal: AbortSignal): Promise<StoredLease>;
+}
+
+/** Says at the last moment whether a request that changes the cluster may still be sent. */
+export interface Fence {
+  /** Throws when this process may change nothing any more. Cheap, and never waits. */
+  assertOpen(): void;
+}
+
 /** RebalancePlans on the cluster. */
 export interface PlanStore {
   /** Creates the plan, then writes its status. Resolves to the stored object. */

@@ -126,6 +126,50 @@ describe('a request', () => {
   });
 });
 
+describe('a fence', () => {
+  const closed = { assertOpen: () => expect.fail('closed') };
+  const changes: readonly ApiRequest['verb'][] = ['create', 'update', 'patch', 'delete'];
+
+  it.each(changes)('stops a %s before it is sent, dry run or not, with what the fence throws', async (verb) => {
+    const server = await start(json(pod));
+    const fenced = client(server, { fence: closed });
+    for (const query of [{}, { dryRun: 'All' }]) {
+      await expect(fenced.send({ ...getPod, verb, query, body: {} }, NEVER)).rejects.toThrow('closed');
+    }
+    expect(server.seen).toEqual([]);
+  });
+
+  it('lets reads pass, and changes while it is open, also after one that it stopped', async () => {
+    const server = await start(json(pod));
+    let open = false;
+    const assertOpen = () => (open ? undefined : expect.fail('closed'));
+    const fenced = client(server, { fence: { assertOpen } });
+    await fenced.read(getPod, NEVER);
+    await expect(fenced.send({ ...getPod, verb: 'delete' }, NEVER)).rejects.toThrow('closed');
+    open = true;
+    await fenced.send({ ...getPod, verb: 'delete' }, NEVER);
+    expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
+  });
+
+  it('is asked when a request that waited for a connection gets one, not when it began to wait', async () => {
+    const held: (() => void)[] = [];
+    const server = await start((seen, response, socket) => held.push(() => json(pod)(seen, response, socket)));
+    let open = true;
+    const assertOpen = () => (open ? undefined : expect.fail('closed'));
+    const fenced = client(server, { fence: { assertOpen } });
+    const reads = Array.from({ length: 4 }, () => fenced.send(getPod, NEVER));
+    await expect.poll(() => held.length).toBe(4);
+    const eviction = fenced.send({ ...getPod, verb: 'create', body: {} }, NEVER);
+    open = false;
+    for (const answer of held) {
+      answer();
+    }
+    await Promise.all(reads);
+    await expect(eviction).rejects.toThrow('closed');
+    expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET', 'GET']);
+  });
+});
+
 describe('an error', () => {
   it.each<[string, Handler, ApiErrorKind, string]>([
     ['401', status(401), 'Unauthorized', 'does not accept the credentials (401)'],

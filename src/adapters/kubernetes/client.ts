@@ -1,9 +1,11 @@
 import type { Dispatcher } from 'undici';
 import { request as httpRequest } from 'undici';
 import { type EpochSeconds, epochSeconds, type Seconds, seconds } from '../../model/units.ts';
+import type { Fence } from '../../ports.ts';
 import { ApiError, errorFromAnswer, isApiError, isFailure } from './api-error.ts';
+import { behindFence } from './behind-fence.ts';
 import { readBytes } from './body.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, TlsMaterial } from './connection.ts';
 import { DeadlineExceeded, withDeadline } from './deadline.ts';
 import { pathOf, type ResourceRef } from './resource.ts';
 import { type BackOff, retryRead } from './retry.ts';
@@ -11,7 +13,7 @@ import { createTransport, type Transport } from './transport.ts';
 import { isUnsent, unreachable } from './unreachable.ts';
 
 /** RBAC verb of a request. */
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'patch' | 'delete';
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
 /** One request to the API server. */
 export interface ApiRequest {
@@ -50,6 +52,8 @@ export interface ClientOptions extends BackOff {
   readonly attempts: number;
   /** Hears of every request that was sent: its verb, and the HTTP status or what became of it. */
   readonly onRequest?: (verb: Verb, code: string) => void;
+  /** Asked before each request that changes something goes out; what it throws is what the request rejects with. */
+  readonly fence?: Fence;
 }
 
 const DEFAULT_DEADLINE = seconds(10);
@@ -140,9 +144,8 @@ export class ApiClient {
   async #dispatch(request: ApiRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const { headers, tls } = await this.connection.credentials();
     signal.throwIfAborted();
-    const pool = request.verb === 'watch' ? this.#transport.forWatches(tls) : this.#transport.forCalls(tls);
     return await httpRequest(this.#urlOf(request), {
-      dispatcher: pool,
+      dispatcher: this.#dispatcherFor(request.verb, tls),
       method: METHODS[request.verb],
       signal,
       headers: {
@@ -153,6 +156,12 @@ export class ApiClient {
       },
       body: request.body === undefined ? null : JSON.stringify(request.body),
     });
+  }
+
+  #dispatcherFor(verb: Verb, tls: TlsMaterial): Dispatcher {
+    const { fence } = this.options;
+    const pool = verb === 'watch' ? this.#transport.forWatches(tls) : this.#transport.forCalls(tls);
+    return fence === undefined || !CHANGING.has(verb) ? pool : behindFence(pool, fence);
   }
 
   #urlOf({ target, query }: ApiRequest): string {
@@ -180,9 +189,13 @@ const METHODS: Readonly<Record<Verb, Dispatcher.HttpMethod>> = {
   list: 'GET',
   watch: 'GET',
   create: 'POST',
+  update: 'PUT',
   patch: 'PATCH',
   delete: 'DELETE',
 };
+
+/** Verbs that the fence guards: a dry run too, since nobody needs one who may not follow it up. */
+const CHANGING: ReadonlySet<Verb> = new Set(['create', 'update', 'patch', 'delete']);
 
 /** Errors of sockets, TLS and undici carry a code; ours and those of the language do not. */
 function isTransportError(error: unknown): error is Error & { readonly code: string } {

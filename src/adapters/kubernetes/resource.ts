@@ -32,6 +32,7 @@ export const RESOURCES = {
   nodeMetrics: { group: 'metrics.k8s.io', version: 'v1beta1', resource: 'nodes' },
   podMetrics: { group: 'metrics.k8s.io', version: 'v1beta1', resource: 'pods' },
   events: { group: 'events.k8s.io', version: 'v1', resource: 'events' },
+  leases: { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' },
   admissionPolicies: { group: 'admissionregistration.k8s.io', version: 'v1', resource: 'mutatingadmissionpolicies' },
   admissionBindings: {
     group: 'admissionregistration.k8s.io',
