@@ -16,7 +16,7 @@ import { Failure } from './cli/failure.ts';
 import type { InputFlags } from './cli/input.ts';
 import { parseOutput } from './cli/output.ts';
 import { type CommandResult, planCommand } from './cli/plan.ts';
-import { runOperator } from './operator.ts';
+import { type OperatorFlags, runOperator } from './operator.ts';
 import { VERSION } from './version.ts';
 
 /** Runs the command line `argv` (without node and script). Resolves to the exit code; prints, never throws for users' mistakes. */
@@ -243,11 +243,15 @@ function addOperator(program: Command, signal: AbortSignal): void {
     .option('--http-address <host:port>', 'where /metrics, /healthz and /readyz are served', '127.0.0.1:8080')
     .option(
       '--own-namespace <name>',
-      'namespace of the operator, which is never rebalanced; default POD_NAMESPACE',
+      'namespace of the operator and its lease, which is never rebalanced; default POD_NAMESPACE',
       namespace,
     )
+    .option('--leader-elect', 'act only while holding the lease, so that several replicas may run', true)
+    .option('--no-leader-elect', 'act at once: nothing else keeps a second operator from doing the same')
+    .option('--lease-duration <duration>', 'how long the others wait after the leader was last heard of', '15s')
+    .option('--lease-name <name>', 'Lease in the own namespace that replicas compete for', 'evenkeel')
     .addOption(new Option('--log-level <level>', 'least level that is logged').choices(LOG_LEVELS).default('info'))
-    .action(async (raw: RawClusterFlags & { httpAddress: string; ownNamespace: string; logLevel: string }) => {
+    .action(async (raw: RawClusterFlags & Omit<OperatorFlags, keyof ClusterFlags>) => {
       await runOperator({ ...clusterFlags(raw), ...raw, kubeconfig: raw.kubeconfig, context: raw.context }, signal);
     });
 }

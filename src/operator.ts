@@ -1,61 +1,163 @@
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { collectDefaultMetrics } from 'prom-client';
-import { serve } from './adapters/http/serve.ts';
+import { type Endpoints, serve } from './adapters/http/serve.ts';
 import { systemClock } from './adapters/system-clock.ts';
-import { type ClusterFlags, connect } from './cli/cluster.ts';
+import { type Cluster, type ClusterFlags, connect } from './cli/cluster.ts';
+import { type Election, type ElectionFlags, openElection } from './cli/election.ts';
 import { Failure } from './cli/failure.ts';
+import { type ElectionEvent, LeadershipLostError } from './control/elector.ts';
+import type { LeaseTimes } from './control/lease.ts';
 import { runLoop } from './control/loop.ts';
-import { createMetrics } from './report/metrics.ts';
+import type { Seconds } from './model/units.ts';
+import { NamespaceMissingError } from './ports.ts';
+import { createMetrics, type Metrics } from './report/metrics.ts';
 import { VERSION } from './version.ts';
 
 /** Flags of `evenkeel operator`. */
-export interface OperatorFlags extends ClusterFlags {
+export interface OperatorFlags extends ClusterFlags, ElectionFlags {
   /** Address of /metrics, /healthz and /readyz. */
   readonly httpAddress: string;
-  /** The operator's own namespace, which is never rebalanced. */
-  readonly ownNamespace: string;
+  /** Whether to act only while holding the lease. */
+  readonly leaderElect: boolean;
   readonly logLevel: string;
 }
 
-/** The operator is not ready when its last pass that reached the API server is older than this. */
+/** The operator is not ready when it last reached the API server, in a pass or for the lease, longer ago than this. */
 const READY_WINDOW = 120;
 
-/** Runs the operator until aborted; moves in flight are left in the journal. Throws Failure when it cannot start. */
+/** One running operator. */
+interface Operator {
+  readonly flags: OperatorFlags;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** When a pass last reached the API server, or this replica began to lead, on the monotonic clock. */
+  lastPass: Seconds | undefined;
+}
+
+/**
+ * Runs the operator until aborted; moves in flight are left in the journal. Throws Failure when it cannot start, and when
+ * it has lost the lease: the process is to end then, before the next leader can begin.
+ */
 export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Promise<void> {
   const log = pino({ level: flags.logLevel, base: { version: VERSION } });
-  const metrics = createMetrics(VERSION);
-  collectDefaultMetrics({ register: metrics.registry });
+  const operator: Operator = { flags, log, metrics: createMetrics(VERSION), lastPass: undefined };
+  collectDefaultMetrics({ register: operator.metrics.registry });
+  const address = parseAddress(flags.httpAddress);
+  const election = flags.leaderElect ? await joinElection(operator) : undefined;
   const cluster = await connect(flags, {
-    onRequest: metrics.apiRequest,
+    onRequest: operator.metrics.apiRequest,
     warn: (message) => log.warn(message),
+    ...(election === undefined ? {} : { fence: election.elector }),
   });
-  let lastPass: number | undefined;
-  const { host, port } = parseAddress(flags.httpAddress);
-  const server = await serve(host, port, {
-    metrics: async () => ({ type: metrics.registry.contentType, body: await metrics.registry.metrics() }),
-    unreadiness: () => unreadiness(lastPass),
-  });
+  const server = await serve(address.host, address.port, endpoints(operator, election));
   log.info({ httpPort: server.port, apiServer: cluster.url, node: process.version }, 'operator started');
-  const ports = { ...cluster, telemetry: metrics.telemetry, runFailed: metrics.runFailed, clock: systemClock, log };
-  const excludedNamespaces = new Set(['kube-system', flags.ownNamespace]);
-  const passed = (): void => {
-    lastPass = systemClock.monotonic();
-  };
   try {
-    await runLoop(ports, { excludedNamespaces, passed }, signal);
+    await lead(operator, cluster, election, signal);
+  } catch (error) {
+    throw explained(error, flags);
   } finally {
     await server.close();
-    await cluster.close();
+    await Promise.all([cluster.close(), election?.close()]);
     log.info('operator stopped');
   }
 }
 
-function unreadiness(lastPass: number | undefined): string | undefined {
-  if (lastPass === undefined) {
-    return 'no pass has reached the API server yet';
+/** Does a leader's work: as soon as this replica leads, or at once without an election. Resolves when stopped. */
+async function lead(
+  operator: Operator,
+  cluster: Cluster,
+  election: Election | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { flags, log, metrics } = operator;
+  const settings = {
+    excludedNamespaces: new Set(['kube-system', flags.ownNamespace]),
+    passed: () => {
+      operator.lastPass = systemClock.monotonic();
+    },
+  };
+  const ports = { ...cluster, telemetry: metrics.telemetry, runFailed: metrics.runFailed, clock: systemClock, log };
+  const work = (leaderEpoch: number | undefined, own: AbortSignal) => runLoop({ ...ports, leaderEpoch }, settings, own);
+  metrics.leads(election === undefined);
+  await (election === undefined ? work(undefined, signal) : election.elector.run(work, signal));
+}
+
+async function joinElection(operator: Operator): Promise<Election> {
+  const election: Election = await openElection(operator.flags, {
+    onRequest: operator.metrics.apiRequest,
+    report: (event) => follow(operator, election.times, event),
+  });
+  return election;
+}
+
+function follow(operator: Operator, times: LeaseTimes, event: ElectionEvent): void {
+  const { log, metrics } = operator;
+  switch (event.kind) {
+    case 'Waiting':
+      log.info({ holder: event.holder }, 'another replica leads');
+      break;
+    case 'Leading':
+      operator.lastPass = systemClock.monotonic();
+      metrics.leads(true);
+      log.info({ epoch: event.epoch }, 'leading');
+      break;
+    case 'Lost':
+      endSoon(times);
+      metrics.leads(false);
+      log.error({ err: event.error }, 'leadership lost');
+      break;
+    case 'Released':
+      metrics.leads(false);
+      log.info('lease released');
+      break;
+    case 'Failed':
+      log.warn({ err: event.error }, 'lease request failed');
+      break;
+    default:
+      event satisfies never;
   }
-  const age = systemClock.monotonic() - lastPass;
-  return age > READY_WINDOW ? `the last pass that reached the API server was ${Math.round(age)} s ago` : undefined;
+}
+
+/**
+ * Ends the process halfway between our deadline and the moment from which another replica may lead, even if something
+ * does not stop when it is told to. Whatever ends by itself before that is not waited for.
+ */
+function endSoon({ duration, renewDeadline }: LeaseTimes): void {
+  setTimeout(() => process.exit(1), ((duration - renewDeadline) / 2) * 1000).unref();
+}
+
+function explained(error: unknown, { ownNamespace }: OperatorFlags): unknown {
+  if (error instanceof LeadershipLostError) {
+    return new Failure(`${error.message}: this replica ends, since another one may lead now`, 1, { cause: error });
+  }
+  if (error instanceof NamespaceMissingError) {
+    const advice = `create it (kubectl create namespace ${ownNamespace}), name another one with --own-namespace, or write --no-leader-elect if no other operator runs`;
+    return new Failure(`there is no namespace ${ownNamespace} to keep the lease in: ${advice}`, 1, { cause: error });
+  }
+  return error;
+}
+
+function endpoints(operator: Operator, election: Election | undefined): Endpoints {
+  const { registry } = operator.metrics;
+  return {
+    metrics: async () => ({ type: registry.contentType, body: await registry.metrics() }),
+    unreadiness: () => unreadiness(operator, election),
+  };
+}
+
+/** A replica that does not lead is ready when it could: when it reaches the lease. */
+function unreadiness({ lastPass }: Pick<Operator, 'lastPass'>, election: Election | undefined): string | undefined {
+  return election === undefined || election.elector.leading
+    ? tooLongAgo(lastPass, 'pass that reached the API server')
+    : tooLongAgo(election.elector.contactedAt, 'look at the lease');
+}
+
+function tooLongAgo(instant: Seconds | undefined, what: string): string | undefined {
+  if (instant === undefined) {
+    return `no ${what} yet`;
+  }
+  const age = systemClock.monotonic() - instant;
+  return age > READY_WINDOW ? `the last ${what} was ${Math.round(age)} s ago` : undefined;
 }
 
 function parseAddress(address: string): { host: string; port: number } {

@@ -14,7 +14,7 @@ import { trimObject } from '../adapters/snapshot-file/trim.ts';
 import { EMPTY_METRICS, formatSnapshotHeader, formatSnapshotItem } from '../adapters/snapshot-file/write-snapshot.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import type { JsonObject } from '../observe/json.ts';
-import type { ClusterReader, EventSink, Evictor, PlanStore, PolicyStore, Steering } from '../ports.ts';
+import type { ClusterReader, EventSink, Evictor, Fence, PlanStore, PolicyStore, Steering } from '../ports.ts';
 import { VERSION } from '../version.ts';
 import { Failure } from './failure.ts';
 
@@ -29,6 +29,8 @@ export interface ClusterHooks {
   readonly onRequest?: (verb: string, code: string) => void;
   /** Something was lost, or cannot be done, that does not stop the caller. */
   readonly warn?: (message: string) => void;
+  /** Asked before each change. */
+  readonly fence?: Fence;
 }
 
 /** Every port, on one cluster. */
@@ -61,6 +63,7 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     clock: systemClock,
     random: Math.random,
     ...(hooks.onRequest === undefined ? {} : { onRequest: hooks.onRequest }),
+    ...(hooks.fence === undefined ? {} : { fence: hooks.fence }),
   });
   const warn = hooks.warn ?? ((message: string) => void process.stderr.write(`warning: ${message}\n`));
   return {

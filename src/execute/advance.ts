@@ -6,8 +6,8 @@ import { assertLegal, isFinal } from './transitions.ts';
 
 /** What happened to a move. */
 export type MoveEvent =
-  /** The live check passed; `serverTime` is the API server's clock. */
-  | { readonly kind: 'Begin'; readonly serverTime: EpochSeconds }
+  /** The live check passed; `serverTime` is the API server's clock, `leaderEpoch` undefined without leader election. */
+  | { readonly kind: 'Begin'; readonly serverTime: EpochSeconds; readonly leaderEpoch: number | undefined }
   /** What the API server said, to the dry run while Planned and to the eviction while Intent. */
   | { readonly kind: 'Answer'; readonly answer: EvictionAnswer }
   /** What stands on the cluster. */
@@ -66,7 +66,7 @@ export function advance(run: MoveStatus, event: MoveEvent, target: string, now: 
   }
   switch (event.kind) {
     case 'Begin':
-      return run.phase === 'Planned' ? begin(run, event.serverTime) : { run, effects: [] };
+      return run.phase === 'Planned' ? begin(run, event) : { run, effects: [] };
     case 'Answer':
       return answered(run, event.answer, now);
     case 'Observed':
@@ -80,9 +80,10 @@ export function advance(run: MoveStatus, event: MoveEvent, target: string, now: 
   }
 }
 
-function begin(run: MoveStatus, serverTime: EpochSeconds): Advanced {
-  const { notBefore: _, ...rest } = run;
-  const next = enter({ ...rest, startedAt: formatInstant(serverTime) }, run.phase, 'Intent');
+function begin(run: MoveStatus, { serverTime, leaderEpoch }: MoveEvent & { readonly kind: 'Begin' }): Advanced {
+  const { notBefore: _, leaderEpoch: __, ...rest } = run;
+  const epoch = leaderEpoch === undefined ? {} : { leaderEpoch };
+  const next = enter({ ...rest, ...epoch, startedAt: formatInstant(serverTime) }, run.phase, 'Intent');
   return { run: next, effects: ['PlaceHint', 'Evict'] };
 }
 

@@ -33,6 +33,8 @@ export interface ExecutorPorts {
   readonly events: EventSink;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
+  /** `leaseTransitions` of the Lease under which this process leads; undefined without leader election. */
+  readonly leaderEpoch: number | undefined;
 }
 
 /** The policy as it stands now, for stop rules and the live check. */

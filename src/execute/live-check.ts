@@ -20,6 +20,7 @@ type PlannedMove = RebalancePlan['spec']['moves'][number];
 interface LivePorts {
   readonly reader: ClusterReader;
   readonly evictor: Evictor;
+  readonly leaderEpoch: number | undefined;
 }
 
 /**
@@ -30,7 +31,7 @@ interface LivePorts {
 export async function liveCheck(
   move: PlannedMove,
   options: PolicyOptions,
-  { reader, evictor }: LivePorts,
+  { reader, evictor, leaderEpoch }: LivePorts,
   signal: AbortSignal,
 ): Promise<MoveEvent> {
   const { pod, serverTime } = await reader.pod(move.pod, signal);
@@ -45,7 +46,7 @@ export async function liveCheck(
     return { kind: 'Skip', why: obstacle };
   }
   const answer = await evictor.evict(move.pod, { dryRun: true }, signal);
-  return answer.kind === 'Accepted' ? { kind: 'Begin', serverTime } : { kind: 'Answer', answer };
+  return answer.kind === 'Accepted' ? { kind: 'Begin', serverTime, leaderEpoch } : { kind: 'Answer', answer };
 }
 
 function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadInfo | undefined): string | undefined {

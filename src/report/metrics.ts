@@ -11,6 +11,8 @@ export interface Metrics {
   apiRequest(verb: string, code: string): void;
   /** A run failed before it had a plan. */
   runFailed(): void;
+  /** Whether this replica leads from now on. */
+  leads(leading: boolean): void;
 }
 
 /** Registers all metrics: base units, no pod, node or uid labels (Prometheus naming). */
@@ -34,11 +36,17 @@ export function createMetrics(version: string): Metrics {
     help: 'Runs that ended without a plan.',
     registers,
   });
+  const leader = new Gauge({
+    name: 'evenkeel_leader',
+    help: '1 while this replica leads, else 0; always 1 without leader election.',
+    registers,
+  });
   return {
     registry,
     telemetry: { ...moveMetrics(registers), planned: planMetrics(registers) },
     apiRequest: (verb, code) => apiRequests.inc({ verb, code }),
     runFailed: () => failures.inc(),
+    leads: (leading) => leader.set(leading ? 1 : 0),
   };
 }
 

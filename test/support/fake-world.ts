@@ -65,6 +65,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
       planned: () => undefined,
     },
     clock,
+    leaderEpoch: undefined,
     log: pino({ level: 'silent' }),
     runFailed: () => {
       failures += 1;

@@ -153,6 +153,12 @@ export const MoveStatus = Type.Object({
   phase: oneOf(MOVE_PHASES, { description: 'Phase.' }),
   attempt: integer(0, 1000, { description: 'Evictions that were tried and refused.' }),
   startedAt: Type.Optional(instant({ description: "When the intent was written, by the API server's clock." })),
+  leaderEpoch: Type.Optional(
+    integer(0, 2 ** 31 - 1, {
+      description:
+        'Which leader wrote the intent: leaseTransitions of the Lease that it held. Absent without leader election.',
+    }),
+  ),
   notBefore: Type.Optional(instant({ description: 'When a refused eviction is tried again.' })),
   finishedAt: Type.Optional(instant({ description: 'When the final phase was reached.' })),
   replacement: Type.Optional(

@@ -43,7 +43,7 @@ const ambiguous = answer({ kind: 'Ambiguous', message: 'socket hang up' });
 const refusedByBudget = answer({ kind: 'RefusedByBudget', message: 'budget keep-web needs 2' });
 
 const EVENTS: Readonly<Record<string, MoveEvent>> = {
-  Begin: { kind: 'Begin', serverTime: later(1) },
+  Begin: { kind: 'Begin', serverTime: later(1), leaderEpoch: 3 },
   Skip: { kind: 'Skip', why: 'drift' },
   Abort: { kind: 'Abort', why: 'suspended' },
   Accepted: accepted,
@@ -179,9 +179,18 @@ describe('advance', () => {
 
   it('begins with the hint and then the eviction, by the clock of the server', () => {
     const waiting = move('Planned', { notBefore: instant(0) });
-    const { run, effects } = at(9, waiting, { kind: 'Begin', serverTime: later(3) });
+    const { run, effects } = at(9, waiting, { kind: 'Begin', serverTime: later(3), leaderEpoch: undefined });
     expect(effects).toEqual(['PlaceHint', 'Evict']);
     expect(run).toEqual({ podUID: 'old', phase: 'Intent', attempt: 0, startedAt: instant(3) });
+  });
+
+  it('names the leader of each intent, and not that of an earlier one', () => {
+    const again = move('Planned', { leaderEpoch: 2 });
+    const begin = (leaderEpoch: number | undefined) =>
+      at(0, again, { kind: 'Begin', serverTime: later(0), leaderEpoch });
+    expect(begin(5).run.leaderEpoch).toBe(5);
+    expect(begin(0).run.leaderEpoch).toBe(0);
+    expect(begin(undefined).run).not.toHaveProperty('leaderEpoch');
   });
 
   it('backs off from a PDB 10 s, 20 s, 40 s and 80 s, and skips at the fifth refusal with its name', () => {

@@ -5,7 +5,7 @@ import type { PodInfo } from '../../../src/model/pod.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../../src/model/units.ts';
 import type { WorkloadInfo } from '../../../src/model/workload.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
-import { ConflictError } from '../../../src/ports.ts';
+import { ConflictError, type PlanStore } from '../../../src/ports.ts';
 import { aRollout } from '../../support/builders.ts';
 import { NOON } from '../../support/fake-clock.ts';
 import { placements } from '../../support/fake-cluster.ts';
@@ -426,6 +426,43 @@ describe('step', () => {
     w.plans.put(w.plans.of(PLAN));
     await expect(step(stale, execution(), w.ports, forever)).rejects.toThrow(ConflictError);
     expect(w.cluster.accepted).toEqual([]);
+  });
+
+  it('lets a deposed leader write no intent over one of the next leader, and evicts nothing for it', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c')]);
+    const next = { ...w.ports, leaderEpoch: 1 };
+    const writeStatus: PlanStore['writeStatus'] = async (...args) => {
+      await step(w.plans.of(PLAN), execution(1), next, forever);
+      return w.ports.plans.writeStatus(...args);
+    };
+    const old = { ...w.ports, plans: { ...w.ports.plans, writeStatus }, leaderEpoch: 0 };
+    await expect(step(w.plans.of(PLAN), execution(2), old, forever)).rejects.toThrow(ConflictError);
+    expect(w.cluster.accepted).toEqual(['uid-web-1']);
+    expect(w.plans.of(PLAN).status?.moves?.map(({ leaderEpoch }) => leaderEpoch)).toEqual([1, undefined]);
+  });
+
+  it('takes the last intent of a deposed leader for one in flight, whoever sends its eviction', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c')]);
+    const old = { ...w.ports, leaderEpoch: 0 };
+    const next = { ...w.ports, leaderEpoch: 1 };
+    const stale = w.plans.of(PLAN);
+    w.tap = (when, call) => {
+      if (when === 'before' && call === 'evictor.evict' && w.plans.of(PLAN).status?.moves?.[0]?.phase === 'Intent') {
+        throw new Error('the fence is closed');
+      }
+    };
+    await expect(step(stale, execution(1), old, forever)).rejects.toThrow('the fence is closed');
+    w.tap = () => undefined;
+    await expect(step(stale, execution(1), next, forever)).rejects.toThrow(ConflictError);
+    const seen = await step(w.plans.of(PLAN), execution(1), next, forever);
+    expect(phases(seen)).toEqual(['Intent', 'Planned']);
+    expect(w.cluster.accepted).toEqual([]);
+    w.clock.advance(20);
+    await run({ ...w, ports: next }, execution(1));
+    expect(w.cluster.accepted).toEqual(['uid-web-1', 'uid-api-1']);
+    expect(w.plans.of(PLAN).status?.moves?.map(({ leaderEpoch }) => leaderEpoch)).toEqual([1, 1]);
   });
 
   it('evicts nothing when the plan was deleted, or the cluster cannot be read', async () => {
