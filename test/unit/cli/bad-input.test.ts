@@ -258,6 +258,20 @@ const MISTAKES: readonly Mistake[] = [
     code: 1,
     says: ['write HOST:PORT'],
   },
+  ...(
+    [
+      ['a lease duration that is none', ['--lease-duration', '15'], 'write whole seconds between 2s and 10m'],
+      ['a lease that is too short', ['--lease-duration', '1s'], 'is out of range: write whole seconds between 2s'],
+      ['a lease that is too long', ['--lease-duration', '1h'], '--lease-duration 1h is out of range'],
+      ['a lease name that is none', ['--lease-name', 'Even Keel'], '--lease-name "Even Keel" is not a name'],
+      ['a namespace that cannot be', ['--own-namespace', '../x'], '--own-namespace "../x" is not a name'],
+    ] as const
+  ).map(([claim, flags, says]) => ({
+    claim,
+    args: ['operator', '--http-address', '127.0.0.1:0', '--kubeconfig', join(folder, 'dead.yaml'), ...flags],
+    code: 1,
+    says: [says],
+  })),
   {
     claim: 'a log level that does not exist',
     args: ['operator', '--log-level', 'loud'],
