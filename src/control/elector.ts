@@ -204,6 +204,9 @@ export class Elector implements Fence {
   }
 
   async #renew(signal: AbortSignal): Promise<void> {
+    if (!this.leading) {
+      return this.#expire();
+    }
     try {
       const renewed = await this.#renewed(signal);
       if (!this.leading) {

@@ -10,6 +10,9 @@ import { getPlans, policyObject } from '../support/resources.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
+/** What is killed leaves its lease behind, and the next one waits for its end. */
+const SHORT_LEASE = { args: ['--lease-duration', '4s'] };
+
 let cp: ControlPlane;
 let operator: OperatorProcess;
 
@@ -18,7 +21,7 @@ beforeAll(async () => {
   await install(cp, 'default');
   await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'demo.yaml')), { log });
   await waitForMetrics(cp, { log });
-  operator = await startOperator(cp);
+  operator = await startOperator(cp, SHORT_LEASE);
 });
 
 afterAll(async () => {
@@ -51,7 +54,8 @@ it('finishes the plan after kill -9 in its middle, and evicts no pod twice', { t
         await operator.end('SIGKILL');
         kills += 1;
         await sleep(100 * kills);
-        operator = await startOperator(cp);
+        operator = await startOperator(cp, SHORT_LEASE);
+        await operator.logged('leading');
         await sleep(1500);
       }
       return `plan ${plan?.status?.phase ?? 'missing'} after ${kills} kills`;

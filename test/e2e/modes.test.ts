@@ -130,11 +130,16 @@ describe('mode DryRun', () => {
     expect(text).toMatch(/^locked\/alone-\S+ +\d+\.\d\d % +no +MinReplicas: /m);
   });
 
-  it('evicts nothing, and writes nothing but its own kinds and events', async () => {
+  it('evicts nothing, and writes nothing but its own kinds, events, and its lease', async () => {
     const audit = await cp.audit();
     const kinds = writes(audit, OPERATOR_USER).map(({ group, resource }) => `${group}/${resource}`);
     expect(new Set(kinds)).toEqual(
-      new Set(['evenkeel.dev/rebalanceplans', 'evenkeel.dev/rebalancepolicies', 'events.k8s.io/events']),
+      new Set([
+        'evenkeel.dev/rebalanceplans',
+        'evenkeel.dev/rebalancepolicies',
+        'events.k8s.io/events',
+        'coordination.k8s.io/leases',
+      ]),
     );
     expect(acceptedEvictions(audit)).toEqual([]);
     await deletePolicy('dry');

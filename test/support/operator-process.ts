@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ControlPlane } from '../control-plane/start.ts';
 
 /** The bundle that `npm run build` writes. */
@@ -16,8 +17,21 @@ export interface OperatorProcess {
   readonly pid: number;
   /** What it logged so far. */
   log(): string;
+  /** The fields of its first log line with this message, as soon as there is one; throws when it ends, or after 30 s. */
+  logged(message: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Sends a signal and does not wait. */
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves to its exit code when it has ended; null after SIGKILL. */
+  readonly exited: Promise<number | null>;
   /** Ends it with a signal and waits; resolves to its exit code, null after SIGKILL. A second call does nothing. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
+}
+
+/** How to start an operator. */
+export interface OperatorOptions {
+  /** ServiceAccount in evenkeel-system; default that of deploy/. */
+  readonly account?: string;
+  readonly args?: readonly string[];
 }
 
 /** Installs an overlay of deploy/ as the administrator. The operator's own Deployment is scaled to nothing: it runs as a process here. */
@@ -37,25 +51,50 @@ export async function install(cp: ControlPlane, overlay: 'default' | 'dry-run'):
 
 let started = 0;
 
-/** Starts the bundled operator as the ServiceAccount of deploy/, with exactly its rights. */
-export async function startOperator(cp: ControlPlane): Promise<OperatorProcess> {
-  const kubeconfig = await cp.kubeconfigFor({ namespace: 'evenkeel-system', name: 'evenkeel' });
+/** Starts the bundled operator as the ServiceAccount of deploy/, with exactly its rights, or as another account. */
+export async function startOperator(cp: ControlPlane, options: OperatorOptions = {}): Promise<OperatorProcess> {
+  const kubeconfig = await cp.kubeconfigFor({ namespace: 'evenkeel-system', name: options.account ?? 'evenkeel' });
   started += 1;
   const logFile = join(cp.dir, `operator-${started}.log`);
   const output = openSync(logFile, 'a');
-  const args = [BUNDLE, 'operator', '--kubeconfig', kubeconfig, '--http-address', '127.0.0.1:0'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', output, output] });
+  const flags = ['--kubeconfig', kubeconfig, '--http-address', '127.0.0.1:0', ...(options.args ?? [])];
+  const child = spawn(process.execPath, [BUNDLE, 'operator', ...flags], { stdio: ['ignore', output, output] });
   closeSync(output);
+  const exited = once(child, 'exit').then(() => child.exitCode);
   await once(child, 'spawn');
   process.once('exit', () => child.kill('SIGKILL'));
-  return { pid: child.pid ?? 0, log: () => readFileSync(logFile, 'utf8'), end: (signal) => end(child, signal) };
+  const log = () => readFileSync(logFile, 'utf8');
+  return {
+    pid: child.pid ?? 0,
+    log,
+    logged: (message) => firstLine(log, message, child),
+    signal: (signal) => void child.kill(signal),
+    exited,
+    async end(signal) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill(signal);
+      }
+      return exited;
+    },
+  };
 }
 
-async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) {
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    await exited;
+async function firstLine(
+  log: () => string,
+  message: string,
+  child: ChildProcess,
+): Promise<Readonly<Record<string, unknown>>> {
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    const line = log()
+      .split('\n')
+      .find((each) => each.includes(`"msg":"${message}"`));
+    if (line !== undefined) {
+      return JSON.parse(line) as Readonly<Record<string, unknown>>;
+    }
+    if (child.exitCode !== null || performance.now() > deadline) {
+      throw new Error(`the operator never logged "${message}":\n${log().slice(-4000)}`);
+    }
+    await sleep(20);
   }
-  return child.exitCode;
 }

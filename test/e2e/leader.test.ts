@@ -1,0 +1,209 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AuditEvent, acceptedEvictions, evictions, writes } from '../control-plane/audit.ts';
+import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
+import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
+import { waitUntil } from '../control-plane/wait-until.ts';
+import { install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
+import { getPlans, policyObject } from '../support/resources.ts';
+
+const log = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** One account for each replica, so that the audit log tells them apart. */
+const ACCOUNTS = ['replica-a', 'replica-b', 'replica-c', 'replica-d', 'replica-e'] as const;
+type Account = (typeof ACCOUNTS)[number];
+
+const SHORT = ['--lease-duration', '4s'];
+
+let cp: ControlPlane;
+const replicas = new Map<Account, OperatorProcess>();
+const figures: string[] = [];
+
+beforeAll(async () => {
+  cp = await startControlPlane({ metricsServer: false, log });
+  await install(cp, 'default');
+  await cp.apply(ACCOUNTS.flatMap(accountLikeTheOperators));
+  await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'tilted.yaml')), { log });
+});
+
+afterAll(async () => {
+  log(['fail-over, by the audit log:', ...figures].join('\n  '));
+  await Promise.all([...replicas.values()].map((replica) => replica.end('SIGKILL')));
+  await cp?.stop();
+});
+
+/** A ServiceAccount with the roles of deploy/. */
+function accountLikeTheOperators(name: string): readonly object[] {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const subjects = [{ kind: 'ServiceAccount', name, namespace: 'evenkeel-system' }];
+  const bind = (kind: 'Role' | 'ClusterRole', role: string) => ({
+    apiVersion: `${apiGroup}/v1`,
+    kind: `${kind}Binding`,
+    metadata: { name: `${name}-${role}`, namespace: kind === 'Role' ? 'evenkeel-system' : undefined },
+    roleRef: { apiGroup, kind, name: role },
+    subjects,
+  });
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'evenkeel-system' } },
+    bind('ClusterRole', 'evenkeel-read'),
+    bind('ClusterRole', 'evenkeel-evict'),
+    bind('Role', 'evenkeel-lease'),
+  ];
+}
+
+async function start(account: Account, args: readonly string[] = []): Promise<OperatorProcess> {
+  const replica = await startOperator(cp, { account, args });
+  replicas.set(account, replica);
+  return replica;
+}
+
+function userOf(account: Account): string {
+  return `system:serviceaccount:evenkeel-system:${account}`;
+}
+
+/** Milliseconds since the epoch at which an event came in. */
+function at(event: AuditEvent | undefined): number {
+  return event === undefined ? Number.POSITIVE_INFINITY : Date.parse(event.at);
+}
+
+async function sentEvictions(account: Account): Promise<readonly AuditEvent[]> {
+  return evictions(await cp.audit()).filter(({ user, dryRun }) => user === userOf(account) && !dryRun);
+}
+
+/** Waits until this replica has evicted so many pods. */
+async function untilEvicted(account: Account, count: number): Promise<void> {
+  await waitUntil(
+    `${account} evicts ${count} pods`,
+    async () => {
+      const { length } = await sentEvictions(account);
+      return length >= count ? undefined : `${length}; ${replicas.get(account)?.log().slice(-1500)}`;
+    },
+    { timeoutMilliseconds: 60_000 },
+  );
+}
+
+/** Seconds from `instant` until this replica took the lease, and until it wrote its first intent. */
+async function failOver(account: Account, instant: number): Promise<{ lease: number; intent: number }> {
+  await untilEvicted(account, 1);
+  const changes = writes(await cp.audit(), userOf(account));
+  const first = at((await sentEvictions(account))[0]);
+  const lease = changes.find(({ resource, code }) => resource === 'leases' && code === 200);
+  const intent = changes.findLast(
+    (event) => event.resource === 'rebalanceplans' && event.subresource === 'status' && at(event) < first,
+  );
+  return { lease: (at(lease) - instant) / 1000, intent: (at(intent) - instant) / 1000 };
+}
+
+function record(what: string, { lease, intent }: { lease: number; intent: number }): void {
+  figures.push(`${what}: lease taken after ${lease.toFixed(2)} s, first intent after ${intent.toFixed(2)} s`);
+}
+
+async function get(replica: OperatorProcess, path: string): Promise<{ status: number; body: string }> {
+  const { httpPort } = await replica.logged('operator started');
+  const response = await fetch(`http://127.0.0.1:${httpPort}${path}`);
+  return { status: response.status, body: await response.text() };
+}
+
+describe('one plan under five leaders', () => {
+  it('is begun by the first of two replicas; the other one is ready and changes nothing', async () => {
+    const a = await start('replica-a', SHORT);
+    expect((await a.logged('leading'))['epoch']).toBe(0);
+    const b = await start('replica-b', SHORT);
+    await b.logged('another replica leads');
+    await cp.apply([
+      policyObject('tilted', {
+        mode: 'Automatic',
+        interval: '10s',
+        load: { source: 'Requests' },
+        thresholds: { trigger: '0.05', consecutive: 1 },
+        budgets: [{ maxMoves: 100, maxConcurrent: 3, perOwner: '100%' }],
+        protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
+      }),
+    ]);
+    await untilEvicted('replica-a', 3);
+    expect((await getPlans(cp))[0]?.spec.moves.length).toBeGreaterThan(20);
+    expect(writes(await cp.audit(), userOf('replica-b'))).toEqual([]);
+    expect(await get(b, '/readyz')).toEqual({ status: 200, body: 'ok\n' });
+    expect((await get(b, '/healthz')).status).toBe(200);
+    expect((await get(b, '/metrics')).body).toContain('evenkeel_leader 0');
+    expect((await get(a, '/metrics')).body).toContain('evenkeel_leader 1');
+  });
+
+  it('goes on within 6 s after kill -9 of a leader with a lease of 4 s', async () => {
+    const killed = Date.now();
+    await replicas.get('replica-a')?.end('SIGKILL');
+    const times = await failOver('replica-b', killed);
+    record('kill -9, --lease-duration 4s', times);
+    expect(times.intent).toBeLessThanOrEqual(6);
+    expect(times.lease).toBeGreaterThan(3);
+  });
+
+  it('is left alone by a leader that was paused for longer than its lease, and ends with an error', async () => {
+    const c = await start('replica-c', SHORT);
+    await c.logged('another replica leads');
+    const b = replicas.get('replica-b');
+    const paused = Date.now();
+    b?.signal('SIGSTOP');
+    record('SIGSTOP, --lease-duration 4s', await failOver('replica-c', paused));
+    b?.signal('SIGCONT');
+    expect(await b?.exited).toBe(1);
+    expect(b?.log()).toContain('could not be renewed within 2.67 s: this replica ends');
+    await sleep(1000);
+    const late = writes(await cp.audit(), userOf('replica-b')).filter((event) => at(event) > paused + 500);
+    expect(late).toEqual([]);
+  });
+
+  it('goes on within two retry periods after a clean stop', async () => {
+    const d = await start('replica-d');
+    await d.logged('another replica leads');
+    const stopped = Date.now();
+    expect(await replicas.get('replica-c')?.end('SIGTERM')).toBe(0);
+    const times = await failOver('replica-d', stopped);
+    record('SIGTERM, default lease', times);
+    expect(times.lease).toBeLessThanOrEqual(4);
+  });
+
+  it('goes on within 20 s after kill -9 of a leader with the default lease', async () => {
+    const e = await start('replica-e');
+    await e.logged('another replica leads');
+    const killed = Date.now();
+    await replicas.get('replica-d')?.end('SIGKILL');
+    const times = await failOver('replica-e', killed);
+    record('kill -9, default lease', times);
+    expect(times.intent).toBeLessThanOrEqual(20);
+    expect(times.lease).toBeGreaterThan(12);
+  });
+
+  it('is finished, has every leader in its journal, and evicted no pod twice', { timeout: 300_000 }, async () => {
+    await waitUntil(
+      'the plan ends',
+      async () => {
+        const phase = (await getPlans(cp))[0]?.status?.phase;
+        return phase === 'Completed' ? undefined : `${phase}`;
+      },
+      { timeoutMilliseconds: 240_000, log },
+    );
+    const [plan] = await getPlans(cp);
+    const epochs = new Set(plan?.status?.moves?.map(({ leaderEpoch }) => leaderEpoch));
+    expect([...epochs].sort()).toEqual([0, 1, 2, 3, 4]);
+    const accepted = acceptedEvictions(await cp.audit()).map(({ uidPrecondition }) => uidPrecondition);
+    expect(new Set(accepted).size).toBe(accepted.length);
+    expect(plan?.status?.moves?.filter(({ phase }) => !/Landed|Missed|Skipped/.test(phase))).toEqual([]);
+    const hints = JSON.parse(await cp.kubectl(['get', 'placementhints', '-A', '-o', 'json'])) as { items: unknown[] };
+    expect(hints.items).toEqual([]);
+  });
+});
+
+describe('an operator without a namespace for its lease', () => {
+  it('says what to do', async () => {
+    const operator = await startOperator(
+      { ...cp, kubeconfigFor: async () => cp.kubeconfig },
+      {
+        args: ['--own-namespace', 'nowhere'],
+      },
+    );
+    expect(await operator.exited).toBe(1);
+    expect(operator.log()).toContain('there is no namespace nowhere to keep the lease in: create it (kubectl create');
+  });
+});
