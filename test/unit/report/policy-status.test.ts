@@ -213,7 +213,7 @@ describe('policyStatus', () => {
 });
 
 describe('createMetrics', () => {
-  const { registry, telemetry, apiRequest, runFailed } = createMetrics('1.2.3');
+  const { registry, telemetry, apiRequest, runFailed, leads } = createMetrics('1.2.3');
 
   it('names everything evenkeel_*, in base units, counters _total, and never by pod, node or uid', async () => {
     const all = await registry.getMetricsAsJSON();
@@ -221,6 +221,7 @@ describe('createMetrics', () => {
       'evenkeel_api_requests_total',
       'evenkeel_build_info',
       'evenkeel_imbalance_ratio',
+      'evenkeel_leader',
       'evenkeel_metrics_age_seconds',
       'evenkeel_metrics_coverage_ratio',
       'evenkeel_move_duration_seconds',
@@ -242,6 +243,7 @@ describe('createMetrics', () => {
     apiRequest('GET', '200');
     apiRequest('GET', 'timeout');
     runFailed();
+    leads(true);
     const text = await registry.metrics();
     for (const line of [
       'evenkeel_build_info{version="1.2.3"',
@@ -251,6 +253,7 @@ describe('createMetrics', () => {
       'evenkeel_api_requests_total{verb="GET",code="200"} 1',
       'evenkeel_api_requests_total{verb="GET",code="timeout"} 1',
       'evenkeel_run_failures_total 1',
+      'evenkeel_leader 1',
       'evenkeel_metrics_coverage_ratio 1',
       'evenkeel_imbalance_ratio{resource="cpu",phase="before"} 0.2',
       'evenkeel_move_duration_seconds_count 0',
