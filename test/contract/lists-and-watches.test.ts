@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClusterReader } from '../../src/adapters/kubernetes/cluster-reader.ts';
 import { listAll, listObjects } from '../../src/adapters/kubernetes/list.ts';
+import { Reflector } from '../../src/adapters/kubernetes/reflector.ts';
 import { RESOURCES } from '../../src/adapters/kubernetes/resource.ts';
-import { followChanges } from '../../src/adapters/kubernetes/watch.ts';
+import { systemClock } from '../../src/adapters/system-clock.ts';
+import { type Seconds, seconds } from '../../src/model/units.ts';
 import {
   clientOf,
   type FakeApiServer,
@@ -13,6 +15,7 @@ import {
   listOf,
   NEVER,
   reset,
+  silence,
   startFakeApiServer,
   status,
   truncated,
@@ -121,128 +124,136 @@ describe('a list', () => {
   });
 });
 
-const event = (type: string, version: string) => ({ type, object: { metadata: { resourceVersion: version } } });
+const event = (type: string, version: string, name = 'p') => ({
+  type,
+  object: { metadata: { name, uid: `uid-${name}`, resourceVersion: version } },
+});
 
-/** Follows until `count` changes have been heard, or all `handlers` were used and one request more came. */
-async function follow(count: number, ...handlers: readonly Handler[]) {
+/** Reflects until one request more has come than there are `handlers`. Nobody waits but watchdogs, and those only in HASTE. */
+async function follow(...script: readonly (Handler | typeof HASTE)[]) {
+  const handlers = script.filter((each) => each !== HASTE);
   const controller = new AbortController();
-  const clock = fastClock();
+  const clock = impatientClock(script.includes(HASTE) ? 500 : 1);
   const errors: unknown[] = [];
   let changes = 0;
   const server = await start(...handlers, (_, response) => {
     response.writeHead(200).flushHeaders();
     controller.abort();
   });
-  const changed = () => {
-    changes += 1;
-    if (changes === count) {
-      controller.abort();
-    }
+  const listener = {
+    changed: () => {
+      changes += 1;
+    },
+    failed: (error: unknown) => errors.push(error),
+    drifted: () => undefined,
   };
-  await followChanges(
-    client(server, { clock }),
-    RESOURCES.policies,
-    changed,
-    (error) => errors.push(error),
-    controller.signal,
-  );
-  return { changes, errors, clock, queries: server.seen.map(({ query }) => Object.fromEntries(query)) };
+  const reflected = { target: RESOURCES.policies, query: {}, metadataOnly: true, read: () => undefined };
+  const reflector = new Reflector(client(server, { clock, attempts: 1 }), reflected, listener);
+  await reflector.run(controller.signal);
+  const queries = server.seen.map(({ query }) => Object.fromEntries(query));
+  const asked = queries.map(({ watch, resourceVersion }) => (watch === undefined ? 'list' : resourceVersion));
+  return {
+    changes,
+    errors,
+    slept: clock.slept,
+    queries,
+    asked,
+    seen: server.seen,
+    names: [...reflector.entries.keys()],
+  };
 }
 
+/** Says that time goes by 500 times as fast. */
+const HASTE = 'haste';
+
+/** Back-off takes no time; the half minute that a watch has to open, and its silences, pass `speed` times as fast. */
+function impatientClock(speed: number) {
+  const fast = fastClock();
+  return {
+    ...fast,
+    monotonic: () => seconds(systemClock.monotonic() * speed),
+    sleep: (span: Seconds, signal: AbortSignal) =>
+      span < 10 ? fast.sleep(span, signal) : systemClock.sleep(seconds(span / speed), signal),
+  };
+}
+
+const begin = json(listOf([], { resourceVersion: '5' }));
+const gone = { kind: 'Status', apiVersion: 'v1', code: 410, status: 'Failure' };
+
 describe('a watch', () => {
-  it('says that it can be listed, then every change, and not bookmarks', async () => {
-    const { changes, queries } = await follow(
-      3,
-      json(listOf([], { resourceVersion: '5' })),
-      lines([event('ADDED', '6'), event('BOOKMARK', '7'), event('DELETED', '8')], false),
+  it('asks for metadata, bookmarks and an end, and tells every change but no bookmark', async () => {
+    const { changes, queries, seen, names } = await follow(
+      begin,
+      lines(
+        [event('ADDED', '6', 'a'), event('ADDED', '7', 'b'), event('BOOKMARK', '8'), event('DELETED', '9', 'a')],
+        true,
+      ),
     );
-    expect(changes).toBe(3);
-    expect(queries).toEqual([
-      { limit: '1' },
-      { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: '5', timeoutSeconds: '180' },
+    expect(changes).toBe(4);
+    expect(names).toEqual(['b']);
+    expect(queries.slice(0, 2)).toEqual([
+      { limit: '500' },
+      { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: '5', timeoutSeconds: '450' },
+    ]);
+    expect(seen.slice(0, 2).map(({ headers }) => headers.accept)).toEqual([
+      'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+      'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
     ]);
   });
 
   it('goes on after its end where it was, without a list, but not in a hurry', async () => {
-    const { queries, changes, errors, clock } = await follow(
-      9,
-      json(listOf([], { resourceVersion: '5' })),
-      lines([event('ADDED', '6'), event('BOOKMARK', '8')], true),
-    );
-    expect(queries.map(({ resourceVersion }) => resourceVersion)).toEqual([undefined, '5', '8']);
-    expect([changes, errors]).toEqual([2, []]);
-    expect(clock.slept).toEqual([0.25]);
+    const { asked, errors, slept } = await follow(begin, lines([event('ADDED', '6'), event('BOOKMARK', '8')], true));
+    expect(asked).toEqual(['list', '5', '8']);
+    expect([errors, slept]).toEqual([[], [0.25]]);
   });
 
   it.each<[string, Handler]>([
     ['a 410', status(410)],
-    [
-      'a 410 in the stream',
-      lines(
-        [
-          event('ADDED', '6'),
-          { type: 'ERROR', object: { kind: 'Status', apiVersion: 'v1', code: 410, status: 'Failure' } },
-        ],
-        true,
-      ),
-    ],
+    ['a 410 in the stream', lines([event('ADDED', '6'), { type: 'ERROR', object: gone }], true)],
   ])('lists at once after %s', async (_, handler) => {
-    const { queries, clock, errors } = await follow(
-      9,
-      json(listOf([], { resourceVersion: '5' })),
-      handler,
-      json(listOf([], { resourceVersion: '20' })),
-    );
-    expect(queries.map(({ limit, resourceVersion }) => limit ?? resourceVersion)).toEqual(['1', '5', '1', '20']);
-    expect(clock.slept).toEqual([]);
+    const { asked, slept, errors } = await follow(begin, handler, json(listOf([], { resourceVersion: '20' })));
+    expect(asked).toEqual(['list', '5', 'list', '20']);
+    expect(slept).toEqual([]);
     expect(errors).toHaveLength(1);
   });
 
-  it.each<[string, Handler]>([
-    ['a reset', reset()],
-    ['a 500', status(500)],
-    [
-      'a stream that breaks off',
-      truncated('{"type":"ADDED","object":{"metadata":{"resourceVersion":"6"}}}\n{"type":"MODI'),
-    ],
-    ['a line that is no event', lines(['hello'], false)],
-  ])('lists anew after %s, backing off', async (_, handler) => {
-    const { queries, clock } = await follow(
-      9,
-      json(listOf([], { resourceVersion: '5' })),
-      handler,
-      json(listOf([], { resourceVersion: '20' })),
-    );
-    expect(queries.map(({ limit, resourceVersion }) => limit ?? resourceVersion)).toEqual(['1', '5', '1', '20']);
-    expect(clock.slept).toEqual([0.25]);
+  it.each<[string, Handler, string]>([
+    ['a reset', reset(), '5'],
+    ['a 500', status(500), '5'],
+    ['a 429', status(429), '5'],
+    ['a 403', status(403), '5'],
+    ['a stream that breaks off', truncated(`${JSON.stringify(event('ADDED', '6'))}\n{"type":"MODI`), '6'],
+  ])('goes on without a list after %s, backing off', async (_, handler, from) => {
+    const { asked, slept, errors } = await follow(begin, handler);
+    expect(asked).toEqual(['list', '5', from]);
+    expect(slept).toEqual([0.25]);
+    expect(errors).toHaveLength(1);
   });
 
-  it('survives a server that is down for a while, and a listener that throws', async () => {
-    const { errors, clock, changes } = await follow(
-      9,
-      status(503),
-      reset(),
-      status(403),
-      json(listOf([], { resourceVersion: '5' })),
-    );
+  it('lists anew, backing off, after a line that is no event', async () => {
+    const { asked, slept } = await follow(begin, lines(['hello'], false), begin);
+    expect(asked).toEqual(['list', '5', 'list', '5']);
+    expect(slept).toEqual([0.25]);
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    expect((await follow(begin, status(429, {}, 429, { 'retry-after': '7' }))).slept).toEqual([7]);
+  });
+
+  it('survives a server that is down for a while', async () => {
+    const { errors, slept, changes, asked } = await follow(status(503), reset(), status(403), begin);
     expect([errors.length, changes]).toEqual([3, 1]);
-    expect(clock.slept).toEqual([0.25, 0.5, 1]);
-    const server = await start(json(listOf([])));
-    const controller = new AbortController();
-    const heard: unknown[] = [];
-    await followChanges(
-      client(server),
-      RESOURCES.policies,
-      () => {
-        throw new Error('mine');
-      },
-      (error) => {
-        heard.push(error);
-        controller.abort();
-      },
-      controller.signal,
-    );
-    expect(heard).toMatchObject([{ message: 'mine' }]);
+    expect(asked).toEqual(['list', 'list', 'list', 'list', '5']);
+    expect(slept).toEqual([0.25, 0.5, 1]);
+  });
+
+  it.each<[string, Handler, string]>([
+    ['opens and then says nothing for 90 s', lines([event('ADDED', '6')], false), '6'],
+    ['does not open within 30 s', silence(), '5'],
+  ])('is given up and begun again where it was when it %s', async (_, handler, from) => {
+    const { asked, errors } = await follow(HASTE, begin, handler);
+    expect(asked).toEqual(['list', '5', from]);
+    expect(errors).toMatchObject([{ kind: 'Timeout', message: expect.stringMatching(/silent for (30|90) s/) }]);
   });
 });
 

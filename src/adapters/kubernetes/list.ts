@@ -20,6 +20,17 @@ export interface ListListener {
   restart(): void;
 }
 
+/** What of a client lists and watches need. */
+export type ReadingClient = Pick<ApiClient, 'open' | 'options'>;
+
+/** What else a list may ask for. */
+export interface ListOptions {
+  /** The form of the list; all of every object unless said otherwise. */
+  readonly accept?: string | undefined;
+  /** The state at exactly this resourceVersion, if the server still knows it (410 otherwise); the newest unless said otherwise. */
+  readonly exactly?: string | undefined;
+}
+
 /** How a list ended. */
 export interface ListEnd {
   /** Where a watch goes on. */
@@ -34,15 +45,19 @@ export interface ListEnd {
  * signal's reason.
  */
 export async function listAll(
-  client: ApiClient,
+  client: ReadingClient,
   target: ResourceRef,
   query: Readonly<Record<string, string>>,
   listener: ListListener,
   signal: AbortSignal,
+  { accept, exactly }: ListOptions = {},
 ): Promise<ListEnd> {
+  const form = accept === undefined ? {} : { accept };
+  const request: ApiRequest = { verb: 'list', target, query, deadline: PAGE_DEADLINE, ...form };
+  const first = exactly === undefined ? {} : { resourceVersion: exactly, resourceVersionMatch: 'Exact' };
   for (let restarts = 0; ; restarts += 1) {
     try {
-      return await listOnce(client, { verb: 'list', target, query, deadline: PAGE_DEADLINE }, listener, signal);
+      return await listOnce(client, request, first, listener, signal);
     } catch (error) {
       const anew = isApiError(error, 'Expired') || error instanceof BrokenPage;
       if (!anew || restarts >= MAX_RESTARTS) {
@@ -58,16 +73,18 @@ class BrokenPage extends Error {
   override readonly name = 'BrokenPage';
 }
 
+/** `first` is asked of the first page only: a continue token says the rest. */
 async function listOnce(
-  client: ApiClient,
+  client: ReadingClient,
   request: ApiRequest,
+  first: Readonly<Record<string, string>>,
   listener: ListListener,
   signal: AbortSignal,
 ): Promise<ListEnd> {
   let begun: EpochSeconds | undefined;
   let token = '';
   for (;;) {
-    const query = { ...request.query, limit: String(PAGE_SIZE), ...(token === '' ? {} : { continue: token }) };
+    const query = { ...request.query, limit: String(PAGE_SIZE), ...(token === '' ? first : { continue: token }) };
     const page = await readPage(client, { ...request, query }, listener, signal);
     begun ??= page.serverTime;
     token = page.token;
@@ -83,7 +100,7 @@ interface Page extends ListEnd {
 }
 
 async function readPage(
-  client: ApiClient,
+  client: ReadingClient,
   request: ApiRequest,
   listener: ListListener,
   signal: AbortSignal,

@@ -6,9 +6,10 @@ import { isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listObjects } from './list.ts';
 import { MERGE_PATCH } from './merge-patch.ts';
+import { type Diff, describeDiff } from './object-table.ts';
 import { orConflict } from './plan-store.ts';
-import { RESOURCES } from './resource.ts';
-import { followChanges } from './watch.ts';
+import { Reflector } from './reflector.ts';
+import { RESOURCES, type ResourceRef } from './resource.ts';
 
 /** RebalancePolicies on an API server. `report` hears of watches that failed; they are begun anew all the same. */
 export function createPolicyStore(client: ApiClient, report: (error: unknown) => void): PolicyStore {
@@ -26,10 +27,22 @@ export function createPolicyStore(client: ApiClient, report: (error: unknown) =>
     },
     async watch(changed, signal) {
       await Promise.all(
-        [RESOURCES.policies, RESOURCES.plans].map((target) => followChanges(client, target, changed, report, signal)),
+        [RESOURCES.policies, RESOURCES.plans].map((target) => follow(client, target, changed, report).run(signal)),
       );
     },
   };
+}
+
+/** Only metadata is sent for each change: status of a plan may be large, and nobody reads it here. */
+function follow(
+  client: ApiClient,
+  target: ResourceRef,
+  changed: () => void,
+  report: (error: unknown) => void,
+): Reflector<undefined> {
+  const drifted = (diff: Diff) => report(new Error(`${target.resource} had drifted: ${describeDiff(diff)}`));
+  const reflected = { target, query: {}, metadataOnly: true, read: () => undefined };
+  return new Reflector(client, reflected, { changed, failed: report, drifted });
 }
 
 const JSON_PATCH = 'application/json-patch+json';

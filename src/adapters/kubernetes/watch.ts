@@ -1,136 +1,154 @@
 import { type Seconds, seconds } from '../../model/units.ts';
 import { isObject } from '../../observe/json.ts';
-import { ApiError, errorFromAnswer, isApiError } from './api-error.ts';
+import type { Clock } from '../../ports.ts';
+import { ApiError, errorFromAnswer } from './api-error.ts';
 import { readLines } from './body.ts';
-import type { ApiClient, ApiRequest } from './client.ts';
-import type { ResourceRef } from './resource.ts';
-import { jitteredDelay } from './retry.ts';
+import type { ApiRequest } from './client.ts';
+import type { ReadingClient } from './list.ts';
+import type { ChangeType } from './object-table.ts';
+import { describeResource, type ResourceRef } from './resource.ts';
 
-/** How long the server should keep a watch open; short, since a broken network shows only when it does not end in time. */
-const SHORTEST_WATCH = 120;
-const LONGEST_WATCH = 240;
-/** After that the connection counts as dead. */
+/** How long the server is asked to keep a watch open: between this and twice as long, as client-go's reflector asks. */
+const SHORTEST_WATCH = 300;
+/** The server should have ended the watch this long before its deadline. */
 const GRACE = 30;
-/** A watch that ends sooner than this counts as a failure, so that an eager loop cannot flood the server. */
-const SUSPICIOUSLY_SHORT = seconds(1);
+/** Time until the head of the answer. */
+const OPENING: Seconds = seconds(30);
+/**
+ * An open watch without an event or a bookmark for so long counts as dead. The API server sends a bookmark every minute
+ * (cacher.go, defaultBookmarkFrequency), so that a live watch is never that silent.
+ */
+export const SILENCE_LIMIT: Seconds = seconds(90);
+/** Far above the largest object that etcd takes (1.5 MiB by default). */
+const LONGEST_EVENT = 16 * 2 ** 20;
 
-/** Only metadata is sent for each change: status of a plan may be large, and nobody reads it here. */
-const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
-const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+/** What to watch, and from where. */
+export interface WatchRequest {
+  readonly target: ResourceRef;
+  readonly query: Readonly<Record<string, string>>;
+  /** The form of the objects; all of them unless said otherwise. */
+  readonly accept?: string | undefined;
+  readonly resourceVersion: string;
+}
+
+/** Hears what a watch sends. */
+export interface WatchListener {
+  /** The server has begun to answer: from now on silence means that there is no news. */
+  opened(): void;
+  event(event: WatchEvent): void;
+}
+
+/** One line of a watch; a bookmark only moves the resourceVersion. */
+export interface WatchEvent {
+  readonly type: ChangeType | 'BOOKMARK';
+  readonly object: unknown;
+  /** Of the object; empty when it has none. */
+  readonly resourceVersion: string;
+}
 
 /**
- * Calls `changed` once the resource can be listed, and after every change of one of its objects, until aborted. After a
- * gap, an error or a 410 it lists anew and calls `changed`, with jittered back-off while that fails; `report` hears of
- * errors. Resolves when aborted.
+ * One watch to its end. Resolves when the server ends it; rejects with ApiError when it breaks, sends an error event (410 may
+ * come as one) or something that is no event, or falls silent (Timeout); or with the signal's reason.
  */
-export async function followChanges(
-  client: ApiClient,
-  target: ResourceRef,
-  changed: () => void,
-  report: (error: unknown) => void,
+export async function watchOnce(
+  client: ReadingClient,
+  { target, query, accept, resourceVersion }: WatchRequest,
+  listener: WatchListener,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, random } = client.options;
-  let resourceVersion: string | undefined;
-  let failures = 0;
-  while (!signal.aborted) {
-    const begun = clock.monotonic();
-    try {
-      if (resourceVersion === undefined) {
-        resourceVersion = await currentVersion(client, target, signal);
-        changed();
-      }
-      resourceVersion = await watchOnce(client, target, resourceVersion, changed, signal);
-      failures = clock.monotonic() - begun < SUSPICIOUSLY_SHORT ? failures + 1 : 0;
-    } catch (error) {
-      if (signal.aborted) {
-        return;
-      }
-      failures = isApiError(error, 'Expired') && resourceVersion !== undefined ? 0 : failures + 1;
-      resourceVersion = undefined;
-      report(error);
-    }
-    await pause(failures, clock.sleep, random, signal);
-  }
-}
-
-async function pause(
-  failures: number,
-  sleep: (span: Seconds, signal: AbortSignal) => Promise<void>,
-  random: () => number,
-  signal: AbortSignal,
-): Promise<void> {
-  if (failures > 0 && !signal.aborted) {
-    await sleep(jitteredDelay(failures - 1, random), signal).catch(() => undefined);
-  }
-}
-
-/** Where a watch begins: the version of a list, of which nothing else is needed. */
-async function currentVersion(client: ApiClient, target: ResourceRef, signal: AbortSignal): Promise<string> {
-  const { body } = await client.send({ verb: 'list', target, query: { limit: '1' }, accept: METADATA_LIST }, signal);
-  const version = versionOf(body);
-  if (version === undefined) {
-    throw new ApiError('BadAnswer', `the API server's list of ${target.resource} has no resourceVersion`);
-  }
-  return version;
-}
-
-/** One watch to its end; resolves to the version where the next one goes on. */
-async function watchOnce(
-  client: ApiClient,
-  target: ResourceRef,
-  from: string,
-  changed: () => void,
-  signal: AbortSignal,
-): Promise<string> {
-  const span = Math.round(SHORTEST_WATCH + client.options.random() * (LONGEST_WATCH - SHORTEST_WATCH));
-  const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: from, timeoutSeconds: String(span) };
+  const span = Math.round(SHORTEST_WATCH * (1 + random()));
+  const parameters = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion, timeoutSeconds: String(span) };
+  const form = accept === undefined ? {} : { accept };
   const deadline = seconds(span + GRACE);
-  const request: ApiRequest = { verb: 'watch', target, query, accept: METADATA_ONLY, deadline };
-  return await client.open(request, signal, async ({ chunks }) => {
-    let version = from;
-    for await (const line of readLines(chunks)) {
-      const { type, object } = parseEvent(line, request);
-      version = versionOf(object) ?? version;
-      if (type !== 'BOOKMARK') {
-        changed();
+  const request: ApiRequest = { verb: 'watch', target, query: { ...query, ...parameters }, deadline, ...form };
+  const watchdog = startWatchdog(clock, target, signal);
+  try {
+    await client.open(request, watchdog.signal, async ({ chunks }) => {
+      watchdog.heard(SILENCE_LIMIT);
+      listener.opened();
+      for await (const line of readLines(chunks, LONGEST_EVENT)) {
+        watchdog.heard(SILENCE_LIMIT);
+        listener.event(parseEvent(line, request));
       }
+    });
+  } finally {
+    await watchdog.stop();
+  }
+}
+
+interface Watchdog {
+  /** Aborted with an ApiError after a silence, or with the reason of the signal that this one follows. */
+  readonly signal: AbortSignal;
+  /** The connection is alive; it may be silent for `limit` from now on. */
+  heard(limit: Seconds): void;
+  stop(): Promise<void>;
+}
+
+function startWatchdog(clock: Clock, target: ResourceRef, signal: AbortSignal): Watchdog {
+  const bite = new AbortController();
+  const stopped = new AbortController();
+  const follow = () => bite.abort(signal.reason);
+  signal.addEventListener('abort', follow, { once: true });
+  let limit = OPENING;
+  let due = clock.monotonic() + limit;
+
+  async function guard(): Promise<void> {
+    for (let left = limit; left > 0; left = seconds(due - clock.monotonic())) {
+      await clock.sleep(left, stopped.signal);
     }
-    return version;
+    const what = `the watch of ${describeResource(target)} has been silent for ${limit} s`;
+    bite.abort(new ApiError('Timeout', `${what}: the connection counts as dead`));
+  }
+
+  const guarding = guard().catch((error: unknown) => {
+    if (!stopped.signal.aborted) {
+      bite.abort(error);
+    }
   });
+  return {
+    signal: bite.signal,
+    heard(next) {
+      limit = next;
+      due = clock.monotonic() + next;
+    },
+    async stop() {
+      signal.removeEventListener('abort', follow);
+      stopped.abort();
+      await guarding;
+    },
+  };
 }
 
-interface WatchEvent {
-  readonly type: string;
-  readonly object: unknown;
-}
+const CHANGES: ReadonlySet<unknown> = new Set<WatchEvent['type']>(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 
-/** Throws ApiError for an error event (410 in the stream is one), and for what is no event. */
+/** Throws ApiError for an error event, and for what is no event. */
 function parseEvent(line: string, request: ApiRequest): WatchEvent {
   const event = parseLine(line);
-  if (event === undefined) {
-    throw new ApiError(
-      'BadAnswer',
-      `the API server's watch of ${request.target.resource} sent something that is no event`,
-    );
-  }
-  if (event.type === 'ERROR') {
+  if (event?.type === 'ERROR') {
     throw errorFromAnswer(request, 500, event.object);
   }
-  return event;
+  if (event === undefined || !isChange(event.type)) {
+    const what = `the API server's watch of ${request.target.resource} sent something that is no event`;
+    throw new ApiError('BadAnswer', what);
+  }
+  return { type: event.type, object: event.object, resourceVersion: versionOf(event.object) };
 }
 
-function parseLine(line: string): WatchEvent | undefined {
+function isChange(type: unknown): type is WatchEvent['type'] {
+  return CHANGES.has(type);
+}
+
+function parseLine(line: string): { readonly type: unknown; readonly object: unknown } | undefined {
   try {
     const event: unknown = JSON.parse(line);
-    return isObject(event) && typeof event.type === 'string' ? { type: event.type, object: event.object } : undefined;
+    return isObject(event) ? { type: event.type, object: event.object } : undefined;
   } catch {
     return undefined;
   }
 }
 
-function versionOf(object: unknown): string | undefined {
+function versionOf(object: unknown): string {
   const metadata = isObject(object) && isObject(object.metadata) ? object.metadata : {};
-  const { resourceVersion } = metadata;
-  return typeof resourceVersion === 'string' && resourceVersion !== '' ? resourceVersion : undefined;
+  return typeof metadata.resourceVersion === 'string' ? metadata.resourceVersion : '';
 }

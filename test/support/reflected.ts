@@ -1,0 +1,62 @@
+import type { Diff } from '../../src/adapters/kubernetes/object-table.ts';
+import { Reflector } from '../../src/adapters/kubernetes/reflector.ts';
+import { type FakeWatchServer, fakeWatchServer } from './fake-watch-server.ts';
+import { type ManualClock, manualClock } from './manual-clock.ts';
+
+/** A reflector of a fake server, and what it said. */
+export interface ReflectedServer {
+  readonly clock: ManualClock;
+  readonly server: FakeWatchServer;
+  readonly reflector: Reflector<unknown>;
+  readonly failures: unknown[];
+  readonly drifts: Diff[];
+  /** How often it said that something changed. */
+  changes(): number;
+  /** What the reflector holds, as `name uid resourceVersion`. */
+  held(): readonly string[];
+  /** What the server holds. */
+  stored(): readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Starts a reflector of a server with these objects; nothing runs until the clock moves. */
+export function reflect(names: readonly string[] = ['a', 'b', 'c', 'd'], random = () => 0.5): ReflectedServer {
+  const clock = manualClock();
+  const server = fakeWatchServer(clock, random);
+  names.forEach((name) => {
+    server.put(name);
+  });
+  const failures: unknown[] = [];
+  const drifts: Diff[] = [];
+  let changes = 0;
+  const target = { group: '', version: 'v1', resource: 'things' };
+  const reflector = new Reflector(
+    server.client,
+    { target, query: {}, metadataOnly: false, read: (object) => object },
+    {
+      changed: () => {
+        changes += 1;
+      },
+      failed: (error) => failures.push(error),
+      drifted: (diff) => drifts.push(diff),
+    },
+  );
+  const controller = new AbortController();
+  const running = reflector.run(controller.signal);
+  return {
+    clock,
+    server,
+    reflector,
+    failures,
+    drifts,
+    changes: () => changes,
+    held: () =>
+      [...reflector.entries].map(([name, { uid, resourceVersion }]) => `${name} ${uid} ${resourceVersion}`).sort(),
+    stored: () =>
+      [...server.objects].map(([name, { metadata }]) => `${name} ${metadata.uid} ${metadata.resourceVersion}`).sort(),
+    async stop() {
+      controller.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,340 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { seconds } from '../../../src/model/units.ts';
+import { answer, unreachable } from '../../support/fake-watch-server.ts';
+import { type ReflectedServer, reflect } from '../../support/reflected.ts';
+
+const started: ReflectedServer[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((each) => each.stop()));
+});
+
+function reflected(...args: Parameters<typeof reflect>): ReflectedServer {
+  const made = reflect(...args);
+  started.push(made);
+  return made;
+}
+
+/** A reflector that has listed and watches since five seconds. */
+async function watching(): Promise<ReflectedServer> {
+  const made = reflected();
+  await made.clock.advance(5);
+  made.server.asked.splice(0);
+  return made;
+}
+
+describe('a reflector', () => {
+  it('lists page by page, watches from there, and says so once', async () => {
+    const { clock, server, held, stored, changes, reflector } = reflected();
+    expect(reflector.age).toBeUndefined();
+    await clock.advance(1);
+    expect(server.asked).toEqual(['list', 'next page', 'watch from 5']);
+    expect(held()).toEqual(stored());
+    expect(changes()).toBe(1);
+  });
+
+  it('follows creations, updates, deletions and objects that are made anew', async () => {
+    const { clock, server, held, stored, changes } = await watching();
+    server.put('e');
+    server.put('a', { changed: true });
+    server.remove('b');
+    server.remove('c');
+    server.put('c');
+    await clock.advance(0);
+    expect(held()).toEqual(stored());
+    expect(held()).toContain('c uid-6 10');
+    expect(changes()).toBe(6);
+    expect(server.asked).toEqual([]);
+  });
+
+  it('goes on where bookmarks have brought it, without a list, when the server ends the watch', async () => {
+    const { clock, server } = await watching();
+    server.compact();
+    await clock.advance(60);
+    server.end();
+    await clock.advance(1);
+    expect(server.asked).toEqual(['watch from 6']);
+  });
+
+  it('asks for five to ten minutes of watching', async () => {
+    const { clock, server } = await watching();
+    await clock.advance(449);
+    expect(server.asked).toHaveLength(1);
+  });
+
+  it.each<[string, (made: ReflectedServer) => void]>([
+    ['a reset', ({ server }) => server.reset()],
+    ['a stream that breaks off in an event', ({ server }) => server.truncate()],
+    ['an error event', ({ server }) => server.fail(500)],
+    ['an overloaded server', ({ server }) => server.fail(429)],
+  ])('goes on from the last event, without a list, after %s', async (_, hurt) => {
+    const made = await watching();
+    made.server.put('e');
+    await made.clock.advance(0);
+    hurt(made);
+    made.server.put('f');
+    await made.clock.advance(1);
+    expect(made.server.asked).toEqual(['watch from 6']);
+    expect(made.held()).toEqual(made.stored());
+    expect(made.failures).toHaveLength(1);
+  });
+
+  it.each<[string, (made: ReflectedServer) => void]>([
+    [
+      '410 as status',
+      ({ server }) => {
+        server.compact();
+        server.end();
+      },
+    ],
+    ['410 in the stream', ({ server }) => server.fail(410)],
+    [
+      'a version from before a restored backup',
+      ({ server }) =>
+        server.say(
+          JSON.stringify({
+            type: 'ERROR',
+            object: { kind: 'Status', code: 504, details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } },
+          }),
+        ),
+    ],
+    ['something that is no event', ({ server }) => server.say('hello')],
+    ['an event of an unknown type', ({ server }) => server.say('{"type":"CHANGED","object":{}}')],
+  ])('lists anew, and applies the difference, after %s', async (_, hurt) => {
+    const made = await watching();
+    hurt(made);
+    made.server.remove('a');
+    made.server.remove('b');
+    made.server.put('b');
+    await made.clock.advance(1);
+    expect(made.server.asked.filter((asked) => asked === 'list')).toHaveLength(1);
+    expect(made.held()).toEqual(made.stored());
+    expect(made.reflector.trouble).toBeUndefined();
+  });
+
+  it('does not wait after the first gap, and backs off when there is one after the other', async () => {
+    const { clock, server, failures } = await watching();
+    server.compact();
+    server.refuse(answer(410));
+    server.end();
+    await clock.advance(0.3);
+    expect(server.asked).toEqual(['watch from 5', 'list', 'next page', 'watch from 6']);
+    for (let round = 0; round < 20; round += 1) {
+      server.refuse(answer(410), answer(410), answer(410), answer(410), answer(410));
+    }
+    server.asked.splice(0);
+    server.end();
+    await clock.advance(60);
+    expect(server.asked.length).toBeLessThan(50);
+    expect(failures.length).toBeLessThan(20);
+  });
+
+  it('backs off from 0.5 s to 30 s with full jitter, and begins anew when all is well again', async () => {
+    const { clock, server } = reflected();
+    const times: number[] = [];
+    server.refuse(...Array.from({ length: 9 }, unreachable));
+    for (let tick = 0; tick < 800 && server.asked.length < 10; tick += 1) {
+      await clock.advance(tick === 0 ? 0 : 0.25);
+      times.push(...server.asked.slice(times.length).map(() => tick / 4));
+    }
+    const waits = times.slice(1, 9).map((time, index) => time - (times[index] ?? Number.NaN));
+    expect(waits).toEqual([0.25, 0.5, 1, 2, 4, 8, 15, 15]);
+  });
+
+  it.each([
+    [20, 20],
+    [86_400, 60],
+  ])('waits when the server asks for %s s, at most a minute', async (asked, waited) => {
+    const { clock, server } = await watching();
+    server.refuse(answer(429, asked));
+    server.end();
+    await clock.advance(waited - 0.1);
+    expect(server.asked).toEqual(['watch from 5']);
+    await clock.advance(0.5);
+    expect(server.asked).toEqual(['watch from 5', 'watch from 5']);
+  });
+
+  it('does not flood a server that ends every watch at once', async () => {
+    const { clock, server } = await watching();
+    for (let round = 0; round < 100; round += 1) {
+      server.put('a', { round });
+      server.end();
+      await clock.advance(0.1);
+    }
+    expect(server.asked.length).toBeLessThan(50);
+  });
+
+  it('takes a watch for dead that is silent for 90 s, and goes on from its last event', async () => {
+    const made = await watching();
+    made.server.stall();
+    made.server.put('e');
+    await made.clock.advance(84);
+    expect(made.server.asked).toEqual([]);
+    await made.clock.advance(2);
+    expect(made.server.asked).toEqual(['watch from 5']);
+    expect(made.failures).toMatchObject([{ kind: 'Timeout', message: expect.stringContaining('silent for 90 s') }]);
+    expect(made.held()).toEqual(made.stored());
+  });
+
+  it('ignores events that come twice, late or in another order', async () => {
+    const { clock, server, held, stored } = await watching();
+    server.delayNext();
+    server.put('e');
+    server.put('f');
+    server.put('e', { changed: true });
+    server.remove('f');
+    server.repeat(4);
+    server.repeat(3);
+    await clock.advance(0);
+    expect(held()).toEqual(stored());
+    server.end();
+    await clock.advance(1);
+    expect(server.asked).toEqual(['watch from 9']);
+  });
+
+  it('survives a listener that throws', async () => {
+    const { clock, server, reflector, failures } = await watching();
+    failures.push = () => {
+      throw new Error('mine');
+    };
+    server.put('x');
+    await clock.advance(0);
+    expect(reflector.entries.size).toBe(5);
+  });
+
+  it('ends while it watches, lists or waits', async () => {
+    const made = await watching();
+    await made.stop();
+    expect(made.failures).toEqual([]);
+    const waiting = reflected();
+    waiting.server.refuse(unreachable());
+    await waiting.clock.advance(0.1);
+    await waiting.stop();
+    const early = reflected();
+    await early.stop();
+    expect(early.failures).toEqual([]);
+  });
+});
+
+describe('an audit', () => {
+  it('finds after an hour what the watch did not tell, and puts it right', async () => {
+    const made = await watching();
+    made.server.dropNext();
+    made.server.put('ghost');
+    made.server.dropNext();
+    made.server.remove('a');
+    await made.clock.advance(3500);
+    expect(made.held()).not.toEqual(made.stored());
+    await made.clock.advance(700);
+    expect(made.held()).toEqual(made.stored());
+    expect(made.drifts).toEqual([{ added: 1, updated: 0, removed: 1 }]);
+    expect(made.server.asked.filter((asked) => asked.startsWith('list'))).toEqual(['list at 7']);
+  });
+
+  it('takes nothing for drift that changes while it lists', async () => {
+    const { clock, server, drifts, held, stored } = await watching();
+    for (let minute = 0; minute < 150; minute += 1) {
+      server.put(`n-${minute}`);
+      server.remove(`n-${minute - 3}`);
+      await clock.advance(60);
+    }
+    expect(server.asked.filter((asked) => asked.startsWith('list at'))).toHaveLength(2);
+    expect(drifts).toEqual([]);
+    expect(held()).toEqual(stored());
+  });
+
+  it('that fails is tried again later, and the watch goes on', async () => {
+    const { clock, server, failures } = reflected(undefined, () => 0.3);
+    await clock.advance(3899);
+    server.asked.splice(0);
+    server.refuse(answer(503));
+    await clock.advance(100);
+    expect(server.asked).toEqual(['list at 5', 'watch from 5']);
+    expect(failures).toHaveLength(1);
+    await clock.advance(700);
+    expect(server.asked.slice(2)).toEqual(['watch from 5', 'list at 5', 'next page', 'watch from 5']);
+  });
+
+  it('at a version that the server has forgotten becomes a list', async () => {
+    const { clock, server, held, stored, drifts } = reflected(undefined, () => 0.3);
+    await clock.advance(3700);
+    server.reset();
+    server.compact();
+    server.remove('a');
+    await clock.advance(2);
+    expect(server.asked.filter((asked) => asked === 'list')).toHaveLength(2);
+    expect([held(), drifts]).toEqual([stored(), []]);
+  });
+});
+
+describe('the content is', () => {
+  it('current as long as the watch is open, however quiet the cluster is', async () => {
+    const { clock, reflector } = await watching();
+    for (let minute = 0; minute < 120; minute += 1) {
+      await clock.advance(60);
+      expect(reflector.age).toBeLessThan(1);
+    }
+  });
+
+  it('as old as the break of the watch', async () => {
+    const { clock, server, reflector } = await watching();
+    await clock.advance(40);
+    server.refuse(...Array.from({ length: 50 }, unreachable));
+    server.reset();
+    await clock.advance(100);
+    expect(reflector.age).toBe(100);
+    expect(reflector.trouble).toBe('the connection broke');
+  });
+
+  it('as old as the last sign of life of a watch that fell silent', async () => {
+    const { clock, server, reflector } = await watching();
+    await clock.advance(56);
+    server.stall();
+    server.refuse(...Array.from({ length: 50 }, unreachable));
+    await clock.advance(88);
+    expect(reflector.age).toBe(0);
+    await clock.advance(4);
+    expect(reflector.age).toBe(93);
+  });
+
+  it('as old as before until a new watch has had two seconds to catch up', async () => {
+    const { clock, server, reflector } = await watching();
+    server.refuse(answer(429, 30));
+    server.reset();
+    await clock.advance(31.5);
+    expect(server.asked).toHaveLength(2);
+    expect(reflector.age).toBe(31.5);
+    await clock.advance(1);
+    expect(reflector.age).toBe(0);
+  });
+});
+
+describe('synced', () => {
+  it('resolves when the first list is in, and ever after', async () => {
+    const { clock, reflector } = reflected();
+    const { signal } = new AbortController();
+    const synced = reflector.synced(seconds(5), signal);
+    await clock.advance(0);
+    await expect(synced).resolves.toBeUndefined();
+    await expect(reflector.synced(seconds(0), signal)).resolves.toBeUndefined();
+  });
+
+  it('rejects at the deadline, with the resource and the last failure', async () => {
+    const { clock, server, reflector } = reflected();
+    server.refuse(...Array.from({ length: 50 }, () => answer(403)));
+    const synced = expect(reflector.synced(seconds(20), new AbortController().signal)).rejects.toThrow(
+      /^things could not be listed within 20 s: may not list things: code 403/,
+    );
+    await clock.advance(20);
+    await synced;
+  });
+
+  it('rejects when it is aborted', async () => {
+    const { clock, server, reflector } = reflected();
+    server.refuse(...Array.from({ length: 50 }, unreachable));
+    const controller = new AbortController();
+    const synced = expect(reflector.synced(seconds(20), controller.signal)).rejects.toThrow('enough');
+    await clock.advance(1);
+    controller.abort(new Error('enough'));
+    await synced;
+  });
+});
