@@ -1,9 +1,10 @@
+import { hash } from 'node:crypto';
 import type { SchedulingConstraints } from '../model/pod.ts';
 import { parseQuantity, type Quantity, type QuantityError } from '../model/quantity.ts';
 import type { Labels } from '../model/selector.ts';
 
 /**
- * Shares equal values within one snapshot: pods of one template have the same labels, requests and constraints, so that
+ * Shares equal values within one snapshot or cache: pods of one template have the same labels, requests and constraints, so that
  * 150,000 pods take the room of a few thousand, and verdicts can be memoised by identity.
  */
 export interface Interner {
@@ -17,29 +18,64 @@ export interface Interner {
   quantity(text: string): Quantity | QuantityError;
 }
 
-/** An empty interner. It keeps what it has seen until it is dropped, so make one per snapshot. */
+/** Most texts and quantities that are remembered; a cluster has a few thousand at a time. */
+const MAX_REMEMBERED = 100_000;
+
+/**
+ * An empty interner. It holds labels and constraints only while somebody else does, and keys as digests, so that it may live
+ * as long as a cache of a changing cluster.
+ */
 export function createInterner(): Interner {
-  const labels = new Map<string, Labels>();
+  const labels = createWeakTable<Labels>();
+  const byKey = createWeakTable<SchedulingConstraints>();
+  const byContent = createWeakTable<SchedulingConstraints>();
   const texts = new Map<string, string>();
-  const byKey = new Map<string, SchedulingConstraints>();
-  const byContent = new Map<string, SchedulingConstraints>();
   const quantities = new Map<string, Quantity | QuantityError>();
   return {
-    labels: (entries) => remember(labels, JSON.stringify(entries), () => new Map(entries)),
+    labels: (entries) => labels(JSON.stringify(entries), () => new Map(entries)),
     text: (text) => remember(texts, text, () => text),
     constraints: (key, make) =>
-      remember(byKey, key, () => {
+      byKey(key, () => {
         const constraints = make();
-        return remember(byContent, canonicalKey(constraints), () => constraints);
+        return byContent(canonicalKey(constraints), () => constraints);
       }),
     quantity: (text) => remember(quantities, text, () => parseQuantity(text)),
   };
+}
+
+/** Shares values by key as long as they are in use. */
+function createWeakTable<Value extends object>(): (key: string, make: () => Value) => Value {
+  const table = new Map<string, WeakRef<Value>>();
+  const unused = new FinalizationRegistry<string>((digest) => {
+    if (table.get(digest)?.deref() === undefined) {
+      table.delete(digest);
+    }
+  });
+  return (key, make) => {
+    const digest = digestOf(key);
+    const known = table.get(digest)?.deref();
+    if (known !== undefined) {
+      return known;
+    }
+    const value = make();
+    table.set(digest, new WeakRef(value));
+    unused.register(value, digest);
+    return value;
+  };
+}
+
+/** Short keys stand for themselves; of two long ones, nobody can make the same digest on purpose. */
+function digestOf(key: string): string {
+  return key.length <= 64 ? key : hash('sha256', key, 'base64');
 }
 
 function remember<Value>(table: Map<string, Value>, key: string, make: () => Value): Value {
   const known = table.get(key);
   if (known !== undefined) {
     return known;
+  }
+  if (table.size >= MAX_REMEMBERED) {
+    table.clear();
   }
   const value = make();
   table.set(key, value);
