@@ -4,10 +4,11 @@ import { assembleSnapshot } from './assemble.ts';
 import { createCollection } from './collection.ts';
 import { expandLists, isList, TAKEN_AT_ANNOTATION } from './expand.ts';
 import { createInterner } from './interner.ts';
-import { describe, isObject, type JsonObject, MalformedField, parseTimestamp } from './json.ts';
+import { describe, isObject, type JsonObject, parseTimestamp } from './json.ts';
 import { type SnapshotKind, snapshotKindOf } from './kinds.ts';
 import { nameForPeople } from './project/metadata.ts';
-import { project } from './project/project.ts';
+import type { Projected } from './project/project.ts';
+import { readObject } from './read-object.ts';
 
 /** Collects objects, page by page, without keeping the raw ones. */
 export interface SnapshotBuilder {
@@ -15,6 +16,8 @@ export interface SnapshotBuilder {
   add(object: unknown): void;
   /** Adds an object of this kind, whatever it names: the items of a list from the API server name none. */
   addAs(kind: SnapshotKind, object: unknown): void;
+  /** Adds what was made of an object before (see readObject); true when it replaces another of its name. */
+  addProjected(projected: Projected | string): boolean;
   /** Forgets all objects of this kind, to read them anew. */
   forget(kind: SnapshotKind): void;
   /** Says that the Metrics API is there, even if it has no samples. */
@@ -36,17 +39,17 @@ export function createSnapshotBuilder(): SnapshotBuilder {
   let annotated: EpochSeconds | undefined;
 
   function addAs(kind: SnapshotKind, object: unknown): void {
-    try {
-      const duplicate = collection.put(project(kind, object, interner));
-      if (duplicate) {
-        problems.add(`${kind} ${nameForPeople(object)}: there are several objects of this name: the last one counts`);
-      }
-    } catch (error) {
-      if (!(error instanceof MalformedField)) {
-        throw error;
-      }
-      problems.add(`${kind} ${nameForPeople(object)}: ${error.message}`);
+    if (addProjected(readObject(kind, object, interner))) {
+      problems.add(`${kind} ${nameForPeople(object)}: there are several objects of this name: the last one counts`);
     }
+  }
+
+  function addProjected(projected: Projected | string): boolean {
+    if (typeof projected !== 'string') {
+      return collection.put(projected);
+    }
+    problems.add(projected);
+    return false;
   }
 
   function addOne(object: unknown): void {
@@ -89,6 +92,7 @@ export function createSnapshotBuilder(): SnapshotBuilder {
       }
     },
     addAs,
+    addProjected,
     forget: collection.forget,
     noteMetricsServed: collection.noteMetricsServed,
     report: (problem) => problems.add(problem),

@@ -1,0 +1,132 @@
+import type { NodeInfo } from '../../model/node.ts';
+import type { ClusterSnapshot } from '../../model/snapshot.ts';
+import { type Seconds, seconds } from '../../model/units.ts';
+import { createInterner, type Interner } from '../../observe/interner.ts';
+import { compareText } from '../../observe/order.ts';
+import { nameForPeople } from '../../observe/project/metadata.ts';
+import type { Projected } from '../../observe/project/project.ts';
+import { readObject } from '../../observe/read-object.ts';
+import { createSnapshotBuilder } from '../../observe/snapshot-builder.ts';
+import type { ClusterReader } from '../../ports.ts';
+import type { ApiClient } from './client.ts';
+import { LISTED_SOURCES, listInto } from './cluster-reader.ts';
+import { StaleCacheError } from './freshness.ts';
+import { createLiveReads } from './live-reads.ts';
+import type { Diff } from './object-table.ts';
+import { Reflector, type ReflectorListener } from './reflector.ts';
+import { SNAPSHOT_SOURCES, type SnapshotSource } from './snapshot-sources.ts';
+
+/** Nothing is planned from a cache that has been cut off for longer (execution.md, stale cache). */
+const MAX_AGE: Seconds = seconds(60);
+
+/** Hears what happens to the caches; `resource` as in `pods` or `poddisruptionbudgets.policy`. */
+export interface CacheListener {
+  /** A list or a watch failed, or an object could not be read for a reason that is a bug. */
+  failed(resource: string, error: unknown): void;
+  /** An audit found `diff` objects wrong in the cache and put them right. */
+  drifted(resource: string, diff: Diff): void;
+}
+
+/** One cache, for metrics. */
+export interface CacheState {
+  readonly resource: string;
+  readonly objects: number;
+  /** Seconds since its content was last known to be current; undefined before the first list. */
+  readonly age: Seconds | undefined;
+}
+
+/** Caches of everything that a snapshot is made from and that can be watched. */
+export interface ClusterCache {
+  /**
+   * Makes snapshots from the caches, and of nodes; all other reads are live. `snapshot` and `nodes` reject with
+   * StaleCacheError when a cache is not filled or has been cut off for more than 60 s. `takenAt` is the server's time when
+   * usage and plans were listed, before the caches were looked at.
+   */
+  readonly reader: ClusterReader;
+  /** Fills the caches and keeps them current until aborted; then resolves. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Resolves when all caches are filled. Rejects with StaleCacheError after `span`, naming one and why. */
+  synced(span: Seconds, signal: AbortSignal): Promise<void>;
+  states(): readonly CacheState[];
+}
+
+type Cached = Reflector<Projected | string>;
+
+/** Empty caches; `run` fills them. */
+export function createClusterCache(client: ApiClient, listener: CacheListener): ClusterCache {
+  const interner = createInterner();
+  const all = SNAPSHOT_SOURCES.map((source) => reflect(client, source, interner, listener));
+  const nodes = all.filter((_, index) => SNAPSHOT_SOURCES[index]?.kind === 'Node');
+  return {
+    reader: {
+      ...createLiveReads(client),
+      snapshot: (signal) => snapshotOf(all, client, signal),
+      nodes: async () => nodesOf(nodes),
+    },
+    run: async (signal) => {
+      await Promise.all(all.map((cache) => cache.run(signal)));
+    },
+    synced: async (span, signal) => {
+      await Promise.all(all.map((cache) => cache.synced(span, signal)));
+    },
+    states: () => all.map(({ name, entries, age }) => ({ resource: name, objects: entries.size, age })),
+  };
+}
+
+function reflect(
+  client: ApiClient,
+  { kind, target, query }: SnapshotSource,
+  interner: Interner,
+  listener: CacheListener,
+): Cached {
+  const read = (object: unknown): Projected | string => {
+    try {
+      return readObject(kind, object, interner);
+    } catch (error) {
+      // A bug of ours must not end the watch of all other objects.
+      listener.failed(cache.name, error);
+      return `${kind} ${nameForPeople(object)}: cannot be read: ${error}`;
+    }
+  };
+  const heard: ReflectorListener = {
+    changed: () => undefined,
+    failed: (error) => listener.failed(cache.name, error),
+    drifted: (diff) => listener.drifted(cache.name, diff),
+  };
+  const cache: Cached = new Reflector(client, { target, query, metadataOnly: false, read }, heard);
+  return cache;
+}
+
+async function snapshotOf(caches: readonly Cached[], client: ApiClient, signal: AbortSignal): Promise<ClusterSnapshot> {
+  requireFresh(caches);
+  const builder = createSnapshotBuilder();
+  const takenAt = await listInto(builder, LISTED_SOURCES, client, signal);
+  requireFresh(caches);
+  for (const { entries } of caches) {
+    for (const { value } of entries.values()) {
+      builder.addProjected(value);
+    }
+  }
+  return builder.finish(takenAt);
+}
+
+function nodesOf(caches: readonly Cached[]): readonly NodeInfo[] {
+  requireFresh(caches);
+  return caches
+    .flatMap(({ entries }) => [...entries.values()])
+    .flatMap(({ value }) => (typeof value !== 'string' && value.table === 'nodes' ? [value.value] : []))
+    .sort((left, right) => compareText(left.name, right.name));
+}
+
+/** Throws StaleCacheError that names every cache that cannot be trusted, and why. */
+function requireFresh(caches: readonly Cached[]): void {
+  const stale = caches.filter(({ age }) => age === undefined || age > MAX_AGE);
+  if (stale.length > 0) {
+    throw new StaleCacheError(`the cluster is not known well enough: ${stale.map(describeStale).join('; ')}`);
+  }
+}
+
+function describeStale({ name, age, trouble }: Cached): string {
+  const state = age === undefined ? 'not listed yet' : `cut off for ${Math.round(age)} s`;
+  return trouble === undefined ? `${name} ${state}` : `${name} ${state} (${trouble})`;
+}

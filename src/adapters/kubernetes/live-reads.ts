@@ -1,0 +1,120 @@
+import type { NodeInfo } from '../../model/node.ts';
+import type { OwnerRef, PodInfo } from '../../model/pod.ts';
+import type { EpochSeconds } from '../../model/units.ts';
+import type { WorkloadInfo } from '../../model/workload.ts';
+import { createInterner } from '../../observe/interner.ts';
+import { isObject, MalformedField } from '../../observe/json.ts';
+import { nameForPeople } from '../../observe/project/metadata.ts';
+import { projectNode } from '../../observe/project/node.ts';
+import { projectPod } from '../../observe/project/pod.ts';
+import { projectWorkload, type WorkloadKind } from '../../observe/project/workload.ts';
+import type { ClusterReader, LivePod } from '../../ports.ts';
+import { ApiError, isApiError } from './api-error.ts';
+import type { ApiClient } from './client.ts';
+import { listObjects } from './list.ts';
+import { createOwnerSelectors } from './owner-selector.ts';
+import { RESOURCES, type ResourceRef } from './resource.ts';
+import { UNFINISHED } from './snapshot-sources.ts';
+
+/** Reads single objects, and those of one owner or node, as they are now: what is checked right before an eviction. */
+export function createLiveReads(client: ApiClient): Omit<ClusterReader, 'snapshot'> {
+  const selectors = createOwnerSelectors(client);
+  return {
+    pod: (ref, signal) => readPod(client, ref.namespace, ref.name, signal),
+    node: async (name, signal) => {
+      const { body } = await getIfThere(client, { ...RESOURCES.nodes, name }, signal);
+      return body === undefined ? undefined : parse(body, 'Node', toNode);
+    },
+    podsOnNode: async (name, signal) => {
+      const fieldSelector = `spec.nodeName=${name},${UNFINISHED}`;
+      return toPods(await listObjects(client, RESOURCES.pods, { fieldSelector }, signal));
+    },
+    podsOfOwner: async (namespace, owner, signal) => {
+      const labelSelector = await selectors.of(namespace, owner, signal);
+      const query: Record<string, string> = labelSelector === undefined ? {} : { labelSelector };
+      const pods = toPods(await listObjects(client, { ...RESOURCES.pods, namespace }, query, signal));
+      return pods.filter((pod) => pod.owner?.uid === owner.uid);
+    },
+    workload: (namespace, owner, signal) => readWorkload(client, namespace, owner, signal),
+    nodes: async (signal) => {
+      const objects = await listObjects(client, RESOURCES.nodes, {}, signal);
+      return objects
+        .map((object) => parse(object, 'Node', toNode))
+        .sort((left, right) => (left.name < right.name ? -1 : 1));
+    },
+  };
+}
+
+async function readPod(client: ApiClient, namespace: string, name: string, signal: AbortSignal): Promise<LivePod> {
+  const { body, serverTime } = await getIfThere(client, { ...RESOURCES.pods, namespace, name }, signal);
+  return { pod: body === undefined ? undefined : toPods([body])[0], serverTime };
+}
+
+const WORKLOADS: Readonly<Record<WorkloadKind, ResourceRef>> = {
+  Deployment: RESOURCES.deployments,
+  ReplicaSet: RESOURCES.replicaSets,
+  StatefulSet: RESOURCES.statefulSets,
+  DaemonSet: RESOURCES.daemonSets,
+  Job: RESOURCES.jobs,
+  ReplicationController: RESOURCES.replicationControllers,
+};
+
+async function readWorkload(
+  client: ApiClient,
+  namespace: string,
+  owner: OwnerRef,
+  signal: AbortSignal,
+): Promise<WorkloadInfo | undefined> {
+  const entry = Object.entries(WORKLOADS).find(([kind]) => kind === owner.kind);
+  if (entry === undefined) {
+    return undefined;
+  }
+  const { body } = await getIfThere(client, { ...entry[1], namespace, name: owner.name }, signal);
+  const workload =
+    body === undefined
+      ? undefined
+      : parse(body, owner.kind, (object) => projectWorkload(object, entry[0] as WorkloadKind));
+  return workload?.uid === owner.uid ? workload : undefined;
+}
+
+interface MaybeObject {
+  /** Undefined when there is none of that name. */
+  readonly body: unknown;
+  readonly serverTime: EpochSeconds;
+}
+
+async function getIfThere(client: ApiClient, target: ResourceRef, signal: AbortSignal): Promise<MaybeObject> {
+  try {
+    return await client.read({ verb: 'get', target }, signal);
+  } catch (error) {
+    if (isApiError(error, 'NotFound')) {
+      return { body: undefined, serverTime: error.serverTime ?? client.options.clock.now() };
+    }
+    throw error;
+  }
+}
+
+function toPods(objects: readonly unknown[]): readonly PodInfo[] {
+  const interner = createInterner();
+  return objects.map((object) => parse(object, 'Pod', (raw) => projectPod(raw, interner).pod));
+}
+
+function toNode(object: Readonly<Record<string, unknown>>): NodeInfo {
+  return projectNode(object, createInterner());
+}
+
+/** A single object that cannot be read is an error, unlike one of thousands. */
+function parse<Value>(
+  object: unknown,
+  kind: string,
+  project: (object: Readonly<Record<string, unknown>>) => Value,
+): Value {
+  try {
+    return project(isObject(object) ? object : {});
+  } catch (error) {
+    if (error instanceof MalformedField) {
+      throw new ApiError('BadAnswer', `${kind} ${nameForPeople(object)}: ${error.message}`, { cause: error });
+    }
+    throw error;
+  }
+}
