@@ -29,6 +29,7 @@ export function createInterner(): Interner {
   const labels = createWeakTable<Labels>();
   const byKey = createWeakTable<SchedulingConstraints>();
   const byContent = createWeakTable<SchedulingConstraints>();
+  const parts = createWeakTable<object>();
   const texts = new Map<string, string>();
   const quantities = new Map<string, Quantity | QuantityError>();
   return {
@@ -37,14 +38,35 @@ export function createInterner(): Interner {
     constraints: (key, make) =>
       byKey(key, () => {
         const constraints = make();
-        return byContent(canonicalKey(constraints), () => constraints);
+        return byContent(canonicalKey(constraints), () => shareParts(constraints, parts));
       }),
     quantity: (text) => remember(quantities, text, () => parseQuantity(text)),
   };
 }
 
+/** The constraints with those of their parts that others have too: each pod of a DaemonSet has a node affinity of its own. */
+function shareParts(constraints: SchedulingConstraints, parts: WeakTable<object>): SchedulingConstraints {
+  const share = <Part extends object>(part: Part, key: unknown = part): Part =>
+    parts(JSON.stringify(key), () => part) as Part;
+  const { requests } = constraints;
+  return {
+    ...constraints,
+    requests: share(requests, { ...requests, extended: [...requests.extended] }),
+    preferredNodeAffinity: share(constraints.preferredNodeAffinity),
+    tolerations: share(constraints.tolerations),
+    hostPorts: share(constraints.hostPorts),
+    podAffinity: share(constraints.podAffinity),
+    podAntiAffinity: share(constraints.podAntiAffinity),
+    preferredPodAffinity: share(constraints.preferredPodAffinity),
+    spread: share(constraints.spread),
+    images: share(constraints.images),
+  };
+}
+
+type WeakTable<Value> = (key: string, make: () => Value) => Value;
+
 /** Shares values by key as long as they are in use. */
-function createWeakTable<Value extends object>(): (key: string, make: () => Value) => Value {
+function createWeakTable<Value extends object>(): WeakTable<Value> {
   const table = new Map<string, WeakRef<Value>>();
   const unused = new FinalizationRegistry<string>((digest) => {
     if (table.get(digest)?.deref() === undefined) {

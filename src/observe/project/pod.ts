@@ -1,4 +1,4 @@
-import type { PodInfo, PodPhase } from '../../model/pod.ts';
+import type { OwnerRef, PodInfo, PodPhase } from '../../model/pod.ts';
 import type { Labels } from '../../model/selector.ts';
 import type { Interner } from '../interner.ts';
 import { describe, integerAt, type JsonObject, MalformedField, objectAt, textAt, textEntriesAt } from '../json.ts';
@@ -47,13 +47,13 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
   const status = objectAt(object, 'status', '') ?? {};
   const labels = interner.labels(textEntriesAt(metadata.object, 'labels', 'metadata'));
   const annotations = new Map(textEntriesAt(metadata.object, 'annotations', 'metadata'));
-  const owner = readController(metadata);
-  const nodeName = textAt(spec, 'nodeName', 'spec') || undefined;
+  const owner = internOwner(readController(metadata), interner);
+  const nodeName = interner.text(textAt(spec, 'nodeName', 'spec') ?? '') || undefined;
   const ready = readReady(metadata, nodeName, status);
   const volumes = readVolumes(spec, metadata.name, interner);
   const priority = integerAt(spec, 'priority', 'spec');
   const pod: PodInfo = {
-    namespace: metadata.namespace,
+    namespace: interner.text(metadata.namespace),
     name: metadata.name,
     uid: metadata.uid,
     labels,
@@ -74,6 +74,10 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
     constraints: readConstraints({ spec, status, labels, unsupportedVolumes: volumes.unsupported }, interner),
   };
   return { pod, priorityUnknown: priority === undefined, claimsWithoutClass: volumes.claimsWithoutClass };
+}
+
+function internOwner(owner: OwnerRef | undefined, { text }: Interner): OwnerRef | undefined {
+  return owner && { kind: text(owner.kind), name: text(owner.name), uid: text(owner.uid) };
 }
 
 /** The pod is the shadow of one that a kubelet runs from a file or a URL, or is such a pod itself. */
