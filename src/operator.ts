@@ -2,6 +2,7 @@ import { type Logger, pino } from 'pino';
 import { collectDefaultMetrics } from 'prom-client';
 import { type Endpoints, serve } from './adapters/http/serve.ts';
 import { systemClock } from './adapters/system-clock.ts';
+import { type RunningCache, startCache } from './cli/cache.ts';
 import { type Cluster, type ClusterFlags, connect } from './cli/cluster.ts';
 import { type Election, type ElectionFlags, openElection } from './cli/election.ts';
 import { Failure } from './cli/failure.ts';
@@ -51,11 +52,13 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
   });
   const server = await serve(address.host, address.port, endpoints(operator, election));
   log.info({ httpPort: server.port, apiServer: cluster.url, node: process.version }, 'operator started');
+  const cache = startCache(cluster, operator.metrics, log, signal);
   try {
-    await lead(operator, cluster, election, signal);
+    await lead(operator, cluster, cache, election, signal);
   } catch (error) {
     throw explained(error, flags);
   } finally {
+    await cache.stop();
     await server.close();
     await Promise.all([cluster.close(), election?.close()]);
     log.info('operator stopped');
@@ -66,6 +69,7 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
 async function lead(
   operator: Operator,
   cluster: Cluster,
+  cache: RunningCache,
   election: Election | undefined,
   signal: AbortSignal,
 ): Promise<void> {
@@ -76,8 +80,12 @@ async function lead(
       operator.lastPass = systemClock.monotonic();
     },
   };
-  const ports = { ...cluster, telemetry: metrics.telemetry, runFailed: metrics.runFailed, clock: systemClock, log };
-  const work = (leaderEpoch: number | undefined, own: AbortSignal) => runLoop({ ...ports, leaderEpoch }, settings, own);
+  const { telemetry, runFailed } = metrics;
+  const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, clock: systemClock, log };
+  const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
+    await cache.ready;
+    await runLoop({ ...ports, leaderEpoch }, settings, own);
+  };
   metrics.leads(election === undefined);
   await (election === undefined ? work(undefined, signal) : election.elector.run(work, signal));
 }

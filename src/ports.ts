@@ -18,9 +18,12 @@ export interface Clock {
   sleep(span: Seconds, signal: AbortSignal): Promise<void>;
 }
 
-/** Reads the cluster. Every method rejects with an ApiError when the server cannot be read. */
+/**
+ * Reads the cluster. Every method rejects with an ApiError when the server cannot be read; `snapshot` and `nodes` with a
+ * StaleCacheError when they come from caches that are not filled, or were cut off for too long.
+ */
 export interface ClusterReader {
-  /** Everything that a plan needs, read page by page; `takenAt` is the server's time when the reading began. */
+  /** Everything that a plan needs, listed page by page or from caches; `takenAt` is the server's time when that began. */
   snapshot(signal: AbortSignal): Promise<ClusterSnapshot>;
   /** One pod and the server's time of the answer; `pod` undefined when there is none of that name. */
   pod(ref: Pick<PodRef, 'namespace' | 'name'>, signal: AbortSignal): Promise<LivePod>;

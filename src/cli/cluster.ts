@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { isApiError } from '../adapters/kubernetes/api-error.ts';
 import { applyResource } from '../adapters/kubernetes/apply.ts';
 import { ApiClient } from '../adapters/kubernetes/client.ts';
+import { type CacheListener, type ClusterCache, createClusterCache } from '../adapters/kubernetes/cluster-cache.ts';
 import { createClusterReader } from '../adapters/kubernetes/cluster-reader.ts';
 import { connect as openConnection } from '../adapters/kubernetes/connect.ts';
 import { createEventSink } from '../adapters/kubernetes/events.ts';
@@ -36,7 +37,10 @@ export interface ClusterHooks {
 /** Every port, on one cluster. */
 export interface Cluster {
   readonly url: string;
+  /** Lists everything for each snapshot: for a single one. */
   readonly reader: ClusterReader;
+  /** Empty caches, for many snapshots. */
+  cache(listener: CacheListener): ClusterCache;
   readonly evictor: Evictor;
   readonly steering: Steering;
   readonly plans: PlanStore;
@@ -69,6 +73,7 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
   return {
     url: connection.server,
     reader: createClusterReader(client),
+    cache: (listener) => createClusterCache(client, listener),
     evictor: createEvictor(client),
     steering: createSteering(client, warn),
     plans: createPlanStore(client),

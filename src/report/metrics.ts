@@ -13,6 +13,19 @@ export interface Metrics {
   runFailed(): void;
   /** Whether this replica leads from now on. */
   leads(leading: boolean): void;
+  /** Shows the caches as `states` tells of them whenever metrics are read. */
+  showCaches(states: () => readonly CacheFigures[]): void;
+  /** An audit put `objects` of a cache right. */
+  cacheDrifted(resource: string, objects: number): void;
+}
+
+/** What is shown of one cache. */
+export interface CacheFigures {
+  /** `pods`, or `poddisruptionbudgets.policy`. */
+  readonly resource: string;
+  readonly objects: number;
+  /** Seconds since it was last known to be current; undefined before it is filled. */
+  readonly age: number | undefined;
 }
 
 /** Registers all metrics: base units, no pod, node or uid labels (Prometheus naming). */
@@ -47,6 +60,48 @@ export function createMetrics(version: string): Metrics {
     apiRequest: (verb, code) => apiRequests.inc({ verb, code }),
     runFailed: () => failures.inc(),
     leads: (leading) => leader.set(leading ? 1 : 0),
+    ...cacheMetrics(registers),
+  };
+}
+
+function cacheMetrics(registers: Registry[]): Pick<Metrics, 'showCaches' | 'cacheDrifted'> {
+  let states: () => readonly CacheFigures[] = () => [];
+  const labelNames = ['resource'];
+  new Gauge({
+    name: 'evenkeel_cache_objects',
+    help: 'Objects in a cache of the API server.',
+    labelNames,
+    registers,
+    collect() {
+      for (const { resource, objects } of states()) {
+        this.set({ resource }, objects);
+      }
+    },
+  });
+  new Gauge({
+    name: 'evenkeel_cache_age_seconds',
+    help: 'Time since a cache was last known to be current; 0 while its watch is open. No value before the first list.',
+    labelNames,
+    registers,
+    collect() {
+      for (const { resource, age } of states()) {
+        if (age !== undefined) {
+          this.set({ resource }, age);
+        }
+      }
+    },
+  });
+  const drift = new Counter({
+    name: 'evenkeel_cache_drift_total',
+    help: 'Objects that an audit found wrong in a cache and put right.',
+    labelNames,
+    registers,
+  });
+  return {
+    showCaches(source) {
+      states = source;
+    },
+    cacheDrifted: (resource, objects) => drift.inc({ resource }, objects),
   };
 }
 

@@ -4,12 +4,12 @@ export const NAMESPACE = 'shop';
 
 /** What the adapters need, rule by rule; the test fails when a rule is missing. */
 export const NEEDED_RULES: readonly object[] = [
-  rule('', ['nodes', 'pods', 'namespaces', 'replicationcontrollers'], ['get', 'list']),
-  rule('', ['persistentvolumes', 'persistentvolumeclaims'], ['list']),
-  rule('storage.k8s.io', ['storageclasses', 'csinodes', 'csidrivers'], ['list']),
-  rule('apps', ['deployments', 'replicasets', 'statefulsets', 'daemonsets'], ['get', 'list']),
-  rule('batch', ['jobs'], ['get', 'list']),
-  rule('policy', ['poddisruptionbudgets'], ['list']),
+  rule('', ['nodes', 'pods', 'namespaces', 'replicationcontrollers'], ['get', 'list', 'watch']),
+  rule('', ['persistentvolumes', 'persistentvolumeclaims'], ['list', 'watch']),
+  rule('storage.k8s.io', ['storageclasses', 'csinodes', 'csidrivers'], ['list', 'watch']),
+  rule('apps', ['deployments', 'replicasets', 'statefulsets', 'daemonsets'], ['get', 'list', 'watch']),
+  rule('batch', ['jobs'], ['get', 'list', 'watch']),
+  rule('policy', ['poddisruptionbudgets'], ['list', 'watch']),
   rule('metrics.k8s.io', ['nodes', 'pods'], ['list']),
   rule('evenkeel.dev', ['rebalancepolicies'], ['list', 'watch']),
   rule('evenkeel.dev', ['rebalancepolicies/status', 'rebalanceplans/status'], ['patch']),

@@ -213,13 +213,16 @@ describe('policyStatus', () => {
 });
 
 describe('createMetrics', () => {
-  const { registry, telemetry, apiRequest, runFailed, leads } = createMetrics('1.2.3');
+  const { registry, telemetry, apiRequest, runFailed, showCaches, cacheDrifted, leads } = createMetrics('1.2.3');
 
   it('names everything evenkeel_*, in base units, counters _total, and never by pod, node or uid', async () => {
     const all = await registry.getMetricsAsJSON();
     expect(all.map(({ name }) => name).sort()).toEqual([
       'evenkeel_api_requests_total',
       'evenkeel_build_info',
+      'evenkeel_cache_age_seconds',
+      'evenkeel_cache_drift_total',
+      'evenkeel_cache_objects',
       'evenkeel_imbalance_ratio',
       'evenkeel_leader',
       'evenkeel_metrics_age_seconds',
@@ -244,6 +247,11 @@ describe('createMetrics', () => {
     apiRequest('GET', 'timeout');
     runFailed();
     leads(true);
+    showCaches(() => [
+      { resource: 'pods', objects: 7, age: 0 },
+      { resource: 'nodes', objects: 0, age: undefined },
+    ]);
+    cacheDrifted('pods', 2);
     const text = await registry.metrics();
     for (const line of [
       'evenkeel_build_info{version="1.2.3"',
@@ -254,11 +262,15 @@ describe('createMetrics', () => {
       'evenkeel_api_requests_total{verb="GET",code="timeout"} 1',
       'evenkeel_run_failures_total 1',
       'evenkeel_leader 1',
+      'evenkeel_cache_objects{resource="pods"} 7',
+      'evenkeel_cache_age_seconds{resource="pods"} 0',
+      'evenkeel_cache_drift_total{resource="pods"} 2',
       'evenkeel_metrics_coverage_ratio 1',
       'evenkeel_imbalance_ratio{resource="cpu",phase="before"} 0.2',
       'evenkeel_move_duration_seconds_count 0',
     ]) {
       expect(text).toContain(line);
     }
+    expect(text).not.toContain('evenkeel_cache_age_seconds{resource="nodes"}');
   });
 });

@@ -1,0 +1,258 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  type CacheListener,
+  type ClusterCache,
+  createClusterCache,
+} from '../../src/adapters/kubernetes/cluster-cache.ts';
+import { createClusterReader } from '../../src/adapters/kubernetes/cluster-reader.ts';
+import { pathOf } from '../../src/adapters/kubernetes/resource.ts';
+import { HISTORY_SOURCE, METRICS_SOURCES, SNAPSHOT_SOURCES } from '../../src/adapters/kubernetes/snapshot-sources.ts';
+import { systemClock } from '../../src/adapters/system-clock.ts';
+import { seconds } from '../../src/model/units.ts';
+import { plan } from '../../src/plan/planner.ts';
+import { someOptions } from '../support/builders.ts';
+import { RAW_OTHERS, rawPods } from '../unit/adapters/raw-objects.ts';
+import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from '../unit/observe/objects.ts';
+import { clientOf, type Handler, json, listOf, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
+
+const SOURCES = [...SNAPSHOT_SOURCES, ...METRICS_SOURCES, HISTORY_SOURCE];
+const PATHS: ReadonlyMap<unknown, string> = new Map(SOURCES.map(({ kind, target }) => [kind, pathOf(target)]));
+const DATE = { date: 'Thu, 01 Jan 2026 10:00:30 GMT' };
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) {
+    await cleanup();
+  }
+});
+
+async function soon(goal: string, missing: () => Promise<string | undefined>): Promise<void> {
+  await vi.waitFor(async () => expect(await missing(), goal).toBeUndefined(), { timeout: 20_000, interval: 20 });
+}
+
+type Watcher = (line: string) => void;
+
+/** An API server that keeps objects of all kinds, lists them and tells changes to those who watch. */
+async function startWorld(objects: readonly Raw[], overrides: Readonly<Record<string, Handler>> = {}) {
+  const stored = new Map<string, Map<string, Raw>>();
+  const watchers = new Map<string, Set<Watcher>>();
+  let revision = 100;
+
+  function change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Raw): void {
+    revision += 1;
+    const path = PATHS.get(object['kind']) ?? '';
+    const meta = (object['metadata'] ?? {}) as Raw;
+    const changed = { ...object, metadata: { ...meta, resourceVersion: String(revision) } };
+    const name = `${meta['namespace']}/${meta['name']}`;
+    const all = stored.get(path) ?? new Map<string, Raw>();
+    stored.set(path, all);
+    all.delete(name);
+    if (type !== 'DELETED') {
+      all.set(name, changed);
+    }
+    for (const tell of watchers.get(path) ?? []) {
+      tell(JSON.stringify({ type, object: changed }));
+    }
+  }
+
+  const answer: Handler = (seen, response, socket) => {
+    const override = overrides[seen.path];
+    if (override !== undefined) {
+      override(seen, response, socket);
+    } else if (seen.query.has('watch')) {
+      response.writeHead(200).flushHeaders();
+      const tell: Watcher = (line) => void response.write(`${line}\n`);
+      watchers.set(seen.path, (watchers.get(seen.path) ?? new Set()).add(tell));
+      response.on('close', () => watchers.get(seen.path)?.delete(tell));
+    } else {
+      const items = [...(stored.get(seen.path)?.values() ?? [])];
+      json(listOf(items, { resourceVersion: String(revision) }), 200, DATE)(seen, response, socket);
+    }
+  };
+  for (const object of objects) {
+    change('ADDED', object);
+  }
+  const server = await startFakeApiServer(answer);
+  cleanups.push(() => server.stop());
+  return { server, change, watching: () => [...watchers.values()].filter(({ size }) => size > 0).length };
+}
+
+/** A cache of such a server, all of its watches open, and the reader that lists. */
+async function startCache(objects: readonly Raw[], overrides: Readonly<Record<string, Handler>> = {}) {
+  const world = await startWorld(objects, overrides);
+  const client = clientOf(world.server.url, { clock: systemClock, attempts: 1 });
+  const failures: string[] = [];
+  const listener: CacheListener = {
+    failed: (resource, error) => failures.push(`${resource}: ${error instanceof Error ? error.message : error}`),
+    drifted: () => undefined,
+  };
+  const cache = createClusterCache(client, listener);
+  const controller = new AbortController();
+  const running = cache.run(controller.signal);
+  cleanups.push(async () => {
+    controller.abort();
+    await running;
+    await client.close();
+  });
+  return { ...world, cache, failures, lister: createClusterReader(client) };
+}
+
+async function synced(objects: readonly Raw[], overrides: Readonly<Record<string, Handler>> = {}) {
+  const started = await startCache(objects, overrides);
+  await started.cache.synced(seconds(20), NEVER);
+  await soon('watches', async () => (started.watching() === SNAPSHOT_SOURCES.length ? undefined : 'too few'));
+  return started;
+}
+
+const usage = (kind: string, name: string, cpu: string): Raw => ({
+  apiVersion: 'metrics.k8s.io/v1beta1',
+  kind,
+  metadata: { name, ...(kind === 'PodMetrics' ? { namespace: 'shop' } : {}) },
+  timestamp: '2026-01-01T10:00:20Z',
+  window: '15s',
+  ...(kind === 'PodMetrics' ? { containers: [{ usage: { cpu, memory: '1Gi' } }] } : { usage: { cpu, memory: '1Gi' } }),
+});
+
+/** Six pods on node `a`, none on `b`, and everything else that a snapshot is made from. */
+const CLUSTER: readonly Raw[] = [
+  aRawNode('a'),
+  aRawNode('b'),
+  usage('NodeMetrics', 'a', '3600m'),
+  usage('NodeMetrics', 'b', '100m'),
+  ...[1, 2, 3, 4, 5, 6].flatMap((index) => [aRawPod(`web-${index}`), usage('PodMetrics', `web-${index}`, '600m')]),
+  aRawPod('broken', { spec: { nodeName: 7 } }),
+  { apiVersion: 'v1', kind: 'Pod', metadata: {} },
+  { ...aRawReplicaSet('web'), spec: { replicas: 6 }, status: { replicas: 6, readyReplicas: 6, availableReplicas: 6 } },
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', uid: 'ns' } },
+  ...(RAW_OTHERS as readonly Raw[]).filter(
+    ({ kind }) => PATHS.has(kind) && !['Node', 'NodeMetrics', 'PodMetrics'].includes(String(kind)),
+  ),
+];
+
+async function expectEqual({ cache, lister }: { cache: ClusterCache; lister: ReturnType<typeof createClusterReader> }) {
+  const [cached, listed] = [await cache.reader.snapshot(NEVER), await lister.snapshot(NEVER)];
+  expect(cached).toEqual(listed);
+  const options = someOptions();
+  expect(plan(cached, options).hash).toBe(plan(listed, options).hash);
+  expect(await cache.reader.nodes(NEVER)).toEqual(cached.nodes.length === 0 ? [] : await lister.nodes(NEVER));
+  return { snapshot: cached, moves: plan(cached, options).moves };
+}
+
+describe('a snapshot from caches', () => {
+  it('is the one that a list gives, and comes to the same plan', async () => {
+    const { snapshot, moves } = await expectEqual(await synced(CLUSTER));
+    expect(moves.length).toBeGreaterThan(0);
+    expect(snapshot.pods.length).toBeGreaterThan(5);
+    expect(snapshot.problems.filter((problem) => problem.startsWith('Pod '))).toEqual([
+      expect.stringContaining('Pod (without a name): '),
+      expect.stringContaining('Pod shop/broken: spec.nodeName'),
+    ]);
+    expect(snapshot.takenAt).toBe(Date.parse(DATE.date) / 1000);
+  });
+
+  it('lists nothing but usage and plans', async () => {
+    const started = await synced(CLUSTER);
+    const before = started.server.seen.length;
+    await started.cache.reader.snapshot(NEVER);
+    expect(
+      started.server.seen
+        .slice(before)
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual([...METRICS_SOURCES, HISTORY_SOURCE].map(({ target }) => pathOf(target)).sort());
+  });
+
+  it('is the one that a list gives after changes', async () => {
+    const started = await synced(CLUSTER);
+    const settled = async (pods: number) => {
+      await soon('events', async () => {
+        const snapshot = await started.cache.reader.snapshot(NEVER);
+        return snapshot.pods.length === pods && snapshot.pods.some(({ uid }) => uid === 'anew') ? undefined : 'missing';
+      });
+      return expectEqual(started);
+    };
+    const { snapshot } = await expectEqual(started);
+    started.change('MODIFIED', aRawPod('broken'));
+    started.change('MODIFIED', aRawPod('web-2', { spec: { nodeName: {} } }));
+    started.change('DELETED', aRawPod('web-3'));
+    started.change('DELETED', aRawPod('web-4'));
+    started.change('ADDED', aRawPod('web-4', { metadata: { namespace: 'shop', name: 'web-4', uid: 'anew' } }));
+    const after = await settled(snapshot.pods.length - 1);
+    expect(after.snapshot.problems).not.toEqual(snapshot.problems);
+  });
+
+  it('is the one that a list gives for pods of all sorts', { timeout: 120_000 }, async () => {
+    const sample = fc.sample(fc.array(rawPods as fc.Arbitrary<Raw>, { maxLength: 20 }), 15);
+    for (const pods of sample) {
+      const named = pods.map((pod, index): Raw => {
+        const metadata = { ...(pod['metadata'] as Raw), name: `pod-${index}`, uid: `pod-${index}` };
+        return { ...pod, apiVersion: 'v1', kind: 'Pod', metadata };
+      });
+      await expectEqual(await synced([...named, aRawNode('a')]));
+    }
+  });
+
+  it.each<[string, Handler, string]>([
+    ['is not installed', (_, response) => response.writeHead(404, DATE).end('not found'), 'install metrics-server'],
+    ['does not answer', status(503, {}, 503, DATE), '503'],
+  ])('says so and knows the time when the Metrics API %s', async (_, handler, problem) => {
+    const paths = Object.fromEntries(METRICS_SOURCES.map(({ target }) => [pathOf(target), handler]));
+    const plans = { [pathOf(HISTORY_SOURCE.target)]: status(403, {}, 403, DATE) };
+    const { cache } = await synced(CLUSTER, { ...paths, ...plans });
+    const snapshot = await cache.reader.snapshot(NEVER);
+    expect(snapshot.problems).toContainEqual(expect.stringContaining(problem));
+    expect([snapshot.usage, snapshot.takenAt]).toEqual([undefined, Date.parse(DATE.date) / 1000]);
+  });
+});
+
+describe('without a filled cache', () => {
+  const forbidden = { '/api/v1/nodes': status(403, { message: 'nodes is forbidden' }) };
+
+  it('there is no snapshot and there are no nodes, and it is said why', async () => {
+    const { cache, failures } = await startCache(CLUSTER, forbidden);
+    const rejected = {
+      name: 'StaleCacheError',
+      message: expect.stringMatching(/^nodes could not be listed within 1 s: may not list nodes/),
+    };
+    await expect(cache.synced(seconds(1), NEVER)).rejects.toMatchObject(rejected);
+    const stale =
+      /^the cluster is not known well enough: nodes not listed yet \(may not list nodes: nodes is forbidden: grant the verb list/;
+    await expect(cache.reader.snapshot(NEVER)).rejects.toThrow(stale);
+    await expect(cache.reader.nodes(NEVER)).rejects.toThrow(stale);
+    expect(failures[0]).toContain('nodes: may not list nodes');
+    expect(cache.states().find(({ resource }) => resource === 'nodes')).toEqual({
+      resource: 'nodes',
+      objects: 0,
+      age: undefined,
+    });
+    expect(cache.states().find(({ resource }) => resource === 'pods')).toMatchObject({ age: expect.any(Number) });
+  });
+
+  it('single objects are read all the same', async () => {
+    const one = { '/api/v1/namespaces/shop/pods/web-1': json(aRawPod('web-1')) };
+    const { cache } = await startCache(CLUSTER, { ...forbidden, ...one });
+    expect((await cache.reader.pod({ namespace: 'shop', name: 'web-1' }, NEVER)).pod?.uid).toBe('pod-web-1');
+  });
+});
+
+it('a cache that was cut off for more than 60 s is not planned from', async () => {
+  let skew = 0;
+  const clock = { ...systemClock, monotonic: () => seconds(systemClock.monotonic() + skew) };
+  const world = await startWorld(CLUSTER);
+  const client = clientOf(world.server.url, { clock, attempts: 1 });
+  const broken = new Set<string>();
+  const failed = (resource: string) => void broken.add(resource);
+  const cache = createClusterCache(client, { failed, drifted: () => undefined });
+  const controller = new AbortController();
+  const running = cache.run(controller.signal);
+  await cache.synced(seconds(20), NEVER);
+  await cache.reader.snapshot(NEVER);
+  await world.server.stop();
+  await soon('the break', async () => (broken.size === SNAPSHOT_SOURCES.length ? undefined : 'open'));
+  skew = 61;
+  await expect(cache.reader.snapshot(NEVER)).rejects.toThrow(/pods cut off for 6\d s \(/);
+  controller.abort();
+  await running;
+  await client.close();
+});
