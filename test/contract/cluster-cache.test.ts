@@ -125,8 +125,16 @@ const CLUSTER: readonly Raw[] = [
   { apiVersion: 'v1', kind: 'Pod', metadata: {} },
   { ...aRawReplicaSet('web'), spec: { replicas: 6 }, status: { replicas: 6, readyReplicas: 6, availableReplicas: 6 } },
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', uid: 'ns' } },
+  {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'web', namespace: 'shop', uid: 'pdb' },
+    spec: { maxUnavailable: 3, selector: { matchLabels: { app: 'web' } } },
+    status: { disruptionsAllowed: 3 },
+  },
   ...(RAW_OTHERS as readonly Raw[]).filter(
-    ({ kind }) => PATHS.has(kind) && !['Node', 'NodeMetrics', 'PodMetrics'].includes(String(kind)),
+    ({ kind }) =>
+      PATHS.has(kind) && !['Node', 'NodeMetrics', 'PodMetrics', 'PodDisruptionBudget'].includes(String(kind)),
   ),
 ];
 
