@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { ApiClient } from '../../src/adapters/kubernetes/client.ts';
 import { type ClusterCache, createClusterCache } from '../../src/adapters/kubernetes/cluster-cache.ts';
@@ -74,7 +73,7 @@ async function idle(): Promise<readonly string[]> {
 }
 
 async function startServer(): Promise<{ readonly child: ChildProcess; readonly url: string }> {
-  const child = fork(join(import.meta.dirname, 'list-server.ts'), { execArgv: [] });
+  const child = fork(new URL('./list-server.ts', import.meta.url), { execArgv: [] });
   const [url] = await once(child, 'message');
   return { child, url: String(url) };
 }
