@@ -44,6 +44,8 @@ export interface FakeWatchServer {
   say(...lines: readonly string[]): void;
   /** Sends the last `count` events again. */
   repeat(count: number): void;
+  /** Sends one event again, the one of `back` events ago. */
+  replay(back: number): void;
   /** Loses the next event. */
   dropNext(): void;
   /** Sends the next event after the one that follows it. */
@@ -282,6 +284,12 @@ export function fakeWatchServer(clock: ManualClock, random: () => number = () =>
     repeat(count) {
       for (const { line } of log.slice(-count)) {
         broadcast(JSON.stringify(line));
+      }
+    },
+    replay(back) {
+      const old = log.at(-1 - back);
+      if (old !== undefined) {
+        broadcast(JSON.stringify(old.line));
       }
     },
     dropNext() {
