@@ -11,17 +11,14 @@ const PATIENCE = seconds(10);
 /** Caches that are being kept current. */
 export interface RunningCache {
   readonly reader: ClusterReader;
+  /** Resolves when the caches are filled, or 10 s after the start; never rejects. */
+  readonly ready: Promise<void>;
   /** Ends all watches. A second call does nothing. */
   stop(): Promise<void>;
 }
 
-/** Fills caches of the cluster and keeps them current until aborted or stopped. Resolves when they are filled, or after 10 s. */
-export async function startCache(
-  cluster: Cluster,
-  metrics: Metrics,
-  log: Logger,
-  signal: AbortSignal,
-): Promise<RunningCache> {
+/** Fills caches of the cluster and keeps them current until aborted or stopped. A replica that waits to lead has them too. */
+export function startCache(cluster: Cluster, metrics: Metrics, log: Logger, signal: AbortSignal): RunningCache {
   const cache = cluster.cache({
     failed: (resource, err) => log.warn({ resource, err }, 'list or watch failed'),
     drifted(resource, diff) {
@@ -32,9 +29,9 @@ export async function startCache(
   metrics.showCaches(cache.states);
   const stopping = new AbortController();
   const running = cache.run(AbortSignal.any([signal, stopping.signal]));
-  await waitUntilSynced(cache, log, signal);
   return {
     reader: cache.reader,
+    ready: waitUntilSynced(cache, log, signal),
     stop: () => {
       stopping.abort();
       return running;
