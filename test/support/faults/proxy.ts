@@ -1,0 +1,223 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Agent, createServer, request } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { kubeconfig } from '../../control-plane/kubeconfig.ts';
+import { createAuthority } from '../../control-plane/pki.ts';
+import { createRandom, type Random } from '../random.ts';
+import { chooseFault, FAULT_KINDS, type FaultKind, isMetricsFault } from './kinds.ts';
+import { spoilMetrics } from './spoil-metrics.ts';
+import { GONE_EVENT, spoilWatch } from './spoil-watch.ts';
+
+/** Sits between a client and an API server, and spoils requests by seed. */
+export interface FaultProxy {
+  /** Path of a kubeconfig with the credentials of the given one, through this proxy. */
+  readonly kubeconfig: string;
+  /** How often each fault was injected. */
+  readonly injected: ReadonlyMap<FaultKind, number>;
+  /** Share of requests that are spoiled from now on, in [0, 1], and how. */
+  spoil(rate: number, kinds?: readonly FaultKind[]): void;
+  /** Breaks all connections, and those to come, until it is healed. */
+  partition(isBroken: boolean): void;
+  /** Ends it; a second call does nothing. */
+  stop(): Promise<void>;
+}
+
+/** What a proxy is made of. */
+export interface FaultProxyOptions {
+  /** Path of a kubeconfig as `ControlPlane.kubeconfigFor` writes it, with a token. */
+  readonly upstream: string;
+  readonly seed: number;
+}
+
+interface Upstream {
+  readonly url: URL;
+  readonly ca: string;
+  readonly token: string;
+}
+
+/** Starts a proxy on a free port of 127.0.0.1 that spoils nothing yet. */
+export async function startFaultProxy({ upstream: file, seed }: FaultProxyOptions): Promise<FaultProxy> {
+  const upstream = readUpstream(file);
+  const random = createRandom(seed);
+  const injected = new Map<FaultKind, number>();
+  const agent = new Agent({ ca: upstream.ca, keepAlive: true });
+  let plan = { rate: 0, kinds: new Set<FaultKind>(FAULT_KINDS) };
+  let isBroken = false;
+  const authority = createAuthority('fault proxy');
+  const { key, certificate } = authority.serving('127.0.0.1');
+  const server = createServer({ key, cert: certificate }, (incoming, answer) => {
+    if (isBroken) {
+      incoming.socket.destroy();
+      return;
+    }
+    const { pathname, searchParams } = new URL(incoming.url ?? '/', upstream.url);
+    const isWatch = ['true', '1'].includes(searchParams.get('watch') ?? '');
+    const fault = chooseFault({ path: pathname, isWatch }, plan.rate, plan.kinds, random);
+    if (fault !== undefined) {
+      injected.set(fault, (injected.get(fault) ?? 0) + 1);
+    }
+    exchange({ upstream, agent, random, incoming, answer }, fault).catch(() => incoming.socket.destroy());
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const path = `${file}.faults-${seed}`;
+  writeFileSync(path, kubeconfig(url, authority.certificate, 'operator', { token: upstream.token }));
+  return {
+    kubeconfig: path,
+    injected,
+    spoil: (rate, kinds = FAULT_KINDS) => {
+      plan = { rate, kinds: new Set(kinds) };
+    },
+    partition: (broken) => {
+      isBroken = broken;
+      if (broken) {
+        server.closeAllConnections();
+      }
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+        agent.destroy();
+      }),
+  };
+}
+
+function readUpstream(file: string): Upstream {
+  const { clusters, users } = JSON.parse(readFileSync(file, 'utf8')) as {
+    readonly clusters: readonly [
+      { readonly cluster: { readonly server: string; readonly 'certificate-authority-data': string } },
+    ];
+    readonly users: readonly [{ readonly user: { readonly token: string } }];
+  };
+  const { server, 'certificate-authority-data': ca } = clusters[0].cluster;
+  return { url: new URL(server), ca: Buffer.from(ca, 'base64').toString('utf8'), token: users[0].user.token };
+}
+
+interface Exchange {
+  readonly upstream: Upstream;
+  readonly agent: Agent;
+  readonly random: Random;
+  readonly incoming: IncomingMessage;
+  readonly answer: ServerResponse;
+}
+
+/** How long a stalled request is held; longer than any deadline of a client. */
+const STALL = 120_000;
+
+async function exchange(context: Exchange, fault: FaultKind | undefined): Promise<void> {
+  const { incoming, answer } = context;
+  switch (fault) {
+    case 'TooManyRequests':
+      return refuse(answer, 429, 'TooManyRequests');
+    case 'TooManyRequestsRetryAfter':
+      return refuse(answer, 429, 'TooManyRequests', { 'retry-after': '1' });
+    case 'InternalError':
+      return refuse(answer, 500, 'InternalError');
+    case 'Unavailable':
+      return refuse(answer, 503, 'ServiceUnavailable');
+    case 'Unauthorized':
+      return refuse(answer, 401, 'Unauthorized');
+    case 'GoneStatus':
+      return refuse(answer, 410, 'Expired');
+    case 'ResetBefore':
+      incoming.socket.destroy();
+      return;
+    case 'Stall':
+      await sleep(STALL, undefined, { ref: false });
+      incoming.socket.destroy();
+      return;
+    case 'ResetAfter': {
+      const upstream = await forward(context);
+      upstream.resume();
+      incoming.socket.destroy();
+      return;
+    }
+    default:
+      return relay(context, await forward(context), fault);
+  }
+}
+
+/** A failure as the API server words it. */
+function refuse(answer: ServerResponse, code: number, reason: string, headers: Record<string, string> = {}): void {
+  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', message: 'injected', reason, code };
+  answer.writeHead(code, { 'content-type': 'application/json', ...headers });
+  answer.end(JSON.stringify(status));
+}
+
+function forward({ upstream, agent, incoming }: Exchange): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const onward = request(
+      new URL(incoming.url ?? '/', upstream.url),
+      { agent, method: incoming.method, headers: { ...incoming.headers, host: upstream.url.host } },
+      resolve,
+    );
+    onward.on('error', reject);
+    incoming.on('aborted', () => onward.destroy());
+    incoming.pipe(onward);
+  });
+}
+
+async function relay(
+  { answer, random }: Exchange,
+  upstream: IncomingMessage,
+  fault: Exclude<FaultKind, 'Stall'> | undefined,
+): Promise<void> {
+  answer.on('close', () => upstream.destroy());
+  if (fault !== undefined && isMetricsFault(fault)) {
+    const text = spoilMetrics(await textOf(upstream), fault);
+    answer.writeHead(upstream.statusCode ?? 500, { 'content-type': 'application/json' });
+    answer.end(text);
+    return;
+  }
+  const { 'content-length': _, ...headers } = upstream.headers;
+  answer.writeHead(upstream.statusCode ?? 500, headers);
+  answer.flushHeaders();
+  switch (fault) {
+    case 'Truncated':
+      upstream.once('data', (chunk: Buffer) => {
+        answer.write(chunk.subarray(0, chunk.length >> 1), () => answer.destroy());
+      });
+      upstream.once('end', () => answer.destroy());
+      return;
+    case 'SlowBody':
+      return await slowly(upstream, answer);
+    case 'DroppedEvents':
+    case 'DuplicatedEvents':
+      upstream.pipe(spoilWatch(fault, random)).pipe(answer);
+      return;
+    case 'GoneInStream':
+      answer.end(GONE_EVENT);
+      return;
+    default:
+      upstream.pipe(answer);
+  }
+}
+
+async function textOf(body: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) {
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Pieces of an answer that comes slowly, and the time between them. */
+const PIECES = 8;
+const PAUSE = 50;
+
+async function slowly(body: IncomingMessage, answer: ServerResponse): Promise<void> {
+  for await (const chunk of body) {
+    const bytes = chunk as Buffer;
+    const size = Math.max(1, Math.ceil(bytes.length / PIECES));
+    for (let start = 0; start < bytes.length; start += size) {
+      answer.write(bytes.subarray(start, start + size));
+      await sleep(PAUSE);
+    }
+  }
+  answer.end();
+}
