@@ -32,6 +32,8 @@ export interface OperatorOptions {
   /** ServiceAccount in evenkeel-system; default that of deploy/. */
   readonly account?: string;
   readonly args?: readonly string[];
+  /** Path of the kubeconfig to use instead of one made for the account. */
+  readonly kubeconfig?: string;
 }
 
 /** Installs an overlay of deploy/ as the administrator. The operator's own Deployment is scaled to nothing: it runs as a process here. */
@@ -53,16 +55,21 @@ let started = 0;
 
 /** Starts the bundled operator as the ServiceAccount of deploy/, with exactly its rights, or as another account. */
 export async function startOperator(cp: ControlPlane, options: OperatorOptions = {}): Promise<OperatorProcess> {
-  const kubeconfig = await cp.kubeconfigFor({ namespace: 'evenkeel-system', name: options.account ?? 'evenkeel' });
+  const account = { namespace: 'evenkeel-system', name: options.account ?? 'evenkeel' };
+  const kubeconfig = options.kubeconfig ?? (await cp.kubeconfigFor(account));
   started += 1;
   const logFile = join(cp.dir, `operator-${started}.log`);
   const output = openSync(logFile, 'a');
   const flags = ['--kubeconfig', kubeconfig, '--http-address', '127.0.0.1:0', ...(options.args ?? [])];
   const child = spawn(process.execPath, [BUNDLE, 'operator', ...flags], { stdio: ['ignore', output, output] });
   closeSync(output);
-  const exited = once(child, 'exit').then(() => child.exitCode);
+  const killWithUs = (): void => void child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  const exited = once(child, 'exit').then(() => {
+    process.off('exit', killWithUs);
+    return child.exitCode;
+  });
   await once(child, 'spawn');
-  process.once('exit', () => child.kill('SIGKILL'));
   const log = () => readFileSync(logFile, 'utf8');
   return {
     pid: child.pid ?? 0,

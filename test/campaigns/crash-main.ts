@@ -1,0 +1,18 @@
+/**
+ * `npm run campaign:crash [-- --kills N --seed S]`: kill -9 of the operator at random instants on a real control plane.
+ * Progress goes to stderr, the report to stdout; the exit code is 1 when a promise was broken.
+ */
+import { parseArgs } from 'node:util';
+import { runCrashCampaign } from './crash.ts';
+import { brokenPromises } from './report.ts';
+
+const { values } = parseArgs({
+  options: { kills: { type: 'string', default: '1000' }, seed: { type: 'string', default: '1' } },
+});
+const report = await runCrashCampaign({
+  kills: Number(values.kills),
+  seed: Number(values.seed),
+  log: (line) => void process.stderr.write(`${line}\n`),
+});
+process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+process.exitCode = brokenPromises(report).length === 0 ? 0 : 1;

@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { applyScenario, loadScenario, waitForMetrics } from '../control-plane/scenario.ts';
+import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
+import { install } from '../support/operator-process.ts';
+import { policyObject } from '../support/resources.ts';
+
+/** Moves that may be under way at a time. */
+export const MAX_CONCURRENT = 3;
+
+/** A control plane with the unbalanced demo cluster and everything of deploy/ but a running operator. */
+export async function setStage(log: (line: string) => void): Promise<ControlPlane> {
+  const cp = await startControlPlane({ log });
+  try {
+    await install(cp, 'default');
+    await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'demo.yaml')), { log });
+    await waitForMetrics(cp, { log });
+    return cp;
+  } catch (error) {
+    await cp.stop();
+    throw error;
+  }
+}
+
+/** A policy that acts on whatever it sees at once, so that much happens in little time. */
+export async function applyEagerPolicy(cp: ControlPlane, name: string): Promise<void> {
+  await cp.apply([
+    policyObject(name, {
+      mode: 'Automatic',
+      interval: '10s',
+      historyLimit: 100,
+      thresholds: { trigger: '0.05', consecutive: 1 },
+      budgets: [{ maxMoves: 30, maxConcurrent: MAX_CONCURRENT }],
+      protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
+    }),
+  ]);
+}
