@@ -24,7 +24,8 @@ export async function untilConverged(
       const { status } = await getPolicy(cp, policy);
       const isConverged = status?.conditions?.some((each) => each.type === 'Converged' && each.status === 'True');
       const open = plans.all().filter((plan) => !hasEnded(plan));
-      return isConverged === true && open.length === 0 ? undefined : `${open.length} plans go on`;
+      const phases = open.map(({ metadata, status: { phase } = {} }) => `${metadata.name} is ${phase}`);
+      return isConverged === true && open.length === 0 ? undefined : `converged ${isConverged}; ${phases.join(', ')}`;
     },
     { timeoutMilliseconds: 300_000, log },
   );

@@ -1,52 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FaultReport, runFaultCampaign } from '../campaigns/faults.ts';
 import { applyEagerPolicy, setStage } from '../campaigns/stage.ts';
 import { acceptedEvictions, evictions } from '../control-plane/audit.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
-import { FAULT_KINDS } from '../support/faults/kinds.ts';
 import { type FaultProxy, startFaultProxy } from '../support/faults/proxy.ts';
 import { type OperatorProcess, startOperator } from '../support/operator-process.ts';
 import { getPolicy, reasonOf } from '../support/resources.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
-const MINUTES = 2;
 const patience = { timeoutMilliseconds: 120_000 };
-
-describe(`${MINUTES} minutes with 30 % of all requests spoiled`, () => {
-  let report: FaultReport;
-
-  beforeAll(async () => {
-    report = await runFaultCampaign({ minutes: MINUTES, seed: 1, rate: 0.3, log });
-  }, 1_200_000);
-
-  it('met every kind of fault, and balanced all the same', () => {
-    expect(Object.keys(report.injected).sort()).toEqual([...FAULT_KINDS].sort());
-    expect(report.evictions).toBeGreaterThan(5);
-  });
-
-  it('evict no pod twice, and none that no plan names', () => {
-    expect(report.evictedTwice).toEqual([]);
-    expect(report.unexplained).toEqual([]);
-  });
-
-  it('never have more moves under way than the budget allows', () => {
-    expect(report.overBudget).toEqual([]);
-  });
-
-  it('let every plan end', () => {
-    expect(report.unfinished).toEqual([]);
-  });
-
-  it('end no replica, but for those that lost the lease', () => {
-    expect(report.crashes).toEqual([]);
-  });
-
-  it('are forgotten within two rounds after they stop', () => {
-    expect(report.roundsToConverge).toBeLessThanOrEqual(2);
-  });
-});
 
 describe('behind a proxy', () => {
   let cp: ControlPlane;
