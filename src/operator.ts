@@ -7,6 +7,7 @@ import { type Cluster, type ClusterFlags, connect } from './cli/cluster.ts';
 import { type Election, type ElectionFlags, openElection } from './cli/election.ts';
 import { Failure } from './cli/failure.ts';
 import { type ElectionEvent, LeadershipLostError } from './control/elector.ts';
+import { keepGates } from './control/gates.ts';
 import type { LeaseTimes } from './control/lease.ts';
 import { runLoop } from './control/loop.ts';
 import type { Seconds } from './model/units.ts';
@@ -84,7 +85,7 @@ async function lead(
   const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, clock: systemClock, log };
   const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
     await cache.ready;
-    await runLoop({ ...ports, leaderEpoch }, settings, own);
+    await Promise.all([runLoop({ ...ports, leaderEpoch }, settings, own), keepGates(ports, own)]);
   };
   metrics.leads(election === undefined);
   await (election === undefined ? work(undefined, signal) : election.elector.run(work, signal));

@@ -68,7 +68,7 @@ export interface Evictor {
 }
 
 /** Steering that is in force. */
-export type SteeringMode = 'AdmissionPolicy' | 'None';
+export type SteeringMode = 'AdmissionPolicy' | 'Gate' | 'None';
 
 /** Places and removes hints for the admission policy. */
 export interface Steering {
@@ -80,6 +80,34 @@ export interface Steering {
   remove(namespace: string, podUID: string, signal: AbortSignal): Promise<void>;
   /** All hints on the cluster. */
   list(signal: AbortSignal): Promise<readonly PlacementHint[]>;
+}
+
+/** A pod without a node that waits at our gate, or for the one node that it was tied to. */
+export interface WaitingPod {
+  readonly pod: PodInfo;
+  /** Of the object that was listed. */
+  readonly resourceVersion: string;
+}
+
+/** What became of a pod that was to be changed: it was, or it is gone or another one meanwhile. */
+export type GateAnswer = 'Done' | 'Gone' | 'Changed';
+
+/** Opens our scheduling gate. Every method rejects with an ApiError when the server refuses or cannot be reached. */
+export interface Gates {
+  /** Whether this process may open gates (the right to patch pods). */
+  available(signal: AbortSignal): Promise<boolean>;
+  /** Pending pods of all namespaces that carry our gate or were tied to a node. */
+  list(signal: AbortSignal): Promise<readonly WaitingPod[]>;
+  /**
+   * Removes our gate from a pod and, in the same patch, narrows its required node affinity to `target`; `undefined` leaves
+   * the choice to the scheduler. A pod without our gate is left as it is and `Changed`.
+   */
+  open(pod: PodRef, target: string | undefined, signal: AbortSignal): Promise<GateAnswer>;
+  /**
+   * Evicts a pod that has no node, exactly as it was listed, so that its controller makes another that is tied to none.
+   * Nothing runs in it, so that no budget is spent.
+   */
+  release(pod: WaitingPod, signal: AbortSignal): Promise<GateAnswer>;
 }
 
 /** Thrown by a store when somebody else has written in between, or the object is gone. */
@@ -175,6 +203,7 @@ export interface EventRecord {
     | 'MoveMissed'
     | 'MoveSkipped'
     | 'MoveFailed'
+    | 'TargetGivenUp'
     | 'PlanAborted'
     | 'BudgetExhausted';
   readonly note: string;
@@ -188,6 +217,17 @@ export interface EventSink {
   send(event: EventRecord, signal: AbortSignal): Promise<void>;
 }
 
+/** What was done with a pod at our gate. */
+export type GateAction =
+  /** Opened to the node of its move. */
+  | 'OpenedToTarget'
+  /** Opened without a node, since the one of its move can take it no more. */
+  | 'OpenedToAny'
+  /** Opened because no move waits for it. */
+  | 'OpenedUnplanned'
+  /** Evicted because it was tied to a node that has no room for it. */
+  | 'Released';
+
 /** What the metrics count; nothing here can fail. */
 export interface Telemetry {
   moveEnded(move: {
@@ -197,4 +237,7 @@ export interface Telemetry {
   }): void;
   steered(move: { readonly mode: SteeringMode; readonly landed: boolean }): void;
   planned(plan: Plan, duration: Seconds): void;
+  gate(action: GateAction): void;
+  /** Share of the replacements that landed as planned, by steering, over all plans on the cluster; absent without any. */
+  hitRatios(ratios: ReadonlyMap<SteeringMode, number>): void;
 }

@@ -7,6 +7,7 @@ import { createClusterReader } from '../adapters/kubernetes/cluster-reader.ts';
 import { connect as openConnection } from '../adapters/kubernetes/connect.ts';
 import { createEventSink } from '../adapters/kubernetes/events.ts';
 import { createEvictor } from '../adapters/kubernetes/evictor.ts';
+import { createGates } from '../adapters/kubernetes/gates.ts';
 import { createPlanStore } from '../adapters/kubernetes/plan-store.ts';
 import { createPolicyStore, suspendPolicy } from '../adapters/kubernetes/policy-store.ts';
 import { listRawSnapshot } from '../adapters/kubernetes/raw-snapshot.ts';
@@ -15,7 +16,7 @@ import { trimObject } from '../adapters/snapshot-file/trim.ts';
 import { EMPTY_METRICS, formatSnapshotHeader, formatSnapshotItem } from '../adapters/snapshot-file/write-snapshot.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import type { JsonObject } from '../observe/json.ts';
-import type { ClusterReader, EventSink, Evictor, Fence, PlanStore, PolicyStore, Steering } from '../ports.ts';
+import type { ClusterReader, EventSink, Evictor, Fence, Gates, PlanStore, PolicyStore, Steering } from '../ports.ts';
 import { VERSION } from '../version.ts';
 import { Failure } from './failure.ts';
 
@@ -43,6 +44,7 @@ export interface Cluster {
   cache(listener: CacheListener): ClusterCache;
   readonly evictor: Evictor;
   readonly steering: Steering;
+  readonly gates: Gates;
   readonly plans: PlanStore;
   readonly policies: PolicyStore;
   readonly events: EventSink;
@@ -76,6 +78,7 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     cache: (listener) => createClusterCache(client, listener),
     evictor: createEvictor(client),
     steering: createSteering(client, warn),
+    gates: createGates(client, warn),
     plans: createPlanStore(client),
     policies: createPolicyStore(client, (error) => warn(error instanceof Error ? error.message : String(error))),
     events: createEventSink(client, { instance: hostname(), report: warn }),

@@ -4,6 +4,7 @@ import { type ExecutorPorts, step } from '../execute/executor.ts';
 import { podsInFlight } from '../execute/journal.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { PolicyStore, StoredPolicy } from '../ports.ts';
+import { hitRatiosByMode } from '../report/hit-ratio.ts';
 import { createPolicyMemory, type PolicyMemory } from './policy-memory.ts';
 import { passPolicy } from './policy-pass.ts';
 import type { RunPorts } from './run.ts';
@@ -88,6 +89,7 @@ async function pass(
   const policies = await ports.policies.list(signal);
   const plans = await ports.plans.list(signal);
   memory.keepOnly(policies);
+  ports.telemetry.hitRatios(hitRatiosByMode(plans));
   await sweepHints(plans, ports, signal);
   let wait = await finishOrphans(policies, plans, ports, signal);
   for (const stored of policies) {

@@ -10,6 +10,7 @@ import type {
   Clock,
   ClusterReader,
   EventSink,
+  Gates,
   PlanStore,
   Steering,
   SteeringMode,
@@ -29,6 +30,7 @@ export interface RunPorts {
   readonly reader: ClusterReader;
   readonly plans: PlanStore;
   readonly steering: Steering;
+  readonly gates: Gates;
   readonly events: EventSink;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -175,21 +177,47 @@ export class SteeringUnavailableError extends Error {
 }
 
 /**
- * Fields of a plan whose execution begins: when, and with which steering.
- * Throws SteeringUnavailableError when the policy insists on the admission policy and it is not installed.
+ * Fields of a plan whose execution begins: when, and with which steering. Gate is never chosen unasked: it makes pods wait.
+ * Throws SteeringUnavailableError when the policy insists on steering that the cluster does not offer.
  */
 export async function startFields(
   mode: 'Auto' | SteeringMode,
-  { steering, clock }: Pick<RunPorts, 'steering' | 'clock'>,
+  ports: Pick<RunPorts, 'steering' | 'gates' | 'clock'>,
   signal: AbortSignal,
 ): Promise<{ startedAt: string; steering: SteeringMode }> {
-  const available = mode !== 'None' && (await steering.available(signal));
-  if (mode === 'AdmissionPolicy' && !available) {
-    throw new SteeringUnavailableError(
-      'steering.mode is AdmissionPolicy, but the cluster has no MutatingAdmissionPolicy evenkeel-placement with its binding: install deploy/overlays/default on Kubernetes 1.36 or later, or write mode: Auto',
-    );
+  return { startedAt: formatInstant(ports.clock.now()), steering: await steeringInForce(mode, ports, signal) };
+}
+
+async function steeringInForce(
+  mode: 'Auto' | SteeringMode,
+  { steering, gates }: Pick<RunPorts, 'steering' | 'gates'>,
+  signal: AbortSignal,
+): Promise<SteeringMode> {
+  switch (mode) {
+    case 'None':
+      return 'None';
+    case 'Auto':
+      return (await steering.available(signal)) ? 'AdmissionPolicy' : 'None';
+    case 'AdmissionPolicy':
+      return insist(mode, await steering.available(signal));
+    case 'Gate':
+      return insist(mode, await gates.available(signal));
+    default:
+      return mode satisfies never;
   }
-  return { startedAt: formatInstant(clock.now()), steering: available ? 'AdmissionPolicy' : 'None' };
+}
+
+const REMEDIES = {
+  AdmissionPolicy:
+    'the cluster has no MutatingAdmissionPolicy evenkeel-placement with its binding: install deploy/overlays/default on Kubernetes 1.36 or later, or write mode: Auto',
+  Gate: 'the operator may not patch pods and so cannot open their gates: install deploy/overlays/gate, or write mode: Auto',
+} as const satisfies Partial<Record<SteeringMode, string>>;
+
+function insist(mode: keyof typeof REMEDIES, available: boolean): SteeringMode {
+  if (!available) {
+    throw new SteeringUnavailableError(`steering.mode is ${mode}, but ${REMEDIES[mode]}`);
+  }
+  return mode;
 }
 
 /** The first trustworthy measurement after a plan is its result. */

@@ -1,4 +1,5 @@
 import type { MovePhase, MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
+import type { Waiting } from '../model/gate.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
 import { after, type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { EvictionAnswer } from '../ports.ts';
@@ -35,10 +36,14 @@ export interface Replacement {
   readonly available: boolean;
   /** When it became Ready; `undefined` while it is not. */
   readonly readySince: EpochSeconds | undefined;
+  /** Seconds since it was created. */
+  readonly age: Seconds;
+  /** What it waits for; `undefined` once it is bound. */
+  readonly waiting: Waiting | undefined;
 }
 
 /** Side effects in the order in which they are to be performed, after the new run was written. */
-export type MoveEffect = 'PlaceHint' | 'Evict' | 'RemoveHint';
+export type MoveEffect = 'PlaceHint' | 'Evict' | 'RemoveHint' | 'OpenGate';
 
 /** A move's next state and what has to be done about it. */
 export interface Advanced {
@@ -50,6 +55,8 @@ export interface Advanced {
 export const ANSWER_GRACE: Seconds = seconds(15);
 /** A replacement that is not Ready after this long has failed. */
 export const REPLACEMENT_DEADLINE: Seconds = seconds(600);
+/** How long the scheduler may refuse a replacement that is tied to its planned node: what makes room there is under way. */
+export const PIN_PATIENCE: Seconds = seconds(60);
 /** Tries, refused by a PDB or without effect, before the move is skipped. */
 export const MAX_ATTEMPTS = 5;
 
@@ -158,7 +165,7 @@ function resolveEviction(run: MoveStatus, seen: Observation, now: EpochSeconds):
 function awaitReplacement(run: MoveStatus, seen: Observation, now: EpochSeconds): Advanced {
   if (seen.replacement !== undefined) {
     const next = enter({ ...run, replacement: record(seen.replacement) }, run.phase, 'Verifying');
-    return { run: next, effects: boundEffects(run, seen.replacement) };
+    return { run: next, effects: foundEffects(run, seen.replacement) };
   }
   return sinceStart(run, seen.serverTime) > REPLACEMENT_DEADLINE
     ? finish(lost(run, seen.serverTime), 'Failed', 'its controller made no replacement', now)
@@ -178,6 +185,11 @@ function verify(run: MoveStatus, seen: Observation, target: string, now: EpochSe
       ? finish(served, 'Landed', `runs on ${target}`, now)
       : finish(served, 'Missed', `runs on ${replacement.node} instead of ${target}`, now);
   }
+  const { waiting } = replacement;
+  if (waiting?.pinnedTo !== undefined && waiting.unschedulable && replacement.age > PIN_PATIENCE) {
+    const why = `replacement ${replacement.name} found no room on ${waiting.pinnedTo} for ${PIN_PATIENCE} s`;
+    return finish(lost(next, seen.serverTime), 'Failed', why, now);
+  }
   if (sinceStart(run, seen.serverTime) > REPLACEMENT_DEADLINE) {
     const where = replacement.node === undefined ? 'was never bound to a node' : `is not Ready on ${replacement.node}`;
     return finish(
@@ -189,8 +201,8 @@ function verify(run: MoveStatus, seen: Observation, target: string, now: EpochSe
   }
   const known = run.replacement?.uid === replacement.uid && run.replacement.node === replacement.node;
   return known
-    ? { run, effects: [] }
-    : { run: enter(next, run.phase, 'Verifying'), effects: boundEffects(run, replacement) };
+    ? { run, effects: gateEffects(replacement) }
+    : { run: enter(next, run.phase, 'Verifying'), effects: foundEffects(run, replacement) };
 }
 
 /**
@@ -203,8 +215,14 @@ function lost(run: MoveStatus, until: EpochSeconds): MoveStatus {
 }
 
 /** A hint has done its work as soon as the replacement is bound. */
-function boundEffects(run: MoveStatus, replacement: Replacement): readonly MoveEffect[] {
-  return replacement.node !== undefined && run.replacement?.node === undefined ? ['RemoveHint'] : [];
+function foundEffects(run: MoveStatus, replacement: Replacement): readonly MoveEffect[] {
+  const isBound = replacement.node !== undefined && run.replacement?.node === undefined;
+  return isBound ? ['RemoveHint'] : gateEffects(replacement);
+}
+
+/** A replacement at the gate is let through whenever it is seen there, so that no crash in between can leave it. */
+function gateEffects({ waiting }: Replacement): readonly MoveEffect[] {
+  return waiting?.gated === true ? ['OpenGate'] : [];
 }
 
 function finish(run: MoveStatus, phase: MovePhase, why: string, now: EpochSeconds): Advanced {

@@ -8,6 +8,7 @@ import type {
   EventRecord,
   EventSink,
   Evictor,
+  Gates,
   PlanStore,
   Steering,
   StoredPolicy,
@@ -17,6 +18,7 @@ import { advance, type MoveEffect, type MoveEvent } from './advance.ts';
 import { entries, type JournalEntry, withRuns } from './journal.ts';
 import { liveCheck } from './live-check.ts';
 import { observeMove } from './observe-move.ts';
+import { openGate } from './open-gate.ts';
 import { type StopReason, stopReason } from './stop-rules.ts';
 import { isFinal, isInFlight } from './transitions.ts';
 import { turnsOf } from './turn.ts';
@@ -29,6 +31,7 @@ export interface ExecutorPorts {
   readonly reader: ClusterReader;
   readonly evictor: Evictor;
   readonly steering: Steering;
+  readonly gates: Gates;
   readonly plans: PlanStore;
   readonly events: EventSink;
   readonly telemetry: Telemetry;
@@ -180,15 +183,34 @@ async function placeHint({ plan, ports, signal }: Recorder, { move }: JournalEnt
   await ports.steering.place(move.pod.namespace, hint, plan, signal);
 }
 
-/** Performs what is due after a transition was stored: hints removed, people told. */
+/** Performs what is due after a transition was stored: hints removed, gates opened, people told. */
 async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<void> {
   for (const { entry, effects, from } of pending) {
     if (effects.includes('RemoveHint')) {
       await recorder.ports.steering.remove(entry.move.pod.namespace, entry.move.pod.uid, recorder.signal);
     }
+    if (effects.includes('OpenGate')) {
+      await admit(recorder, entry);
+    }
     if (entry.run.phase !== from && isFinal(entry.run.phase)) {
       await reportEnd(recorder, entry);
     }
+  }
+}
+
+async function admit({ plan, ports, signal }: Recorder, { move, run }: JournalEntry): Promise<void> {
+  const pod = { namespace: move.pod.namespace, name: run.replacement?.name ?? '', uid: run.replacement?.uid ?? '' };
+  const target = plan.status?.steering === 'Gate' ? move.to : undefined;
+  const { action, obstacle } = await openGate(pod, target, ports, signal);
+  if (action !== undefined) {
+    ports.telemetry.gate(action);
+  }
+  if (obstacle !== undefined) {
+    const note = `may run anywhere, since ${obstacle} (plan ${plan.metadata.name})`;
+    await ports.events.send(
+      { type: 'Warning', reason: 'TargetGivenUp', note, regarding: { kind: 'Pod', ...pod } },
+      signal,
+    );
   }
 }
 

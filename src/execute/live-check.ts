@@ -88,7 +88,8 @@ function protectionNow(
   return protectionOf(pod, owner, context)?.message;
 }
 
-async function targetObstacle(
+/** Why the scheduler's filters of one node keep `pod` from `target` now; `undefined` when it may go there. Rejects with ApiError. */
+export async function targetObstacle(
   pod: PodInfo,
   owner: WorkloadInfo | undefined,
   target: string,

@@ -39,6 +39,8 @@ function describe(pod: PodInfo, minReady: Seconds, serverTime: EpochSeconds): Re
     node: pod.nodeName,
     available: pod.ready && readyFor >= minReady,
     readySince: pod.ready ? pod.readySince : undefined,
+    age: elapsed(pod.createdAt, serverTime),
+    waiting: pod.waiting,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Waiting } from './gate.ts';
 import type { TaintEffect } from './node.ts';
 import type { ResourceVector } from './resources.ts';
 import type { Labels, Requirement, Selector } from './selector.ts';
@@ -157,6 +158,8 @@ export interface PodInfo extends PodRef {
   readonly claims: readonly PodClaim[];
   /** `status.nominatedNodeName` of a pod without a node: the scheduler keeps room for it there. */
   readonly nominatedNode: string | undefined;
+  /** `undefined` once it is bound. */
+  readonly waiting: Waiting | undefined;
   readonly constraints: SchedulingConstraints;
 }
 

@@ -16,6 +16,8 @@ export interface WorkloadInfo {
   readonly minReadySeconds: Seconds;
   /** `spec.template.spec.nodeName`: its pods come back there whatever a plan says. */
   readonly pinnedNode: string | undefined;
+  /** Its pod template carries our scheduling gate: each of its pods waits until the operator opens it. */
+  readonly gated: boolean;
   /** A Job whose podFailurePolicy ignores the condition DisruptionTarget. False for other kinds. */
   readonly toleratesDisruption: boolean;
   /** How far its controller has come; `undefined` where the kind or the object does not say. */

@@ -77,6 +77,8 @@ export interface PolicyOptions {
     readonly stabilization: Seconds;
     /** How long a move is not undone; 0: neither cooldown nor quarantine. */
     readonly cooldown: Seconds;
+    /** Whether our scheduling gate is opened to where the plan says (steering mode Gate). */
+    readonly opensGates: boolean;
   };
 }
 
@@ -121,6 +123,7 @@ export function resolveOptions(
       localStorage: spec.protections.localStorage,
       stabilization: parseDuration(spec.protections.stabilization),
       cooldown: parseDuration(spec.protections.cooldown),
+      opensGates: spec.steering.mode === 'Gate',
     },
   };
 }

@@ -56,7 +56,7 @@ export function createMetrics(version: string): Metrics {
   });
   return {
     registry,
-    telemetry: { ...moveMetrics(registers), planned: planMetrics(registers) },
+    telemetry: { ...moveMetrics(registers), ...steeringMetrics(registers), planned: planMetrics(registers) },
     apiRequest: (verb, code) => apiRequests.inc({ verb, code }),
     runFailed: () => failures.inc(),
     leads: (leading) => leader.set(leading ? 1 : 0),
@@ -105,7 +105,7 @@ function cacheMetrics(registers: Registry[]): Pick<Metrics, 'showCaches' | 'cach
   };
 }
 
-function moveMetrics(registers: Registry[]): Pick<Telemetry, 'moveEnded' | 'steered'> {
+function moveMetrics(registers: Registry[]): Pick<Telemetry, 'moveEnded'> {
   const moves = new Counter({
     name: 'evenkeel_moves_total',
     help: 'Moves that came to an end.',
@@ -118,12 +118,6 @@ function moveMetrics(registers: Registry[]): Pick<Telemetry, 'moveEnded' | 'stee
     buckets: [1, 2, 5, 10, 20, 30, 60, 120, 300, 600],
     registers,
   });
-  const steering = new Counter({
-    name: 'evenkeel_steering_total',
-    help: 'Replacements by steering mode and whether they landed on the planned node.',
-    labelNames: ['mode', 'result'],
-    registers,
-  });
   return {
     moveEnded({ strategy, result, duration }) {
       moves.inc({ strategy, result });
@@ -131,7 +125,37 @@ function moveMetrics(registers: Registry[]): Pick<Telemetry, 'moveEnded' | 'stee
         durations.observe(duration);
       }
     },
+  };
+}
+
+function steeringMetrics(registers: Registry[]): Pick<Telemetry, 'steered' | 'gate' | 'hitRatios'> {
+  const steering = new Counter({
+    name: 'evenkeel_steering_total',
+    help: 'Replacements by steering mode and whether they landed on the planned node.',
+    labelNames: ['mode', 'result'],
+    registers,
+  });
+  const gates = new Counter({
+    name: 'evenkeel_gate_actions_total',
+    help: 'Scheduling gates opened: to the planned node, to any when that one can take the pod no more, or for a pod that no move waits for; and pods released from a node without room.',
+    labelNames: ['action'],
+    registers,
+  });
+  const ratio = new Gauge({
+    name: 'evenkeel_steering_hit_ratio',
+    help: 'Share of the replacements of all plans on the cluster that landed on the planned node, by steering mode.',
+    labelNames: ['mode'],
+    registers,
+  });
+  return {
     steered: ({ mode, landed }) => steering.inc({ mode, result: landed ? 'hit' : 'miss' }),
+    gate: (action) => gates.inc({ action }),
+    hitRatios(ratios) {
+      ratio.reset();
+      for (const [mode, value] of ratios) {
+        ratio.set({ mode }, value);
+      }
+    },
   };
 }
 

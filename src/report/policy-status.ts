@@ -5,6 +5,7 @@ import { formatInstant } from '../model/instant.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import type { Plan } from '../plan/plan.ts';
 import { applyVerdicts, type Verdict, type Verdicts } from './conditions.ts';
+import { hitRatio } from './hit-ratio.ts';
 import { budgetNote } from './plan-resource.ts';
 
 const HISTORY = 10;
@@ -55,7 +56,7 @@ export function policyStatus(policy: RebalancePolicy, facts: PolicyFacts, now: E
     ...(facts.run === undefined ? {} : runFields(old, facts.run)),
     ...(facts.nextRun === undefined ? {} : { nextRun: formatInstant(facts.nextRun) }),
     ...(newest === undefined ? {} : { plan: planSummary(newest) }),
-    ...hitRatio(facts.plans),
+    ...hitRatioField(facts.plans),
   };
 }
 
@@ -207,9 +208,7 @@ function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['pl
   };
 }
 
-function hitRatio(plans: readonly RebalancePlan[]): Pick<RebalancePolicyStatus, 'hitRatio'> {
-  const runs = plans.flatMap((plan) => plan.status?.moves ?? []);
-  const landed = runs.filter(({ phase }) => phase === 'Landed').length;
-  const ended = landed + runs.filter(({ phase }) => phase === 'Missed').length;
-  return ended === 0 ? {} : { hitRatio: formatDecimal(landed / ended) };
+function hitRatioField(plans: readonly RebalancePlan[]): Pick<RebalancePolicyStatus, 'hitRatio'> {
+  const ratio = hitRatio(plans);
+  return ratio === undefined ? {} : { hitRatio: formatDecimal(ratio) };
 }

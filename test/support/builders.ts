@@ -176,6 +176,7 @@ export function aPod(name: string, fields: PodFields = {}): PodInfo {
     localStorage: false,
     claims: [],
     nominatedNode: undefined,
+    waiting: undefined,
     ...rest,
     labels: labels(entries),
     annotations: labels(annotations),
@@ -199,6 +200,7 @@ export function aWorkload(name: string, fields: Partial<WorkloadInfo> = {}): Wor
     replicas: 10,
     minReadySeconds: seconds(0),
     pinnedNode: undefined,
+    gated: false,
     toleratesDisruption: false,
     rollout: undefined,
     changedAt: epochSeconds(NOW - 86_400),
@@ -426,6 +428,7 @@ export function someOptions(fields: OptionFields = {}): PolicyOptions {
       localStorage: 'Protect',
       stabilization: seconds(600),
       cooldown: seconds(600),
+      opensGates: false,
       ...fields.protections,
     },
   };

@@ -6,7 +6,7 @@ import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { NO_STORAGE } from '../../src/model/storage.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';
-import type { ClusterReader, EvictionAnswer, Evictor, Steering } from '../../src/ports.ts';
+import type { ClusterReader, EvictionAnswer, Evictor, Gates, Steering, WaitingPod } from '../../src/ports.ts';
 import type { FakeClock } from './fake-clock.ts';
 
 /** What an eviction answers instead of what the cluster would say. */
@@ -32,6 +32,7 @@ export interface FakeCluster {
   readonly reader: ClusterReader;
   readonly evictor: Evictor;
   readonly steering: Steering;
+  readonly gates: Gates;
   readonly nodes: Map<string, NodeInfo>;
   /** By uid. */
   readonly pods: Map<string, PodInfo>;
@@ -50,6 +51,12 @@ export interface FakeCluster {
   bindTo: (pod: PodInfo, hinted: string | undefined) => string | undefined;
   /** Whether our admission policy is installed. */
   steerable: boolean;
+  /** Owners, by uid, whose new pods carry our gate. */
+  readonly gated: Set<string>;
+  /** Whether gates may be opened. */
+  opensGates: boolean;
+  /** Nodes on which the scheduler finds no room for a pod that is tied to them. */
+  readonly full: Set<string>;
   /** Whether the Metrics API is served. */
   metered: boolean;
   /** What the plans on the cluster remember. */
@@ -72,6 +79,7 @@ export function fakeCluster(
     reader: { ...liveReader(() => cluster, clock), snapshot: async () => snapshotOf(cluster, clock) },
     evictor: { evict: async (pod, { dryRun }) => evict(cluster, clock, pod, dryRun) },
     steering: steeringOf(() => cluster, clock),
+    gates: gatesOf(() => cluster, clock),
     nodes: new Map(nodes.map((node) => [node.name, node])),
     pods: new Map(pods.map((pod) => [pod.uid, pod])),
     workloads: new Map(workloads.map((workload) => [workload.uid, workload])),
@@ -82,6 +90,9 @@ export function fakeCluster(
     script: () => undefined,
     bindTo: (_, hinted) => hinted ?? emptiest(cluster),
     steerable: true,
+    gated: new Set(),
+    opensGates: true,
+    full: new Set(),
     metered: true,
     history: () => [],
   };
@@ -198,12 +209,26 @@ function replace(cluster: FakeCluster, clock: FakeClock, old: PodInfo, sameName:
     ready: false,
     readySince: undefined,
     phase: 'Pending',
+    waiting: { gated: cluster.gated.has(old.owner?.uid ?? ''), pinnedTo: undefined, unschedulable: false },
   });
+  schedule(cluster, clock, uid, seen?.spec.nodeName);
+}
+
+/** Binds a pod after a while, unless it waits at our gate. */
+function schedule(cluster: FakeCluster, clock: FakeClock, uid: string, hinted: string | undefined): void {
   clock.at(clock.now() + cluster.delays.bind, () => {
     const pod = cluster.pods.get(uid);
-    const nodeName = pod === undefined ? undefined : cluster.bindTo(pod, seen?.spec.nodeName);
-    if (pod !== undefined && nodeName !== undefined) {
-      cluster.pods.set(uid, { ...pod, nodeName });
+    if (pod?.waiting === undefined || pod.waiting.gated) {
+      return;
+    }
+    const { pinnedTo } = pod.waiting;
+    if (pinnedTo !== undefined && cluster.full.has(pinnedTo)) {
+      cluster.pods.set(uid, { ...pod, waiting: { ...pod.waiting, unschedulable: true } });
+      return;
+    }
+    const nodeName = pinnedTo ?? cluster.bindTo(pod, hinted);
+    if (nodeName !== undefined) {
+      cluster.pods.set(uid, { ...pod, nodeName, waiting: undefined });
       clock.at(clock.now() + cluster.delays.ready, () => start(cluster, clock, uid));
     }
   });
@@ -239,4 +264,39 @@ function steeringOf(of: () => FakeCluster, clock: FakeClock): Steering {
     },
     list: async () => [...of().hints.values()],
   };
+}
+
+function gatesOf(of: () => FakeCluster, clock: FakeClock): Gates {
+  return {
+    available: async () => of().opensGates,
+    list: async () =>
+      [...of().pods.values()]
+        .filter(({ waiting }) => waiting?.gated === true || waiting?.pinnedTo !== undefined)
+        .map((pod) => ({ pod, resourceVersion: versionOf(pod) })),
+    async open({ uid }, target) {
+      const cluster = of();
+      const pod = cluster.pods.get(uid);
+      if (pod?.waiting?.gated !== true) {
+        return pod === undefined ? 'Gone' : 'Changed';
+      }
+      cluster.pods.set(uid, { ...pod, waiting: { ...pod.waiting, gated: false, pinnedTo: target } });
+      schedule(cluster, clock, uid, undefined);
+      return 'Done';
+    },
+    async release({ pod: { uid }, resourceVersion }: WaitingPod) {
+      const cluster = of();
+      const pod = cluster.pods.get(uid);
+      if (pod === undefined || versionOf(pod) !== resourceVersion) {
+        return pod === undefined ? 'Gone' : 'Changed';
+      }
+      cluster.pods.delete(uid);
+      replace(cluster, clock, pod, pod.owner?.kind === 'StatefulSet');
+      return 'Done';
+    },
+  };
+}
+
+/** Changes with what a release must not overlook. */
+function versionOf({ nodeName, waiting }: PodInfo): string {
+  return JSON.stringify([nodeName, waiting]);
 }

@@ -21,6 +21,8 @@ export interface World {
   readonly ended: string[];
   /** `mode hit` or `mode miss` of every replacement. */
   readonly steered: string[];
+  /** Actions at the gate. */
+  readonly gateActions: string[];
   /** Calls of ports in order: `name.method`, evictions as `evict NAME` or `dry-run NAME`. */
   readonly calls: string[];
   /** Runs that failed. */
@@ -44,6 +46,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
   const events: EventRecord[] = [];
   const ended: string[] = [];
   const steered: string[] = [];
+  const gateActions: string[] = [];
   const calls: string[] = [];
   let failures = 0;
   const tap: Tap = (when, call, args) => {
@@ -56,6 +59,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     reader: tapped('reader', cluster.reader, tap),
     evictor: tapped('evictor', cluster.evictor, tap),
     steering: tapped('steering', cluster.steering, tap),
+    gates: tapped('gates', cluster.gates, tap),
     plans: tapped('plans', plans.store, tap),
     policies: tapped('policies', policies.store, tap),
     events: tapped('events', { send: async (event: EventRecord) => void events.push(event) }, tap),
@@ -63,6 +67,8 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
       moveEnded: ({ result }) => void ended.push(result),
       steered: ({ mode, landed }) => void steered.push(`${mode} ${landed ? 'hit' : 'miss'}`),
       planned: () => undefined,
+      gate: (action) => void gateActions.push(action),
+      hitRatios: () => undefined,
     },
     clock,
     leaderEpoch: undefined,
@@ -79,6 +85,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     events,
     ended,
     steered,
+    gateActions,
     calls,
     failures: () => failures,
     ports,

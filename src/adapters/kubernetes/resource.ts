@@ -39,6 +39,7 @@ export const RESOURCES = {
     version: 'v1',
     resource: 'mutatingadmissionpolicybindings',
   },
+  selfSubjectAccessReviews: { group: 'authorization.k8s.io', version: 'v1', resource: 'selfsubjectaccessreviews' },
   policies: { group: GROUP, version: VERSION, resource: 'rebalancepolicies' },
   plans: { group: GROUP, version: VERSION, resource: 'rebalanceplans' },
   hints: { group: GROUP, version: VERSION, resource: 'placementhints' },

@@ -98,7 +98,7 @@ const WORKLOAD: Mask = {
     replicas: true,
     parallelism: true,
     minReadySeconds: true,
-    template: { spec: { nodeName: true } },
+    template: { spec: { nodeName: true, schedulingGates: [{ name: true }] } },
     podFailurePolicy: true,
     updateStrategy: { type: true, rollingUpdate: { partition: true } },
   },
@@ -244,5 +244,7 @@ function volumesOf(volumes: readonly unknown[]): readonly unknown[] | undefined 
 }
 
 function conditionsOf(conditions: readonly unknown[]): readonly unknown[] {
-  return conditions.filter((condition) => isObject(condition) && READ_CONDITIONS.has(condition.type));
+  const isRead = ({ type, status }: JsonObject): boolean =>
+    READ_CONDITIONS.has(type) || (type === 'PodScheduled' && status === 'False');
+  return conditions.filter((condition) => isObject(condition) && isRead(condition));
 }

@@ -185,7 +185,7 @@ export const RebalancePlanStatus = Type.Object(
   {
     phase: Type.Optional(oneOf(PLAN_PHASES, { description: 'Phase.' })),
     message: Type.Optional(text(1024, { description: 'Why it is in this phase.' })),
-    steering: Type.Optional(oneOf(['AdmissionPolicy', 'None'], { description: 'Steering in use.' })),
+    steering: Type.Optional(oneOf(['AdmissionPolicy', 'Gate', 'None'], { description: 'Steering in use.' })),
     startedAt: Type.Optional(instant({ description: 'When execution began.' })),
     finishedAt: Type.Optional(instant({ description: 'When it ended.' })),
     imbalance: Type.Optional(ImbalanceStatus),

@@ -258,9 +258,9 @@ const protections = Type.Object(
 
 const steering = Type.Object(
   {
-    mode: oneOf(['Auto', 'AdmissionPolicy', 'None'], {
+    mode: oneOf(['Auto', 'AdmissionPolicy', 'Gate', 'None'], {
       description:
-        'How a replacement is brought to the planned node. AdmissionPolicy: a mutating admission policy prefers that node (Kubernetes 1.36 or later). None: the scheduler chooses. Auto: AdmissionPolicy where it is installed, else None. Default Auto.',
+        'How a replacement is brought to the planned node. AdmissionPolicy: a mutating admission policy prefers that node (Kubernetes 1.36 or later). Gate: replacements that carry the scheduling gate evenkeel.dev/qos, in their template or because their namespace has the label evenkeel.dev/gate: enabled, wait until the operator opens it for the planned node alone (Kubernetes 1.30 or later, overlay gate); such pods are moved in no other mode. None: the scheduler chooses. Auto: AdmissionPolicy where it is installed, else None. Default Auto.',
       default: 'Auto',
     }),
   },

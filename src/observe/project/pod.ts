@@ -1,10 +1,13 @@
+import { PIN_ANNOTATION } from '../../model/gate.ts';
 import type { OwnerRef, PodInfo, PodPhase } from '../../model/pod.ts';
 import type { Labels } from '../../model/selector.ts';
 import type { Interner } from '../interner.ts';
 import { describe, integerAt, type JsonObject, MalformedField, objectAt, textAt, textEntriesAt } from '../json.ts';
 import { type Condition, type Metadata, readCondition, readController, readMetadata } from './metadata.ts';
+import { withoutPin } from './pin.ts';
 import { readConstraints } from './scheduling.ts';
 import { readVolumes } from './volumes.ts';
+import { readWaiting } from './waiting.ts';
 
 /** A pod whose priority may still have to be looked up in the PriorityClasses. */
 export interface ProjectedPod {
@@ -35,6 +38,7 @@ export const POD_ANNOTATIONS: readonly string[] = [
   ...KEPT_ANNOTATIONS,
   'kubernetes.io/config.mirror',
   'kubernetes.io/config.source',
+  PIN_ANNOTATION,
 ];
 
 /**
@@ -51,6 +55,7 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
   const nodeName = interner.text(textAt(spec, 'nodeName', 'spec') ?? '') || undefined;
   const ready = readReady(metadata, nodeName, status);
   const volumes = readVolumes(spec, metadata.name, interner);
+  const pin = annotations.get(PIN_ANNOTATION);
   const priority = integerAt(spec, 'priority', 'spec');
   const pod: PodInfo = {
     namespace: interner.text(metadata.namespace),
@@ -71,7 +76,16 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
     localStorage: volumes.localStorage,
     claims: volumes.claims,
     nominatedNode: nodeName === undefined ? textAt(status, 'nominatedNodeName', 'status') || undefined : undefined,
-    constraints: readConstraints({ spec, status, labels, unsupportedVolumes: volumes.unsupported }, interner),
+    waiting: nodeName === undefined ? readWaiting(spec, status, annotations) : undefined,
+    constraints: readConstraints(
+      {
+        spec: pin === undefined ? spec : withoutPin(spec, pin),
+        status,
+        labels,
+        unsupportedVolumes: volumes.unsupported,
+      },
+      interner,
+    ),
   };
   return { pod, priorityUnknown: priority === undefined, claimsWithoutClass: volumes.claimsWithoutClass };
 }

@@ -1,7 +1,11 @@
+import { SCHEDULING_GATE } from '../../model/gate.ts';
 import type { UnsupportedConstraint } from '../../model/pod.ts';
 import { describe, type JsonObject, objectAt, objectsAt, textAt } from '../json.ts';
 
-/** Fields of a pod that bind it to nodes or to other pods in ways that no filter evaluates. */
+/**
+ * Fields of a pod that bind it to nodes or to other pods in ways that no filter evaluates. Our own scheduling gate is none of
+ * them: the operator itself opens it.
+ */
 export function unsupportedFields(spec: JsonObject): readonly UnsupportedConstraint[] {
   const found: UnsupportedConstraint[] = [];
   const scheduler = textAt(spec, 'schedulerName', 'spec') || 'default-scheduler';
@@ -9,7 +13,9 @@ export function unsupportedFields(spec: JsonObject): readonly UnsupportedConstra
     found.push({ filter: 'SchedulerName', detail: `spec.schedulerName is ${describe(scheduler)}` });
   }
   for (const gate of objectsAt(spec, 'schedulingGates', 'spec')) {
-    found.push({ filter: 'SchedulingGates', detail: `spec.schedulingGates has ${describe(gate.name)}` });
+    if (gate.name !== SCHEDULING_GATE) {
+      found.push({ filter: 'SchedulingGates', detail: `spec.schedulingGates has ${describe(gate.name)}` });
+    }
   }
   for (const claim of objectsAt(spec, 'resourceClaims', 'spec')) {
     found.push({ filter: 'DynamicResources', detail: `spec.resourceClaims has ${describe(claim.name)}` });

@@ -2,6 +2,7 @@ import { type EpochSeconds, epochSeconds, seconds } from '../../model/units.ts';
 import type { RolloutState, WorkloadInfo } from '../../model/workload.ts';
 import { integerAt, type JsonObject, MalformedField, objectAt, objectsAt, textAt, timestampAt } from '../json.ts';
 import { type Metadata, readController, readMetadata } from './metadata.ts';
+import { hasOurGate } from './waiting.ts';
 
 /** Kinds that own pods, or own what owns pods. */
 export const WORKLOAD_KINDS = [
@@ -29,6 +30,7 @@ export function projectWorkload(object: JsonObject, kind: WorkloadKind): Workloa
     replicas: readReplicas(spec, kind),
     minReadySeconds: seconds(countAt(spec, 'minReadySeconds') ?? 0),
     pinnedNode: textAt(template, 'nodeName', 'spec.template.spec') || undefined,
+    gated: hasOurGate(template, 'spec.template.spec'),
     toleratesDisruption: kind === 'Job' && ignoresDisruption(spec),
     rollout: readRollout(object, metadata, kind, spec),
     changedAt: epochSeconds(Math.max(metadata.createdAt, kind === 'Deployment' ? progressedAt(object) : 0)),

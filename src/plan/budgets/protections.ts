@@ -1,3 +1,4 @@
+import { SCHEDULING_GATE } from '../../model/gate.ts';
 import type { PodInfo } from '../../model/pod.ts';
 import type { EpochSeconds } from '../../model/units.ts';
 import { count } from '../format.ts';
@@ -198,9 +199,21 @@ function wish({ annotations }: PodInfo): Protection | undefined {
   return undefined;
 }
 
-function unsupported({ constraints }: PodInfo): Protection | undefined {
+const GATED = refuse(
+  'UnsupportedConstraint',
+  `SchedulingGates: the pod template of its controller has ${SCHEDULING_GATE}: only steering.mode Gate moves such pods`,
+);
+
+function unsupported(
+  { constraints }: PodInfo,
+  owner: Owner | undefined,
+  { options }: ProtectionContext,
+): Protection | undefined {
   const [first] = constraints.unsupported;
-  return first === undefined ? undefined : refuse('UnsupportedConstraint', `${first.filter}: ${first.detail}`);
+  if (first !== undefined) {
+    return refuse('UnsupportedConstraint', `${first.filter}: ${first.detail}`);
+  }
+  return owner?.workload?.gated === true && !options.opensGates ? GATED : undefined;
 }
 
 function rollout(_pod: PodInfo, owner: Owner | undefined, context: ProtectionContext): Protection | undefined {

@@ -12,7 +12,7 @@ import {
 } from '../../../src/execute/advance.ts';
 import { assertLegal, isFinal, isInFlight, TRANSITIONS } from '../../../src/execute/transitions.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
-import { epochSeconds } from '../../../src/model/units.ts';
+import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import type { EvictionAnswer } from '../../../src/ports.ts';
 import { NOON } from '../../support/fake-clock.ts';
 
@@ -30,7 +30,16 @@ function at(span: number, run: MoveStatus, event: MoveEvent): Advanced {
 }
 
 function seen(span: number, pod: Observation['pod'], replacement?: Partial<Replacement>): MoveEvent {
-  const whole = { name: 'new', uid: 'new', node: undefined, available: false, readySince: undefined, ...replacement };
+  const whole = {
+    name: 'new',
+    uid: 'new',
+    node: undefined,
+    available: false,
+    readySince: undefined,
+    age: seconds(0),
+    waiting: undefined,
+    ...replacement,
+  };
   return { kind: 'Observed', pod, replacement: replacement === undefined ? undefined : whole, serverTime: later(span) };
 }
 

@@ -1,0 +1,142 @@
+import { PIN_ANNOTATION, SCHEDULING_GATE } from '../../model/gate.ts';
+import type { PodRef } from '../../model/pod.ts';
+import { createInterner } from '../../observe/interner.ts';
+import { isObject, type JsonObject, MalformedField } from '../../observe/json.ts';
+import { nameForPeople } from '../../observe/project/metadata.ts';
+import { projectPod } from '../../observe/project/pod.ts';
+import type { GateAnswer, Gates, WaitingPod } from '../../ports.ts';
+import { isApiError } from './api-error.ts';
+import type { ApiClient } from './client.ts';
+import { listObjects } from './list.ts';
+import { MERGE_PATCH } from './merge-patch.ts';
+import { pinned } from './pinned.ts';
+import { RESOURCES } from './resource.ts';
+
+/** Opens our scheduling gate. `report` hears of pods that cannot be read, and of those that cannot be tied to a node. */
+export function createGates(client: ApiClient, report: (message: string) => void): Gates {
+  return {
+    available: (signal) => mayPatchPods(client, signal),
+    async list(signal) {
+      // No selector knows gates; all gated pods are Pending, and few others are.
+      const query = { fieldSelector: 'status.phase=Pending' };
+      const interner = createInterner();
+      const pods = await listObjects(client, RESOURCES.pods, query, signal);
+      return pods.flatMap((object) => readWaitingPod(object, interner, report));
+    },
+    open: (pod, target, signal) => open(client, pod, target, report, signal),
+    release: (pod, signal) => release(client, pod, signal),
+  };
+}
+
+/** Asks the API server itself, which knows every role that is bound to this account. */
+async function mayPatchPods(client: ApiClient, signal: AbortSignal): Promise<boolean> {
+  const body = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes: { verb: 'patch', group: '', resource: 'pods' } },
+  };
+  const review = { verb: 'create', target: RESOURCES.selfSubjectAccessReviews, body } as const;
+  const answer = await client.send(review, signal);
+  const status = isObject(answer.body) ? answer.body['status'] : undefined;
+  return isObject(status) && status['allowed'] === true;
+}
+
+function readWaitingPod(
+  object: unknown,
+  interner: ReturnType<typeof createInterner>,
+  report: (message: string) => void,
+): readonly WaitingPod[] {
+  try {
+    const raw = isObject(object) ? object : {};
+    const { pod } = projectPod(raw, interner);
+    const isOurs = pod.waiting?.gated === true || pod.waiting?.pinnedTo !== undefined;
+    return isOurs ? [{ pod, resourceVersion: versionOf(raw) }] : [];
+  } catch (error) {
+    if (error instanceof MalformedField) {
+      report(`Pod ${nameForPeople(object)}: ${error.message}`);
+      return [];
+    }
+    throw error;
+  }
+}
+
+/**
+ * One merge patch over the very object that was read: the gate goes, and the affinity is narrowed, or nothing is. Only while
+ * it is gated does the API server let a pod's node affinity be narrowed (core/validation ValidatePodUpdate).
+ */
+async function open(
+  client: ApiClient,
+  { namespace, name, uid }: PodRef,
+  target: string | undefined,
+  report: (message: string) => void,
+  signal: AbortSignal,
+): Promise<GateAnswer> {
+  const reference = { ...RESOURCES.pods, namespace, name };
+  return answered(async () => {
+    const { body } = await client.read({ verb: 'get', target: reference }, signal);
+    const pod = isObject(body) ? body : {};
+    const { metadata, spec } = partsOf(pod);
+    const gates = Array.isArray(spec['schedulingGates']) ? spec['schedulingGates'].filter(isObject) : [];
+    const rest = gates.filter((gate) => gate['name'] !== SCHEDULING_GATE);
+    if (metadata['uid'] !== uid || rest.length === gates.length) {
+      return metadata['uid'] === uid ? 'Changed' : 'Gone';
+    }
+    const affinity = target === undefined ? undefined : pinned(spec, target);
+    if (target !== undefined && affinity === undefined) {
+      report(`Pod ${namespace}/${name} cannot be tied to ${target}: a term of its required node affinity is empty`);
+    }
+    const patch = {
+      metadata: {
+        uid,
+        resourceVersion: versionOf(pod),
+        ...(affinity === undefined ? {} : { annotations: { [PIN_ANNOTATION]: target } }),
+      },
+      spec: { schedulingGates: rest.length === 0 ? null : rest, ...(affinity === undefined ? {} : { affinity }) },
+    };
+    await client.send({ verb: 'patch', target: reference, body: patch, contentType: MERGE_PATCH }, signal);
+    return 'Done';
+  });
+}
+
+async function release(
+  client: ApiClient,
+  { pod, resourceVersion }: WaitingPod,
+  signal: AbortSignal,
+): Promise<GateAnswer> {
+  const { namespace, name, uid } = pod;
+  const body = {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { namespace, name },
+    // With a resourceVersion the server does not try again with a newer object (registry/core/pod/storage/eviction.go).
+    deleteOptions: { preconditions: { uid, resourceVersion } },
+  };
+  const target = { ...RESOURCES.pods, namespace, name, subresource: 'eviction' };
+  return answered(async () => {
+    await client.send({ verb: 'create', target, body }, signal);
+    return 'Done';
+  });
+}
+
+async function answered(request: () => Promise<GateAnswer>): Promise<GateAnswer> {
+  try {
+    return await request();
+  } catch (error) {
+    if (isApiError(error, 'NotFound')) {
+      return 'Gone';
+    }
+    if (isApiError(error, 'Conflict')) {
+      return 'Changed';
+    }
+    throw error;
+  }
+}
+
+function partsOf({ metadata, spec }: JsonObject): { readonly metadata: JsonObject; readonly spec: JsonObject } {
+  return { metadata: isObject(metadata) ? metadata : {}, spec: isObject(spec) ? spec : {} };
+}
+
+function versionOf(object: JsonObject): string {
+  const version = partsOf(object).metadata['resourceVersion'];
+  return typeof version === 'string' ? version : '';
+}

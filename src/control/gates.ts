@@ -1,0 +1,128 @@
+import type { Logger } from 'pino';
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { entries, type JournalEntry } from '../execute/journal.ts';
+import { isInFlight } from '../execute/transitions.ts';
+import { parseInstant } from '../model/instant.ts';
+import type { PodInfo } from '../model/pod.ts';
+import { type Seconds, seconds } from '../model/units.ts';
+import type { Clock, Gates, PlanStore, Telemetry, WaitingPod } from '../ports.ts';
+
+/** What gates are kept open through. */
+export interface GatePorts {
+  readonly gates: Gates;
+  readonly plans: PlanStore;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** A look at the gates failed. */
+  readonly runFailed: () => void;
+}
+
+/** Time between two looks at the gates: what a new pod that nobody moves waits at most, about. */
+const GATE_INTERVAL: Seconds = seconds(2);
+/** How often it is asked whether gates may be opened: a role may be bound, or taken away, at any time. */
+const RIGHTS_INTERVAL: Seconds = seconds(30);
+const FAILED_WAIT: Seconds = seconds(5);
+
+/**
+ * Sees to it that no pod waits at our gate for nothing, while this replica leads: opens the gate of every pod that no move in
+ * flight waits for (its controller was scaled up, its move has ended), and releases those that were tied to a node which
+ * cannot take them. Apart from the control loop, so that no long pass holds up a rollout. Resolves when aborted.
+ */
+export async function keepGates(ports: GatePorts, signal: AbortSignal): Promise<void> {
+  let confirmed: Seconds | undefined;
+  const look = async (): Promise<Seconds> => {
+    const now = ports.clock.monotonic();
+    if (confirmed === undefined || now - confirmed >= RIGHTS_INTERVAL) {
+      confirmed = (await ports.gates.available(signal)) ? now : undefined;
+    }
+    if (confirmed === undefined) {
+      return RIGHTS_INTERVAL;
+    }
+    await sweepGates(ports, signal);
+    return GATE_INTERVAL;
+  };
+  while (!signal.aborted) {
+    await pause(await guarded(look, ports, signal), ports.clock, signal);
+  }
+}
+
+async function guarded(look: () => Promise<Seconds>, ports: GatePorts, signal: AbortSignal): Promise<Seconds> {
+  try {
+    return await look();
+  } catch (error) {
+    if (!signal.aborted) {
+      ports.runFailed();
+      ports.log.error({ err: error }, 'gates could not be looked after');
+    }
+    return FAILED_WAIT;
+  }
+}
+
+async function pause(span: Seconds, clock: Clock, signal: AbortSignal): Promise<void> {
+  await clock.sleep(span, signal).catch((error: unknown) => {
+    if (!signal.aborted) {
+      throw error;
+    }
+  });
+}
+
+/**
+ * One look at all gates. Pods are listed before plans: the intent to evict is stored before a replacement can exist, so that
+ * no pod of the list can belong to a move that the plans do not show yet.
+ */
+async function sweepGates(ports: GatePorts, signal: AbortSignal): Promise<void> {
+  const { gates, plans } = ports;
+  const waiting = await gates.list(signal);
+  if (waiting.length === 0) {
+    return;
+  }
+  const moves = movesInFlight(await plans.list(signal));
+  const listed = new Set(waiting.map(({ pod }) => pod.uid));
+  for (const each of waiting.filter(({ pod }) => !isAwaited(pod, moves, listed))) {
+    await letGo(each, ports, signal);
+  }
+}
+
+function movesInFlight(plans: readonly RebalancePlan[]): ReadonlyMap<string, readonly JournalEntry[]> {
+  const moves = plans.flatMap((plan) => entries(plan).filter(({ run }) => isInFlight(run.phase)));
+  return Map.groupBy(moves, ({ move }) => move.owner.uid);
+}
+
+/**
+ * Whether a move in flight has this pod as its replacement, or may yet take it as such: it was made after the intent, and the
+ * replacement that is on record, if there is one, is not there any more.
+ */
+function isAwaited(
+  pod: PodInfo,
+  moves: ReadonlyMap<string, readonly JournalEntry[]>,
+  listed: ReadonlySet<string>,
+): boolean {
+  return (moves.get(pod.owner?.uid ?? '') ?? []).some(({ run: { startedAt, replacement } }) => {
+    const isFree = replacement === undefined || (replacement.node === undefined && !listed.has(replacement.uid));
+    const isLater = startedAt !== undefined && pod.createdAt >= parseInstant(startedAt);
+    return replacement?.uid === pod.uid || (isFree && isLater);
+  });
+}
+
+async function letGo(waiting: WaitingPod, ports: GatePorts, signal: AbortSignal): Promise<void> {
+  const { pod } = waiting;
+  if (pod.terminating) {
+    return;
+  }
+  const about = { namespace: pod.namespace, pod: pod.name };
+  if (pod.waiting?.gated === true) {
+    if ((await ports.gates.open(pod, undefined, signal)) === 'Done') {
+      ports.telemetry.gate('OpenedUnplanned');
+      ports.log.info(about, 'gate opened: no move waits for the pod');
+    }
+  } else if (isStuck(pod) && (await ports.gates.release(waiting, signal)) === 'Done') {
+    ports.telemetry.gate('Released');
+    ports.log.warn({ ...about, node: pod.waiting?.pinnedTo }, 'pod evicted before it ran: its node cannot take it');
+  }
+}
+
+/** A nominated pod waits for those that were preempted for it. */
+function isStuck({ waiting, nominatedNode }: PodInfo): boolean {
+  return waiting?.pinnedTo !== undefined && waiting.unschedulable && nominatedNode === undefined;
+}

@@ -1,0 +1,35 @@
+import type { PodRef } from '../model/pod.ts';
+import type { ClusterReader, GateAction, Gates } from '../ports.ts';
+import { targetObstacle } from './live-check.ts';
+
+/** What came of a replacement at the gate. */
+export interface Admitted {
+  /** `undefined` when it had gone, or was let through already. */
+  readonly action: GateAction | undefined;
+  /** Why it was not tied to its planned node. */
+  readonly obstacle: string | undefined;
+}
+
+/**
+ * Lets a replacement through our gate: to `target` alone, if it can run there now by the scheduler's filters of one node, else
+ * to wherever the scheduler likes, since what is tied to a node that cannot take it would wait for ever. Rejects with ApiError.
+ */
+export async function openGate(
+  ref: PodRef,
+  target: string | undefined,
+  { reader, gates }: { readonly reader: ClusterReader; readonly gates: Gates },
+  signal: AbortSignal,
+): Promise<Admitted> {
+  const { pod } = await reader.pod(ref, signal);
+  if (pod?.uid !== ref.uid || pod.waiting?.gated !== true) {
+    return { action: undefined, obstacle: undefined };
+  }
+  const owner = pod.owner === undefined ? undefined : await reader.workload(pod.namespace, pod.owner, signal);
+  const obstacle = target === undefined ? undefined : await targetObstacle(pod, owner, target, reader, signal);
+  const node = obstacle === undefined ? target : undefined;
+  const answer = await gates.open(ref, node, signal);
+  if (answer !== 'Done') {
+    return { action: undefined, obstacle: undefined };
+  }
+  return { action: node === undefined ? 'OpenedToAny' : 'OpenedToTarget', obstacle };
+}

@@ -1,0 +1,19 @@
+import { PIN_ANNOTATION, SCHEDULING_GATE, type Waiting } from '../../model/gate.ts';
+import type { Labels } from '../../model/selector.ts';
+import { type JsonObject, objectsAt } from '../json.ts';
+import { readCondition } from './metadata.ts';
+
+/** Whether a pod's spec, or that of a pod template, carries our scheduling gate. `field` is its path. Throws MalformedField. */
+export function hasOurGate(spec: JsonObject, field: string): boolean {
+  return objectsAt(spec, 'schedulingGates', field).some(({ name }) => name === SCHEDULING_GATE);
+}
+
+/** What an unbound pod waits for. Throws MalformedField. */
+export function readWaiting(spec: JsonObject, status: JsonObject, annotations: Labels): Waiting {
+  const scheduled = readCondition(status, 'PodScheduled');
+  return {
+    gated: hasOurGate(spec, 'spec'),
+    pinnedTo: annotations.get(PIN_ANNOTATION),
+    unschedulable: scheduled?.isTrue === false && scheduled.reason === 'Unschedulable',
+  };
+}
