@@ -68,10 +68,11 @@ async function pause(span: Seconds, clock: Clock, signal: AbortSignal): Promise<
 }
 
 /**
- * One look at all gates. Pods are listed before plans: the intent to evict is stored before a replacement can exist, so that
- * no pod of the list can belong to a move that the plans do not show yet.
+ * One look at all gates, as `keepGates` does again and again. Pods are listed before plans: the intent to evict is stored before a replacement can exist, so that
+ * no pod of the list can belong to a move that the plans do not show yet. One that
+ * the server will not have changed keeps none of the others waiting. Rejects with ApiError, or an AggregateError of them.
  */
-async function sweepGates(ports: GatePorts, signal: AbortSignal): Promise<void> {
+export async function sweepGates(ports: GatePorts, signal: AbortSignal): Promise<void> {
   const { gates, plans } = ports;
   const waiting = await gates.list(signal);
   if (waiting.length === 0) {
@@ -79,8 +80,13 @@ async function sweepGates(ports: GatePorts, signal: AbortSignal): Promise<void> 
   }
   const moves = movesInFlight(await plans.list(signal));
   const listed = new Set(waiting.map(({ pod }) => pod.uid));
+  const failures: unknown[] = [];
   for (const each of waiting.filter(({ pod }) => !isAwaited(pod, moves, listed))) {
-    await letGo(each, ports, signal);
+    await letGo(each, ports, signal).catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0) {
+    const [cause] = failures;
+    throw new AggregateError(failures, `${failures.length} pods could not be let through the gate`, { cause });
   }
 }
 

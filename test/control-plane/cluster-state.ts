@@ -19,7 +19,7 @@ interface Condition {
 /** What the tests read of a Pod. */
 export interface PodState {
   readonly metadata: Metadata;
-  readonly spec: { readonly nodeName?: string };
+  readonly spec: { readonly nodeName?: string; readonly schedulingGates?: readonly { readonly name: string }[] };
   readonly status: { readonly phase?: string; readonly conditions?: readonly Condition[] };
 }
 

@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../../src/api/v1alpha1/rebalance-policy.ts';
+import { sweepGates } from '../../src/control/gates.ts';
 import { type ExecutionPolicy, step } from '../../src/execute/executor.ts';
 import { entries, podsInFlight } from '../../src/execute/journal.ts';
 import { isFinal, isInFlight } from '../../src/execute/transitions.ts';
 import { seconds } from '../../src/model/units.ts';
 import { resolveOptions } from '../../src/plan/options.ts';
-import { ConflictError } from '../../src/ports.ts';
+import { ConflictError, type SteeringMode } from '../../src/ports.ts';
 import { type Delays, placements, type Script } from '../support/fake-cluster.ts';
 import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../support/fake-objects.ts';
 import { type World, world } from '../support/fake-world.ts';
@@ -25,7 +26,7 @@ interface History {
   readonly maxConcurrent: number;
   /** Which pods move, in order, and where to. */
   readonly moves: readonly (readonly [pod: number, to: 'b' | 'c'])[];
-  readonly steered: boolean;
+  readonly steering: SteeringMode;
   readonly delays: Delays;
   /** Owners whose PDB allows no eviction. */
   readonly guarded: readonly number[];
@@ -57,7 +58,10 @@ function build(history: History): World {
   const answers = [...history.answers];
   w.cluster.script = () => answers.shift();
   const moves = history.moves.flatMap(([pod, to]) => (PODS[pod] === undefined ? [] : [aMove(PODS[pod], to)]));
-  w.plans.put(aPlan(aPolicy('even'), moves, { steering: history.steered ? 'AdmissionPolicy' : 'None' }));
+  if (history.steering === 'Gate') {
+    OWNERS.forEach(({ uid }) => void w.cluster.gated.add(uid));
+  }
+  w.plans.put(aPlan(aPolicy('even'), moves, { steering: history.steering }));
   return w;
 }
 
@@ -118,11 +122,17 @@ async function play(history: History): Promise<End> {
     }
     w.clock.advance(history.pauses[number] ?? 5);
   }
+  w.tap = () => undefined;
+  await sweepGates(w.ports, forever);
+  const held = [...w.cluster.pods.values()].filter(({ waiting }) => waiting?.gated === true);
+  if (held.length > 0) {
+    throw new Error(`still at the gate: ${held.map(({ name }) => name).join(', ')}`);
+  }
   w.clock.advance(100);
   return { plan: w.plans.of(PLAN), accepted: [...w.cluster.accepted], placements: placements(w.cluster) };
 }
 
-/** One leader's step, hints swept before as the control loop does. Crashes and conflicts end it, as they should. */
+/** One leader's step, hints and gates swept before as the operator does. Crashes and conflicts end it, as they should. */
 async function attempt(
   w: World,
   stale: RebalancePlan | undefined,
@@ -143,9 +153,11 @@ async function attempt(
         await w.ports.steering.remove(metadata.namespace ?? '', spec.podUID, forever);
       }
     }
+    await sweepGates(w.ports, forever);
     await step(plan, how, w.ports, forever);
   } catch (error) {
-    if (!(error instanceof Crash || error instanceof ConflictError)) {
+    const known = error instanceof AggregateError ? error.errors[0] : error;
+    if (!(known instanceof Crash || known instanceof ConflictError)) {
       throw error;
     }
   }
@@ -182,6 +194,7 @@ const moves = fc
   .chain((pods) =>
     fc.tuple(...pods.map((pod) => fc.tuple(fc.constant(pod), fc.constantFrom('b' as const, 'c' as const)))),
   );
+const steering = fc.constantFrom<SteeringMode>('AdmissionPolicy', 'Gate', 'None');
 const crashes = fc.array(span(60), { maxLength: 12 });
 const pauses = fc.array(fc.oneof({ weight: 3, arbitrary: span(3) }, { weight: 1, arbitrary: span(60) }), {
   maxLength: 20,
@@ -211,7 +224,7 @@ const calmDelays = fc.record({ grace: span(20), recreate: span(5), bind: span(5)
 const histories: fc.Arbitrary<History> = fc.record({
   maxConcurrent: fc.integer({ min: 1, max: 3 }),
   moves,
-  steered: fc.boolean(),
+  steering,
   delays: fc.record({
     grace: span(40),
     recreate: fc.oneof({ weight: 9, arbitrary: span(5) }, { weight: 1, arbitrary: never }),
@@ -229,7 +242,7 @@ const histories: fc.Arbitrary<History> = fc.record({
 const crashesOnly: fc.Arbitrary<History> = fc.record({
   maxConcurrent: fc.integer({ min: 1, max: 3 }),
   moves,
-  steered: fc.constant(true),
+  steering: fc.constantFrom('AdmissionPolicy', 'Gate'),
   delays: calmDelays,
   guarded: fc.constant([]),
   answers: fc.constant([]),

@@ -37,7 +37,7 @@ export interface OperatorOptions {
 }
 
 /** Installs an overlay of deploy/ as the administrator. The operator's own Deployment is scaled to nothing: it runs as a process here. */
-export async function install(cp: ControlPlane, overlay: 'default' | 'dry-run'): Promise<void> {
+export async function install(cp: ControlPlane, overlay: 'default' | 'dry-run' | 'gate'): Promise<void> {
   const manifests = await cp.kubectl(['kustomize', join(OVERLAYS, overlay)]);
   await cp.apply(manifests);
   await cp.kubectl([

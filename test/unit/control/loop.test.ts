@@ -429,4 +429,23 @@ describe('runLoop', () => {
     expect(messageOf(w, 'even', 'Degraded')).toContain('or write mode: Auto');
     expect(w.cluster.accepted).toEqual([]);
   });
+
+  it('uses Gate when the policy asks for it, never otherwise, and says what to install where it may not', async () => {
+    const asked = tilted();
+    asked.policies.apply('even', { ...AUTOMATIC, thresholds: { consecutive: 1 }, steering: { mode: 'Gate' } });
+    await play(asked, 30);
+    expect(plansOf(asked)[0]?.status?.steering).toBe('Gate');
+    const auto = tilted();
+    auto.cluster.steerable = false;
+    auto.policies.apply('even', { ...AUTOMATIC, thresholds: { consecutive: 1 } });
+    await play(auto, 30);
+    expect(plansOf(auto)[0]?.status?.steering).toBe('None');
+    const refused = tilted();
+    refused.cluster.opensGates = false;
+    refused.policies.apply('even', { ...AUTOMATIC, thresholds: { consecutive: 1 }, steering: { mode: 'Gate' } });
+    await play(refused, 30);
+    expect(condition(refused, 'even', 'Ready')).toBe('False SteeringUnavailable');
+    expect(messageOf(refused, 'even', 'Ready')).toContain('install deploy/overlays/gate');
+    expect(refused.cluster.accepted).toEqual([]);
+  });
 });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import type { MovePhase, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy, RebalancePolicyStatus } from '../../../src/api/v1alpha1/rebalance-policy.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan as computePlan } from '../../../src/plan/planner.ts';
 import { applyVerdicts, type Verdict } from '../../../src/report/conditions.ts';
+import { hitRatiosByMode } from '../../../src/report/hit-ratio.ts';
 import { createMetrics } from '../../../src/report/metrics.ts';
 import { type PolicyFacts, policyStatus } from '../../../src/report/policy-status.ts';
 import { fakeClock, NOON } from '../../support/fake-clock.ts';
@@ -212,6 +213,19 @@ describe('policyStatus', () => {
   });
 });
 
+describe('hitRatiosByMode', () => {
+  it('counts replacements that run, by the steering of their plan, and leaves out modes without any', () => {
+    const of = (steering: 'Gate' | 'None', ...phases: readonly MovePhase[]) =>
+      aPlan(aPolicy('even'), [], {
+        steering,
+        moves: phases.map((phase, index) => ({ podUID: `${index}`, phase, attempt: 0 })),
+      });
+    const plans = [of('Gate', 'Landed', 'Landed', 'Failed'), of('Gate', 'Landed', 'Missed'), of('None', 'Skipped')];
+    expect([...hitRatiosByMode(plans)]).toEqual([['Gate', 0.75]]);
+    expect([...hitRatiosByMode([])]).toEqual([]);
+  });
+});
+
 describe('createMetrics', () => {
   const { registry, telemetry, apiRequest, runFailed, showCaches, cacheDrifted, leads } = createMetrics('1.2.3');
 
@@ -223,6 +237,7 @@ describe('createMetrics', () => {
       'evenkeel_cache_age_seconds',
       'evenkeel_cache_drift_total',
       'evenkeel_cache_objects',
+      'evenkeel_gate_actions_total',
       'evenkeel_imbalance_ratio',
       'evenkeel_leader',
       'evenkeel_metrics_age_seconds',
@@ -232,6 +247,7 @@ describe('createMetrics', () => {
       'evenkeel_plan_duration_seconds',
       'evenkeel_plan_moves',
       'evenkeel_run_failures_total',
+      'evenkeel_steering_hit_ratio',
       'evenkeel_steering_total',
     ]);
     telemetry.moveEnded({ strategy: 'RefineLB', result: 'Landed', duration: undefined });
@@ -243,6 +259,9 @@ describe('createMetrics', () => {
   it('counts what it is told', async () => {
     telemetry.steered({ mode: 'AdmissionPolicy', landed: true });
     telemetry.steered({ mode: 'AdmissionPolicy', landed: false });
+    telemetry.gate('OpenedToTarget');
+    telemetry.hitRatios(new Map([['None', 0.5]]));
+    telemetry.hitRatios(new Map([['Gate', 0.75]]));
     apiRequest('GET', '200');
     apiRequest('GET', 'timeout');
     runFailed();
@@ -258,6 +277,8 @@ describe('createMetrics', () => {
       'evenkeel_moves_total{strategy="RefineLB",result="Landed"} 1',
       'evenkeel_steering_total{mode="AdmissionPolicy",result="hit"} 1',
       'evenkeel_steering_total{mode="AdmissionPolicy",result="miss"} 1',
+      'evenkeel_gate_actions_total{action="OpenedToTarget"} 1',
+      'evenkeel_steering_hit_ratio{mode="Gate"} 0.75',
       'evenkeel_api_requests_total{verb="GET",code="200"} 1',
       'evenkeel_api_requests_total{verb="GET",code="timeout"} 1',
       'evenkeel_run_failures_total 1',
@@ -272,5 +293,6 @@ describe('createMetrics', () => {
       expect(text).toContain(line);
     }
     expect(text).not.toContain('evenkeel_cache_age_seconds{resource="nodes"}');
+    expect(text).not.toContain('evenkeel_steering_hit_ratio{mode="None"}');
   });
 });

@@ -93,6 +93,12 @@ describe('what is never moved', () => {
     expect(codeOf(fields)).toBe(code);
   });
 
+  it('leaves a pod whose replacement would wait at our gate, unless the policy opens gates', () => {
+    const workload = aWorkload('web', { gated: true });
+    expect(codeOf({}, { workload })).toBe('UnsupportedConstraint');
+    expect(codeOf({}, { workload }, { opensGates: true })).toBeUndefined();
+  });
+
   it.each<{ what: string; fields: PodFields }>([
     { what: 'just below the priority threshold', fields: { priority: 999_999 } },
     { what: 'exactly as old as minPodAge', fields: { createdAt: epochSeconds(NOW - 300) } },

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import type { MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { keepGates } from '../../../src/control/gates.ts';
+import { formatInstant } from '../../../src/model/instant.ts';
+import type { PodInfo } from '../../../src/model/pod.ts';
+import { epochSeconds } from '../../../src/model/units.ts';
+import { NOON } from '../../support/fake-clock.ts';
+import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+import { type World, world } from '../../support/fake-world.ts';
+
+const web = aWorkload('web');
+const api = aWorkload('api');
+const OLD = aPod(web, 'web-1', 'a');
+
+/** A pod at the gate, created `age` seconds before noon. */
+function gatedPod(name: string, changes: Partial<PodInfo> = {}, age = 1): PodInfo {
+  return {
+    ...aPod(web, name, 'a'),
+    nodeName: undefined,
+    phase: 'Pending',
+    ready: false,
+    createdAt: epochSeconds(NOON - age),
+    waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
+    ...changes,
+  };
+}
+
+function pinnedPod(name: string, changes: Partial<PodInfo> = {}): PodInfo {
+  return gatedPod(name, { waiting: { gated: false, pinnedTo: 'b', unschedulable: true }, ...changes });
+}
+
+function aWorld(pods: readonly PodInfo[], journal?: Partial<MoveStatus>): World {
+  const w = world([aNode('a'), aNode('b')], [web, api], pods);
+  w.cluster.delays.bind = Number.POSITIVE_INFINITY;
+  if (journal !== undefined) {
+    const startedAt = formatInstant(epochSeconds(NOON - 10));
+    const run: MoveStatus = { podUID: OLD.uid, phase: 'AwaitingReplacement', attempt: 0, startedAt, ...journal };
+    w.plans.put(aPlan(aPolicy('even'), [aMove(OLD, 'b')], { steering: 'Gate', moves: [run] }));
+  }
+  return w;
+}
+
+/** Looks after the gates for `span` seconds. */
+async function keep(w: World, span = 1): Promise<void> {
+  const stop = new AbortController();
+  w.clock.at(w.clock.now() + span, () => stop.abort());
+  await keepGates(w.ports, stop.signal);
+}
+
+/** Names of the pods that still are at the gate. */
+function atTheGate(w: World): readonly string[] {
+  return [...w.cluster.pods.values()].filter(({ waiting }) => waiting?.gated === true).map(({ name }) => name);
+}
+
+describe('keepGates', () => {
+  it('opens the gate of a pod that no move waits for, at once and tied to no node', async () => {
+    const w = aWorld([gatedPod('scaled-up')]);
+    await keep(w);
+    expect(atTheGate(w)).toEqual([]);
+    expect(w.cluster.pods.get('uid-scaled-up')?.waiting?.pinnedTo).toBeUndefined();
+    expect(w.gateActions).toEqual(['OpenedUnplanned']);
+  });
+
+  it.each<[string, Partial<MoveStatus>]>([
+    ['may be evicted any moment', { phase: 'Intent' }],
+    ['was evicted', { phase: 'Evicting' }],
+    ['has no replacement yet', { phase: 'AwaitingReplacement' }],
+    ['has this one as its replacement', { phase: 'Verifying', replacement: { name: 'r', uid: 'uid-r' } }],
+    ['lost the replacement that it had', { phase: 'Verifying', replacement: { name: 'x', uid: 'uid-x' } }],
+  ])('leaves a pod to the move of its controller whose pod %s', async (_, journal) => {
+    const w = aWorld([gatedPod('r')], journal);
+    await keep(w, 60);
+    expect(atTheGate(w)).toEqual(['r']);
+  });
+
+  it.each<[string, PodInfo, Partial<MoveStatus>]>([
+    ['was there before the intent', gatedPod('r', {}, 11), {}],
+    ['belongs to another controller', gatedPod('r', { owner: { kind: 'ReplicaSet', name: 'api', uid: api.uid } }), {}],
+    ['belongs to no controller', gatedPod('r', { owner: undefined }), {}],
+    [
+      'comes beside a replacement that is bound',
+      gatedPod('r'),
+      { phase: 'Verifying', replacement: { name: 'x', uid: 'uid-x', node: 'b' } },
+    ],
+    ['belongs to a move that has ended', gatedPod('r'), { phase: 'Failed', replacement: { name: 'r', uid: 'uid-r' } }],
+    ['belongs to a move that has not begun', gatedPod('r'), { phase: 'Planned' }],
+  ])('opens the gate of a pod that %s', async (_, pod, journal) => {
+    const w = aWorld([pod], journal);
+    await keep(w);
+    expect(atTheGate(w)).toEqual([]);
+  });
+
+  it('opens the gate of a pod beside a replacement that is at the gate itself', async () => {
+    const w = aWorld([gatedPod('r'), gatedPod('scaled-up')], {
+      phase: 'Verifying',
+      replacement: { name: 'r', uid: 'uid-r' },
+    });
+    await keep(w);
+    expect(atTheGate(w)).toEqual(['r']);
+  });
+
+  it('lists pods before plans: what is evicted in between is no business of this look', async () => {
+    const w = aWorld([gatedPod('scaled-up')]);
+    await keep(w);
+    expect(w.calls.slice(0, 4)).toEqual(['gates.available', 'gates.list', 'plans.list', 'gates.open']);
+  });
+
+  it('makes a pod anew that is tied to a node without room, and opens the gate of the new one', async () => {
+    const w = aWorld([pinnedPod('stuck')]);
+    w.cluster.gated.add(web.uid);
+    await keep(w, 10);
+    expect([...w.cluster.pods.keys()]).toEqual(['uid-stuck-r']);
+    expect(atTheGate(w)).toEqual([]);
+    expect(w.gateActions).toEqual(['Released', 'OpenedUnplanned']);
+  });
+
+  it.each<[string, PodInfo]>([
+    [
+      'the scheduler has not looked at',
+      pinnedPod('p', { waiting: { gated: false, pinnedTo: 'b', unschedulable: false } }),
+    ],
+    ['others are preempted for', pinnedPod('p', { nominatedNode: 'b' })],
+    ['is being deleted', pinnedPod('p', { terminating: true })],
+  ])('leaves a tied pod that %s', async (_, pod) => {
+    const w = aWorld([pod]);
+    await keep(w, 10);
+    expect([...w.cluster.pods.keys()]).toEqual(['uid-p']);
+  });
+
+  it('leaves a tied pod to its move', async () => {
+    const w = aWorld([pinnedPod('r')], { phase: 'Verifying', replacement: { name: 'r', uid: 'uid-r' } });
+    await keep(w, 30);
+    expect([...w.cluster.pods.keys()]).toEqual(['uid-r']);
+  });
+
+  it('asks no more than twice a minute where gates may not be opened, and begins when they may', async () => {
+    const w = aWorld([gatedPod('scaled-up')]);
+    w.cluster.opensGates = false;
+    await keep(w, 59);
+    expect(w.calls).toEqual(['gates.available', 'gates.available']);
+    w.cluster.opensGates = true;
+    await keep(w);
+    expect(atTheGate(w)).toEqual([]);
+  });
+
+  it('keeps no pod waiting because another one cannot be changed', async () => {
+    const w = aWorld([gatedPod('odd'), gatedPod('scaled-up')]);
+    w.tap = (when, call, [pod]) => {
+      if (when === 'before' && call === 'gates.open' && (pod as PodInfo).name === 'odd') {
+        throw new Error('admission webhook denied the request');
+      }
+    };
+    await keep(w);
+    expect(atTheGate(w)).toEqual(['odd']);
+    expect(w.failures()).toBe(1);
+  });
+
+  it('counts a failure and tries again', async () => {
+    const w = aWorld([gatedPod('scaled-up')]);
+    let failures = 2;
+    w.tap = (when, call) => {
+      if (when === 'before' && call === 'plans.list' && failures > 0) {
+        failures -= 1;
+        throw new Error('503');
+      }
+    };
+    await keep(w, 11);
+    expect(w.failures()).toBe(2);
+    expect(atTheGate(w)).toEqual([]);
+  });
+});

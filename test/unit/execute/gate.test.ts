@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { advance, type MoveEffect, PIN_PATIENCE, type Replacement } from '../../../src/execute/advance.ts';
+import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
+import { formatInstant } from '../../../src/model/instant.ts';
+import { epochSeconds, type Seconds, seconds } from '../../../src/model/units.ts';
+import { resolveOptions } from '../../../src/plan/options.ts';
+import { NOON } from '../../support/fake-clock.ts';
+import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+import { type World, world } from '../../support/fake-world.ts';
+
+const forever = new AbortController().signal;
+const policy = aPolicy('even', { steering: { mode: 'Gate' } });
+const web = aWorkload('web');
+const WEB_1 = aPod(web, 'web-1', 'a');
+const PLAN = 'even-0123456789';
+const EXECUTION: ExecutionPolicy = {
+  stored: { policy, invalid: [] },
+  options: resolveOptions(policy.spec),
+  maxConcurrent: 1,
+  stop: undefined,
+};
+
+/** A plan that moves web-1 from a to b; the scheduler by itself would put everything on c. */
+function aWorld(steering: 'Gate' | 'None' = 'Gate'): World {
+  const w = world([aNode('a'), aNode('b'), aNode('c')], [web], [WEB_1]);
+  w.cluster.gated.add(web.uid);
+  w.cluster.bindTo = () => 'c';
+  w.plans.put(aPlan(policy, [aMove(WEB_1, 'b')], { steering }));
+  return w;
+}
+
+async function stepOnce(w: World): Promise<RebalancePlan> {
+  return step(w.plans.of(PLAN), EXECUTION, w.ports, forever);
+}
+
+/** A step a second until the plan has ended; resolves to the outcome of its move. */
+async function run(w: World): Promise<string> {
+  for (let count = 0; count < 2_000; count += 1) {
+    const { status } = await stepOnce(w);
+    if (status?.phase !== 'Executing') {
+      return `${status?.moves?.[0]?.phase}: ${status?.moves?.[0]?.outcome}`;
+    }
+    w.clock.advance(1);
+  }
+  throw new Error('the plan did not end');
+}
+
+/** A step a second until the replacement is at the gate, which the operator does not live to open. */
+async function runToTheGate(w: World): Promise<void> {
+  w.tap = (when, call) => {
+    if (when === 'before' && call === 'gates.open') {
+      throw new Error('killed');
+    }
+  };
+  await expect(run(w)).rejects.toThrow('killed');
+  w.tap = () => undefined;
+}
+
+describe('a plan under Gate', () => {
+  it('lands where it says and the scheduler would not, and places no hint', async () => {
+    const w = aWorld();
+    expect(await run(w)).toBe('Landed: runs on b');
+    expect(w.gateActions).toEqual(['OpenedToTarget']);
+    expect(w.steered).toEqual(['Gate hit']);
+    expect(w.calls).not.toContain('steering.place');
+  });
+
+  it('stores which pod is the replacement before it opens the gate', async () => {
+    const w = aWorld();
+    let recorded: string | undefined;
+    w.tap = (when, call) => {
+      if (when === 'before' && call === 'gates.open') {
+        recorded = w.plans.of(PLAN).status?.moves?.[0]?.replacement?.name;
+      }
+    };
+    await run(w);
+    expect(recorded).toBe('web-1-r');
+  });
+
+  it('opens the gate to the planned node although it was killed right before', async () => {
+    const w = aWorld();
+    await runToTheGate(w);
+    w.clock.advance(120);
+    expect(await run(w)).toBe('Landed: runs on b');
+  });
+
+  it('lets the replacement go anywhere when its node is no longer fit, and says why', async () => {
+    const w = aWorld();
+    await runToTheGate(w);
+    w.cluster.nodes.set('b', aNode('b', { unschedulable: true }));
+    expect(await run(w)).toBe('Missed: runs on c instead of b');
+    expect(w.gateActions).toEqual(['OpenedToAny']);
+    expect(w.events.find(({ reason }) => reason === 'TargetGivenUp')?.note).toMatch(/^may run anywhere, since b /);
+  });
+
+  it('fails when the scheduler finds no room on the planned node after all', async () => {
+    const w = aWorld();
+    w.cluster.full.add('b');
+    expect(await run(w)).toBe('Failed: replacement web-1-r found no room on b for 60 s');
+  });
+
+  it('opens the gate without a node when another steering is in force', async () => {
+    const w = aWorld('None');
+    expect(await run(w)).toBe('Missed: runs on c instead of b');
+    expect(w.gateActions).toEqual(['OpenedToAny']);
+    expect(w.events.map(({ reason }) => reason)).not.toContain('TargetGivenUp');
+  });
+
+  it('goes on when the replacement is deleted at the gate', async () => {
+    const w = aWorld();
+    w.cluster.delays.recreate = 5;
+    await runToTheGate(w);
+    const [old] = [...w.cluster.pods.values()];
+    await w.cluster.gates.release(
+      { pod: old ?? WEB_1, resourceVersion: (await w.cluster.gates.list(forever))[0]?.resourceVersion ?? '' },
+      forever,
+    );
+    expect(await run(w)).toBe('Landed: runs on b');
+  });
+});
+
+describe('advance', () => {
+  const verifying = { podUID: 'old', phase: 'Verifying', attempt: 0, startedAt: formatInstant(NOON) } as const;
+  const known = { ...verifying, replacement: { name: 'new', uid: 'new' } };
+
+  function seen(waiting: Partial<NonNullable<Replacement['waiting']>>, age: Seconds) {
+    const state = { gated: false, pinnedTo: undefined, unschedulable: false, ...waiting };
+    const replacement = {
+      name: 'new',
+      uid: 'new',
+      node: undefined,
+      available: false,
+      readySince: undefined,
+      age,
+      waiting: state,
+    };
+    const event = { kind: 'Observed', pod: 'Gone', replacement, serverTime: epochSeconds(NOON + age) } as const;
+    return advance(known, event, 'b', epochSeconds(NOON + age));
+  }
+
+  it('lets a replacement through as often as it is seen at the gate', () => {
+    const effects: readonly MoveEffect[] = ['OpenGate'];
+    expect(seen({ gated: true }, seconds(1))).toEqual({ run: known, effects });
+    expect(seen({ gated: true }, seconds(500)).effects).toEqual(effects);
+    expect(seen({}, seconds(1)).effects).toEqual([]);
+  });
+
+  it('is patient with a node that has no room yet, and not with a pod that is tied to none', () => {
+    const late = seconds(PIN_PATIENCE + 1);
+    expect(seen({ pinnedTo: 'b', unschedulable: true }, PIN_PATIENCE).run.phase).toBe('Verifying');
+    expect(seen({ pinnedTo: 'b', unschedulable: true }, late).run.phase).toBe('Failed');
+    expect(seen({ pinnedTo: 'b' }, late).run.phase).toBe('Verifying');
+    expect(seen({ unschedulable: true }, late).run.phase).toBe('Verifying');
+  });
+});
