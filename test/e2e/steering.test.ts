@@ -82,7 +82,7 @@ describe('the right to open gates', () => {
     await cp.apply([
       policyObject('gated', {
         mode: 'Automatic',
-        interval: '10s',
+        interval: '24h',
         load: { source: 'Requests' },
         thresholds: { trigger: '0.05', consecutive: 1 },
         budgets: [{ maxMoves: 100, maxConcurrent: 1, perOwner: '100%' }],
