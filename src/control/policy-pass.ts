@@ -117,6 +117,8 @@ async function advancePlans(
     if (plan.status?.phase === 'Executing') {
       const stop = options === undefined ? undefined : budgetStop(plan, options, allPlans, ports.clock.now());
       result.push(await step(plan, { stored, options, maxConcurrent, stop }, ports, signal));
+    } else if (plan.status?.phase === undefined) {
+      result.push(await supersede(plan, 'was cut off before it had a phase: the next run plans anew', ports, signal));
     } else if (isOpen(plan) && plan.spec.policy.generation !== policy.metadata.generation) {
       result.push(await supersede(plan, 'the policy was edited', ports, signal));
     } else if (mayStart(plan, stored, options !== undefined)) {

@@ -368,6 +368,18 @@ describe('runLoop', () => {
     expect(w.policies.stored.get('even')?.status?.lastRun).toBe('2026-01-01T12:00:30Z');
   });
 
+  it('ends a plan that was cut off between its creation and its first status', async () => {
+    const w = tilted();
+    w.policies.apply('even', { interval: '1h' });
+    const { status: _, ...plan } = aPlan(aPolicy('even'), [], {});
+    w.plans.put({ ...plan, metadata: { ...plan.metadata, name: 'even-cut' } });
+    await play(w, 5);
+    expect(w.plans.of('even-cut').status).toMatchObject({
+      phase: 'Superseded',
+      message: expect.stringContaining('cut off'),
+    });
+  });
+
   it('deletes ended plans beyond historyLimit', async () => {
     const w = tilted();
     w.policies.apply('even', { historyLimit: 1 });
