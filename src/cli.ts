@@ -240,7 +240,19 @@ function addOperator(program: Command, signal: AbortSignal): void {
   const namespace = process.env['POD_NAMESPACE'] ?? 'evenkeel-system';
   withClusterFlags(program.command('operator'))
     .description('run the controller')
-    .option('--http-address <host:port>', 'where /metrics, /healthz and /readyz are served', '127.0.0.1:8080')
+    .option('--health-address <host:port>', 'where /healthz and /readyz are served, by HTTP', '127.0.0.1:8080')
+    .option(
+      '--metrics-address <host:port>',
+      'where /metrics is served, by HTTPS, to users who may get it by RBAC',
+      '127.0.0.1:8443',
+    )
+    .option('--tls-cert-file <file>', 'certificate of /metrics in PEM, read anew when it changes; default self-signed')
+    .option('--tls-private-key-file <file>', 'its private key')
+    .addOption(
+      new Option('--metrics-insecure [where]', 'serve /metrics by HTTP to everybody who reaches it')
+        .choices(['loopback', 'anywhere'])
+        .preset('loopback'),
+    )
     .option(
       '--own-namespace <name>',
       'namespace of the operator and its lease, which is never rebalanced; default POD_NAMESPACE',

@@ -1,11 +1,11 @@
 import { type Logger, pino } from 'pino';
 import { collectDefaultMetrics } from 'prom-client';
-import { type Endpoints, serve } from './adapters/http/serve.ts';
 import { systemClock } from './adapters/system-clock.ts';
 import { type RunningCache, startCache } from './cli/cache.ts';
 import { type Cluster, type ClusterFlags, connect } from './cli/cluster.ts';
 import { type Election, type ElectionFlags, openElection } from './cli/election.ts';
 import { Failure } from './cli/failure.ts';
+import { openServing, type Serving, type ServingFlags } from './cli/serving.ts';
 import { type ElectionEvent, LeadershipLostError } from './control/elector.ts';
 import { keepGates } from './control/gates.ts';
 import type { LeaseTimes } from './control/lease.ts';
@@ -16,9 +16,7 @@ import { createMetrics, type Metrics } from './report/metrics.ts';
 import { VERSION } from './version.ts';
 
 /** Flags of `evenkeel operator`. */
-export interface OperatorFlags extends ClusterFlags, ElectionFlags {
-  /** Address of /metrics, /healthz and /readyz. */
-  readonly httpAddress: string;
+export interface OperatorFlags extends ClusterFlags, ElectionFlags, ServingFlags {
   /** Whether to act only while holding the lease. */
   readonly leaderElect: boolean;
   readonly logLevel: string;
@@ -44,15 +42,16 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
   const log = pino({ level: flags.logLevel, base: { version: VERSION } });
   const operator: Operator = { flags, log, metrics: createMetrics(VERSION), lastPass: undefined };
   collectDefaultMetrics({ register: operator.metrics.registry });
-  const address = parseAddress(flags.httpAddress);
   const election = flags.leaderElect ? await joinElection(operator) : undefined;
   const cluster = await connect(flags, {
     onRequest: operator.metrics.apiRequest,
     warn: (message) => log.warn(message),
     ...(election === undefined ? {} : { fence: election.elector }),
   });
-  const server = await serve(address.host, address.port, endpoints(operator, election));
-  log.info({ httpPort: server.port, apiServer: cluster.url, node: process.version }, 'operator started');
+  const serving = await serveHttp(operator, election);
+  const { healthPort, metricsPort, certificate } = serving;
+  const ports = { healthPort, metricsPort, certificate };
+  log.info({ ...ports, apiServer: cluster.url, node: process.version }, 'operator started');
   const cache = startCache(cluster, operator.metrics, log, signal);
   try {
     await lead(operator, cluster, cache, election, signal);
@@ -60,7 +59,7 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
     throw explained(error, flags);
   } finally {
     await cache.stop();
-    await server.close();
+    await serving.close();
     await Promise.all([cluster.close(), election?.close()]);
     log.info('operator stopped');
   }
@@ -146,12 +145,15 @@ function explained(error: unknown, { ownNamespace }: OperatorFlags): unknown {
   return error;
 }
 
-function endpoints(operator: Operator, election: Election | undefined): Endpoints {
-  const { registry } = operator.metrics;
-  return {
+function serveHttp(operator: Operator, election: Election | undefined): Promise<Serving> {
+  const { flags, log, metrics } = operator;
+  const { registry } = metrics;
+  return openServing(flags, {
     metrics: async () => ({ type: registry.contentType, body: await registry.metrics() }),
     unreadiness: () => unreadiness(operator, election),
-  };
+    onRequest: metrics.apiRequest,
+    warn: (message) => log.warn(message),
+  });
 }
 
 /** A replica that does not lead is ready when it could: when it reaches the lease. */
@@ -167,14 +169,4 @@ function tooLongAgo(instant: Seconds | undefined, what: string): string | undefi
   }
   const age = systemClock.monotonic() - instant;
   return age > READY_WINDOW ? `the last ${what} was ${Math.round(age)} s ago` : undefined;
-}
-
-function parseAddress(address: string): { host: string; port: number } {
-  const [, host = '', port = ''] = /^(.*):(\d{1,5})$/.exec(address) ?? [];
-  if (port === '' || Number(port) > 65535) {
-    throw new Failure(
-      `--http-address ${address} is not an address: write HOST:PORT such as 127.0.0.1:8080, with port 0 for any free one`,
-    );
-  }
-  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
 }

@@ -11,7 +11,7 @@ import {
   setOf,
   utcTime,
   utf8String,
-} from './der.ts';
+} from '../../src/adapters/http/der.ts';
 
 /** A key with its certificate, both in PEM. */
 export interface KeyPair {

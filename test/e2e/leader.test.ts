@@ -14,7 +14,7 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const ACCOUNTS = ['replica-a', 'replica-b', 'replica-c', 'replica-d', 'replica-e'] as const;
 type Account = (typeof ACCOUNTS)[number];
 
-const SHORT = ['--lease-duration', '4s'];
+const SHORT = ['--lease-duration', '4s', '--metrics-insecure'];
 
 let cp: ControlPlane;
 const replicas = new Map<Account, OperatorProcess>();
@@ -100,8 +100,8 @@ function record(what: string, { lease, intent }: { lease: number; intent: number
 }
 
 async function get(replica: OperatorProcess, path: string): Promise<{ status: number; body: string }> {
-  const { httpPort } = await replica.logged('operator started');
-  const response = await fetch(`http://127.0.0.1:${httpPort}${path}`);
+  const { healthPort, metricsPort } = await replica.logged('operator started');
+  const response = await fetch(`http://127.0.0.1:${path === '/metrics' ? metricsPort : healthPort}${path}`);
   return { status: response.status, body: await response.text() };
 }
 

@@ -60,7 +60,8 @@ export async function startOperator(cp: ControlPlane, options: OperatorOptions =
   started += 1;
   const logFile = join(cp.dir, `operator-${started}.log`);
   const output = openSync(logFile, 'a');
-  const flags = ['--kubeconfig', kubeconfig, '--http-address', '127.0.0.1:0', ...(options.args ?? [])];
+  const addresses = ['--health-address', '127.0.0.1:0', '--metrics-address', '127.0.0.1:0'];
+  const flags = ['--kubeconfig', kubeconfig, ...addresses, ...(options.args ?? [])];
   const child = spawn(process.execPath, [BUNDLE, 'operator', ...flags], { stdio: ['ignore', output, output] });
   closeSync(output);
   const killWithUs = (): void => void child.kill('SIGKILL');

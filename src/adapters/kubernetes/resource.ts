@@ -32,6 +32,8 @@ export const RESOURCES = {
   nodeMetrics: { group: 'metrics.k8s.io', version: 'v1beta1', resource: 'nodes' },
   podMetrics: { group: 'metrics.k8s.io', version: 'v1beta1', resource: 'pods' },
   events: { group: 'events.k8s.io', version: 'v1', resource: 'events' },
+  tokenReviews: { group: 'authentication.k8s.io', version: 'v1', resource: 'tokenreviews' },
+  accessReviews: { group: 'authorization.k8s.io', version: 'v1', resource: 'subjectaccessreviews' },
   leases: { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' },
   admissionPolicies: { group: 'admissionregistration.k8s.io', version: 'v1', resource: 'mutatingadmissionpolicies' },
   admissionBindings: {

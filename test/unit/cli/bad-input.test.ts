@@ -254,7 +254,7 @@ const MISTAKES: readonly Mistake[] = [
   { claim: 'a flag without its value', args: ['plan', '-p'], code: 1, says: ['argument missing'] },
   {
     claim: 'an address that is none',
-    args: ['operator', '--http-address', 'here', '--kubeconfig', join(folder, 'dead.yaml')],
+    args: ['operator', '--health-address', 'here', '--kubeconfig', join(folder, 'dead.yaml')],
     code: 1,
     says: ['write HOST:PORT'],
   },
@@ -265,10 +265,36 @@ const MISTAKES: readonly Mistake[] = [
       ['a lease that is too long', ['--lease-duration', '1h'], '--lease-duration 1h is out of range'],
       ['a lease name that is none', ['--lease-name', 'Even Keel'], '--lease-name "Even Keel" is not a name'],
       ['a namespace that cannot be', ['--own-namespace', '../x'], '--own-namespace "../x" is not a name'],
+      [
+        'metrics at no address',
+        ['--metrics-address', '8443'],
+        '--metrics-address 8443 is not an address: write HOST:PORT',
+      ],
+      [
+        'metrics at an address of others',
+        ['--metrics-address', '192.0.2.1:0'],
+        '--metrics-address 192.0.2.1:0: cannot listen',
+      ],
+      [
+        'metrics for everybody',
+        ['--metrics-insecure', '--metrics-address', '0.0.0.0:0'],
+        'write --metrics-insecure=anywhere',
+      ],
+      ['a certificate without key', ['--tls-cert-file', 'tls.crt'], 'belong together: write both, or neither'],
+      [
+        'a certificate that is not there',
+        ['--tls-cert-file', '/no/tls.crt', '--tls-private-key-file', '/no/tls.key'],
+        '/no/tls.crt: cannot be read (ENOENT): write a certificate',
+      ],
+      [
+        'a certificate that is none',
+        ['--tls-cert-file', join(folder, 'dead.yaml'), '--tls-private-key-file', join(folder, 'dead.yaml')],
+        'the certificate is not one in PEM',
+      ],
     ] as const
   ).map(([claim, flags, says]) => ({
     claim,
-    args: ['operator', '--http-address', '127.0.0.1:0', '--kubeconfig', join(folder, 'dead.yaml'), ...flags],
+    args: ['operator', '--health-address', '127.0.0.1:0', '--kubeconfig', join(folder, 'dead.yaml'), ...flags],
     code: 1,
     says: [says],
   })),

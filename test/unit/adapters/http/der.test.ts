@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { integer } from './der.ts';
+import { integer } from '../../../../src/adapters/http/der.ts';
 
 it.each([
   ['007f', '02017f'],

@@ -1,6 +1,7 @@
 /**
  * The few DER encodings (ITU-T X.690) that an X.509 certificate is made of. Node's crypto makes and checks keys and
- * signatures but cannot issue certificates, and the libraries that can bring twenty packages along.
+ * signatures but cannot issue certificates. Libraries that can bring twenty packages along, or make RSA signatures in
+ * JavaScript; this only writes, and a parser is where such code goes wrong.
  */
 
 /** One tag-length-value triple around the concatenated contents. */
