@@ -1,0 +1,252 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpsRequest } from 'node:https';
+import { connect as connectTcp } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { certificateFiles, watchCertificate } from '../../src/adapters/http/certificate.ts';
+import { healthEndpoints } from '../../src/adapters/http/endpoints.ts';
+import { fingerprintOf, type KeyPair } from '../../src/adapters/http/key-pair.ts';
+import { createSelfSigned } from '../../src/adapters/http/self-signed.ts';
+import { type Endpoint, type HttpServer, listen } from '../../src/adapters/http/server.ts';
+
+const cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
+});
+
+interface Stage {
+  readonly endpoints?: ReadonlyMap<string, Endpoint>;
+  readonly keyPair?: KeyPair;
+}
+
+async function start({ endpoints = healthEndpoints(() => undefined), keyPair }: Stage = {}) {
+  const reported: unknown[] = [];
+  const server = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    endpoints,
+    report: (error) => reported.push(error),
+    ...(keyPair === undefined ? {} : { keyPair }),
+  });
+  cleanups.push(() => server.close());
+  return { server, reported };
+}
+
+/** Sends bytes as they are and returns the whole answer; empty when the server only ends the connection. */
+async function raw({ port }: HttpServer, text: string): Promise<string> {
+  const socket = connectTcp(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('error', () => undefined); // a reset is an answer too
+  socket.write(text);
+  await once(socket, 'close');
+  return Buffer.concat(chunks).toString();
+}
+
+const HEAD = 'Host: x\r\nConnection: close\r\n';
+
+describe('the server', () => {
+  it.each([
+    ['GET /healthz', 200, 'ok\n'],
+    ['HEAD /healthz', 200, ''],
+    ['GET /healthz?verbose', 200, 'ok\n'],
+    ['GET /', 404, 'there is /healthz, /readyz\n'],
+    ['GET /metrics', 404, 'there is /healthz, /readyz\n'],
+    ['GET /healthz/', 404, 'there is /healthz, /readyz\n'],
+    ['GET /../healthz', 404, 'there is /healthz, /readyz\n'],
+    ['GET /__proto__', 404, 'there is /healthz, /readyz\n'],
+    ['GET http://other/healthz', 404, 'there is /healthz, /readyz\n'],
+    ['POST /healthz', 405, 'only GET and HEAD\n'],
+    ['PUT /healthz', 405, 'only GET and HEAD\n'],
+    ['DELETE /healthz', 405, 'only GET and HEAD\n'],
+    ['PATCH /healthz', 405, 'only GET and HEAD\n'],
+    ['OPTIONS *', 405, 'only GET and HEAD\n'],
+    ['TRACE /healthz', 405, 'only GET and HEAD\n'],
+    [`GET /${'x'.repeat(300)}`, 414, 'the path is longer than 256 characters\n'],
+  ])('answers %s with %d', async (line, code, body) => {
+    const { server } = await start();
+    const answer = await raw(server, `${line} HTTP/1.1\r\n${HEAD}\r\n`);
+    expect(answer).toContain(`HTTP/1.1 ${code} `);
+    expect(answer.split('\r\n\r\n')[1]).toBe(body);
+  });
+
+  it('says of every answer that it is no page and may not be kept', async () => {
+    const { server } = await start();
+    const { headers } = await fetch(`http://127.0.0.1:${server.port}/healthz`);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
+    expect(headers.get('server')).toBe(null);
+  });
+
+  it.each([
+    ['a body', `GET /healthz HTTP/1.1\r\n${HEAD}Content-Length: 5\r\n\r\nhello`, ' 413 '],
+    ['a body in chunks', `GET /healthz HTTP/1.1\r\n${HEAD}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, ' 413 '],
+    ['a head of 20 kB', `GET /healthz HTTP/1.1\r\n${HEAD}X: ${'x'.repeat(20_000)}\r\n\r\n`, ' 431 '],
+    ['no host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', ' 400 '],
+    ['two lengths', `GET /healthz HTTP/1.1\r\n${HEAD}Content-Length: 0\r\nContent-Length: 5\r\n\r\n`, ' 400 '],
+    ['both framings', `GET / HTTP/1.1\r\n${HEAD}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n`, ' 400 '],
+    ['a line feed in a header', `GET /healthz HTTP/1.1\r\n${HEAD}X: a\n b\u0000\r\n\r\n`, ' 400 '],
+    ['something else', '\u0016\u0003\u0001\u0002\u0000', ' 400 '],
+  ])('refuses a request with %s', async (_, text, code) => {
+    const { server } = await start();
+    expect((await raw(server, text)).split('\r\n')[0]).toContain(code);
+  });
+
+  it('ends a request for a tunnel', async () => {
+    const { server } = await start();
+    expect(await raw(server, `CONNECT other:443 HTTP/1.1\r\n${HEAD}\r\n`)).toBe('');
+  });
+
+  it('does not upgrade', async () => {
+    const { server } = await start();
+    const text = `GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
+    expect(await raw(server, text)).toContain('HTTP/1.1 200 ');
+  });
+
+  it('ends a client that does not finish its head within five seconds or so', async () => {
+    const { server } = await start();
+    const begun = performance.now();
+    const answer = await raw(server, 'GET /healthz HTTP/1.1\r\nHost: x\r\n');
+    expect(answer).toContain(' 408 ');
+    expect(performance.now() - begun).toBeLessThan(9000);
+  });
+
+  it('holds at most 64 connections', async () => {
+    const { server } = await start();
+    const sockets = Array.from({ length: 80 }, () => connectTcp(server.port, '127.0.0.1'));
+    let ended = 0;
+    for (const socket of sockets) {
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        ended += 1;
+      });
+    }
+    while (ended < 16) {
+      await sleep(10);
+    }
+    await sleep(100);
+    expect(ended).toBe(16);
+    for (const socket of sockets) {
+      socket.destroy();
+    }
+  });
+
+  it('says nothing about what went wrong inside, but reports it', async () => {
+    const secret = new Error('the token is 123');
+    const { server, reported } = await start({ endpoints: new Map([['/x', () => Promise.reject(secret)]]) });
+    const response = await fetch(`http://127.0.0.1:${server.port}/x`);
+    expect([response.status, await response.text()]).toEqual([500, 'internal error\n']);
+    expect(reported).toEqual([secret]);
+  });
+
+  it('closes within some seconds, whatever its clients do', async () => {
+    const { server } = await start({ endpoints: new Map([['/x', () => new Promise<never>(() => undefined)]]) });
+    const socket = connectTcp(server.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'connect');
+    await sleep(50);
+    const begun = performance.now();
+    await server.close();
+    expect(performance.now() - begun).toBeLessThan(4000);
+  });
+});
+
+/** The answer over TLS to a client that trusts this certificate alone. */
+function getTrusting(port: number, path: string, ca: string): Promise<{ status: number; fingerprint: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = httpsRequest({ host: '127.0.0.1', port, path, ca, agent: false }, (response) => {
+      response.resume();
+      const socket = response.socket as unknown as { getPeerCertificate(): { fingerprint256: string } };
+      resolve({ status: response.statusCode ?? 0, fingerprint: socket.getPeerCertificate().fingerprint256 });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+describe('the server with TLS', () => {
+  const keyPair = createSelfSigned(['evenkeel', '127.0.0.1'], Date.now());
+
+  it('is trusted by who was given its certificate, and by nobody else', async () => {
+    const { server } = await start({ keyPair });
+    expect((await getTrusting(server.port, '/healthz', keyPair.cert)).status).toBe(200);
+    const other = createSelfSigned(['evenkeel', '127.0.0.1'], Date.now());
+    await expect(getTrusting(server.port, '/healthz', other.cert)).rejects.toThrow(/certificate/);
+  });
+
+  it('speaks no TLS 1.1 and no plain HTTP', async () => {
+    const { server } = await start({ keyPair });
+    const old = connectTls({
+      port: server.port,
+      host: '127.0.0.1',
+      ca: keyPair.cert,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT:@SECLEVEL=0',
+    });
+    await expect(once(old, 'secureConnect')).rejects.toThrow(/protocol version|unsupported|alert/i);
+    expect(await raw(server, `GET /healthz HTTP/1.1\r\n${HEAD}\r\n`)).not.toContain('200');
+  });
+
+  it('presents the pair in its files, a new one as soon as there is one, and the old one while the new one is wrong', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'evenkeel-tls-'));
+    const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+    const write = ({ cert, key }: KeyPair): void => {
+      writeFileSync(certFile, cert);
+      writeFileSync(keyFile, key);
+    };
+    cleanups.push(() => rmSync(folder, { recursive: true }));
+    write(keyPair);
+    const source = certificateFiles(certFile, keyFile);
+    const { server } = await start({ keyPair: await source.load(Date.now()) });
+    const failures: string[] = [];
+    const unwatch = watchCertificate(source, keyPair, 20, {
+      changed: (other) => server.present(other),
+      failed: (error) => failures.push(String(error)),
+    });
+    cleanups.push(unwatch);
+
+    const renewed = createSelfSigned(['evenkeel', '127.0.0.1'], Date.now());
+    write({ ...renewed, key: keyPair.key });
+    while (failures.length === 0) {
+      await sleep(10);
+    }
+    await sleep(100);
+    expect(failures).toEqual([
+      `CertificateError: ${certFile} and ${keyFile}: the private key is not that of the certificate`,
+    ]);
+    expect((await getTrusting(server.port, '/healthz', keyPair.cert)).fingerprint).toBe(fingerprintOf(keyPair));
+
+    write(renewed);
+    let seen = '';
+    while (seen !== fingerprintOf(renewed)) {
+      seen = await getTrusting(server.port, '/healthz', renewed.cert).then(
+        ({ fingerprint }) => fingerprint,
+        () => '',
+      );
+    }
+  });
+
+  it.each([
+    ['is not there', undefined, 'cannot be read (ENOENT)'],
+    ['is larger than 1 MiB', 'x'.repeat(2 ** 20 + 1), 'is larger than 1 MiB'],
+  ])('refuses a certificate file that %s', async (_, text, says) => {
+    const folder = mkdtempSync(join(tmpdir(), 'evenkeel-tls-'));
+    cleanups.push(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'tls.crt');
+    if (text !== undefined) {
+      writeFileSync(file, text);
+    }
+    await expect(certificateFiles(file, file).load(Date.now())).rejects.toThrow(says);
+  });
+});

@@ -1,0 +1,45 @@
+import { X509Certificate } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { fingerprintOf, problemOf } from '../../../../src/adapters/http/key-pair.ts';
+import { createSelfSigned, LIFETIME } from '../../../../src/adapters/http/self-signed.ts';
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+
+describe('a self-signed certificate', () => {
+  it('is signed by its own key, for its names and addresses, for a year, and is no authority', () => {
+    const { cert } = createSelfSigned(['evenkeel', 'localhost', '127.0.0.1', '10.1.2.3'], NOW);
+    const parsed = new X509Certificate(cert);
+    expect(parsed.verify(parsed.publicKey)).toBe(true);
+    expect(parsed.subject).toBe('CN=evenkeel');
+    expect(parsed.subjectAltName).toBe('DNS:evenkeel, DNS:localhost, IP Address:127.0.0.1, IP Address:10.1.2.3');
+    expect(parsed.checkHost('localhost')).toBe('localhost');
+    expect(parsed.checkIP('10.1.2.3')).toBe('10.1.2.3');
+    expect(parsed.ca).toBe(false);
+    expect(parsed.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
+    expect(parsed.validToDate.getTime()).toBe(NOW + LIFETIME);
+    expect(parsed.validFromDate.getTime()).toBeLessThan(NOW);
+    expect(parsed.publicKey.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
+  });
+
+  it('is another one each time', () => {
+    const [first, second] = [createSelfSigned(['evenkeel'], NOW), createSelfSigned(['evenkeel'], NOW)];
+    expect(fingerprintOf(first)).not.toBe(fingerprintOf(second));
+    expect(new X509Certificate(first.cert).serialNumber).not.toBe(new X509Certificate(second.cert).serialNumber);
+  });
+});
+
+describe('a key pair', () => {
+  const pair = createSelfSigned(['evenkeel'], NOW);
+  const other = createSelfSigned(['evenkeel'], NOW);
+
+  it.each([
+    ['fits', pair, NOW, undefined],
+    ['has the key of another certificate', { ...pair, key: other.key }, NOW, 'the private key is not that of'],
+    ['has no certificate', { ...pair, cert: 'text' }, NOW, 'the certificate is not one in PEM'],
+    ['has no key', { ...pair, key: '' }, NOW, 'the private key is not one in PEM'],
+    ['expired', pair, NOW + LIFETIME + 1, 'the certificate expired at Jan  1 00:00:00 2027 GMT'],
+  ])('that %s has that problem', (_, keyPair, now, problem) => {
+    const found = problemOf(keyPair, now);
+    expect(problem === undefined ? found : found?.startsWith(problem)).toBe(problem === undefined ? undefined : true);
+  });
+});
