@@ -22,9 +22,19 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `spec.budgets[0].perOwner`. */
+/** `spec.budgets[0].perOwner`; a name that would not read like one stands in brackets and quotes, shortened. */
 export function formatPath(path: Path): string {
-  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
+  return path
+    .map((part, index) => {
+      if (typeof part === 'number') {
+        return `[${part}]`;
+      }
+      if (!/^[\w./-]{1,100}$/.test(part)) {
+        return `[${JSON.stringify(part.length > 100 ? `${part.slice(0, 100)}...` : part)}]`;
+      }
+      return index === 0 ? part : `.${part}`;
+    })
+    .join('');
 }
 
 /** A copy of `schema` in which every schema, from the leaves up, is replaced by what `change` makes of it. */

@@ -50,6 +50,12 @@ export function validateResource(object: unknown): Validated<unknown> {
       problems: [{ path: [], message: 'is not an object: write apiVersion, kind, metadata and spec' }],
     };
   }
+  const deep = Object.keys(object).filter((field) => isDeeperThan(object[field], MAX_DEPTH));
+  if (deep.length > 0) {
+    const shallow = Object.fromEntries(Object.entries(object).filter(([field]) => !deep.includes(field)));
+    const message = `is nested more than ${MAX_DEPTH} levels deep: remove what does not belong there`;
+    return { value: shallow, problems: deep.map((field) => ({ path: [field], message })) };
+  }
   const definition = KINDS.find(({ kind }) => kind === object['kind']);
   const head = headProblems(object, definition);
   if (definition === undefined) {
@@ -58,6 +64,17 @@ export function validateResource(object: unknown): Validated<unknown> {
   const value = { ...object, spec: structuredClone(object['spec'] ?? {}) };
   const body = specProblems(definition, value.spec);
   return { value, problems: [...head, ...body] };
+}
+
+/** Far deeper than any of our kinds, and far from what the stack of this process holds. */
+const MAX_DEPTH = 64;
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    (depth === 0 || Object.values(value).some((inner) => isDeeperThan(inner, depth - 1)))
+  );
 }
 
 function headProblems(
@@ -71,7 +88,7 @@ function headProblems(
   }
   if (definition === undefined) {
     const names = KINDS.map((known) => known.kind);
-    problems.push({ path: ['kind'], message: `is ${show(kind)}: write ${suggest(String(kind), names)}` });
+    problems.push({ path: ['kind'], message: `is ${show(kind)}: write ${suggest(kind, names)}` });
   }
   const name = isRecord(metadata) ? metadata['name'] : undefined;
   if (typeof name !== 'string' || !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name)) {
@@ -129,7 +146,7 @@ function toProblem(error: ErrorObject): FieldProblem {
     case 'enum':
       return {
         path,
-        message: `is ${show(error.data)}: write ${suggest(String(error.data), error.schema as string[])}`,
+        message: `is ${show(error.data)}: write ${suggest(error.data, error.schema as string[])}`,
       };
     case 'type':
       return { path, message: typeMessage(error) };
@@ -152,14 +169,17 @@ function typeMessage(error: ErrorObject): string {
   return `is ${show(error.data)} but must be ${article} ${wanted}${advice}`;
 }
 
-function suggest(written: string, known: readonly string[]): string {
-  const guess = nearest(written, known);
+function suggest(written: unknown, known: readonly string[]): string {
+  const guess = typeof written === 'string' ? nearest(written, known) : undefined;
   return guess === undefined ? `one of ${known.join(', ')}` : `${guess}? (one of ${known.join(', ')})`;
 }
 
 function show(value: unknown): string {
   if (value === undefined) {
     return 'missing';
+  }
+  if (isDeeperThan(value, MAX_DEPTH)) {
+    return 'nested too deeply';
   }
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;

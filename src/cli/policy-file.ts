@@ -91,8 +91,12 @@ function timing(value: unknown): readonly FieldProblem[] {
 
 function describe(value: unknown): FileResource {
   const metadata = isRecord(value) ? value['metadata'] : undefined;
-  const name = isRecord(metadata) ? metadata['name'] : undefined;
-  return { kind: isRecord(value) ? String(value['kind']) : '', name: typeof name === 'string' ? name : '', value };
+  return { kind: textAt(value, 'kind'), name: textAt(metadata, 'name'), value };
+}
+
+function textAt(value: unknown, key: string): string {
+  const found = isRecord(value) ? value[key] : undefined;
+  return typeof found === 'string' ? found : '';
 }
 
 /** Where the value at `path` stands, or the nearest enclosing one that is there. */
