@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/adapters/snapshot-file/input-error.ts';
 import { parseObjects } from '../../src/adapters/snapshot-file/parse-objects.ts';
 import { trimObject } from '../../src/adapters/snapshot-file/trim.ts';
+import { seconds } from '../../src/model/units.ts';
 import { isObject } from '../../src/observe/json.ts';
 import { SNAPSHOT_KINDS, type SnapshotKind } from '../../src/observe/kinds.ts';
 import { buildSnapshot, createSnapshotBuilder } from '../../src/observe/snapshot-builder.ts';
@@ -41,7 +42,13 @@ const GOOD = [
 ];
 const TAKEN_AT = buildSnapshot(GOOD).takenAt;
 
-const OPTIONS: readonly PolicyOptions[] = [refineLb(), greedyLb()].map((strategy) => someOptions({ strategy }));
+const OPTIONS: readonly PolicyOptions[] = [refineLb(), greedyLb()].map((strategy) =>
+  someOptions({
+    strategy,
+    load: { minCoverage: 0 },
+    protections: { minPodAge: seconds(0), stabilization: seconds(0), cooldown: seconds(0) },
+  }),
+);
 
 /** So many objects of one kind stand in a snapshot together, each with a name of its own. */
 const BATCH = 50;

@@ -3,6 +3,7 @@ import type { SnapshotKind } from '../../src/observe/kinds.ts';
 type Raw = Readonly<Record<string, unknown>>;
 
 const SINCE = '2026-01-01T00:00:00Z';
+const SAMPLED = '2026-01-01T01:00:00Z';
 const SELECTOR = {
   matchLabels: { app: 'web' },
   matchExpressions: [{ key: 'tier', operator: 'In', values: ['a', 'b'] }],
@@ -46,8 +47,11 @@ function workload(apiVersion: string, kind: SnapshotKind): Raw {
   return {
     apiVersion,
     kind,
-    metadata: meta('web', {
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'uid-d', controller: true }],
+    metadata: meta('app', {
+      uid: kind === 'ReplicaSet' ? 'uid-app' : `uid-${kind}`,
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'Deployment', name: 'app', uid: 'uid-Deployment', controller: true },
+      ],
     }),
     spec: {
       replicas: 3,
@@ -89,7 +93,7 @@ export const RAW_KINDS: Readonly<Record<SnapshotKind, Raw>> = {
     metadata: meta('web-1', {
       labels: { app: 'web', tier: 'a', 'pod-template-hash': 'x1' },
       annotations: { 'evenkeel.dev/do-not-evict': 'false' },
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'uid-web', controller: true }],
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'app', uid: 'uid-app', controller: true }],
     }),
     spec: {
       nodeName: 'a',
@@ -208,7 +212,7 @@ export const RAW_KINDS: Readonly<Record<SnapshotKind, Raw>> = {
     apiVersion: 'metrics.k8s.io/v1beta1',
     kind: 'NodeMetrics',
     metadata: { name: 'a' },
-    timestamp: SINCE,
+    timestamp: SAMPLED,
     window: '20.5s',
     usage: { cpu: '2500m', memory: '2Gi' },
   },
@@ -216,7 +220,7 @@ export const RAW_KINDS: Readonly<Record<SnapshotKind, Raw>> = {
     apiVersion: 'metrics.k8s.io/v1beta1',
     kind: 'PodMetrics',
     metadata: { name: 'web-1', namespace: 'shop' },
-    timestamp: SINCE,
+    timestamp: SAMPLED,
     window: '20.5s',
     containers: [{ name: 'web', usage: { cpu: '1500m', memory: '1Gi' } }],
   },
@@ -228,7 +232,7 @@ export const RAW_KINDS: Readonly<Record<SnapshotKind, Raw>> = {
       moves: [
         {
           pod: { namespace: 'shop', name: 'web-0', uid: 'uid-web-0' },
-          owner: { kind: 'ReplicaSet', name: 'web', uid: 'uid-web' },
+          owner: { kind: 'ReplicaSet', name: 'app', uid: 'uid-app' },
           from: 'a',
           to: 'b',
           cost: '30',
