@@ -22,7 +22,9 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, longest = MA
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    // Only what is new is searched: a long line in many chunks would take its length squared.
+    const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n');
+    const lines = [rest + first, ...others];
     rest = lines.pop() ?? '';
     if (rest.length > longest) {
       throw new ApiError('BadAnswer', `a line of the API server's answer is longer than ${longest} bytes`);

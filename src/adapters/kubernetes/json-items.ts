@@ -1,6 +1,8 @@
+import { ApiError } from './api-error.ts';
+
 /** Reads the items of a list one by one as its bytes arrive. */
 export interface ItemScanner {
-  /** Takes the next bytes; calls back with each item that is complete. */
+  /** Takes the next bytes; calls back with each item that is complete. Throws ApiError when something is too long. */
   push(chunk: Uint8Array): void;
   /** The list without its items, as JSON text: all of the body when it is no list. */
   frame(): string;
@@ -13,6 +15,11 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
+
+/** Longest item, in bytes: far above the largest object that etcd takes (1.5 MiB by default). */
+const LONGEST_ITEM = 16 * 2 ** 20;
+/** Longest list without its items, in bytes: apiVersion, kind and metadata. */
+const LONGEST_FRAME = 2 ** 20;
 
 /** Depth inside of the array in `{"items": [`. */
 const LIST_DEPTH = 2;
@@ -28,8 +35,16 @@ export function createItemScanner(onItem: (text: string) => void): ItemScanner {
   let inArray = false;
   let inString = false;
   let escaped = false;
+  /** Bytes that are kept of the current item, and of what is outside of items. */
+  const kept = { item: 0, outside: 0 };
 
-  function keep(slices: Buffer[], slice: Buffer): void {
+  function keep(part: keyof typeof kept, slice: Buffer): void {
+    const [slices, longest] = part === 'item' ? [item, LONGEST_ITEM] : [outside, LONGEST_FRAME];
+    kept[part] += slice.length;
+    if (kept[part] > longest) {
+      const what = part === 'item' ? 'an object' : 'a list without its items';
+      throw new ApiError('BadAnswer', `the API server sent ${what} of more than ${longest} bytes`);
+    }
     if (slice.length > 0) {
       // A copy, since a slice would keep the whole chunk alive.
       slices.push(Buffer.from(slice));
@@ -53,6 +68,7 @@ export function createItemScanner(onItem: (text: string) => void): ItemScanner {
   function finishItem(last: Buffer): void {
     onItem(item.length === 0 ? last.toString('utf8') : Buffer.concat([...item, last]).toString('utf8'));
     item = [];
+    kept.item = 0;
   }
 
   /** The index of the quote that ends the string which is being read, or the end of the chunk. */
@@ -84,7 +100,7 @@ export function createItemScanner(onItem: (text: string) => void): ItemScanner {
         index = skipString(chunk, index + 1);
       } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
         if (open(byte)) {
-          keep(outside, chunk.subarray(begin, index));
+          keep('outside', chunk.subarray(begin, index));
           begin = index;
         }
       } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
@@ -93,11 +109,11 @@ export function createItemScanner(onItem: (text: string) => void): ItemScanner {
           begin = index + 1;
         }
       } else if (byte === COMMA && depth === LIST_DEPTH && inArray) {
-        keep(outside, chunk.subarray(begin, index));
+        keep('outside', chunk.subarray(begin, index));
         begin = index + 1;
       }
     }
-    keep(depth > LIST_DEPTH && inArray ? item : outside, chunk.subarray(begin));
+    keep(depth > LIST_DEPTH && inArray ? 'item' : 'outside', chunk.subarray(begin));
   }
 
   return { push, frame: () => Buffer.concat(outside).toString('utf8') };

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { isObject, type JsonObject } from '../../observe/json.ts';
@@ -32,11 +32,20 @@ export function readKubeconfig(path: string): string {
   return JSON.stringify({ ...content, users });
 }
 
+/** Largest kubeconfig that is read, in bytes: one of a thousand clusters has five million. */
+const MAX_BYTES = 10 * 2 ** 20;
+
 function parseFile(path: string): JsonObject {
   let text: string;
   try {
+    if (statSync(path).size > MAX_BYTES) {
+      throw new ConnectError(`kubeconfig ${path}: is larger than 10 MiB: keep the contexts that you need`);
+    }
     text = readFileSync(path, 'utf8');
   } catch (error) {
+    if (error instanceof ConnectError) {
+      throw error;
+    }
     const why = existsSync(path) ? 'cannot be read' : 'there is no such file';
     throw new ConnectError(`kubeconfig ${path}: ${why}`, { cause: error });
   }

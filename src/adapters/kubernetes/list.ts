@@ -10,12 +10,14 @@ import { isPassing, retryRead } from './retry.ts';
 const PAGE_SIZE = 500;
 /** How often a list is begun anew because its continue token expired or a page broke off. */
 const MAX_RESTARTS = 3;
+/** Pages of one list: five million objects. A server whose pages never end would be read for ever. */
+const MAX_PAGES = 10_000;
 const PAGE_DEADLINE = seconds(60);
 
 /** Hears of the objects of a list as they arrive. */
 export interface ListListener {
-  /** One object; parsed, nothing else. */
-  item(object: unknown): void;
+  /** One object; parsed, nothing else. `length` is that of its text, in characters. What it throws ends the list. */
+  item(object: unknown, length: number): void;
   /** The list begins anew: forget what came so far. */
   restart(): void;
 }
@@ -83,7 +85,7 @@ async function listOnce(
 ): Promise<ListEnd> {
   let begun: EpochSeconds | undefined;
   let token = '';
-  for (;;) {
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const query = { ...request.query, limit: String(PAGE_SIZE), ...(token === '' ? first : { continue: token }) };
     const page = await readPage(client, { ...request, query }, listener, signal);
     begun ??= page.serverTime;
@@ -92,6 +94,8 @@ async function listOnce(
       return { resourceVersion: page.resourceVersion, serverTime: begun };
     }
   }
+  const what = `list of ${request.target.resource}`;
+  throw new ApiError('BadAnswer', `the API server's ${what} does not end after ${MAX_PAGES} pages`);
 }
 
 interface Page extends ListEnd {
@@ -112,7 +116,7 @@ async function readPage(
         const scanner = createItemScanner((text) => {
           const item = parse(request, text);
           given += 1;
-          listener.item(item);
+          listener.item(item, text.length);
         });
         for await (const chunk of chunks) {
           scanner.push(chunk);
@@ -153,18 +157,31 @@ function parse({ target }: ApiRequest, text: string): JsonObject {
   throw new ApiError('BadAnswer', `the API server's list of ${target.resource} broke off or is not JSON`);
 }
 
-/** All objects of a list that is known to be short. */
+/** Longest list that is held as a whole, in characters: hundreds of the longest plans. */
+const LONGEST_LIST = 256 * 2 ** 20;
+
+/** All objects of a list that is known to be short. Rejects with ApiError when it is too long to be held. */
 export async function listObjects(
   client: ApiClient,
   target: ResourceRef,
   query: Readonly<Record<string, string>>,
   signal: AbortSignal,
+  longest = LONGEST_LIST,
 ): Promise<readonly unknown[]> {
   let objects: unknown[] = [];
+  let size = 0;
   const listener: ListListener = {
-    item: (object) => objects.push(object),
+    item: (object, length) => {
+      size += length;
+      if (size > longest) {
+        const what = `the ${target.resource} on the API server are longer than ${longest} characters together`;
+        throw new ApiError('Invalid', `${what}: delete those that are no longer needed`);
+      }
+      objects.push(object);
+    },
     restart: () => {
       objects = [];
+      size = 0;
     },
   };
   await listAll(client, target, query, listener, signal);
