@@ -338,6 +338,27 @@ describe('validatePolicy', () => {
     expect(kinds).toHaveLength(1);
   });
 
+  it.each(['apiVersion', 'kind', 'metadata', 'spec', 'status'])(
+    'refuses a policy whose %s is nested too deeply for the stack',
+    (field) => {
+      const object: unknown = { ...head, spec: {}, [field]: JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) };
+      expect(headProblemsOf(object)).toEqual([
+        expect.stringMatching(`^${field}: is nested (more than 64 levels|too) deep`),
+      ]);
+    },
+  );
+
+  it('refuses a kind that is an object with a toString of its own', () => {
+    expect(headProblemsOf({ ...head, kind: JSON.parse('{"toString": 1, "valueOf": 2}') })).toEqual([
+      'kind: is {"toString":1,"valueOf":2}: write RebalancePolicy',
+    ]);
+  });
+
+  it('shows a name in quotes and shortened where it could be mistaken for something else', () => {
+    const [problem = ''] = problemsOf({ [`\u001b[2J${'x'.repeat(1000)}`]: 1 });
+    expect(problem).toMatch(/^spec\["\\u001b\[2Jx{96}\.\.\."\]: unknown field: one of mode, /);
+  });
+
   it('takes __proto__ and constructor for the ordinary keys that they are', () => {
     const labels = '{"__proto__": "a", "constructor": "b"}';
     const spec: unknown = JSON.parse(`{"scope": {"podSelector": {"matchLabels": ${labels}}}}`);
