@@ -151,6 +151,18 @@ describe('the account of the default overlay', () => {
   });
 });
 
+describe('the account of the gate overlay', () => {
+  beforeAll(() => install(cp, 'gate'));
+
+  it('may do what its golden file says and nothing else', async () => {
+    await expect(await rights()).toMatchFileSnapshot('../golden/rbac-gate.txt');
+  });
+
+  it('may not do what no overlay may', async () => {
+    expect(await allowedOf(FORBIDDEN)).toEqual([]);
+  });
+});
+
 describe('the pod of deploy/', () => {
   /** Creates it in a dry run of the server, as its ReplicaSet would; kubectl fails for a warning too. */
   async function tryPod(folder: string, change: (spec: PodSpec) => object = (spec) => spec): Promise<void> {
@@ -164,8 +176,9 @@ describe('the pod of deploy/', () => {
     await cp.kubectl(['create', '--dry-run=server', '--warnings-as-errors', '-f', '-'], JSON.stringify(pod));
   }
 
-  it.each(['default', 'dry-run'])('of the overlay %s passes Pod Security restricted without a warning', (overlay) =>
-    tryPod(join(OVERLAYS, overlay)),
+  it.each(['default', 'dry-run', 'gate'])(
+    'of the overlay %s passes Pod Security restricted without a warning',
+    (overlay) => tryPod(join(OVERLAYS, overlay)),
   );
 
   it('with a certificate of its own passes it too', () => tryPod(withComponent('metrics-certificate')));
