@@ -15,7 +15,7 @@ import { getPlans, getPolicy, policyObject, reasonOf } from '../support/resource
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const GATE = 'evenkeel.dev/qos';
-const SHORT_LEASE = { args: ['--lease-duration', '4s'] };
+const SHORT_LEASE = { args: ['--lease-duration', '4s', '--metrics-insecure'] };
 
 let cp: ControlPlane;
 let operator: OperatorProcess;
@@ -68,8 +68,8 @@ async function untilRunning(deployment: string, replicas: number): Promise<numbe
 }
 
 async function metrics(): Promise<string> {
-  const { httpPort } = await operator.logged('operator started');
-  return (await fetch(`http://127.0.0.1:${httpPort}/metrics`)).text();
+  const { metricsPort } = await operator.logged('operator started');
+  return (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
 }
 
 describe('the right to open gates', () => {
