@@ -68,8 +68,8 @@ async function pause(span: Seconds, clock: Clock, signal: AbortSignal): Promise<
 }
 
 /**
- * One look at all gates, as `keepGates` does again and again. Pods are listed before plans: the intent to evict is stored before a replacement can exist, so that
- * no pod of the list can belong to a move that the plans do not show yet. One that
+ * One look at all gates, as `keepGates` does again and again. Pods are listed before plans: the intent to evict is stored
+ * before a replacement can exist, so that no pod of the list can belong to a move that the plans do not show yet. One that
  * the server will not have changed keeps none of the others waiting. Rejects with ApiError, or an AggregateError of them.
  */
 export async function sweepGates(ports: GatePorts, signal: AbortSignal): Promise<void> {

@@ -21,7 +21,11 @@ import { clusterOf, metricsProblem, type Survey, surveyOf } from './survey.ts';
  * without moves says in `outcome` why.
  */
 export function plan(snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
-  const survey = surveyOf(snapshot, options);
+  return planFrom(surveyOf(snapshot, options), options);
+}
+
+/** `plan` for who has surveyed the snapshot already. */
+export function planFrom(survey: Survey, options: PolicyOptions): Plan {
   return withoutMetrics(survey, options) ?? withMetrics(survey, options);
 }
 

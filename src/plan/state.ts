@@ -10,7 +10,7 @@ import { copyRoom, occupy, type Room, vacate } from './room.ts';
 import type { Sites } from './sites.ts';
 import { NO_NEEDS } from './topology/census.ts';
 import type { TopologyCounts } from './topology/counts.ts';
-import type { Whereabouts } from './verdicts.ts';
+import { nomineesBefore, type Whereabouts } from './verdicts.ts';
 
 /** Where every pod is at one position of a plan, to look at. Nodes and pods are named by their place. */
 export interface StateView {
@@ -239,8 +239,7 @@ function changingRefusal(contents: Contents, pod: number, node: number): Refusal
     return refusal;
   }
   const site = siteOf[node] ?? -1;
-  const priority = sites.pods[pod]?.priority ?? 0;
-  const nominees = (sites.nominees.get(site) ?? []).filter((other) => (sites.pods[other]?.priority ?? 0) >= priority);
+  const nominees = nomineesBefore(sites, pod, site);
   return nominees.length === 0 ? undefined : refusalWith(contents, pod, node, nominees);
 }
 

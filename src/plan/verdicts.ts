@@ -117,7 +117,7 @@ function refusalsNow(at: Whereabouts, pod: number, subject: Subject, site: numbe
 }
 
 /** Other pods of the same or a higher priority for which the scheduler keeps room on the node. */
-function nomineesBefore({ nominees, pods }: Sites, pod: number, site: number): readonly number[] {
+export function nomineesBefore({ nominees, pods }: Sites, pod: number, site: number): readonly number[] {
   const priority = pods[pod]?.priority ?? 0;
   return (nominees.get(site) ?? []).filter((other) => other !== pod && (pods[other]?.priority ?? 0) >= priority);
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '../control-plane/wait-until.ts';
 import { createRandom } from '../support/random.ts';
 import { changeUsage } from './disturb.ts';
-import { evictedTwice, hasEnded, mostInFlight, strayMoves, unexplained } from './evidence.ts';
+import { type Evidence, evidenceOf, strayMoves } from './evidence.ts';
 import { type Operators, startOperators } from './operators.ts';
 import { createPlanLog, untilConverged } from './plan-log.ts';
 import { applyEagerPolicy, MAX_CONCURRENT, setStage } from './stage.ts';
@@ -15,19 +15,10 @@ export interface CrashOptions {
 }
 
 /** What came of it: each list is to be empty. */
-export interface CrashReport {
+export interface CrashReport extends Evidence {
   readonly kills: number;
   /** Kills of the replica that led. */
   readonly killsOfLeaders: number;
-  readonly plans: number;
-  readonly evictions: number;
-  readonly evictedTwice: readonly string[];
-  /** UIDs of pods that were evicted though no plan names them. */
-  readonly unexplained: readonly string[];
-  /** Plans with more moves under way than their budget allows, as `name: moves`. */
-  readonly overBudget: readonly string[];
-  /** Plans that have not ended. */
-  readonly unfinished: readonly string[];
   /** Pods that are said to have landed but run elsewhere. */
   readonly strays: readonly string[];
   readonly hintsLeft: readonly string[];
@@ -79,20 +70,11 @@ export async function runCrashCampaign({ kills, seed, log }: CrashOptions): Prom
     const hints = await cp.kubectl(['get', 'placementhints', '-A', '-o', 'name']);
     await operators.stop();
     await plans.look();
-    const audit = await cp.audit();
     const seen = plans.all();
     return {
       kills,
       killsOfLeaders,
-      plans: seen.length,
-      evictions: seen.flatMap(({ status }) => status?.moves ?? []).filter(({ startedAt }) => startedAt !== undefined)
-        .length,
-      evictedTwice: evictedTwice(audit),
-      unexplained: unexplained(audit, seen).map(({ uidPrecondition }) => uidPrecondition ?? ''),
-      overBudget: seen
-        .filter((plan) => mostInFlight(plan) > MAX_CONCURRENT)
-        .map((plan) => `${plan.metadata.name}: ${mostInFlight(plan)}`),
-      unfinished: seen.filter((plan) => !hasEnded(plan)).map(({ metadata }) => metadata.name),
+      ...evidenceOf(await cp.audit(), seen, MAX_CONCURRENT),
       strays: seen.flatMap(strayMoves).map(({ podUID }) => podUID),
       hintsLeft: hints.split('\n').filter((line) => line !== ''),
       crashes: operators.ends.map((end) => `exit code ${end.code}:\n${end.log}`),

@@ -4,7 +4,7 @@ import type { FaultKind } from '../support/faults/kinds.ts';
 import { startFaultProxy } from '../support/faults/proxy.ts';
 import { createRandom } from '../support/random.ts';
 import { changeScale, changeUsage } from './disturb.ts';
-import { evictedTwice, hasEnded, mostInFlight, unexplained } from './evidence.ts';
+import { type Evidence, evidenceOf } from './evidence.ts';
 import { startOperators } from './operators.ts';
 import { createPlanLog, untilConverged } from './plan-log.ts';
 import { applyEagerPolicy, MAX_CONCURRENT, setStage } from './stage.ts';
@@ -19,15 +19,9 @@ export interface FaultOptions {
 }
 
 /** What came of it: each list is to be empty. */
-export interface FaultReport {
+export interface FaultReport extends Evidence {
   readonly minutes: number;
   readonly injected: Readonly<Partial<Record<FaultKind, number>>>;
-  readonly plans: number;
-  readonly evictions: number;
-  readonly evictedTwice: readonly string[];
-  readonly unexplained: readonly string[];
-  readonly overBudget: readonly string[];
-  readonly unfinished: readonly string[];
   /** Logs of operators that ended though they had not lost the lease. */
   readonly crashes: readonly string[];
   readonly leasesLost: number;
@@ -72,20 +66,11 @@ export async function runFaultCampaign({ minutes, seed, rate, log }: FaultOption
     const before = new Set(plans.all().map(({ metadata }) => metadata.name));
     await untilConverged(cp, POLICY, plans, log);
     await operators.stop();
-    const audit = await cp.audit();
     const seen = plans.all();
     return {
       minutes,
       injected: Object.fromEntries([...proxy.injected].sort()),
-      plans: seen.length,
-      evictions: seen.flatMap(({ status }) => status?.moves ?? []).filter(({ startedAt }) => startedAt !== undefined)
-        .length,
-      evictedTwice: evictedTwice(audit),
-      unexplained: unexplained(audit, seen).map(({ uidPrecondition }) => uidPrecondition ?? ''),
-      overBudget: seen
-        .filter((plan) => mostInFlight(plan) > MAX_CONCURRENT)
-        .map((plan) => `${plan.metadata.name}: ${mostInFlight(plan)}`),
-      unfinished: seen.filter((plan) => !hasEnded(plan)).map(({ metadata }) => metadata.name),
+      ...evidenceOf(await cp.audit(), seen, MAX_CONCURRENT),
       crashes: operators.ends.map((each) => `exit code ${each.code}:\n${each.log}`),
       leasesLost: operators.leasesLost(),
       roundsToConverge: seen.filter(({ metadata }) => !before.has(metadata.name)).length,

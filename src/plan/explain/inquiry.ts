@@ -8,7 +8,7 @@ import { describeRefusal, refusalNumbers } from '../filters/refusal.ts';
 import { toFraction } from '../load.ts';
 import type { PolicyOptions } from '../options.ts';
 import type { Plan } from '../plan.ts';
-import { plan } from '../planner.ts';
+import { planFrom } from '../planner.ts';
 import type { FilterName } from '../rejection-codes.ts';
 import { NO_USAGE, onAbsentNode, type Reason } from '../rejections.ts';
 import { initialState, type State } from '../state.ts';
@@ -72,7 +72,7 @@ export function inquire(snapshot: ClusterSnapshot, options: PolicyOptions): Inqu
     cluster,
     state,
     budgets,
-    plan: plan(snapshot, options),
+    plan: planFrom(survey, options),
     unmeasured: problem?.message,
   };
   const decisionOf = createDecisions(known.plan);
