@@ -39,7 +39,7 @@ export function gateFails({ figure, operator, bound }: Gate, plan: Plan, { spec 
     imbalance: plan.spread.before,
     planned: plan.spread.planned,
     moves: spec.moves.length,
-    rejections: plan.rejections.length,
+    rejections: plan.rejections.pods.length,
     coverage: plan.coverage.ratio,
   };
   return OPERATORS[operator](figures[figure], bound) ? figures[figure] : undefined;

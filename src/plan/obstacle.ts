@@ -2,8 +2,7 @@ import type { Cluster } from './cluster.ts';
 import { amount, count, percent } from './format.ts';
 import { meanOf, toFraction, toLoad } from './load.ts';
 import type { PolicyOptions } from './options.ts';
-import type { Rejection } from './plan.ts';
-import { countCodes } from './rejections.ts';
+import { countCodes, type Stays } from './rejections.ts';
 import type { StateView } from './state.ts';
 
 /**
@@ -11,11 +10,7 @@ import type { StateView } from './state.ts';
  * node that stays highest, why its pods stay, the largest of them in its own words, and what capacity is missing if any
  * is. `undefined` when balance is reached and capacity suffices.
  */
-export function obstacleTo(
-  end: StateView,
-  { thresholds }: PolicyOptions,
-  rejections: readonly Rejection[],
-): string | undefined {
+export function obstacleTo(end: StateView, { thresholds }: PolicyOptions, stays: Stays): string | undefined {
   const [highest, lowest] = extremes(end);
   const missing = missingCapacity(end.cluster);
   if (end.load(highest) - end.load(lowest) < Math.max(1, toLoad(thresholds.trigger))) {
@@ -25,7 +20,7 @@ export function obstacleTo(
   const share = (node: number): string => `${nodes[node]?.name} at ${percent(toFraction(end.load(node)))}`;
   const parts = [
     `${share(highest)} and ${share(lowest)} stay apart`,
-    ...stays(end, highest, rejections),
+    ...staysOn(end, highest, stays),
     ...(missing === '' ? [] : [missing]),
   ];
   return parts.join(': ');
@@ -41,17 +36,18 @@ function extremes(state: StateView): readonly [highest: number, lowest: number] 
   return [highest, lowest];
 }
 
-function stays(end: StateView, node: number, rejections: readonly Rejection[]): readonly string[] {
-  const places = new Map(end.cluster.pods.flatMap(({ uid }, pod) => (end.nodeOf(pod) === node ? [[uid, pod]] : [])));
-  const here = rejections.filter(({ pod }) => places.has(pod.uid));
-  const size = ({ pod }: Rejection): number => end.load(node) - end.loadWithout(places.get(pod.uid) ?? -1);
+function staysOn(end: StateView, node: number, { places, pods, reasons }: Stays): readonly string[] {
+  const here = [...places.keys()].filter((position) => end.nodeOf(places[position] ?? -1) === node);
+  const size = (position: number): number => end.load(node) - end.loadWithout(places[position] ?? -1);
   const [largest] = here.toSorted((left, right) => size(right) - size(left));
-  if (largest === undefined) {
+  const [pod, reason] = [pods[largest ?? -1], reasons[largest ?? -1]];
+  if (largest === undefined || pod === undefined || reason === undefined) {
     return ['nothing that runs there is in scope'];
   }
-  const codes = countCodes(here).map(([code, times]) => `${code} ${times}`);
-  const { pod, message } = largest;
-  const text = `its largest is ${pod.namespace}/${pod.name}, ${percent(toFraction(size(largest)))}: ${message}`;
+  const codes = countCodes(here.flatMap((position) => reasons[position] ?? [])).map(
+    ([code, times]) => `${code} ${times}`,
+  );
+  const text = `its largest is ${pod.namespace}/${pod.name}, ${percent(toFraction(size(largest)))}: ${reason.message}`;
   return [`of its ${count(here.length, 'pod')} stay ${codes.join(', ')}; ${text}`];
 }
 

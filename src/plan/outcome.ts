@@ -5,9 +5,9 @@ import type { Holds } from './holds.ts';
 import type { AcceptedMove } from './judge.ts';
 import { toFraction } from './load.ts';
 import { missingCapacity } from './obstacle.ts';
-import type { Move, Rejection } from './plan.ts';
+import type { Move, Reason } from './plan.ts';
 import { BUDGET_NAMES, type RejectionCode } from './rejection-codes.ts';
-import { countCodes } from './rejections.ts';
+import { countCodes, type Stays } from './rejections.ts';
 import type { SearchResult } from './search.ts';
 import type { SequencedMove } from './sequence.ts';
 import type { StartupTimes } from './startup.ts';
@@ -18,13 +18,15 @@ export function describeMoves(
   moves: readonly SequencedMove[],
   startup: StartupTimes,
 ): readonly Move[] {
-  return moves.map((move) => describeMove(cluster, move, moves, startup));
+  const places = new Map(moves.map(({ pod }, place) => [pod, place]));
+  return moves.map((move) => describeMove(cluster, move, moves, places.get(move.partner ?? -1), startup));
 }
 
 function describeMove(
   { pods, nodes, owners }: Cluster,
   move: SequencedMove,
   moves: readonly SequencedMove[],
+  partner: number | undefined,
   startup: StartupTimes,
 ): Move {
   const pod = pods[move.pod];
@@ -49,14 +51,8 @@ function describeMove(
     cost: startup.of(owner.uid),
     reason: `adds ${share(move.load)} to its node: ${source}, ${target}, ${worth(move, pods)}${order}`,
     after: move.needs,
-    partner: partnerOf(move, moves),
+    partner,
   };
-}
-
-/** Two moves that go together follow each other. */
-function partnerOf({ pod, partner }: SequencedMove, moves: readonly SequencedMove[]): number | undefined {
-  const place = moves.findIndex((move) => move.pod === partner && move.partner === pod);
-  return place < 0 ? undefined : place;
 }
 
 function worth({ gain, partner }: SequencedMove, pods: Cluster['pods']): string {
@@ -99,13 +95,8 @@ const BUDGET_CODES: ReadonlySet<RejectionCode> = new Set(BUDGET_NAMES);
  * The budget that stands in the way of most moves, in its own words, when some would help and budgets allow none of them;
  * `undefined` when no budget does.
  */
-export function exhaustedMessage(
-  { pods }: Cluster,
-  { of }: Holds,
-  rejections: readonly Rejection[],
-): string | undefined {
-  const held = new Set(pods.flatMap(({ uid }, pod) => (of(pod) === undefined ? [] : [uid])));
-  const refused = rejections.filter(({ pod, code }) => BUDGET_CODES.has(code) && !held.has(pod.uid));
+export function exhaustedMessage(holds: Holds, stays: Stays): string | undefined {
+  const refused = reasonsOfFree(holds, stays).filter(({ code }) => BUDGET_CODES.has(code));
   const [most] = countCodes(refused);
   const example = refused.find(({ code }) => code === most?.[0]);
   if (most === undefined || example === undefined) {
@@ -117,14 +108,8 @@ export function exhaustedMessage(
 }
 
 /** What stands in the way when no move helps, most frequent first, and what capacity is missing if any is. */
-export function unhelpedMessage(
-  { discarded }: SearchResult,
-  cluster: Cluster,
-  { of }: Holds,
-  rejections: readonly Rejection[],
-): string {
-  const held = new Set(cluster.pods.flatMap(({ uid }, pod) => (of(pod) === undefined ? [] : [uid])));
-  const codes = countCodes(rejections.filter(({ pod }) => !held.has(pod.uid)));
+export function unhelpedMessage({ discarded }: SearchResult, cluster: Cluster, holds: Holds, stays: Stays): string {
+  const codes = countCodes(reasonsOfFree(holds, stays));
   const reasons = codes.map(([code, times]) => `${code} ${times}`).join(', ');
   const why =
     discarded ??
@@ -134,4 +119,9 @@ export function unhelpedMessage(
     )} that may be moved stay: ${reasons}`;
   const missing = missingCapacity(cluster);
   return missing === '' ? why : `${why}; ${missing}`;
+}
+
+/** Why those stay that neither a protection nor a PodDisruptionBudget holds. */
+function reasonsOfFree({ of }: Holds, { places, reasons }: Stays): readonly Reason[] {
+  return reasons.filter((_, position) => of(places[position] ?? -1) === undefined);
 }

@@ -25,14 +25,27 @@ export interface Move {
   readonly partner: number | undefined;
 }
 
-/** Why a pod that was considered is not moved. */
-export interface Rejection {
-  readonly pod: PodRef;
+/** Why pods that were considered are not moved. */
+export interface Reason {
   readonly code: RejectionCode;
   /** One sentence that names what stands in the way and its numbers. */
   readonly message: string;
   /** The numbers of the message, by name, base units. */
   readonly numbers: Readonly<Record<string, number>>;
+}
+
+/** A pod that was considered and is not moved, and why. */
+export interface Rejection extends Reason {
+  readonly pod: PodRef;
+}
+
+/**
+ * All pods that were considered and are not moved, in order, each with the reason at the same place. Pods that stay for the
+ * same reason share it: there may be 150,000 of them.
+ */
+export interface Rejections {
+  readonly pods: readonly PodRef[];
+  readonly reasons: readonly Reason[];
 }
 
 /** How uneven the load of one resource is over the nodes that take part. All are fractions of node capacity. */
@@ -85,7 +98,7 @@ export interface Plan {
   readonly takenAt: EpochSeconds;
   readonly outcome: PlanOutcome;
   readonly moves: readonly Move[];
-  readonly rejections: readonly Rejection[];
+  readonly rejections: Rejections;
   readonly coverage: MetricsCoverage;
   readonly imbalance: { readonly before: ImbalanceByResource; readonly planned: ImbalanceByResource };
   /** The figure that `thresholds.trigger` is compared with: highest minus lowest aggregated load, before and planned. */

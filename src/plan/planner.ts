@@ -9,8 +9,8 @@ import { toFraction, toLoad } from './load.ts';
 import { obstacleTo } from './obstacle.ts';
 import type { PolicyOptions } from './options.ts';
 import { balancedMessage, describeMoves, exhaustedMessage, unhelpedMessage, unmovableMessage } from './outcome.ts';
-import type { Plan, PlanOutcome, Rejection } from './plan.ts';
-import { NO_USAGE, onAbsentNode, type Reason, rejectAll } from './rejections.ts';
+import type { Plan, PlanOutcome, Reason } from './plan.ts';
+import { NO_USAGE, onAbsentNode, rejectAll, type Stays } from './rejections.ts';
 import { type SearchResult, search } from './search.ts';
 import { initialState, type StateView } from './state.ts';
 import { clusterOf, metricsProblem, type Survey, surveyOf } from './survey.ts';
@@ -39,7 +39,7 @@ function withoutMetrics(survey: Survey, options: PolicyOptions): Plan | undefine
   }
   const message = `no node takes part: ${gate.message}`;
   const reason: Reason = { code: 'NodeNotParticipating', message, numbers: { ratio: coverage.ratio } };
-  return finish(survey, options, gate, { rejections: rejectAll(pods, holds, nobody, () => reason) });
+  return finish(survey, options, gate, { stays: rejectAll(pods, holds, nobody, () => reason) });
 }
 
 function withMetrics(survey: Survey, options: PolicyOptions): Plan {
@@ -49,15 +49,15 @@ function withMetrics(survey: Survey, options: PolicyOptions): Plan {
   const early = earlyOutcome(survey, cluster, spreadOf(state), options);
   if (early !== undefined) {
     const explain = stayReason(survey, cluster, () => early.reason);
-    const rejections = rejectAll(pods, holds, nobody, explain);
-    return finish(survey, options, early.outcome, { rejections, cluster, state });
+    const stays = rejectAll(pods, holds, nobody, explain);
+    return finish(survey, options, early.outcome, { stays, cluster, state });
   }
   const budgets = createBudgets(budgetsInForce(options.budgets, snapshot.takenAt), cluster, pdbs, history);
   const result = search(state, budgets, options);
   const explain = stayReason(survey, cluster, result.explain);
-  const rejections = rejectAll(pods, holds, (pod) => result.movedPods.has(pod), explain);
-  const outcome = outcomeOf(result, cluster, survey, rejections, options);
-  return finish(survey, options, outcome, { rejections, cluster, state, result });
+  const stays = rejectAll(pods, holds, (pod) => result.movedPods.has(pod), explain);
+  const outcome = outcomeOf(result, cluster, survey, stays, options);
+  return finish(survey, options, outcome, { stays, cluster, state, result });
 }
 
 function nobody(): boolean {
@@ -131,21 +131,21 @@ function outcomeOf(
   result: SearchResult,
   cluster: Cluster,
   survey: Survey,
-  rejections: readonly Rejection[],
+  stays: Stays,
   options: PolicyOptions,
 ): PlanOutcome {
   if (result.moves.length > 0) {
-    return { kind: 'Moves', obstacle: obstacleTo(result.state, options, rejections) };
+    return { kind: 'Moves', obstacle: obstacleTo(result.state, options, stays) };
   }
-  const message = unhelpedMessage(result, cluster, survey.holds, rejections);
-  const exhausted = result.discarded === undefined ? exhaustedMessage(cluster, survey.holds, rejections) : undefined;
+  const message = unhelpedMessage(result, cluster, survey.holds, stays);
+  const exhausted = result.discarded === undefined ? exhaustedMessage(survey.holds, stays) : undefined;
   return exhausted === undefined
     ? { kind: 'NoBeneficialMove', message }
     : { kind: 'BudgetExhausted', message: exhausted };
 }
 
 interface Findings {
-  readonly rejections: readonly Rejection[];
+  readonly stays: Stays;
   readonly cluster?: Cluster;
   /** As the snapshot has it. */
   readonly state?: StateView;
@@ -153,7 +153,7 @@ interface Findings {
 }
 
 function finish(survey: Survey, { strategy }: PolicyOptions, outcome: PlanOutcome, findings: Findings): Plan {
-  const { cluster, state, result, rejections } = findings;
+  const { cluster, state, result, stays } = findings;
   const moves = cluster === undefined ? [] : describeMoves(cluster, result?.moves ?? [], survey.history.startup);
   const before = cluster === undefined ? {} : imbalanceOf(cluster.tables, cluster.home);
   const spread = state === undefined ? 0 : toFraction(spreadOf(state));
@@ -162,7 +162,7 @@ function finish(survey: Survey, { strategy }: PolicyOptions, outcome: PlanOutcom
     takenAt: survey.snapshot.takenAt,
     outcome,
     moves,
-    rejections,
+    rejections: { pods: stays.pods, reasons: stays.reasons },
     coverage: survey.participation.coverage,
     imbalance: {
       before,

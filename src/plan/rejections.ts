@@ -1,15 +1,8 @@
 import type { PodInfo } from '../model/pod.ts';
 import type { Holds } from './holds.ts';
 import type { Participation } from './participation.ts';
-import type { Rejection } from './plan.ts';
+import type { Reason, Rejection, Rejections } from './plan.ts';
 import type { RejectionCode } from './rejection-codes.ts';
-
-/** A rejection without its pod, so that pods that stay for the same reason can share it. */
-export interface Reason {
-  readonly code: RejectionCode;
-  readonly message: string;
-  readonly numbers: Readonly<Record<string, number>>;
-}
 
 /** The pod neither uses nor requests a resource of the policy. */
 export const NO_USAGE: Reason = {
@@ -24,6 +17,11 @@ export function onAbsentNode({ absent }: Participation, node: string): Reason {
   return { code: 'NodeNotParticipating', message: `${node} takes no part: ${problem}`, numbers: {} };
 }
 
+/** Rejections while planning, which knows pods by their place. */
+export interface Stays extends Rejections {
+  readonly places: readonly number[];
+}
+
 /**
  * One rejection for each pod in scope that is not moved, in the order of the pods. Pods outside of the scope were not
  * considered and get none.
@@ -33,21 +31,32 @@ export function rejectAll(
   { inScope, of }: Holds,
   isMoved: (pod: number) => boolean,
   explain: (pod: number) => Reason,
-): readonly Rejection[] {
-  const rejections: Rejection[] = [];
-  pods.forEach(({ namespace, name, uid }, place) => {
+): Stays {
+  const stays = { places: [] as number[], pods: [] as PodInfo[], reasons: [] as Reason[] };
+  pods.forEach((pod, place) => {
     if (inScope[place] === 1 && !isMoved(place)) {
-      const { code, message, numbers } = of(place) ?? explain(place);
-      rejections.push({ pod: { namespace, name, uid }, code, message, numbers });
+      stays.places.push(place);
+      stays.pods.push(pod);
+      stays.reasons.push(of(place) ?? explain(place));
     }
   });
-  return rejections;
+  return stays;
+}
+
+/** The first `most` rejections one by one, in order; all of them without `most`. */
+export function listRejections({ pods, reasons }: Rejections, most = pods.length): readonly Rejection[] {
+  return pods.slice(0, most).flatMap(({ namespace, name, uid }, position) => {
+    const reason = reasons[position];
+    return reason === undefined
+      ? []
+      : [{ pod: { namespace, name, uid }, code: reason.code, message: reason.message, numbers: reason.numbers }];
+  });
 }
 
 /** How often each code was given, the most frequent first. */
-export function countCodes(rejections: readonly Rejection[]): readonly (readonly [RejectionCode, number])[] {
+export function countCodes(reasons: readonly Reason[]): readonly (readonly [RejectionCode, number])[] {
   const counts = new Map<RejectionCode, number>();
-  for (const { code } of rejections) {
+  for (const { code } of reasons) {
     counts.set(code, (counts.get(code) ?? 0) + 1);
   }
   return [...counts].sort(([leftCode, left], [rightCode, right]) => right - left || (leftCode < rightCode ? -1 : 1));

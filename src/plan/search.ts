@@ -3,7 +3,7 @@ import { percent } from './format.ts';
 import { type AcceptedMove, createJudge, type Judge } from './judge.ts';
 import { toFraction, toLoad } from './load.ts';
 import type { PolicyOptions } from './options.ts';
-import type { Reason } from './rejections.ts';
+import type { Reason } from './plan.ts';
 import { type SequencedMove, sequence, withNeeds } from './sequence.ts';
 import { isImprovement, type State, type StateView } from './state.ts';
 import { explainStay } from './stay-reason.ts';

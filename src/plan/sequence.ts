@@ -137,30 +137,62 @@ function carryOut(state: State, unit: Unit): readonly AcceptedMove[] {
  */
 export function withNeeds(start: StateView, moves: readonly AcceptedMove[]): readonly SequencedMove[] {
   const state = start.fork();
-  const fits = moves.map(({ pod, to }) => state.fits(pod, to));
-  const opened = new Map<number, number>();
+  const verdicts = createVerdicts(state, moves);
   return moves.map((move, place) => {
-    const needs = needsOf(moves, place, opened.get(place));
+    const needs = needsOf(moves, place, verdicts.openerOf(place));
     state.move(move.pod, move.to);
-    for (let later = place + 1; later < moves.length; later += 1) {
-      const other = moves[later];
-      if (other === undefined || !concerns(state, move, other)) {
-        continue;
-      }
-      const fitted = fits[later] ?? false;
-      fits[later] = state.fits(other.pod, other.to);
-      if (fits[later] === true && !fitted) {
-        opened.set(later, place);
-      }
-    }
+    verdicts.update(place);
     return { ...move, needs };
   });
 }
 
-/** Whether a move may change the verdict on another one. */
-function concerns({ cluster }: StateView, { from, to }: AcceptedMove, other: AcceptedMove): boolean {
-  const trackers = cluster.shapes.trackersOf[cluster.shapes.ofPod[other.pod] ?? -1];
-  return from === other.to || to === other.to || (trackers?.length ?? 0) > 0;
+/** Whether moves are feasible, while those before them are made. */
+interface Verdicts {
+  /** Place of the last move that made this one feasible; `undefined` when none has. */
+  readonly openerOf: (place: number) => number | undefined;
+  /** The move at this place was made: asks again about those behind it on whose verdicts it may have a bearing. */
+  readonly update: (place: number) => void;
+}
+
+function createVerdicts(state: StateView, moves: readonly AcceptedMove[]): Verdicts {
+  const { trackersOf, ofPod } = state.cluster.shapes;
+  const fits = moves.map(({ pod, to }) => state.fits(pod, to));
+  const surroundings = Float64Array.from(moves, ({ pod }) => state.surroundings(pod));
+  const openers = new Map<number, number>();
+  const towards = Map.groupBy(moves.keys(), (place) => moves[place]?.to ?? -1);
+  const tied = [...moves.keys()].filter((place) => (trackersOf[ofPod[moves[place]?.pod ?? -1] ?? -1]?.length ?? 0) > 0);
+  const ask = (later: number, place: number): void => {
+    const move = moves[later];
+    if (move !== undefined && later > place) {
+      const fitsNow = state.fits(move.pod, move.to);
+      if (fitsNow && fits[later] === false) {
+        openers.set(later, place);
+      }
+      fits[later] = fitsNow;
+    }
+  };
+  let passed = 0;
+  return {
+    openerOf: (place) => openers.get(place),
+    update: (place) => {
+      for (const node of [moves[place]?.from ?? -1, moves[place]?.to ?? -1]) {
+        towards.get(node)?.forEach((later) => {
+          ask(later, place);
+        });
+      }
+      while ((tied[passed] ?? Number.POSITIVE_INFINITY) <= place) {
+        passed += 1;
+      }
+      for (let position = passed; position < tied.length; position += 1) {
+        const later = tied[position] ?? -1;
+        const now = state.surroundings(moves[later]?.pod ?? -1);
+        if (now !== surroundings[later]) {
+          surroundings[later] = now;
+          ask(later, place);
+        }
+      }
+    },
+  };
 }
 
 function needsOf(moves: readonly AcceptedMove[], place: number, opener: number | undefined): readonly number[] {

@@ -2,8 +2,9 @@ import type { Budget, BudgetRefusal } from './budgets/budget.ts';
 import { describeRefusal, refusalNumbers } from './filters/refusal.ts';
 import { count, percent } from './format.ts';
 import { toFraction } from './load.ts';
+import type { Reason } from './plan.ts';
 import type { FilterName } from './rejection-codes.ts';
-import { type Reason, shared } from './rejections.ts';
+import { shared } from './rejections.ts';
 import type { StateView } from './state.ts';
 import type { Bounds } from './strategies/strategy.ts';
 
@@ -37,7 +38,7 @@ export function explainStay(input: ExplainInput): (pod: number) => Reason {
     }
     const outlook = outlooks(pod);
     const target = outlook.targets.find((node) => node !== state.nodeOf(pod));
-    return target === undefined ? outlook.refusal : weigh(input, pod, target);
+    return target === undefined ? outlook.refusal() : weigh(input, pod, target);
   };
 }
 
@@ -101,40 +102,40 @@ function share(load: number): string {
 interface Outlook {
   /** The two least loaded feasible targets: the second counts for pods that are on the first. */
   readonly targets: readonly number[];
-  /** Why there is none. */
-  readonly refusal: Reason;
+  /** Why there is none but perhaps the pod's own. */
+  readonly refusal: () => Reason;
 }
 
 /** Looks at all targets once per shape, not once per pod. */
 function createOutlooks(state: StateView, bounds: Bounds): (pod: number) => Outlook {
-  const known = new Map<string, Outlook>();
+  const known: Map<number, Outlook>[] = [];
   const targets = [...state.cluster.nodes.keys()]
     .filter((node) => state.load(node) < bounds.targetBelow)
     .sort((left, right) => state.load(left) - state.load(right) || left - right);
   return (pod) => {
-    const key = `${state.cluster.shapes.ofPod[pod]} ${state.surroundings(pod)}`;
-    const outlook = known.get(key) ?? lookOut(state, pod, targets);
-    known.set(key, outlook);
+    const shape = state.cluster.shapes.ofPod[pod] ?? -1;
+    const surroundings = state.surroundings(pod);
+    const ofShape = known[shape] ?? new Map<number, Outlook>();
+    known[shape] = ofShape;
+    const outlook = ofShape.get(surroundings) ?? lookOut(state, pod, targets);
+    ofShape.set(surroundings, outlook);
     return outlook;
   };
 }
 
 function lookOut(state: StateView, pod: number, targets: readonly number[]): Outlook {
   const feasible: number[] = [];
-  const refusals = new Map<FilterName, number>();
   for (const node of targets) {
-    const filter = state.refusedBy(pod, node);
-    if (filter === undefined) {
-      feasible.push(node);
-    } else {
-      refusals.set(filter, (refusals.get(filter) ?? 0) + 1);
-    }
-    if (feasible.length === 2) {
+    if (state.fits(pod, node) && feasible.push(node) === 2) {
       break;
     }
   }
-  const example = targets.find((node) => !feasible.includes(node));
-  return { targets: feasible, refusal: summarize(state, pod, refusals, example) };
+  let known: Reason | undefined;
+  const refusal = (): Reason => {
+    known ??= summarize(state, pod, targets, feasible);
+    return known;
+  };
+  return { targets: feasible, refusal };
 }
 
 const NOWHERE: Reason = {
@@ -143,13 +144,16 @@ const NOWHERE: Reason = {
   numbers: { nodes: 0 },
 };
 
-/** The filter's own name when one filter refuses everywhere, with the least loaded node as the example. */
-function summarize(
-  state: StateView,
-  pod: number,
-  refusals: ReadonlyMap<FilterName, number>,
-  example: number | undefined,
-): Reason {
+/** The filter's own name when one filter refuses everywhere else, with the least loaded node as the example. */
+function summarize(state: StateView, pod: number, targets: readonly number[], feasible: readonly number[]): Reason {
+  const refusals = new Map<FilterName, number>();
+  for (const node of targets) {
+    const filter = feasible.includes(node) ? undefined : state.refusedBy(pod, node);
+    if (filter !== undefined) {
+      refusals.set(filter, (refusals.get(filter) ?? 0) + 1);
+    }
+  }
+  const example = targets.find((node) => !feasible.includes(node));
   const refusal = example === undefined ? undefined : state.refusal(pod, example);
   if (refusal === undefined || example === undefined) {
     return NOWHERE;

@@ -12,9 +12,9 @@ import { formatDecimal } from '../model/decimal.ts';
 import { formatInstant } from '../model/instant.ts';
 import { LOAD_RESOURCES } from '../model/resources.ts';
 import { count } from '../plan/format.ts';
-import type { Imbalance, ImbalanceByResource, Move, Plan, Rejection } from '../plan/plan.ts';
+import type { Imbalance, ImbalanceByResource, Move, Plan, Rejection, Rejections } from '../plan/plan.ts';
 import { BUDGET_NAMES } from '../plan/rejection-codes.ts';
-import { countCodes } from '../plan/rejections.ts';
+import { countCodes, listRejections } from '../plan/rejections.ts';
 
 /** Label that names a plan's policy. */
 const POLICY_LABEL = 'evenkeel.dev/policy';
@@ -39,7 +39,7 @@ export function toRebalancePlan(plan: Plan, policy: RebalancePolicy, attempt = 1
       hash: plan.hash,
       approved: false,
       moves: plan.moves.map(moveSpec),
-      rejections: plan.rejections.slice(0, MAX_REJECTIONS).map(rejectionSpec),
+      rejections: listRejections(plan.rejections, MAX_REJECTIONS).map(rejectionSpec),
       rejectionCounts: rejectionCounts(plan.rejections),
     },
     status: { imbalance: imbalanceStatus(plan) },
@@ -98,12 +98,8 @@ function rejectionSpec({ pod, code, message, numbers }: Rejection): RebalancePla
   };
 }
 
-function rejectionCounts(rejections: readonly Rejection[]): Record<string, number> {
-  const counts = new Map<string, number>();
-  for (const { code } of rejections) {
-    counts.set(code, (counts.get(code) ?? 0) + 1);
-  }
-  return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+function rejectionCounts({ reasons }: Rejections): Record<string, number> {
+  return Object.fromEntries(countCodes(reasons).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** The outcome in one sentence, with the budgets that kept pods from being moved as well. */
@@ -122,7 +118,7 @@ const BUDGET_CODES: ReadonlySet<string> = new Set(BUDGET_NAMES);
 
 /** `; budgets hold 12 more pods: MaxMoves 10, PerNode 2`; empty when they hold none. */
 export function budgetNote({ rejections }: Plan): string {
-  const refused = rejections.filter(({ code }) => BUDGET_CODES.has(code));
+  const refused = rejections.reasons.filter(({ code }) => BUDGET_CODES.has(code));
   const parts = countCodes(refused).map(([code, times]) => `${code} ${times}`);
   return refused.length === 0 ? '' : `; budgets hold ${count(refused.length, 'more pod')}: ${parts.join(', ')}`;
 }

@@ -111,7 +111,7 @@ describe('any plan', () => {
           const { moves, rejections } = plan({ ...snapshot, pods }, options);
           const fixed = new Set(pods.filter((_, index) => isProtected(index)).map(({ uid }) => uid));
           expect(moves.filter(({ pod }) => fixed.has(pod.uid))).toEqual([]);
-          expect(rejections.length + moves.length).toBe(pods.length);
+          expect(rejections.pods.length + moves.length).toBe(pods.length);
         },
       ),
       RUNS,
@@ -368,9 +368,9 @@ describe('any plan', () => {
     fc.assert(
       fc.property(healthySnapshot(), optionsArbitrary, (snapshot, options) => {
         const { moves, rejections } = plan(snapshot, options);
-        const named = [...moves, ...rejections].map(({ pod }) => pod.uid).sort();
+        const named = [...moves, ...rejections.pods.map((pod) => ({ pod }))].map(({ pod }) => pod.uid).sort();
         expect(named).toEqual(snapshot.pods.map(({ uid }) => uid).sort());
-        for (const { message, numbers } of rejections) {
+        for (const { message, numbers } of rejections.reasons) {
           expect(message).not.toMatch(/NaN|undefined|Infinity/);
           expect(Object.values(numbers).every(Number.isFinite)).toBe(true);
         }

@@ -7,10 +7,10 @@ import type { Cluster } from '../cluster.ts';
 import { describeRefusal, refusalNumbers } from '../filters/refusal.ts';
 import { toFraction } from '../load.ts';
 import type { PolicyOptions } from '../options.ts';
-import type { Plan } from '../plan.ts';
+import type { Plan, Reason } from '../plan.ts';
 import { planFrom } from '../planner.ts';
 import type { FilterName } from '../rejection-codes.ts';
-import { NO_USAGE, onAbsentNode, type Reason } from '../rejections.ts';
+import { NO_USAGE, onAbsentNode } from '../rejections.ts';
 import { initialState, type State } from '../state.ts';
 import { clusterOf, metricsProblem, type Survey, surveyOf } from '../survey.ts';
 import { refusalsAt } from '../verdicts.ts';
@@ -81,18 +81,16 @@ export function inquire(snapshot: ClusterSnapshot, options: PolicyOptions): Inqu
 
 function createDecisions({ moves, rejections }: Plan): (pod: PodInfo) => Decision {
   const moved = new Map(moves.map((move) => [move.pod.uid, move]));
-  const stays = new Map(rejections.map((rejection) => [rejection.pod.uid, rejection]));
+  const stays = new Map(rejections.pods.map(({ uid }, position) => [uid, rejections.reasons[position]]));
   return ({ uid }) => {
     const move = moved.get(uid);
     if (move !== undefined) {
       return { kind: 'Moves', to: move.to, gain: move.gain, message: move.reason };
     }
-    const rejection = stays.get(uid);
-    if (rejection === undefined) {
-      return { kind: 'NotConsidered' };
-    }
-    const { code, message, numbers } = rejection;
-    return { kind: 'Stays', code, message, numbers };
+    const reason = stays.get(uid);
+    return reason === undefined
+      ? { kind: 'NotConsidered' }
+      : { kind: 'Stays', code: reason.code, message: reason.message, numbers: reason.numbers };
   };
 }
 

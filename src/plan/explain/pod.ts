@@ -2,7 +2,7 @@ import type { PodRef } from '../../model/pod.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import type { PolicyOptions } from '../options.ts';
 import { compareText } from '../order.ts';
-import type { Reason } from '../rejections.ts';
+import type { Reason } from '../plan.ts';
 import { SCHEDULER_ASSUMES } from '../scores/ground.ts';
 import { type ScoreName, scoresOf } from '../scores/index.ts';
 import { roomWithout } from '../verdicts.ts';

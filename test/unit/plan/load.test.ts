@@ -3,6 +3,7 @@ import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
+import { listRejections } from '../../../src/plan/rejections.ts';
 import {
   aNode,
   aPod,
@@ -140,7 +141,7 @@ describe('the load of a pod', () => {
       aPod('idle', { nodeName: 'a', owner: 'idle', constraints: { requests: { cpu: 0 } } }),
     ];
     const found = planFor(aSnapshot({ nodes: [aNode('a'), aNode('b')], pods, uses: { p: 2000 }, daemons: { a: 500 } }));
-    expect(found.rejections.find(({ pod }) => pod.name === 'idle')?.code).toBe('NoUsage');
+    expect(listRejections(found.rejections).find(({ pod }) => pod.name === 'idle')?.code).toBe('NoUsage');
   });
 });
 

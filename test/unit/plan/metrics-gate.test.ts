@@ -3,6 +3,7 @@ import type { ClusterSnapshot, UsageSample } from '../../../src/model/snapshot.t
 import { epochSeconds } from '../../../src/model/units.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
+import { listRejections } from '../../../src/plan/rejections.ts';
 import { aNode, aPod, aSample, aSnapshot, NOW, type OptionFields, someOptions } from '../../support/builders.ts';
 
 /** Node a is full, b and c are nearly empty. `third` replaces the sample of c; `undefined` removes it. */
@@ -63,7 +64,7 @@ describe('the metrics gate', () => {
     const found = planFor(lopsided(sample));
     expect(touched(found)).toEqual(new Set(['a', 'b']));
     expect(found.coverage).toMatchObject({ readyNodes: 3, sampledNodes: 2 });
-    expect(found.rejections.find(({ pod }) => pod.name === 'l-c')).toMatchObject({
+    expect(listRejections(found.rejections).find(({ pod }) => pod.name === 'l-c')).toMatchObject({
       code: 'NodeNotParticipating',
       message: `c takes no part: ${reason}`,
     });
@@ -102,7 +103,7 @@ describe('the metrics gate', () => {
       message: '2 of 3 Ready nodes have a valid sample (66.67 %), load.minCoverage is 95.00 %',
     });
     expect(found.moves).toEqual([]);
-    expect(new Set(found.rejections.map(({ code }) => code))).toEqual(new Set(['NodeNotParticipating']));
+    expect(new Set(found.rejections.reasons.map(({ code }) => code))).toEqual(new Set(['NodeNotParticipating']));
   });
 
   it('makes no plan without a Metrics API, unless the load is that of the requests', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { NodeInfo } from '../../../src/model/node.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
+import { listRejections } from '../../../src/plan/rejections.ts';
 import {
   aNode,
   aPod,
@@ -66,7 +67,7 @@ describe('a node takes part', () => {
     const found = planWith(node, { scope });
     expect(targets(found)).toEqual(new Set(['b']));
     expect(found.imbalance.before.cpu?.mean).toBe(0.4);
-    const rejection = found.rejections.find(({ pod }) => pod.name === 'on-c');
+    const rejection = listRejections(found.rejections).find(({ pod }) => pod.name === 'on-c');
     // Pods on nodes outside of the scope were not considered at all.
     expect(rejection?.message).toBe(why.includes('scope') ? undefined : `c takes no part: ${why}`);
   });
@@ -101,7 +102,7 @@ describe('the scope', () => {
     });
     const seen = (fields: OptionFields): readonly string[] => {
       const { moves, rejections } = plan(snapshot, someOptions(fields));
-      return [...new Set([...moves, ...rejections].map(({ pod }) => pod.namespace))].sort();
+      return [...new Set([...moves, ...listRejections(rejections)].map(({ pod }) => pod.namespace))].sort();
     };
     expect(seen({})).toEqual(['bank', 'shop']);
     expect(seen({ scope: { namespaceSelector: selecting({ team: 'red' }) } })).toEqual(['shop']);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
 import type { Plan, Rejection } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
+import { listRejections } from '../../../src/plan/rejections.ts';
 import { applyPlan } from '../../support/apply-plan.ts';
 import {
   aNode,
@@ -31,7 +32,7 @@ function planFor(snapshot: ClusterSnapshot, fields: OptionFields = {}): Plan {
 }
 
 function rejectionOf({ rejections }: Plan, name: string): Rejection | undefined {
-  return rejections.find(({ pod }) => pod.name === name);
+  return listRejections(rejections).find(({ pod }) => pod.name === name);
 }
 
 describe('the outcome', () => {
@@ -62,7 +63,7 @@ describe('the outcome', () => {
       kind: 'Balanced',
       message: 'highest and lowest node are 40.00 % apart, thresholds.trigger is 40.10 %',
     });
-    expect(new Set(balanced.rejections.map(({ code }) => code))).toEqual(new Set(['InBalance']));
+    expect(new Set(balanced.rejections.reasons.map(({ code }) => code))).toEqual(new Set(['InBalance']));
     expect(balanced.spread).toEqual({ before: 0.4, planned: 0.4 });
     expect(planFor(snapshot, { thresholds: { trigger: 0.4 } }).outcome.kind).toBe('Moves');
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../src/execute/journal.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
-import type { Plan, Rejection } from '../../../src/plan/plan.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
 import { plan as computePlan } from '../../../src/plan/planner.ts';
 import { inPhase, outcomeMessage, planName, toRebalancePlan } from '../../../src/report/plan-resource.ts';
 import { planMarkdown, planTable } from '../../../src/report/plan-text.ts';
@@ -19,16 +19,18 @@ const policy = aPolicy('even');
 const plan = computePlan(snapshot, resolveOptions(policy.spec));
 const resource = toRebalancePlan(plan, policy);
 
-function rejection(index: number): Rejection {
-  return {
-    pod: { namespace: 'shop', name: `p${index}`, uid: `u${index}` },
-    code: index % 2 === 0 ? 'TooLarge' : 'MinPodAge',
-    message: 'x'.repeat(600),
-    numbers: { age: 1 / 3 },
-  };
-}
-
-const full: Plan = { ...plan, rejections: Array.from({ length: 1_001 }, (_, index) => rejection(index)) };
+const many = Array.from({ length: 1_001 }, (_, index) => index);
+const full: Plan = {
+  ...plan,
+  rejections: {
+    pods: many.map((index) => ({ namespace: 'shop', name: `p${index}`, uid: `u${index}` })),
+    reasons: many.map((index) => ({
+      code: index % 2 === 0 ? 'TooLarge' : 'MinPodAge',
+      message: 'x'.repeat(600),
+      numbers: { age: 1 / 3 },
+    })),
+  },
+};
 
 describe('toRebalancePlan', () => {
   it('says what the plan says, with decimals and the hash', () => {
@@ -151,7 +153,7 @@ describe('planTable', () => {
     const empty = {
       ...plan,
       moves: [],
-      rejections: [],
+      rejections: { pods: [], reasons: [] },
       imbalance: { before: {}, planned: {} },
       outcome: { kind: 'MetricsUnavailable', message: 'no Metrics API' },
     } as const;
@@ -170,7 +172,7 @@ describe('planMarkdown', () => {
   });
 
   it('leaves out what there is none of', () => {
-    const text = planMarkdown(toRebalancePlan({ ...plan, moves: [], rejections: [] }, policy));
+    const text = planMarkdown(toRebalancePlan({ ...plan, moves: [], rejections: { pods: [], reasons: [] } }, policy));
     expect(text).not.toContain('###');
   });
 });

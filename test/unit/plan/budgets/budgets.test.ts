@@ -5,6 +5,7 @@ import { perOwner } from '../../../../src/plan/budgets/per-owner.ts';
 import type { BudgetOptions, PolicyOptions } from '../../../../src/plan/options.ts';
 import type { Plan } from '../../../../src/plan/plan.ts';
 import { plan } from '../../../../src/plan/planner.ts';
+import { listRejections } from '../../../../src/plan/rejections.ts';
 import {
   aBudget,
   aNode,
@@ -51,7 +52,7 @@ function countBy(found: Plan, key: (move: Plan['moves'][number]) => string): Rec
 
 function codes(found: Plan): Record<string, number> {
   return Object.fromEntries(
-    [...Map.groupBy(found.rejections, ({ code }) => code)].map(([code, list]) => [code, list.length]),
+    [...Map.groupBy(found.rejections.reasons, ({ code }) => code)].map(([code, list]) => [code, list.length]),
   );
 }
 
@@ -115,7 +116,7 @@ describe('a PodDisruptionBudget', () => {
   it('that allows nothing keeps its pods where they are', () => {
     const found = planWith([], crowded([aPdb('web', { disruptionsAllowed: 0 })]));
     expect(countBy(found, ({ owner }) => owner.name)).toEqual({ api: 6 });
-    expect(found.rejections.find(({ pod }) => pod.name === 'web-0')).toMatchObject({
+    expect(listRejections(found.rejections).find(({ pod }) => pod.name === 'web-0')).toMatchObject({
       code: 'PodDisruptionBudget',
       message: 'PodDisruptionBudget shop/web allows 0 disruptions',
       numbers: { disruptionsAllowed: 0 },
@@ -132,7 +133,7 @@ describe('a PodDisruptionBudget', () => {
     const both = [aPdb('one', { disruptionsAllowed: 5 }), aPdb('two', { disruptionsAllowed: 5 })];
     const found = planWith([], crowded(both));
     expect(countBy(found, ({ owner }) => owner.name)).toEqual({ api: 6 });
-    expect(found.rejections.find(({ pod }) => pod.name === 'web-0')).toMatchObject({
+    expect(listRejections(found.rejections).find(({ pod }) => pod.name === 'web-0')).toMatchObject({
       code: 'PodDisruptionBudget',
       message: '2 PodDisruptionBudgets select it (one, two): the eviction API refuses such pods',
     });

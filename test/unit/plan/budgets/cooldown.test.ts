@@ -131,7 +131,7 @@ describe('a plan after others', () => {
   it('moves nothing from a node that pods of the controller have just come to, and says for how long', () => {
     const { moves, rejections } = planAfter([moved('old', 'c', 'a', 3)]);
     expect(moves).toEqual([]);
-    expect(rejections[0]).toMatchObject({
+    expect(rejections.reasons[0]).toMatchObject({
       code: 'Cooldown',
       message: 'pods of its controller came to a 180 s ago: cooldown for another 420 s',
       numbers: { remaining: 420 },
@@ -142,7 +142,7 @@ describe('a plan after others', () => {
     expect(planAfter([]).moves.map(({ to }) => to)).toContain('b');
     const { moves, outcome, rejections } = planAfter([moved('old', 'b', 'x', 3)], ['a', 'b']);
     expect(moves).toEqual([]);
-    expect(rejections.some(({ code }) => code === 'Cooldown')).toBe(true);
+    expect(rejections.reasons.some(({ code }) => code === 'Cooldown')).toBe(true);
     expect(outcome).toMatchObject({ kind: 'BudgetExhausted' });
   });
 

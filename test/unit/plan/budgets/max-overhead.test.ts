@@ -118,7 +118,7 @@ describe('maxOverhead', () => {
   it('says no with its numbers', () => {
     const { outcome, rejections } = planWith(40, [gone]);
     expect(outcome.kind).toBe('BudgetExhausted');
-    expect(rejections.find(({ code }) => code === 'MaxOverhead')).toMatchObject({
+    expect(rejections.reasons.find(({ code }) => code === 'MaxOverhead')).toMatchObject({
       message:
         'a start takes 20 s: with 35 s lost in the last 3600 s, 0 s by this plan, maxOverhead of budgets[1] allows 40 s',
       numbers: { cost: 20, lost: 35, planned: 0, limit: 40, window: 3600 },

@@ -112,6 +112,6 @@ describe('a controller is left alone', () => {
       someOptions(),
     );
     expect(moves).toEqual([]);
-    expect(new Set(rejections.map(({ code }) => code))).toEqual(new Set(['Rollout']));
+    expect(new Set(rejections.reasons.map(({ code }) => code))).toEqual(new Set(['Rollout']));
   });
 });
