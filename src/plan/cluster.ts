@@ -49,7 +49,7 @@ export interface ClusterInput {
 
 /** Indexes a snapshot once; everything after works on places and typed arrays. */
 export function indexCluster({ participants, sites, subjects, usage, isFree, options }: ClusterInput): Cluster {
-  const { pods, owners } = subjects;
+  const { pods, owners, kinds } = subjects;
   const nodes = participants.map(({ node }) => node);
   const siteOf = sitesOf(nodes, subjects.nodes);
   const nodeAt = reversed(siteOf, subjects.nodes.length);
@@ -60,7 +60,7 @@ export function indexCluster({ participants, sites, subjects, usage, isFree, opt
   home.forEach((node, pod) => {
     movable[pod] = node >= 0 && isFree(pod) && adds(load, pod, node) ? 1 : 0;
   });
-  const shapes = internShapes({ sites, owners, nodes, movable });
+  const shapes = internShapes({ sites, kinds, owners, nodes, movable });
   return {
     nodes,
     pods,

@@ -1,6 +1,7 @@
-import type { OwnerRef, PodInfo } from '../model/pod.ts';
+import type { OwnerRef } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
+import type { PodKinds } from './pod-kinds.ts';
 
 /** A controller and what the snapshot knows of it. */
 export interface Owner {
@@ -20,24 +21,25 @@ export interface Owners {
   readonly ofPod: Int32Array;
 }
 
-/** Indexes the controllers of `pods` by uid. */
-export function indexOwners(pods: readonly PodInfo[], workloads: ClusterSnapshot['workloads']): Owners {
+/** Indexes the controllers of the pods by uid. */
+export function indexOwners({ list: kinds, ofPod: kindOf }: PodKinds, workloads: ClusterSnapshot['workloads']): Owners {
   const places = new Map<string, number>();
-  const ofPod = new Int32Array(pods.length).fill(-1);
   const refs: OwnerRef[] = [];
-  const counts: number[] = [];
-  pods.forEach(({ owner }, index) => {
+  const ofKind = Int32Array.from(kinds, ({ owner }) => {
     if (owner === undefined) {
-      return;
+      return -1;
     }
-    let place = places.get(owner.uid);
-    if (place === undefined) {
-      place = refs.push(owner) - 1;
-      places.set(owner.uid, place);
-    }
-    ofPod[index] = place;
-    counts[place] = (counts[place] ?? 0) + 1;
+    const place = places.get(owner.uid) ?? refs.push(owner) - 1;
+    places.set(owner.uid, place);
+    return place;
   });
+  const ofPod = kindOf.map((kind) => ofKind[kind] ?? -1);
+  const counts = new Int32Array(refs.length);
+  for (const owner of ofPod) {
+    if (owner >= 0) {
+      counts[owner] = (counts[owner] ?? 0) + 1;
+    }
+  }
   const list = refs.map((ref, place): Owner => {
     const workload = workloads.get(ref.uid);
     const top = workloads.get(workload?.owner?.uid ?? '');

@@ -5,6 +5,7 @@ import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
 import { sampleLimits, sampleProblem } from './metrics-gate.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Owners } from './owners.ts';
+import type { PodKinds } from './pod-kinds.ts';
 
 /** What each pod uses of each resource of the policy, by place of the pod. */
 export interface PodUsage {
@@ -22,6 +23,7 @@ export interface Subjects {
   /** Place of each pod's node among `nodes`; -1 when it has none. */
   readonly located: Int32Array;
   readonly owners: Owners;
+  readonly kinds: PodKinds;
 }
 
 /**
@@ -33,8 +35,7 @@ export function measurePods(
   { usage, takenAt }: ClusterSnapshot,
   { load }: PolicyOptions,
 ): PodUsage {
-  const resources = load.resources.map(({ name }) => name);
-  const values = resources.map(() => new Float64Array(pods.length));
+  const tables = load.resources.map(({ name }) => ({ resource: name, values: new Float64Array(pods.length) }));
   const sampled = new Uint8Array(pods.length);
   if (load.source === 'MetricsAPI' && usage !== undefined) {
     const limits = sampleLimits(nodes);
@@ -47,17 +48,16 @@ export function measurePods(
       }
       if (sampleProblem(sample, limit, takenAt, load.maxAge) === undefined) {
         sampled[place] = 1;
-        resources.forEach((resource, index) => {
-          put(values[index], place, sample[resource]);
-        });
+        for (const { resource, values } of tables) {
+          values[place] = sample[resource];
+        }
       }
     });
   }
-  resources.forEach((resource, index) => {
-    const table = values[index] ?? new Float64Array();
-    fillGaps(table, sampled, pods, owners, resource);
-  });
-  return { resources, values, sampled };
+  for (const { resource, values } of tables) {
+    fillGaps(values, sampled, pods, owners, resource);
+  }
+  return { resources: tables.map(({ resource }) => resource), values: tables.map(({ values }) => values), sampled };
 }
 
 /**
@@ -85,12 +85,6 @@ function sampleReader(samples: ReadonlyMap<string, UsageSample>): (pod: PodInfo)
 function isKeyOf(key: string, { namespace, name }: PodInfo): boolean {
   const isLong = key.length === namespace.length + 1 + name.length;
   return isLong && key.endsWith(name) && key.startsWith(namespace) && key[namespace.length] === '/';
-}
-
-function put(table: Float64Array | undefined, place: number, value: number): void {
-  if (table !== undefined) {
-    table[place] = value;
-  }
 }
 
 /** Samples are found by name; one that is older than the pod is about an earlier incarnation of that name. */

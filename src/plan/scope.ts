@@ -19,13 +19,18 @@ export function scopeProblem(scope: ScopeOptions, snapshot: ClusterSnapshot): (p
   const namespaces = new Map<string, boolean>();
   const nodes = new Map(snapshot.nodes.map((node) => [node.name, matches(scope.nodeSelector, node.labels)]));
   const selectsAllPods = scope.podSelector === EVERYTHING || scope.podSelector.requirements.length === 0;
+  const anyForeign = scope.foreignPods.size > 0;
+  let last = { name: '', isIn: false };
   const inNamespace = (name: string): boolean => {
-    const known = namespaces.get(name) ?? selectsNamespace(scope, name, snapshot.namespaces.get(name) ?? NO_LABELS);
-    namespaces.set(name, known);
-    return known;
+    if (name !== last.name) {
+      const isIn = namespaces.get(name) ?? selectsNamespace(scope, name, snapshot.namespaces.get(name) ?? NO_LABELS);
+      namespaces.set(name, isIn);
+      last = { name, isIn };
+    }
+    return last.isIn;
   };
   return (pod) => {
-    if (scope.foreignPods.has(pod.uid)) {
+    if (anyForeign && scope.foreignPods.has(pod.uid)) {
       return 'an older policy owns it';
     }
     if (!inNamespace(pod.namespace)) {

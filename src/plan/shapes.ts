@@ -1,10 +1,10 @@
 import type { NodeInfo } from '../model/node.ts';
-import type { SchedulingConstraints } from '../model/pod.ts';
 import type { StorageInfo } from '../model/storage.ts';
 import { nodeRefusal } from './filters/index.ts';
 import type { Subject } from './filters/refusal.ts';
 import { compareText } from './order.ts';
 import type { Owners } from './owners.ts';
+import type { PodKinds } from './pod-kinds.ts';
 import { FILTER_NAMES, type FilterName } from './rejection-codes.ts';
 import type { Sites } from './sites.ts';
 import { NO_NEEDS, type TopologyNeeds } from './topology/census.ts';
@@ -36,6 +36,7 @@ const ALLOWED = 1;
 /** What shapes are interned from. Nodes and pods are named by their place. */
 export interface ShapesInput {
   readonly sites: Sites;
+  readonly kinds: PodKinds;
   readonly owners: Owners;
   /** Nodes that take part. */
   readonly nodes: readonly NodeInfo[];
@@ -44,43 +45,35 @@ export interface ShapesInput {
 }
 
 /**
- * Interns the shapes of the movable pods. The projection lets pods of one template share their constraints, so most pods
- * are recognised by identity; templates that ask for the same share a shape all the same.
+ * Interns the shapes of the movable pods: once per kind, since pods of a kind differ in nothing but the claims that they may
+ * mount; templates that ask for the same share a shape all the same.
  */
-export function internShapes({ sites, owners, nodes, movable }: ShapesInput): Shapes {
+export function internShapes({ sites, kinds, owners, nodes, movable }: ShapesInput): Shapes {
   const { pods } = sites;
   const subjects: Subject[] = [];
   const byContent = new Map<string, number>();
-  const byIdentity = new Map<SchedulingConstraints | TopologyNeeds, number>();
-  const ofPod = new Int32Array(pods.length).fill(-1);
   const priorityMatters = sites.nominees.size > 0;
-  const intern = (subject: Subject, priority: number): number => {
-    const key = `${priorityMatters ? priority : ''} ${contentKey(subject)}`;
+  const intern = (place: number): number => {
+    const subject = sites.subjectOf(place, owners.list[owners.ofPod[place] ?? -1]?.workload?.pinnedNode);
+    const key = `${priorityMatters ? pods[place]?.priority : ''} ${contentKey(subject)}`;
     const shape = byContent.get(key) ?? subjects.push(subject) - 1;
     byContent.set(key, shape);
     return shape;
   };
-  pods.forEach(({ priority }, place) => {
-    if (movable[place] === 1) {
-      const subject = sites.subjectOf(place, owners.list[owners.ofPod[place] ?? -1]?.workload?.pinnedNode);
-      const identity = priorityMatters ? undefined : identityOf(subject);
-      const shape = (identity && byIdentity.get(identity)) ?? intern(subject, priority);
-      if (identity !== undefined) {
-        byIdentity.set(identity, shape);
-      }
-      ofPod[place] = shape;
+  const ofKind = new Int32Array(kinds.list.length).fill(-1);
+  const ofPod = kinds.ofPod.map((kind, place) => {
+    if (movable[place] !== 1) {
+      return -1;
     }
+    if ((pods[place]?.claims.length ?? 0) > 0) {
+      return intern(place);
+    }
+    const shape = ofKind[kind] ?? -1;
+    ofKind[kind] = shape < 0 ? intern(place) : shape;
+    return ofKind[kind] ?? -1;
   });
   const trackersOf = subjects.map(({ topology }) => trackersIn(topology));
   return { subjects, ofPod, trackersOf, ...classify(subjects, nodes, sites.storage) };
-}
-
-/** What stands for the whole subject, if something does: needs are remembered per kind of pod, which has one constraints. */
-function identityOf({ constraints, pinnedNode, volumes, topology }: Subject) {
-  if (pinnedNode !== undefined || volumes !== NO_VOLUMES) {
-    return undefined;
-  }
-  return topology === NO_NEEDS ? constraints : topology;
 }
 
 function trackersIn({ affinity, antiAffinity, repelledBy, spread }: TopologyNeeds): Int32Array {

@@ -3,6 +3,7 @@ import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { StorageInfo } from '../model/storage.ts';
 import type { Subject } from './filters/refusal.ts';
+import type { PodKinds } from './pod-kinds.ts';
 import { emptyRoom, occupy, type Room } from './room.ts';
 import { takeCensus } from './topology/census.ts';
 import { emptyCounts, type TopologyCounts } from './topology/counts.ts';
@@ -31,14 +32,15 @@ export interface Sites {
 /** What sites are indexed from: nodes and pods in order. */
 export interface SitesInput extends Pick<ClusterSnapshot, 'storage' | 'namespaces' | 'nodes' | 'pods'> {
   readonly located: Int32Array;
+  readonly kinds: PodKinds;
 }
 
 const NO_ATTACHMENTS: readonly Attachment[] = [];
 
 /** Puts every pod on its node. */
-export function indexSites({ nodes, pods, located, storage, namespaces }: SitesInput): Sites {
+export function indexSites({ nodes, pods, located, kinds, storage, namespaces }: SitesInput): Sites {
   const volumes = indexVolumes(storage, pods);
-  const census = takeCensus(nodes, pods, namespaces);
+  const census = takeCensus(nodes, kinds, namespaces);
   const counts = emptyCounts(census);
   const rooms = nodes.map(({ name, allocatable }) => emptyRoom(allocatable, storage.attachLimits.get(name)));
   const volumesOf = (pod: number) => volumes.needsOf(pods[pod]);

@@ -10,6 +10,7 @@ import type { PolicyOptions } from './options.ts';
 import { locatePods, sortNodes, sortPods } from './order.ts';
 import { indexOwners } from './owners.ts';
 import { type Participation, participation } from './participation.ts';
+import { type PodKinds, sortIntoKinds } from './pod-kinds.ts';
 import { measurePods, type Subjects } from './pod-usage.ts';
 import { indexSites } from './sites.ts';
 
@@ -28,19 +29,26 @@ export interface Survey {
 export function surveyOf(snapshot: ClusterSnapshot, options: PolicyOptions): Survey {
   const nodes = sortNodes(snapshot.nodes);
   const pods = sortPods(snapshot.pods);
-  const owners = indexOwners(pods, snapshot.workloads);
+  const kinds = sortIntoKinds(pods);
+  const owners = indexOwners(kinds, snapshot.workloads);
   const pdbs = pdbLookup(snapshot.pdbs);
   const history = historyOf(snapshot, { pods, owners }, options);
   const holds = findHolds(snapshot, pods, owners, pdbs, options, history.cooldowns);
-  const movable = new Set<SchedulingConstraints>();
-  pods.forEach(({ constraints }, pod) => {
-    if (isFree(holds, pod)) {
-      movable.add(constraints);
-    }
-  });
-  const subjects = { pods, nodes, owners, located: locatePods(pods, nodes) };
+  const subjects = { pods, nodes, owners, kinds, located: locatePods(pods, nodes) };
+  const movable = movableConstraints(kinds, holds);
   const takesPart = participation({ snapshot, nodes, pods, movable, options });
   return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart };
+}
+
+/** Constraints of the pods that no protection holds. */
+function movableConstraints({ list, ofPod }: PodKinds, holds: Holds): ReadonlySet<SchedulingConstraints> {
+  const isMovable = new Uint8Array(list.length);
+  ofPod.forEach((kind, pod) => {
+    if (isMovable[kind] === 0 && isFree(holds, pod)) {
+      isMovable[kind] = 1;
+    }
+  });
+  return new Set(list.filter((_, kind) => isMovable[kind] === 1).map(({ constraints }) => constraints));
 }
 
 function isFree({ inScope, of }: Holds, pod: number): boolean {

@@ -4,6 +4,7 @@ import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { refusalsOf } from './filters/index.ts';
 import type { Refusal, Subject } from './filters/refusal.ts';
 import { locatePods } from './order.ts';
+import { sortIntoKinds } from './pod-kinds.ts';
 import { copyRoom, occupy, type Room, vacate } from './room.ts';
 import { indexSites, type Sites } from './sites.ts';
 import type { TopologyCounts } from './topology/counts.ts';
@@ -47,7 +48,7 @@ export function verdictsIn(snapshot: ClusterSnapshot): (pod: PodInfo, node: Node
 }
 
 function sitesOf({ nodes, storage, namespaces }: ClusterSnapshot, pods: readonly PodInfo[]): Sites {
-  return indexSites({ nodes, pods, located: locatePods(pods, nodes), storage, namespaces });
+  return indexSites({ nodes, pods, located: locatePods(pods, nodes), kinds: sortIntoKinds(pods), storage, namespaces });
 }
 
 function refusalsIn({ workloads }: ClusterSnapshot, sites: Sites, pod: number, site: number): readonly Refusal[] {

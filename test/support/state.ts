@@ -4,6 +4,7 @@ import type { PolicyOptions } from '../../src/plan/options.ts';
 import { locatePods, sortNodes, sortPods } from '../../src/plan/order.ts';
 import { indexOwners } from '../../src/plan/owners.ts';
 import { participation } from '../../src/plan/participation.ts';
+import { sortIntoKinds } from '../../src/plan/pod-kinds.ts';
 import { measurePods } from '../../src/plan/pod-usage.ts';
 import { indexSites } from '../../src/plan/sites.ts';
 import { initialState, type State } from '../../src/plan/state.ts';
@@ -13,7 +14,9 @@ import { someOptions } from './builders.ts';
 export function clusterOf(snapshot: ClusterSnapshot, options: PolicyOptions = someOptions()): Cluster {
   const nodes = sortNodes(snapshot.nodes);
   const pods = sortPods(snapshot.pods);
-  const subjects = { pods, nodes, owners: indexOwners(pods, snapshot.workloads), located: locatePods(pods, nodes) };
+  const kinds = sortIntoKinds(pods);
+  const owners = indexOwners(kinds, snapshot.workloads);
+  const subjects = { pods, nodes, kinds, owners, located: locatePods(pods, nodes) };
   const movable = new Set(pods.map(({ constraints }) => constraints));
   const { participants } = participation({ snapshot, nodes, pods, movable, options });
   return indexCluster({

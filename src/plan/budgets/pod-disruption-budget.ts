@@ -19,7 +19,14 @@ export function pdbLookup(pdbs: readonly PdbInfo[]): PdbLookup {
       byNamespace.set(pdb.namespace, index);
     }
   }
-  return ({ namespace, labels }) => byNamespace.get(namespace)?.find(labels) ?? NONE;
+  let last: { readonly pod: PodInfo; readonly found: readonly PdbInfo[] } | undefined;
+  return (pod) => {
+    // Pods of one template, which mostly come in a row, share their labels.
+    if (last?.pod.labels !== pod.labels || last.pod.namespace !== pod.namespace) {
+      last = { pod, found: byNamespace.get(pod.namespace)?.find(pod.labels) ?? NONE };
+    }
+    return last.found;
+  };
 }
 
 /**
@@ -50,8 +57,12 @@ export function podDisruptionBudget(lookup: PdbLookup, pods: readonly PodInfo[])
     reach: 'Pod',
     check: (pod) => {
       const pdbs = pdbsOf(pod);
-      const spent = pdbs.find((pdb) => isSpent(tally.of(pdb), pdb.disruptionsAllowed));
-      return pdbHold(pdbs) ?? (spent === undefined ? undefined : exhausted(spent, tally.of(spent)));
+      const [first] = pdbs;
+      if (first === undefined) {
+        return undefined;
+      }
+      const moved = tally.of(first);
+      return pdbHold(pdbs) ?? (isSpent(moved, first.disruptionsAllowed) ? exhausted(first, moved) : undefined);
     },
     spend: (pod) => {
       for (const pdb of pdbsOf(pod)) {

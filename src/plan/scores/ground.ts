@@ -55,7 +55,7 @@ export function indexScores({ nodes, pods, namespaces, counts }: Sites, owners: 
     pods,
     domainsOf: createDomainIndex(nodes),
     nodesWith: (image) => images().get(image) ?? 0,
-    terms: once(() => indexTerms(counts.census.sorted(), namespaces)),
+    terms: once(() => indexTerms(counts.census.kinds, namespaces)),
     anyAttracts: once(() => anyAttracts(pods)),
     siblingsOf: (pod) => siblings()(owners.ofPod[pod] ?? -1),
   };

@@ -1,10 +1,9 @@
 import type { PodAffinityTerm, PodInfo, SpreadConstraint } from '../../model/pod.ts';
 import { matches } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
-import type { Kinds } from '../topology/census.ts';
+import type { PodKind, PodKinds } from '../pod-kinds.ts';
 import { createSelectorIndex } from '../topology/selector-index.ts';
 import { resolveTerm, selects, type Term } from '../topology/terms.ts';
-import type { PodKind } from '../topology/trackers.ts';
 import { groupBy } from './group-by.ts';
 
 /** A term of some pods that has a say in where a pod goes. */
@@ -35,9 +34,9 @@ interface Group {
 }
 
 /** Files the terms of all kinds of pods by the labels that they match. */
-export function indexTerms({ kinds, ofPod }: Kinds, namespaces: ClusterSnapshot['namespaces']): TermIndex {
-  const members = groupBy(ofPod, kinds.length);
-  const groups = kinds.map((kind, place): Group => ({ kind, pods: members(place) }));
+export function indexTerms({ list, ofPod }: PodKinds, namespaces: ClusterSnapshot['namespaces']): TermIndex {
+  const members = groupBy(ofPod, list.length);
+  const groups = list.map((kind, place): Group => ({ kind, pods: members(place) }));
   const attractions = createSelectorIndex<Attraction & { readonly term: Term }>();
   for (const { kind, pods } of groups.filter(attracts)) {
     for (const { term, weight } of attractionsOf(kind)) {

@@ -1,8 +1,7 @@
 import type { NodeInfo } from '../../model/node.ts';
-import type { PodInfo, SchedulingConstraints } from '../../model/pod.ts';
-import type { Labels } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
-import { addsToSpread, createRegistry, hasTerms, type PodKind, type Registry, type Tracker } from './trackers.ts';
+import type { PodKind, PodKinds } from '../pod-kinds.ts';
+import { addsToSpread, createRegistry, hasTerms, type Registry, type Tracker } from './trackers.ts';
 
 /** A number of pods in the target's domain that a filter asks for. */
 export interface Need {
@@ -46,8 +45,7 @@ export const NO_NEEDS: TopologyNeeds = {
 /** Which pods matter to the affinity and spread of which others. Pods and nodes are named by their place. */
 export interface Census {
   readonly trackers: readonly Tracker[];
-  /** The pods by kind; where no pod has terms they are sorted when somebody first asks. */
-  readonly sorted: () => Kinds;
+  readonly kinds: PodKinds;
   /** Trackers that count a pod. */
   readonly countedBy: (pod: number) => Int32Array;
   /** Remembered per kind of pod. */
@@ -57,32 +55,31 @@ export interface Census {
 const NOWHERE = new Int32Array();
 
 /**
- * Sorts all pods of a cluster into kinds that affinity and spread cannot tell apart, and finds out which kind counts for
- * which terms. `nodes` are all nodes, those included that take no part. Costs nothing where no pod has such terms.
+ * Finds out which kind of pod counts for which terms of affinity and spread. `nodes` are all nodes, those included that take
+ * no part. Costs nothing where no pod has such terms.
  */
 export function takeCensus(
   nodes: readonly NodeInfo[],
-  pods: readonly PodInfo[],
+  kinds: PodKinds,
   namespaces: ClusterSnapshot['namespaces'],
 ): Census {
-  if (!pods.some(({ constraints }) => hasTerms(constraints))) {
-    return withoutTerms(pods);
+  const { list, ofPod } = kinds;
+  if (!list.some(({ constraints }) => hasTerms(constraints))) {
+    return { trackers: [], kinds, countedBy: () => NOWHERE, needsOf: () => NO_NEEDS };
   }
   const registry = createRegistry(nodes, namespaces);
-  const sorted = sortIntoKinds(pods);
-  const { kinds, ofPod } = sorted;
-  for (const { constraints, namespace } of kinds) {
+  for (const { constraints, namespace } of list) {
     registry.register(constraints, namespace);
   }
-  const counting = kinds.map(registry.counting);
+  const counting = list.map(registry.counting);
   const needs: (TopologyNeeds | undefined)[] = [];
   return {
     trackers: registry.trackers,
-    sorted: () => sorted,
+    kinds,
     countedBy: (pod) => counting[ofPod[pod] ?? -1] ?? NOWHERE,
     needsOf: (pod) => {
       const place = ofPod[pod] ?? -1;
-      const kind = kinds[place];
+      const kind = list[place];
       if (kind === undefined) {
         return NO_NEEDS;
       }
@@ -91,15 +88,6 @@ export function takeCensus(
       return found;
     },
   };
-}
-
-function withoutTerms(pods: readonly PodInfo[]): Census {
-  let known: Kinds | undefined;
-  const sorted = (): Kinds => {
-    known ??= sortIntoKinds(pods);
-    return known;
-  };
-  return { trackers: [], sorted, countedBy: () => NOWHERE, needsOf: () => NO_NEEDS };
 }
 
 function needsOfKind(registry: Registry, kind: PodKind, counting: Int32Array): TopologyNeeds {
@@ -123,48 +111,4 @@ function needsOfKind(registry: Registry, kind: PodKind, counting: Int32Array): T
       adds: addsToSpread(constraint, kind) ? 1 : 0,
     })),
   };
-}
-
-/** Pods sorted into kinds that affinity and spread cannot tell apart. */
-export interface Kinds {
-  readonly kinds: readonly PodKind[];
-  /** Place of the kind by place of the pod. */
-  readonly ofPod: Int32Array;
-}
-
-/** By identity, since pods of one template share labels and constraints; pods are in order, so the last kind is tried first. */
-function sortIntoKinds(pods: readonly PodInfo[]): Kinds {
-  const kinds: PodKind[] = [];
-  const byLabels = new Map<Labels, Map<SchedulingConstraints, number[]>>();
-  const ofPod = new Int32Array(pods.length);
-  const find = (pod: PodInfo): number => {
-    const byConstraints = byLabels.get(pod.labels) ?? new Map<SchedulingConstraints, number[]>();
-    byLabels.set(pod.labels, byConstraints);
-    const candidates = byConstraints.get(pod.constraints) ?? [];
-    byConstraints.set(pod.constraints, candidates);
-    const known = candidates.find((place) => isOfKind(pod, kinds[place]));
-    if (known !== undefined) {
-      return known;
-    }
-    const { labels, namespace, terminating, constraints } = pod;
-    const place = kinds.push({ labels, namespace, terminating, constraints }) - 1;
-    candidates.push(place);
-    return place;
-  };
-  let last = -1;
-  pods.forEach((pod, place) => {
-    last = isOfKind(pod, kinds[last]) ? last : find(pod);
-    ofPod[place] = last;
-  });
-  return { kinds, ofPod };
-}
-
-function isOfKind(pod: PodInfo, kind: PodKind | undefined): boolean {
-  return (
-    kind !== undefined &&
-    pod.labels === kind.labels &&
-    pod.constraints === kind.constraints &&
-    pod.namespace === kind.namespace &&
-    pod.terminating === kind.terminating
-  );
 }

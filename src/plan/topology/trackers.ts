@@ -4,6 +4,7 @@ import { matches } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { nodeAffinity } from '../filters/node-affinity.ts';
 import { taintToleration } from '../filters/taint-toleration.ts';
+import type { PodKind } from '../pod-kinds.ts';
 import { createDomainIndex, type Domains } from './domains.ts';
 import { createSelectorIndex } from './selector-index.ts';
 import { resolveTerm, selects, type Term, termAsPlaced } from './terms.ts';
@@ -16,9 +17,6 @@ export interface Tracker {
   /** Domains with a node whose pods count. */
   readonly eligible: number;
 }
-
-/** What a kind of pod is told apart by. */
-export type PodKind = Pick<PodInfo, 'labels' | 'namespace' | 'terminating' | 'constraints'>;
 
 /** A required anti-affinity term: who matches it, and who carries it. Trackers are named by their place. */
 export interface AntiTerm {

@@ -4,6 +4,7 @@ import { epochSeconds, seconds } from '../../../../src/model/units.ts';
 import { lostService } from '../../../../src/plan/budgets/overhead.ts';
 import { indexOwners } from '../../../../src/plan/owners.ts';
 import { plan } from '../../../../src/plan/planner.ts';
+import { sortIntoKinds } from '../../../../src/plan/pod-kinds.ts';
 import { DEFAULT_STARTUP, NO_PODS, startupTimes } from '../../../../src/plan/startup.ts';
 import {
   aBudget,
@@ -25,7 +26,9 @@ function ago(span: number, fields: Partial<PastMove> = {}): PastMove {
 
 function startupOf(pastMoves: readonly PastMove[], pods: readonly PodFields[] = []): number {
   const running = pods.map((fields, index) => aPod(`web-${index}`, fields));
-  return startupTimes(pastMoves, { pods: running, owners: indexOwners(running, new Map()) }).of('uid-web');
+  return startupTimes(pastMoves, { pods: running, owners: indexOwners(sortIntoKinds(running), new Map()) }).of(
+    'uid-web',
+  );
 }
 
 /** A pod that was Ready `span` seconds after its creation. */

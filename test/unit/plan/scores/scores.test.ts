@@ -7,6 +7,7 @@ import { NO_STORAGE } from '../../../../src/model/storage.ts';
 import { bytes } from '../../../../src/model/units.ts';
 import { locatePods } from '../../../../src/plan/order.ts';
 import { indexOwners } from '../../../../src/plan/owners.ts';
+import { sortIntoKinds } from '../../../../src/plan/pod-kinds.ts';
 import { ASSUME_NOTHING, type Ground, indexScores, SCHEDULER_ASSUMES } from '../../../../src/plan/scores/ground.ts';
 import { rank, SCORES, type ScoreName } from '../../../../src/plan/scores/index.ts';
 import { indexSites } from '../../../../src/plan/sites.ts';
@@ -36,7 +37,8 @@ interface Scene {
 function groundOf({ pod, nodes, others = [], namespaces = new Map() }: Scene): Ground {
   const pods = [pod, ...others];
   const located = locatePods(pods, nodes);
-  const sites = indexSites({ nodes, pods, located, storage: NO_STORAGE, namespaces });
+  const kinds = sortIntoKinds(pods);
+  const sites = indexSites({ nodes, pods, located, kinds, storage: NO_STORAGE, namespaces });
   const roomOf: Ground['roomOf'] = (site) => {
     const room = sites.rooms[site];
     if (room === undefined) {
@@ -44,7 +46,7 @@ function groundOf({ pod, nodes, others = [], namespaces = new Map() }: Scene): G
     }
     return room;
   };
-  const index = indexScores(sites, indexOwners(pods, new Map()));
+  const index = indexScores(sites, indexOwners(kinds, new Map()));
   return { index, assumed: SCHEDULER_ASSUMES, roomOf, siteOf: (place) => located[place] ?? -1 };
 }
 

@@ -1,0 +1,54 @@
+import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
+import type { Labels } from '../model/selector.ts';
+
+/** What pods of one template have in common. */
+export type PodKind = Pick<PodInfo, 'labels' | 'namespace' | 'terminating' | 'constraints' | 'owner' | 'priority'>;
+
+/** Pods sorted into kinds, so that what is true of a template is worked out once. Pods are named by their place. */
+export interface PodKinds {
+  readonly list: readonly PodKind[];
+  /** Place of the kind by place of the pod. */
+  readonly ofPod: Int32Array;
+}
+
+/**
+ * By identity, since pods of one template share labels and constraints; pods are in order, so the last kind is tried first.
+ * Kinds are in the order of their first pods.
+ */
+export function sortIntoKinds(pods: readonly PodInfo[]): PodKinds {
+  const list: PodKind[] = [];
+  const byLabels = new Map<Labels, Map<SchedulingConstraints, number[]>>();
+  const ofPod = new Int32Array(pods.length);
+  const find = (pod: PodInfo): number => {
+    const byConstraints = byLabels.get(pod.labels) ?? new Map<SchedulingConstraints, number[]>();
+    byLabels.set(pod.labels, byConstraints);
+    const candidates = byConstraints.get(pod.constraints) ?? [];
+    byConstraints.set(pod.constraints, candidates);
+    const known = candidates.find((place) => isOfKind(pod, list[place]));
+    if (known !== undefined) {
+      return known;
+    }
+    const { labels, namespace, terminating, constraints, owner, priority } = pod;
+    const place = list.push({ labels, namespace, terminating, constraints, owner, priority }) - 1;
+    candidates.push(place);
+    return place;
+  };
+  let last = -1;
+  pods.forEach((pod, place) => {
+    last = isOfKind(pod, list[last]) ? last : find(pod);
+    ofPod[place] = last;
+  });
+  return { list, ofPod };
+}
+
+function isOfKind(pod: PodInfo, kind: PodKind | undefined): boolean {
+  return (
+    kind !== undefined &&
+    pod.labels === kind.labels &&
+    pod.constraints === kind.constraints &&
+    pod.namespace === kind.namespace &&
+    pod.terminating === kind.terminating &&
+    pod.priority === kind.priority &&
+    (pod.owner === kind.owner || pod.owner?.uid === kind.owner?.uid)
+  );
+}
