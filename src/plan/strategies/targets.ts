@@ -24,6 +24,8 @@ export interface Targets {
    * would rank highest among them; `best` when none is ranked higher.
    */
   readonly favourite: (pod: number, best: number, limits: TargetLimits) => number;
+  /** No target's load without the pod plus its load with it is less; +Infinity when the pod can run nowhere. */
+  readonly leastSum: (pod: number) => number;
 }
 
 /** Loads that differ by a quarter of a point of node capacity or less are as good as equal. */
@@ -84,6 +86,13 @@ export function createTargets(state: StateView): Targets {
         collectTied(state, candidates, pod, { below: limits.below, upTo }, tied);
       }
       return tied.size === 1 ? best : highestRanked(state, pod, [...tied]);
+    },
+    leastSum: (pod) => {
+      let least = Number.POSITIVE_INFINITY;
+      for (const { order, bounds } of candidatesFor(pod)) {
+        least = Math.min(least, 2 * order.loadAt(0) + bounds.least(pod));
+      }
+      return least;
     },
   };
 }
