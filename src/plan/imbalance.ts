@@ -10,11 +10,13 @@ export function imbalanceOf(tables: LoadTables, nodeOf: Int32Array): ImbalanceBy
 /** Fractions of the nodes that offer the resource. */
 function measure(tables: LoadTables, nodeOf: Int32Array, index: number): Imbalance {
   const used = Float64Array.from(tables.floors[index] ?? []);
-  nodeOf.forEach((node, pod) => {
+  const values = tables.usage.values[index] ?? new Float64Array();
+  for (let pod = 0; pod < nodeOf.length; pod += 1) {
+    const node = nodeOf[pod] ?? -1;
     if (node >= 0) {
-      used[node] = (used[node] ?? 0) + (tables.usage.values[index]?.[pod] ?? 0);
+      used[node] = (used[node] ?? 0) + (values[pod] ?? 0);
     }
-  });
+  }
   const capacities = tables.allocatable[index] ?? new Float64Array();
   const loads = used
     .map((value, node) => value / (capacities[node] ?? 0))

@@ -45,8 +45,8 @@ function createLedger(books: Books): LoadLedger {
     with: single
       ? (node, pod) => (sums[node] ?? 0) + model.ofPod(pod, node, 0)
       : (node, pod) => highest(books, node, (dimension) => model.ofPod(pod, node, dimension)),
-    add: (node, pod) => enter(books, node, pod, (dimension) => model.ofPod(pod, node, dimension)),
-    remove: (node, pod) => enter(books, node, pod, (dimension) => -(own[dimension * books.pods + pod] ?? 0)),
+    add: (node, pod) => enter(books, node, pod, 1),
+    remove: (node, pod) => enter(books, node, pod, -1),
     fork: () => createLedger({ ...books, sums: sums.slice(), own: own.slice() }),
   };
 }
@@ -59,16 +59,12 @@ function highest({ model, nodes, sums }: Books, node: number, change: (dimension
   return most;
 }
 
-function enter(
-  { model, nodes, pods, sums, own }: Books,
-  node: number,
-  pod: number,
-  change: (dimension: number) => number,
-): void {
+/** The pod comes (1), or leaves with what it added (-1). */
+function enter({ model, nodes, pods, sums, own }: Books, node: number, pod: number, sign: 1 | -1): void {
   for (let dimension = 0; dimension < model.dimensions; dimension += 1) {
-    const place = dimension * nodes + node;
-    const amount = change(dimension);
-    sums[place] = (sums[place] ?? 0) + amount;
-    own[dimension * pods + pod] = Math.max(0, amount);
+    const [sum, share] = [dimension * nodes + node, dimension * pods + pod];
+    const amount = sign === 1 ? model.ofPod(pod, node, dimension) : (own[share] ?? 0);
+    sums[sum] = (sums[sum] ?? 0) + sign * amount;
+    own[share] = sign === 1 ? amount : 0;
   }
 }

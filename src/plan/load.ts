@@ -72,13 +72,16 @@ export function tabulate(
   );
   const floors = usage.resources.map((name) => Float64Array.from(participants, ({ sample }) => sample?.[name] ?? 0));
   const windowStart = Float64Array.from(participants, ({ sample }) => startOf(sample));
-  home.forEach((node, place) => {
-    if (node < 0 || (usage.sampled[place] === 0 && !((pods[place]?.createdAt ?? 0) <= (windowStart[node] ?? 0)))) {
-      return;
+  const isInSample = (place: number, node: number): boolean =>
+    usage.sampled[place] === 1 || (pods[place]?.createdAt ?? 0) <= (windowStart[node] ?? 0);
+  floors.forEach((floor, index) => {
+    const values = usage.values[index] ?? new Float64Array();
+    for (let place = 0; place < home.length; place += 1) {
+      const node = home[place] ?? -1;
+      if (node >= 0 && isInSample(place, node)) {
+        floor[node] = (floor[node] ?? 0) - (values[place] ?? 0);
+      }
     }
-    floors.forEach((floor, index) => {
-      floor[node] = (floor[node] ?? 0) - (usage.values[index]?.[place] ?? 0);
-    });
   });
   return { usage, allocatable, floors: floors.map((floor) => floor.map((value) => Math.max(0, value))) };
 }
@@ -196,9 +199,11 @@ export function meanOf({ usage, allocatable, floors }: LoadTables, home: Int32Ar
     used += offered > 0 ? (floors[index]?.[node] ?? 0) : 0;
     capacity += offered;
   }
-  home.forEach((node, pod) => {
-    used += node >= 0 && (capacities[node] ?? 0) > 0 ? (usage.values[index]?.[pod] ?? 0) : 0;
-  });
+  const values = usage.values[index] ?? new Float64Array();
+  for (let pod = 0; pod < home.length; pod += 1) {
+    const node = home[pod] ?? -1;
+    used += node >= 0 && (capacities[node] ?? 0) > 0 ? (values[pod] ?? 0) : 0;
+  }
   return capacity > 0 ? used / capacity : 0;
 }
 

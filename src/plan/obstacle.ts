@@ -37,7 +37,12 @@ function extremes(state: StateView): readonly [highest: number, lowest: number] 
 }
 
 function staysOn(end: StateView, node: number, { places, pods, reasons }: Stays): readonly string[] {
-  const here = [...places.keys()].filter((position) => end.nodeOf(places[position] ?? -1) === node);
+  const here: number[] = [];
+  places.forEach((pod, position) => {
+    if (end.nodeOf(pod) === node) {
+      here.push(position);
+    }
+  });
   const size = (position: number): number => end.load(node) - end.loadWithout(places[position] ?? -1);
   const [largest] = here.toSorted((left, right) => size(right) - size(left));
   const [pod, reason] = [pods[largest ?? -1], reasons[largest ?? -1]];

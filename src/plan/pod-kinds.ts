@@ -2,7 +2,11 @@ import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
 import type { Labels } from '../model/selector.ts';
 
 /** What pods of one template have in common. */
-export type PodKind = Pick<PodInfo, 'labels' | 'namespace' | 'terminating' | 'constraints' | 'owner' | 'priority'>;
+export interface PodKind
+  extends Pick<PodInfo, 'labels' | 'namespace' | 'terminating' | 'constraints' | 'owner' | 'priority'> {
+  /** They have claims, of which each pod of a StatefulSet has its own. */
+  readonly mounts: boolean;
+}
 
 /** Pods sorted into kinds, so that what is true of a template is worked out once. Pods are named by their place. */
 export interface PodKinds {
@@ -28,8 +32,9 @@ export function sortIntoKinds(pods: readonly PodInfo[]): PodKinds {
     if (known !== undefined) {
       return known;
     }
-    const { labels, namespace, terminating, constraints, owner, priority } = pod;
-    const place = list.push({ labels, namespace, terminating, constraints, owner, priority }) - 1;
+    const { labels, namespace, terminating, constraints, owner, priority, claims } = pod;
+    const mounts = claims.length > 0;
+    const place = list.push({ labels, namespace, terminating, constraints, owner, priority, mounts }) - 1;
     candidates.push(place);
     return place;
   };
@@ -49,6 +54,7 @@ function isOfKind(pod: PodInfo, kind: PodKind | undefined): boolean {
     pod.namespace === kind.namespace &&
     pod.terminating === kind.terminating &&
     pod.priority === kind.priority &&
+    pod.claims.length > 0 === kind.mounts &&
     (pod.owner === kind.owner || pod.owner?.uid === kind.owner?.uid)
   );
 }

@@ -63,11 +63,14 @@ export function countCodes(reasons: readonly Reason[]): readonly (readonly [Reje
 }
 
 /** Explains with one reason per key, made on first use. */
-export function shared(keyOf: (pod: number) => number, make: (key: number) => Reason): (pod: number) => Reason {
+export function shared(
+  keyOf: (pod: number) => number,
+  make: (key: number, pod: number) => Reason,
+): (pod: number) => Reason {
   const known = new Map<number, Reason>();
   return (pod) => {
     const key = keyOf(pod);
-    const reason = known.get(key) ?? make(key);
+    const reason = known.get(key) ?? make(key, pod);
     known.set(key, reason);
     return reason;
   };

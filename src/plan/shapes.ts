@@ -65,7 +65,7 @@ export function internShapes({ sites, kinds, owners, nodes, movable }: ShapesInp
     if (movable[place] !== 1) {
       return -1;
     }
-    if ((pods[place]?.claims.length ?? 0) > 0) {
+    if (kinds.list[kind]?.mounts === true) {
       return intern(place);
     }
     const shape = ofKind[kind] ?? -1;

@@ -39,7 +39,7 @@ const NO_ATTACHMENTS: readonly Attachment[] = [];
 
 /** Puts every pod on its node. */
 export function indexSites({ nodes, pods, located, kinds, storage, namespaces }: SitesInput): Sites {
-  const volumes = indexVolumes(storage, pods);
+  const volumes = indexVolumes(storage, pods, kinds);
   const census = takeCensus(nodes, kinds, namespaces);
   const counts = emptyCounts(census);
   const rooms = nodes.map(({ name, allocatable }) => emptyRoom(allocatable, storage.attachLimits.get(name)));
@@ -76,8 +76,9 @@ export function indexSites({ nodes, pods, located, kinds, storage, namespaces }:
 
 function nomineesOf(nodes: readonly NodeInfo[], pods: readonly PodInfo[], located: Int32Array): Sites['nominees'] {
   const nominees = new Map<number, number[]>();
-  pods.forEach(({ nominatedNode }, pod) => {
-    if (nominatedNode !== undefined && (located[pod] ?? -1) < 0) {
+  located.forEach((site, pod) => {
+    const nominatedNode = site < 0 ? pods[pod]?.nominatedNode : undefined;
+    if (nominatedNode !== undefined) {
       const node = nodes.findIndex(({ name }) => name === nominatedNode);
       nominees.set(node, [...(nominees.get(node) ?? []), pod]);
     }

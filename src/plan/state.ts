@@ -282,8 +282,8 @@ function surroundings({ cluster, counts, placement }: Contents, pod: number): nu
     return 0;
   }
   let version = 0;
-  for (const tracker of trackers) {
-    version += counts.version(tracker);
+  for (let place = 0; place < trackers.length; place += 1) {
+    version += counts.version(trackers[place] ?? -1);
   }
   return (version + 1) * (cluster.nodes.length + 1) + (placement[pod] ?? -1) + 1;
 }

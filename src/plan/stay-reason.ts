@@ -36,9 +36,8 @@ export function explainStay(input: ExplainInput): (pod: number) => Reason {
     if (refusal !== undefined) {
       return refusal;
     }
-    const outlook = outlooks(pod);
-    const target = outlook.targets.find((node) => node !== state.nodeOf(pod));
-    return target === undefined ? outlook.refusal() : weigh(input, pod, target);
+    const target = outlooks.targetOf(pod);
+    return target < 0 ? outlooks.refusalOf(pod) : weigh(input, pod, target);
   };
 }
 
@@ -98,44 +97,54 @@ function share(load: number): string {
   return percent(toFraction(load));
 }
 
-/** What becomes of pods of one shape. */
-interface Outlook {
-  /** The two least loaded feasible targets: the second counts for pods that are on the first. */
-  readonly targets: readonly number[];
-  /** Why there is none but perhaps the pod's own. */
-  readonly refusal: () => Reason;
+/** Where else pods could run. */
+interface Outlooks {
+  /** The least loaded other node on which the pod fits; -1 when there is none. */
+  readonly targetOf: (pod: number) => number;
+  /** Why there is none. */
+  readonly refusalOf: (pod: number) => Reason;
 }
 
-/** Looks at all targets once per shape, not once per pod. */
-function createOutlooks(state: StateView, bounds: Bounds): (pod: number) => Outlook {
-  const known: Map<number, Outlook>[] = [];
+/**
+ * Looks at all targets once per shape, not once per pod: the second node that takes pods of a shape is for those that are on
+ * the first. Verdicts on pods under affinity or spread depend on where each of them is.
+ */
+function createOutlooks(state: StateView, bounds: Bounds): Outlooks {
   const targets = [...state.cluster.nodes.keys()]
     .filter((node) => state.load(node) < bounds.targetBelow)
     .sort((left, right) => state.load(left) - state.load(right) || left - right);
-  return (pod) => {
+  const byShape: (readonly number[] | undefined)[] = [];
+  const refusals = shared(
+    (pod) => state.cluster.shapes.ofPod[pod] ?? -1,
+    (_, pod) => refusalOn(state, pod, targets),
+  );
+  const feasibleFor = (pod: number): readonly number[] => {
     const shape = state.cluster.shapes.ofPod[pod] ?? -1;
-    const surroundings = state.surroundings(pod);
-    const ofShape = known[shape] ?? new Map<number, Outlook>();
-    known[shape] = ofShape;
-    const outlook = ofShape.get(surroundings) ?? lookOut(state, pod, targets);
-    ofShape.set(surroundings, outlook);
-    return outlook;
+    const known = byShape[shape] ?? firstTwo(state, pod, targets);
+    byShape[shape] = known;
+    return known;
+  };
+  const isTied = (pod: number): boolean => state.surroundings(pod) !== 0;
+  return {
+    targetOf: (pod) => {
+      const home = state.nodeOf(pod);
+      const target = isTied(pod)
+        ? targets.find((node) => node !== home && state.fits(pod, node))
+        : feasibleFor(pod).find((node) => node !== home);
+      return target ?? -1;
+    },
+    refusalOf: (pod) => (isTied(pod) ? refusalOn(state, pod, targets) : refusals(pod)),
   };
 }
 
-function lookOut(state: StateView, pod: number, targets: readonly number[]): Outlook {
+function firstTwo(state: StateView, pod: number, targets: readonly number[]): readonly number[] {
   const feasible: number[] = [];
   for (const node of targets) {
     if (state.fits(pod, node) && feasible.push(node) === 2) {
       break;
     }
   }
-  let known: Reason | undefined;
-  const refusal = (): Reason => {
-    known ??= summarize(state, pod, targets, feasible);
-    return known;
-  };
-  return { targets: feasible, refusal };
+  return feasible;
 }
 
 const NOWHERE: Reason = {
@@ -144,16 +153,17 @@ const NOWHERE: Reason = {
   numbers: { nodes: 0 },
 };
 
-/** The filter's own name when one filter refuses everywhere else, with the least loaded node as the example. */
-function summarize(state: StateView, pod: number, targets: readonly number[], feasible: readonly number[]): Reason {
+/** Of a pod that fits on its own node at most: the filter's name when one refuses everywhere, with the least loaded node. */
+function refusalOn(state: StateView, pod: number, targets: readonly number[]): Reason {
   const refusals = new Map<FilterName, number>();
+  let example: number | undefined;
   for (const node of targets) {
-    const filter = feasible.includes(node) ? undefined : state.refusedBy(pod, node);
+    const filter = state.refusedBy(pod, node);
     if (filter !== undefined) {
+      example ??= node;
       refusals.set(filter, (refusals.get(filter) ?? 0) + 1);
     }
   }
-  const example = targets.find((node) => !feasible.includes(node));
   const refusal = example === undefined ? undefined : state.refusal(pod, example);
   if (refusal === undefined || example === undefined) {
     return NOWHERE;

@@ -1,5 +1,6 @@
 import type { NodeSelectorTerm, PodClaim, PodInfo } from '../model/pod.ts';
 import type { ClaimInfo, ClaimRequest, StorageInfo, VolumeInfo } from '../model/storage.ts';
+import type { PodKinds } from './pod-kinds.ts';
 
 /** A CSI volume that takes one of the places that a driver has on a node. */
 export interface Attachment {
@@ -62,8 +63,8 @@ export interface VolumeIndex {
 }
 
 /** An index over the volumes of a snapshot and the pods that use them. */
-export function indexVolumes(storage: StorageInfo, pods: readonly PodInfo[]): VolumeIndex {
-  const users = countUsers(pods);
+export function indexVolumes(storage: StorageInfo, pods: readonly PodInfo[], kinds: PodKinds): VolumeIndex {
+  const users = countUsers(pods.filter((_, pod) => kinds.list[kinds.ofPod[pod] ?? -1]?.mounts === true));
   return {
     isLimited: storage.attachLimits.size > 0,
     needsOf: (pod) => (pod === undefined || pod.claims.length === 0 ? NO_VOLUMES : needsOf(pod, storage, users)),

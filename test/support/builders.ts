@@ -46,9 +46,14 @@ export function resources({
 }
 
 /** Labels out of an object literal. */
-export function labels(entries: Readonly<Record<string, string>> = {}): Labels {
-  return new Map(Object.entries(entries));
+export function labels(entries: Readonly<Record<string, string>> = NO_ENTRIES): Labels {
+  const pairs = Object.entries(entries);
+  return pairs.length === 0 ? NO_LABELS : new Map(pairs);
 }
+
+const NO_ENTRIES: Readonly<Record<string, string>> = {};
+/** One for all, as the projection interns it. */
+const NO_LABELS: Labels = new Map();
 
 /** A selector for exact labels. */
 export function selecting(entries: Readonly<Record<string, string>>): Selector {

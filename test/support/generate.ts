@@ -1,5 +1,5 @@
 import type { NodeInfo } from '../../src/model/node.ts';
-import type { PodInfo, SchedulingConstraints } from '../../src/model/pod.ts';
+import type { OwnerRef, PodInfo, SchedulingConstraints } from '../../src/model/pod.ts';
 import type { Labels } from '../../src/model/selector.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { NO_STORAGE } from '../../src/model/storage.ts';
@@ -45,8 +45,9 @@ interface Deployment {
   readonly usage: number;
   readonly pooled: boolean;
   readonly constraints: SchedulingConstraints;
-  /** Shared by its pods, as the projection interns them. */
+  /** Shared by its pods, as the projection interns them, and so are the texts of the owner. */
   readonly labels: Labels;
+  readonly owner: OwnerRef;
 }
 
 const MIB = 2 ** 20;
@@ -114,6 +115,7 @@ function generateDeployments(
         ...(index < tied * count ? tieOf(name, index) : NO_TIES),
       }),
       labels: new Map([['app', name]]),
+      owner: { kind: 'ReplicaSet', name, uid: `uid-${name}` },
     };
   });
 }
@@ -208,7 +210,7 @@ function podOf(deployment: Deployment, replica: number, node: NodeInfo): PodInfo
     ...aPod(`${deployment.name}-${suffix}`, {
       namespace: deployment.namespace,
       nodeName: node.name,
-      owner: deployment.name,
+      owner: { ...deployment.owner },
       constraints: deployment.constraints,
     }),
     labels: deployment.labels,

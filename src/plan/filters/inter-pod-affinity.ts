@@ -14,12 +14,21 @@ export function interPodAffinity({ topology }: Subject, place: Place): Refusal |
   if (lonely !== undefined) {
     return lonely;
   }
-  const near = antiAffinity.find((need) => podsNear(place, need) > 0);
+  const near = firstNear(antiAffinity, place);
   if (near !== undefined) {
     return refuse('antiAffinity', near, place);
   }
-  const repelling = repelledBy.find((need) => podsNear(place, need) > 0);
+  const repelling = firstNear(repelledBy, place);
   return repelling === undefined ? undefined : refuse('existingAntiAffinity', repelling, place);
+}
+
+function firstNear(needs: readonly Need[], place: Place): Need | undefined {
+  for (const need of needs) {
+    if (podsNear(place, need) > 0) {
+      return need;
+    }
+  }
+  return undefined;
 }
 
 function affinityRefusal(

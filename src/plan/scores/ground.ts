@@ -1,6 +1,7 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { PodInfo } from '../../model/pod.ts';
 import type { Owners } from '../owners.ts';
+import type { PodKind, PodKinds } from '../pod-kinds.ts';
 import type { Room } from '../room.ts';
 import type { Sites } from '../sites.ts';
 import { createDomainIndex, type Domains } from '../topology/domains.ts';
@@ -48,7 +49,7 @@ export interface Ground {
 
 /** Indexes a cluster; what few scores need is worked out when they first ask. */
 export function indexScores({ nodes, pods, namespaces, counts }: Sites, owners: Owners): ScoreIndex {
-  const siblings = once(() => groupBy(remaining(pods, owners.ofPod), owners.list.length));
+  const siblings = once(() => groupBy(remaining(counts.census.kinds, owners.ofPod), owners.list.length));
   const images = once(() => countImages(nodes));
   return {
     nodes,
@@ -56,15 +57,15 @@ export function indexScores({ nodes, pods, namespaces, counts }: Sites, owners: 
     domainsOf: createDomainIndex(nodes),
     nodesWith: (image) => images().get(image) ?? 0,
     terms: once(() => indexTerms(counts.census.kinds, namespaces)),
-    anyAttracts: once(() => anyAttracts(pods)),
+    anyAttracts: once(() => counts.census.kinds.list.some(attracts)),
     siblingsOf: (pod) => siblings()(owners.ofPod[pod] ?? -1),
   };
 }
 
 /** Controllers of the pods; -1 for those that are being deleted. */
-function remaining(pods: readonly PodInfo[], ofPod: Int32Array): Int32Array {
-  return pods.some(({ terminating }) => terminating)
-    ? ofPod.map((owner, pod) => (pods[pod]?.terminating === true ? -1 : owner))
+function remaining({ list, ofPod: kindOf }: PodKinds, ofPod: Int32Array): Int32Array {
+  return list.some(({ terminating }) => terminating)
+    ? ofPod.map((owner, pod) => (list[kindOf[pod] ?? -1]?.terminating === true ? -1 : owner))
     : ofPod;
 }
 
@@ -85,17 +86,8 @@ function once<Value>(make: () => Value): () => Value {
   };
 }
 
-/** Pods of one template, which are next to each other, share their constraints. */
-function anyAttracts(pods: readonly PodInfo[]): boolean {
-  let last: PodInfo['constraints'] | undefined;
-  for (const { constraints } of pods) {
-    const isNew = constraints !== last;
-    if (isNew && (constraints.podAffinity.length > 0 || constraints.preferredPodAffinity.length > 0)) {
-      return true;
-    }
-    last = constraints;
-  }
-  return false;
+function attracts({ constraints }: PodKind): boolean {
+  return constraints.podAffinity.length > 0 || constraints.preferredPodAffinity.length > 0;
 }
 
 function countImages(nodes: readonly NodeInfo[]): ReadonlyMap<string, number> {

@@ -56,7 +56,9 @@ function createCounts(census: Census, books: Books): TopologyCounts {
     versions[tracker] = (versions[tracker] ?? 0) + 1;
   };
   const enter = (pod: number, node: number, by: 1 | -1): void => {
-    for (const tracker of countedBy(pod)) {
+    const counting = countedBy(pod);
+    for (let place = 0; place < counting.length; place += 1) {
+      const tracker = counting[place] ?? -1;
       const domain = trackers[tracker]?.counted[node] ?? -1;
       if (domain >= 0) {
         change(tracker, domain, by);
