@@ -14,8 +14,7 @@ const MOST_EVALUATIONS = 50_000;
  * without moves. `start` is where the moves begin. Each move is looked at in its position of the plan: the pod is gone, and
  * among all nodes of the cluster that its filters let it run on, its old one included, the scheduler takes one of those with
  * the highest score at random (schedule_one selectHost). Plans that would need more than MOST_EVALUATIONS looks at nodes are
- * judged by evenly spaced moves. On more than 100 nodes the scheduler scores only a part of them, from where it happens to
- * stand; which one cannot be known, so all are scored here.
+ * judged by evenly spaced moves.
  */
 export function expectedHitRatio(start: StateView, moves: readonly AcceptedMove[]): number | undefined {
   if (moves.length === 0) {
@@ -37,14 +36,40 @@ export function expectedHitRatio(start: StateView, moves: readonly AcceptedMove[
   return sum / judged;
 }
 
-/** The chance that the scheduler puts a lifted pod on `to`. */
+/**
+ * The chance that the scheduler puts a lifted pod on `to`: that it scores the node at all, times that it chooses it then. In
+ * a large cluster it scores only some of the feasible nodes, from where it happens to stand; evenly spaced ones stand for
+ * them.
+ */
 function chanceOf(state: StateView, pod: number, to: number): number {
-  const { siteOf, scores } = state.cluster;
+  const { siteOf, scores, sites } = state.cluster;
   const feasible = feasibleSites(state, pod);
-  const totals = rank(pod, feasible, { ...state.whereabouts, index: scores, assumed: SCHEDULER_ASSUMES });
-  const best = totals.reduce((highest, total) => Math.max(highest, total), 0);
   const target = feasible.indexOf(siteOf[to] ?? -1);
-  return totals[target] === best ? 1 / totals.filter((total) => total === best).length : 0;
+  if (target < 0) {
+    return 0;
+  }
+  const scored = evenlyFrom(feasible, target, nodesToScore(sites.nodes.length));
+  const totals = rank(pod, scored, { ...state.whereabouts, index: scores, assumed: SCHEDULER_ASSUMES });
+  const best = totals.reduce((highest, total) => Math.max(highest, total), 0);
+  const ties = totals.reduce((sum, total) => sum + (total === best ? 1 : 0), 0);
+  return totals[0] === best ? scored.length / feasible.length / ties : 0;
+}
+
+/**
+ * How many feasible nodes the scheduler looks for in a cluster of `nodes` before it scores them, unless it is configured
+ * otherwise (schedule_one numFeasibleNodesToFind): all of fewer than 100, else a share that falls from 50 % to 5 %.
+ */
+export function nodesToScore(nodes: number): number {
+  const percentage = Math.max(5, 50 - Math.trunc(nodes / 125));
+  return nodes < 100 ? nodes : Math.max(100, Math.trunc((nodes * percentage) / 100));
+}
+
+/** `most` of the values, evenly spaced, the one at `start` first; all of them when there are no more. */
+function evenlyFrom(values: Int32Array, start: number, most: number): Int32Array {
+  const count = Math.min(most, values.length);
+  return Int32Array.from({ length: count }, (_, index) => {
+    return values[(start + Math.floor((index * values.length) / count)) % values.length] ?? -1;
+  });
 }
 
 /** Places of the nodes on which the filters let a lifted pod run, those included that take no part in the plan. */

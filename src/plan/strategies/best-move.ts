@@ -19,12 +19,16 @@ export function bestMoveFrom(
 ): Proposal | undefined {
   const load = state.load(node);
   const within = { below: limits.below, upTo: Math.min(limits.upTo, load - Math.max(minGain, 1)) };
+  const pods = state.movablePodsOn(node);
+  const bounds = pods.map((pod) => boundOf(state, pod, targets, minGain));
   let best: Proposal | undefined;
   let bestChange = Number.POSITIVE_INFINITY;
-  for (const { pod, bound } of mostPromising(state, node, targets, minGain)) {
+  for (let next = leastOf(bounds); next >= 0; next = leastOf(bounds)) {
+    const [pod, bound] = [pods[next] ?? -1, bounds[next] ?? Number.POSITIVE_INFINITY];
     if (best !== undefined && !isImprovement(bound - bestChange)) {
       break;
     }
+    bounds[next] = Number.POSITIVE_INFINITY;
     const to = allows(pod) ? targets.leastLoaded(pod, within) : -1;
     const change = to < 0 ? Number.POSITIVE_INFINITY : state.objectiveChange(pod, to);
     if (to >= 0 && (best === undefined || isImprovement(change - bestChange))) {
@@ -35,28 +39,29 @@ export function bestMoveFrom(
   return best && { pod: best.pod, to: targets.favourite(best.pod, best.to, within) };
 }
 
-interface Candidate {
-  readonly pod: number;
-  /** No target lowers the objective by more. */
-  readonly bound: number;
+/**
+ * No target of the pod lowers the objective by more; +Infinity when it is too small to be worth a move. With w for the
+ * weights, a pod of usage u takes the objective from node to node by u x (load of the target with and without it - load of
+ * its node with and without it), since w x load is usage. That holds for one resource; for a mean of several it is an
+ * estimate, and for the dominant one nothing is known beforehand.
+ */
+function boundOf(state: StateView, pod: number, targets: Targets, minGain: number): number {
+  const { weights, dimensions } = state.cluster.load;
+  const node = state.nodeOf(pod);
+  const [load, rest] = [state.load(node), state.loadWithout(pod)];
+  if (load - rest < minGain) {
+    return Number.POSITIVE_INFINITY;
+  }
+  const fall = toFraction(load - rest) * toFraction(targets.leastSum(pod) - load - rest);
+  return dimensions > 1 ? Number.NEGATIVE_INFINITY : (weights[node] ?? 0) * fall;
 }
 
-/**
- * The pods of a node that could be worth moving. With w for the weights, a pod of usage u takes the objective from node to
- * node by u x (load of the target with and without it - load of the node with and without it), since w x load is usage. That
- * holds for one resource; for a mean of several it is an estimate, and for the dominant one nothing is known beforehand.
- */
-function mostPromising(state: StateView, node: number, targets: Targets, minGain: number): readonly Candidate[] {
-  const { weights, dimensions } = state.cluster.load;
-  const load = state.load(node);
-  const candidates: Candidate[] = [];
-  for (const pod of state.movablePodsOn(node)) {
-    const rest = state.loadWithout(pod);
-    if (load - rest >= minGain) {
-      const fall = toFraction(load - rest) * toFraction(targets.leastSum(pod) - load - rest);
-      const bound = dimensions > 1 ? Number.NEGATIVE_INFINITY : (weights[node] ?? 0) * fall;
-      candidates.push({ pod, bound });
-    }
+/** Place of the least value, the first of several; -1 when all are infinite. */
+function leastOf(values: readonly number[]): number {
+  let least = -1;
+  for (let place = 0; place < values.length; place += 1) {
+    const isLess = (values[place] ?? 0) < (least < 0 ? Number.POSITIVE_INFINITY : (values[least] ?? 0));
+    least = isLess ? place : least;
   }
-  return candidates.sort((left, right) => left.bound - right.bound || left.pod - right.pod);
+  return least;
 }

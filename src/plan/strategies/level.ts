@@ -117,9 +117,8 @@ function bestPodFor(state: State, node: number, order: LoadOrder, { minGain, all
     let best = -1;
     let bestChange = 0;
     for (const pod of state.movablePodsOn(source)) {
-      const gains = state.gain(pod, node) >= Math.max(minGain, 1) && allows(pod);
-      const change = gains && state.fits(pod, node) ? state.objectiveChange(pod, node) : 0;
-      if (isImprovement(change - bestChange)) {
+      const change = state.gain(pod, node) >= Math.max(minGain, 1) ? state.objectiveChange(pod, node) : 0;
+      if (isImprovement(change - bestChange) && allows(pod) && state.fits(pod, node)) {
         best = pod;
         bestChange = change;
       }

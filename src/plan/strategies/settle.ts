@@ -139,21 +139,22 @@ export function rehearse(
   mayLeave: MayLeave,
 ): readonly Proposal[] {
   const moves: Proposal[] = [];
+  let made = 0;
   let waiting = wanted;
   for (let before = -1; before !== waiting.length; ) {
     before = waiting.length;
     waiting = waiting.filter((proposal) => {
-      const isGood =
-        countMoves(moves) < maxMoves && allows(proposal.pod) && helps(scratch, proposal, minGain, mayLeave);
+      const isGood = made < maxMoves && allows(proposal.pod) && helps(scratch, proposal, minGain, mayLeave);
       if (isGood) {
         scratch.move(proposal.pod, proposal.to);
         note(proposal.pod);
         moves.push(proposal);
+        made += 1;
       }
       return !isGood;
     });
     const pair =
-      before === waiting.length && countMoves(moves) + 2 <= maxMoves
+      before === waiting.length && made + 2 <= maxMoves
         ? findPair(
             scratch,
             waiting.filter(({ pod }) => allows(pod)),
@@ -168,6 +169,7 @@ export function rehearse(
         note(pod);
       }
       moves.push({ ...first, then });
+      made += 2;
       waiting = waiting.filter(({ pod }) => pod !== first.pod && pod !== then.pod);
     }
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeInfo } from '../../../src/model/node.ts';
+import { nodesToScore } from '../../../src/plan/hit-ratio.ts';
 import { plan } from '../../../src/plan/planner.ts';
 import { aNode, aPod, aSnapshot, aTaint, someOptions } from '../../support/builders.ts';
 
@@ -31,6 +32,14 @@ describe('expectedHitRatio', () => {
     expect(planTo(disliked).expectedHitRatio).toBe(0);
   });
 
+  it('counts that the scheduler scores only a part of a large cluster', () => {
+    const cold = Array.from({ length: 199 }, (_, index) => aNode(`cold-${index}`, { unschedulable: index > 0 }));
+    const alike = Array.from({ length: 199 }, (_, index) => aNode(`cold-${index}`));
+    expect(planTo(...cold).expectedHitRatio).toBe(1);
+    // Of the 199 or 200 that are feasible it scores 100, and all are alike but the one that the pod came from.
+    expect(planTo(...alike).expectedHitRatio).toBeCloseTo(1 / 199, 3);
+  });
+
   it('reckons with nodes that take no part in the plan', () => {
     const large = aNode('large', { labels: { outside: '' }, allocatable: { cpu: 64_000, memory: 2 ** 40 } });
     const nodes = [aNode('hot'), aNode('cold'), large];
@@ -44,6 +53,20 @@ describe('expectedHitRatio', () => {
 
   it('is not known without moves', () => {
     expect(plan(aSnapshot({ nodes: [aNode('a')] }), someOptions()).expectedHitRatio).toBeUndefined();
+  });
+});
+
+describe('nodesToScore', () => {
+  it.each([
+    [1, 1],
+    [99, 99],
+    [100, 100],
+    [150, 100],
+    [1000, 420],
+    [5000, 500],
+    [10_000, 500],
+  ])('of %i nodes is %i, as in numFeasibleNodesToFind', (nodes, scored) => {
+    expect(nodesToScore(nodes)).toBe(scored);
   });
 });
 
