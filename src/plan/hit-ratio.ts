@@ -7,7 +7,7 @@ import type { StateView } from './state.ts';
 import { refusalsAt } from './verdicts.ts';
 
 /** Nodes that are looked at for one plan at most; a larger one is judged by evenly spaced moves. */
-const MOST_EVALUATIONS = 50_000;
+const MOST_EVALUATIONS = 25_000;
 
 /**
  * The share of the moves whose replacement kube-scheduler would put on the planned node by itself, in [0, 1]; `undefined`

@@ -155,12 +155,9 @@ interface Verdicts {
 }
 
 function createVerdicts(state: StateView, moves: readonly AcceptedMove[]): Verdicts {
-  const { trackersOf, ofPod } = state.cluster.shapes;
   const fits = moves.map(({ pod, to }) => state.fits(pod, to));
-  const surroundings = Float64Array.from(moves, ({ pod }) => state.surroundings(pod));
   const openers = new Map<number, number>();
-  const towards = Map.groupBy(moves.keys(), (place) => moves[place]?.to ?? -1);
-  const tied = [...moves.keys()].filter((place) => (trackersOf[ofPod[moves[place]?.pod ?? -1] ?? -1]?.length ?? 0) > 0);
+  const dependents = dependentsOf(state, moves);
   const ask = (later: number, place: number): void => {
     const move = moves[later];
     if (move !== undefined && later > place) {
@@ -171,27 +168,42 @@ function createVerdicts(state: StateView, moves: readonly AcceptedMove[]): Verdi
       fits[later] = fitsNow;
     }
   };
-  let passed = 0;
   return {
     openerOf: (place) => openers.get(place),
     update: (place) => {
-      for (const node of [moves[place]?.from ?? -1, moves[place]?.to ?? -1]) {
-        towards.get(node)?.forEach((later) => {
-          ask(later, place);
-        });
-      }
-      while ((tied[passed] ?? Number.POSITIVE_INFINITY) <= place) {
-        passed += 1;
-      }
-      for (let position = passed; position < tied.length; position += 1) {
-        const later = tied[position] ?? -1;
-        const now = state.surroundings(moves[later]?.pod ?? -1);
-        if (now !== surroundings[later]) {
-          surroundings[later] = now;
-          ask(later, place);
-        }
+      for (const later of dependents(place)) {
+        ask(later, place);
       }
     },
+  };
+}
+
+/**
+ * Places of the moves on whose verdicts one may have a bearing: those that share a node with its ends, and those of pods whose
+ * affinity or spread counts its pod.
+ */
+function dependentsOf({ cluster }: StateView, moves: readonly AcceptedMove[]): (place: number) => ReadonlySet<number> {
+  const { trackersOf, ofPod } = cluster.shapes;
+  const { countedBy } = cluster.sites.counts.census;
+  const towards = Map.groupBy(moves.keys(), (place) => moves[place]?.to ?? -1);
+  const watching = new Map<number, number[]>();
+  moves.forEach(({ pod }, place) => {
+    for (const tracker of trackersOf[ofPod[pod] ?? -1] ?? []) {
+      watching.set(tracker, watching.get(tracker) ?? []);
+      watching.get(tracker)?.push(place);
+    }
+  });
+  return (place) => {
+    const move = moves[place];
+    const found = new Set<number>();
+    if (move !== undefined) {
+      const onNodes = [move.from, move.to].flatMap((node) => towards.get(node) ?? []);
+      const tied = [...countedBy(move.pod)].flatMap((tracker) => watching.get(tracker) ?? []);
+      for (const other of [...onNodes, ...tied]) {
+        found.add(other);
+      }
+    }
+    return found;
   };
 }
 

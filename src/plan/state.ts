@@ -79,12 +79,13 @@ export function initialState(cluster: Cluster): State {
       loads.add(node, pod);
     }
   });
-  const rooms = Array.from(siteOf, (site) => copyRoom(roomAt(sites, site)));
+  const rooms = Array.from(siteOf, (site) => roomAt(sites, site));
   return createState({
     cluster,
     placement: home.slice(),
     loads,
     rooms,
+    owned: new Uint8Array(rooms.length),
     counts: sites.counts.fork(),
     arrivals: new Map(),
   });
@@ -94,7 +95,10 @@ interface Contents {
   readonly cluster: Cluster;
   readonly placement: Int32Array;
   readonly loads: LoadLedger;
-  readonly rooms: readonly Room[];
+  /** Shared with forks until one of them writes. */
+  readonly rooms: Room[];
+  /** 1 for the rooms that may be changed in place. */
+  readonly owned: Uint8Array;
   readonly counts: TopologyCounts;
   /** Pods by a node that is not their home; may list pods that have left again. Lists are replaced, never changed. */
   readonly arrivals: Map<number, readonly number[]>;
@@ -157,12 +161,14 @@ function createState(contents: Contents): State {
   };
 }
 
-function fork({ cluster, placement, loads, rooms, counts, arrivals }: Contents): State {
+function fork({ cluster, placement, loads, rooms, owned, counts, arrivals }: Contents): State {
+  owned.fill(0);
   return createState({
     cluster,
     placement: placement.slice(),
     loads: loads.fork(),
-    rooms: rooms.map(copyRoom),
+    rooms: rooms.slice(),
+    owned: new Uint8Array(rooms.length),
     counts: counts.fork(),
     arrivals: new Map(arrivals),
   });
@@ -192,11 +198,14 @@ function objectiveChange({ cluster, loads }: Contents, pod: number, from: number
   return source + penalty(cluster, to, loads.with(to, pod)) - penalty(cluster, to, loads.load(to));
 }
 
-function updateRoom({ cluster, rooms }: Contents, node: number, pod: number, update: typeof occupy): void {
+function updateRoom({ cluster, rooms, owned }: Contents, node: number, pod: number, update: typeof occupy): void {
   const room = rooms[node];
   const constraints = cluster.pods[pod]?.constraints;
   if (room !== undefined && constraints !== undefined) {
-    update(room, constraints, cluster.sites.attachmentsOf(pod));
+    const own = owned[node] === 1 ? room : copyRoom(room);
+    update(own, constraints, cluster.sites.attachmentsOf(pod));
+    rooms[node] = own;
+    owned[node] = 1;
   }
 }
 

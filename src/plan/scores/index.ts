@@ -28,9 +28,10 @@ const ALL = Object.values(SCORES);
 export function rank(pod: number, feasible: Int32Array, ground: Ground): Int32Array {
   const totals = new Int32Array(feasible.length);
   for (const { weight, score } of ALL) {
-    score(pod, feasible, ground).forEach((value, place) => {
-      totals[place] = (totals[place] ?? 0) + weight * value;
-    });
+    const values = score(pod, feasible, ground);
+    for (let place = 0; place < totals.length; place += 1) {
+      totals[place] = (totals[place] ?? 0) + weight * (values[place] ?? 0);
+    }
   }
   return totals;
 }
