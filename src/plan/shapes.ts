@@ -1,5 +1,6 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { StorageInfo } from '../model/storage.ts';
+import { bytes, milliCpu } from '../model/units.ts';
 import { nodeRefusal } from './filters/index.ts';
 import type { Subject } from './filters/refusal.ts';
 import { compareText } from './order.ts';
@@ -20,6 +21,10 @@ export interface Shapes {
   readonly ofPod: Int32Array;
   /** Trackers that verdicts on a shape depend on, by place of the shape; where there are any, also on where the pod is. */
   readonly trackersOf: readonly Int32Array[];
+  /** Sizes of the shapes, each as a subject that requests no more than any of them (see sizeOf). */
+  readonly sizes: readonly Subject[];
+  /** Place in `sizes` by place of the shape: shapes of one size request the same to within a fifth. */
+  readonly sizeOf: Int32Array;
   /** Class by place of the shape. */
   readonly classOf: Int32Array;
   readonly classes: number;
@@ -73,7 +78,37 @@ export function internShapes({ sites, kinds, owners, nodes, movable }: ShapesInp
     return ofKind[kind] ?? -1;
   });
   const trackersOf = subjects.map(({ topology }) => trackersIn(topology));
-  return { subjects, ofPod, trackersOf, ...classify(subjects, nodes, sites.storage) };
+  return { subjects, ofPod, trackersOf, ...measure(subjects), ...classify(subjects, nodes, sites.storage) };
+}
+
+function measure(subjects: readonly Subject[]): Pick<Shapes, 'sizes' | 'sizeOf'> {
+  const places = new Map<string, number>();
+  const sizes: Subject[] = [];
+  const sizeOf = Int32Array.from(subjects, (subject) => {
+    const { cpu, memory, ephemeralStorage, extended } = subject.constraints.requests;
+    const amounts = [roundDown(cpu), roundDown(memory), roundDown(ephemeralStorage)] as const;
+    const key = `${amounts.join(' ')} ${extended.size === 0 ? '' : JSON.stringify(sortedEntries(extended))}`;
+    const place = places.get(key) ?? sizes.push(withRequests(subject, ...amounts)) - 1;
+    places.set(key, place);
+    return place;
+  });
+  return { sizes, sizeOf };
+}
+
+/** Four steps from one power of two to the next. */
+function roundDown(amount: number): number {
+  return amount > 0 ? Math.min(amount, 2 ** (Math.floor(4 * Math.log2(amount)) / 4)) : 0;
+}
+
+function withRequests(subject: Subject, cpu: number, memory: number, ephemeralStorage: number): Subject {
+  const { constraints } = subject;
+  const requests = {
+    cpu: milliCpu(cpu),
+    memory: bytes(memory),
+    ephemeralStorage: bytes(ephemeralStorage),
+    extended: constraints.requests.extended,
+  };
+  return { ...subject, constraints: { ...constraints, requests } };
 }
 
 function trackersIn({ affinity, antiAffinity, repelledBy, spread }: TopologyNeeds): Int32Array {

@@ -2,6 +2,7 @@ import type { NodeInfo } from '../model/node.ts';
 import { type ChangeLog, createChangeLog } from './change-log.ts';
 import type { Cluster } from './cluster.ts';
 import { clusterRefusal, nodeRefusal, roomRefusal } from './filters/index.ts';
+import { nodeResourcesFit } from './filters/node-resources-fit.ts';
 import type { Refusal, Subject } from './filters/refusal.ts';
 import { toFraction } from './load.ts';
 import { emptyLedger, type LoadLedger } from './load-ledger.ts';
@@ -33,6 +34,8 @@ export interface StateView {
   readonly objectiveChange: (pod: number, node: number) => number;
   /** Whether all filters let the pod run on `node`. */
   readonly fits: (pod: number, node: number) => boolean;
+  /** Whether NodeResourcesFit might: when not, `node` has no room for any pod of about that size (see shapes.ts). */
+  readonly couldHold: (pod: number, node: number) => boolean;
   /** The name of the first filter that does not; cheaper than all that the filter has to say. */
   readonly refusedBy: (pod: number, node: number) => FilterName | undefined;
   /** What that filter has to say. */
@@ -143,6 +146,8 @@ function createState(contents: Contents): State {
     objectiveChange: (pod, node) => objectiveChange(contents, pod, nodeOf(pod), node),
     fits: (pod, node) =>
       cluster.shapes.allows(classOf(cluster, pod), node) && changingRefusal(contents, pod, node) === undefined,
+    couldHold: (pod, node) =>
+      nodeResourcesFit(sizeOf(cluster, pod), nodeAt(cluster, node), roomAt(contents, node)) === undefined,
     refusedBy: (pod, node) =>
       cluster.shapes.refusedBy(classOf(cluster, pod), node) ?? changingRefusal(contents, pod, node)?.filter,
     refusal: (pod, node) =>
@@ -215,6 +220,14 @@ function classOf({ shapes }: Cluster, pod: number): number {
 
 function subjectOf({ shapes }: Cluster, pod: number): Subject {
   const subject = shapes.subjects[shapes.ofPod[pod] ?? -1];
+  if (subject === undefined) {
+    throw new RangeError(`no shape for pod ${pod}`);
+  }
+  return subject;
+}
+
+function sizeOf({ shapes }: Cluster, pod: number): Subject {
+  const subject = shapes.sizes[shapes.sizeOf[shapes.ofPod[pod] ?? -1] ?? -1];
   if (subject === undefined) {
     throw new RangeError(`no shape for pod ${pod}`);
   }

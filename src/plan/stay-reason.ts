@@ -1,9 +1,8 @@
 import type { Budget, BudgetRefusal } from './budgets/budget.ts';
-import { describeRefusal, refusalNumbers } from './filters/refusal.ts';
-import { count, percent } from './format.ts';
+import { percent } from './format.ts';
 import { toFraction } from './load.ts';
+import { createOutlook } from './outlook.ts';
 import type { Reason } from './plan.ts';
-import type { FilterName } from './rejection-codes.ts';
 import { shared } from './rejections.ts';
 import type { StateView } from './state.ts';
 import type { Bounds } from './strategies/strategy.ts';
@@ -27,7 +26,7 @@ export function explainStay(input: ExplainInput): (pod: number) => Reason {
     (pod) => state.nodeOf(pod),
     (node) => belowBounds(state, bounds, node),
   );
-  const outlooks = createOutlooks(state, bounds);
+  const outlook = createOutlook(state, bounds.targetBelow);
   return (pod) => {
     if (state.load(state.nodeOf(pod)) <= bounds.sourceAbove) {
       return below(pod);
@@ -36,8 +35,8 @@ export function explainStay(input: ExplainInput): (pod: number) => Reason {
     if (refusal !== undefined) {
       return refusal;
     }
-    const target = outlooks.targetOf(pod);
-    return target < 0 ? outlooks.refusalOf(pod) : weigh(input, pod, target);
+    const target = outlook.targetOf(pod);
+    return target < 0 ? outlook.refusalOf(pod) : weigh(input, pod, target);
   };
 }
 
@@ -95,85 +94,4 @@ function weigh({ state, bounds, minGain, budgets }: ExplainInput, pod: number, t
 
 function share(load: number): string {
   return percent(toFraction(load));
-}
-
-/** Where else pods could run. */
-interface Outlooks {
-  /** The least loaded other node on which the pod fits; -1 when there is none. */
-  readonly targetOf: (pod: number) => number;
-  /** Why there is none. */
-  readonly refusalOf: (pod: number) => Reason;
-}
-
-/**
- * Looks at all targets once per shape, not once per pod: the second node that takes pods of a shape is for those that are on
- * the first. Verdicts on pods under affinity or spread depend on where each of them is.
- */
-function createOutlooks(state: StateView, bounds: Bounds): Outlooks {
-  const targets = [...state.cluster.nodes.keys()]
-    .filter((node) => state.load(node) < bounds.targetBelow)
-    .sort((left, right) => state.load(left) - state.load(right) || left - right);
-  const byShape: (readonly number[] | undefined)[] = [];
-  const refusals = shared(
-    (pod) => state.cluster.shapes.ofPod[pod] ?? -1,
-    (_, pod) => refusalOn(state, pod, targets),
-  );
-  const feasibleFor = (pod: number): readonly number[] => {
-    const shape = state.cluster.shapes.ofPod[pod] ?? -1;
-    const known = byShape[shape] ?? firstTwo(state, pod, targets);
-    byShape[shape] = known;
-    return known;
-  };
-  const isTied = (pod: number): boolean => state.surroundings(pod) !== 0;
-  return {
-    targetOf: (pod) => {
-      const home = state.nodeOf(pod);
-      const target = isTied(pod)
-        ? targets.find((node) => node !== home && state.fits(pod, node))
-        : feasibleFor(pod).find((node) => node !== home);
-      return target ?? -1;
-    },
-    refusalOf: (pod) => (isTied(pod) ? refusalOn(state, pod, targets) : refusals(pod)),
-  };
-}
-
-function firstTwo(state: StateView, pod: number, targets: readonly number[]): readonly number[] {
-  const feasible: number[] = [];
-  for (const node of targets) {
-    if (state.fits(pod, node) && feasible.push(node) === 2) {
-      break;
-    }
-  }
-  return feasible;
-}
-
-const NOWHERE: Reason = {
-  code: 'NoFeasibleNode',
-  message: 'no other node is below the balance point',
-  numbers: { nodes: 0 },
-};
-
-/** Of a pod that fits on its own node at most: the filter's name when one refuses everywhere, with the least loaded node. */
-function refusalOn(state: StateView, pod: number, targets: readonly number[]): Reason {
-  const refusals = new Map<FilterName, number>();
-  let example: number | undefined;
-  for (const node of targets) {
-    const filter = state.refusedBy(pod, node);
-    if (filter !== undefined) {
-      example ??= node;
-      refusals.set(filter, (refusals.get(filter) ?? 0) + 1);
-    }
-  }
-  const refusal = example === undefined ? undefined : state.refusal(pod, example);
-  if (refusal === undefined || example === undefined) {
-    return NOWHERE;
-  }
-  const nodes = [...refusals.values()].reduce((sum, times) => sum + times, 0);
-  if (refusals.size > 1) {
-    const byName = [...refusals].sort(([left], [right]) => (left < right ? -1 : 1));
-    const parts = byName.map(([filter, times]) => `${filter} on ${times}`).join(', ');
-    return { code: 'NoFeasibleNode', message: `fits on none of ${nodes} nodes: ${parts}`, numbers: { nodes } };
-  }
-  const message = `fits on none of ${count(nodes, 'node')}: ${state.cluster.nodes[example]?.name} ${describeRefusal(refusal)}`;
-  return { code: refusal.filter, message, numbers: { nodes, ...refusalNumbers(refusal) } };
 }

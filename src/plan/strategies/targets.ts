@@ -2,7 +2,7 @@ import { type PodBounds, toLoad } from '../load.ts';
 import { ASSUME_NOTHING, type Ground } from '../scores/ground.ts';
 import { rank } from '../scores/index.ts';
 import type { StateView } from '../state.ts';
-import { type Barren, createBarren } from './barren.ts';
+import { type Barren, createBarren, createRoomless } from './barren.ts';
 import { createLoadOrder, type LoadOrder } from './load-order.ts';
 
 /** What a target must satisfy, in loads. */
@@ -46,8 +46,9 @@ interface Candidates {
   readonly order: LoadOrder;
   /** What a pod adds to any of these nodes. */
   readonly bounds: PodBounds;
-  /** Which of these nodes are known to refuse a pod. */
+  /** Which of these nodes are known to refuse a pod, and which to have no room for any of its size. */
   readonly barren: Barren;
+  readonly roomless: Barren;
 }
 
 interface Found {
@@ -100,14 +101,14 @@ export function createTargets(state: StateView): Targets {
 /** Adds the feasible nodes that stay within the limits, from the least loaded on, up to MOST_TIED. */
 function collectTied(
   state: StateView,
-  { order, bounds, barren }: Candidates,
+  { order, bounds, barren, roomless }: Candidates,
   pod: number,
   { below, upTo }: TargetLimits,
   tied: Set<number>,
 ): void {
   const least = bounds.least(pod);
   const home = state.nodeOf(pod);
-  const start = order.firstFrom(barren.below(pod));
+  const start = order.firstFrom(Math.max(barren.below(pod), roomless.below(pod)));
   const end = Math.min(order.size, start + MOST_LOOKED_AT);
   for (let position = start; position < end && tied.size < MOST_TIED; position += 1) {
     const load = order.loadAt(position);
@@ -148,7 +149,7 @@ function highestRanked(state: StateView, pod: number, nodes: readonly number[]):
  */
 function leastLoaded(
   state: StateView,
-  { order, bounds, barren }: Candidates,
+  { order, bounds, barren, roomless }: Candidates,
   pod: number,
   below: number,
   best: Found,
@@ -156,24 +157,29 @@ function leastLoaded(
 ): Found {
   const least = bounds.least(pod);
   const home = state.nodeOf(pod);
-  const start = order.firstFrom(barren.below(pod));
+  const roomStart = order.firstFrom(roomless.below(pod));
+  const start = Math.max(roomStart, order.firstFrom(barren.below(pod)));
   const end = Math.min(order.size, start + limit);
   let found = best;
   let frontier = start;
+  let roomFrontier = roomStart;
   for (let position = start; position < end; position += 1) {
     const load = order.loadAt(position);
     if (load >= below || load + least >= found.load) {
       break;
     }
     const node = order.at(position);
-    const fits = node !== home && state.fits(pod, node);
-    if (frontier === position && !fits && node !== home) {
-      frontier = position + 1;
-    }
+    const couldHold = node === home || state.couldHold(pod, node);
+    const fits = node !== home && couldHold && state.fits(pod, node);
+    frontier += frontier === position && !fits && node !== home ? 1 : 0;
+    roomFrontier += roomFrontier === position && !couldHold ? 1 : 0;
     const loaded = fits ? state.loadWith(pod, node) : found.load;
     found = loaded < found.load ? { node, load: loaded } : found;
   }
   barren.extend(pod, order.loadAt(frontier));
+  if (roomFrontier > roomStart) {
+    roomless.extend(pod, order.loadAt(roomFrontier));
+  }
   return found;
 }
 
@@ -183,7 +189,7 @@ function leastLoaded(
  */
 function bestFit(
   state: StateView,
-  { order, bounds, barren }: Candidates,
+  { order, bounds, barren, roomless }: Candidates,
   pod: number,
   { below, upTo }: TargetLimits,
   best: Found,
@@ -191,7 +197,7 @@ function bestFit(
 ): Found {
   const most = bounds.most(pod);
   const home = state.nodeOf(pod);
-  const floor = barren.below(pod);
+  const floor = Math.max(barren.below(pod), roomless.below(pod));
   const start = order.firstFrom(Math.min(below, upTo - bounds.least(pod) + 1)) - 1;
   let found = best;
   let isBarren = true;
@@ -256,5 +262,6 @@ function bySize(state: StateView, nodes: readonly number[]): readonly Candidates
     order: createLoadOrder(state, group),
     bounds: load.boundsOver(group),
     barren: createBarren(state, group.length),
+    roomless: createRoomless(state, group.length),
   }));
 }
