@@ -1,5 +1,4 @@
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
-import { percent } from '../../src/plan/format.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
@@ -43,8 +42,29 @@ interface Measurement {
   readonly found: Plan;
 }
 
-function measure({ nodes, runs }: Size, strategy: PolicyOptions['strategy'], tied: number): Measurement {
+/** What a table is about. */
+interface Setting {
+  readonly title: string;
+  readonly tied: number;
+  /** No node has a pod slot left. */
+  readonly full: boolean;
+}
+
+const SETTINGS: readonly Setting[] = [
+  { title: 'no pod under affinity or spread', tied: 0, full: false },
+  { title: 'a third of the pods under affinity or spread', tied: 1 / 3, full: false },
+  { title: 'a third of the pods under affinity or spread, and no free pod slot on any node', tied: 1 / 3, full: true },
+];
+
+function snapshotOf({ tied, full }: Setting, nodes: number): ClusterSnapshot {
   const snapshot = generateSnapshot({ seed: 1, nodes, podsPerNode: PODS_PER_NODE, tied });
+  return full
+    ? { ...snapshot, nodes: snapshot.nodes.map((node) => ({ ...node, allocatable: { ...node.allocatable, pods: 0 } })) }
+    : snapshot;
+}
+
+function measure({ nodes, runs }: Size, strategy: PolicyOptions['strategy'], setting: Setting): Measurement {
+  const snapshot = snapshotOf(setting, nodes);
   const options = someOptions({ strategy });
   const { found, heapMiB } = measureHeap(snapshot, options);
   const times = Array.from({ length: runs }, () => {
@@ -99,18 +119,17 @@ function row(
 }
 
 /** A table of all strategies and sizes, and one of how the time per pod grows. */
-function compare(tied: number): void {
+function compare(setting: Setting): void {
   const rows: string[][] = [];
   const perPod = new Map<string, number[]>();
   for (const { label, strategy } of STRATEGIES) {
     for (const size of SIZES) {
-      const measured = measure(size, strategy, tied);
+      const measured = measure(size, strategy, setting);
       rows.push(row(label, size, strategy, measured));
       perPod.set(label, [...(perPod.get(label) ?? []), measured.milliseconds / measured.pods]);
     }
   }
-  const ties = tied === 0 ? 'no pod under affinity or spread' : `${percent(tied)} of the pods under affinity or spread`;
-  console.log(`\n${ties}; ${PODS_PER_NODE} pods per node, median time, at most 1000 moves:\n`);
+  console.log(`\n${setting.title}; ${PODS_PER_NODE} pods per node, median time, at most 1000 moves:\n`);
   printTable(
     ['strategy', 'nodes', 'pods', 'time', 'target', '', 'heap', 'target', '', 'moves', 'stddev', 'planned'],
     rows,
@@ -123,5 +142,4 @@ function compare(tied: number): void {
   printTable(['strategy', 'growth', 'target', ''], growth);
 }
 
-compare(0);
-compare(1 / 3);
+SETTINGS.forEach(compare);
