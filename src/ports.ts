@@ -3,7 +3,7 @@ import type { MovePhase, RebalancePlan, RebalancePlanStatus } from './api/v1alph
 import type { RebalancePolicy, RebalancePolicyStatus, StrategyName } from './api/v1alpha1/rebalance-policy.ts';
 import type { NodeInfo } from './model/node.ts';
 import type { OwnerRef, PodInfo, PodRef } from './model/pod.ts';
-import type { ClusterSnapshot } from './model/snapshot.ts';
+import type { ClusterSnapshot, UsageSample } from './model/snapshot.ts';
 import type { EpochSeconds, Seconds } from './model/units.ts';
 import type { WorkloadInfo } from './model/workload.ts';
 import type { Plan } from './plan/plan.ts';
@@ -37,6 +37,16 @@ export interface ClusterReader {
   workload(namespace: string, owner: OwnerRef, signal: AbortSignal): Promise<WorkloadInfo | undefined>;
   /** All nodes. */
   nodes(signal: AbortSignal): Promise<readonly NodeInfo[]>;
+  /** What nodes use, never from a cache; undefined where the Metrics API is not served, or its server does not answer. */
+  nodeUsage(signal: AbortSignal): Promise<NodeUsage | undefined>;
+}
+
+/** What nodes use. */
+export interface NodeUsage {
+  /** By name of the node. */
+  readonly nodes: ReadonlyMap<string, UsageSample>;
+  /** The server's time when the samples were listed. */
+  readonly serverTime: EpochSeconds;
 }
 
 /** A pod as it is now. */

@@ -1,6 +1,7 @@
 import type { PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { openJournal, summarize } from '../execute/journal.ts';
 import { formatInstant } from '../model/instant.ts';
+import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
 import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
@@ -119,7 +120,7 @@ async function store(
   for (const old of open) {
     await supersede(old, 'a later run came to another plan', ports, signal);
   }
-  return proposal.kind === 'Drop' ? undefined : create(context, plan, proposal.phase, ports, signal);
+  return proposal.kind === 'Drop' ? undefined : create(context, plan, snapshot.pods, proposal.phase, ports, signal);
 }
 
 /** Marks a plan that nobody will carry out any more. Resolves to the plan as stored. */
@@ -151,6 +152,7 @@ async function reportExhausted(
 async function create(
   { stored: { policy }, plans }: RunContext,
   plan: Plan,
+  pods: readonly PodInfo[],
   phase: PlanPhase,
   ports: RunPorts,
   signal: AbortSignal,
@@ -160,7 +162,7 @@ async function create(
   while (taken.has(planName(policy.metadata.name, plan.hash, attempt))) {
     attempt += 1;
   }
-  const resource = toRebalancePlan(plan, policy, attempt);
+  const resource = toRebalancePlan(plan, policy, attempt, pods);
   const moves = openJournal(resource);
   const progress = { moves: [...moves], summary: summarize(moves), message: outcomeMessage(plan) };
   const started = phase === 'Executing' ? await startFields(policy.spec.steering.mode, ports, signal) : {};

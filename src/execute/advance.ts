@@ -13,6 +13,8 @@ export type MoveEvent =
   | { readonly kind: 'Answer'; readonly answer: EvictionAnswer }
   /** What stands on the cluster. */
   | ({ readonly kind: 'Observed' } & Observation)
+  /** The live check found something that may pass. */
+  | { readonly kind: 'Hold'; readonly why: string }
   /** The live check failed for good. */
   | { readonly kind: 'Skip'; readonly why: string }
   /** The plan was stopped. */
@@ -59,9 +61,14 @@ export const REPLACEMENT_DEADLINE: Seconds = seconds(600);
 export const PIN_PATIENCE: Seconds = seconds(60);
 /** Tries, refused by a PDB or without effect, before the move is skipped. */
 export const MAX_ATTEMPTS = 5;
+/** The longest that a move rests between two tries, whatever a server asks for. */
+export const LONGEST_REST: Seconds = seconds(600);
 
 const FIRST_BACKOFF = 10;
-const LAST_BACKOFF = 600;
+/** 10, 40, 160 and 600 s: five tries take in the whole range that execution.md gives for a PDB. */
+const BUDGET_FACTOR = 4;
+/** 10, 20, 40 and 80 s: a server that gives no answer to a dry run mostly does so soon. */
+const SILENCE_FACTOR = 2;
 
 /**
  * The next state of one move, and the effects to perform once it is stored. Pure.
@@ -78,6 +85,8 @@ export function advance(run: MoveStatus, event: MoveEvent, target: string, now: 
       return answered(run, event.answer, now);
     case 'Observed':
       return observed(run, event, target, now);
+    case 'Hold':
+      return run.phase === 'Planned' ? refused(run, event.why, BUDGET_FACTOR, now) : { run, effects: [] };
     case 'Skip':
       return run.phase === 'Planned' ? finish(run, 'Skipped', event.why, now) : { run, effects: [] };
     case 'Abort':
@@ -104,7 +113,7 @@ function answered(run: MoveStatus, answer: EvictionAnswer, now: EpochSeconds): A
     case 'Ambiguous':
       return run.phase === 'Intent'
         ? { run: enter({ ...run, outcome: clip(answer.message) }, run.phase, 'Evicting'), effects: [] }
-        : refused(run, answer.message, now);
+        : refused(run, answer.message, SILENCE_FACTOR, now);
     case 'Gone':
       return finish(run, 'Skipped', 'the pod was gone before it was evicted', now);
     case 'Refused':
@@ -112,15 +121,14 @@ function answered(run: MoveStatus, answer: EvictionAnswer, now: EpochSeconds): A
     case 'Overloaded':
       return retry(run, run.attempt, answer.retryAfter, 'the API server is overloaded', now);
     case 'RefusedByBudget':
-      return refused(run, answer.message, now);
+      return refused(run, answer.message, BUDGET_FACTOR, now);
     default:
       return answer satisfies never;
   }
 }
 
-function refused(run: MoveStatus, message: string, now: EpochSeconds): Advanced {
-  const backoff = Math.min(LAST_BACKOFF, FIRST_BACKOFF * 2 ** run.attempt);
-  return tryAgain(run, seconds(backoff), message, now);
+function refused(run: MoveStatus, message: string, factor: number, now: EpochSeconds): Advanced {
+  return tryAgain(run, seconds(FIRST_BACKOFF * factor ** run.attempt), message, now);
 }
 
 /** One try more is spent; after the last one the move is given up. */
@@ -132,7 +140,7 @@ function tryAgain(run: MoveStatus, wait: Seconds, why: string, now: EpochSeconds
 }
 
 function retry(run: MoveStatus, attempt: number, wait: Seconds, why: string, now: EpochSeconds): Advanced {
-  const notBefore = formatInstant(after(now, wait));
+  const notBefore = formatInstant(after(now, seconds(Math.min(LONGEST_REST, wait))));
   const next = enter({ ...run, attempt, notBefore, outcome: clip(why) }, run.phase, 'Planned');
   return { run: next, effects: hintEffects(run.phase) };
 }
@@ -143,9 +151,9 @@ function observed(run: MoveStatus, seen: Observation, target: string, now: Epoch
     case 'Evicting':
       return resolveEviction(run, seen, now);
     case 'AwaitingReplacement':
-      return awaitReplacement(run, seen, now);
+      return awaitReplacement(run, seen);
     case 'Verifying':
-      return verify(run, seen, target, now);
+      return verify(run, seen, target);
     default:
       return { run, effects: [] };
   }
@@ -162,17 +170,18 @@ function resolveEviction(run: MoveStatus, seen: Observation, now: EpochSeconds):
     : tryAgain(run, seconds(0), 'the eviction did not reach the pod', now);
 }
 
-function awaitReplacement(run: MoveStatus, seen: Observation, now: EpochSeconds): Advanced {
+function awaitReplacement(run: MoveStatus, seen: Observation): Advanced {
   if (seen.replacement !== undefined) {
     const next = enter({ ...run, replacement: record(seen.replacement) }, run.phase, 'Verifying');
     return { run: next, effects: foundEffects(run, seen.replacement) };
   }
   return sinceStart(run, seen.serverTime) > REPLACEMENT_DEADLINE
-    ? finish(lost(run, seen.serverTime), 'Failed', 'its controller made no replacement', now)
+    ? finish(lost(run, seen.serverTime), 'Failed', 'its controller made no replacement', seen.serverTime)
     : { run, effects: [] };
 }
 
-function verify(run: MoveStatus, seen: Observation, target: string, now: EpochSeconds): Advanced {
+/** What was moved ended by the clock of the API server, by which it also began: ours may jump meanwhile. */
+function verify(run: MoveStatus, seen: Observation, target: string): Advanced {
   const { replacement } = seen;
   if (replacement === undefined) {
     const { replacement: _, ...rest } = run;
@@ -182,13 +191,13 @@ function verify(run: MoveStatus, seen: Observation, target: string, now: EpochSe
   if (replacement.node !== undefined && replacement.available) {
     const served = lost(next, replacement.readySince ?? seen.serverTime);
     return replacement.node === target
-      ? finish(served, 'Landed', `runs on ${target}`, now)
-      : finish(served, 'Missed', `runs on ${replacement.node} instead of ${target}`, now);
+      ? finish(served, 'Landed', `runs on ${target}`, seen.serverTime)
+      : finish(served, 'Missed', `runs on ${replacement.node} instead of ${target}`, seen.serverTime);
   }
   const { waiting } = replacement;
   if (waiting?.pinnedTo !== undefined && waiting.unschedulable && replacement.age > PIN_PATIENCE) {
     const why = `replacement ${replacement.name} found no room on ${waiting.pinnedTo} for ${PIN_PATIENCE} s`;
-    return finish(lost(next, seen.serverTime), 'Failed', why, now);
+    return finish(lost(next, seen.serverTime), 'Failed', why, seen.serverTime);
   }
   if (sinceStart(run, seen.serverTime) > REPLACEMENT_DEADLINE) {
     const where = replacement.node === undefined ? 'was never bound to a node' : `is not Ready on ${replacement.node}`;
@@ -196,7 +205,7 @@ function verify(run: MoveStatus, seen: Observation, target: string, now: EpochSe
       lost(next, seen.serverTime),
       'Failed',
       `replacement ${replacement.name} ${where} after ${REPLACEMENT_DEADLINE} s`,
-      now,
+      seen.serverTime,
     );
   }
   const known = run.replacement?.uid === replacement.uid && run.replacement.node === replacement.node;

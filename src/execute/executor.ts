@@ -1,5 +1,6 @@
 import type { MovePhase, MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
+import type { NodeInfo } from '../model/node.ts';
 import { elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type {
@@ -15,13 +16,14 @@ import type {
   Telemetry,
 } from '../ports.ts';
 import { advance, type MoveEffect, type MoveEvent } from './advance.ts';
-import { entries, type JournalEntry, withRuns } from './journal.ts';
+import { entries, inFlightElsewhere, type JournalEntry, withRuns } from './journal.ts';
 import { liveCheck } from './live-check.ts';
+import { metricsVerdict } from './metrics-stop.ts';
 import { observeMove } from './observe-move.ts';
 import { openGate } from './open-gate.ts';
 import { type StopReason, stopReason } from './stop-rules.ts';
 import { isFinal, isInFlight } from './transitions.ts';
-import { turnsOf } from './turn.ts';
+import { NOTHING_ELSEWHERE, type Turns, turnsOf } from './turn.ts';
 
 /** Time that the API server may take to see a new hint before the replacement is created (control-plane.md, steering). */
 export const HINT_PROPAGATION: Seconds = seconds(1);
@@ -65,13 +67,53 @@ export async function step(
   signal: AbortSignal,
 ): Promise<RebalancePlan> {
   let current = await followUp(plan, ports, signal);
-  const stop = stopReason(current, policy.stored, await ports.reader.nodes(signal)) ?? policy.stop;
+  const nodes = await ports.reader.nodes(signal);
+  const stop = stopReason(current, policy.stored, nodes) ?? policy.stop;
   if (stop !== undefined) {
     current = await abortPlanned(current, stop, ports, signal);
   } else if (policy.options !== undefined) {
-    current = await beginMoves(current, policy.options, policy.maxConcurrent, ports, signal);
+    current = await beginIfMeasured(current, { ...policy, options: policy.options }, nodes, ports, signal);
   }
   return finishIfDone(current, ports, signal);
+}
+
+/** Begins what may begin. Metrics are looked at when something may, and not every second. */
+async function beginIfMeasured(
+  plan: RebalancePlan,
+  policy: ExecutionPolicy & { readonly options: PolicyOptions },
+  nodes: readonly NodeInfo[],
+  ports: ExecutorPorts,
+  signal: AbortSignal,
+): Promise<RebalancePlan> {
+  const turns = await currentTurns(plan, policy.maxConcurrent, ports, signal);
+  if (turns.ready.length === 0) {
+    return beginMoves(plan, turns, policy.options, ports, signal);
+  }
+  const usage = policy.options.load.source === 'MetricsAPI' ? await ports.reader.nodeUsage(signal) : undefined;
+  const verdict = metricsVerdict(plan, policy.options, nodes, usage, ports.clock.now());
+  switch (verdict.kind) {
+    case 'Fresh':
+      return beginMoves(plan, turns, policy.options, ports, signal);
+    case 'Unknown':
+      return plan;
+    case 'Stale':
+      return abortPlanned(plan, verdict.stop, ports, signal);
+    default:
+      return verdict satisfies never;
+  }
+}
+
+/** Whose turn it is beside what other plans have in flight, as those are stored at this moment. */
+async function currentTurns(
+  plan: RebalancePlan,
+  maxConcurrent: number,
+  { plans, clock }: ExecutorPorts,
+  signal: AbortSignal,
+): Promise<Turns> {
+  const own = turnsOf(entries(plan), NOTHING_ELSEWHERE, maxConcurrent, clock.now());
+  return own.ready.length === 0
+    ? own
+    : turnsOf(entries(plan), inFlightElsewhere(plan, await plans.list(signal)), maxConcurrent, clock.now());
 }
 
 /** The plan's journal, written move by move. */
@@ -116,7 +158,10 @@ async function abortPlanned(
   signal: AbortSignal,
 ): Promise<RebalancePlan> {
   const planned = entries(plan).filter(({ run }) => run.phase === 'Planned');
-  const recorder: Recorder = { plan, ports, signal };
+  if (planned.length === 0) {
+    return plan;
+  }
+  const recorder: Recorder = { plan: { ...plan, status: { ...plan.status, stopped: stop.reason } }, ports, signal };
   const event: MoveEvent = { kind: 'Abort', why: stop.message };
   await settle(recorder, await record(recorder, new Map(planned.map(({ index }) => [index, event]))));
   return recorder.plan;
@@ -139,13 +184,12 @@ function claimedBy(plan: RebalancePlan, except: number): ReadonlySet<string> {
 
 async function beginMoves(
   plan: RebalancePlan,
+  { ready, hopeless }: Turns,
   options: PolicyOptions,
-  maxConcurrent: number,
   ports: ExecutorPorts,
   signal: AbortSignal,
 ): Promise<RebalancePlan> {
   const recorder: Recorder = { plan, ports, signal };
-  const { ready, hopeless } = turnsOf(entries(plan), maxConcurrent, ports.clock.now());
   const checked = new Map<number, MoveEvent>(hopeless.map(({ entry, why }) => [entry.index, { kind: 'Skip', why }]));
   for (const entry of ready) {
     checked.set(entry.index, await liveCheck(entry.move, options, ports, signal));

@@ -1,5 +1,6 @@
 import type { MoveStatus, RebalancePlan, RebalancePlanStatus } from '../api/v1alpha1/rebalance-plan.ts';
 import { isFinal, isInFlight } from './transitions.ts';
+import type { Elsewhere } from './turn.ts';
 
 /** A move of the plan with its journal entry. */
 export interface JournalEntry {
@@ -35,6 +36,17 @@ export function summarize(moves: readonly MoveStatus[]): NonNullable<RebalancePl
     total: moves.length,
     done: moves.filter(({ phase }) => isFinal(phase)).length,
     landed: moves.filter(({ phase }) => phase === 'Landed').length,
+  };
+}
+
+/** What plans other than `plan` have in flight. */
+export function inFlightElsewhere({ metadata, spec }: RebalancePlan, plans: readonly RebalancePlan[]): Elsewhere {
+  const others = plans.filter((other) => other.metadata.name !== metadata.name);
+  const inFlight = (chosen: readonly RebalancePlan[]) =>
+    chosen.flatMap((other) => entries(other).filter(({ run }) => isInFlight(run.phase)));
+  return {
+    ofPolicy: inFlight(others.filter((other) => other.spec.policy.name === spec.policy.name)),
+    ofOthers: inFlight(others.filter((other) => other.spec.policy.name !== spec.policy.name)),
   };
 }
 

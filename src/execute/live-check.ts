@@ -8,12 +8,14 @@ import { protectionOf } from '../plan/budgets/protections.ts';
 import { rolloutOf } from '../plan/budgets/rollout.ts';
 import { nodeRefusal, roomRefusal } from '../plan/filters/index.ts';
 import { describeRefusal, plainSubject } from '../plan/filters/refusal.ts';
+import { labelsHash } from '../plan/labels-hash.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type { Owner } from '../plan/owners.ts';
 import { drainOf } from '../plan/participation.ts';
 import { roomOf } from '../plan/room.ts';
 import type { ClusterReader, Evictor } from '../ports.ts';
 import type { MoveEvent } from './advance.ts';
+import { shortfall } from './availability.ts';
 
 type PlannedMove = RebalancePlan['spec']['moves'][number];
 
@@ -24,9 +26,9 @@ interface LivePorts {
 }
 
 /**
- * Looks at the cluster right before an eviction (execution.md): pod, owner and protections unchanged, target Ready and
- * with room by the scheduler's filters, and the server-side dry run of the eviction accepted.
- * Resolves to Begin, Skip, or the dry run's Answer. Rejects with ApiError when the cluster cannot be read.
+ * Looks at the cluster right before an eviction (execution.md): pod, labels, owner and protections unchanged, all pods of the
+ * owner available, target Ready and with room by the scheduler's filters, and the server-side dry run of the eviction accepted.
+ * Resolves to Begin, Hold, Skip, or the dry run's Answer. Rejects with ApiError when the cluster cannot be read.
  */
 export async function liveCheck(
   move: PlannedMove,
@@ -40,6 +42,11 @@ export async function liveCheck(
   const drift = podDrift(move, pod, owner) ?? protectionNow(pod, owner, top, options, serverTime);
   if (pod === undefined || drift !== undefined) {
     return { kind: 'Skip', why: drift ?? 'the pod is gone' };
+  }
+  const siblings = await reader.podsOfOwner(move.pod.namespace, move.owner, signal);
+  const shortage = owner === undefined ? undefined : shortfall(owner, siblings, serverTime);
+  if (shortage !== undefined) {
+    return { kind: 'Hold', why: shortage };
   }
   const obstacle = await targetObstacle(pod, owner, move.to, reader, signal);
   if (obstacle !== undefined) {
@@ -58,6 +65,9 @@ function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadIn
   }
   if (pod.owner?.uid !== move.owner.uid || owner === undefined) {
     return `the pod no longer belongs to ${move.owner.kind} ${move.owner.name}`;
+  }
+  if (move.labelsHash !== undefined && move.labelsHash !== labelsHash(pod.labels)) {
+    return 'the labels of the pod are not those that it was planned with';
   }
   return undefined;
 }

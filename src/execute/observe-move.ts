@@ -3,6 +3,7 @@ import type { PodInfo } from '../model/pod.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { ClusterReader } from '../ports.ts';
 import type { Observation, Replacement } from './advance.ts';
+import { isAvailable } from './availability.ts';
 import type { JournalEntry } from './journal.ts';
 
 /** What stands on the cluster of a move in flight. `claimed` are replacements of other moves. Rejects as the reader does. */
@@ -32,12 +33,11 @@ async function minReadySeconds(
 }
 
 function describe(pod: PodInfo, minReady: Seconds, serverTime: EpochSeconds): Replacement {
-  const readyFor = pod.readySince === undefined ? minReady : elapsed(pod.readySince, serverTime);
   return {
     name: pod.name,
     uid: pod.uid,
     node: pod.nodeName,
-    available: pod.ready && readyFor >= minReady,
+    available: isAvailable(pod, minReady, serverTime),
     readySince: pod.ready ? pod.readySince : undefined,
     age: elapsed(pod.createdAt, serverTime),
     waiting: pod.waiting,

@@ -1,5 +1,6 @@
 import { parseInstant } from '../model/instant.ts';
-import type { EpochSeconds } from '../model/units.ts';
+import { type EpochSeconds, elapsed } from '../model/units.ts';
+import { LONGEST_REST } from './advance.ts';
 import type { JournalEntry } from './journal.ts';
 import { isFinal, isInFlight } from './transitions.ts';
 
@@ -11,14 +12,29 @@ export interface Turns {
   readonly hopeless: readonly { readonly entry: JournalEntry; readonly why: string }[];
 }
 
+/** Moves in flight that belong to other plans: what those left behind whose policy was deleted or lost pods to another. */
+export interface Elsewhere {
+  /** Of plans of a policy of this name, which share its `maxConcurrent`. */
+  readonly ofPolicy: readonly JournalEntry[];
+  readonly ofOthers: readonly JournalEntry[];
+}
+
+/** No other plan is being carried out. */
+export const NOTHING_ELSEWHERE: Elsewhere = { ofPolicy: [], ofOthers: [] };
+
 /**
  * Planned moves that may begin: as many as `maxConcurrent` leaves beside those in flight, one at a time of an owner and
  * to a node, so that the live check sees all that takes room there, and none before the moves that it needs have landed.
  */
-export function turnsOf(journal: readonly JournalEntry[], maxConcurrent: number, now: EpochSeconds): Turns {
-  const inFlight = journal.filter(({ run }) => isInFlight(run.phase));
-  const busyOwners = new Set(inFlight.map(({ move }) => move.owner.uid));
-  const busyTargets = new Set(inFlight.map(({ move }) => move.to));
+export function turnsOf(
+  journal: readonly JournalEntry[],
+  { ofPolicy, ofOthers }: Elsewhere,
+  maxConcurrent: number,
+  now: EpochSeconds,
+): Turns {
+  const inFlight = [...journal.filter(({ run }) => isInFlight(run.phase)), ...ofPolicy];
+  const busyOwners = new Set([...inFlight, ...ofOthers].map(({ move }) => move.owner.uid));
+  const busyTargets = new Set([...inFlight, ...ofOthers].map(({ move }) => move.to));
   const planned = journal.filter(({ run }) => run.phase === 'Planned');
   const hopeless = planned.flatMap((entry) => {
     const why = hopelessness(entry, journal);
@@ -27,15 +43,20 @@ export function turnsOf(journal: readonly JournalEntry[], maxConcurrent: number,
   const ready: JournalEntry[] = [];
   for (const entry of planned) {
     const { move, run } = entry;
-    const rests = run.notBefore !== undefined && parseInstant(run.notBefore) > now;
     const isBusy = busyOwners.has(move.owner.uid) || busyTargets.has(move.to);
-    if (inFlight.length + ready.length < maxConcurrent && !rests && !isBusy && needsAreMet(entry, journal)) {
+    if (inFlight.length + ready.length < maxConcurrent && !rests(run, now) && !isBusy && needsAreMet(entry, journal)) {
       busyOwners.add(move.owner.uid);
       busyTargets.add(move.to);
       ready.push(entry);
     }
   }
   return { ready, hopeless };
+}
+
+/** A rest longer than any that is given was written by another clock than ours, or before ours was set back: it is over. */
+function rests({ notBefore }: JournalEntry['run'], now: EpochSeconds): boolean {
+  const left = notBefore === undefined ? 0 : elapsed(now, parseInstant(notBefore));
+  return left > 0 && left <= LONGEST_REST;
 }
 
 function needsOf({ move }: JournalEntry, journal: readonly JournalEntry[]): readonly JournalEntry[] {

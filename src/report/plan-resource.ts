@@ -10,8 +10,10 @@ import type { ImbalanceStatus, RebalancePolicy } from '../api/v1alpha1/rebalance
 import { API_VERSION } from '../api/v1alpha1/schema.ts';
 import { formatDecimal } from '../model/decimal.ts';
 import { formatInstant } from '../model/instant.ts';
+import type { PodInfo } from '../model/pod.ts';
 import { LOAD_RESOURCES } from '../model/resources.ts';
 import { count } from '../plan/format.ts';
+import { labelsHash } from '../plan/labels-hash.ts';
 import type { Imbalance, ImbalanceByResource, Move, Plan, Rejection, Rejections } from '../plan/plan.ts';
 import { BUDGET_NAMES } from '../plan/rejection-codes.ts';
 import { countCodes, listRejections } from '../plan/rejections.ts';
@@ -20,11 +22,17 @@ import { countCodes, listRejections } from '../plan/rejections.ts';
 const POLICY_LABEL = 'evenkeel.dev/policy';
 
 /**
- * The RebalancePlan that says what `plan` says: the same from the operator and from the command line.
- * Owned by the policy when that has a uid. `attempt` above 1 tells apart plans with equal moves.
+ * The RebalancePlan that says what `plan` says: the same from the operator and from the command line. `attempt` above 1 tells
+ * apart plans with equal moves; `pods` are those of the snapshot, whose labels the live check compares.
  */
-export function toRebalancePlan(plan: Plan, policy: RebalancePolicy, attempt = 1): RebalancePlan {
+export function toRebalancePlan(
+  plan: Plan,
+  policy: RebalancePolicy,
+  attempt = 1,
+  pods: readonly PodInfo[] = [],
+): RebalancePlan {
   const { name, uid = '', generation = 0 } = policy.metadata;
+  const hashOf = labelsHashes(plan, pods);
   return {
     apiVersion: API_VERSION,
     kind: 'RebalancePlan',
@@ -38,7 +46,7 @@ export function toRebalancePlan(plan: Plan, policy: RebalancePolicy, attempt = 1
       ...(plan.expectedHitRatio === undefined ? {} : { expectedHitRatio: formatDecimal(plan.expectedHitRatio) }),
       hash: plan.hash,
       approved: false,
-      moves: plan.moves.map(moveSpec),
+      moves: plan.moves.map((move) => moveSpec(move, hashOf.get(move.pod.uid))),
       rejections: listRejections(plan.rejections, MAX_REJECTIONS).map(rejectionSpec),
       rejectionCounts: rejectionCounts(plan.rejections),
     },
@@ -62,21 +70,19 @@ function ownership({ metadata }: RebalancePolicy): Partial<RebalancePlan['metada
   };
 }
 
-function moveSpec({
-  pod,
-  owner,
-  from,
-  to,
-  load,
-  gain,
-  cost,
-  reason,
-  after,
-  partner,
-}: Move): RebalancePlan['spec']['moves'][number] {
+function labelsHashes({ moves }: Plan, pods: readonly PodInfo[]): ReadonlyMap<string, string> {
+  const moved = new Set(moves.map(({ pod }) => pod.uid));
+  return new Map(pods.filter(({ uid }) => moved.has(uid)).map(({ uid, labels }) => [uid, labelsHash(labels)]));
+}
+
+function moveSpec(
+  { pod, owner, from, to, load, gain, cost, reason, after, partner }: Move,
+  hash: string | undefined,
+): RebalancePlan['spec']['moves'][number] {
   return {
     pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
     owner: { kind: owner.kind, name: owner.name, uid: owner.uid },
+    ...(hash === undefined ? {} : { labelsHash: hash }),
     from,
     to,
     load: formatDecimal(load),

@@ -1,3 +1,4 @@
+import { CONDITION_REASONS, type ConditionReason } from '../api/v1alpha1/conditions.ts';
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy, RebalancePolicyStatus } from '../api/v1alpha1/rebalance-policy.ts';
 import { formatDecimal } from '../model/decimal.ts';
@@ -132,17 +133,36 @@ function executing(plan: RebalancePlan | undefined, suspended: boolean): Verdict
       message: `plan ${plan.metadata.name}: ${done} of ${total} moves ended`,
     };
   }
-  return suspended
-    ? { status: 'False', reason: 'Suspended', message: 'spec.suspend is true' }
-    : { status: 'False', reason: 'Idle', message: 'no plan is being carried out' };
+  if (suspended) {
+    return { status: 'False', reason: 'Suspended', message: 'spec.suspend is true' };
+  }
+  const stop = stopOf(plan);
+  return stop === undefined
+    ? { status: 'False', reason: 'Idle', message: 'no plan is being carried out' }
+    : { status: 'False', ...stop };
 }
 
-/** An aborted plan stays a warning until a later run finds the cluster otherwise. */
+/** Which rule stopped the plan, as a condition says it (execution.md, stop rules); undefined when none did. */
+function stopOf(plan: RebalancePlan | undefined): Pick<Verdict, 'reason' | 'message'> | undefined {
+  const reason = CONDITION_REASONS.find((known) => known === plan?.status?.stopped);
+  return plan?.status?.phase === 'Aborted' && reason !== undefined
+    ? { reason, message: `plan ${plan.metadata.name} was stopped: ${plan.status.message ?? ''}` }
+    : undefined;
+}
+
+/** What a person should look at; an edit, a suspension or a budget stops a plan because people wanted it so. */
+const TROUBLES: ReadonlySet<ConditionReason> = new Set([
+  'TooManyFailures',
+  'ClusterUnhealthy',
+  'MetricsUnavailable',
+  'MetricsIncomplete',
+]);
+
+/** A plan that was stopped by trouble stays a warning until a later run finds the cluster otherwise. */
 function degradedByPlan(plan: RebalancePlan | undefined, { run }: PolicyFacts): Verdicts {
-  const message = plan?.status?.message ?? '';
-  const failed = (plan?.status?.moves ?? []).some(({ phase }) => phase === 'Failed');
-  return run === undefined && plan?.status?.phase === 'Aborted' && failed
-    ? { Degraded: { status: 'True', reason: 'TooManyFailures', message: `plan ${plan.metadata.name}: ${message}` } }
+  const stop = stopOf(plan);
+  return run === undefined && stop !== undefined && TROUBLES.has(stop.reason)
+    ? { Degraded: { status: 'True', ...stop } }
     : {};
 }
 

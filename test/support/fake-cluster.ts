@@ -76,7 +76,14 @@ export function fakeCluster(
   pods: readonly PodInfo[],
 ): FakeCluster {
   const cluster: FakeCluster = {
-    reader: { ...liveReader(() => cluster, clock), snapshot: async () => snapshotOf(cluster, clock) },
+    reader: {
+      ...liveReader(() => cluster, clock),
+      snapshot: async () => snapshotOf(cluster, clock),
+      nodeUsage: async () => {
+        const { usage, takenAt } = snapshotOf(cluster, clock);
+        return usage === undefined ? undefined : { nodes: usage.nodes, serverTime: takenAt };
+      },
+    },
     evictor: { evict: async (pod, { dryRun }) => evict(cluster, clock, pod, dryRun) },
     steering: steeringOf(() => cluster, clock),
     gates: gatesOf(() => cluster, clock),
@@ -104,7 +111,7 @@ export function placements({ pods }: FakeCluster): readonly string[] {
   return [...pods.values()].map(({ owner, nodeName }) => `${owner?.name} on ${nodeName}`).sort();
 }
 
-function liveReader(of: () => FakeCluster, clock: FakeClock): Omit<ClusterReader, 'snapshot'> {
+function liveReader(of: () => FakeCluster, clock: FakeClock): Omit<ClusterReader, 'snapshot' | 'nodeUsage'> {
   const all = () => [...of().pods.values()];
   return {
     pod: async (ref) => ({ pod: all().find((pod) => podKey(pod) === podKey(ref)), serverTime: serverTime(clock) }),

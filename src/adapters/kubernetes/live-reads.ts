@@ -1,20 +1,22 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { OwnerRef, PodInfo } from '../../model/pod.ts';
+import type { UsageSample } from '../../model/snapshot.ts';
 import type { EpochSeconds } from '../../model/units.ts';
 import type { WorkloadInfo } from '../../model/workload.ts';
 import { createInterner } from '../../observe/interner.ts';
 import { isObject, MalformedField } from '../../observe/json.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
+import { projectNodeMetrics } from '../../observe/project/metrics.ts';
 import { projectNode } from '../../observe/project/node.ts';
 import { projectPod } from '../../observe/project/pod.ts';
 import { projectWorkload, type WorkloadKind } from '../../observe/project/workload.ts';
-import type { ClusterReader, LivePod } from '../../ports.ts';
+import type { ClusterReader, LivePod, NodeUsage } from '../../ports.ts';
 import { ApiError, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
-import { listObjects } from './list.ts';
+import { listAll, listObjects } from './list.ts';
 import { createOwnerSelectors } from './owner-selector.ts';
 import { RESOURCES, type ResourceRef } from './resource.ts';
-import { UNFINISHED } from './snapshot-sources.ts';
+import { isMetricsMissing, UNFINISHED } from './snapshot-sources.ts';
 
 /** Reads single objects, and those of one owner or node, as they are now: what is checked right before an eviction. */
 export function createLiveReads(client: ApiClient): Omit<ClusterReader, 'snapshot'> {
@@ -42,7 +44,33 @@ export function createLiveReads(client: ApiClient): Omit<ClusterReader, 'snapsho
         .map((object) => parse(object, 'Node', toNode))
         .sort((left, right) => (left.name < right.name ? -1 : 1));
     },
+    nodeUsage: (signal) => readNodeUsage(client, signal),
   };
+}
+
+/** A sample that cannot be read is none: the others say enough. */
+async function readNodeUsage(client: ApiClient, signal: AbortSignal): Promise<NodeUsage | undefined> {
+  const nodes = new Map<string, UsageSample>();
+  const take = (object: unknown): void => {
+    try {
+      const { key, sample } = projectNodeMetrics(isObject(object) ? object : {});
+      nodes.set(key, sample);
+    } catch (error) {
+      if (!(error instanceof MalformedField)) {
+        throw error;
+      }
+    }
+  };
+  try {
+    const listener = { item: take, restart: () => nodes.clear() };
+    const { serverTime } = await listAll(client, RESOURCES.nodeMetrics, {}, listener, signal);
+    return { nodes, serverTime };
+  } catch (error) {
+    if (isMetricsMissing(error)) {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 async function readPod(client: ApiClient, namespace: string, name: string, signal: AbortSignal): Promise<LivePod> {

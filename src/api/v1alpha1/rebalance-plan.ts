@@ -86,6 +86,9 @@ export const RebalancePlanSpec = Type.Object(
       Type.Object({
         pod: podRef,
         owner: ownerRef,
+        labelsHash: Type.Optional(
+          text(64, { description: 'Hash of the labels that the pod had: with others it is not moved.' }),
+        ),
         from: text(253, { description: 'Node that the pod leaves.' }),
         to: text(253, { description: 'Node that its replacement should land on.' }),
         load: text(32, { description: 'What the pod adds to the load of `from`, fraction of capacity.' }),
@@ -185,6 +188,7 @@ export const RebalancePlanStatus = Type.Object(
   {
     phase: Type.Optional(oneOf(PLAN_PHASES, { description: 'Phase.' })),
     message: Type.Optional(text(1024, { description: 'Why it is in this phase.' })),
+    stopped: Type.Optional(text(64, { description: 'Which rule stopped an Aborted plan.' })),
     steering: Type.Optional(oneOf(['AdmissionPolicy', 'Gate', 'None'], { description: 'Steering in use.' })),
     startedAt: Type.Optional(instant({ description: 'When execution began.' })),
     finishedAt: Type.Optional(instant({ description: 'When it ended.' })),

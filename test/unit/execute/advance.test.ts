@@ -202,7 +202,7 @@ describe('advance', () => {
     expect(begin(undefined).run).not.toHaveProperty('leaderEpoch');
   });
 
-  it('backs off from a PDB 10 s, 20 s, 40 s and 80 s, and skips at the fifth refusal with its name', () => {
+  it('backs off from a PDB from 10 s up to 10 min, and skips at the fifth refusal with its name', () => {
     let run = move('Intent');
     const waits: number[] = [];
     for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
@@ -212,7 +212,7 @@ describe('advance', () => {
       waits.push((Date.parse(next.notBefore ?? '') - NOON * 1000) / 1000);
       run = next;
     }
-    expect(waits).toEqual([10, 20, 40, 80]);
+    expect(waits).toEqual([10, 40, 160, 600]);
     const { run: last } = at(0, { ...run, phase: 'Intent' }, refusedByBudget);
     expect(last).toMatchObject({
       phase: 'Skipped',
@@ -225,7 +225,33 @@ describe('advance', () => {
 
   it('counts refusals of the dry run like those of the eviction', () => {
     const { run } = at(0, move('Planned', { attempt: 1 }), refusedByBudget);
-    expect(run).toMatchObject({ phase: 'Planned', attempt: 2, notBefore: instant(20) });
+    expect(run).toMatchObject({ phase: 'Planned', attempt: 2, notBefore: instant(40) });
+  });
+
+  it('holds a move that something passing stands against, like a PDB, and changes none that has begun', () => {
+    const hold: MoveEvent = { kind: 'Hold', why: 'web has 1 of 3 pods available' };
+    expect(at(0, move('Planned'), hold).run).toMatchObject({ phase: 'Planned', attempt: 1, notBefore: instant(10) });
+    expect(at(0, move('Planned', { attempt: 4 }), hold).run).toMatchObject({
+      phase: 'Skipped',
+      outcome: 'refused 5 times: web has 1 of 3 pods available',
+    });
+    expect(at(0, move('Verifying'), hold).run).toEqual(move('Verifying'));
+  });
+
+  it('tries a dry run without an answer again sooner than what a PDB refuses', () => {
+    const lost = answer({ kind: 'Ambiguous', message: 'reset' });
+    expect(at(0, move('Planned', { attempt: 3 }), lost).run).toMatchObject({ attempt: 4, notBefore: instant(80) });
+  });
+
+  it('rests no longer than ten minutes, whatever an overloaded server asks for', () => {
+    const overloaded = answer({ kind: 'Overloaded', retryAfter: seconds(86_400) });
+    expect(at(0, move('Planned'), overloaded).run).toMatchObject({ notBefore: instant(600) });
+  });
+
+  it('ends what was evicted by the clock of the server, though ours has jumped', () => {
+    const available = seen(5, 'Gone', { node: 'node-b', available: true });
+    const { run } = advance(move('Verifying'), available, 'node-b', later(7_200));
+    expect(run).toMatchObject({ phase: 'Landed', finishedAt: instant(5) });
   });
 
   it('waits as long as an overloaded server asks, and does not count it', () => {

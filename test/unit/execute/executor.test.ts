@@ -4,6 +4,7 @@ import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../../src/model/units.ts';
 import type { WorkloadInfo } from '../../../src/model/workload.ts';
+import { labelsHash } from '../../../src/plan/labels-hash.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import { ConflictError, type PlanStore } from '../../../src/ports.ts';
 import { aRollout } from '../../support/builders.ts';
@@ -216,8 +217,8 @@ describe('step', () => {
     expect(outcomes(plan)[0]).toMatch(/^refused 5 times: .*keep-web needs 2 healthy pods/);
     expect(w.calls.filter((call) => call === 'dry-run web-1')).toHaveLength(5);
     expect(w.cluster.accepted).toEqual(['uid-api-1']);
-    // 10 + 20 + 40 + 80 s of waiting.
-    expect(w.clock.now() - NOON).toBeGreaterThanOrEqual(150);
+    // 10 + 40 + 160 + 600 s of waiting.
+    expect(w.clock.now() - NOON).toBeGreaterThanOrEqual(810);
     expect(w.events.filter(({ reason }) => reason === 'MoveSkipped')).toHaveLength(1);
   });
 
@@ -278,6 +279,11 @@ describe('step', () => {
       (w) => replacePod(w, { owner: { kind: 'ReplicaSet', name: 'x', uid: 'x' } }),
       'the pod no longer belongs to ReplicaSet web',
     ],
+    [
+      'its labels have changed',
+      (w) => replacePod(w, { labels: new Map([['role', 'primary']]) }),
+      'the labels of the pod are not those that it was planned with',
+    ],
     ['its owner is gone', (w) => w.cluster.workloads.delete(web.uid), 'the pod no longer belongs to ReplicaSet web'],
     [
       'somebody protects it',
@@ -309,7 +315,7 @@ describe('step', () => {
   ])('skips a move without an eviction when %s', async (_, change, outcome) => {
     const w = aWorld();
     change(w);
-    put(w, [aMove(WEB_1, 'b')]);
+    put(w, [{ ...aMove(WEB_1, 'b'), labelsHash: labelsHash(WEB_1.labels) }]);
     const plan = await run(w);
     expect(phases(plan)).toEqual(['Skipped']);
     expect(outcomes(plan)[0]).toContain(outcome);
@@ -321,7 +327,7 @@ describe('step', () => {
     const deployment = aWorkload('shop', { kind: 'Deployment', uid: 'uid-shop' });
     const owner = { kind: 'Deployment', name: 'shop', uid: 'uid-shop' };
     const outcomeWith = async (changes: Partial<WorkloadInfo>, top: Partial<WorkloadInfo>) => {
-      const w = aWorld();
+      const w = aWorld([...PODS, aPod(web, 'web-3', 'd')]);
       w.cluster.workloads.set(web.uid, { ...web, owner, ...changes });
       w.cluster.workloads.set(deployment.uid, { ...deployment, ...top });
       put(w, [aMove(WEB_1, 'b')]);
@@ -334,6 +340,94 @@ describe('step', () => {
       'has not seen its newest spec',
     );
     expect(await outcomeWith({}, { changedAt: epochSeconds(NOON - 60) })).toContain('Deployment shop changed 60 s ago');
+  });
+
+  it.each<[string, (w: World) => void, string]>([
+    [
+      'has a pod that is not Ready',
+      (w) => w.cluster.pods.set(WEB_2.uid, { ...WEB_2, ready: false }),
+      'ReplicaSet web has 1 of 2 pods available',
+    ],
+    [
+      'has a pod that was not Ready for minReadySeconds',
+      (w) => {
+        w.cluster.workloads.set(web.uid, { ...web, minReadySeconds: seconds(60) });
+        w.cluster.pods.set(WEB_2.uid, { ...WEB_2, readySince: epochSeconds(NOON - 5) });
+      },
+      'ReplicaSet web has 1 of 2 pods available',
+    ],
+    [
+      'has fewer pods than it asks for',
+      (w) => w.cluster.workloads.set(web.uid, { ...web, replicas: 3, rollout: aRollout(3) }),
+      'ReplicaSet web has 2 of 3 pods available',
+    ],
+    [
+      'is losing a pod to somebody else',
+      (w) => {
+        w.cluster.workloads.set(web.uid, { ...web, replicas: 2, rollout: aRollout(2) });
+        w.cluster.pods.set(WEB_2.uid, { ...WEB_2, terminating: true });
+      },
+      'ReplicaSet web has 1 of 2 pods available',
+    ],
+  ])('lets no pod go of an owner that %s, and goes on when that is over', async (_, change, outcome) => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b')]);
+    change(w);
+    expect(outcomes(await stepOnce(w))[0]).toContain(outcome);
+    expect(w.calls.filter((call) => /^(evict|dry-run) /.test(call))).toEqual([]);
+    w.cluster.pods.set(WEB_2.uid, WEB_2);
+    w.cluster.workloads.set(web.uid, web);
+    w.clock.advance(11);
+    expect(phases(await run(w))).toEqual(['Landed']);
+  });
+
+  it('leaves an owner alone whose last replacement failed', async () => {
+    const w = aWorld();
+    w.cluster.delays.ready = Number.POSITIVE_INFINITY;
+    const filler = Array.from({ length: 4 }, (_, index) => aPod(aWorkload(`o${index}`), `o${index}`, 'a'));
+    put(w, [aMove(WEB_1, 'b'), ...filler.map((pod) => aMove(pod, 'c')), aMove(WEB_2, 'd')]);
+    const plan = await run(w, execution(1));
+    expect(phases(plan)).toEqual(['Failed', 'Skipped', 'Skipped', 'Skipped', 'Skipped', 'Skipped']);
+    expect(outcomes(plan).at(-1)).toContain('refused 5 times: ReplicaSet web has 1 of 2 pods available');
+    expect(w.cluster.accepted).toEqual(['uid-web-1']);
+  });
+
+  it('moves no pod of an owner that a plan of another policy has in flight', async () => {
+    const w = aWorld();
+    w.cluster.delays.ready = 60;
+    const other = aPolicy('other');
+    const left = aPlan(other, [aMove(WEB_2, 'c')]);
+    w.plans.put(left);
+    const stored = { policy: other, invalid: [] };
+    await step(w.plans.of(left.metadata.name), execution(2, { stored }), w.ports, forever);
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'b')]);
+    expect(phases(await stepOnce(w))).toEqual(['Planned', 'Evicting']);
+    expect(w.cluster.accepted).toEqual(['uid-web-2', 'uid-api-1']);
+  });
+
+  it('begins nothing while there are no metrics, and stops the plan when the last ones are too old', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c')]);
+    await stepOnce(w, execution(1));
+    w.cluster.metered = false;
+    w.clock.advance(30);
+    const waiting = await run(w, execution(1), 20).catch(() => w.plans.of(PLAN));
+    expect(phases(waiting)).toEqual(['Landed', 'Planned']);
+    const plan = await run(w, execution(1));
+    expect(phases(plan)).toEqual(['Landed', 'Aborted']);
+    expect(plan.status).toMatchObject({ phase: 'Aborted', stopped: 'MetricsUnavailable' });
+    expect(plan.status?.message).toMatch(
+      /^metrics went stale: no node has had a sample for \d+ s, load.maxAge is 90 s$/,
+    );
+    expect(w.cluster.accepted).toEqual(['uid-web-1']);
+  });
+
+  it('goes on without metrics for a policy that reads none', async () => {
+    const w = aWorld();
+    w.cluster.metered = false;
+    put(w, [aMove(WEB_1, 'b')]);
+    const options = resolveOptions(aPolicy('even', { load: { source: 'Requests' } }).spec);
+    expect(phases(await run(w, execution(1, { options })))).toEqual(['Landed']);
   });
 
   it('skips a move to a node that is being deleted', async () => {

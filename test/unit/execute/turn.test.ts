@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { MovePhase, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { entries } from '../../../src/execute/journal.ts';
-import { turnsOf } from '../../../src/execute/turn.ts';
+import { type Elsewhere, NOTHING_ELSEWHERE, turnsOf } from '../../../src/execute/turn.ts';
+import { formatInstant } from '../../../src/model/instant.ts';
+import { epochSeconds } from '../../../src/model/units.ts';
 import { NOON } from '../../support/fake-clock.ts';
 import { aMove, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
 
@@ -19,7 +21,7 @@ function turns(moves: readonly (readonly [PlannedMove, MovePhase])[], maxConcurr
     moves.map(([planned]) => planned),
     { moves: moves.map(([{ pod }, phase]) => ({ podUID: pod.uid, phase, attempt: 0 })) },
   );
-  const { ready, hopeless } = turnsOf(entries(plan), maxConcurrent, NOON);
+  const { ready, hopeless } = turnsOf(entries(plan), NOTHING_ELSEWHERE, maxConcurrent, NOON);
   return { ready: ready.map(({ index }) => index), hopeless: hopeless.map(({ entry, why }) => [entry.index, why]) };
 }
 
@@ -52,5 +54,32 @@ describe('turnsOf', () => {
       [move('q', 'b'), 'Planned'],
     ] as const;
     expect(turns(two).ready).toEqual([0]);
+  });
+
+  it('counts what other plans have in flight: their owners and targets, and those of the same policy against its limit', () => {
+    const busy = entries(
+      aPlan(aPolicy('gone'), [move('p', 'b')], { moves: [{ podUID: 'uid-p', phase: 'Verifying', attempt: 0 }] }),
+    );
+    const [p, q, r] = [move('p', 'c'), move('q', 'b'), move('r', 'd')];
+    const journal = entries(aPlan(aPolicy('even'), [p, q, r]));
+    const ready = (elsewhere: Elsewhere, limit: number) =>
+      turnsOf(journal, elsewhere, limit, NOON).ready.map(({ index }) => index);
+    expect(ready(NOTHING_ELSEWHERE, 1)).toEqual([0]);
+    expect(ready({ ofPolicy: [], ofOthers: busy }, 1)).toEqual([2]);
+    expect(ready({ ofPolicy: busy, ofOthers: [] }, 1)).toEqual([]);
+    expect(ready({ ofPolicy: busy, ofOthers: [] }, 2)).toEqual([2]);
+  });
+
+  it('waits out a rest, but none that no clock of ours can have given', () => {
+    const rested = (span: number) => {
+      const notBefore = formatInstant(epochSeconds(NOON + span));
+      const run = { podUID: 'uid-p', phase: 'Planned', attempt: 1, notBefore } as const;
+      return turnsOf(entries(aPlan(aPolicy('even'), [move('p', 'b')], { moves: [run] })), NOTHING_ELSEWHERE, 1, NOON)
+        .ready;
+    };
+    expect(rested(600)).toEqual([]);
+    expect(rested(0)).toHaveLength(1);
+    // Written before our clock was set back by an hour.
+    expect(rested(3_610)).toHaveLength(1);
   });
 });

@@ -190,10 +190,27 @@ describe('policyStatus', () => {
     const aborted: RebalancePlan = aPlan(aPolicy('even'), [], {
       phase: 'Aborted',
       message: '1 of 4 moves failed',
+      stopped: 'TooManyFailures',
       moves: journal,
     });
     expect(conditions(statusOf({ plans: [aborted] }))['Degraded']).toBe('True TooManyFailures');
     expect(conditions(statusOf({ plans: [aborted], ...ran(level) }))['Degraded']).toBe('False AsExpected');
+  });
+
+  it.each([
+    ['TooManyFailures', 'True TooManyFailures'],
+    ['ClusterUnhealthy', 'True ClusterUnhealthy'],
+    ['MetricsUnavailable', 'True MetricsUnavailable'],
+    ['MetricsIncomplete', 'True MetricsIncomplete'],
+    ['PolicyChanged', 'False AsExpected'],
+    ['BudgetExhausted', 'False AsExpected'],
+  ])('says which rule stopped the newest plan, and warns when it was trouble: %s', (stopped, degraded) => {
+    const aborted = aPlan(aPolicy('even'), [], { phase: 'Aborted', message: 'because', stopped });
+    const status = statusOf({ plans: [aborted] });
+    expect(conditions(status)).toMatchObject({ Executing: `False ${stopped}`, Degraded: degraded });
+    expect(status.conditions?.find(({ type }) => type === 'Executing')?.message).toBe(
+      'plan even-0123456789 was stopped: because',
+    );
   });
 
   it('says how far a plan is while it is carried out', () => {

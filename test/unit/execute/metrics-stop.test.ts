@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { metricsVerdict } from '../../../src/execute/metrics-stop.ts';
+import { formatInstant } from '../../../src/model/instant.ts';
+import type { UsageSample } from '../../../src/model/snapshot.ts';
+import { bytes, epochSeconds, milliCpu, seconds } from '../../../src/model/units.ts';
+import { resolveOptions } from '../../../src/plan/options.ts';
+import type { NodeUsage } from '../../../src/ports.ts';
+import { NOON } from '../../support/fake-clock.ts';
+import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+
+const NODES = ['a', 'b', 'c', 'd'].map((name) => aNode(name));
+const options = resolveOptions(aPolicy('even', { load: { maxAge: '60s', minCoverage: '0.5' } }).spec);
+const fresh: UsageSample = {
+  cpu: milliCpu(100),
+  memory: bytes(1),
+  timestamp: epochSeconds(NOON - 5),
+  window: seconds(15),
+};
+const stale: UsageSample = { ...fresh, timestamp: epochSeconds(NOON - 61) };
+
+/** Made a minute before noon; its last move begun `begunAgo` seconds before noon. */
+function planBegun(begunAgo: number) {
+  const pod = aPod(aWorkload('web'), 'web-1', 'a');
+  const startedAt = formatInstant(epochSeconds(NOON - begunAgo));
+  return aPlan(aPolicy('even'), [aMove(pod, 'b')], {
+    moves: [{ podUID: pod.uid, phase: 'Landed', attempt: 0, startedAt }],
+  });
+}
+
+function usageOf(...samples: readonly UsageSample[]): NodeUsage {
+  const entries = samples.map((sample, index) => [NODES[index]?.name ?? '', sample] as const);
+  return { nodes: new Map(entries), serverTime: NOON };
+}
+
+const verdictOn = (usage: NodeUsage | undefined, nodes = NODES, begunAgo = 30) =>
+  metricsVerdict(planBegun(begunAgo), options, nodes, usage, NOON);
+
+describe('metricsVerdict', () => {
+  it('lets a plan go on while enough samples count', () => {
+    expect(verdictOn(usageOf(fresh, fresh, stale, stale))).toEqual({ kind: 'Fresh' });
+  });
+
+  it.each<[string, Partial<UsageSample>]>([
+    ['stale', { timestamp: stale.timestamp }],
+    ['not a number', { cpu: milliCpu(Number.NaN) }],
+    ['negative', { memory: bytes(-1) }],
+    ['from the future', { timestamp: epochSeconds(NOON + 3_600) }],
+  ])('stops a plan whose samples are %s', (_, changes) => {
+    const bad = { ...fresh, ...changes };
+    expect(verdictOn(usageOf(fresh, bad, bad, bad))).toEqual({
+      kind: 'Stale',
+      stop: {
+        reason: 'MetricsIncomplete',
+        message: 'metrics went stale: 1 of 4 samples of nodes count by now (25.00 %), load.minCoverage is 50.00 %',
+      },
+    });
+  });
+
+  it('takes a node without a sample for an idle one, and does not judge nodes that take no part', () => {
+    expect(verdictOn(usageOf(fresh))).toEqual({ kind: 'Fresh' });
+    const nodes = [aNode('a'), aNode('b', { ready: false }), aNode('c', { unschedulable: true }), aNode('d')];
+    expect(verdictOn(usageOf(fresh, stale, stale, fresh), nodes)).toEqual({ kind: 'Fresh' });
+  });
+
+  it('is patient without any sample until those that the last move began with are too old', () => {
+    expect(verdictOn(undefined, NODES, 30)).toEqual({ kind: 'Unknown' });
+    expect(verdictOn(usageOf(), NODES, 30)).toEqual({ kind: 'Unknown' });
+    expect(verdictOn(undefined, NODES, 61)).toMatchObject({ kind: 'Unknown' });
+    const late = metricsVerdict(planBegun(200), options, NODES, undefined, epochSeconds(NOON + 1));
+    expect(late).toMatchObject({ kind: 'Stale', stop: { reason: 'MetricsUnavailable' } });
+  });
+
+  it('asks nothing of a policy that plans by requests', () => {
+    const byRequests = resolveOptions(aPolicy('even', { load: { source: 'Requests' } }).spec);
+    expect(metricsVerdict(planBegun(500), byRequests, NODES, undefined, epochSeconds(NOON + 999))).toEqual({
+      kind: 'Fresh',
+    });
+  });
+});
