@@ -113,7 +113,10 @@ async function sweepHints(plans: readonly RebalancePlan[], ports: LoopPorts, sig
   }
 }
 
-/** Plans whose policy was deleted are brought to their end; nothing new begins. Resolves to the time until the next look. */
+/**
+ * Plans whose policy was deleted are brought to their end, with nothing new begun, and then deleted too. Plans of policies
+ * from files (no uid) are left to who put them there. Resolves to the time until the next look.
+ */
 async function finishOrphans(
   policies: readonly StoredPolicy[],
   plans: readonly RebalancePlan[],
@@ -122,16 +125,21 @@ async function finishOrphans(
 ): Promise<number> {
   let wait: number = IDLE_WAIT;
   const alive = new Set(policies.map(({ policy }) => policy.metadata.uid));
-  for (const plan of plans) {
-    if (plan.status?.phase === 'Executing' && !alive.has(plan.spec.policy.uid)) {
-      const work = async (): Promise<Seconds> => {
-        await step(plan, { stored: undefined, options: undefined, maxConcurrent: 0, stop: undefined }, ports, signal);
-        return BUSY_WAIT;
-      };
-      wait = Math.min(wait, await guarded(work, `plan ${plan.metadata.name} failed`, ports, signal));
-    }
+  const orphans = plans.filter(({ spec }) => spec.policy.uid !== '' && !alive.has(spec.policy.uid));
+  for (const plan of orphans) {
+    const work = () => finishOrphan(plan, ports, signal);
+    wait = Math.min(wait, await guarded(work, `plan ${plan.metadata.name} failed`, ports, signal));
   }
   return wait;
+}
+
+async function finishOrphan(plan: RebalancePlan, ports: LoopPorts, signal: AbortSignal): Promise<Seconds> {
+  if (plan.status?.phase !== 'Executing') {
+    await ports.plans.remove(plan.metadata.name, signal);
+    return IDLE_WAIT;
+  }
+  await step(plan, { stored: undefined, options: undefined, maxConcurrent: 0, stop: undefined }, ports, signal);
+  return BUSY_WAIT;
 }
 
 /** Wakes the loop early. */

@@ -150,14 +150,14 @@ async function reportExhausted(
 }
 
 async function create(
-  { stored: { policy }, plans }: RunContext,
+  { stored: { policy }, allPlans }: RunContext,
   plan: Plan,
   pods: readonly PodInfo[],
   phase: PlanPhase,
   ports: RunPorts,
   signal: AbortSignal,
 ): Promise<RebalancePlan> {
-  const taken = new Set(plans.map(({ metadata }) => metadata.name));
+  const taken = new Set(allPlans.map(({ metadata }) => metadata.name));
   let attempt = 1;
   while (taken.has(planName(policy.metadata.name, plan.hash, attempt))) {
     attempt += 1;

@@ -36,7 +36,7 @@ export function toRebalancePlan(
   return {
     apiVersion: API_VERSION,
     kind: 'RebalancePlan',
-    metadata: { name: planName(name, plan.hash, attempt), ...ownership(policy) },
+    metadata: { name: planName(name, plan.hash, attempt), ...belonging(policy) },
     spec: {
       policy: { name, uid, generation },
       strategy: plan.strategy,
@@ -59,15 +59,14 @@ export function planName(policy: string, hash: string, attempt: number): string 
   return `${policy.slice(0, 230)}-${hash.slice(0, 10)}${attempt > 1 ? `-${attempt}` : ''}`;
 }
 
-function ownership({ metadata }: RebalancePolicy): Partial<RebalancePlan['metadata']> {
-  if (metadata.uid === undefined) {
-    return {};
-  }
-  const reference = { apiVersion: API_VERSION, kind: 'RebalancePolicy', name: metadata.name, uid: metadata.uid };
-  return {
-    labels: { [POLICY_LABEL]: metadata.name.slice(0, 63).replace(/[^a-z0-9]+$/, '') },
-    ownerReferences: [{ ...reference, controller: true, blockOwnerDeletion: false }],
-  };
+/**
+ * The policy as a label, and not as an owner: the garbage collector would delete a plan with its policy while moves are in
+ * flight, and the journal with it. The operator deletes plans without a policy, once their moves have ended.
+ */
+function belonging({ metadata }: RebalancePolicy): Partial<RebalancePlan['metadata']> {
+  return metadata.uid === undefined
+    ? {}
+    : { labels: { [POLICY_LABEL]: metadata.name.slice(0, 63).replace(/[^a-z0-9]+$/, '') } };
 }
 
 function labelsHashes({ moves }: Plan, pods: readonly PodInfo[]): ReadonlyMap<string, string> {

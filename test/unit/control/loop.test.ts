@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConditionType } from '../../../src/api/v1alpha1/conditions.ts';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { runLoop } from '../../../src/control/loop.ts';
+import { podsInFlight } from '../../../src/execute/journal.ts';
 import { NOON } from '../../support/fake-clock.ts';
 import { placements } from '../../support/fake-cluster.ts';
 import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
@@ -200,10 +201,49 @@ describe('runLoop', () => {
     const w = tilted();
     w.cluster.delays.ready = 60;
     w.policies.apply('even', AUTOMATIC);
+    let ended: RebalancePlan | undefined;
+    w.tap = (when, call, [name]) => {
+      ended = when === 'before' && call === 'plans.remove' ? w.plans.of(String(name)) : ended;
+    };
     await play(w, 300, { 25: () => w.policies.remove('even') });
-    expect(plansOf(w).map(({ status }) => status?.phase)).toEqual(['Completed']);
+    expect(ended?.status).toMatchObject({ phase: 'Completed', summary: { total: 2, done: 2, landed: 2 } });
+    expect(plansOf(w)).toEqual([]);
     expect(w.cluster.accepted).toHaveLength(2);
     expect([...w.cluster.hints.keys()]).toEqual([]);
+  });
+
+  it('deletes plans that wait for nobody any more, and leaves those that a person made from a file', async () => {
+    const w = tilted();
+    w.policies.apply('even', {});
+    await play(w, 60);
+    const [proposed] = plansOf(w);
+    const fromFile = aPlan(aPolicy('file'), [], { phase: 'Proposed' });
+    w.plans.put({ ...fromFile, spec: { ...fromFile.spec, policy: { name: 'file', uid: '', generation: 0 } } });
+    w.policies.remove('even');
+    await play(w, 60);
+    expect(proposed?.status?.phase).toBe('Proposed');
+    expect(plansOf(w).map(({ spec }) => spec.policy.name)).toEqual(['file']);
+  });
+
+  it('begins again beside what a deleted policy of the same name left in flight, within the same limits', async () => {
+    const w = tilted();
+    w.cluster.delays.ready = 60;
+    const one = { ...AUTOMATIC, budgets: [{ maxConcurrent: 1 }] };
+    w.policies.apply('even', one);
+    const inFlight: number[] = [];
+    w.tap = (when, call, [, options]) => {
+      if (when === 'before' && call === 'evictor.evict' && !(options as { dryRun: boolean }).dryRun) {
+        inFlight.push(podsInFlight(plansOf(w)).size);
+      }
+    };
+    const again = () => {
+      w.policies.apply('even', one);
+      const made = w.policies.stored.get('even') ?? aPolicy('even');
+      w.policies.stored.set('even', { ...made, metadata: { ...made.metadata, uid: 'uid-anew' } });
+    };
+    await play(w, 400, { 25: () => w.policies.remove('even'), 26: again });
+    expect(new Set(inFlight)).toEqual(new Set([1]));
+    expect(w.cluster.accepted.length).toBeGreaterThan(1);
   });
 
   it('says of a bad policy what is wrong with it, and goes on with the others', async () => {

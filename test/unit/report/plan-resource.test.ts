@@ -57,20 +57,10 @@ describe('toRebalancePlan', () => {
     expect(resource.status?.imbalance?.planned?.cpu?.range).toBe('0');
   });
 
-  it('is named after policy and hash, and belongs to the policy', () => {
+  it('is named after policy and hash, and is labelled with the policy, which must not take it along when it is deleted', () => {
     expect(resource.metadata).toEqual({
       name: `even-${plan.hash.slice(0, 10)}`,
       labels: { 'evenkeel.dev/policy': 'even' },
-      ownerReferences: [
-        {
-          apiVersion: 'evenkeel.dev/v1alpha1',
-          kind: 'RebalancePolicy',
-          name: 'even',
-          uid: 'uid-even',
-          controller: true,
-          blockOwnerDeletion: false,
-        },
-      ],
     });
   });
 
