@@ -81,7 +81,7 @@ async function lead(
     },
   };
   const { telemetry, runFailed } = metrics;
-  const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, clock: systemClock, log };
+  const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, log };
   const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
     await cache.ready;
     await Promise.all([runLoop({ ...ports, leaderEpoch }, settings, own), keepGates(ports, own)]);

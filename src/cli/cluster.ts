@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { isApiError } from '../adapters/kubernetes/api-error.ts';
 import { applyResource } from '../adapters/kubernetes/apply.ts';
-import { ApiClient } from '../adapters/kubernetes/client.ts';
+import { ApiClient, type RequestLimits } from '../adapters/kubernetes/client.ts';
 import { type CacheListener, type ClusterCache, createClusterCache } from '../adapters/kubernetes/cluster-cache.ts';
 import { createClusterReader } from '../adapters/kubernetes/cluster-reader.ts';
 import { connect as openConnection } from '../adapters/kubernetes/connect.ts';
@@ -12,11 +12,22 @@ import { createPlanStore } from '../adapters/kubernetes/plan-store.ts';
 import { createPolicyStore, suspendPolicy } from '../adapters/kubernetes/policy-store.ts';
 import { listRawSnapshot } from '../adapters/kubernetes/raw-snapshot.ts';
 import { createSteering } from '../adapters/kubernetes/steering.ts';
+import { createServerClock } from '../adapters/server-clock.ts';
 import { trimObject } from '../adapters/snapshot-file/trim.ts';
 import { EMPTY_METRICS, formatSnapshotHeader, formatSnapshotItem } from '../adapters/snapshot-file/write-snapshot.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import type { JsonObject } from '../observe/json.ts';
-import type { ClusterReader, EventSink, Evictor, Fence, Gates, PlanStore, PolicyStore, Steering } from '../ports.ts';
+import type {
+  Clock,
+  ClusterReader,
+  EventSink,
+  Evictor,
+  Fence,
+  Gates,
+  PlanStore,
+  PolicyStore,
+  Steering,
+} from '../ports.ts';
 import { VERSION } from '../version.ts';
 import { Failure } from './failure.ts';
 
@@ -38,6 +49,8 @@ export interface ClusterHooks {
 /** Every port, on one cluster. */
 export interface Cluster {
   readonly url: string;
+  /** Goes by the API server's clock from its first answer on. */
+  readonly clock: Clock;
   /** Lists everything for each snapshot: for a single one. */
   readonly reader: ClusterReader;
   /** Empty caches, for many snapshots. */
@@ -60,20 +73,30 @@ export interface Cluster {
 /** Attempts at a read before it fails: people wait less patiently than the operator. */
 const ATTEMPTS = 3;
 
+/**
+ * What one process asks of an API server at most: several times what plans at full speed need, and well below what API
+ * priority and fairness leaves to one client among others.
+ */
+const LIMITS: RequestLimits = { reads: { perSecond: 50, burst: 100 }, changes: { perSecond: 20, burst: 40 } };
+
 /** Connects to the cluster of a kubeconfig, or to the one that this process runs in. Throws ConnectError. */
 export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Promise<Cluster> {
   const connection = await openConnection({ ...flags, env: process.env });
+  const clock = createServerClock(systemClock);
   const client = new ApiClient(connection, {
     userAgent: `evenkeel/${VERSION}`,
     attempts: ATTEMPTS,
-    clock: systemClock,
+    clock,
+    onServerTime: clock.heard,
     random: Math.random,
+    limits: LIMITS,
     ...(hooks.onRequest === undefined ? {} : { onRequest: hooks.onRequest }),
     ...(hooks.fence === undefined ? {} : { fence: hooks.fence }),
   });
   const warn = hooks.warn ?? ((message: string) => void process.stderr.write(`warning: ${message}\n`));
   return {
     url: connection.server,
+    clock,
     reader: createClusterReader(client),
     cache: (listener) => createClusterCache(client, listener),
     evictor: createEvictor(client),

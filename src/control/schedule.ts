@@ -2,12 +2,15 @@ import { schedule as startCron, validateDetailed } from 'node-cron';
 import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import type { FieldProblem } from '../api/validate.ts';
 import { parseDuration } from '../model/duration.ts';
-import { after, type EpochSeconds, epochSeconds } from '../model/units.ts';
+import { after, type EpochSeconds, epochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { cronProblem } from '../plan/budgets/window.ts';
 import { DEFAULT_ZONE } from '../plan/options.ts';
 
 /** Time between runs when a policy names neither interval nor schedule. */
 export const DEFAULT_INTERVAL = '5m';
+
+/** How far the clocks of two leaders may be apart. */
+const CLOCK_TOLERANCE: Seconds = seconds(10);
 
 type Timing = Pick<RebalancePolicySpec, 'interval' | 'schedule' | 'timeZone'>;
 
@@ -84,23 +87,32 @@ export function scheduleOf(timing: Timing, wake: () => void): PolicySchedule {
 
 function intervalSchedule(interval: string): PolicySchedule {
   const span = parseDuration(interval);
+  // A run of the future was recorded by a clock that was ahead: by waiting for it nothing might run for days.
   const nextRun = (lastRun: EpochSeconds | undefined, now: EpochSeconds): EpochSeconds =>
-    lastRun === undefined ? now : epochSeconds(Math.max(now, after(lastRun, span)));
+    lastRun === undefined || lastRun > after(now, CLOCK_TOLERANCE)
+      ? now
+      : epochSeconds(Math.max(now, after(lastRun, span)));
   return { nextRun, due: (lastRun, now) => nextRun(lastRun, now) <= now, stop: () => undefined };
 }
 
 function cronSchedule(expression: string, timezone: string, wake: () => void): PolicySchedule {
+  // It fires by this machine's clock, and runs are recorded by the API server's: the two are never compared.
+  let isNew = false;
   let fired: EpochSeconds | undefined;
   const task = startCron(
     expression,
-    ({ date }) => {
-      fired = epochSeconds(date.getTime() / 1000);
+    () => {
+      isNew = true;
       wake();
     },
     { timezone, suppressMissedWarning: true },
   );
   return {
-    due: (lastRun) => fired !== undefined && (lastRun === undefined || lastRun < fired),
+    due(lastRun, now) {
+      fired = isNew ? epochSeconds(Math.floor(now)) : fired;
+      isNew = false;
+      return fired !== undefined && (lastRun === undefined || lastRun < fired);
+    },
     nextRun: (_, now) => epochSeconds((task.getNextRun()?.getTime() ?? now * 1000) / 1000),
     stop: () => void task.destroy(),
   };

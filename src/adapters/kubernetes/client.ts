@@ -7,8 +7,10 @@ import { behindFence } from './behind-fence.ts';
 import { readBytes } from './body.ts';
 import type { Connection, TlsMaterial } from './connection.ts';
 import { DeadlineExceeded, withDeadline } from './deadline.ts';
+import { createRequestValve, type RequestValve } from './request-valve.ts';
 import { pathOf, type ResourceRef } from './resource.ts';
 import { type BackOff, retryRead } from './retry.ts';
+import type { RateLimit } from './token-bucket.ts';
 import { createTransport, type Transport } from './transport.ts';
 import { isUnsent, unreachable } from './unreachable.ts';
 
@@ -54,6 +56,16 @@ export interface ClientOptions extends BackOff {
   readonly onRequest?: (verb: Verb, code: string) => void;
   /** Asked before each request that changes something goes out; what it throws is what the request rejects with. */
   readonly fence?: Fence;
+  /** Hears the server's clock, whole seconds, in every answer that says it. */
+  readonly onServerTime?: (time: EpochSeconds) => void;
+  /** Keeps an overloaded or absent server from being run against; without, nothing is held back. */
+  readonly limits?: RequestLimits;
+}
+
+/** How many calls a client sends; watches are not counted, since they back off by themselves. */
+export interface RequestLimits {
+  readonly reads: RateLimit;
+  readonly changes: RateLimit;
 }
 
 const DEFAULT_DEADLINE = seconds(10);
@@ -66,11 +78,13 @@ export class ApiClient {
   readonly connection: Connection;
   readonly options: ClientOptions;
   readonly #transport: Transport;
+  readonly #valve: RequestValve | undefined;
 
   constructor(connection: Connection, options: ClientOptions) {
     this.connection = connection;
     this.options = options;
     this.#transport = createTransport(connection.proxy);
+    this.#valve = options.limits === undefined ? undefined : createRequestValve(options.limits, options);
   }
 
   /** Reads; repeats what fails for a reason that may pass. Rejects with ApiError, or with the signal's reason. */
@@ -95,6 +109,22 @@ export class ApiClient {
     signal: AbortSignal,
     consume: (answer: OpenAnswer) => Promise<Value>,
   ): Promise<Value> {
+    const call = () => this.#authorized(request, signal, consume);
+    return await (this.#valve === undefined || request.verb === 'watch'
+      ? call()
+      : this.#valve.pass(request.target.group, CHANGING.has(request.verb), signal, call));
+  }
+
+  /** Ends all connections. */
+  async close(): Promise<void> {
+    await this.#transport.close();
+  }
+
+  async #authorized<Value>(
+    request: ApiRequest,
+    signal: AbortSignal,
+    consume: (answer: OpenAnswer) => Promise<Value>,
+  ): Promise<Value> {
     try {
       return await this.#exchange(request, signal, consume);
     } catch (error) {
@@ -104,11 +134,6 @@ export class ApiClient {
       this.connection.refresh();
       return await this.#exchange(request, signal, consume);
     }
-  }
-
-  /** Ends all connections. */
-  async close(): Promise<void> {
-    await this.#transport.close();
   }
 
   async #exchange<Value>(
@@ -172,7 +197,11 @@ export class ApiClient {
   #serverTime({ headers }: Dispatcher.ResponseData): EpochSeconds {
     const { date } = headers;
     const instant = typeof date === 'string' ? Date.parse(date) / 1000 : Number.NaN;
-    return Number.isNaN(instant) ? this.options.clock.now() : epochSeconds(instant);
+    if (Number.isNaN(instant)) {
+      return this.options.clock.now();
+    }
+    this.options.onServerTime?.(epochSeconds(instant));
+    return epochSeconds(instant);
   }
 
   #explain(request: ApiRequest, deadline: Seconds, error: unknown): unknown {

@@ -81,6 +81,11 @@ describe('a schedule by interval', () => {
     expect(schedule.nextRun(NOON, later(1_000))).toBe(later(1_000));
   });
 
+  it('is due when the last run lies in the future: the clock was set back', () => {
+    expect(schedule.due(later(7_200), NOON)).toBe(true);
+    expect(schedule.due(later(5), NOON)).toBe(false);
+  });
+
   it('runs every five minutes when nothing is said', () => {
     expect(scheduleOf({}, () => undefined).nextRun(NOON, NOON)).toBe(later(300));
   });
@@ -107,5 +112,14 @@ describe('a schedule by cron expression', () => {
     schedule.stop();
     await vi.advanceTimersByTimeAsync(2 * 86_400_000);
     expect(woken).toBe(1);
+  });
+
+  it('is due once also when runs are recorded by a clock that is an hour behind the one by which it fires', async () => {
+    vi.useFakeTimers({ now: NOON * 1000 });
+    const schedule = scheduleOf({ schedule: '30 13 * * *', timeZone: 'Europe/Rome' }, () => undefined);
+    await vi.advanceTimersByTimeAsync(1_800_500);
+    expect(schedule.due(later(-10_000), later(-1_800))).toBe(true);
+    expect(schedule.due(later(-1_800), later(-1_799))).toBe(false);
+    schedule.stop();
   });
 });
