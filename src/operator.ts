@@ -153,6 +153,7 @@ function serveHttp(operator: Operator, election: Election | undefined): Promise<
     unreadiness: () => unreadiness(operator, election),
     onRequest: metrics.apiRequest,
     warn: (message) => log.warn(message),
+    renewed: (certificate) => log.info({ certificate }, 'certificate of /metrics renewed'),
   });
 }
 

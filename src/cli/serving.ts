@@ -39,6 +39,8 @@ export interface ServingHooks {
   unreadiness(): string | undefined;
   onRequest(verb: string, code: string): void;
   warn(message: string): void;
+  /** /metrics is served with another certificate from now on; its SHA-256. */
+  renewed(certificate: string): void;
 }
 
 /** Both servers. */
@@ -106,7 +108,10 @@ async function serveMetrics(
     const guard = createAccessGuard({ reviews, path: METRICS_PATH, monotonic: systemClock.monotonic, report });
     const server = await listenOn(address, { endpoints: metricsEndpoints(hooks.metrics, guard), report, keyPair });
     const unwatch = watchCertificate(source, keyPair, CERTIFICATE_PERIOD, {
-      changed: (other) => server.present(other),
+      changed(other) {
+        server.present(other);
+        hooks.renewed(fingerprintOf(other));
+      },
       failed: report,
     });
     return { metricsPort: server.port, certificate: fingerprintOf(keyPair), close: () => end(server, client, unwatch) };

@@ -5,7 +5,7 @@ import { type AuditEvent, acceptedEvictions, evictions, writes } from '../contro
 import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
-import { install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
+import { accountLikeTheOperators, install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
 import { getPlans, policyObject } from '../support/resources.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -32,25 +32,6 @@ afterAll(async () => {
   await Promise.all([...replicas.values()].map((replica) => replica.end('SIGKILL')));
   await cp?.stop();
 });
-
-/** A ServiceAccount with the roles of deploy/. */
-function accountLikeTheOperators(name: string): readonly object[] {
-  const apiGroup = 'rbac.authorization.k8s.io';
-  const subjects = [{ kind: 'ServiceAccount', name, namespace: 'evenkeel-system' }];
-  const bind = (kind: 'Role' | 'ClusterRole', role: string) => ({
-    apiVersion: `${apiGroup}/v1`,
-    kind: `${kind}Binding`,
-    metadata: { name: `${name}-${role}`, namespace: kind === 'Role' ? 'evenkeel-system' : undefined },
-    roleRef: { apiGroup, kind, name: role },
-    subjects,
-  });
-  return [
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'evenkeel-system' } },
-    bind('ClusterRole', 'evenkeel-read'),
-    bind('ClusterRole', 'evenkeel-evict'),
-    bind('Role', 'evenkeel-lease'),
-  ];
-}
 
 async function start(account: Account, args: readonly string[] = []): Promise<OperatorProcess> {
   const replica = await startOperator(cp, { account, args });
@@ -136,6 +117,7 @@ describe('one plan under five leaders', () => {
     const times = await failOver('replica-b', killed);
     record('kill -9, --lease-duration 4s', times);
     expect(times.lease).toBeGreaterThan(3);
+    expect(times.intent).toBeLessThanOrEqual(6);
   });
 
   it('is left alone by a leader that was paused for longer than its lease, and ends with an error', async () => {
@@ -171,6 +153,7 @@ describe('one plan under five leaders', () => {
     const times = await failOver('replica-e', killed);
     record('kill -9, default lease', times);
     expect(times.lease).toBeGreaterThan(12);
+    expect(times.intent).toBeLessThanOrEqual(20);
   });
 
   it('is finished, has every leader in its journal, and evicted no pod twice', { timeout: 300_000 }, async () => {

@@ -1,14 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import type { ControlPlane } from '../control-plane/start.ts';
 
 /** The bundle that `npm run build` writes. */
 export const BUNDLE: string = join(import.meta.dirname, '..', '..', 'dist', 'evenkeel.js');
 /** The folder with the kustomize overlays. */
 export const OVERLAYS: string = join(import.meta.dirname, '..', '..', 'deploy', 'overlays');
+const JUMPING_CLOCK = join(import.meta.dirname, 'jumping-clock.ts');
 /** The operator's account in deploy/. */
 export const OPERATOR_USER = 'system:serviceaccount:evenkeel-system:evenkeel';
 
@@ -32,8 +34,35 @@ export interface OperatorOptions {
   /** ServiceAccount in evenkeel-system; default that of deploy/. */
   readonly account?: string;
   readonly args?: readonly string[];
+  /** A file to which `jump` writes; its wall clock can then be set. */
+  readonly clockFile?: string;
   /** Path of the kubeconfig to use instead of one made for the account. */
   readonly kubeconfig?: string;
+}
+
+/** Sets the wall clock of an operator that was started with `clockFile` to so many seconds beside the true time. */
+export function jump(operator: OperatorProcess, clockFile: string, offset: number): void {
+  writeFileSync(clockFile, String(offset));
+  operator.signal('SIGUSR2');
+}
+
+/** A ServiceAccount in evenkeel-system with the roles of deploy/, so that the audit log tells several operators apart. */
+export function accountLikeTheOperators(name: string): readonly object[] {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const subjects = [{ kind: 'ServiceAccount', name, namespace: 'evenkeel-system' }];
+  const bind = (kind: 'Role' | 'ClusterRole', role: string) => ({
+    apiVersion: `${apiGroup}/v1`,
+    kind: `${kind}Binding`,
+    metadata: { name: `${name}-${role}`, namespace: kind === 'Role' ? 'evenkeel-system' : undefined },
+    roleRef: { apiGroup, kind, name: role },
+    subjects,
+  });
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'evenkeel-system' } },
+    bind('ClusterRole', 'evenkeel-read'),
+    bind('ClusterRole', 'evenkeel-evict'),
+    bind('Role', 'evenkeel-lease'),
+  ];
 }
 
 /** Installs an overlay of deploy/ as the administrator. The operator's own Deployment is scaled to nothing: it runs as a process here. */
@@ -54,7 +83,10 @@ export async function install(cp: ControlPlane, overlay: 'default' | 'dry-run' |
 let started = 0;
 
 /** Starts the bundled operator as the ServiceAccount of deploy/, with exactly its rights, or as another account. */
-export async function startOperator(cp: ControlPlane, options: OperatorOptions = {}): Promise<OperatorProcess> {
+export async function startOperator(
+  cp: Pick<ControlPlane, 'dir' | 'kubeconfigFor'>,
+  options: OperatorOptions = {},
+): Promise<OperatorProcess> {
   const account = { namespace: 'evenkeel-system', name: options.account ?? 'evenkeel' };
   const kubeconfig = options.kubeconfig ?? (await cp.kubeconfigFor(account));
   started += 1;
@@ -62,7 +94,13 @@ export async function startOperator(cp: ControlPlane, options: OperatorOptions =
   const output = openSync(logFile, 'a');
   const addresses = ['--health-address', '127.0.0.1:0', '--metrics-address', '127.0.0.1:0'];
   const flags = ['--kubeconfig', kubeconfig, ...addresses, ...(options.args ?? [])];
-  const child = spawn(process.execPath, [BUNDLE, 'operator', ...flags], { stdio: ['ignore', output, output] });
+  const { clockFile } = options;
+  const preload = clockFile === undefined ? [] : ['--import', pathToFileURL(JUMPING_CLOCK).href];
+  const env = clockFile === undefined ? process.env : { ...process.env, EVENKEEL_TEST_CLOCK: clockFile };
+  const child = spawn(process.execPath, [...preload, BUNDLE, 'operator', ...flags], {
+    stdio: ['ignore', output, output],
+    env,
+  });
   closeSync(output);
   const killWithUs = (): void => void child.kill('SIGKILL');
   process.once('exit', killWithUs);

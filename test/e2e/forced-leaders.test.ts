@@ -1,0 +1,234 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import { type AuditEvent, acceptedEvictions, evictions, writes } from '../control-plane/audit.ts';
+import { listPods } from '../control-plane/cluster-state.ts';
+import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
+import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
+import { waitUntil } from '../control-plane/wait-until.ts';
+import {
+  accountLikeTheOperators,
+  install,
+  jump,
+  type OperatorProcess,
+  startOperator,
+} from '../support/operator-process.ts';
+import { createRandom } from '../support/random.ts';
+import { getPlans, policyObject } from '../support/resources.ts';
+
+const log = (line: string): void => void process.stderr.write(`${line}\n`);
+
+const HOUR = 3600;
+/** Leaders that are paused in turn: every other one with an intent stored and its eviction not sent, the others at any time. */
+const PAUSES = 4;
+
+/** An operator under an account of its own. */
+interface Replica {
+  readonly account: string;
+  readonly clockFile: string;
+  readonly process: OperatorProcess;
+}
+
+let cp: ControlPlane;
+const replicas: Replica[] = [];
+const figures: string[] = [];
+
+beforeAll(async () => {
+  cp = await startControlPlane({ metricsServer: false, log });
+  await install(cp, 'default');
+  await cp.apply(Array.from({ length: PAUSES + 3 }, (_, index) => accountLikeTheOperators(`forced-${index}`)).flat());
+  await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'tilted.yaml')), { log });
+});
+
+afterAll(async () => {
+  log(['forced leaders:', ...figures].join('\n  '));
+  await Promise.all(replicas.map((replica) => replica.process.end('SIGKILL')));
+  await cp?.stop();
+});
+
+async function start(leaseDuration: string): Promise<Replica> {
+  const account = `forced-${replicas.length}`;
+  const clockFile = join(cp.dir, `clock-${account}`);
+  const args = ['--lease-duration', leaseDuration, '--metrics-insecure'];
+  const replica = { account, clockFile, process: await startOperator(cp, { account, args, clockFile }) };
+  replicas.push(replica);
+  return replica;
+}
+
+const userOf = ({ account }: Replica): string => `system:serviceaccount:evenkeel-system:${account}`;
+const at = ({ at: instant }: AuditEvent): number => Date.parse(instant);
+
+async function writesOf(replica: Replica): Promise<readonly AuditEvent[]> {
+  return writes(await cp.audit(), userOf(replica));
+}
+
+async function evictionsOf(replica: Replica): Promise<readonly AuditEvent[]> {
+  return evictions(await cp.audit()).filter(({ user, dryRun }) => user === userOf(replica) && !dryRun);
+}
+
+async function untilEvicted(replica: Replica, count: number): Promise<void> {
+  await waitUntil(
+    `${replica.account} evicts ${count} pods`,
+    async () => {
+      const { length } = await evictionsOf(replica);
+      return length >= count ? undefined : `${length}; ${replica.process.log().slice(-1500)}`;
+    },
+    { timeoutMilliseconds: 60_000 },
+  );
+}
+
+/** Accepted changes of the Lease by this replica. */
+async function leaseWrites(replica: Replica): Promise<readonly AuditEvent[]> {
+  return (await writesOf(replica)).filter(({ resource, code }) => resource === 'leases' && code >= 200 && code < 300);
+}
+
+async function transitions(): Promise<number> {
+  const path = 'jsonpath={.spec.leaseTransitions}';
+  return Number(await cp.kubectl(['get', 'lease', '-n', 'evenkeel-system', 'evenkeel', '-o', path]));
+}
+
+function instantsOf(plan: RebalancePlan): readonly number[] {
+  const moves = plan.status?.moves ?? [];
+  const texts = moves.flatMap(({ startedAt, finishedAt }) => [startedAt ?? [], finishedAt ?? []].flat());
+  return [plan.spec.takenAt, ...texts].map((text) => Date.parse(text));
+}
+
+describe('a wall clock that jumps by hours', () => {
+  const begun = Date.now();
+
+  it('makes no second leader, and the leader neither stops nor hurries', async () => {
+    const leader = await start('4s');
+    await leader.process.logged('leading');
+    const waiting = await start('4s');
+    await waiting.process.logged('another replica leads');
+    await cp.apply([
+      policyObject('tilted', {
+        mode: 'Automatic',
+        interval: '10s',
+        load: { source: 'Requests' },
+        thresholds: { trigger: '0.05', consecutive: 1 },
+        budgets: [{ maxMoves: 100, maxConcurrent: 1, perOwner: '100%' }],
+        protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
+      }),
+    ]);
+    await untilEvicted(leader, 1);
+    const from = Date.now();
+    for (const [replica, offset] of [
+      [leader, 3 * HOUR],
+      [waiting, -3 * HOUR],
+      [leader, -5 * HOUR],
+      [waiting, 26 * HOUR],
+    ] as const) {
+      const { length } = await evictionsOf(replica);
+      jump(replica.process, replica.clockFile, offset);
+      await sleep(2_500);
+      const done = (await evictionsOf(replica)).length - length;
+      figures.push(
+        `clock of ${replica === leader ? 'the leader' : 'who waits'} by ${offset / HOUR} h: ${done} evictions`,
+      );
+    }
+    const renewals = (await leaseWrites(leader)).filter((event) => at(event) >= from);
+    // One in each retry period of 0.53 s.
+    expect(renewals.length).toBeGreaterThan((0.5 * (Date.now() - from)) / 533);
+    expect(renewals.length).toBeLessThan((1.3 * (Date.now() - from)) / 533);
+    expect(await writesOf(waiting)).toEqual([]);
+    expect(await transitions()).toBe(0);
+    expect((await evictionsOf(leader)).length).toBeGreaterThanOrEqual(2);
+    expect(leader.process.log()).toContain('"msg":"leading"');
+    expect(leader.process.log()).not.toContain('leadership lost');
+  });
+
+  it('puts off no fail-over, and leaves no trace in the journal', async () => {
+    const [leader, waiting] = replicas as [Replica, Replica];
+    const killed = Date.now();
+    await leader.process.end('SIGKILL');
+    await untilEvicted(waiting, 1);
+    const [lease] = await leaseWrites(waiting);
+    const took = (lease === undefined ? Number.POSITIVE_INFINITY : at(lease) - killed) / 1000;
+    figures.push(`taken over ${took.toFixed(2)} s after kill -9 by one whose clock is 26 h ahead`);
+    expect(took).toBeGreaterThan(3);
+    expect(took).toBeLessThan(6);
+    const instants = (await getPlans(cp)).flatMap(instantsOf);
+    expect(Math.min(...instants)).toBeGreaterThan(begun - 60_000);
+    expect(Math.max(...instants)).toBeLessThan(Date.now() + 5_000);
+  });
+});
+
+describe('a leader that is paused and comes back', () => {
+  it('evicts nothing after the next one has taken over, wherever it was paused', async () => {
+    await replicas.at(-1)?.process.end('SIGTERM');
+    let leader = await start('2s');
+    await leader.process.logged('leading');
+    const random = createRandom(20_261_121);
+    const hits: string[] = [];
+    for (let round = 0; round < PAUSES; round += 1) {
+      const next = await start('2s');
+      await next.process.logged('another replica leads');
+      const caught = round % 2 === 0 ? await untilIntent(leader) : await sleep(random.below(2_000), 'at any time');
+      leader.process.signal('SIGSTOP');
+      await next.process.logged('leading');
+      await sleep(random.below(1_500));
+      leader.process.signal('SIGCONT');
+      expect(await leader.process.exited).toBe(1);
+      const [taken] = await leaseWrites(next);
+      const takenAt = taken?.answeredAt ?? '';
+      const late = (await writesOf(leader)).filter((event) => event.at > takenAt);
+      expect({ by: leader.account, late }).toEqual({ by: leader.account, late: [] });
+      hits.push(caught);
+      leader = next;
+    }
+    figures.push(`${PAUSES} leaders paused: ${hits.join(', ')}`);
+    expect(hits.filter((hit) => hit === 'before its eviction').length).toBeGreaterThanOrEqual(PAUSES / 2);
+    await untilEvicted(leader, 1);
+    const accepted = acceptedEvictions(await cp.audit()).map(({ uidPrecondition }) => uidPrecondition);
+    expect(new Set(accepted).size).toBe(accepted.length);
+  });
+});
+
+/**
+ * Waits until a leader has stored an intent whose eviction it has not sent: it makes the hint in between, and gives it a second
+ * to spread.
+ */
+async function untilIntent(leader: Replica): Promise<string> {
+  const deadline = Date.now() + 60_000;
+  while (Date.now() < deadline) {
+    const changes = (await writesOf(leader)).filter(({ resource, code }) => code === 201 && resource !== 'events');
+    if (changes.at(-1)?.resource === 'placementhints') {
+      return 'before its eviction';
+    }
+    await sleep(20);
+  }
+  throw new Error(`${leader.account} places no hint: ${leader.process.log().slice(-1500)}`);
+}
+
+describe('a policy that is deleted in the middle of its plan', () => {
+  it('stops it, lets what is in flight be verified, and the plan go after that', async () => {
+    const [leader] = replicas.slice(-1) as [Replica];
+    const running = async () => (await getPlans(cp)).find(({ status }) => status?.phase === 'Executing');
+    const patience = { timeoutMilliseconds: 60_000, log };
+    const inFlight = async () => {
+      const moves = (await running())?.status?.moves ?? [];
+      return moves.some(({ phase }) => /Evicting|Awaiting|Verifying/.test(phase)) ? undefined : 'none';
+    };
+    await waitUntil('a move is in flight', inFlight, patience);
+    const name = (await running())?.metadata.name ?? '';
+    await cp.kubectl(['delete', 'rbp', 'tilted']);
+    const deleted = Date.now();
+    const left = async () => ((await getPlans(cp)).length === 0 ? undefined : 'not yet');
+    await waitUntil('its plans are gone', left, patience);
+    const audit = await cp.audit();
+    const ends = audit.filter(
+      (event) => event.resource === 'rebalanceplans' && event.name === name && at(event) > deleted,
+    );
+    expect(
+      ends.filter(({ code }) => code === 200).map(({ user, verb }) => `${user === userOf(leader)} ${verb}`),
+    ).toEqual(expect.arrayContaining(['true patch', 'true delete']));
+    expect(ends.filter(({ verb, user }) => verb === 'delete' && user !== userOf(leader))).toEqual([]);
+    // What had been decided on at the moment of the deletion may still go out; nothing is begun after it was seen.
+    expect((await evictionsOf(leader)).filter((event) => at(event) > deleted + 2_000)).toEqual([]);
+    const pods = (await listPods(cp)).filter(({ metadata }) => metadata.namespace === 'shop');
+    expect(pods).toHaveLength(48);
+    expect((await cp.kubectl(['get', 'placementhints', '-A', '-o', 'name'])).trim()).toBe('');
+  });
+});
