@@ -28,10 +28,11 @@ export function startCache(cluster: Cluster, metrics: Metrics, log: Logger, sign
   });
   metrics.showCaches(cache.states);
   const stopping = new AbortController();
-  const running = cache.run(AbortSignal.any([signal, stopping.signal]));
+  const ended = AbortSignal.any([signal, stopping.signal]);
+  const running = cache.run(ended);
   return {
     reader: cache.reader,
-    ready: waitUntilSynced(cache, log, signal),
+    ready: waitUntilSynced(cache, log, ended),
     stop: () => {
       stopping.abort();
       return running;

@@ -116,7 +116,8 @@ async function advancePlans(
   for (const plan of plans) {
     if (plan.status?.phase === 'Executing') {
       const stop = options === undefined ? undefined : budgetStop(plan, options, allPlans, ports.clock.now());
-      result.push(await step(plan, { stored, options, maxConcurrent, stop }, ports, signal));
+      const current = await asItStands(stored, ports, signal);
+      result.push(await step(plan, { stored: current, options, maxConcurrent, stop }, ports, signal));
     } else if (plan.status?.phase === undefined) {
       result.push(await supersede(plan, 'was cut off before it had a phase: the next run plans anew', ports, signal));
     } else if (isOpen(plan) && plan.spec.policy.generation !== policy.metadata.generation) {
@@ -130,6 +131,15 @@ async function advancePlans(
     }
   }
   return result;
+}
+
+/** An edit, a suspension or a deletion stops new intents at once, also in a pass that other policies have made long. */
+async function asItStands(
+  { policy }: StoredPolicy,
+  { policies }: LoopPorts,
+  signal: AbortSignal,
+): Promise<StoredPolicy | undefined> {
+  return (await policies.list(signal)).find((other) => other.policy.metadata.uid === policy.metadata.uid);
 }
 
 /** The least `maxConcurrent` of the budgets in force. */

@@ -140,6 +140,28 @@ describe('runLoop', () => {
     expect(new Set(others)).toEqual(new Set(['Aborted']));
   });
 
+  it('begins nothing for a policy that is suspended while the pass is busy with another one', async () => {
+    const w = tilted();
+    const scope = (app: string) => ({ scope: { podSelector: { matchLabels: { app } } } });
+    w.policies.apply('a-first', { ...AUTOMATIC, ...scope('api') });
+    w.policies.apply('b-second', AUTOMATIC);
+    await play(w, 15);
+    w.tap = (when, call, [plan]) => {
+      const { spec } = (plan ?? {}) as Partial<RebalancePlan>;
+      if (when === 'before' && call === 'plans.writeStatus' && spec?.policy.name === 'a-first') {
+        w.policies.apply('b-second', { ...AUTOMATIC, suspend: true });
+      }
+    };
+    const [pod] = [...w.cluster.pods.values()].filter(({ owner }) => owner?.name === 'api');
+    const first = w.policies.stored.get('a-first') ?? aPolicy('a-first');
+    const second = w.policies.stored.get('b-second') ?? aPolicy('b-second');
+    const other = [...w.cluster.pods.values()].find(({ owner }) => owner?.name === 'web');
+    w.plans.put(aPlan(first, [aMove(pod ?? aPod(aWorkload('x'), 'x', 'a'), 'b')]));
+    w.plans.put(aPlan(second, [aMove(other ?? aPod(aWorkload('y'), 'y', 'a'), 'c')]));
+    await play(w, 3);
+    expect(evictions(w).filter((call) => call.startsWith('evict '))).toEqual([`evict ${pod?.name}`]);
+  });
+
   it('stops a running plan when a window closes the cluster to moves, says until when, and goes on after it', async () => {
     const w = tilted();
     w.cluster.delays.ready = 60;
