@@ -8,8 +8,8 @@ const THRESHOLD = 5;
 /** Stops calls to a server that does not answer, so that nobody waits out one deadline after the other. */
 export interface CircuitBreaker {
   /**
-   * Runs a call while the circuit is closed. While it is open rejects at once with an Unreachable ApiError that was not sent
-   * and says when to come back; then one call at a time is let through to try.
+   * Runs a call while the circuit is closed. While it is open rejects at once with an ApiError of the kind and status of the
+   * last failure, which was not sent and says when to come back; then one call at a time is let through to try.
    */
   guard<Value>(call: () => Promise<Value>): Promise<Value>;
 }
@@ -20,19 +20,23 @@ export interface CircuitBreaker {
  */
 export function createCircuitBreaker(what: string, { clock, random }: BackOff): CircuitBreaker {
   let failures = 0;
+  let last: ApiError | undefined;
   let openUntil: Seconds | undefined;
   let probing = false;
 
   function refuse(): void {
     const left = (openUntil ?? 0) - clock.monotonic();
-    if (failures >= THRESHOLD && (left > 0 || probing)) {
-      const message = `${what} did not answer ${failures} requests in a row and is left alone for a while`;
-      throw new ApiError('Unreachable', message, { unsent: true, retryAfter: seconds(Math.max(0.1, left)) });
+    if (last !== undefined && failures >= THRESHOLD && (left > 0 || probing)) {
+      const message = `${what} failed ${failures} times in a row and is left alone for a while: ${last.message}`;
+      const { kind, status, reason } = last;
+      const retryAfter = seconds(Math.max(0.1, left));
+      throw new ApiError(kind, message, { cause: last, status, reason, unsent: true, retryAfter });
     }
   }
 
-  function failed(): void {
+  function failed(error: ApiError): void {
     failures += 1;
+    last = error;
     if (failures >= THRESHOLD) {
       openUntil = seconds(clock.monotonic() + jitteredDelay(failures - THRESHOLD, random));
     }
@@ -49,7 +53,7 @@ export function createCircuitBreaker(what: string, { clock, random }: BackOff): 
         return value;
       } catch (error) {
         if (isOutage(error)) {
-          failed();
+          failed(error);
         } else if (isApiError(error)) {
           failures = 0;
         }
@@ -63,6 +67,6 @@ export function createCircuitBreaker(what: string, { clock, random }: BackOff): 
   };
 }
 
-function isOutage(error: unknown): boolean {
+function isOutage(error: unknown): error is ApiError {
   return isApiError(error, 'Unreachable', 'Timeout', 'ServerError');
 }

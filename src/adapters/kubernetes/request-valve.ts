@@ -7,7 +7,7 @@ import { createTokenBucket } from './token-bucket.ts';
 export interface RequestValve {
   /**
    * Runs a call to an API group when its bucket and the circuit of the group allow. Rejects with what the call does, with an
-   * Unreachable ApiError that was not sent, or with the signal's reason.
+   * ApiError that was not sent, or with the signal's reason.
    */
   pass<Value>(group: string, isChange: boolean, signal: AbortSignal, call: () => Promise<Value>): Promise<Value>;
 }

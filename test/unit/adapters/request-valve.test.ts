@@ -65,7 +65,10 @@ describe('a circuit breaker', () => {
     const breaker = createCircuitBreaker('it', { clock: fakeClock(), random: () => 0.99 });
     await broken(breaker, 5, kind);
     const refused = await breaker.guard(answers).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ kind: 'Unreachable', unsent: true, retryAfter: expect.closeTo(0.495) });
+    expect(refused).toMatchObject({ kind, unsent: true, retryAfter: expect.closeTo(0.495) });
+    expect(refused).toMatchObject({
+      message: `it failed 5 times in a row and is left alone for a while: it is ${kind}`,
+    });
   });
 
   it('takes every answer for a sign of life', async () => {

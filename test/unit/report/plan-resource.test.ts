@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../src/execute/journal.ts';
+import { labelsHash } from '../../../src/plan/labels-hash.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan as computePlan } from '../../../src/plan/planner.ts';
@@ -62,6 +63,14 @@ describe('toRebalancePlan', () => {
       name: `even-${plan.hash.slice(0, 10)}`,
       labels: { 'evenkeel.dev/policy': 'even' },
     });
+  });
+
+  it('says which labels each pod had, so that one that has become another pod in all but name stays', () => {
+    const { spec } = toRebalancePlan(plan, policy, 1, snapshot.pods);
+    const labelsOf = new Map(snapshot.pods.map(({ uid, labels }) => [uid, labels]));
+    expect(spec.moves.map(({ labelsHash: hash }) => hash)).toEqual(
+      spec.moves.map(({ pod }) => labelsHash(labelsOf.get(pod.uid) ?? new Map())),
+    );
   });
 
   it('belongs to nobody when the policy came from a file', () => {
