@@ -83,9 +83,13 @@ async function leaseWrites(replica: Replica): Promise<readonly AuditEvent[]> {
   return (await writesOf(replica)).filter(({ resource, code }) => resource === 'leases' && code >= 200 && code < 300);
 }
 
-async function transitions(): Promise<number> {
-  const path = 'jsonpath={.spec.leaseTransitions}';
-  return Number(await cp.kubectl(['get', 'lease', '-n', 'evenkeel-system', 'evenkeel', '-o', path]));
+async function leaseField(name: 'leaseTransitions' | 'renewTime'): Promise<string> {
+  return cp.kubectl(['get', 'lease', '-n', 'evenkeel-system', 'evenkeel', '-o', `jsonpath={.spec.${name}}`]);
+}
+
+/** Hours by which the leader's wall clock is ahead, as its last renewal says. */
+async function hoursAhead(): Promise<number> {
+  return Math.round((Date.parse(await leaseField('renewTime')) - Date.now()) / (HOUR * 1000));
 }
 
 function instantsOf(plan: RebalancePlan): readonly number[] {
@@ -114,6 +118,7 @@ describe('a wall clock that jumps by hours', () => {
     ]);
     await untilEvicted(leader, 1);
     const from = Date.now();
+    const seen: number[] = [];
     for (const [replica, offset] of [
       [leader, 3 * HOUR],
       [waiting, -3 * HOUR],
@@ -123,17 +128,19 @@ describe('a wall clock that jumps by hours', () => {
       const { length } = await evictionsOf(replica);
       jump(replica.process, replica.clockFile, offset);
       await sleep(2_500);
+      seen.push(await hoursAhead());
       const done = (await evictionsOf(replica)).length - length;
       figures.push(
         `clock of ${replica === leader ? 'the leader' : 'who waits'} by ${offset / HOUR} h: ${done} evictions`,
       );
     }
+    expect(seen).toEqual([3, 3, -5, -5]);
     const renewals = (await leaseWrites(leader)).filter((event) => at(event) >= from);
     // One in each retry period of 0.53 s.
     expect(renewals.length).toBeGreaterThan((0.5 * (Date.now() - from)) / 533);
     expect(renewals.length).toBeLessThan((1.3 * (Date.now() - from)) / 533);
     expect(await writesOf(waiting)).toEqual([]);
-    expect(await transitions()).toBe(0);
+    expect(await leaseField('leaseTransitions')).toBe('0');
     expect((await evictionsOf(leader)).length).toBeGreaterThanOrEqual(2);
     expect(leader.process.log()).toContain('"msg":"leading"');
     expect(leader.process.log()).not.toContain('leadership lost');

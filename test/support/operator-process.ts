@@ -3,14 +3,12 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import type { ControlPlane } from '../control-plane/start.ts';
 
 /** The bundle that `npm run build` writes. */
 export const BUNDLE: string = join(import.meta.dirname, '..', '..', 'dist', 'evenkeel.js');
 /** The folder with the kustomize overlays. */
 export const OVERLAYS: string = join(import.meta.dirname, '..', '..', 'deploy', 'overlays');
-const JUMPING_CLOCK = join(import.meta.dirname, 'jumping-clock.ts');
 /** The operator's account in deploy/. */
 export const OPERATOR_USER = 'system:serviceaccount:evenkeel-system:evenkeel';
 
@@ -95,7 +93,7 @@ export async function startOperator(
   const addresses = ['--health-address', '127.0.0.1:0', '--metrics-address', '127.0.0.1:0'];
   const flags = ['--kubeconfig', kubeconfig, ...addresses, ...(options.args ?? [])];
   const { clockFile } = options;
-  const preload = clockFile === undefined ? [] : ['--import', pathToFileURL(JUMPING_CLOCK).href];
+  const preload = clockFile === undefined ? [] : ['--import', import.meta.resolve('./jumping-clock.ts')];
   const env = clockFile === undefined ? process.env : { ...process.env, EVENKEEL_TEST_CLOCK: clockFile };
   const child = spawn(process.execPath, [...preload, BUNDLE, 'operator', ...flags], {
     stdio: ['ignore', output, output],
