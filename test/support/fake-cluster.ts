@@ -61,7 +61,14 @@ export interface FakeCluster {
   metered: boolean;
   /** What the plans on the cluster remember. */
   history: () => readonly PastMove[];
+  /** Somebody deletes a pod, by uid; its controller makes another. */
+  remove(uid: string): void;
+  /** Somebody scales a workload, by uid: its controller makes a pod more, or takes the newest ones away. */
+  scale(uid: string, replicas: number): void;
 }
+
+/** What a cluster needs of a clock. */
+export type ClusterClock = Pick<FakeClock, 'now' | 'at'>;
 
 /** Time until the API server sees a new hint. */
 const HINT_DELAY = 1;
@@ -70,7 +77,7 @@ const WINDOW = 15;
 
 /** A cluster of these objects. Names of new pods count up per cluster, so that equal histories are equal. */
 export function fakeCluster(
-  clock: FakeClock,
+  clock: ClusterClock,
   nodes: readonly NodeInfo[],
   workloads: readonly WorkloadInfo[],
   pods: readonly PodInfo[],
@@ -102,6 +109,13 @@ export function fakeCluster(
     full: new Set(),
     metered: true,
     history: () => [],
+    remove: (uid) => {
+      const pod = cluster.pods.get(uid);
+      if (pod !== undefined) {
+        terminate(cluster, clock, pod);
+      }
+    },
+    scale: (uid, replicas) => scale(cluster, clock, uid, replicas),
   };
   return cluster;
 }
@@ -111,7 +125,7 @@ export function placements({ pods }: FakeCluster): readonly string[] {
   return [...pods.values()].map(({ owner, nodeName }) => `${owner?.name} on ${nodeName}`).sort();
 }
 
-function liveReader(of: () => FakeCluster, clock: FakeClock): Omit<ClusterReader, 'snapshot' | 'nodeUsage'> {
+function liveReader(of: () => FakeCluster, clock: ClusterClock): Omit<ClusterReader, 'snapshot' | 'nodeUsage'> {
   const all = () => [...of().pods.values()];
   return {
     pod: async (ref) => ({ pod: all().find((pod) => podKey(pod) === podKey(ref)), serverTime: serverTime(clock) }),
@@ -125,11 +139,11 @@ function liveReader(of: () => FakeCluster, clock: FakeClock): Omit<ClusterReader
 }
 
 /** The Date header has whole seconds, as creation timestamps do. */
-function serverTime(clock: FakeClock) {
+function serverTime(clock: ClusterClock) {
   return epochSeconds(Math.floor(clock.now()));
 }
 
-function snapshotOf({ nodes, pods, workloads, metered, history }: FakeCluster, clock: FakeClock): ClusterSnapshot {
+function snapshotOf({ nodes, pods, workloads, metered, history }: FakeCluster, clock: ClusterClock): ClusterSnapshot {
   const takenAt = serverTime(clock);
   const sorted = [...pods.values()].sort((a, b) => (`${podKey(a)}/${a.uid}` < `${podKey(b)}/${b.uid}` ? -1 : 1));
   const sample = (used: readonly PodInfo[]): UsageSample => ({
@@ -157,7 +171,7 @@ function snapshotOf({ nodes, pods, workloads, metered, history }: FakeCluster, c
   };
 }
 
-function evict(cluster: FakeCluster, clock: FakeClock, ref: PodRef, dryRun: boolean): EvictionAnswer {
+function evict(cluster: FakeCluster, clock: ClusterClock, ref: PodRef, dryRun: boolean): EvictionAnswer {
   const scripted = cluster.script(ref, dryRun);
   if (scripted?.kind === 'Ambiguous') {
     if (scripted.acted && !dryRun) {
@@ -168,9 +182,9 @@ function evict(cluster: FakeCluster, clock: FakeClock, ref: PodRef, dryRun: bool
   return scripted ?? naturalAnswer(cluster, clock, ref, dryRun);
 }
 
-function naturalAnswer(cluster: FakeCluster, clock: FakeClock, ref: PodRef, dryRun: boolean): EvictionAnswer {
-  const pod = cluster.pods.get(ref.uid);
-  if (pod === undefined) {
+function naturalAnswer(cluster: FakeCluster, clock: ClusterClock, ref: PodRef, dryRun: boolean): EvictionAnswer {
+  const pod = [...cluster.pods.values()].find((each) => podKey(each) === podKey(ref));
+  if (pod === undefined || (ref.uid !== '' && ref.uid !== pod.uid)) {
     return { kind: 'Gone' };
   }
   const needed = cluster.minAvailable.get(pod.owner?.uid ?? '') ?? 0;
@@ -188,7 +202,7 @@ function naturalAnswer(cluster: FakeCluster, clock: FakeClock, ref: PodRef, dryR
   return { kind: 'Accepted' };
 }
 
-function terminate(cluster: FakeCluster, clock: FakeClock, pod: PodInfo): void {
+function terminate(cluster: FakeCluster, clock: ClusterClock, pod: PodInfo): void {
   if (pod.terminating) {
     return;
   }
@@ -199,14 +213,45 @@ function terminate(cluster: FakeCluster, clock: FakeClock, pod: PodInfo): void {
   clock.at(clock.now() + (ordered ? grace + recreate : recreate), () => replace(cluster, clock, pod, ordered));
 }
 
-function replace(cluster: FakeCluster, clock: FakeClock, old: PodInfo, sameName: boolean): void {
+/** Pods of a workload that are not on their way out, the oldest first. */
+function alive({ pods }: FakeCluster, owner: string): readonly PodInfo[] {
+  return [...pods.values()]
+    .filter((pod) => pod.owner?.uid === owner && !pod.terminating)
+    .sort((a, b) => a.createdAt - b.createdAt || (a.uid < b.uid ? -1 : 1));
+}
+
+function scale(cluster: FakeCluster, clock: ClusterClock, uid: string, replicas: number): void {
+  const workload = cluster.workloads.get(uid);
+  const [first] = alive(cluster, uid);
+  if (workload === undefined || first === undefined) {
+    return;
+  }
+  const before = workload.replicas ?? 0;
+  cluster.workloads.set(uid, { ...workload, replicas });
+  for (const pod of alive(cluster, uid).slice(replicas)) {
+    terminate(cluster, clock, pod);
+  }
+  for (let index = before; index < replicas; index += 1) {
+    const added = {
+      ...first,
+      name: `${workload.name}-${index}-n`,
+      uid: `uid-${workload.name}-${index}-n-${clock.now()}`,
+    };
+    replace(cluster, clock, added, false);
+  }
+}
+
+function replace(cluster: FakeCluster, clock: ClusterClock, old: PodInfo, sameName: boolean): void {
+  const { uid: owner = '' } = old.owner ?? {};
+  if (alive(cluster, owner).length >= (cluster.workloads.get(owner)?.replicas ?? Number.POSITIVE_INFINITY)) {
+    return; // its workload was made smaller meanwhile
+  }
   const seen = [...cluster.hints.values()].find(
     ({ spec, metadata }) =>
       spec.ownerUID === old.owner?.uid && Number(metadata.annotations?.['placed']) + HINT_DELAY <= clock.now(),
   );
   const name = sameName ? old.name : `${old.name}-r`;
   const uid = `${old.uid}-r`;
-
   cluster.pods.set(uid, {
     ...old,
     name,
@@ -222,7 +267,7 @@ function replace(cluster: FakeCluster, clock: FakeClock, old: PodInfo, sameName:
 }
 
 /** Binds a pod after a while, unless it waits at our gate. */
-function schedule(cluster: FakeCluster, clock: FakeClock, uid: string, hinted: string | undefined): void {
+function schedule(cluster: FakeCluster, clock: ClusterClock, uid: string, hinted: string | undefined): void {
   clock.at(clock.now() + cluster.delays.bind, () => {
     const pod = cluster.pods.get(uid);
     if (pod?.waiting === undefined || pod.waiting.gated) {
@@ -241,7 +286,7 @@ function schedule(cluster: FakeCluster, clock: FakeClock, uid: string, hinted: s
   });
 }
 
-function start(cluster: FakeCluster, clock: FakeClock, uid: string): void {
+function start(cluster: FakeCluster, clock: ClusterClock, uid: string): void {
   const pod = cluster.pods.get(uid);
   if (pod !== undefined) {
     cluster.pods.set(uid, { ...pod, phase: 'Running', ready: true, readySince: serverTime(clock) });
@@ -256,7 +301,7 @@ function emptiest({ nodes, pods }: FakeCluster): string | undefined {
     .sort((a, b) => count(a) - count(b) || (a < b ? -1 : 1))[0];
 }
 
-function steeringOf(of: () => FakeCluster, clock: FakeClock): Steering {
+function steeringOf(of: () => FakeCluster, clock: ClusterClock): Steering {
   return {
     available: async () => of().steerable,
     async place(namespace, spec) {
@@ -273,7 +318,7 @@ function steeringOf(of: () => FakeCluster, clock: FakeClock): Steering {
   };
 }
 
-function gatesOf(of: () => FakeCluster, clock: FakeClock): Gates {
+function gatesOf(of: () => FakeCluster, clock: ClusterClock): Gates {
   return {
     available: async () => of().opensGates,
     list: async () =>

@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { type RebalancePlan, RebalancePlanSpec, RebalancePlanStatus } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { type RebalancePolicy, RebalancePolicyStatus } from '../../src/api/v1alpha1/rebalance-policy.ts';
 import { formatProblem, validatePolicy } from '../../src/api/validate.ts';
-import { ConflictError, type PlanStore, type PolicyStore } from '../../src/ports.ts';
+import { ConflictError, type PlanStore, type PolicyStore, type StoredPolicy } from '../../src/ports.ts';
 
 /** Plans in memory: compares resource versions, and refuses what the CRD's schema refuses. */
 export interface FakePlans {
@@ -41,6 +41,15 @@ function refuseInvalid(part: keyof typeof checks, value: unknown): void {
   }
 }
 
+/** Nobody may change what is stored but by storing it: a copy for every reader would say the same, at a cost. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(frozen);
+  }
+  return value;
+}
+
 /** An empty store of plans. */
 export function fakePlans(): FakePlans {
   const stored = new Map<string, RebalancePlan>();
@@ -49,16 +58,16 @@ export function fakePlans(): FakePlans {
     refuseInvalid('planSpec', plan.spec);
     refuseInvalid('planStatus', plan.status ?? {});
     version += 1;
-    const next = structuredClone({ ...plan, metadata: { ...plan.metadata, resourceVersion: String(version) } });
+    const next = frozen(structuredClone({ ...plan, metadata: { ...plan.metadata, resourceVersion: String(version) } }));
     stored.set(plan.metadata.name, next);
-    return structuredClone(next);
+    return next;
   };
   const of = (name: string): RebalancePlan => {
     const plan = stored.get(name);
     if (plan === undefined) {
       throw new Error(`plan ${name} is not stored`);
     }
-    return structuredClone(plan);
+    return plan;
   };
   const store: PlanStore = {
     async create(plan) {
@@ -67,8 +76,8 @@ export function fakePlans(): FakePlans {
       }
       return put(plan);
     },
-    list: async () => [...stored.values()].map((plan) => structuredClone(plan)),
-    get: async (name) => structuredClone(stored.get(name)),
+    list: async () => [...stored.values()],
+    get: async (name) => stored.get(name),
     async writeStatus({ metadata }, status) {
       const now = stored.get(metadata.name);
       if (now === undefined || now.metadata.resourceVersion !== metadata.resourceVersion) {
@@ -92,17 +101,27 @@ export function fakePolicies(): FakePolicies {
   const stored = new Map<string, RebalancePolicy>();
   const watchers = new Set<() => void>();
   let count = 0;
+  let removals = 0;
+  /** A policy that is made anew is another one. */
+  const uidOf = (name: string): string => (removals === 0 ? `uid-${name}` : `uid-${name}-${removals}`);
   const changed = (): void => {
     for (const ring of watchers) {
       ring();
     }
   };
+  const verdicts = new WeakMap<RebalancePolicy, StoredPolicy>();
+  const judged = (policy: RebalancePolicy): StoredPolicy => {
+    const known = verdicts.get(policy);
+    if (known !== undefined) {
+      return known;
+    }
+    const { value, problems } = validatePolicy(structuredClone(policy));
+    const verdict = frozen({ policy: value, invalid: problems.map(formatProblem) });
+    verdicts.set(policy, verdict);
+    return verdict;
+  };
   const store: PolicyStore = {
-    list: async () =>
-      [...stored.values()].map((policy) => {
-        const { value, problems } = validatePolicy(structuredClone(policy));
-        return { policy: value, invalid: problems.map(formatProblem) };
-      }),
+    list: async () => [...stored.values()].map(judged),
     async writeStatus({ metadata }, status) {
       const now = stored.get(metadata.name);
       if (now === undefined || now.metadata.uid !== metadata.uid) {
@@ -126,7 +145,7 @@ export function fakePolicies(): FakePolicies {
     apply(name, spec) {
       const old = stored.get(name);
       const generation = (old?.metadata.generation ?? 0) + 1;
-      const metadata = old?.metadata ?? { name, uid: `uid-${name}`, creationTimestamp: '2026-01-01T00:00:00Z' };
+      const metadata = old?.metadata ?? { name, uid: uidOf(name), creationTimestamp: '2026-01-01T00:00:00Z' };
       const next = {
         ...old,
         apiVersion: 'evenkeel.dev/v1alpha1',
@@ -138,7 +157,7 @@ export function fakePolicies(): FakePolicies {
       changed();
     },
     remove(name) {
-      stored.delete(name);
+      removals += stored.delete(name) ? 1 : 0;
       changed();
     },
   };

@@ -83,8 +83,12 @@ function virtualProcess(now: () => number, at: VirtualTime['at'], rate: number):
   const sleep = (span: Seconds, signal: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      wake(now() + Math.max(0, span) / rate, resolve);
+      const give = (): void => reject(signal.reason);
+      signal.addEventListener('abort', give, { once: true });
+      wake(now() + Math.max(0, span) / rate, () => {
+        signal.removeEventListener('abort', give);
+        resolve();
+      });
     });
   return {
     clock: { now: () => epochSeconds(NOON + now()), monotonic: () => seconds(1000 + now() * rate), sleep },
