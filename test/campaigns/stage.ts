@@ -7,12 +7,23 @@ import { policyObject } from '../support/resources.ts';
 /** Moves that may be under way at a time. */
 export const MAX_CONCURRENT = 3;
 
-/** A control plane with the unbalanced demo cluster and everything of deploy/ but a running operator. */
-export async function setStage(log: (line: string) => void): Promise<ControlPlane> {
-  const cp = await startControlPlane({ log });
+/** What cluster a campaign plays on. */
+export interface Stage {
+  /** File in test/scenarios. */
+  readonly scenario: string;
+  /** How often usage is read, a Go duration. */
+  readonly metricResolution: string;
+}
+
+const DEMO: Stage = { scenario: 'demo.yaml', metricResolution: '10s' };
+
+/** A control plane with an unbalanced cluster, by default that of the demo, and everything of deploy/ but a running operator. */
+export async function setStage(log: (line: string) => void, stage: Stage = DEMO): Promise<ControlPlane> {
+  const { scenario, metricResolution } = stage;
+  const cp = await startControlPlane({ log, metricResolution });
   try {
     await install(cp, 'default');
-    await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'demo.yaml')), { log });
+    await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', scenario)), { log });
     await waitForMetrics(cp, { log });
     return cp;
   } catch (error) {

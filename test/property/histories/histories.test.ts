@@ -24,9 +24,14 @@ const SMOOTH: History = {
 const COUNTEREXAMPLES: Readonly<Record<string, History>> = {
   'a policy is made anew while a move of its predecessor is in flight, and plans for the same owner': {
     ...SMOOTH,
-    maxConcurrent: 3,
-    delays: { grace: 1, recreate: 2, bind: 1, ready: 25 },
-    happenings: [[3, { kind: 'recreate' }]],
+    maxConcurrent: 2,
+    moves: [
+      [0, 'b'],
+      [3, 'b'],
+    ],
+    delays: { grace: 0, recreate: 0, bind: 0, ready: Number.POSITIVE_INFINITY },
+    answers: [{ kind: 'Refused', message: 'more than one PodDisruptionBudget' }],
+    happenings: [[1, { kind: 'recreate' }]],
   },
 };
 
