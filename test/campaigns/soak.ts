@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ControlPlane } from '../control-plane/start.ts';
+import { createRandom } from '../support/random.ts';
+import { policyObject } from '../support/resources.ts';
+import { createChurn } from './churn.ts';
+import { type Evidence, evidenceOf } from './evidence.ts';
+import { startOperators } from './operators.ts';
+import { createPlanLog, untilConverged } from './plan-log.ts';
+import { setStage } from './stage.ts';
+import { assess, type Constitution } from './trend.ts';
+import { type Vitals, vitalsOf } from './vitals.ts';
+
+/** What a campaign is to do. */
+export interface SoakOptions {
+  readonly minutes: number;
+  readonly seed: number;
+  readonly log: (line: string) => void;
+}
+
+/** What came of it: each list is to be empty. */
+export interface SoakReport extends Evidence, Constitution {
+  readonly minutes: number;
+  /** Changes to the cluster by everybody but the operator. */
+  readonly changes: number;
+  /** Moves by the phase in which they ended. */
+  readonly moves: Readonly<Record<string, number>>;
+  /** Percent of a core that the operator used while the cluster changed, and once it had converged and nothing did. */
+  readonly cpu: { readonly busy: number; readonly idle: number };
+  /** Logs of operators that ended by themselves. */
+  readonly crashes: readonly string[];
+}
+
+const POLICY = 'soaking';
+const MAX_CONCURRENT = 5;
+/** Seconds between two samples, and between two changes. */
+const SAMPLE_EVERY = 15;
+const CHANGE_EVERY = 3;
+/** Seconds over which the idle operator is watched. */
+const IDLE = 60;
+
+/**
+ * Lets the operator, elected like any other, balance 200 nodes and 4,000 pods that never come to rest, and takes its vitals all
+ * the while; then leaves the cluster alone until it is balanced, and looks at what the operator uses with nothing to do.
+ */
+export async function runSoakCampaign({ minutes, seed, log }: SoakOptions): Promise<SoakReport> {
+  const cp = await setStage(log, { scenario: 'soak.yaml', metricResolution: '15s' });
+  const operators = await startOperators(cp, 1, {});
+  const plans = createPlanLog(cp);
+  const churn = createChurn(cp, createRandom(seed));
+  try {
+    const operator = operators.process(0);
+    await operator?.logged('leading');
+    const sample = await vitalsOf(cp, Number((await operator?.logged('operator started'))?.['metricsPort']));
+    await applyPolicy(cp);
+    const samples: Vitals[] = [await sample()];
+    const end = performance.now() + minutes * 60_000;
+    let changes = 0;
+    for (; performance.now() < end; changes += 1) {
+      const pause = sleep(CHANGE_EVERY * 1000);
+      const what = await churn.next();
+      if (changes % (SAMPLE_EVERY / CHANGE_EVERY) === 0) {
+        const vitals = await sample();
+        samples.push(vitals);
+        await plans.look();
+        log(`${line(vitals)}, ${plans.all().length} plans; ${what}`);
+      }
+      await pause;
+    }
+    await churn.heal();
+    await untilConverged(cp, POLICY, plans, log);
+    const rest = [await sample()];
+    await sleep(IDLE * 1000);
+    rest.push(await sample());
+    await operators.stop();
+    await plans.look();
+    const seen = plans.all();
+    return {
+      minutes,
+      changes,
+      ...evidenceOf(await cp.audit(), seen, MAX_CONCURRENT),
+      moves: countPhases(seen),
+      ...assess(samples),
+      cpu: { busy: cpuShare(samples), idle: cpuShare(rest) },
+      crashes: operators.ends.map((each) => `exit code ${each.code}:\n${each.log}`),
+    };
+  } finally {
+    await operators.stop();
+    await cp.stop();
+  }
+}
+
+/** Acts at once on whatever tilts the cluster, in plans of a few moves, so that there are many. */
+async function applyPolicy(cp: ControlPlane): Promise<void> {
+  await cp.apply([
+    policyObject(POLICY, {
+      mode: 'Automatic',
+      interval: '20s',
+      historyLimit: 20,
+      thresholds: { trigger: '0.05', consecutive: 1 },
+      budgets: [{ maxMoves: 10, maxConcurrent: MAX_CONCURRENT }],
+      protections: { minPodAge: '0s', stabilization: '0s', cooldown: '1m' },
+    }),
+  ]);
+}
+
+function line({ at, rss, lag, handles, descriptors, cpu }: Vitals): string {
+  return `${at.toFixed(0)} s: ${rss.toFixed(0)} MiB, lag ${lag.toFixed(0)} ms, ${handles} handles, ${descriptors} descriptors, ${cpu.toFixed(1)} s of CPU`;
+}
+
+function countPhases(plans: Awaited<ReturnType<ReturnType<typeof createPlanLog>['all']>>): Record<string, number> {
+  const phases = plans.flatMap(({ status }) => (status?.moves ?? []).map(({ phase }) => phase));
+  return Object.fromEntries([...Map.groupBy(phases, (phase) => phase)].map(([phase, all]) => [phase, all.length]));
+}
+
+/** Percent of one core between the first and the last sample. */
+function cpuShare(samples: readonly Vitals[]): number {
+  const [first, last] = [samples[0], samples.at(-1)];
+  return first === undefined || last === undefined ? Number.NaN : (100 * (last.cpu - first.cpu)) / (last.at - first.at);
+}
