@@ -26,8 +26,8 @@ const NOT_READY = 'evenkeel.dev/test-not-ready';
 export function createChurn(cp: ControlPlane, random: Random): Churn {
   let cordoned: string | undefined;
   let notReady: string | undefined;
-  const app = () => `app-${random.below(APPS) + 1}`;
-  const node = () => `node-${random.below(NODES) + 1}`;
+  const app = () => numbered('app', random.below(APPS) + 1);
+  const node = () => numbered('node', random.below(NODES) + 1);
 
   const usage = async (): Promise<string> => {
     const name = app();
@@ -100,4 +100,9 @@ export function createChurn(cp: ControlPlane, random: Random): Churn {
       }
     },
   };
+}
+
+/** The name that the scenario gives to the one of this number. */
+function numbered(prefix: string, number: number): string {
+  return `${prefix}-${String(number).padStart(3, '0')}`;
 }

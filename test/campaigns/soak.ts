@@ -43,7 +43,7 @@ const IDLE = 60;
  * the while; then leaves the cluster alone until it is balanced, and looks at what the operator uses with nothing to do.
  */
 export async function runSoakCampaign({ minutes, seed, log }: SoakOptions): Promise<SoakReport> {
-  const cp = await setStage(log, { scenario: 'soak.yaml', metricResolution: '15s' });
+  const cp = await setStage(log, { scenario: 'soak.yaml', metricResolution: '15s', measured: false });
   const operators = await startOperators(cp, 1, {});
   const plans = createPlanLog(cp);
   const churn = createChurn(cp, createRandom(seed));
