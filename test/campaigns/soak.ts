@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ControlPlane } from '../control-plane/start.ts';
+import { waitUntil } from '../control-plane/wait-until.ts';
 import { createRandom } from '../support/random.ts';
 import { policyObject } from '../support/resources.ts';
 import { createChurn } from './churn.ts';
-import { type Evidence, evidenceOf } from './evidence.ts';
+import { type Evidence, evidenceOf, hasEnded } from './evidence.ts';
 import { startOperators } from './operators.ts';
-import { createPlanLog, untilConverged } from './plan-log.ts';
+import { createPlanLog, type PlanLog } from './plan-log.ts';
 import { setStage } from './stage.ts';
 import { assess, type Constitution } from './trend.ts';
 import { type Vitals, vitalsOf } from './vitals.ts';
@@ -24,7 +25,7 @@ export interface SoakReport extends Evidence, Constitution {
   readonly changes: number;
   /** Moves by the phase in which they ended. */
   readonly moves: Readonly<Record<string, number>>;
-  /** Percent of a core that the operator used while the cluster changed, and once it had converged and nothing did. */
+  /** Percent of a core that the operator used while the cluster changed, and once nothing did. */
   readonly cpu: { readonly busy: number; readonly idle: number };
   /** Logs of operators that ended by themselves. */
   readonly crashes: readonly string[];
@@ -40,7 +41,7 @@ const IDLE = 60;
 
 /**
  * Lets the operator, elected like any other, balance 200 nodes and 4,000 pods that never come to rest, and takes its vitals all
- * the while; then leaves the cluster alone until it is balanced, and looks at what the operator uses with nothing to do.
+ * the while; then suspends the policy, leaves the cluster alone, and looks at what the operator uses with nothing to do.
  */
 export async function runSoakCampaign({ minutes, seed, log }: SoakOptions): Promise<SoakReport> {
   const cp = await setStage(log, { scenario: 'soak.yaml', metricResolution: '15s', measured: false });
@@ -51,7 +52,7 @@ export async function runSoakCampaign({ minutes, seed, log }: SoakOptions): Prom
     const operator = operators.process(0);
     await operator?.logged('leading');
     const sample = await vitalsOf(cp, Number((await operator?.logged('operator started'))?.['metricsPort']));
-    await applyPolicy(cp);
+    await applyPolicy(cp, false);
     const samples: Vitals[] = [await sample()];
     const end = performance.now() + minutes * 60_000;
     let changes = 0;
@@ -67,7 +68,8 @@ export async function runSoakCampaign({ minutes, seed, log }: SoakOptions): Prom
       await pause;
     }
     await churn.heal();
-    await untilConverged(cp, POLICY, plans, log);
+    await applyPolicy(cp, true);
+    await untilEnded(plans, log);
     const rest = [await sample()];
     await sleep(IDLE * 1000);
     rest.push(await sample());
@@ -90,10 +92,11 @@ export async function runSoakCampaign({ minutes, seed, log }: SoakOptions): Prom
 }
 
 /** Acts at once on whatever tilts the cluster, in plans of a few moves, so that there are many. */
-async function applyPolicy(cp: ControlPlane): Promise<void> {
+async function applyPolicy(cp: ControlPlane, suspend: boolean): Promise<void> {
   await cp.apply([
     policyObject(POLICY, {
       mode: 'Automatic',
+      suspend,
       interval: '20s',
       historyLimit: 20,
       thresholds: { trigger: '0.05', consecutive: 1 },
@@ -103,11 +106,20 @@ async function applyPolicy(cp: ControlPlane): Promise<void> {
   ]);
 }
 
+async function untilEnded(plans: PlanLog, log: (line: string) => void): Promise<void> {
+  const open = async (): Promise<string | undefined> => {
+    await plans.look();
+    const left = plans.all().filter((plan) => !hasEnded(plan));
+    return left.length === 0 ? undefined : left.map(({ metadata }) => metadata.name).join(', ');
+  };
+  await waitUntil('the end of all plans', open, { timeoutMilliseconds: 300_000, log });
+}
+
 function line({ at, rss, lag, handles, descriptors, cpu }: Vitals): string {
   return `${at.toFixed(0)} s: ${rss.toFixed(0)} MiB, lag ${lag.toFixed(0)} ms, ${handles} handles, ${descriptors} descriptors, ${cpu.toFixed(1)} s of CPU`;
 }
 
-function countPhases(plans: Awaited<ReturnType<ReturnType<typeof createPlanLog>['all']>>): Record<string, number> {
+function countPhases(plans: ReturnType<PlanLog['all']>): Record<string, number> {
   const phases = plans.flatMap(({ status }) => (status?.moves ?? []).map(({ phase }) => phase));
   return Object.fromEntries([...Map.groupBy(phases, (phase) => phase)].map(([phase, all]) => [phase, all.length]));
 }
