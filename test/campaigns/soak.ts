@@ -100,7 +100,7 @@ async function applyPolicy(cp: ControlPlane, suspend: boolean): Promise<void> {
       interval: '20s',
       historyLimit: 20,
       thresholds: { trigger: '0.05', consecutive: 1 },
-      budgets: [{ maxMoves: 10, maxConcurrent: MAX_CONCURRENT }],
+      budgets: [{ maxMoves: 5, maxConcurrent: MAX_CONCURRENT }],
       protections: { minPodAge: '0s', stabilization: '0s', cooldown: '1m' },
     }),
   ]);
@@ -115,8 +115,8 @@ async function untilEnded(plans: PlanLog, log: (line: string) => void): Promise<
   await waitUntil('the end of all plans', open, { timeoutMilliseconds: 300_000, log });
 }
 
-function line({ at, rss, lag, handles, descriptors, cpu }: Vitals): string {
-  return `${at.toFixed(0)} s: ${rss.toFixed(0)} MiB, lag ${lag.toFixed(0)} ms, ${handles} handles, ${descriptors} descriptors, ${cpu.toFixed(1)} s of CPU`;
+function line({ at, rss, heap, lag, handles, descriptors, cpu }: Vitals): string {
+  return `${at.toFixed(0)} s: ${rss.toFixed(0)} MiB (heap ${heap.toFixed(0)}), lag ${lag.toFixed(0)} ms, ${handles} handles, ${descriptors} descriptors, ${cpu.toFixed(1)} s of CPU`;
 }
 
 function countPhases(plans: ReturnType<PlanLog['all']>): Record<string, number> {

@@ -4,6 +4,8 @@ import type { Vitals } from './vitals.ts';
 export interface Constitution {
   /** Medians in MiB: after the warm-up, and at the end; and how much the line through the second half rises, in percent. */
   readonly rss: { readonly warm: number; readonly end: number; readonly trend: number };
+  /** MiB of the heap right after a collection, as far as samples show it: a leak raises this, a heap that waits for the collector does not. */
+  readonly heapFloor: { readonly warm: number; readonly end: number };
   /** Milliseconds: the median of all samples' 99th percentiles, and the one that one sample in a hundred exceeds. */
   readonly lag: { readonly usual: number; readonly worst: number };
   readonly handles: { readonly warm: number; readonly end: number };
@@ -26,6 +28,8 @@ export function assess(samples: readonly Vitals[]): Constitution {
   const end = samples.slice(2 * third);
   const both = (pick: (vitals: Vitals) => number) => ({ warm: median(warm.map(pick)), end: median(end.map(pick)) });
   const rss = { ...both((each) => each.rss), trend: rise(samples.slice(samples.length >> 1)) };
+  const floor = (part: readonly Vitals[]) => Math.min(...part.map(({ heap }) => heap));
+  const heapFloor = { warm: floor(warm), end: floor(end) };
   const lags = samples.slice(third).map(({ lag }) => lag);
   const lag = { usual: median(lags), worst: quantile(lags, 0.99) };
   const handles = both((each) => each.handles);
@@ -40,7 +44,7 @@ export function assess(samples: readonly Vitals[]): Constitution {
       ? `descriptors grew from ${descriptors.warm} to ${descriptors.end}`
       : [],
   ].flat();
-  return { rss, lag, handles, descriptors, ailments };
+  return { rss, heapFloor, lag, handles, descriptors, ailments };
 }
 
 /** Percent by which the least-squares line through RSS rises from the first to the last sample; 0 for fewer than two. */

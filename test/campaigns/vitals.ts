@@ -7,6 +7,8 @@ export interface Vitals {
   readonly at: number;
   /** MiB. */
   readonly rss: number;
+  /** MiB of the heap that are in use, garbage that was not collected yet included. */
+  readonly heap: number;
   /** 99th percentile of the event loop's delay since the sample before, in milliseconds. */
   readonly lag: number;
   /** Handles of libuv: sockets, timers that keep the process alive, and the like. */
@@ -29,6 +31,7 @@ export async function vitalsOf(cp: ControlPlane, metricsPort: number): Promise<(
     return {
       at: (performance.now() - began) / 1000,
       rss: value('process_resident_memory_bytes') / 2 ** 20,
+      heap: value('nodejs_heap_size_used_bytes') / 2 ** 20,
       lag: value('nodejs_eventloop_lag_p99_seconds') * 1000,
       handles: value('nodejs_active_handles_total'),
       descriptors: value('process_open_fds'),
