@@ -59,6 +59,8 @@ export interface FakeCluster {
   readonly full: Set<string>;
   /** Whether the Metrics API is served. */
   metered: boolean;
+  /** Whether snapshots have usage while it is; without, no plan begins, and those under way go on. */
+  plannable: boolean;
   /** What the plans on the cluster remember. */
   history: () => readonly PastMove[];
   /** Somebody deletes a pod, by uid; its controller makes another. */
@@ -85,7 +87,10 @@ export function fakeCluster(
   const cluster: FakeCluster = {
     reader: {
       ...liveReader(() => cluster, clock),
-      snapshot: async () => snapshotOf(cluster, clock),
+      snapshot: async () => {
+        const snapshot = snapshotOf(cluster, clock);
+        return cluster.plannable ? snapshot : { ...snapshot, usage: undefined };
+      },
       nodeUsage: async () => {
         const { usage, takenAt } = snapshotOf(cluster, clock);
         return usage === undefined ? undefined : { nodes: usage.nodes, serverTime: takenAt };
@@ -108,6 +113,7 @@ export function fakeCluster(
     opensGates: true,
     full: new Set(),
     metered: true,
+    plannable: true,
     history: () => [],
     remove: (uid) => {
       const pod = cluster.pods.get(uid);

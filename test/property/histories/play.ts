@@ -138,10 +138,11 @@ function leftBehind({ plans, cluster }: Play): string | undefined {
     : `hints of ${hints}, at the gate ${held.map(({ name }) => name)}`;
 }
 
-/** What keeps plans from being made or gates from being opened has an end; what befell pods and nodes stays. */
+/** What keeps moves and gates back has an end, and no plan is made any more; what befell pods and nodes stays. */
 function heal({ cluster, stale }: Play): void {
   cluster.opensGates = true;
-  cluster.metered = false; // so that no plan begins any more, while those under way end
+  cluster.metered = true;
+  cluster.plannable = false;
   stale.clear();
 }
 
