@@ -6,15 +6,16 @@ import { rank } from './scores/index.ts';
 import type { StateView } from './state.ts';
 import { refusalsAt } from './verdicts.ts';
 
-/** Nodes that are looked at for one plan at most; a larger one is judged by evenly spaced moves. */
+/** Moves that are judged at most, and nodes that are looked at for all of them together. */
+const MOST_JUDGED = 32;
 const MOST_EVALUATIONS = 25_000;
 
 /**
  * The share of the moves whose replacement kube-scheduler would put on the planned node by itself, in [0, 1]; `undefined`
  * without moves. `start` is where the moves begin. Each move is looked at in its position of the plan: the pod is gone, and
  * among all nodes of the cluster that its filters let it run on, its old one included, the scheduler takes one of those with
- * the highest score at random (schedule_one selectHost). Plans that would need more than MOST_EVALUATIONS looks at nodes are
- * judged by evenly spaced moves.
+ * the highest score at random (schedule_one selectHost). Plans of more moves than MOST_JUDGED, or of more than come to
+ * MOST_EVALUATIONS looks at nodes, are judged by evenly spaced ones.
  */
 export function expectedHitRatio(start: StateView, moves: readonly AcceptedMove[]): number | undefined {
   if (moves.length === 0) {
@@ -22,7 +23,7 @@ export function expectedHitRatio(start: StateView, moves: readonly AcceptedMove[
   }
   const state = start.fork();
   const most = Math.max(1, Math.floor(MOST_EVALUATIONS / state.cluster.sites.nodes.length));
-  const judged = Math.min(moves.length, most);
+  const judged = Math.min(moves.length, most, MOST_JUDGED);
   let sum = 0;
   let done = 0;
   moves.forEach(({ pod, to }, position) => {
@@ -44,15 +45,17 @@ export function expectedHitRatio(start: StateView, moves: readonly AcceptedMove[
 function chanceOf(state: StateView, pod: number, to: number): number {
   const { siteOf, scores, sites } = state.cluster;
   const feasible = feasibleSites(state, pod);
-  const target = feasible.indexOf(siteOf[to] ?? -1);
+  const site = siteOf[to] ?? -1;
+  const target = feasible.indexOf(site);
   if (target < 0) {
     return 0;
   }
   const scored = evenlyFrom(feasible, target, nodesToScore(sites.nodes.length));
   const totals = rank(pod, scored, { ...state.whereabouts, index: scores, assumed: SCHEDULER_ASSUMES });
-  const best = totals.reduce((highest, total) => Math.max(highest, total), 0);
-  const ties = totals.reduce((sum, total) => sum + (total === best ? 1 : 0), 0);
-  return totals[0] === best ? scored.length / feasible.length / ties : 0;
+  const best = totals.reduce((highest, other) => Math.max(highest, other), 0);
+  const total = totals[scored.indexOf(site)] ?? 0;
+  const ties = totals.reduce((sum, other) => sum + (other === best ? 1 : 0), 0);
+  return total === best ? scored.length / feasible.length / ties : 0;
 }
 
 /**
@@ -64,12 +67,16 @@ export function nodesToScore(nodes: number): number {
   return nodes < 100 ? nodes : Math.max(100, Math.trunc((nodes * percentage) / 100));
 }
 
-/** `most` of the values, evenly spaced, the one at `start` first; all of them when there are no more. */
+/** `most` of the values, evenly spaced, the one at `start` among them; all of them when there are no more. */
 function evenlyFrom(values: Int32Array, start: number, most: number): Int32Array {
-  const count = Math.min(most, values.length);
-  return Int32Array.from({ length: count }, (_, index) => {
-    return values[(start + Math.floor((index * values.length) / count)) % values.length] ?? -1;
-  });
+  if (values.length <= most) {
+    return values;
+  }
+  const chosen = new Int32Array(most);
+  for (let index = 0; index < most; index += 1) {
+    chosen[index] = values[(start + Math.floor((index * values.length) / most)) % values.length] ?? -1;
+  }
+  return chosen;
 }
 
 /** Places of the nodes on which the filters let a lifted pod run, those included that take no part in the plan. */
