@@ -6,7 +6,7 @@ import { someOptions } from '../support/builders.ts';
 import { keyOf, type PodObject } from './kube-object.ts';
 import { firstPods, type PlanScene, type RandomOwner, randomScene, replicaSetOf } from './random-owners.ts';
 import { clearCluster, conditionOf, stageCluster } from './stage-cluster.ts';
-import { installSteering, placeHint } from './steer.ts';
+import { installSteering, sendTo } from './steer.ts';
 import type { World } from './world.ts';
 
 /** A plan that kube-scheduler has replayed, move by move. */
@@ -34,7 +34,10 @@ export interface PlansOptions {
 const MOST_CLUSTERS_PER_PLAN = 5;
 const NEVER = new AbortController().signal;
 
-/** Plans random clusters one after the other and has every prefix of each plan replayed by the real scheduler. */
+/**
+ * Plans random clusters one after the other and has every prefix of each plan replayed by the real scheduler, to which every
+ * replacement is sent by mode Gate: it may run on the planned node and nowhere else.
+ */
 export async function replayPlans(world: World, { plans, seed, log }: PlansOptions): Promise<readonly Replay[]> {
   await installSteering(world);
   const replays: Replay[] = [];
@@ -136,18 +139,20 @@ async function replayMoves(world: World, seed: number, { moves, strategy }: Plan
   return { seed, strategy, planned: moves.length, ...counts, failure: undefined };
 }
 
-/** Hints, evicts, and waits for what the scheduler makes of the replacement. */
-async function replayMove(world: World, move: Move): Promise<PodObject> {
-  const { api, pods } = world;
+/** Evicts, sends the replacement to the node that the plan names, and waits for what the scheduler makes of it there. */
+async function replayMove({ api, pods, ...world }: World, move: Move): Promise<PodObject> {
   const known = new Set(pods.all().map(({ metadata }) => metadata.uid));
-  const hint = await placeHint(world, move);
   const answer = await createEvictor(api.client).evict(move.pod, { dryRun: false }, NEVER);
   if (answer.kind !== 'Accepted') {
     throw new Error(`evicting ${move.pod.namespace}/${move.pod.name}: ${JSON.stringify(answer)}`);
   }
-  const replacement = await pods.until(`a replacement for ${move.pod.name} is judged`, () =>
-    pods.all().find((pod) => !known.has(pod.metadata.uid) && judged(pod as PodObject) !== undefined),
+  const { metadata } = await pods.until(`${move.pod.name} has a replacement`, () =>
+    pods.all().find(({ metadata: { uid } }) => !known.has(uid)),
   );
-  await api.remove(hint);
-  return replacement as PodObject;
+  const { namespace = '', name, uid = '' } = metadata;
+  await sendTo({ api, pods, ...world }, { namespace, name, uid }, move.to);
+  return pods.until(`the replacement for ${move.pod.name} is judged`, () => {
+    const replacement = pods.get(`${namespace}/${name}`) as PodObject | undefined;
+    return judged(replacement) === undefined ? undefined : replacement;
+  });
 }

@@ -1,59 +1,56 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Move } from '../../src/plan/plan.ts';
-import type { Json, KubeObject, PodObject } from './kube-object.ts';
+import { createGates } from '../../src/adapters/kubernetes/gates.ts';
+import { SCHEDULING_GATE } from '../../src/model/gate.ts';
+import type { PodRef } from '../../src/model/pod.ts';
+import type { KubeObject, PodObject } from './kube-object.ts';
+import { NAMESPACES } from './vocabulary.ts';
 import type { World } from './world.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
-
-/** Installs what the operator steers with: the PlacementHint resource and the admission policy that reads it. */
-export async function installSteering({ plane }: World): Promise<void> {
-  const crd = 'placementhints.evenkeel.dev';
-  await plane.apply(readFileSync(join(ROOT, 'crds', `${crd}.yaml`), 'utf8'));
-  await plane.kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', crd]);
-  await plane.apply(readFileSync(join(ROOT, 'deploy', 'overlays', 'default', 'placement-policy.yaml'), 'utf8'));
-}
+const POLICY = join(import.meta.dirname, '..', '..', 'deploy', 'overlays', 'gate', 'gate-policy.yaml');
+const PATIENCE = 15_000;
 
 /**
- * Hints at the node of a move as the operator does, and waits until the API server heeds it, which takes up to a second.
- * Resolves to the hint.
+ * Installs what steering mode Gate needs: the admission policy that gates the pods that controllers make, in all namespaces.
+ * Resolves when the API server heeds it everywhere, which takes up to a second.
  */
-export async function placeHint(world: World, { pod, owner, to }: Move): Promise<KubeObject> {
-  const hint: KubeObject = {
-    apiVersion: 'evenkeel.dev/v1alpha1',
-    kind: 'PlacementHint',
-    metadata: { namespace: pod.namespace, name: `move-${pod.uid}` },
-    spec: { ownerUID: owner.uid, nodeName: to, plan: 'parity', podUID: pod.uid },
-  };
-  await world.api.create(hint);
-  const deadline = performance.now() + 15_000;
-  while (!(await isHeeded(world, hint, owner.name))) {
-    if (performance.now() > deadline) {
-      throw new Error(`the admission policy does not heed the hint for ${pod.namespace}/${pod.name}`);
-    }
-    await delay(10);
+export async function installSteering(world: World): Promise<void> {
+  await world.plane.apply(readFileSync(POLICY, 'utf8'));
+  for (const name of NAMESPACES) {
+    const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    await world.api.patch(namespace, { metadata: { labels: { 'evenkeel.dev/gate': 'enabled' } } });
   }
-  return hint;
+  const deadline = performance.now() + PATIENCE;
+  for (const name of NAMESPACES) {
+    while (!(await isGated(world, name))) {
+      if (performance.now() > deadline) {
+        throw new Error(`the admission policy does not gate the pods of namespace ${name}`);
+      }
+      await delay(50);
+    }
+  }
 }
 
-/** Whether the next pod of the owner would prefer the node. */
-async function isHeeded({ api }: World, { metadata, spec }: KubeObject, owner: string): Promise<boolean> {
-  const ownerReference = {
-    apiVersion: 'apps/v1',
-    kind: 'ReplicaSet',
-    name: owner,
-    uid: spec?.['ownerUID'],
-    controller: true,
-  };
+/** Whether the next pod of a controller there would wait at the gate. */
+async function isGated({ api }: World, namespace: string): Promise<boolean> {
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'some', uid: 'some', controller: true };
   const next: PodObject = {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { namespace: metadata.namespace ?? '', name: `${metadata.name}-next`, ownerReferences: [ownerReference] },
+    metadata: { namespace, name: 'next', ownerReferences: [owner] },
     spec: { containers: [{ name: 'main', image: 'registry.invalid/main:1' }] },
   };
-  const admitted = await api.tryOut(next);
-  const affinity = admitted.spec?.['affinity'] as { readonly nodeAffinity?: Json } | undefined;
-  const preferred = affinity?.nodeAffinity?.['preferredDuringSchedulingIgnoredDuringExecution'];
-  return JSON.stringify(preferred ?? []).includes(JSON.stringify(spec?.['nodeName']));
+  const { spec } = await api.tryOut(next);
+  return JSON.stringify(spec?.['schedulingGates'] ?? []).includes(SCHEDULING_GATE);
+}
+
+/** Opens the gate of a replacement and ties it to a node, by the operator's own means. Throws when that cannot be done. */
+export async function sendTo({ api }: World, pod: PodRef, node: string): Promise<void> {
+  const problems: string[] = [];
+  const gates = createGates(api.client, (problem) => problems.push(problem));
+  const answer = await gates.open(pod, node, new AbortController().signal);
+  if (answer !== 'Done' || problems.length > 0) {
+    throw new Error(`sending ${pod.namespace}/${pod.name} to ${node}: ${answer} ${problems.join()}`);
+  }
 }
