@@ -68,6 +68,17 @@ describe('a list', () => {
     expect(await listObjects(client(server), RESOURCES.nodes, {}, NEVER)).toEqual(named('a', 'b'));
   });
 
+  it.each([
+    ['has not begun', silence()],
+    ['does not go on', lines([listOf(named('half'))], false)],
+  ])('asks again for a page that %s for 20 s, long before its deadline', async (_, stalled) => {
+    const server = await start(stalled, json(listOf(named('a'))));
+    const began = performance.now();
+    const made = client(server, { clock: impatientClock(500) });
+    expect(await listObjects(made, RESOURCES.nodes, {}, NEVER)).toEqual(named('a'));
+    expect(performance.now() - began).toBeGreaterThanOrEqual(39);
+  });
+
   it('repeats a page of which nothing has come yet', async () => {
     const server = await start(
       json(listOf(named('a'), { continue: 'next' })),

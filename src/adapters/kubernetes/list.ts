@@ -5,6 +5,7 @@ import type { ApiClient, ApiRequest } from './client.ts';
 import { createItemScanner } from './json-items.ts';
 import type { ResourceRef } from './resource.ts';
 import { isPassing, retryRead } from './retry.ts';
+import { startWatchdog } from './watchdog.ts';
 
 /** Objects that the server sends in one answer. */
 const PAGE_SIZE = 500;
@@ -12,7 +13,13 @@ const PAGE_SIZE = 500;
 const MAX_RESTARTS = 3;
 /** Pages of one list: five million objects. A server whose pages never end would be read for ever. */
 const MAX_PAGES = 10_000;
+/** Time until the last byte of a page. */
 const PAGE_DEADLINE = seconds(60);
+/**
+ * A page that has not begun, or does not go on, for so long is asked for anew: the API server answers within seconds, after
+ * 15 s in a queue at most (apiserver, filters/priority-and-fairness.go, getRequestWaitContext), and a plan must not wait a minute for an answer that is lost.
+ */
+const PAGE_SILENCE = seconds(20);
 
 /** Hears of the objects of a list as they arrive. */
 export interface ListListener {
@@ -111,20 +118,29 @@ async function readPage(
 ): Promise<Page> {
   return await retryRead(client.options.attempts, client.options, signal, async () => {
     let given = 0;
+    const watchdog = startWatchdog(
+      client.options.clock,
+      `the list of ${request.target.resource}`,
+      PAGE_SILENCE,
+      signal,
+    );
     try {
-      return await client.open(request, signal, async ({ chunks, serverTime }) => {
+      return await client.open(request, watchdog.signal, async ({ chunks, serverTime }) => {
         const scanner = createItemScanner((text) => {
           const item = parse(request, text);
           given += 1;
           listener.item(item, text.length);
         });
         for await (const chunk of chunks) {
+          watchdog.heard(PAGE_SILENCE);
           scanner.push(chunk);
         }
         return { ...readFrame(request, scanner.frame()), serverTime };
       });
     } catch (error) {
       throw given > 0 && isPassing(error) ? new BrokenPage('', { cause: error }) : error;
+    } finally {
+      await watchdog.stop();
     }
   });
 }

@@ -1,12 +1,12 @@
 import { type Seconds, seconds } from '../../model/units.ts';
 import { isObject } from '../../observe/json.ts';
-import type { Clock } from '../../ports.ts';
 import { ApiError, errorFromAnswer } from './api-error.ts';
 import { readLines } from './body.ts';
 import type { ApiRequest } from './client.ts';
 import type { ReadingClient } from './list.ts';
 import type { ChangeType } from './object-table.ts';
 import { describeResource, type ResourceRef } from './resource.ts';
+import { startWatchdog } from './watchdog.ts';
 
 /** How long the server is asked to keep a watch open: between this and twice as long, as client-go's reflector asks. */
 const SHORTEST_WATCH = 300;
@@ -62,7 +62,7 @@ export async function watchOnce(
   const form = accept === undefined ? {} : { accept };
   const deadline = seconds(span + GRACE);
   const request: ApiRequest = { verb: 'watch', target, query: { ...query, ...parameters }, deadline, ...form };
-  const watchdog = startWatchdog(clock, target, signal);
+  const watchdog = startWatchdog(clock, `the watch of ${describeResource(target)}`, OPENING, signal);
   try {
     await client.open(request, watchdog.signal, async ({ chunks }) => {
       watchdog.heard(SILENCE_LIMIT);
@@ -75,49 +75,6 @@ export async function watchOnce(
   } finally {
     await watchdog.stop();
   }
-}
-
-interface Watchdog {
-  /** Aborted with an ApiError after a silence, or with the reason of the signal that this one follows. */
-  readonly signal: AbortSignal;
-  /** The connection is alive; it may be silent for `limit` from now on. */
-  heard(limit: Seconds): void;
-  stop(): Promise<void>;
-}
-
-function startWatchdog(clock: Clock, target: ResourceRef, signal: AbortSignal): Watchdog {
-  const bite = new AbortController();
-  const stopped = new AbortController();
-  const follow = () => bite.abort(signal.reason);
-  signal.addEventListener('abort', follow, { once: true });
-  let limit = OPENING;
-  let due = clock.monotonic() + limit;
-
-  async function guard(): Promise<void> {
-    for (let left = limit; left > 0; left = seconds(due - clock.monotonic())) {
-      await clock.sleep(left, stopped.signal);
-    }
-    const what = `the watch of ${describeResource(target)} has been silent for ${limit} s`;
-    bite.abort(new ApiError('Timeout', `${what}: the connection counts as dead`));
-  }
-
-  const guarding = guard().catch((error: unknown) => {
-    if (!stopped.signal.aborted) {
-      bite.abort(error);
-    }
-  });
-  return {
-    signal: bite.signal,
-    heard(next) {
-      limit = next;
-      due = clock.monotonic() + next;
-    },
-    async stop() {
-      signal.removeEventListener('abort', follow);
-      stopped.abort();
-      await guarding;
-    },
-  };
 }
 
 const CHANGES: ReadonlySet<unknown> = new Set<WatchEvent['type']>(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
