@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FaultKind } from '../support/faults/kinds.ts';
-import { startFaultProxy } from '../support/faults/proxy.ts';
+import type { ControlPlane } from '../control-plane/start.ts';
+import { FAULT_KINDS, type FaultKind } from '../support/faults/kinds.ts';
+import { type FaultProxy, startFaultProxy } from '../support/faults/proxy.ts';
 import { createRandom } from '../support/random.ts';
 import { changeScale, changeUsage } from './disturb.ts';
 import { type Evidence, evidenceOf } from './evidence.ts';
@@ -15,93 +16,156 @@ export interface FaultOptions {
   readonly seed: number;
   /** Share of requests that are spoiled. */
   readonly rate: number;
+  /**
+   * Whether the operator leads by the Lease. With three renewals of ten lost it loses that every few minutes, as it should,
+   * and is replaced; without it one process has to live through it all.
+   */
+  readonly elected: boolean;
   readonly log: (line: string) => void;
 }
 
 /** What came of it: each list is to be empty. */
 export interface FaultReport extends Evidence {
   readonly minutes: number;
-  readonly injected: Readonly<Partial<Record<FaultKind, number>>>;
+  readonly seed: number;
+  readonly requests: number;
+  readonly injected: Readonly<Record<FaultKind, number>>;
+  readonly neverInjected: readonly FaultKind[];
   /** Logs of operators that ended though they had not lost the lease. */
   readonly crashes: readonly string[];
   readonly leasesLost: number;
   /** Plans that were carried out after the faults had stopped, until the policy was Converged. */
   readonly roundsToConverge: number;
-  /** Median resident memory in MiB of the second and of the last third of the time, of the processes that lived throughout. */
-  readonly memory: { readonly second: number; readonly last: number };
+  readonly secondsToConverge: number;
+  /** Resident memory in MiB: at the first and the last look, and the medians of the second and the last third of all looks. */
+  readonly memory: { readonly begin: number; readonly end: number; readonly second: number; readonly last: number };
 }
 
+/** Memory counts as flat when the median of the last third of the time is at most this many times that of the second. */
+export const MAX_GROWTH = 1.05;
+
 const POLICY = 'faulty';
+/** Overlaps with the other one, which is older and owns all pods: it plans in every interval, and may move nothing. */
+const YOUNGER = 'younger';
 /** Seconds between two disturbances of the load. */
 const CHANGE_EVERY = 20;
+/** Seconds without a disturbance before the faults stop, so that what is planned afterwards is planned from what is so. */
+const STILL = 30;
 
-/**
- * Runs the operator behind a proxy that spoils its requests while the load changes, then stops the faults and the changes and
- * waits for balance. The evidence is in the audit log, the plans and the process.
- */
-export async function runFaultCampaign({ minutes, seed, rate, log }: FaultOptions): Promise<FaultReport> {
-  const random = createRandom(seed);
-  const cp = await setStage(log);
-  const proxy = await startFaultProxy({
-    upstream: await cp.kubeconfigFor({ namespace: 'evenkeel-system', name: 'evenkeel' }),
-    seed,
-  });
-  const operators = await startOperators(cp, 1, { kubeconfig: proxy.kubeconfig });
-  const plans = createPlanLog(cp);
-  const memory: number[] = [];
+/** Runs the campaign on a control plane of its own. */
+export async function runFaultCampaign(options: FaultOptions): Promise<FaultReport> {
+  const cp = await setStage(options.log);
   try {
-    await applyEagerPolicy(cp, POLICY);
-    proxy.spoil(rate);
-    const end = performance.now() + minutes * 60_000;
-    for (let round = 0; performance.now() < end; round += 1) {
-      await (round % 3 === 2 ? changeScale(cp, random) : changeUsage(cp, random));
-      for (let second = 0; second < CHANGE_EVERY; second += 1) {
-        await sleep(1000);
-        await plans.look();
-        memory.push(residentMemory(operators.process(0)?.pid));
-      }
-      log(`${plans.all().length} plans, ${sum(proxy.injected.values())} faults, ${memory.at(-1)} MiB`);
-    }
-    proxy.spoil(0);
-    const before = new Set(plans.all().map(({ metadata }) => metadata.name));
-    await untilConverged(cp, POLICY, plans, log);
-    await operators.stop();
-    const seen = plans.all();
-    return {
-      minutes,
-      injected: Object.fromEntries([...proxy.injected].sort()),
-      ...evidenceOf(await cp.audit(), seen, MAX_CONCURRENT),
-      crashes: operators.ends.map((each) => `exit code ${each.code}:\n${each.log}`),
-      leasesLost: operators.leasesLost(),
-      roundsToConverge: seen.filter(({ metadata }) => !before.has(metadata.name)).length,
-      memory: thirds(memory),
-    };
+    return await spoilRequests(cp, options);
   } finally {
-    await operators.stop();
-    await proxy.stop();
     await cp.stop();
   }
 }
 
-/** Resident memory of a process in MiB (VmRSS of proc(5)); NaN when there is none. */
+/**
+ * Runs the operator behind a proxy that spoils its requests while the load changes, then stops the faults and the changes and
+ * waits for balance. `cp` is a stage on which nothing was moved yet; the operator and its policy are gone from it afterwards.
+ * The evidence is in the audit log, the plans and the process.
+ */
+export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Promise<FaultReport> {
+  const { minutes, seed, rate, elected, log } = options;
+  const proxy = await startFaultProxy({
+    upstream: await cp.kubeconfigFor({ namespace: 'evenkeel-system', name: 'evenkeel' }),
+    seed,
+  });
+  const args = elected ? [] : ['--no-leader-elect'];
+  const operators = await startOperators(cp, 1, { kubeconfig: proxy.kubeconfig, args });
+  const plans = createPlanLog(cp);
+  const memory: number[] = [];
+  try {
+    await applyEagerPolicy(cp, POLICY);
+    await applyEagerPolicy(cp, YOUNGER);
+    proxy.spoil(rate);
+    await disturb(cp, options, async () => {
+      await plans.look();
+      memory.push(residentMemory(operators.process(0)?.pid));
+      return `${plans.all().length} plans, ${memory.at(-1)} MiB, ${counts(proxy)}`;
+    });
+    proxy.spoil(0);
+    const before = new Set(plans.all().map(({ metadata }) => metadata.name));
+    const stopped = performance.now();
+    await untilConverged(cp, POLICY, plans, log);
+    const secondsToConverge = Math.round((performance.now() - stopped) / 1000);
+    await operators.stop();
+    await cp.kubectl(['delete', 'rbp', POLICY, YOUNGER]);
+    const seen = plans.all();
+    return {
+      minutes,
+      seed,
+      requests: proxy.requests(),
+      injected: injectedBy(proxy),
+      neverInjected: FAULT_KINDS.filter((kind) => !proxy.injected.has(kind)),
+      ...evidenceOf(await cp.audit(), seen, MAX_CONCURRENT),
+      crashes: operators.ends.map((each) => `exit code ${each.code}:\n${each.log}`),
+      leasesLost: operators.leasesLost(),
+      roundsToConverge: seen.filter(({ metadata }) => !before.has(metadata.name)).length,
+      secondsToConverge,
+      memory: summary(memory),
+    };
+  } finally {
+    await operators.stop();
+    await proxy.stop();
+  }
+}
+
+/** Changes the load every now and then, and looks every second at what comes of it. */
+async function disturb(
+  cp: ControlPlane,
+  { minutes, seed, log }: FaultOptions,
+  look: () => Promise<string>,
+): Promise<void> {
+  const random = createRandom(seed);
+  const end = performance.now() + minutes * 60_000;
+  for (let second = 0; performance.now() < end; second += 1) {
+    const isRound = second % CHANGE_EVERY === 0;
+    if (isRound && end - performance.now() > STILL * 1000) {
+      await changeScale(cp, random);
+      await changeUsage(cp, random);
+      await changeUsage(cp, random);
+    }
+    const state = await look();
+    if (isRound) {
+      log(state);
+    }
+    await sleep(1000);
+  }
+}
+
+function injectedBy({ injected }: FaultProxy): FaultReport['injected'] {
+  return Object.fromEntries(FAULT_KINDS.map((kind) => [kind, injected.get(kind) ?? 0])) as FaultReport['injected'];
+}
+
+function counts(proxy: FaultProxy): string {
+  const each = Object.entries(injectedBy(proxy)).map(([kind, count]) => `${kind} ${count}`);
+  return `${proxy.requests()} requests, faults: ${each.join(', ')}`;
+}
+
+/** Resident memory of a process in MiB (VmRSS of proc(5)); NaN while there is none. */
 function residentMemory(pid: number | undefined): number {
-  if (pid === undefined) {
+  const file = `/proc/${pid}/status`;
+  if (pid === undefined || !existsSync(file)) {
     return Number.NaN;
   }
-  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(file, 'utf8')) ?? [];
   return Math.round(Number(kibibytes) / 1024);
 }
 
-function thirds(samples: readonly number[]): FaultReport['memory'] {
-  const third = Math.floor(samples.length / 3);
-  return { second: median(samples.slice(third, 2 * third)), last: median(samples.slice(2 * third)) };
+function summary(samples: readonly number[]): FaultReport['memory'] {
+  const known = samples.filter((sample) => !Number.isNaN(sample));
+  const third = Math.floor(known.length / 3);
+  return {
+    begin: known[0] ?? Number.NaN,
+    end: known.at(-1) ?? Number.NaN,
+    second: median(known.slice(third, 2 * third)),
+    last: median(known.slice(2 * third)),
+  };
 }
 
 function median(samples: readonly number[]): number {
-  const known = samples.filter((sample) => !Number.isNaN(sample)).sort((left, right) => left - right);
-  return known[known.length >> 1] ?? Number.NaN;
-}
-
-function sum(values: Iterable<number>): number {
-  return [...values].reduce((total, value) => total + value, 0);
+  return samples.toSorted((left, right) => left - right)[samples.length >> 1] ?? Number.NaN;
 }

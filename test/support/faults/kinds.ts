@@ -42,23 +42,39 @@ export function isMetrics(path: string): boolean {
   return path.startsWith('/apis/metrics.k8s.io/');
 }
 
-/** What goes wrong with a request: nothing, or with probability `rate` one of what can, all as likely. */
+/** How often the faults of watches and of metrics are chosen for those, which are few among all requests. */
+const SHARE_OF_SPECIAL = 2 / 3;
+
+/**
+ * What goes wrong with a request: nothing, or with probability `rate` one of what can. Those are chosen that were injected
+ * least so far, so that few requests suffer every kind.
+ */
 export function chooseFault(
   { path, isWatch }: FaultyRequest,
   rate: number,
   kinds: ReadonlySet<FaultKind>,
+  injected: ReadonlyMap<FaultKind, number>,
   random: Random,
 ): FaultKind | undefined {
   if (random.next() >= rate) {
     return undefined;
   }
-  const possible: readonly FaultKind[] = [
-    ...OF_ANY_REQUEST,
-    ...(isWatch ? OF_WATCHES : []),
-    ...(isMetrics(path) ? OF_METRICS : []),
-  ];
-  const wanted = possible.filter((kind) => kinds.has(kind));
-  return wanted[random.below(wanted.length)];
+  const special: readonly FaultKind[] = isWatch ? OF_WATCHES : isMetrics(path) ? OF_METRICS : [];
+  const isSpecial = random.next() < SHARE_OF_SPECIAL;
+  const [first, second] = (isSpecial ? [special, OF_ANY_REQUEST] : [OF_ANY_REQUEST, special]).map((possible) =>
+    possible.filter((kind) => kinds.has(kind)),
+  );
+  return rarest(first ?? [], injected, random) ?? rarest(second ?? [], injected, random);
+}
+
+function rarest(
+  kinds: readonly FaultKind[],
+  injected: ReadonlyMap<FaultKind, number>,
+  random: Random,
+): FaultKind | undefined {
+  const least = Math.min(...kinds.map((kind) => injected.get(kind) ?? 0));
+  const rare = kinds.filter((kind) => (injected.get(kind) ?? 0) === least);
+  return rare[random.below(rare.length)];
 }
 
 /** Whether a fault is one of metrics. */

@@ -16,7 +16,9 @@ export interface FaultProxy {
   readonly kubeconfig: string;
   /** How often each fault was injected. */
   readonly injected: ReadonlyMap<FaultKind, number>;
-  /** Share of requests that are spoiled from now on, in [0, 1], and how. */
+  /** Requests that came so far. */
+  readonly requests: () => number;
+  /** Share of requests that are spoiled from now on, in [0, 1], and how; at 0, the watches that are open are spared, too. */
   spoil(rate: number, kinds?: readonly FaultKind[]): void;
   /** Breaks all connections, and those to come, until it is healed. */
   partition(isBroken: boolean): void;
@@ -42,6 +44,7 @@ export async function startFaultProxy({ upstream: file, seed }: FaultProxyOption
   const upstream = readUpstream(file);
   const random = createRandom(seed);
   const injected = new Map<FaultKind, number>();
+  let requests = 0;
   const agent = new Agent({ ca: upstream.ca, keepAlive: true });
   let plan = { rate: 0, kinds: new Set<FaultKind>(FAULT_KINDS) };
   let isBroken = false;
@@ -52,13 +55,17 @@ export async function startFaultProxy({ upstream: file, seed }: FaultProxyOption
       incoming.socket.destroy();
       return;
     }
+    requests += 1;
     const { pathname, searchParams } = new URL(incoming.url ?? '/', upstream.url);
     const isWatch = ['true', '1'].includes(searchParams.get('watch') ?? '');
-    const fault = chooseFault({ path: pathname, isWatch }, plan.rate, plan.kinds, random);
+    const fault = chooseFault({ path: pathname, isWatch }, plan.rate, plan.kinds, injected, random);
     if (fault !== undefined) {
       injected.set(fault, (injected.get(fault) ?? 0) + 1);
     }
-    exchange({ upstream, agent, random, incoming, answer }, fault).catch(() => incoming.socket.destroy());
+    const isSpared = (): boolean => plan.rate === 0;
+    exchange({ upstream, agent, random, incoming, answer, isWatch, isSpared }, fault).catch(() =>
+      incoming.socket.destroy(),
+    );
   });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
@@ -69,6 +76,7 @@ export async function startFaultProxy({ upstream: file, seed }: FaultProxyOption
   return {
     kubeconfig: path,
     injected,
+    requests: () => requests,
     spoil: (rate, kinds = FAULT_KINDS) => {
       plan = { rate, kinds: new Set(kinds) };
     },
@@ -104,7 +112,16 @@ interface Exchange {
   readonly random: Random;
   readonly incoming: IncomingMessage;
   readonly answer: ServerResponse;
+  readonly isWatch: boolean;
+  /** Whether nothing is spoiled any more. */
+  readonly isSpared: () => boolean;
 }
+
+/**
+ * Watches end after so many milliseconds at most while requests are spoiled. A server may end them whenever it likes; those
+ * that last for minutes, as they usually do, would hardly ever meet a fault.
+ */
+const LONGEST_WATCH = 30_000;
 
 /** How long a stalled request is held; longer than any deadline of a client. */
 const STALL = 120_000;
@@ -163,7 +180,7 @@ function forward({ upstream, agent, incoming }: Exchange): Promise<IncomingMessa
 }
 
 async function relay(
-  { answer, random }: Exchange,
+  { answer, random, isWatch, isSpared }: Exchange,
   upstream: IncomingMessage,
   fault: Exclude<FaultKind, 'Stall'> | undefined,
 ): Promise<void> {
@@ -175,6 +192,11 @@ async function relay(
     return;
   }
   const { 'content-length': _, ...headers } = upstream.headers;
+  if (isWatch && !isSpared()) {
+    const ending = setTimeout(() => upstream.destroy(), random.next() * LONGEST_WATCH);
+    upstream.on('close', () => clearTimeout(ending));
+    upstream.on('close', () => answer.end());
+  }
   answer.writeHead(upstream.statusCode ?? 500, headers);
   answer.flushHeaders();
   switch (fault) {
@@ -185,10 +207,10 @@ async function relay(
       upstream.once('end', () => answer.destroy());
       return;
     case 'SlowBody':
-      return await slowly(upstream, answer);
+      return await slowly(upstream, answer, isSpared);
     case 'DroppedEvents':
     case 'DuplicatedEvents':
-      upstream.pipe(spoilWatch(fault, random)).pipe(answer);
+      upstream.pipe(spoilWatch(fault, random, isSpared)).pipe(answer);
       return;
     case 'GoneInStream':
       answer.end(GONE_EVENT);
@@ -210,13 +232,13 @@ async function textOf(body: IncomingMessage): Promise<string> {
 const PIECES = 8;
 const PAUSE = 50;
 
-async function slowly(body: IncomingMessage, answer: ServerResponse): Promise<void> {
+async function slowly(body: IncomingMessage, answer: ServerResponse, isSpared: () => boolean): Promise<void> {
   for await (const chunk of body) {
     const bytes = chunk as Buffer;
     const size = Math.max(1, Math.ceil(bytes.length / PIECES));
     for (let start = 0; start < bytes.length; start += size) {
       answer.write(bytes.subarray(start, start + size));
-      await sleep(PAUSE);
+      await sleep(isSpared() ? 0 : PAUSE);
     }
   }
   answer.end();

@@ -1,15 +1,19 @@
 import { Transform } from 'node:stream';
 import type { Random } from '../random.ts';
 
-/** Passes the lines of a watch on, and repeats or leaves out some. */
-export function spoilWatch(fault: 'DroppedEvents' | 'DuplicatedEvents', random: Random): Transform {
+/** Passes the lines of a watch on, and repeats or leaves out some until it is spared. */
+export function spoilWatch(
+  fault: 'DroppedEvents' | 'DuplicatedEvents',
+  random: Random,
+  isSpared: () => boolean,
+): Transform {
   let rest = '';
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       const lines = (rest + chunk.toString('utf8')).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
-        const isHit = random.below(3) === 0;
+        const isHit = !isSpared() && random.below(3) === 0;
         if (!isHit || fault === 'DuplicatedEvents') {
           this.push(`${line}\n`);
         }
