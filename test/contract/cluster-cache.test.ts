@@ -11,6 +11,7 @@ import { HISTORY_SOURCE, METRICS_SOURCES, SNAPSHOT_SOURCES } from '../../src/ada
 import { systemClock } from '../../src/adapters/system-clock.ts';
 import { seconds } from '../../src/model/units.ts';
 import { plan } from '../../src/plan/planner.ts';
+import type { Clock } from '../../src/ports.ts';
 import { someOptions } from '../support/builders.ts';
 import { RAW_OTHERS, rawPods } from '../unit/adapters/raw-objects.ts';
 import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from '../unit/observe/objects.ts';
@@ -32,12 +33,14 @@ async function soon(goal: string, missing: () => Promise<string | undefined>): P
 }
 
 type Watcher = (line: string) => void;
+type Change = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Raw) => void;
 
 /** An API server that keeps objects of all kinds, lists them and tells changes to those who watch. */
 async function startWorld(objects: readonly Raw[], overrides: Readonly<Record<string, Handler>> = {}) {
   const stored = new Map<string, Map<string, Raw>>();
   const watchers = new Map<string, Set<Watcher>>();
   let revision = 100;
+  let isDropped = false;
 
   function change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Raw): void {
     revision += 1;
@@ -51,9 +54,14 @@ async function startWorld(objects: readonly Raw[], overrides: Readonly<Record<st
     if (type !== 'DELETED') {
       all.set(name, changed);
     }
-    for (const tell of watchers.get(path) ?? []) {
+    for (const tell of isDropped ? [] : (watchers.get(path) ?? [])) {
       tell(JSON.stringify({ type, object: changed }));
     }
+    isDropped = false;
+  }
+
+  function dropNext(): void {
+    isDropped = true;
   }
 
   const answer: Handler = (seen, response, socket) => {
@@ -75,13 +83,17 @@ async function startWorld(objects: readonly Raw[], overrides: Readonly<Record<st
   }
   const server = await startFakeApiServer(answer);
   cleanups.push(() => server.stop());
-  return { server, change, watching: () => [...watchers.values()].filter(({ size }) => size > 0).length };
+  return { server, change, dropNext, watching: () => [...watchers.values()].filter(({ size }) => size > 0).length };
 }
 
 /** A cache of such a server, all of its watches open, and the reader that lists. */
-async function startCache(objects: readonly Raw[], overrides: Readonly<Record<string, Handler>> = {}) {
+async function startCache(
+  objects: readonly Raw[],
+  overrides: Readonly<Record<string, Handler>> = {},
+  clock: Clock = systemClock,
+) {
   const world = await startWorld(objects, overrides);
-  const client = clientOf(world.server.url, { clock: systemClock, attempts: 1 });
+  const client = clientOf(world.server.url, { clock, attempts: 1 });
   const failures: string[] = [];
   const listener: CacheListener = {
     failed: (resource, error) => failures.push(`${resource}: ${error instanceof Error ? error.message : error}`),
@@ -98,8 +110,8 @@ async function startCache(objects: readonly Raw[], overrides: Readonly<Record<st
   return { ...world, cache, failures, lister: createClusterReader(client) };
 }
 
-async function synced(objects: readonly Raw[], overrides: Readonly<Record<string, Handler>> = {}) {
-  const started = await startCache(objects, overrides);
+async function synced(...args: Parameters<typeof startCache>) {
+  const started = await startCache(...args);
   await started.cache.synced(seconds(20), NEVER);
   await soon('watches', async () => (started.watching() === SNAPSHOT_SOURCES.length ? undefined : 'too few'));
   return started;
@@ -263,4 +275,53 @@ it('a cache that was cut off for more than 60 s is not planned from', async () =
   controller.abort();
   await running;
   await client.close();
+});
+
+describe('a cache of pods', () => {
+  const read = { namespace: 'shop', name: 'web-1' };
+
+  /** A filled cache on a clock that can be moved on, and live reads of web-1 that find `live`. */
+  async function reading(live: Handler) {
+    let skew = 0;
+    const clock = { ...systemClock, monotonic: () => seconds(systemClock.monotonic() + skew) };
+    const started = await synced(CLUSTER, { '/api/v1/namespaces/shop/pods/web-1': live }, clock);
+    await started.cache.reader.pod(read, NEVER);
+    const lists = () => started.server.seen.filter(({ path, query }) => path === '/api/v1/pods' && !query.has('watch'));
+    const before = lists().length;
+    return {
+      ...started,
+      later: (span: number) => {
+        skew += span;
+      },
+      listed: () => lists().length - before,
+    };
+  }
+
+  it('is listed anew when a live read found a pod gone and the watch does not tell', async () => {
+    const { cache, later, listed, dropNext, change } = await reading(status(404));
+    await cache.reader.snapshot(NEVER);
+    dropNext();
+    change('DELETED', aRawPod('web-1'));
+    later(5);
+    await expect(cache.reader.snapshot(NEVER)).rejects.toThrow('pods not listed yet');
+    await soon('the list', async () => (cache.states().some(({ age }) => age === undefined) ? 'not yet' : undefined));
+    expect((await cache.reader.snapshot(NEVER)).pods.map(({ name }) => name)).not.toContain('web-1');
+    expect(listed()).toBe(1);
+  });
+
+  it.each<[string, Handler, ((change: Change) => void) | undefined]>([
+    ['it is right', json(aRawPod('web-1')), undefined],
+    ['the watch tells, if late', status(404), (change) => change('DELETED', aRawPod('web-1'))],
+  ])('is kept when %s', async (_, live, act) => {
+    const { cache, later, listed, change } = await reading(live);
+    const { pods } = await cache.reader.snapshot(NEVER);
+    act?.(change);
+    await soon('the event', async () => {
+      const left = (await cache.reader.snapshot(NEVER)).pods.length;
+      return act === undefined || left < pods.length ? undefined : 'not yet';
+    });
+    later(30);
+    await cache.reader.snapshot(NEVER);
+    expect(listed()).toBe(0);
+  });
 });

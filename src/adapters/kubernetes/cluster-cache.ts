@@ -10,6 +10,7 @@ import { createSnapshotBuilder } from '../../observe/snapshot-builder.ts';
 import type { ClusterReader } from '../../ports.ts';
 import type { ApiClient } from './client.ts';
 import { LISTED_SOURCES, listInto } from './cluster-reader.ts';
+import { createDoubts } from './doubts.ts';
 import { StaleCacheError } from './freshness.ts';
 import { createLiveReads } from './live-reads.ts';
 import type { Diff } from './object-table.ts';
@@ -39,8 +40,9 @@ export interface CacheState {
 export interface ClusterCache {
   /**
    * Makes snapshots from the caches, and of nodes; all other reads are live. `snapshot` and `nodes` reject with
-   * StaleCacheError when a cache is not filled or has been cut off for more than 60 s. `takenAt` is the server's time when
-   * usage and plans were listed, before the caches were looked at.
+   * StaleCacheError when a cache is not filled or has been cut off for more than 60 s, and when a live read has shown that
+   * the watch of pods missed something: they are listed anew then. `takenAt` is the server's time when usage and plans were
+   * listed, before the caches were looked at.
    */
   readonly reader: ClusterReader;
   /** Fills the caches and keeps them current until aborted; then resolves. */
@@ -56,12 +58,32 @@ type Cached = Reflector<Projected | string>;
 export function createClusterCache(client: ApiClient, listener: CacheListener): ClusterCache {
   const interner = createInterner();
   const all = SNAPSHOT_SOURCES.map((source) => reflect(client, source, interner, listener));
-  const nodes = all.filter((_, index) => SNAPSHOT_SOURCES[index]?.kind === 'Node');
+  const ofKind = (wanted: SnapshotSource['kind']) => all.filter((_, index) => SNAPSHOT_SOURCES[index]?.kind === wanted);
+  const live = createLiveReads(client);
+  const pods = ofKind('Pod').map((cache) => ({
+    cache,
+    doubts: createDoubts(() => cache.entries, client.options.clock),
+  }));
   return {
     reader: {
-      ...createLiveReads(client),
-      snapshot: (signal) => snapshotOf(all, client, signal),
-      nodes: async () => nodesOf(nodes),
+      ...live,
+      pod: async (ref, signal) => {
+        const found = await live.pod(ref, signal);
+        for (const { doubts } of pods) {
+          doubts.compare(ref, found.pod);
+        }
+        return found;
+      },
+      snapshot: (signal) => {
+        for (const { cache, doubts } of pods) {
+          const name = doubts.proven();
+          if (name !== undefined) {
+            cache.distrust(`the watch has missed that pod ${name} has changed`);
+          }
+        }
+        return snapshotOf(all, client, signal);
+      },
+      nodes: async () => nodesOf(ofKind('Node')),
     },
     run: async (signal) => {
       await Promise.all(all.map((cache) => cache.run(signal)));

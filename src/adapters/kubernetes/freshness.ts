@@ -12,12 +12,14 @@ export class StaleCacheError extends Error {
 /** How old the content of a cache is, on the monotonic clock. */
 export interface Freshness {
   /**
-   * Seconds since the content was last known to be current; undefined before the first list. 0 while a watch is open and
+   * Seconds since the content was last known to be current; undefined before the first list, and once it was distrusted. 0 while a watch is open and
    * alive, however quiet the cluster is; from the moment it broke (or was last heard of, if it fell silent) the content ages.
    */
   age(): Seconds | undefined;
   /** A list that began at this instant is now the content. */
   listed(began: Seconds): void;
+  /** The content was found to be wrong: it has no age before the next list. */
+  distrusted(): void;
   watchOpened(): void;
   /** An event or a bookmark came. */
   heard(): void;
@@ -46,6 +48,10 @@ export function createFreshness(clock: Pick<Clock, 'monotonic'>): Freshness {
     },
     listed(began) {
       current = began;
+    },
+    distrusted() {
+      current = undefined;
+      opened = undefined;
     },
     watchOpened() {
       opened = clock.monotonic();

@@ -57,6 +57,8 @@ export class Reflector<Value> {
   /** Where the next watch begins; undefined when the resource must be listed. */
   #resourceVersion: string | undefined;
   #lastFailure: unknown;
+  /** Ends the watch that is under way. */
+  #watching: AbortController | undefined;
   /** Attempts in a row that brought nothing. */
   #failures = 0;
   #nextAudit = 0;
@@ -102,6 +104,13 @@ export class Reflector<Value> {
     } finally {
       done.abort();
     }
+  }
+
+  /** Lists anew, at once: something has shown that the content is wrong, `why`. Until then the content has no age. */
+  distrust(why: string): void {
+    this.#resourceVersion = undefined;
+    this.#freshness.distrusted();
+    this.#watching?.abort(new ApiError('Expired', why));
   }
 
   /** Reflects until aborted; then resolves. */
@@ -189,14 +198,18 @@ export class Reflector<Value> {
       event: (event: WatchEvent) => this.#take(event),
     };
     const { clock } = this.#client.options;
+    const watching = new AbortController();
+    const both = AbortSignal.any([signal, watching.signal]);
+    this.#watching = watching;
     let silent = false;
     let lasted = false;
     try {
-      await watchOnce(this.#client, { target, query, accept, resourceVersion: from }, listener, signal);
+      await watchOnce(this.#client, { target, query, accept, resourceVersion: from }, listener, both);
     } catch (error) {
       silent = isApiError(error, 'Timeout');
       throw error;
     } finally {
+      this.#watching = undefined;
       const openedAt = this.#freshness.openedAt();
       lasted = openedAt !== undefined && clock.monotonic() - openedAt >= SUSPICIOUSLY_SHORT;
       if (lasted) {

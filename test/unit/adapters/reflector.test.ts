@@ -201,6 +201,19 @@ describe('a reflector', () => {
     expect(reflector.entries.size).toBe(5);
   });
 
+  it('that is distrusted lists anew, and has no age until then', async () => {
+    const { clock, server, held, stored, reflector, failures } = await watching();
+    server.dropNext();
+    server.remove('a');
+    reflector.distrust('a is gone');
+    expect(reflector.age).toBeUndefined();
+    await clock.advance(0);
+    expect(held()).toEqual(stored());
+    expect(reflector.age).toBe(0);
+    expect(server.asked).toEqual(['list', 'watch from 6']);
+    expect(failures.map(String)).toEqual([expect.stringContaining('a is gone')]);
+  });
+
   it('ends while it watches, lists or waits', async () => {
     const made = await watching();
     await made.stop();
