@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { FAULT_KINDS, type FaultKind } from '../support/faults/kinds.ts';
 import { type FaultProxy, startFaultProxy } from '../support/faults/proxy.ts';
@@ -31,6 +32,8 @@ export interface FaultReport extends Evidence {
   readonly requests: number;
   readonly injected: Readonly<Record<FaultKind, number>>;
   readonly neverInjected: readonly FaultKind[];
+  /** How many moves ended in which phase; those that were skipped with the reason. */
+  readonly outcomes: Readonly<Record<string, number>>;
   /** Logs of operators that ended though they had not lost the lease. */
   readonly crashes: readonly string[];
   readonly leasesLost: number;
@@ -64,11 +67,12 @@ export async function runFaultCampaign(options: FaultOptions): Promise<FaultRepo
 
 /**
  * Runs the operator behind a proxy that spoils its requests while the load changes, then stops the faults and the changes and
- * waits for balance. `cp` is a stage on which nothing was moved yet; the operator and its policy are gone from it afterwards.
+ * waits for balance. `cp` is a stage without other operators and plans; operator and policies are gone from it afterwards.
  * The evidence is in the audit log, the plans and the process.
  */
 export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Promise<FaultReport> {
   const { minutes, seed, rate, elected, log } = options;
+  const since = new Date().toISOString();
   const proxy = await startFaultProxy({
     upstream: await cp.kubeconfigFor({ namespace: 'evenkeel-system', name: 'evenkeel' }),
     seed,
@@ -100,7 +104,12 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
       requests: proxy.requests(),
       injected: injectedBy(proxy),
       neverInjected: FAULT_KINDS.filter((kind) => !proxy.injected.has(kind)),
-      ...evidenceOf(await cp.audit(), seen, MAX_CONCURRENT),
+      ...evidenceOf(
+        (await cp.audit()).filter(({ at }) => at >= since),
+        seen,
+        MAX_CONCURRENT,
+      ),
+      outcomes: outcomesOf(seen),
       crashes: operators.ends.map((each) => `exit code ${each.code}:\n${each.log}`),
       leasesLost: operators.leasesLost(),
       roundsToConverge: seen.filter(({ metadata }) => !before.has(metadata.name)).length,
@@ -138,6 +147,15 @@ async function disturb(
 
 function injectedBy({ injected }: FaultProxy): FaultReport['injected'] {
   return Object.fromEntries(FAULT_KINDS.map((kind) => [kind, injected.get(kind) ?? 0])) as FaultReport['injected'];
+}
+
+function outcomesOf(plans: readonly RebalancePlan[]): FaultReport['outcomes'] {
+  const outcomes = new Map<string, number>();
+  for (const { phase, outcome } of plans.flatMap(({ status }) => status?.moves ?? [])) {
+    const name = phase === 'Skipped' ? `Skipped: ${outcome}` : phase;
+    outcomes.set(name, (outcomes.get(name) ?? 0) + 1);
+  }
+  return Object.fromEntries([...outcomes].sort());
 }
 
 function counts(proxy: FaultProxy): string {

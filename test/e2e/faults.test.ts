@@ -1,23 +1,29 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultReport, spoilRequests } from '../campaigns/faults.ts';
 import { applyEagerPolicy, setStage } from '../campaigns/stage.ts';
 import { acceptedEvictions, evictions } from '../control-plane/audit.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
 import { type FaultProxy, startFaultProxy } from '../support/faults/proxy.ts';
 import { type OperatorProcess, startOperator } from '../support/operator-process.ts';
-import { getPolicy, reasonOf } from '../support/resources.ts';
+import { getPlans, getPolicy, reasonOf } from '../support/resources.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const patience = { timeoutMilliseconds: 120_000 };
 
+let cp: ControlPlane;
+
+beforeAll(async () => {
+  cp = await setStage(log);
+});
+
+afterAll(() => cp?.stop());
+
 describe('behind a proxy', () => {
-  let cp: ControlPlane;
   let proxy: FaultProxy;
   let operator: OperatorProcess;
 
   beforeAll(async () => {
-    cp = await setStage(log);
     const upstream = await cp.kubeconfigFor({ namespace: 'evenkeel-system', name: 'evenkeel' });
     proxy = await startFaultProxy({ upstream, seed: 2 });
     operator = await startOperator(cp, { kubeconfig: proxy.kubeconfig, args: ['--lease-duration', '4s'] });
@@ -26,21 +32,23 @@ describe('behind a proxy', () => {
   afterAll(async () => {
     await operator?.end('SIGKILL');
     await proxy?.stop();
-    await cp?.stop();
   });
 
   it.each(['StaleMetrics', 'MissingMetrics', 'NotANumberMetrics', 'NegativeMetrics'] as const)(
-    'moves nothing while it gets %s, and says why',
+    'moves nothing in two runs that get %s, and says why',
     async (kind) => {
       const name = kind.toLowerCase();
       proxy.spoil(1, [kind]);
       await applyEagerPolicy(cp, name);
+      const runs = new Set<string>();
       await waitUntil(
-        'the policy has run',
-        async () => ((await getPolicy(cp, name)).status?.lastRun === undefined ? 'not yet' : undefined),
+        'the policy has run twice',
+        async () => {
+          runs.add((await getPolicy(cp, name)).status?.lastRun ?? 'none yet');
+          return runs.size < 3 ? [...runs].join(', ') : undefined;
+        },
         patience,
       );
-      await sleep(15_000);
       expect(reasonOf(await getPolicy(cp, name), 'MetricsFresh')).toMatch(/^Metrics(Unavailable|Incomplete)$/);
       expect(evictions(await cp.audit())).toEqual([]);
       await cp.kubectl(['delete', 'rbp', name]);
@@ -76,6 +84,45 @@ describe('behind a proxy', () => {
       expect(new Set(uids).size).toBe(uids.length);
     } finally {
       await next.end('SIGTERM');
+      await cp.kubectl(['delete', 'rbp', 'cut-off']);
     }
+  });
+});
+
+describe('with three of ten requests failing for a minute and a quarter, in the short form of the campaign', () => {
+  let report: FaultReport;
+
+  beforeAll(async () => {
+    await waitUntil(
+      'earlier plans are collected',
+      async () => ((await getPlans(cp)).length === 0 ? undefined : 'some are left'),
+      patience,
+    );
+    report = await spoilRequests(cp, { minutes: 1.25, seed: 1, rate: 0.3, elected: false, log });
+  });
+
+  it('meets every fault of requests and of watches', () => {
+    const metrics = ['StaleMetrics', 'MissingMetrics', 'NotANumberMetrics', 'NegativeMetrics'];
+    expect(report.neverInjected.filter((kind) => !metrics.includes(kind))).toEqual([]);
+  });
+
+  it('moves pods all the same, none of them twice, and none that no plan names', () => {
+    expect(report.evictions).toBeGreaterThan(0);
+    expect(report.evictedTwice).toEqual([]);
+    expect(report.unexplained).toEqual([]);
+  });
+
+  it('never has more moves under way than the budget allows', () => {
+    expect(report.overBudget).toEqual([]);
+  });
+
+  it('ends every plan, and converges within two rounds after the faults stop', () => {
+    expect(report.unfinished).toEqual([]);
+    expect(report.roundsToConverge).toBeLessThanOrEqual(2);
+  });
+
+  it('lives through it all in one process, within half of the memory that its Deployment grants', () => {
+    expect(report.crashes).toEqual([]);
+    expect(report.memory.end).toBeLessThan(256);
   });
 });
