@@ -1,14 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import { acceptedEvictions } from '../control-plane/audit.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
+import { waitUntil } from '../control-plane/wait-until.ts';
 import { FAULT_KINDS, type FaultKind } from '../support/faults/kinds.ts';
 import { type FaultProxy, startFaultProxy } from '../support/faults/proxy.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom, type Random } from '../support/random.ts';
 import { changeScale, changeUsage } from './disturb.ts';
 import { type Evidence, evidenceOf } from './evidence.ts';
 import { startOperators } from './operators.ts';
-import { createPlanLog, untilConverged } from './plan-log.ts';
+import { createPlanLog, type PlanLog, untilConverged } from './plan-log.ts';
 import { applyEagerPolicy, MAX_CONCURRENT, setStage } from './stage.ts';
 
 /** What a campaign is to do. */
@@ -32,6 +34,8 @@ export interface FaultReport extends Evidence {
   readonly requests: number;
   readonly injected: Readonly<Record<FaultKind, number>>;
   readonly neverInjected: readonly FaultKind[];
+  /** Evictions that the API server accepted while requests were spoiled. */
+  readonly evictionsAmidFaults: number;
   /** How many moves ended in which phase; those that were skipped with the reason. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** Logs of operators that ended though they had not lost the lease. */
@@ -84,7 +88,9 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
   try {
     await applyEagerPolicy(cp, POLICY);
     await applyEagerPolicy(cp, YOUNGER);
+    await untilMoving(cp, plans, createRandom(seed), log);
     proxy.spoil(rate);
+    const spoiledSince = new Date().toISOString();
     await disturb(cp, options, async () => {
       await plans.look();
       memory.push(residentMemory(operators.process(0)?.pid));
@@ -93,6 +99,7 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
     proxy.spoil(0);
     const before = new Set(plans.all().map(({ metadata }) => metadata.name));
     const stopped = performance.now();
+    const amidFaults = acceptedEvictions(await cp.audit()).filter(({ at }) => at >= spoiledSince).length;
     await untilConverged(cp, POLICY, plans, log);
     const secondsToConverge = Math.round((performance.now() - stopped) / 1000);
     await operators.stop();
@@ -110,6 +117,7 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
         MAX_CONCURRENT,
       ),
       outcomes: outcomesOf(seen),
+      evictionsAmidFaults: amidFaults,
       crashes: operators.ends.map((each) => `exit code ${each.code}:\n${each.log}`),
       leasesLost: operators.leasesLost(),
       roundsToConverge: seen.filter(({ metadata }) => !before.has(metadata.name)).length,
@@ -120,6 +128,20 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
     await operators.stop();
     await proxy.stop();
   }
+}
+
+/** Disturbs the balance and waits for the plan that comes of it, so that the faults meet moves at once. */
+async function untilMoving(cp: ControlPlane, plans: PlanLog, random: Random, log: FaultOptions['log']): Promise<void> {
+  await changeUsage(cp, random);
+  await changeUsage(cp, random);
+  await waitUntil(
+    'the first plan',
+    async () => {
+      await plans.look();
+      return plans.all().some(({ status }) => status?.phase === 'Executing') ? undefined : 'none is carried out';
+    },
+    { timeoutMilliseconds: 180_000, log },
+  );
 }
 
 /** Changes the load every now and then, and looks every second at what comes of it. */

@@ -47,7 +47,7 @@ const SHARE_OF_SPECIAL = 2 / 3;
 
 /**
  * What goes wrong with a request: nothing, or with probability `rate` one of what can. Those are chosen that were injected
- * least so far, so that few requests suffer every kind.
+ * least so far, so that few requests meet every kind.
  */
 export function chooseFault(
   { path, isWatch }: FaultyRequest,
@@ -67,13 +67,17 @@ export function chooseFault(
   return rarest(first ?? [], injected, random) ?? rarest(second ?? [], injected, random);
 }
 
+/** A stall costs a deadline, in which nothing else can happen: there is one for four of each other kind. */
+const COSTS: Partial<Record<FaultKind, number>> = { Stall: 4 };
+
 function rarest(
   kinds: readonly FaultKind[],
   injected: ReadonlyMap<FaultKind, number>,
   random: Random,
 ): FaultKind | undefined {
-  const least = Math.min(...kinds.map((kind) => injected.get(kind) ?? 0));
-  const rare = kinds.filter((kind) => (injected.get(kind) ?? 0) === least);
+  const costOf = (kind: FaultKind): number => (injected.get(kind) ?? 0) * (COSTS[kind] ?? 1);
+  const least = Math.min(...kinds.map(costOf));
+  const rare = kinds.filter((kind) => costOf(kind) === least);
   return rare[random.below(rare.length)];
 }
 

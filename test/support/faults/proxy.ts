@@ -44,6 +44,7 @@ export async function startFaultProxy({ upstream: file, seed }: FaultProxyOption
   const upstream = readUpstream(file);
   const random = createRandom(seed);
   const injected = new Map<FaultKind, number>();
+  const watches = new Set<IncomingMessage>();
   let requests = 0;
   const agent = new Agent({ ca: upstream.ca, keepAlive: true });
   let plan = { rate: 0, kinds: new Set<FaultKind>(FAULT_KINDS) };
@@ -63,7 +64,7 @@ export async function startFaultProxy({ upstream: file, seed }: FaultProxyOption
       injected.set(fault, (injected.get(fault) ?? 0) + 1);
     }
     const isSpared = (): boolean => plan.rate === 0;
-    exchange({ upstream, agent, random, incoming, answer, isWatch, isSpared }, fault).catch(() =>
+    exchange({ upstream, agent, random, incoming, answer, isWatch, watches, isSpared }, fault).catch(() =>
       incoming.socket.destroy(),
     );
   });
@@ -79,6 +80,11 @@ export async function startFaultProxy({ upstream: file, seed }: FaultProxyOption
     requests: () => requests,
     spoil: (rate, kinds = FAULT_KINDS) => {
       plan = { rate, kinds: new Set(kinds) };
+      if (rate > 0) {
+        for (const each of watches) {
+          endSoon(each, random);
+        }
+      }
     },
     partition: (broken) => {
       isBroken = broken;
@@ -113,6 +119,8 @@ interface Exchange {
   readonly incoming: IncomingMessage;
   readonly answer: ServerResponse;
   readonly isWatch: boolean;
+  /** Answers to all watches that are open. */
+  readonly watches: Set<IncomingMessage>;
   /** Whether nothing is spoiled any more. */
   readonly isSpared: () => boolean;
 }
@@ -122,6 +130,12 @@ interface Exchange {
  * that last for minutes, as they usually do, would hardly ever meet a fault.
  */
 const LONGEST_WATCH = 30_000;
+
+/** Ends the answer to a watch at some time within LONGEST_WATCH. */
+function endSoon(watch: IncomingMessage, random: Random): void {
+  const ending = setTimeout(() => watch.destroy(), random.next() * LONGEST_WATCH);
+  watch.on('close', () => clearTimeout(ending));
+}
 
 /** How long a stalled request is held; longer than any deadline of a client. */
 const STALL = 120_000;
@@ -180,7 +194,7 @@ function forward({ upstream, agent, incoming }: Exchange): Promise<IncomingMessa
 }
 
 async function relay(
-  { answer, random, isWatch, isSpared }: Exchange,
+  { answer, random, isWatch, watches, isSpared }: Exchange,
   upstream: IncomingMessage,
   fault: Exclude<FaultKind, 'Stall'> | undefined,
 ): Promise<void> {
@@ -192,10 +206,15 @@ async function relay(
     return;
   }
   const { 'content-length': _, ...headers } = upstream.headers;
-  if (isWatch && !isSpared()) {
-    const ending = setTimeout(() => upstream.destroy(), random.next() * LONGEST_WATCH);
-    upstream.on('close', () => clearTimeout(ending));
-    upstream.on('close', () => answer.end());
+  if (isWatch) {
+    watches.add(upstream);
+    upstream.on('close', () => {
+      watches.delete(upstream);
+      answer.end();
+    });
+    if (!isSpared()) {
+      endSoon(upstream, random);
+    }
   }
   answer.writeHead(upstream.statusCode ?? 500, headers);
   answer.flushHeaders();
