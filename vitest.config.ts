@@ -1,5 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
+/** Tests whose claims are spans of time. */
+const TIMED = ['test/e2e/*leader*.test.ts'];
+
+const onControlPlane = {
+  globalSetup: ['test/control-plane/global-setup.ts'],
+  testTimeout: 300_000,
+  hookTimeout: 1_200_000,
+};
+
 export default defineConfig({
   test: {
     setupFiles: ['test/support/assert-node.ts', 'test/support/fixed-seed.ts'],
@@ -15,16 +24,21 @@ export default defineConfig({
         },
       },
       {
-        // Real control planes: one file at a time, since each brings its own API server to two cores.
+        // Real control planes wait most of their time (for samples, pods and leases), so that two cores have room for two.
         extends: true,
         test: {
+          ...onControlPlane,
           name: 'control-plane',
-          globalSetup: ['test/control-plane/global-setup.ts'],
           include: ['test/{e2e,control-plane,parity}/**/*.test.ts', 'test/contract/kubernetes*.test.ts'],
-          fileParallelism: false,
-          testTimeout: 300_000,
-          hookTimeout: 1_200_000,
+          exclude: TIMED,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
+      },
+      {
+        // What is measured in seconds has the machine for itself.
+        extends: true,
+        test: { ...onControlPlane, name: 'timed', include: TIMED, fileParallelism: false, sequence: { groupOrder: 2 } },
       },
     ],
   },
