@@ -4,15 +4,40 @@ import type { Random } from '../support/random.ts';
 
 /** Millicores that a pod of the disturbed workload uses at most: enough to tilt a node of four cores. */
 const MOST_USED = 600;
+const USAGE = 'kwok.x-k8s.io/usage-cpu';
 
-/** Changes what all pods of a random workload of namespace shop use, so that the balance is gone again. */
-export async function changeUsage(cp: ControlPlane, random: Random): Promise<void> {
-  const pods = (await listPods(cp)).filter(({ metadata }) => metadata.namespace === 'shop');
-  const apps = [...new Set(pods.map(appOf))].sort();
-  const app = apps[random.below(apps.length)];
-  const names = pods.filter((pod) => appOf(pod) === app).map(({ metadata }) => metadata.name);
-  const usage = `kwok.x-k8s.io/usage-cpu=${20 + random.below(MOST_USED)}m`;
-  await cp.kubectl(['annotate', 'pod', '-n', 'shop', '--overwrite', ...names, usage]).catch(ignoreGone);
+/** What the pods of some workloads of namespace shop use now, other than their templates say. */
+export type Usages = Map<string, string>;
+
+/** Changes what all pods of a random workload of namespace shop use, so that the balance is gone again; records it in `usages`. */
+export async function changeUsage(cp: ControlPlane, random: Random, usages: Usages = new Map()): Promise<void> {
+  const apps = [...new Set((await podsOfShop(cp)).map(appOf))].sort();
+  const app = apps[random.below(apps.length)] ?? '';
+  usages.set(app, `${20 + random.below(MOST_USED)}m`);
+  await applyUsages(cp, new Map([...usages].filter(([each]) => each === app)));
+}
+
+/**
+ * Lets pods that were made since use what their workload does: load follows the workload wherever its pods are moved, as it
+ * does in truth. A change of the template would do that, too, but as a rollout.
+ */
+export async function applyUsages(cp: ControlPlane, usages: ReadonlyMap<string, string>): Promise<void> {
+  const pods = await podsOfShop(cp);
+  for (const [app, usage] of usages) {
+    const others = pods.filter((pod) => appOf(pod) === app && pod.metadata.annotations?.[USAGE] !== usage);
+    const names = others.map(({ metadata }) => metadata.name);
+    if (names.length > 0) {
+      await cp
+        .kubectl(['annotate', 'pod', '-n', 'shop', '--overwrite', ...names, `${USAGE}=${usage}`])
+        .catch(ignoreGone);
+    }
+  }
+}
+
+async function podsOfShop(cp: ControlPlane): Promise<readonly PodState[]> {
+  return (await listPods(cp)).filter(
+    ({ metadata }) => metadata.namespace === 'shop' && metadata.deletionTimestamp === undefined,
+  );
 }
 
 /** Makes a random workload of namespace shop one pod larger or smaller. */

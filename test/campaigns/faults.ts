@@ -6,8 +6,8 @@ import type { ControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
 import { FAULT_KINDS, type FaultKind } from '../support/faults/kinds.ts';
 import { type FaultProxy, startFaultProxy } from '../support/faults/proxy.ts';
-import { createRandom, type Random } from '../support/random.ts';
-import { changeScale, changeUsage } from './disturb.ts';
+import { createRandom } from '../support/random.ts';
+import { applyUsages, changeScale, changeUsage, type Usages } from './disturb.ts';
 import { type Evidence, evidenceOf } from './evidence.ts';
 import { startOperators } from './operators.ts';
 import { createPlanLog, type PlanLog, untilConverged } from './plan-log.ts';
@@ -57,7 +57,7 @@ const YOUNGER = 'younger';
 /** Seconds between two disturbances of the load. */
 const CHANGE_EVERY = 20;
 /** Seconds without a disturbance before the faults stop, so that what is planned afterwards is planned from what is so. */
-const STILL = 30;
+const STILL = 45;
 
 /** Runs the campaign on a control plane of its own. */
 export async function runFaultCampaign(options: FaultOptions): Promise<FaultReport> {
@@ -83,15 +83,16 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
   });
   const args = elected ? [] : ['--no-leader-elect'];
   const operators = await startOperators(cp, 1, { kubeconfig: proxy.kubeconfig, args });
-  const plans = createPlanLog(cp);
+  const usages: Usages = new Map();
+  const plans = followed(createPlanLog(cp), () => applyUsages(cp, usages));
   const memory: number[] = [];
   try {
     await applyEagerPolicy(cp, POLICY);
     await applyEagerPolicy(cp, YOUNGER);
-    await untilMoving(cp, plans, createRandom(seed), log);
+    await untilMoving(cp, plans, usages, options);
     proxy.spoil(rate);
     const spoiledSince = new Date().toISOString();
-    await disturb(cp, options, async () => {
+    await disturb(cp, usages, options, async () => {
       await plans.look();
       memory.push(residentMemory(operators.process(0)?.pid));
       return `${plans.all().length} plans, ${memory.at(-1)} MiB, ${counts(proxy)}`;
@@ -130,10 +131,27 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
   }
 }
 
+/** A log that does something else, too, whenever it looks. */
+function followed(plans: PlanLog, also: () => Promise<void>): PlanLog {
+  return {
+    all: plans.all,
+    look: async () => {
+      await also();
+      await plans.look();
+    },
+  };
+}
+
 /** Disturbs the balance and waits for the plan that comes of it, so that the faults meet moves at once. */
-async function untilMoving(cp: ControlPlane, plans: PlanLog, random: Random, log: FaultOptions['log']): Promise<void> {
-  await changeUsage(cp, random);
-  await changeUsage(cp, random);
+async function untilMoving(
+  cp: ControlPlane,
+  plans: PlanLog,
+  usages: Usages,
+  { seed, log }: FaultOptions,
+): Promise<void> {
+  const random = createRandom(seed);
+  await changeUsage(cp, random, usages);
+  await changeUsage(cp, random, usages);
   await waitUntil(
     'the first plan',
     async () => {
@@ -147,6 +165,7 @@ async function untilMoving(cp: ControlPlane, plans: PlanLog, random: Random, log
 /** Changes the load every now and then, and looks every second at what comes of it. */
 async function disturb(
   cp: ControlPlane,
+  usages: Usages,
   { minutes, seed, log }: FaultOptions,
   look: () => Promise<string>,
 ): Promise<void> {
@@ -156,8 +175,8 @@ async function disturb(
     const isRound = second % CHANGE_EVERY === 0;
     if (isRound && end - performance.now() > STILL * 1000) {
       await changeScale(cp, random);
-      await changeUsage(cp, random);
-      await changeUsage(cp, random);
+      await changeUsage(cp, random, usages);
+      await changeUsage(cp, random, usages);
     }
     const state = await look();
     if (isRound) {

@@ -44,8 +44,11 @@ describe('behind a proxy', () => {
       await waitUntil(
         'the policy has run twice',
         async () => {
-          runs.add((await getPolicy(cp, name)).status?.lastRun ?? 'none yet');
-          return runs.size < 3 ? [...runs].join(', ') : undefined;
+          const { lastRun } = (await getPolicy(cp, name)).status ?? {};
+          if (lastRun !== undefined) {
+            runs.add(lastRun);
+          }
+          return runs.size < 2 ? `${runs.size} runs` : undefined;
         },
         patience,
       );
