@@ -262,9 +262,26 @@ describe('repetition', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('is never for what changes something', async () => {
+  const change: ApiRequest = { verb: 'create', target: RESOURCES.pods, body: {} };
+
+  it('is not for what changes something', async () => {
     const server = await start(status(503));
-    await errorOf(client(server).send({ verb: 'create', target: RESOURCES.pods, body: {} }, NEVER));
+    await errorOf(client(server).send(change, NEVER));
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('is for changes that may arrive twice, when it takes moments', async () => {
+    const server = await start(status(503), reset(), json(pod));
+    expect((await client(server).sendIdempotent(change, NEVER)).body).toEqual(pod);
+  });
+
+  it.each([
+    ['a silence', silence()],
+    ['a wish for a long wait', status(429, {}, 429, { 'retry-after': '3' })],
+    ['a conflict', status(409)],
+  ])('is not for such a change after %s', async (_, handler) => {
+    const server = await start(handler);
+    await errorOf(client(server).sendIdempotent({ ...change, deadline: SOON }, NEVER));
     expect(server.seen).toHaveLength(1);
   });
 

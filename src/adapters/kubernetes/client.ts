@@ -9,7 +9,7 @@ import type { Connection, TlsMaterial } from './connection.ts';
 import { DeadlineExceeded, withDeadline } from './deadline.ts';
 import { createRequestValve, type RequestValve } from './request-valve.ts';
 import { pathOf, type ResourceRef } from './resource.ts';
-import { type BackOff, retryRead } from './retry.ts';
+import { type BackOff, isBrief, retry } from './retry.ts';
 import type { RateLimit } from './token-bucket.ts';
 import { createTransport, type Transport } from './transport.ts';
 import { isUnsent, unreachable } from './unreachable.ts';
@@ -89,7 +89,16 @@ export class ApiClient {
 
   /** Reads; repeats what fails for a reason that may pass. Rejects with ApiError, or with the signal's reason. */
   async read(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
-    return await retryRead(this.options.attempts, this.options, signal, () => this.send(request, signal));
+    return await retry(this.options.attempts, this.options, signal, () => this.send(request, signal));
+  }
+
+  /**
+   * Changes something in a way that does no harm when it arrives twice: with the same effect, or guarded by a resourceVersion,
+   * so that the second one conflicts. Repeated when it fails for a reason that may pass within moments, and not after silence:
+   * what a change is part of has looked at the cluster before and must not go on from an old look. Rejects like a read.
+   */
+  async sendIdempotent(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
+    return await retry(this.options.attempts, this.options, signal, () => this.send(request, signal), isBrief);
   }
 
   /** Sends once; a 401 is answered with fresh credentials. Rejects with ApiError, or with the signal's reason. */

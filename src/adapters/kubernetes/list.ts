@@ -4,7 +4,7 @@ import { ApiError, errorFromAnswer, isApiError, isFailure } from './api-error.ts
 import type { ApiClient, ApiRequest } from './client.ts';
 import { createItemScanner } from './json-items.ts';
 import type { ResourceRef } from './resource.ts';
-import { isPassing, retryRead } from './retry.ts';
+import { isPassing, retry } from './retry.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** Objects that the server sends in one answer. */
@@ -116,7 +116,7 @@ async function readPage(
   listener: ListListener,
   signal: AbortSignal,
 ): Promise<Page> {
-  return await retryRead(client.options.attempts, client.options, signal, async () => {
+  return await retry(client.options.attempts, client.options, signal, async () => {
     let given = 0;
     const watchdog = startWatchdog(
       client.options.clock,

@@ -18,7 +18,9 @@ export function createPlanStore(client: ApiClient): PlanStore {
     const { name, uid, resourceVersion } = plan.metadata;
     const body = { metadata: { uid, resourceVersion }, status: replacingPatch(plan.status, status) };
     const target = { ...RESOURCES.plans, name, subresource: 'status' };
-    return asPlan(await orConflict(client.send({ verb: 'patch', target, body, contentType: MERGE_PATCH }, signal)));
+    return asPlan(
+      await orConflict(client.sendIdempotent({ verb: 'patch', target, body, contentType: MERGE_PATCH }, signal)),
+    );
   }
 
   return {

@@ -23,7 +23,9 @@ export function createPolicyStore(client: ApiClient, report: (error: unknown) =>
         { op: 'test', path: '/metadata/uid', value: uid },
         { op: 'add', path: '/status', value: status },
       ];
-      await orConflict(orOtherUid(client.send({ verb: 'patch', target, body, contentType: JSON_PATCH }, signal)));
+      await orConflict(
+        orOtherUid(client.sendIdempotent({ verb: 'patch', target, body, contentType: JSON_PATCH }, signal)),
+      );
     },
     async watch(changed, signal) {
       await Promise.all(

@@ -4,6 +4,8 @@ import { type ApiError, type ApiErrorKind, isApiError } from './api-error.ts';
 
 const FIRST_DELAY = 0.5;
 const LONGEST_DELAY = 30;
+/** Longest wait, in seconds, that counts as brief. */
+const BRIEF = 2;
 
 const PASSING: ReadonlySet<ApiErrorKind> = new Set([
   'Unreachable',
@@ -26,25 +28,32 @@ export function jitteredDelay(failures: number, random: () => number): Seconds {
 }
 
 /**
- * Runs a read up to `attempts` times while it fails for a reason that may pass, with full jitter in between, or as long as
- * the server asked to wait. When it asked for more than 30 s, or after the last attempt, the failure is the caller's.
+ * Runs a request that may arrive more than once without harm, up to `attempts` times while it fails for a reason that may
+ * pass, with full jitter in between, or as long as the server asked to wait. When it asked for more than 30 s, or after the
+ * last attempt, the failure is the caller's. `mayPass` tells which reasons those are.
  */
-export async function retryRead<Value>(
+export async function retry<Value>(
   attempts: number,
   { clock, random }: BackOff,
   signal: AbortSignal,
   run: () => Promise<Value>,
+  mayPass: (error: unknown) => error is ApiError = isPassing,
 ): Promise<Value> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await run();
     } catch (error) {
-      if (!isPassing(error) || failures + 1 >= attempts || (error.retryAfter ?? 0) > LONGEST_DELAY) {
+      if (!mayPass(error) || failures + 1 >= attempts || (error.retryAfter ?? 0) > LONGEST_DELAY) {
         throw error;
       }
       await clock.sleep(seconds(Math.max(jitteredDelay(failures, random), error.retryAfter ?? 0)), signal);
     }
   }
+}
+
+/** Whether the same request may well succeed within moments: the server answered, or the connection broke, and it asks for no long wait. */
+export function isBrief(error: unknown): error is ApiError {
+  return isPassing(error) && error.kind !== 'Timeout' && (error.retryAfter ?? 0) <= BRIEF;
 }
 
 /** Whether the same request may well succeed later. */

@@ -44,12 +44,12 @@ export function createSteering(client: ApiClient, report: (message: string) => v
       };
       await ignoring(
         'AlreadyExists',
-        client.send({ verb: 'create', target: { ...RESOURCES.hints, namespace }, body }, signal),
+        client.sendIdempotent({ verb: 'create', target: { ...RESOURCES.hints, namespace }, body }, signal),
       );
     },
     async remove(namespace, podUID, signal) {
       const target = { ...RESOURCES.hints, namespace, name: hintName(podUID) };
-      await ignoring('NotFound', client.send({ verb: 'delete', target }, signal));
+      await ignoring('NotFound', client.sendIdempotent({ verb: 'delete', target }, signal));
     },
     // The API server has checked the schema.
     list: async (signal) => (await listObjects(client, RESOURCES.hints, {}, signal)) as readonly PlacementHint[],
