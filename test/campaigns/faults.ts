@@ -7,6 +7,7 @@ import { waitUntil } from '../control-plane/wait-until.ts';
 import { FAULT_KINDS, type FaultKind } from '../support/faults/kinds.ts';
 import { type FaultProxy, startFaultProxy } from '../support/faults/proxy.ts';
 import { createRandom } from '../support/random.ts';
+import { getPolicy } from '../support/resources.ts';
 import { applyUsages, changeScale, changeUsage, type Usages } from './disturb.ts';
 import { type Evidence, evidenceOf } from './evidence.ts';
 import { startOperators } from './operators.ts';
@@ -58,6 +59,8 @@ const YOUNGER = 'younger';
 const CHANGE_EVERY = 20;
 /** Seconds without a disturbance before the faults stop, so that what is planned afterwards is planned from what is so. */
 const STILL = 45;
+/** For what is bound to come, if late: requests may fail one after the other. */
+const PATIENCE = { timeoutMilliseconds: 300_000 };
 
 /** Runs the campaign on a control plane of its own. */
 export async function runFaultCampaign(options: FaultOptions): Promise<FaultReport> {
@@ -97,10 +100,17 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
       memory.push(residentMemory(operators.process(0)?.pid));
       return `${plans.all().length} plans, ${memory.at(-1)} MiB, ${counts(proxy)}`;
     });
+    const amidFaults = async () => acceptedEvictions(await cp.audit()).filter(({ at }) => at >= spoiledSince).length;
+    await waitUntil(
+      'an eviction',
+      async () => ((await amidFaults()) === 0 ? 'none was accepted' : undefined),
+      PATIENCE,
+    );
+    const evictionsAmidFaults = await amidFaults();
     proxy.spoil(0);
     const before = new Set(plans.all().map(({ metadata }) => metadata.name));
     const stopped = performance.now();
-    const amidFaults = acceptedEvictions(await cp.audit()).filter(({ at }) => at >= spoiledSince).length;
+    await untilRun(cp, plans, new Date());
     await untilConverged(cp, POLICY, plans, log);
     const secondsToConverge = Math.round((performance.now() - stopped) / 1000);
     await operators.stop();
@@ -118,7 +128,7 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
         MAX_CONCURRENT,
       ),
       outcomes: outcomesOf(seen),
-      evictionsAmidFaults: amidFaults,
+      evictionsAmidFaults,
       crashes: operators.ends.map((each) => `exit code ${each.code}:\n${each.log}`),
       leasesLost: operators.leasesLost(),
       roundsToConverge: seen.filter(({ metadata }) => !before.has(metadata.name)).length,
@@ -143,12 +153,7 @@ function followed(plans: PlanLog, also: () => Promise<void>): PlanLog {
 }
 
 /** Disturbs the balance and waits for the plan that comes of it, so that the faults meet moves at once. */
-async function untilMoving(
-  cp: ControlPlane,
-  plans: PlanLog,
-  usages: Usages,
-  { seed, log }: FaultOptions,
-): Promise<void> {
+async function untilMoving(cp: ControlPlane, plans: PlanLog, usages: Usages, { seed }: FaultOptions): Promise<void> {
   const random = createRandom(seed);
   await changeUsage(cp, random, usages);
   await changeUsage(cp, random, usages);
@@ -158,7 +163,20 @@ async function untilMoving(
       await plans.look();
       return plans.all().some(({ status }) => status?.phase === 'Executing') ? undefined : 'none is carried out';
     },
-    { timeoutMilliseconds: 180_000, log },
+    PATIENCE,
+  );
+}
+
+/** What a policy said before counts for nothing: waits for a run that began after `instant`. */
+async function untilRun(cp: ControlPlane, plans: PlanLog, instant: Date): Promise<void> {
+  await waitUntil(
+    'a run without faults',
+    async () => {
+      await plans.look();
+      const { lastRun = 'none' } = (await getPolicy(cp, POLICY)).status ?? {};
+      return Date.parse(lastRun) > instant.getTime() ? undefined : `the last one was ${lastRun}`;
+    },
+    PATIENCE,
   );
 }
 
