@@ -100,19 +100,9 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
       memory.push(residentMemory(operators.process(0)?.pid));
       return `${plans.all().length} plans, ${memory.at(-1)} MiB, ${counts(proxy)}`;
     });
-    const amidFaults = async () => acceptedEvictions(await cp.audit()).filter(({ at }) => at >= spoiledSince).length;
-    await waitUntil(
-      'an eviction',
-      async () => ((await amidFaults()) === 0 ? 'none was accepted' : undefined),
-      PATIENCE,
-    );
-    const evictionsAmidFaults = await amidFaults();
+    const evictionsAmidFaults = await untilEvicted(cp, spoiledSince);
     proxy.spoil(0);
-    const before = new Set(plans.all().map(({ metadata }) => metadata.name));
-    const stopped = performance.now();
-    await untilRun(cp, plans, new Date());
-    await untilConverged(cp, POLICY, plans, log);
-    const secondsToConverge = Math.round((performance.now() - stopped) / 1000);
+    const convergence = await converge(cp, plans, log);
     await operators.stop();
     await cp.kubectl(['delete', 'rbp', POLICY, YOUNGER]);
     const seen = plans.all();
@@ -131,8 +121,7 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
       evictionsAmidFaults,
       crashes: operators.ends.map((each) => `exit code ${each.code}:\n${each.log}`),
       leasesLost: operators.leasesLost(),
-      roundsToConverge: seen.filter(({ metadata }) => !before.has(metadata.name)).length,
-      secondsToConverge,
+      ...convergence,
       memory: summary(memory),
     };
   } finally {
@@ -165,6 +154,34 @@ async function untilMoving(cp: ControlPlane, plans: PlanLog, usages: Usages, { s
     },
     PATIENCE,
   );
+}
+
+/** Waits until the API server has accepted an eviction since `instant`, and counts them. */
+async function untilEvicted(cp: ControlPlane, instant: string): Promise<number> {
+  let count = 0;
+  const missing = async (): Promise<string | undefined> => {
+    count = acceptedEvictions(await cp.audit()).filter(({ at }) => at >= instant).length;
+    return count === 0 ? 'none was accepted' : undefined;
+  };
+  await waitUntil('an eviction amid the faults', missing, PATIENCE);
+  return count;
+}
+
+/** Waits for balance after the faults have stopped, and says what that took. */
+async function converge(
+  cp: ControlPlane,
+  plans: PlanLog,
+  log: FaultOptions['log'],
+): Promise<Pick<FaultReport, 'roundsToConverge' | 'secondsToConverge'>> {
+  await plans.look();
+  const before = plans.all().length;
+  const began = performance.now();
+  await untilRun(cp, plans, new Date());
+  await untilConverged(cp, POLICY, plans, log);
+  return {
+    roundsToConverge: plans.all().length - before,
+    secondsToConverge: Math.round((performance.now() - began) / 1000),
+  };
 }
 
 /** What a policy said before counts for nothing: waits for a run that began after `instant`. */
