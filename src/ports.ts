@@ -25,6 +25,8 @@ export interface Clock {
 export interface ClusterReader {
   /** Everything that a plan needs, listed page by page or from caches; `takenAt` is the server's time when that began. */
   snapshot(signal: AbortSignal): Promise<ClusterSnapshot>;
+  /** The same without usage and past moves, which the filters do not look at. */
+  placements(signal: AbortSignal): Promise<ClusterSnapshot>;
   /** One pod and the server's time of the answer; `pod` undefined when there is none of that name. */
   pod(ref: Pick<PodRef, 'namespace' | 'name'>, signal: AbortSignal): Promise<LivePod>;
   /** One node; undefined when it is gone. */

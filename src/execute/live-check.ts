@@ -1,5 +1,7 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import type { PodInfo } from '../model/pod.ts';
+import type { NodeInfo } from '../model/node.ts';
+import { type PodInfo, podKey } from '../model/pod.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { NO_STORAGE } from '../model/storage.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
@@ -7,12 +9,13 @@ import { NO_COOLDOWNS } from '../plan/budgets/cooldown.ts';
 import { protectionOf } from '../plan/budgets/protections.ts';
 import { rolloutOf } from '../plan/budgets/rollout.ts';
 import { nodeRefusal, roomRefusal } from '../plan/filters/index.ts';
-import { describeRefusal, plainSubject } from '../plan/filters/refusal.ts';
+import { describeRefusal, plainSubject, type Refusal } from '../plan/filters/refusal.ts';
 import { labelsHash } from '../plan/labels-hash.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type { Owner } from '../plan/owners.ts';
 import { drainOf } from '../plan/participation.ts';
 import { roomOf } from '../plan/room.ts';
+import { verdictsIn } from '../plan/verdicts.ts';
 import type { ClusterReader, Evictor } from '../ports.ts';
 import type { MoveEvent } from './advance.ts';
 import { shortfall } from './availability.ts';
@@ -98,7 +101,11 @@ function protectionNow(
   return protectionOf(pod, owner, context)?.message;
 }
 
-/** Why the scheduler's filters of one node keep `pod` from `target` now; `undefined` when it may go there. Rejects with ApiError. */
+/**
+ * Why the scheduler's filters keep `pod` from `target` now; `undefined` when it may go there. First by the node and its pods
+ * as they are at this moment, then by all filters with everything else where the caches have it: pods elsewhere have a say by
+ * affinity and spread, and may stand where no plan meant them to. Rejects with ApiError, and as `placements` does.
+ */
 export async function targetObstacle(
   pod: PodInfo,
   owner: WorkloadInfo | undefined,
@@ -114,8 +121,26 @@ export async function targetObstacle(
   if (drain !== undefined) {
     return `${target}: ${drain}`;
   }
-  const room = roomOf(node, await reader.podsOnNode(target, signal));
+  const beside = await reader.podsOnNode(target, signal);
+  const room = roomOf(node, beside);
   const subject = plainSubject(pod.constraints, owner?.pinnedNode);
-  const refusal = nodeRefusal(subject, node, NO_STORAGE) ?? roomRefusal(subject, node, room);
+  const refusal =
+    nodeRefusal(subject, node, NO_STORAGE) ??
+    roomRefusal(subject, node, room) ??
+    firstRefusal(pod, node, beside, await reader.placements(signal));
   return refusal === undefined ? undefined : `${target} ${describeRefusal(refusal)}`;
+}
+
+/** The pod, the node and the pods there take the place of what the snapshot has of them: they were read live. */
+function firstRefusal(
+  pod: PodInfo,
+  node: NodeInfo,
+  beside: readonly PodInfo[],
+  snapshot: ClusterSnapshot,
+): Refusal | undefined {
+  const live = new Map([...beside, pod].map((each) => [podKey(each), each]));
+  const elsewhere = snapshot.pods.filter((other) => other.nodeName !== node.name && !live.has(podKey(other)));
+  const pods = [...elsewhere, ...live.values()];
+  const nodes = [...snapshot.nodes.filter(({ name }) => name !== node.name), node];
+  return verdictsIn({ ...snapshot, pods, nodes })(pod, node).refusals[0];
 }

@@ -91,6 +91,7 @@ export function fakeCluster(
         const snapshot = snapshotOf(cluster, clock);
         return cluster.plannable ? snapshot : { ...snapshot, usage: undefined };
       },
+      placements: async () => ({ ...snapshotOf(cluster, clock), usage: undefined, pastMoves: [] }),
       nodeUsage: async () => {
         const { usage, takenAt } = snapshotOf(cluster, clock);
         return usage === undefined ? undefined : { nodes: usage.nodes, serverTime: takenAt };
@@ -131,7 +132,10 @@ export function placements({ pods }: FakeCluster): readonly string[] {
   return [...pods.values()].map(({ owner, nodeName }) => `${owner?.name} on ${nodeName}`).sort();
 }
 
-function liveReader(of: () => FakeCluster, clock: ClusterClock): Omit<ClusterReader, 'snapshot' | 'nodeUsage'> {
+function liveReader(
+  of: () => FakeCluster,
+  clock: ClusterClock,
+): Omit<ClusterReader, 'snapshot' | 'placements' | 'nodeUsage'> {
   const all = () => [...of().pods.values()];
   return {
     pod: async (ref) => ({ pod: all().find((pod) => podKey(pod) === podKey(ref)), serverTime: serverTime(clock) }),

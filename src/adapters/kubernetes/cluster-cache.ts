@@ -1,12 +1,12 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
-import { type Seconds, seconds } from '../../model/units.ts';
+import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import { createInterner, type Interner } from '../../observe/interner.ts';
 import { compareText } from '../../observe/order.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import type { Projected } from '../../observe/project/project.ts';
 import { readObject } from '../../observe/read-object.ts';
-import { createSnapshotBuilder } from '../../observe/snapshot-builder.ts';
+import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
 import type { ClusterReader } from '../../ports.ts';
 import type { ApiClient } from './client.ts';
 import { LISTED_SOURCES, listInto } from './cluster-reader.ts';
@@ -39,7 +39,7 @@ export interface CacheState {
 /** Caches of everything that a snapshot is made from and that can be watched. */
 export interface ClusterCache {
   /**
-   * Makes snapshots from the caches, and of nodes; all other reads are live. `snapshot` and `nodes` reject with
+   * Makes snapshots from the caches, and of nodes; all other reads are live. `snapshot`, `placements` and `nodes` reject with
    * StaleCacheError when a cache is not filled or has been cut off for more than 60 s, and when a live read has shown that
    * the watch of pods missed something: they are listed anew then. `takenAt` is the server's time when usage and plans were
    * listed, before the caches were looked at.
@@ -64,6 +64,14 @@ export function createClusterCache(client: ApiClient, listener: CacheListener): 
     cache,
     doubts: createDoubts(() => cache.entries, client.options.clock),
   }));
+  const settleDoubts = (): void => {
+    for (const { cache, doubts } of pods) {
+      const name = doubts.proven();
+      if (name !== undefined) {
+        cache.distrust(`the watch has missed that pod ${name} has changed`);
+      }
+    }
+  };
   return {
     reader: {
       ...live,
@@ -74,14 +82,16 @@ export function createClusterCache(client: ApiClient, listener: CacheListener): 
         }
         return found;
       },
-      snapshot: (signal) => {
-        for (const { cache, doubts } of pods) {
-          const name = doubts.proven();
-          if (name !== undefined) {
-            cache.distrust(`the watch has missed that pod ${name} has changed`);
-          }
-        }
-        return snapshotOf(all, client, signal);
+      snapshot: async (signal) => {
+        settleDoubts();
+        requireFresh(all);
+        const builder = createSnapshotBuilder();
+        const takenAt = await listInto(builder, LISTED_SOURCES, client, signal);
+        return finish(builder, all, takenAt);
+      },
+      placements: async () => {
+        settleDoubts();
+        return finish(createSnapshotBuilder(), all, client.options.clock.now());
       },
       nodes: async () => nodesOf(ofKind('Node')),
     },
@@ -119,10 +129,8 @@ function reflect(
   return cache;
 }
 
-async function snapshotOf(caches: readonly Cached[], client: ApiClient, signal: AbortSignal): Promise<ClusterSnapshot> {
-  requireFresh(caches);
-  const builder = createSnapshotBuilder();
-  const takenAt = await listInto(builder, LISTED_SOURCES, client, signal);
+/** Adds what the caches hold. Throws StaleCacheError. */
+function finish(builder: SnapshotBuilder, caches: readonly Cached[], takenAt: EpochSeconds): ClusterSnapshot {
   requireFresh(caches);
   for (const { entries } of caches) {
     for (const { value } of entries.values()) {

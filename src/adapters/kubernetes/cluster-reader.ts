@@ -1,3 +1,4 @@
+import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, epochSeconds } from '../../model/units.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
 import type { ClusterReader } from '../../ports.ts';
@@ -19,12 +20,14 @@ const CONCURRENT_LISTS = 4;
 
 /** Reads a cluster through its API server, all of it anew for each snapshot. */
 export function createClusterReader(client: ApiClient): ClusterReader {
+  const listed = async (sources: readonly SnapshotSource[], signal: AbortSignal): Promise<ClusterSnapshot> => {
+    const builder = createSnapshotBuilder();
+    return builder.finish(await listInto(builder, sources, client, signal));
+  };
   return {
     ...createLiveReads(client),
-    snapshot: async (signal) => {
-      const builder = createSnapshotBuilder();
-      return builder.finish(await listInto(builder, [...SNAPSHOT_SOURCES, ...LISTED_SOURCES], client, signal));
-    },
+    snapshot: (signal) => listed([...SNAPSHOT_SOURCES, ...LISTED_SOURCES], signal),
+    placements: (signal) => listed(SNAPSHOT_SOURCES, signal),
   };
 }
 

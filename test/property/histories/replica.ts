@@ -202,7 +202,7 @@ function serve(stage: Stage, me: Incarnation, call: string, method: Method): Ser
 
 /** Carries a call out, noting what its process learns. */
 async function look(stage: Stage, me: Incarnation, call: string, args: readonly unknown[], method: Method) {
-  const fromCache = call === 'reader.nodes' || call === 'reader.snapshot';
+  const fromCache = ['reader.nodes', 'reader.snapshot', 'reader.placements'].includes(call);
   if (fromCache && stage.isStale(me.replica)) {
     me.sight.synced = false;
     throw new StaleCacheError('cut off');

@@ -7,7 +7,7 @@ import type { WorkloadInfo } from '../../../src/model/workload.ts';
 import { labelsHash } from '../../../src/plan/labels-hash.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import { ConflictError, type PlanStore } from '../../../src/ports.ts';
-import { aRollout } from '../../support/builders.ts';
+import { anAffinityTerm, aRollout, labels } from '../../support/builders.ts';
 import { NOON } from '../../support/fake-clock.ts';
 import { placements } from '../../support/fake-cluster.ts';
 import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
@@ -100,7 +100,7 @@ describe('step', () => {
       }
     };
     await stepOnce(w);
-    const order = w.calls.filter((call) => /writeStatus|place|evict|dry-run/.test(call));
+    const order = w.calls.filter((call) => /writeStatus|steering|evict|dry-run/.test(call));
     expect(order).toEqual(['dry-run web-1', 'plans.writeStatus', 'steering.place', 'evict web-1', 'plans.writeStatus']);
     expect(journal).toEqual(['Intent']);
     expect(w.clock.now() - NOON).toBe(1);
@@ -458,6 +458,32 @@ describe('step', () => {
     put(w, [aMove(WEB_1, 'b')]);
     expect(outcomes(await run(w))).toEqual(['b is not Ready']);
   });
+
+  it.each([
+    ['b', 'c', 'Landed'],
+    ['c', 'b', 'Skipped'],
+  ])(
+    'asks all filters once more: away from api, which is on %s by now, a move to %s has %s',
+    async (apiOn, to, phase) => {
+      const zone = (name: string, value: string) =>
+        aNode(name, { labels: labels({ 'topology.kubernetes.io/zone': value }) });
+      const away = anAffinityTerm({ app: 'api' }, { topologyKey: 'topology.kubernetes.io/zone' });
+      const pod = { ...WEB_1, constraints: { ...WEB_1.constraints, podAntiAffinity: [away] } };
+      const w = world(
+        [zone('a', 'one'), zone('b', 'two'), zone('b2', 'two'), zone('c', apiOn === 'c' ? 'two' : 'three')],
+        [web, api],
+        [pod, { ...API_1, nodeName: apiOn }],
+      );
+      w.cluster.bindTo = () => to;
+      put(w, [aMove(pod, to)]);
+      const ended = await run(w);
+      expect(phases(ended)).toEqual([phase]);
+      if (phase === 'Skipped') {
+        expect(outcomes(ended)[0]).toContain('anti-affinity');
+        expect([...w.cluster.accepted]).toEqual([]);
+      }
+    },
+  );
 
   it('skips for good what the server refuses for good', async () => {
     const w = aWorld();
