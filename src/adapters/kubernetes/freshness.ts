@@ -12,8 +12,9 @@ export class StaleCacheError extends Error {
 /** How old the content of a cache is, on the monotonic clock. */
 export interface Freshness {
   /**
-   * Seconds since the content was last known to be current; undefined before the first list, and once it was distrusted. 0 while a watch is open and
-   * alive, however quiet the cluster is; from the moment it broke (or was last heard of, if it fell silent) the content ages.
+   * Seconds since the content was last known to be current; undefined before the first list, and once it was distrusted. 0
+   * while a watch is open and alive, however quiet the cluster is; from the moment it broke (or was last heard of, if it fell
+   * silent) the content ages.
    */
   age(): Seconds | undefined;
   /** A list that began at this instant is now the content. */

@@ -17,7 +17,8 @@ const MAX_PAGES = 10_000;
 const PAGE_DEADLINE = seconds(60);
 /**
  * A page that has not begun, or does not go on, for so long is asked for anew: the API server answers within seconds, after
- * 15 s in a queue at most (apiserver, filters/priority-and-fairness.go, getRequestWaitContext), and a plan must not wait a minute for an answer that is lost.
+ * 15 s in a queue at most (apiserver, filters/priority-and-fairness.go, getRequestWaitContext), and a plan must not wait a
+ * minute for an answer that is lost.
  */
 const PAGE_SILENCE = seconds(20);
 

@@ -51,7 +51,10 @@ export async function retry<Value>(
   }
 }
 
-/** Whether the same request may well succeed within moments: the server answered, or the connection broke, and it asks for no long wait. */
+/**
+ * Whether the same request may well succeed within moments: the server answered, or the connection broke, and it asks for no
+ * long wait.
+ */
 export function isBrief(error: unknown): error is ApiError {
   return isPassing(error) && error.kind !== 'Timeout' && (error.retryAfter ?? 0) <= BRIEF;
 }
