@@ -1,6 +1,7 @@
 import type { State } from '../state.ts';
 import { isImprovement } from '../state.ts';
 import { bestMoveFrom } from './best-move.ts';
+import { leastOf } from './least-of.ts';
 import { createLoadOrder, type LoadOrder } from './load-order.ts';
 import { createNodeHeap } from './node-heap.ts';
 import { bestPairFrom } from './pairs.ts';
@@ -82,7 +83,7 @@ function makeAll(
  * Nodes that are asked, the highest first, for a pod that fills a low node; a node that none of them can fill stays
  * low.
  */
-const SOURCES_PER_TARGET = 16;
+const SOURCES_PER_TARGET = 4;
 
 /**
  * Brings pods to the nodes of `state` below `low`, the lowest first, each from the highest node that has one to give.
@@ -91,9 +92,10 @@ const SOURCES_PER_TARGET = 16;
 export function raise(state: State, low: number, terms: WayTerms, moves: Proposal[]): void {
   const order = createLoadOrder(state, state.cluster.nodes.keys());
   const ascending = Array.from({ length: order.firstFrom(low) }, (_, position) => order.at(position));
+  const refused = new Set<number>();
   for (const node of ascending) {
     while (state.load(node) < low && moves.length < terms.maxMoves) {
-      const pod = bestPodFor(state, node, order, terms);
+      const pod = bestPodFor(state, node, order, terms, refused);
       if (pod < 0) {
         break;
       }
@@ -106,26 +108,38 @@ export function raise(state: State, low: number, terms: WayTerms, moves: Proposa
 }
 
 /**
- * From the highest node that has one: the pod whose move to `node` lowers the objective most; -1 when there is none.
+ * From the highest node that has one: the pod whose move to `node` lowers the objective most; -1 when there is none. Pods that
+ * budgets refuse join `refused`: while moves are only added, they stay refused.
  */
-function bestPodFor(state: State, node: number, order: LoadOrder, { minGain, allows }: WayTerms): number {
+function bestPodFor(
+  state: State,
+  node: number,
+  order: LoadOrder,
+  { minGain, allows }: WayTerms,
+  refused: Set<number>,
+): number {
   for (let tried = 1; tried <= Math.min(SOURCES_PER_TARGET, order.size); tried += 1) {
     const source = order.at(order.size - tried);
     if (state.load(source) - state.load(node) < minGain) {
       return -1;
     }
-    let best = -1;
-    let bestChange = 0;
-    for (const pod of state.movablePodsOn(source)) {
-      const change = state.gain(pod, node) >= Math.max(minGain, 1) ? state.objectiveChange(pod, node) : 0;
-      if (isImprovement(change - bestChange) && allows(pod) && state.fits(pod, node)) {
-        best = pod;
-        bestChange = change;
+    const pods = state.movablePodsOn(source).filter((pod) => !refused.has(pod));
+    const changes = pods.map((pod) => changeBy(state, pod, node, minGain));
+    for (let next = leastOf(changes); next >= 0; next = leastOf(changes)) {
+      const pod = pods[next] ?? -1;
+      if (!allows(pod)) {
+        refused.add(pod);
+      } else if (state.fits(pod, node)) {
+        return pod;
       }
-    }
-    if (best >= 0) {
-      return best;
+      changes[next] = Number.POSITIVE_INFINITY;
     }
   }
   return -1;
+}
+
+/** By how much the move changes the objective; +Infinity when it does not help, or gains less than `minGain`. */
+function changeBy(state: State, pod: number, node: number, minGain: number): number {
+  const change = state.gain(pod, node) >= Math.max(minGain, 1) ? state.objectiveChange(pod, node) : 0;
+  return isImprovement(change) ? change : Number.POSITIVE_INFINITY;
 }
