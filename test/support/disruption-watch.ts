@@ -19,6 +19,8 @@ export interface Loss {
 export interface DisruptionWatch {
   /** All losses so far, in the order of the API server. */
   readonly losses: readonly Loss[];
+  /** `namespace/name` of the pods that were seen to go, also of those that had never been Ready. */
+  readonly gone: ReadonlySet<string>;
   /** Ends it. Rejects when the watch did not last until now, or could not be read: then nothing is proved. */
   stop(): Promise<void>;
 }
@@ -34,11 +36,16 @@ export async function watchDisruptions(cp: ControlPlane): Promise<DisruptionWatc
   const child = spawn(cp.bin('kubectl'), args, { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child, 'spawn');
   const losses: Loss[] = [];
+  const gone = new Set<string>();
   /** UIDs of the healthy pods by workload. */
   const healthy = new Map<string, Set<string>>();
   const read = async (): Promise<void> => {
     for await (const line of createInterface({ input: child.stdout })) {
-      take(JSON.parse(line) as PodEvent, healthy, losses);
+      const event = JSON.parse(line) as PodEvent;
+      take(event, healthy, losses);
+      if (event.type === 'DELETED' || event.object.metadata.deletionTimestamp !== undefined) {
+        gone.add(qualifiedName(event.object));
+      }
     }
   };
   let failure: unknown;
@@ -52,6 +59,7 @@ export async function watchDisruptions(cp: ControlPlane): Promise<DisruptionWatc
     });
   return {
     losses,
+    gone,
     async stop() {
       const wasOver = isOver;
       child.kill();
