@@ -30,7 +30,7 @@ interface LivePorts {
 
 /**
  * Looks at the cluster right before an eviction (execution.md): pod, labels, owner and protections unchanged, all pods of the
- * owner available, target Ready and with room by the scheduler's filters, and the server-side dry run of the eviction accepted.
+ * owner available, target Ready and allowed by all filters of the scheduler, and the server-side dry run of the eviction accepted.
  * Resolves to Begin, Hold, Skip, or the dry run's Answer. Rejects with ApiError when the cluster cannot be read.
  */
 export async function liveCheck(

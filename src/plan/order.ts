@@ -9,6 +9,11 @@ export function compareText(left: string, right: string): number {
   return left < right ? -1 : 1;
 }
 
+/** The entries of a map by key: equal for maps with equal content. */
+export function sortedEntries<Value>(map: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] {
+  return [...map].sort(([left], [right]) => compareText(left, right));
+}
+
 /** The nodes by name. A snapshot promises that order, but equal plans for equal clusters must not hang on a promise. */
 export function sortNodes(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
   return sorted(nodes, (left, right) => compareText(left.name, right.name) || compareText(left.uid, right.uid));

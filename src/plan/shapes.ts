@@ -3,7 +3,7 @@ import type { StorageInfo } from '../model/storage.ts';
 import { bytes, milliCpu } from '../model/units.ts';
 import { nodeRefusal } from './filters/index.ts';
 import type { Subject } from './filters/refusal.ts';
-import { compareText } from './order.ts';
+import { sortedEntries } from './order.ts';
 import type { Owners } from './owners.ts';
 import type { PodKinds } from './pod-kinds.ts';
 import { FILTER_NAMES, type FilterName } from './rejection-codes.ts';
@@ -180,8 +180,4 @@ function nodeKey({ constraints, pinnedNode, volumes }: Subject): string {
   const reached = [reaches.map(({ terms }) => terms), zones.map(({ key, values }) => [key, values])];
   const claims = volumes === NO_VOLUMES ? 0 : [reached, delayed, taken !== undefined, problem !== undefined];
   return JSON.stringify([sortedEntries(nodeSelector), nodeAffinity ?? null, tolerations, pinnedNode ?? null, claims]);
-}
-
-function sortedEntries<Value>(map: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] {
-  return [...map].sort(([left], [right]) => compareText(left, right));
 }

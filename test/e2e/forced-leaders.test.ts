@@ -2,20 +2,22 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
-import { type AuditEvent, acceptedEvictions, evictions, writes } from '../control-plane/audit.ts';
+import { type AuditEvent, acceptedEvictions, writes } from '../control-plane/audit.ts';
 import { listPods } from '../control-plane/cluster-state.ts';
 import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
+import { sentEvictions, tiltedPolicy, untilEvicted } from '../support/audited-replicas.ts';
 import {
   accountLikeTheOperators,
   install,
   jump,
   type OperatorProcess,
   startOperator,
+  userOf,
 } from '../support/operator-process.ts';
 import { createRandom } from '../support/random.ts';
-import { getPlans, policyObject } from '../support/resources.ts';
+import { getPlans } from '../support/resources.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -56,26 +58,10 @@ async function start(leaseDuration: string): Promise<Replica> {
   return replica;
 }
 
-const userOf = ({ account }: Replica): string => `system:serviceaccount:evenkeel-system:${account}`;
 const at = ({ at: instant }: AuditEvent): number => Date.parse(instant);
 
 async function writesOf(replica: Replica): Promise<readonly AuditEvent[]> {
-  return writes(await cp.audit(), userOf(replica));
-}
-
-async function evictionsOf(replica: Replica): Promise<readonly AuditEvent[]> {
-  return evictions(await cp.audit()).filter(({ user, dryRun }) => user === userOf(replica) && !dryRun);
-}
-
-async function untilEvicted(replica: Replica, count: number): Promise<void> {
-  await waitUntil(
-    `${replica.account} evicts ${count} pods`,
-    async () => {
-      const { length } = await evictionsOf(replica);
-      return length >= count ? undefined : `${length}; ${replica.process.log().slice(-1500)}`;
-    },
-    { timeoutMilliseconds: 60_000 },
-  );
+  return writes(await cp.audit(), userOf(replica.account));
 }
 
 /** Accepted changes of the Lease by this replica. */
@@ -106,17 +92,8 @@ describe('a wall clock that jumps by hours', () => {
     await leader.process.logged('leading');
     const waiting = await start('4s');
     await waiting.process.logged('another replica leads');
-    await cp.apply([
-      policyObject('tilted', {
-        mode: 'Automatic',
-        interval: '10s',
-        load: { source: 'Requests' },
-        thresholds: { trigger: '0.05', consecutive: 1 },
-        budgets: [{ maxMoves: 100, maxConcurrent: 1, perOwner: '100%' }],
-        protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
-      }),
-    ]);
-    await untilEvicted(leader, 1);
+    await cp.apply([tiltedPolicy(1)]);
+    await untilEvicted(cp, leader.account, leader.process, 1);
     const from = Date.now();
     const seen: number[] = [];
     for (const [replica, offset] of [
@@ -125,11 +102,11 @@ describe('a wall clock that jumps by hours', () => {
       [leader, -5 * HOUR],
       [waiting, 26 * HOUR],
     ] as const) {
-      const { length } = await evictionsOf(replica);
+      const { length } = await sentEvictions(cp, replica.account);
       jump(replica.process, replica.clockFile, offset);
       await sleep(2_500);
       seen.push(await hoursAhead());
-      const done = (await evictionsOf(replica)).length - length;
+      const done = (await sentEvictions(cp, replica.account)).length - length;
       figures.push(
         `clock of ${replica === leader ? 'the leader' : 'who waits'} by ${offset / HOUR} h: ${done} evictions`,
       );
@@ -141,7 +118,7 @@ describe('a wall clock that jumps by hours', () => {
     expect(renewals.length).toBeLessThan((1.3 * (Date.now() - from)) / 533);
     expect(await writesOf(waiting)).toEqual([]);
     expect(await leaseField('leaseTransitions')).toBe('0');
-    expect((await evictionsOf(leader)).length).toBeGreaterThanOrEqual(2);
+    expect((await sentEvictions(cp, leader.account)).length).toBeGreaterThanOrEqual(2);
     expect(leader.process.log()).toContain('"msg":"leading"');
     expect(leader.process.log()).not.toContain('leadership lost');
   });
@@ -150,7 +127,7 @@ describe('a wall clock that jumps by hours', () => {
     const [leader, waiting] = replicas as [Replica, Replica];
     const killed = Date.now();
     await leader.process.end('SIGKILL');
-    await untilEvicted(waiting, 1);
+    await untilEvicted(cp, waiting.account, waiting.process, 1);
     const [lease] = await leaseWrites(waiting);
     const took = (lease === undefined ? Number.POSITIVE_INFINITY : at(lease) - killed) / 1000;
     figures.push(`taken over ${took.toFixed(2)} s after kill -9 by one whose clock is 26 h ahead`);
@@ -187,7 +164,7 @@ describe('a leader that is paused and comes back', () => {
     }
     figures.push(`${PAUSES} leaders paused: ${hits.join(', ')}`);
     expect(hits.filter((hit) => hit === 'before its eviction').length).toBeGreaterThanOrEqual(PAUSES / 2);
-    await untilEvicted(leader, 1);
+    await untilEvicted(cp, leader.account, leader.process, 1);
     const accepted = acceptedEvictions(await cp.audit()).map(({ uidPrecondition }) => uidPrecondition);
     expect(new Set(accepted).size).toBe(accepted.length);
   });
@@ -229,11 +206,11 @@ describe('a policy that is deleted in the middle of its plan', () => {
       (event) => event.resource === 'rebalanceplans' && event.name === name && at(event) > deleted,
     );
     expect(
-      ends.filter(({ code }) => code === 200).map(({ user, verb }) => `${user === userOf(leader)} ${verb}`),
+      ends.filter(({ code }) => code === 200).map(({ user, verb }) => `${user === userOf(leader.account)} ${verb}`),
     ).toEqual(expect.arrayContaining(['true patch', 'true delete']));
-    expect(ends.filter(({ verb, user }) => verb === 'delete' && user !== userOf(leader))).toEqual([]);
+    expect(ends.filter(({ verb, user }) => verb === 'delete' && user !== userOf(leader.account))).toEqual([]);
     // What had been decided on at the moment of the deletion may still go out; nothing is begun after it was seen.
-    expect((await evictionsOf(leader)).filter((event) => at(event) > deleted + 2_000)).toEqual([]);
+    expect((await sentEvictions(cp, leader.account)).filter((event) => at(event) > deleted + 2_000)).toEqual([]);
     const pods = (await listPods(cp)).filter(({ metadata }) => metadata.namespace === 'shop');
     expect(pods).toHaveLength(48);
     expect((await cp.kubectl(['get', 'placementhints', '-A', '-o', 'name'])).trim()).toBe('');

@@ -1,12 +1,19 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AuditEvent, acceptedEvictions, evictions, writes } from '../control-plane/audit.ts';
+import { type AuditEvent, acceptedEvictions, writes } from '../control-plane/audit.ts';
 import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
-import { accountLikeTheOperators, install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
-import { getPlans, policyObject } from '../support/resources.ts';
+import { sentEvictions, tiltedPolicy, untilEvicted } from '../support/audited-replicas.ts';
+import {
+  accountLikeTheOperators,
+  install,
+  type OperatorProcess,
+  startOperator,
+  userOf,
+} from '../support/operator-process.ts';
+import { getPlans } from '../support/resources.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -39,36 +46,16 @@ async function start(account: Account, args: readonly string[] = []): Promise<Op
   return replica;
 }
 
-function userOf(account: Account): string {
-  return `system:serviceaccount:evenkeel-system:${account}`;
-}
-
 /** Milliseconds since the epoch at which an event came in. */
 function at(event: AuditEvent | undefined): number {
   return event === undefined ? Number.POSITIVE_INFINITY : Date.parse(event.at);
 }
 
-async function sentEvictions(account: Account): Promise<readonly AuditEvent[]> {
-  return evictions(await cp.audit()).filter(({ user, dryRun }) => user === userOf(account) && !dryRun);
-}
-
-/** Waits until this replica has evicted so many pods. */
-async function untilEvicted(account: Account, count: number): Promise<void> {
-  await waitUntil(
-    `${account} evicts ${count} pods`,
-    async () => {
-      const { length } = await sentEvictions(account);
-      return length >= count ? undefined : `${length}; ${replicas.get(account)?.log().slice(-1500)}`;
-    },
-    { timeoutMilliseconds: 60_000 },
-  );
-}
-
 /** Seconds from `instant` until this replica took the lease, and until it wrote its first intent. */
 async function failOver(account: Account, instant: number): Promise<{ lease: number; intent: number }> {
-  await untilEvicted(account, 1);
+  await untilEvicted(cp, account, replicas.get(account), 1);
   const changes = writes(await cp.audit(), userOf(account));
-  const first = at((await sentEvictions(account))[0]);
+  const first = at((await sentEvictions(cp, account))[0]);
   const lease = changes.find(({ resource, code }) => resource === 'leases' && code === 200);
   const intent = changes.findLast(
     (event) => event.resource === 'rebalanceplans' && event.subresource === 'status' && at(event) < first,
@@ -92,17 +79,8 @@ describe('one plan under five leaders', () => {
     expect((await a.logged('leading'))['epoch']).toBe(0);
     const b = await start('replica-b', SHORT);
     await b.logged('another replica leads');
-    await cp.apply([
-      policyObject('tilted', {
-        mode: 'Automatic',
-        interval: '10s',
-        load: { source: 'Requests' },
-        thresholds: { trigger: '0.05', consecutive: 1 },
-        budgets: [{ maxMoves: 100, maxConcurrent: 3, perOwner: '100%' }],
-        protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
-      }),
-    ]);
-    await untilEvicted('replica-a', 3);
+    await cp.apply([tiltedPolicy(3)]);
+    await untilEvicted(cp, 'replica-a', replicas.get('replica-a'), 3);
     expect((await getPlans(cp))[0]?.spec.moves.length).toBeGreaterThanOrEqual(16);
     expect(writes(await cp.audit(), userOf('replica-b'))).toEqual([]);
     expect(await get(b, '/readyz')).toEqual({ status: 200, body: 'ok\n' });

@@ -2,6 +2,8 @@ import { Ajv } from 'ajv';
 import { type RebalancePlan, RebalancePlanSpec, RebalancePlanStatus } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { type RebalancePolicy, RebalancePolicyStatus } from '../../src/api/v1alpha1/rebalance-policy.ts';
 import { formatProblem, validatePolicy } from '../../src/api/validate.ts';
+import type { PastMove } from '../../src/model/past-move.ts';
+import { projectPastMoves } from '../../src/observe/project/past-moves.ts';
 import { ConflictError, type PlanStore, type PolicyStore, type StoredPolicy } from '../../src/ports.ts';
 
 /** Plans in memory: compares resource versions, and refuses what the CRD's schema refuses. */
@@ -161,4 +163,11 @@ export function fakePolicies(): FakePolicies {
       changed();
     },
   };
+}
+
+/** What the stored plans remember, the oldest first. */
+export function pastMovesOf({ stored }: FakePlans): readonly PastMove[] {
+  return [...stored.values()]
+    .flatMap((plan) => projectPastMoves({ ...plan }).moves)
+    .sort((left, right) => left.startedAt - right.startedAt);
 }

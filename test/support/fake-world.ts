@@ -3,11 +3,10 @@ import type { LoopPorts } from '../../src/control/loop.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';
-import { projectPastMoves } from '../../src/observe/project/past-moves.ts';
 import type { EventRecord } from '../../src/ports.ts';
 import { type FakeClock, fakeClock } from './fake-clock.ts';
 import { type FakeCluster, fakeCluster } from './fake-cluster.ts';
-import { type FakePlans, type FakePolicies, fakePlans, fakePolicies } from './fake-stores.ts';
+import { type FakePlans, type FakePolicies, fakePlans, fakePolicies, pastMovesOf } from './fake-stores.ts';
 import { type Tap, tapped } from './fake-tap.ts';
 
 /** Everything that the operator acts through, in memory. */
@@ -38,10 +37,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
   const clock = fakeClock();
   const cluster = fakeCluster(clock, nodes, workloads, pods);
   const plans = fakePlans();
-  cluster.history = () =>
-    [...plans.stored.values()]
-      .flatMap((plan) => projectPastMoves({ ...plan }).moves)
-      .sort((a, b) => a.startedAt - b.startedAt);
+  cluster.history = () => pastMovesOf(plans);
   const policies = fakePolicies();
   const events: EventRecord[] = [];
   const ended: string[] = [];

@@ -10,7 +10,12 @@ export const BUNDLE: string = join(import.meta.dirname, '..', '..', 'dist', 'eve
 /** The folder with the kustomize overlays. */
 export const OVERLAYS: string = join(import.meta.dirname, '..', '..', 'deploy', 'overlays');
 /** The operator's account in deploy/. */
-export const OPERATOR_USER = 'system:serviceaccount:evenkeel-system:evenkeel';
+export const OPERATOR_USER = userOf('evenkeel');
+
+/** The user that the API server takes an operator under this account for. */
+export function userOf(account: string): string {
+  return `system:serviceaccount:evenkeel-system:${account}`;
+}
 
 /** A running operator. */
 export interface OperatorProcess {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { PodInfo, PodRef } from '../../model/pod.ts';
+import { type PodInfo, type PodRef, podKey } from '../../model/pod.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
 import type { Projected } from '../../observe/project/project.ts';
 import type { Clock } from '../../ports.ts';
@@ -22,8 +22,8 @@ export interface Doubts {
 export function createDoubts(cached: () => CachedPods, clock: Pick<Clock, 'monotonic'>): Doubts {
   const doubts = new Map<string, { readonly entry: Entry<unknown>; readonly since: Seconds }>();
   return {
-    compare({ namespace, name }, live) {
-      const key = `${namespace}/${name}`;
+    compare(ref, live) {
+      const key = podKey(ref);
       const entry = cached().get(key);
       if (entry === undefined || isDeepStrictEqual(podOf(entry), live)) {
         doubts.delete(key);

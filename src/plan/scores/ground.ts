@@ -1,12 +1,12 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { PodInfo } from '../../model/pod.ts';
 import type { Owners } from '../owners.ts';
-import type { PodKind, PodKinds } from '../pod-kinds.ts';
+import type { PodKinds } from '../pod-kinds.ts';
 import type { Room } from '../room.ts';
 import type { Sites } from '../sites.ts';
 import { createDomainIndex, type Domains } from '../topology/domains.ts';
 import { groupBy } from './group-by.ts';
-import { indexTerms, type TermIndex } from './term-index.ts';
+import { attracts, indexTerms, type TermIndex } from './term-index.ts';
 
 /** What is counted for a pod that requests nothing, so that such pods do not pile up (util.GetNonzeroRequests). */
 export interface AssumedRequests {
@@ -84,10 +84,6 @@ function once<Value>(make: () => Value): () => Value {
     known ??= { value: make() };
     return known.value;
   };
-}
-
-function attracts({ constraints }: PodKind): boolean {
-  return constraints.podAffinity.length > 0 || constraints.preferredPodAffinity.length > 0;
 }
 
 function countImages(nodes: readonly NodeInfo[]): ReadonlyMap<string, number> {

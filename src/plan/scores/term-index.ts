@@ -38,7 +38,7 @@ export function indexTerms({ list, ofPod }: PodKinds, namespaces: ClusterSnapsho
   const members = groupBy(ofPod, list.length);
   const groups = list.map((kind, place): Group => ({ kind, pods: members(place) }));
   const attractions = createSelectorIndex<Attraction & { readonly term: Term }>();
-  for (const { kind, pods } of groups.filter(attracts)) {
+  for (const { kind, pods } of groups.filter((group) => attracts(group.kind))) {
     for (const { term, weight } of attractionsOf(kind)) {
       const resolved = resolveTerm(term, kind.namespace, namespaces);
       if (resolved !== undefined) {
@@ -64,8 +64,9 @@ export function indexTerms({ list, ofPod }: PodKinds, namespaces: ClusterSnapsho
   };
 }
 
-function attracts({ kind }: Group): boolean {
-  const { podAffinity, preferredPodAffinity } = kind.constraints;
+/** Whether pods of a kind have terms that have a say in where other pods go. */
+export function attracts({ constraints }: PodKind): boolean {
+  const { podAffinity, preferredPodAffinity } = constraints;
   return podAffinity.length > 0 || preferredPodAffinity.length > 0;
 }
 

@@ -2,12 +2,11 @@ import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts'
 import { entries, podsInFlight } from '../../../src/execute/journal.ts';
 import { isFinal } from '../../../src/execute/transitions.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
-import { projectPastMoves } from '../../../src/observe/project/past-moves.ts';
 import { NOON } from '../../support/fake-clock.ts';
 import { type ClusterClock, type FakeCluster, fakeCluster, placements } from '../../support/fake-cluster.ts';
 import { fakeLease } from '../../support/fake-leases.ts';
 import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
-import { type FakePlans, type FakePolicies, fakePlans, fakePolicies } from '../../support/fake-stores.ts';
+import { type FakePlans, type FakePolicies, fakePlans, fakePolicies, pastMovesOf } from '../../support/fake-stores.ts';
 import { type VirtualTime, virtualTime } from '../../support/virtual-time.ts';
 import { type Happening, type History, type Landing, type Mishap, TROUBLED } from './history.ts';
 import { BrokenInvariant, createLedger } from './ledger.ts';
@@ -157,10 +156,7 @@ function build(history: History, clock: ClusterClock): Pick<Play, 'cluster' | 'p
     OWNERS.forEach(({ uid }) => void cluster.gated.add(uid));
   }
   const plans = fakePlans();
-  cluster.history = () =>
-    [...plans.stored.values()]
-      .flatMap((plan) => projectPastMoves({ ...plan }).moves)
-      .sort((a, b) => a.startedAt - b.startedAt);
+  cluster.history = () => pastMovesOf(plans);
   const policies = fakePolicies();
   policies.apply(POLICY, specOf(history));
   const policy = policies.stored.get(POLICY);
