@@ -11,6 +11,8 @@ import { getPlans, getPolicy, policyObject, reasonOf } from '../support/resource
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const patience = { timeoutMilliseconds: 100_000, log };
+/** A move that the drain and the rollout stood in the way of three times rests for 160 s before it is tried again. */
+const patienceForRest = { timeoutMilliseconds: 240_000, log };
 
 /** Ready pods that the budgets of the scenario demand, by policy/v1: percentages of the replicas are rounded up. */
 const MINIMUM: Readonly<Record<string, number>> = {
@@ -172,7 +174,7 @@ describe('two policies that share a namespace, beside kubectl drain and a rollou
         const isConverged = status?.conditions?.some((each) => each.type === 'Converged' && each.status === 'True');
         return open.length === 0 && isConverged === true ? undefined : `${open.length} plans are carried out`;
       },
-      patience,
+      patienceForRest,
     );
   }
 
