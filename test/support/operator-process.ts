@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'yaml';
 import type { ControlPlane } from '../control-plane/start.ts';
 
 /** The bundle that `npm run build` writes. */
 export const BUNDLE: string = join(import.meta.dirname, '..', '..', 'dist', 'evenkeel.js');
 /** The folder with the kustomize overlays. */
 export const OVERLAYS: string = join(import.meta.dirname, '..', '..', 'deploy', 'overlays');
+const DEPLOYMENT = join(OVERLAYS, '..', 'base', 'deployment.yaml');
 /** The operator's account in deploy/. */
 export const OPERATOR_USER = userOf('evenkeel');
 
@@ -83,6 +85,21 @@ export async function install(cp: ControlPlane, overlay: 'default' | 'dry-run' |
   await cp.kubectl(['scale', '-n', 'evenkeel-system', 'deployment/evenkeel', '--replicas=0']);
 }
 
+interface Deployment {
+  readonly spec: {
+    readonly template: {
+      readonly spec: { readonly containers: readonly { readonly env: readonly { name: string; value?: string }[] }[] };
+    };
+  };
+}
+
+/** The variables of deploy/ that do not depend on the pod. */
+function deployedEnvironment(): Readonly<Record<string, string>> {
+  const { spec } = parse(readFileSync(DEPLOYMENT, 'utf8')) as Deployment;
+  const variables = spec.template.spec.containers.flatMap(({ env }) => env);
+  return Object.fromEntries(variables.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
+}
+
 let started = 0;
 
 /** Starts the bundled operator as the ServiceAccount of deploy/, with exactly its rights, or as another account. */
@@ -99,7 +116,8 @@ export async function startOperator(
   const flags = ['--kubeconfig', kubeconfig, ...addresses, ...(options.args ?? [])];
   const { clockFile } = options;
   const preload = clockFile === undefined ? [] : ['--import', import.meta.resolve('./jumping-clock.ts')];
-  const env = clockFile === undefined ? process.env : { ...process.env, EVENKEEL_TEST_CLOCK: clockFile };
+  const clock = clockFile === undefined ? {} : { EVENKEEL_TEST_CLOCK: clockFile };
+  const env = { ...process.env, ...deployedEnvironment(), ...clock };
   const child = spawn(process.execPath, [...preload, BUNDLE, 'operator', ...flags], {
     stdio: ['ignore', output, output],
     env,
