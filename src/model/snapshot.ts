@@ -3,6 +3,7 @@ import type { PastMove } from './past-move.ts';
 import type { PodInfo } from './pod.ts';
 import type { Usage } from './resources.ts';
 import type { Labels } from './selector.ts';
+import type { ServiceLevels } from './service-level.ts';
 import type { StorageInfo } from './storage.ts';
 import type { EpochSeconds, Seconds } from './units.ts';
 import type { PdbInfo, WorkloadInfo } from './workload.ts';
@@ -32,6 +33,8 @@ export interface ClusterSnapshot {
   readonly storage: StorageInfo;
   /** What the RebalancePlans on the cluster say was moved, by start, plan and pod; empty when there are none. */
   readonly pastMoves: readonly PastMove[];
+  /** What workloads were promised, and what they got. */
+  readonly serviceLevels: ServiceLevels;
   /** `undefined`: the Metrics API is not served, or a file holds no metrics objects. */
   readonly usage: UsageSamples | undefined;
   /** Objects that could not be read, for people; they take no part. */

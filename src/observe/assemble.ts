@@ -1,6 +1,7 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { PastMove } from '../model/past-move.ts';
 import type { PodInfo } from '../model/pod.ts';
+import { NO_SERVICE_LEVELS } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
@@ -28,6 +29,7 @@ export function assembleSnapshot(
     pdbs: assemblePdbs(collection, pods, workloads),
     storage: assembleStorage(collection),
     pastMoves: assemblePastMoves(collection),
+    serviceLevels: NO_SERVICE_LEVELS,
     usage: collection.metricsServed()
       ? { nodes: sortByKey(collection.nodeSamples), pods: sortByKey(collection.podSamples) }
       : undefined,

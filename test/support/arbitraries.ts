@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
+import { NO_SERVICE_LEVELS } from '../../src/model/service-level.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { NO_STORAGE } from '../../src/model/storage.ts';
 import { epochSeconds } from '../../src/model/units.ts';
@@ -152,6 +153,7 @@ function assemble(
     pdbs: pdb === undefined ? [] : [aPdb('web', { selector: selecting({ app: 'web' }), disruptionsAllowed: pdb })],
     storage: NO_STORAGE,
     pastMoves: [],
+    serviceLevels: NO_SERVICE_LEVELS,
     usage: { nodes: new Map(nodeSamples), pods: samples },
     problems: [],
   };

@@ -10,6 +10,7 @@ import type {
 } from '../../src/model/pod.ts';
 import type { ResourceVector } from '../../src/model/resources.ts';
 import { EVERYTHING, type Labels, type Selector } from '../../src/model/selector.ts';
+import { NO_SERVICE_LEVELS } from '../../src/model/service-level.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { type ClaimInfo, NO_STORAGE, type StorageClassInfo, type VolumeInfo } from '../../src/model/storage.ts';
 import { bytes, type EpochSeconds, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
@@ -336,6 +337,7 @@ export function aSnapshot(fields: SnapshotFields = {}): ClusterSnapshot {
     pdbs: [],
     storage: NO_STORAGE,
     pastMoves: [],
+    serviceLevels: NO_SERVICE_LEVELS,
     usage: 'usage' in fields ? fields.usage : samplesOf(nodes, pods, uses, daemons),
     problems: [],
     ...omit(rest, 'usage'),

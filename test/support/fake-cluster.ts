@@ -2,6 +2,7 @@ import type { PlacementHint } from '../../src/api/v1alpha1/placement-hint.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PastMove } from '../../src/model/past-move.ts';
 import { type PodInfo, type PodRef, podKey } from '../../src/model/pod.ts';
+import { NO_SERVICE_LEVELS } from '../../src/model/service-level.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { NO_STORAGE } from '../../src/model/storage.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
@@ -176,6 +177,7 @@ function snapshotOf({ nodes, pods, workloads, metered, history }: FakeCluster, c
     pdbs: [],
     storage: NO_STORAGE,
     pastMoves: history(),
+    serviceLevels: NO_SERVICE_LEVELS,
     usage: metered ? usage : undefined,
     problems: [],
   };

@@ -1,6 +1,7 @@
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { OwnerRef, PodInfo, SchedulingConstraints } from '../../src/model/pod.ts';
 import type { Labels } from '../../src/model/selector.ts';
+import { NO_SERVICE_LEVELS } from '../../src/model/service-level.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { NO_STORAGE } from '../../src/model/storage.ts';
 import type { PdbInfo, WorkloadInfo } from '../../src/model/workload.ts';
@@ -73,6 +74,7 @@ export function generateSnapshot(options: GenerateOptions): ClusterSnapshot {
     pdbs: deployments.filter((_, index) => index % 10 === 0).map(pdbOf),
     storage: NO_STORAGE,
     pastMoves: [],
+    serviceLevels: NO_SERVICE_LEVELS,
     usage: usageOf(nodes, placed, daemons),
     problems: [],
   };
