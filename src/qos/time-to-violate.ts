@@ -1,0 +1,90 @@
+import type { InstanceLedger, ServiceClass, ServiceLedger, ServiceTimes } from '../model/service-level.ts';
+import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+import { instanceTimesAt, NO_TIMES, timesAt, totalOf } from './times.ts';
+
+/** How a request goes on from some instant. */
+export interface Prospect {
+  readonly times: ServiceTimes;
+  /** v: its instances, running and waiting. */
+  readonly wanted: number;
+  /** c: those of them whose time is useful from now on. */
+  readonly contributing: number;
+}
+
+/**
+ * `(e - O (e + d + p)) / (v O - c)` (T 7.2), in seconds: how long it takes until the SLO is violated; negative once it is:
+ * what must be made up for. With one instance that waits it is `e/O - (e + d + p)` (QoS eq. 5). Infinite for best effort, and
+ * while enough instances contribute that the SLO can never be violated; 0 for a request that was just admitted.
+ */
+export function timeToViolate({ times, wanted, contributing }: Prospect, slo: number): Seconds {
+  if (slo <= 0) {
+    return seconds(Number.POSITIVE_INFINITY);
+  }
+  const surplus = times.useful - slo * totalOf(times);
+  const drain = wanted * slo - contributing;
+  if (drain > 0) {
+    return seconds(surplus / drain);
+  }
+  // Already violated, although those that contribute make up for it by themselves: as long as one instance would take.
+  return seconds(surplus < 0 ? surplus / slo : Number.POSITIVE_INFINITY);
+}
+
+/** One replica of a request, of which Q is asked. */
+export interface Replica {
+  /** Whether it runs now; Q takes a running one to stop now (algorithms.md 5). */
+  readonly running: boolean;
+  /** Its own ledger; `undefined`: the request's does not know it yet. */
+  readonly instance: InstanceLedger | undefined;
+}
+
+/** The replica whose incarnation is this pod; one that the ledger does not know is the one that has no pod yet. */
+export function replicaOf({ instances }: ServiceLedger, pod: string, running: boolean): Replica {
+  const instance = instances.find((each) => each.pod === pod) ?? instances.find((each) => each.pod === undefined);
+  return { running, instance };
+}
+
+/**
+ * Q of one replica (QoS eq. 5, T 7.2): the time until its request violates its SLO if this replica does not run from now
+ * on, less `alpha`, the time that its start will take. Negative: the SLO is violated, or will be before it could start.
+ * 0 for a request that was just admitted.
+ */
+export function qosMetric(
+  ledger: ServiceLedger,
+  { mode, slo }: Pick<ServiceClass, 'mode' | 'slo'>,
+  replica: Replica,
+  now: EpochSeconds,
+  alpha: Seconds,
+): Seconds {
+  const prospect = prospectOf(ledger, mode, replica, now);
+  if (slo > 0 && totalOf(prospect.times) <= 0) {
+    return seconds(0);
+  }
+  return seconds(timeToViolate(prospect, slo) - alpha);
+}
+
+/** How the request of a replica goes on when that replica does not run from now on. */
+function prospectOf(
+  ledger: ServiceLedger,
+  mode: ServiceClass['mode'],
+  { running, instance }: Replica,
+  now: EpochSeconds,
+): Prospect {
+  if (mode === 'Independent') {
+    return { times: instance === undefined ? NO_TIMES : instanceTimesAt(instance, now), wanted: 1, contributing: 0 };
+  }
+  const times = timesAt(ledger, mode, now);
+  return {
+    times: mode === 'Task' && running ? withoutRun(times, instance, now) : times,
+    wanted: Math.max(1, ledger.running + ledger.waiting),
+    contributing: mode === 'Concurrent' ? 0 : Math.max(0, ledger.running - (running ? 1 : 0)),
+  };
+}
+
+/** In mode Task a replica that stops loses what its incarnation has run. */
+function withoutRun(times: ServiceTimes, instance: InstanceLedger | undefined, now: EpochSeconds): ServiceTimes {
+  if (instance?.running !== true) {
+    return times;
+  }
+  const run = Math.min(times.useful, Math.max(0, elapsed(instance.since, now)));
+  return { ...times, useful: seconds(times.useful - run), discarded: seconds(times.discarded + run) };
+}

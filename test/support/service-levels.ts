@@ -1,0 +1,88 @@
+import type {
+  InstanceLedger,
+  ServiceClass,
+  ServiceLedger,
+  ServiceLevels,
+  ServiceTimes,
+} from '../../src/model/service-level.ts';
+import { epochSeconds, seconds } from '../../src/model/units.ts';
+import { NOW } from './builders.ts';
+
+/** Fields of a built class, times in plain seconds. */
+export type ClassFields = Partial<
+  Omit<ServiceClass, 'safetyMargin' | 'minRunTime' | 'window' | 'expectedStartup'> &
+    Readonly<Record<'safetyMargin' | 'minRunTime' | 'window' | 'expectedStartup', number>>
+>;
+
+/** Class `batch` of importance 2, SLO 90 % over an hour, with a margin of ten seconds and starts of three. */
+export function aServiceClass(fields: ClassFields = {}): ServiceClass {
+  const { safetyMargin = 10, minRunTime = 0, window = 3600, expectedStartup = 3, slo = 0.9, ...rest } = fields;
+  return {
+    name: 'batch',
+    slo,
+    importance: 2,
+    maxPreemptionOverhead: 1 - slo,
+    mode: 'Aggregated',
+    penalties: [],
+    ...rest,
+    safetyMargin: seconds(safetyMargin),
+    minRunTime: seconds(minRunTime),
+    window: seconds(window),
+    expectedStartup: seconds(expectedStartup),
+  };
+}
+
+/** Times in plain seconds; what is absent is 0. */
+export function times(fields: Partial<Record<keyof ServiceTimes, number>> = {}): ServiceTimes {
+  const { useful = 0, discarded = 0, pending = 0 } = fields;
+  return { useful: seconds(useful), discarded: seconds(discarded), pending: seconds(pending) };
+}
+
+/** An instance that has been running for as long as it is useful, or waiting for as long as it is pending. */
+export function anInstance(fields: Partial<InstanceLedger> = {}): InstanceLedger {
+  return { ...times(), pod: undefined, running: false, since: NOW, ...fields };
+}
+
+/** Fields of a built ledger: what it counted up to NOW. */
+export type LedgerFields = Partial<Omit<ServiceLedger, 'times' | 'overhead' | 'startup'>> & {
+  readonly times?: Partial<Record<keyof ServiceTimes, number>>;
+  readonly overhead?: number;
+  readonly startup?: { readonly hot?: number; readonly cold?: number };
+};
+
+/** The ledger of ReplicaSet `web` in class `batch` with one instance, which runs, counted up to NOW. */
+export function aLedger(fields: LedgerFields = {}): ServiceLedger {
+  const { times: counted = {}, overhead = 0, startup = {}, ...rest } = fields;
+  const known = times(counted);
+  const total = known.useful + known.discarded + known.pending;
+  const { hot, cold } = startup;
+  const { running = 1, waiting = 0 } = rest;
+  return {
+    namespace: 'shop',
+    owner: { kind: 'ReplicaSet', name: 'web', uid: 'uid-web' },
+    className: 'batch',
+    admittedAt: epochSeconds(NOW - total / Math.max(1, running + waiting)),
+    asOf: NOW,
+    instances: [],
+    checkpoints: [],
+    preemptions: 0,
+    ...rest,
+    running,
+    waiting,
+    times: known,
+    overhead: seconds(overhead),
+    startup: {
+      hot: hot === undefined ? undefined : seconds(hot),
+      cold: cold === undefined ? undefined : seconds(cold),
+    },
+  };
+}
+
+/** Classes by name and ledgers by the UID of their owners. */
+export function serviceLevels(classes: readonly ServiceClass[], ledgers: readonly ServiceLedger[] = []): ServiceLevels {
+  return {
+    classes: new Map(classes.map((each) => [each.name, each])),
+    ledgers: new Map(ledgers.map((each) => [each.owner.uid, each])),
+    byPriorityClass: new Map(),
+  };
+}

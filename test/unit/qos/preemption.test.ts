@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { seconds } from '../../../src/model/units.ts';
+import { allocationScore } from '../../../src/qos/allocation-score.ts';
+import { type Contender, type Incumbent, isEligible } from '../../../src/qos/eligibility.ts';
+import { isOverheadSpent, preemptionOverhead } from '../../../src/qos/overhead.ts';
+import { compareCosts, preemptionCost } from '../../../src/qos/preemption-cost.ts';
+import { aLedger, aServiceClass, times } from '../../support/service-levels.ts';
+
+const A = 1;
+const B = 2;
+const C = 3;
+
+function contender(metric: number, importance = B, safetyMargin = 10): Contender {
+  return { metric: seconds(metric), safetyMargin: seconds(safetyMargin), importance };
+}
+
+function incumbent(metric: number, importance = B, overheadSpent = false): Incumbent {
+  return { ...contender(metric, importance), overheadSpent };
+}
+
+describe('the preemption overhead', () => {
+  const twice = aLedger({ preemptions: 2, overhead: 5 });
+
+  it('is 0 before the first preemption', () => {
+    expect(preemptionOverhead(aLedger({ preemptions: 0, overhead: 0 }), times())).toBe(0);
+  });
+
+  it('is the share of starts in the run time and starts, and is spent at the limit (vector 5)', () => {
+    const overhead = preemptionOverhead(twice, times({ useful: 45 }));
+    expect(overhead).toBeCloseTo(0.1, 9);
+    expect(isOverheadSpent(overhead, aServiceClass({ slo: 0.9 }))).toBe(true);
+  });
+
+  it('is not spent a second later (vector 5)', () => {
+    const overhead = preemptionOverhead(twice, times({ useful: 46 }));
+    expect(overhead).toBeCloseTo(0.098, 3);
+    expect(isOverheadSpent(overhead, aServiceClass({ slo: 0.9 }))).toBe(false);
+  });
+
+  it('is spent from the beginning for a class that is promised everything', () => {
+    expect(isOverheadSpent(0, aServiceClass({ slo: 1 }))).toBe(true);
+  });
+});
+
+describe('eligibility', () => {
+  it('is only for the more important once the overhead is spent (vector 5)', () => {
+    const spent = incumbent(500, B, true);
+    expect([A, B, C].map((importance) => isEligible(spent, contender(-50, importance)))).toEqual([true, false, false]);
+  });
+
+  it('is for whoever is worse off than one above its margin (vector 6)', () => {
+    expect(isEligible(incumbent(50), contender(20, C))).toBe(true);
+    expect(isEligible(incumbent(20), contender(20, A))).toBe(false);
+  });
+
+  it('is for the more important, and for worse equals, below the margin (vector 6)', () => {
+    const claims = (metric: number) => [A, B, C].map((rank) => isEligible(incumbent(5), contender(metric, rank)));
+    expect(claims(3)).toEqual([true, true, false]);
+    expect(claims(8)).toEqual([true, false, false]);
+    expect(claims(12)).toEqual([false, false, false]);
+  });
+
+  it('never lets an equal take the place of one that is promised everything', () => {
+    expect(isEligible(incumbent(-3, A, true), contender(-1e6, A))).toBe(false);
+  });
+});
+
+describe('the cost of preemptions', () => {
+  it('is ordered by the loss of the most important, then by what others can spare (vector 7)', () => {
+    const costs = [
+      [contender(110)],
+      [contender(60)],
+      [contender(2.6, C)],
+      [contender(-4.4, C)],
+      [contender(9, B)],
+      [contender(9.9, A)],
+    ].map(preemptionCost);
+    expect(costs.toReversed().sort(compareCosts)).toEqual(costs);
+  });
+
+  it('is lower for fewer victims where nothing else differs', () => {
+    const [one, two] = [preemptionCost([contender(110)]), preemptionCost([contender(60), contender(60)])];
+    expect(compareCosts(one, two)).toBeLessThan(0);
+  });
+
+  it('is the same for two who are promised nothing', () => {
+    const free = preemptionCost([contender(Number.POSITIVE_INFINITY, C)]);
+    expect(compareCosts(free, free)).toBe(0);
+    expect(compareCosts(free, preemptionCost([contender(1e9)]))).toBeLessThan(0);
+  });
+});
+
+describe('the allocation score', () => {
+  it('is the mean of what is free and how balanced it is (vector 8)', () => {
+    expect(allocationScore({ capacity: 4, allocated: 1 }, { capacity: 8, allocated: 4 })).toBe(6.875);
+  });
+
+  it('counts a resource that the node does not offer as full', () => {
+    expect(allocationScore({ capacity: 0, allocated: 0 }, { capacity: 8, allocated: 8 })).toBe(5);
+  });
+});

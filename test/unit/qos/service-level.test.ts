@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { epochSeconds } from '../../../src/model/units.ts';
+import { classOf } from '../../../src/qos/class-of.ts';
+import { serviceLevelAt } from '../../../src/qos/service-level.ts';
+import { expectedStartup } from '../../../src/qos/startup.ts';
+import { aPod, labels, NOW } from '../../support/builders.ts';
+import { aLedger, anInstance, aServiceClass, serviceLevels, times } from '../../support/service-levels.ts';
+
+describe('what a request got of its service level', () => {
+  it('is extrapolated since admission and over the window', () => {
+    const ledger = aLedger({
+      admittedAt: epochSeconds(NOW - 1000),
+      asOf: epochSeconds(NOW - 100),
+      times: { useful: 450, pending: 450 },
+      checkpoints: [{ at: epochSeconds(NOW - 200), ...times({ useful: 350, pending: 450 }) }],
+      instances: [anInstance({ pod: 'p', running: true })],
+      preemptions: 1,
+      overhead: 50,
+    });
+    expect(serviceLevelAt(ledger, aServiceClass({ slo: 0.5, window: 200 }), NOW)).toEqual({
+      availability: 0.55,
+      availabilityOverWindow: 1,
+      timeToViolate: 97,
+      preemptionOverhead: 50 / 600,
+    });
+  });
+
+  it('is undefined where nothing was observed, and violates nothing without instances', () => {
+    const level = serviceLevelAt(aLedger({ running: 0 }), aServiceClass(), NOW);
+    expect(level).toEqual({
+      availability: undefined,
+      availabilityOverWindow: undefined,
+      timeToViolate: Number.POSITIVE_INFINITY,
+      preemptionOverhead: 0,
+    });
+  });
+
+  it('is that of the worst replica in mode Independent', () => {
+    const instances = [anInstance(times({ useful: 90, pending: 10 })), anInstance(times({ useful: 20, pending: 80 }))];
+    const ledger = aLedger({ instances, times: { useful: 110, pending: 90 } });
+    const level = serviceLevelAt(ledger, aServiceClass({ mode: 'Independent', slo: 0.5 }), NOW);
+    expect([level.availability, level.timeToViolate]).toEqual([0.2, -63]);
+  });
+});
+
+describe('alpha', () => {
+  const promised = aServiceClass({ expectedStartup: 30 });
+
+  it('is what the class expects until anything was measured', () => {
+    expect(expectedStartup(undefined, promised)).toBe(30);
+    expect(expectedStartup(aLedger(), promised, 'Absent')).toBe(30);
+  });
+
+  it('is what was measured with the image on the node, or without', () => {
+    const ledger = aLedger({ startup: { hot: 2, cold: 5 } });
+    expect([expectedStartup(ledger, promised, 'Present'), expectedStartup(ledger, promised, 'Absent')]).toEqual([2, 5]);
+  });
+
+  it('is the longer one where nobody knows, and the one there is where the other was not measured', () => {
+    expect(expectedStartup(aLedger({ startup: { hot: 2, cold: 5 } }), promised)).toBe(5);
+    expect(expectedStartup(aLedger({ startup: { hot: 2 } }), promised, 'Absent')).toBe(2);
+    expect(expectedStartup(aLedger({ startup: { cold: 5 } }), promised, 'Present')).toBe(5);
+    expect(expectedStartup(aLedger({ startup: { hot: 2 } }), promised)).toBe(2);
+  });
+});
+
+describe('the class of a pod', () => {
+  const levels = {
+    ...serviceLevels(['a', 'b', 'c'].map((name) => aServiceClass({ name }))),
+    byPriorityClass: new Map([['low', 'c']]),
+  };
+  const namespaces = new Map([['team', labels({ 'evenkeel.dev/service-class': 'b' })]]);
+
+  it('is that of its label, else of its namespace, else of its PriorityClass', () => {
+    const named = { 'evenkeel.dev/service-class': 'a' };
+    const pods = [
+      aPod('p', { namespace: 'team', labels: named, priorityClassName: 'low' }),
+      aPod('q', { namespace: 'team', priorityClassName: 'low' }),
+      aPod('r', { priorityClassName: 'low' }),
+      aPod('s'),
+    ];
+    expect(pods.map((pod) => classOf(pod, levels, namespaces)?.name)).toEqual(['a', 'b', 'c', undefined]);
+  });
+
+  it('is none when the one that is named does not exist', () => {
+    const pod = aPod('p', { labels: { 'evenkeel.dev/service-class': 'gone' }, priorityClassName: 'low' });
+    expect(classOf(pod, levels, namespaces)).toBeUndefined();
+  });
+});
