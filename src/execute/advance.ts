@@ -1,9 +1,14 @@
-import type { MovePhase, MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
+import type { MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { Waiting } from '../model/gate.ts';
-import { formatInstant, parseInstant } from '../model/instant.ts';
-import { after, type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+import { formatInstant } from '../model/instant.ts';
+import { after, type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import type { EvictionAnswer } from '../ports.ts';
-import { assertLegal, isFinal } from './transitions.ts';
+import { clip, enter, finish, hintEffects, sinceStart } from './phases.ts';
+import { isFinal } from './transitions.ts';
+import { awaitReplacement, verify } from './verify.ts';
+
+/** A move as it was planned. */
+export type PlannedMove = RebalancePlan['spec']['moves'][number];
 
 /** What happened to a move. */
 export type MoveEvent =
@@ -24,7 +29,7 @@ export type MoveEvent =
 export interface Observation {
   /** The incarnation that was to be evicted. */
   readonly pod: 'Running' | 'Terminating' | 'Gone';
-  /** The pod that its controller made instead, if it did. */
+  /** The pod that its controller made instead, if it did; of an admission, the pod itself while it is there. */
   readonly replacement: Replacement | undefined;
   readonly serverTime: EpochSeconds;
 }
@@ -55,10 +60,6 @@ export interface Advanced {
 
 /** An eviction call ends within 10 s; after this long a pod that still runs was not evicted by it. */
 export const ANSWER_GRACE: Seconds = seconds(15);
-/** A replacement that is not Ready after this long has failed. */
-export const REPLACEMENT_DEADLINE: Seconds = seconds(600);
-/** How long the scheduler may refuse a replacement that is tied to its planned node: what makes room there is under way. */
-export const PIN_PATIENCE: Seconds = seconds(60);
 /** Tries, refused by a PDB or without effect, before the move is skipped. */
 export const MAX_ATTEMPTS = 5;
 /** The longest that a move rests between two tries, whatever a server asks for. */
@@ -72,19 +73,20 @@ const SILENCE_FACTOR = 2;
 
 /**
  * The next state of one move, and the effects to perform once it is stored. Pure.
- * Events that mean nothing in a phase leave it as it is. `target` is the planned node.
+ * Events that mean nothing in a phase leave it as it is. A preemption ends as soon as its pod is gone: its replacement waits
+ * at the gate for a plan of its own. An admission evicts nothing: its pod is let through the gate, and seen to its node.
  */
-export function advance(run: MoveStatus, event: MoveEvent, target: string, now: EpochSeconds): Advanced {
+export function advance(run: MoveStatus, event: MoveEvent, move: PlannedMove, now: EpochSeconds): Advanced {
   if (isFinal(run.phase)) {
     return { run, effects: [] };
   }
   switch (event.kind) {
     case 'Begin':
-      return run.phase === 'Planned' ? begin(run, event) : { run, effects: [] };
+      return run.phase === 'Planned' ? begin(run, event, move) : { run, effects: [] };
     case 'Answer':
       return answered(run, event.answer, now);
     case 'Observed':
-      return observed(run, event, target, now);
+      return observed(run, event, move, now);
     case 'Hold':
       return run.phase === 'Planned' ? refused(run, event.why, BUDGET_FACTOR, now) : { run, effects: [] };
     case 'Skip':
@@ -96,11 +98,18 @@ export function advance(run: MoveStatus, event: MoveEvent, target: string, now: 
   }
 }
 
-function begin(run: MoveStatus, { serverTime, leaderEpoch }: MoveEvent & { readonly kind: 'Begin' }): Advanced {
+function begin(
+  run: MoveStatus,
+  { serverTime, leaderEpoch }: MoveEvent & { readonly kind: 'Begin' },
+  { pod, from, to }: PlannedMove,
+): Advanced {
   const { notBefore: _, leaderEpoch: __, ...rest } = run;
   const epoch = leaderEpoch === undefined ? {} : { leaderEpoch };
   const next = enter({ ...rest, ...epoch, startedAt: formatInstant(serverTime) }, run.phase, 'Intent');
-  return { run: next, effects: ['PlaceHint', 'Evict'] };
+  if (from === undefined) {
+    return { run: { ...next, replacement: { name: pod.name, uid: pod.uid } }, effects: ['OpenGate'] };
+  }
+  return { run: next, effects: to === undefined ? ['Evict'] : ['PlaceHint', 'Evict'] };
 }
 
 function answered(run: MoveStatus, answer: EvictionAnswer, now: EpochSeconds): Advanced {
@@ -145,15 +154,16 @@ function retry(run: MoveStatus, attempt: number, wait: Seconds, why: string, now
   return { run: next, effects: hintEffects(run.phase) };
 }
 
-function observed(run: MoveStatus, seen: Observation, target: string, now: EpochSeconds): Advanced {
+function observed(run: MoveStatus, seen: Observation, move: PlannedMove, now: EpochSeconds): Advanced {
   switch (run.phase) {
     case 'Intent':
+      return move.from === undefined ? verify(run, seen, move) : resolveEviction(run, seen, now);
     case 'Evicting':
       return resolveEviction(run, seen, now);
     case 'AwaitingReplacement':
-      return awaitReplacement(run, seen);
+      return awaitReplacement(run, seen, move);
     case 'Verifying':
-      return verify(run, seen, target);
+      return verify(run, seen, move);
     default:
       return { run, effects: [] };
   }
@@ -168,95 +178,4 @@ function resolveEviction(run: MoveStatus, seen: Observation, now: EpochSeconds):
   return sinceStart(run, seen.serverTime) <= ANSWER_GRACE
     ? { run, effects: [] }
     : tryAgain(run, seconds(0), 'the eviction did not reach the pod', now);
-}
-
-function awaitReplacement(run: MoveStatus, seen: Observation): Advanced {
-  if (seen.replacement !== undefined) {
-    const next = enter({ ...run, replacement: record(seen.replacement) }, run.phase, 'Verifying');
-    return { run: next, effects: foundEffects(run, seen.replacement) };
-  }
-  return sinceStart(run, seen.serverTime) > REPLACEMENT_DEADLINE
-    ? finish(lost(run, seen.serverTime), 'Failed', 'its controller made no replacement', seen.serverTime)
-    : { run, effects: [] };
-}
-
-/** What was moved ended by the clock of the API server, by which it also began: ours may jump meanwhile. */
-function verify(run: MoveStatus, seen: Observation, target: string): Advanced {
-  const { replacement } = seen;
-  if (replacement === undefined) {
-    const { replacement: _, ...rest } = run;
-    return { run: enter(rest, run.phase, 'AwaitingReplacement'), effects: [] };
-  }
-  const next = { ...run, replacement: record(replacement) };
-  if (replacement.node !== undefined && replacement.available) {
-    const served = lost(next, replacement.readySince ?? seen.serverTime);
-    return replacement.node === target
-      ? finish(served, 'Landed', `runs on ${target}`, seen.serverTime)
-      : finish(served, 'Missed', `runs on ${replacement.node} instead of ${target}`, seen.serverTime);
-  }
-  const { waiting } = replacement;
-  if (waiting?.pinnedTo !== undefined && waiting.unschedulable && replacement.age > PIN_PATIENCE) {
-    const why = `replacement ${replacement.name} found no room on ${waiting.pinnedTo} for ${PIN_PATIENCE} s`;
-    return finish(lost(next, seen.serverTime), 'Failed', why, seen.serverTime);
-  }
-  if (sinceStart(run, seen.serverTime) > REPLACEMENT_DEADLINE) {
-    const where = replacement.node === undefined ? 'was never bound to a node' : `is not Ready on ${replacement.node}`;
-    return finish(
-      lost(next, seen.serverTime),
-      'Failed',
-      `replacement ${replacement.name} ${where} after ${REPLACEMENT_DEADLINE} s`,
-      seen.serverTime,
-    );
-  }
-  const known = run.replacement?.uid === replacement.uid && run.replacement.node === replacement.node;
-  return known
-    ? { run, effects: gateEffects(replacement) }
-    : { run: enter(next, run.phase, 'Verifying'), effects: foundEffects(run, replacement) };
-}
-
-/**
- * The run with what it cost: seconds without the pod, from the intent, by the API server's clock. The eviction follows the
- * intent by a second or two, so that this is a little too much and never too little; at most a day, as the API has it.
- */
-function lost(run: MoveStatus, until: EpochSeconds): MoveStatus {
-  const unavailable = run.startedAt === undefined ? 0 : elapsed(parseInstant(run.startedAt), until);
-  return { ...run, unavailableSeconds: Math.min(86_400, Math.max(0, Math.round(unavailable))) };
-}
-
-/** A hint has done its work as soon as the replacement is bound. */
-function foundEffects(run: MoveStatus, replacement: Replacement): readonly MoveEffect[] {
-  const isBound = replacement.node !== undefined && run.replacement?.node === undefined;
-  return isBound ? ['RemoveHint'] : gateEffects(replacement);
-}
-
-/** A replacement at the gate is let through whenever it is seen there, so that no crash in between can leave it. */
-function gateEffects({ waiting }: Replacement): readonly MoveEffect[] {
-  return waiting?.gated === true ? ['OpenGate'] : [];
-}
-
-function finish(run: MoveStatus, phase: MovePhase, why: string, now: EpochSeconds): Advanced {
-  const { notBefore: _, ...rest } = run;
-  const next = enter({ ...rest, outcome: clip(why), finishedAt: formatInstant(now) }, run.phase, phase);
-  return { run: next, effects: hintEffects(run.phase) };
-}
-
-function hintEffects(phase: MovePhase): readonly MoveEffect[] {
-  return phase === 'Planned' ? [] : ['RemoveHint'];
-}
-
-function enter(run: MoveStatus, from: MovePhase, to: MovePhase): MoveStatus {
-  assertLegal(from, to);
-  return { ...run, phase: to };
-}
-
-function record({ name, uid, node }: Replacement): NonNullable<MoveStatus['replacement']> {
-  return { name, uid, ...(node === undefined ? {} : { node }) };
-}
-
-function sinceStart(run: MoveStatus, serverTime: EpochSeconds): Seconds {
-  return run.startedAt === undefined ? seconds(0) : elapsed(parseInstant(run.startedAt), serverTime);
-}
-
-function clip(text: string): string {
-  return text.length <= 500 ? text : `${text.slice(0, 499)}…`;
 }

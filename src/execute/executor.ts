@@ -132,7 +132,7 @@ async function record(recorder: Recorder, events: ReadonlyMap<number, MoveEvent>
     if (event === undefined) {
       continue;
     }
-    const { run, effects } = advance(entry.run, event, entry.move.to, now);
+    const { run, effects } = advance(entry.run, event, entry.move, now);
     if (run !== entry.run) {
       changed.set(entry.index, run);
     }
@@ -195,24 +195,21 @@ async function beginMoves(
     checked.set(entry.index, await liveCheck(entry.move, options, ports, signal));
   }
   const begun = await record(recorder, checked);
-  await settle(
-    recorder,
-    begun.filter(({ entry }) => entry.run.phase !== 'Intent'),
-  );
+  await settle(recorder, begun);
   await evictAll(
     recorder,
-    begun.filter(({ entry }) => entry.run.phase === 'Intent'),
+    begun.filter(({ effects }) => effects.includes('Evict')),
   );
   return recorder.plan;
 }
 
 async function evictAll(recorder: Recorder, begun: readonly Pending[]): Promise<void> {
   const { ports, signal } = recorder;
-  const steered = begun.length > 0 && recorder.plan.status?.steering === 'AdmissionPolicy';
-  if (steered) {
-    for (const { entry } of begun) {
-      await placeHint(recorder, entry);
-    }
+  const steered = recorder.plan.status?.steering === 'AdmissionPolicy' ? begun.filter(needsHint) : [];
+  for (const { entry } of steered) {
+    await placeHint(recorder, entry);
+  }
+  if (steered.length > 0) {
     await ports.clock.sleep(HINT_PROPAGATION, signal);
   }
   for (const { entry } of begun) {
@@ -222,8 +219,13 @@ async function evictAll(recorder: Recorder, begun: readonly Pending[]): Promise<
   }
 }
 
+function needsHint({ effects }: Pending): boolean {
+  return effects.includes('PlaceHint');
+}
+
 async function placeHint({ plan, ports, signal }: Recorder, { move }: JournalEntry): Promise<void> {
-  const hint = { ownerUID: move.owner.uid, nodeName: move.to, plan: plan.metadata.name, podUID: move.pod.uid };
+  const { pod, owner, to: nodeName = '' } = move;
+  const hint = { ownerUID: owner.uid, nodeName, plan: plan.metadata.name, podUID: pod.uid };
   await ports.steering.place(move.pod.namespace, hint, plan, signal);
 }
 
@@ -244,13 +246,15 @@ async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<
 
 async function admit({ plan, ports, signal }: Recorder, { move, run }: JournalEntry): Promise<void> {
   const pod = { namespace: move.pod.namespace, name: run.replacement?.name ?? '', uid: run.replacement?.uid ?? '' };
-  const target = plan.status?.steering === 'Gate' ? move.to : undefined;
-  const { action, obstacle } = await openGate(pod, target, ports, signal);
+  const isAdmission = move.from === undefined;
+  const target = isAdmission || plan.status?.steering === 'Gate' ? move.to : undefined;
+  const { action, obstacle } = await openGate(pod, target, isAdmission ? 'Stay' : 'GoAnywhere', ports, signal);
   if (action !== undefined) {
     ports.telemetry.gate(action);
   }
   if (obstacle !== undefined) {
-    const note = `may run anywhere, since ${obstacle} (plan ${plan.metadata.name})`;
+    const consequence = isAdmission ? 'waits at the gate' : 'may run anywhere';
+    const note = `${consequence}, since ${obstacle} (plan ${plan.metadata.name})`;
     await ports.events.send(
       { type: 'Warning', reason: 'TargetGivenUp', note, regarding: { kind: 'Pod', ...pod } },
       signal,
@@ -286,12 +290,33 @@ async function notify(
   reason: EventRecord['reason'],
 ): Promise<void> {
   const { move, run } = entry;
+  const by = `(plan ${plan.metadata.name})`;
   const note =
     reason === 'MoveStarted'
-      ? `evicted from ${move.from} so that its replacement runs on ${move.to} (plan ${plan.metadata.name}): ${move.reason}`
-      : `move from ${move.from} to ${move.to} (plan ${plan.metadata.name}): ${run.outcome ?? run.phase}`;
+      ? `evicted from ${move.from} so that ${purpose(move)} ${by}: ${move.reason}`
+      : `${describeMove(move)} ${by}: ${run.outcome ?? run.phase}`;
   const type = reason === 'MoveStarted' || reason === 'MoveLanded' ? 'Normal' : 'Warning';
   await ports.events.send({ type, reason, note, regarding: { kind: 'Pod', ...move.pod } }, signal);
+}
+
+/** `3 of 4 replacements landed as planned`, and what became of preemptions. */
+function resultOf(all: readonly JournalEntry[]): string {
+  const count = (phase: MovePhase): number => all.filter(({ run }) => run.phase === phase).length;
+  const preemptions = all.filter(({ move }) => move.to === undefined).length;
+  const placed = all.length - preemptions;
+  const landing = `${count('Landed')} of ${placed} replacements landed as planned`;
+  return preemptions === 0 ? landing : `${landing}, ${count('Vacated')} of ${preemptions} preempted pods left`;
+}
+
+function purpose({ to }: JournalEntry['move']): string {
+  return to === undefined ? 'another pod gets its room' : `its replacement runs on ${to}`;
+}
+
+function describeMove({ from, to }: JournalEntry['move']): string {
+  if (from === undefined) {
+    return `admission to ${to}`;
+  }
+  return to === undefined ? `preemption on ${from}` : `move from ${from} to ${to}`;
 }
 
 async function finishIfDone(plan: RebalancePlan, ports: ExecutorPorts, signal: AbortSignal): Promise<RebalancePlan> {
@@ -300,8 +325,7 @@ async function finishIfDone(plan: RebalancePlan, ports: ExecutorPorts, signal: A
     return plan;
   }
   const aborted = all.find(({ run }) => run.phase === 'Aborted')?.run;
-  const landed = all.filter(({ run }) => run.phase === 'Landed').length;
-  const message = aborted?.outcome ?? `${landed} of ${all.length} replacements landed as planned`;
+  const message = aborted?.outcome ?? resultOf(all);
   const finishedAt = formatInstant(ports.clock.now());
   const phase = aborted === undefined ? 'Completed' : 'Aborted';
   const ended = await ports.plans.writeStatus(plan, { ...plan.status, phase, message, finishedAt }, signal);

@@ -1,4 +1,3 @@
-import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { NodeInfo } from '../model/node.ts';
 import { type PodInfo, podKey } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
@@ -17,10 +16,8 @@ import { drainOf } from '../plan/participation.ts';
 import { roomOf } from '../plan/room.ts';
 import { verdictsIn } from '../plan/verdicts.ts';
 import type { ClusterReader, Evictor } from '../ports.ts';
-import type { MoveEvent } from './advance.ts';
+import type { MoveEvent, PlannedMove } from './advance.ts';
 import { shortfall } from './availability.ts';
-
-type PlannedMove = RebalancePlan['spec']['moves'][number];
 
 interface LivePorts {
   readonly reader: ClusterReader;
@@ -29,8 +26,9 @@ interface LivePorts {
 }
 
 /**
- * Looks at the cluster right before an eviction (execution.md): pod, labels, owner and protections unchanged, all pods of the
- * owner available, target Ready and allowed by all filters of the scheduler, and the server-side dry run of the eviction accepted.
+ * Looks at the cluster right before a move (execution.md): pod, labels and owner unchanged, target Ready and allowed by all
+ * filters of the scheduler; and before an eviction protections unchanged, all pods of the owner available, and the server-side
+ * dry run accepted. A preemption need not wait for other pods of its owner, which may be queueing themselves.
  * Resolves to Begin, Hold, Skip, or the dry run's Answer. Rejects with ApiError when the cluster cannot be read.
  */
 export async function liveCheck(
@@ -42,18 +40,23 @@ export async function liveCheck(
   const { pod, serverTime } = await reader.pod(move.pod, signal);
   const owner = await reader.workload(move.pod.namespace, move.owner, signal);
   const top = owner?.owner === undefined ? undefined : await reader.workload(owner.namespace, owner.owner, signal);
-  const drift = podDrift(move, pod, owner) ?? protectionNow(pod, owner, top, options, serverTime);
+  const protection = move.from === undefined ? undefined : protectionNow(pod, owner, top, options, serverTime);
+  const drift = podDrift(move, pod, owner) ?? protection;
   if (pod === undefined || drift !== undefined) {
     return { kind: 'Skip', why: drift ?? 'the pod is gone' };
   }
-  const siblings = await reader.podsOfOwner(move.pod.namespace, move.owner, signal);
-  const shortage = owner === undefined ? undefined : shortfall(owner, siblings, serverTime);
+  const isTransfer = move.from !== undefined && move.to !== undefined;
+  const siblings = isTransfer ? await reader.podsOfOwner(move.pod.namespace, move.owner, signal) : [];
+  const shortage = owner === undefined || !isTransfer ? undefined : shortfall(owner, siblings, serverTime);
   if (shortage !== undefined) {
     return { kind: 'Hold', why: shortage };
   }
-  const obstacle = await targetObstacle(pod, owner, move.to, reader, signal);
+  const obstacle = move.to === undefined ? undefined : await targetObstacle(pod, owner, move.to, reader, signal);
   if (obstacle !== undefined) {
     return { kind: 'Skip', why: obstacle };
+  }
+  if (move.from === undefined) {
+    return { kind: 'Begin', serverTime, leaderEpoch };
   }
   const answer = await evictor.evict(move.pod, { dryRun: true }, signal);
   return answer.kind === 'Accepted' ? { kind: 'Begin', serverTime, leaderEpoch } : { kind: 'Answer', answer };
@@ -64,7 +67,10 @@ function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadIn
     return 'the pod is gone';
   }
   if (pod.nodeName !== move.from) {
-    return `the pod is on ${pod.nodeName ?? 'no node'}, not on ${move.from}`;
+    return `the pod is on ${pod.nodeName ?? 'no node'}, not on ${move.from ?? 'none'}`;
+  }
+  if (move.from === undefined && pod.waiting?.gated !== true) {
+    return 'the pod waits at our scheduling gate no more';
   }
   if (pod.owner?.uid !== move.owner.uid || owner === undefined) {
     return `the pod no longer belongs to ${move.owner.kind} ${move.owner.name}`;

@@ -6,7 +6,10 @@ import type { Observation, Replacement } from './advance.ts';
 import { isAvailable } from './availability.ts';
 import type { JournalEntry } from './journal.ts';
 
-/** What stands on the cluster of a move in flight. `claimed` are replacements of other moves. Rejects as the reader does. */
+/**
+ * What stands on the cluster of a move in flight. `claimed` are replacements of other moves. The pod of an admission is its
+ * own replacement. Rejects as the reader does.
+ */
 export async function observeMove(
   { move, run }: JournalEntry,
   claimed: ReadonlySet<string>,
@@ -14,14 +17,18 @@ export async function observeMove(
   signal: AbortSignal,
 ): Promise<Observation> {
   const { pod, serverTime } = await reader.pod(move.pod, signal);
-  const siblings = await reader.podsOfOwner(move.pod.namespace, move.owner, signal);
-  const found = findReplacement(siblings, run, claimed);
+  const siblings = move.from === undefined ? [] : await reader.podsOfOwner(move.pod.namespace, move.owner, signal);
+  const found = move.from === undefined ? itself(pod, move) : findReplacement(siblings, run, claimed);
   const minReady = found?.ready === true ? await minReadySeconds(move, reader, signal) : seconds(0);
   return {
     pod: pod?.uid !== move.pod.uid ? 'Gone' : pod.terminating ? 'Terminating' : 'Running',
     replacement: found === undefined ? undefined : describe(found, minReady, serverTime),
     serverTime,
   };
+}
+
+function itself(pod: PodInfo | undefined, move: JournalEntry['move']): PodInfo | undefined {
+  return pod?.uid === move.pod.uid && !pod.terminating ? pod : undefined;
 }
 
 async function minReadySeconds(

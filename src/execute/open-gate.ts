@@ -11,12 +11,14 @@ export interface Admitted {
 }
 
 /**
- * Lets a replacement through our gate: to `target` alone, if it can run there now by the scheduler's filters of one node, else
- * to wherever the scheduler likes, since what is tied to a node that cannot take it would wait for ever. Rejects with ApiError.
+ * Lets a pod through our gate: to `target` alone, if it can run there now by the scheduler's filters. Otherwise it goes to
+ * wherever the scheduler likes, since what is tied to a node that cannot take it would wait for ever, or stays at the gate
+ * for another plan, when nobody but the operator is to decide who goes where. Rejects with ApiError.
  */
 export async function openGate(
   ref: PodRef,
   target: string | undefined,
+  otherwise: 'GoAnywhere' | 'Stay',
   { reader, gates }: { readonly reader: ClusterReader; readonly gates: Gates },
   signal: AbortSignal,
 ): Promise<Admitted> {
@@ -26,6 +28,9 @@ export async function openGate(
   }
   const owner = pod.owner === undefined ? undefined : await reader.workload(pod.namespace, pod.owner, signal);
   const obstacle = target === undefined ? undefined : await targetObstacle(pod, owner, target, reader, signal);
+  if (obstacle !== undefined && otherwise === 'Stay') {
+    return { action: undefined, obstacle };
+  }
   const node = obstacle === undefined ? target : undefined;
   const answer = await gates.open(ref, node, signal);
   if (answer !== 'Done') {

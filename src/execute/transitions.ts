@@ -5,13 +5,15 @@ import type { MovePhase } from '../api/v1alpha1/rebalance-plan.ts';
  *
  * Planned: nothing was sent. Intent: written before the eviction is sent. Evicting: the eviction was accepted, or its
  * answer was lost; it counts as spent. AwaitingReplacement: the pod is going. Verifying: its replacement exists.
+ * A preemption ends Vacated, as soon as its pod is gone. An admission has an intent, too, and then is Verifying at once.
  */
 export const TRANSITIONS = {
   Planned: ['Planned', 'Intent', 'Skipped', 'Aborted'],
-  Intent: ['Evicting', 'AwaitingReplacement', 'Planned', 'Skipped'],
+  Intent: ['Evicting', 'AwaitingReplacement', 'Verifying', 'Planned', 'Skipped', 'Failed'],
   Evicting: ['AwaitingReplacement', 'Planned', 'Skipped'],
-  AwaitingReplacement: ['Verifying', 'Failed'],
+  AwaitingReplacement: ['Verifying', 'Vacated', 'Failed'],
   Verifying: ['Verifying', 'AwaitingReplacement', 'Landed', 'Missed', 'Failed'],
+  Vacated: [],
   Landed: [],
   Missed: [],
   Failed: [],

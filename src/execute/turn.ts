@@ -1,3 +1,4 @@
+import type { MovePhase } from '../api/v1alpha1/rebalance-plan.ts';
 import { parseInstant } from '../model/instant.ts';
 import { type EpochSeconds, elapsed } from '../model/units.ts';
 import { LONGEST_REST } from './advance.ts';
@@ -25,6 +26,8 @@ export const NOTHING_ELSEWHERE: Elsewhere = { ofPolicy: [], ofOthers: [] };
 /**
  * Planned moves that may begin: as many as `maxConcurrent` leaves beside those in flight, one at a time of an owner and
  * to a node, so that the live check sees all that takes room there, and none before the moves that it needs have landed.
+ * An admission takes nothing from anybody: neither `maxConcurrent` nor its owner limits it, and it keeps others from its node
+ * only until its pod is bound there.
  */
 export function turnsOf(
   journal: readonly JournalEntry[],
@@ -34,19 +37,27 @@ export function turnsOf(
 ): Turns {
   const inFlight = [...journal.filter(({ run }) => isInFlight(run.phase)), ...ofPolicy];
   const busyOwners = new Set([...inFlight, ...ofOthers].map(({ move }) => move.owner.uid));
-  const busyTargets = new Set([...inFlight, ...ofOthers].map(({ move }) => move.to));
+  const busyTargets = new Set([...inFlight, ...ofOthers].flatMap((entry) => targetOf(entry) ?? []));
   const planned = journal.filter(({ run }) => run.phase === 'Planned');
   const hopeless = planned.flatMap((entry) => {
     const why = hopelessness(entry, journal);
     return why === undefined ? [] : [{ entry, why }];
   });
   const ready: JournalEntry[] = [];
+  let disruptions = inFlight.filter(isDisruption).length;
   for (const entry of planned) {
     const { move, run } = entry;
-    const isBusy = busyOwners.has(move.owner.uid) || busyTargets.has(move.to);
-    if (inFlight.length + ready.length < maxConcurrent && !rests(run, now) && !isBusy && needsAreMet(entry, journal)) {
-      busyOwners.add(move.owner.uid);
-      busyTargets.add(move.to);
+    const disrupts = isDisruption(entry);
+    const isOverLimit = disrupts && (busyOwners.has(move.owner.uid) || disruptions >= maxConcurrent);
+    const isBusy = move.to !== undefined && busyTargets.has(move.to);
+    if (!isOverLimit && !isBusy && !rests(run, now) && needsAreMet(entry, journal)) {
+      if (move.to !== undefined) {
+        busyTargets.add(move.to);
+      }
+      if (disrupts) {
+        busyOwners.add(move.owner.uid);
+        disruptions += 1;
+      }
       ready.push(entry);
     }
   }
@@ -63,13 +74,23 @@ function needsOf({ move }: JournalEntry, journal: readonly JournalEntry[]): read
   return (move.after ?? []).flatMap((index) => journal[index] ?? []);
 }
 
+/** Phases of a move that has left its node for good, as one that needs it has hoped. */
+const LEFT: ReadonlySet<MovePhase> = new Set(['Landed', 'Missed', 'Vacated']);
+
 function needsAreMet(entry: JournalEntry, journal: readonly JournalEntry[]): boolean {
-  return needsOf(entry, journal).every(({ run }) => run.phase === 'Landed' || run.phase === 'Missed');
+  return needsOf(entry, journal).every(({ run }) => LEFT.has(run.phase));
+}
+
+function isDisruption({ move }: JournalEntry): boolean {
+  return move.from !== undefined;
+}
+
+/** The node on which the move takes room that nobody else sees yet. */
+function targetOf({ move, run }: JournalEntry): string | undefined {
+  return move.from === undefined && run.replacement?.node !== undefined ? undefined : move.to;
 }
 
 function hopelessness(entry: JournalEntry, journal: readonly JournalEntry[]): string | undefined {
-  const lost = needsOf(entry, journal).find(
-    ({ run }) => isFinal(run.phase) && run.phase !== 'Landed' && run.phase !== 'Missed',
-  );
+  const lost = needsOf(entry, journal).find(({ run }) => isFinal(run.phase) && !LEFT.has(run.phase));
   return lost && `it needs ${lost.move.pod.namespace}/${lost.move.pod.name} to move first, which was ${lost.run.phase}`;
 }

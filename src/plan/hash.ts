@@ -8,7 +8,7 @@ import type { Move } from './plan.ts';
  */
 export function planHash(strategy: StrategyName, moves: readonly Move[]): string {
   const lines = moves.map(({ pod, owner, from, to, load, gain }) => {
-    const pieces = [pod.namespace, pod.name, pod.uid, owner.kind, owner.name, owner.uid, from, to];
+    const pieces = [pod.namespace, pod.name, pod.uid, owner.kind, owner.name, owner.uid, from ?? null, to ?? null];
     return JSON.stringify([...pieces, load.toFixed(6), gain.toFixed(6)]);
   });
   return createHash('sha256')

@@ -5,7 +5,7 @@ import type { Holds } from './holds.ts';
 import type { AcceptedMove } from './judge.ts';
 import { toFraction } from './load.ts';
 import { missingCapacity } from './obstacle.ts';
-import type { Move, Reason } from './plan.ts';
+import type { Reason, Transfer } from './plan.ts';
 import { BUDGET_NAMES, type RejectionCode } from './rejection-codes.ts';
 import { countCodes, type Stays } from './rejections.ts';
 import type { SearchResult } from './search.ts';
@@ -17,7 +17,7 @@ export function describeMoves(
   cluster: Cluster,
   moves: readonly SequencedMove[],
   startup: StartupTimes,
-): readonly Move[] {
+): readonly Transfer[] {
   const places = new Map(moves.map(({ pod }, place) => [pod, place]));
   return moves.map((move) => describeMove(cluster, move, moves, places.get(move.partner ?? -1), startup));
 }
@@ -28,7 +28,7 @@ function describeMove(
   moves: readonly SequencedMove[],
   partner: number | undefined,
   startup: StartupTimes,
-): Move {
+): Transfer {
   const pod = pods[move.pod];
   const from = nodes[move.from]?.name;
   const to = nodes[move.to]?.name;

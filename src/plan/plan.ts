@@ -5,13 +5,31 @@ import type { EpochSeconds, Seconds } from '../model/units.ts';
 import type { RejectionCode } from './rejection-codes.ts';
 
 /** One pod that the plan wants elsewhere. Its place in `Plan.moves` is its place in the sequence. */
-export interface Move {
-  readonly pod: PodRef;
-  readonly owner: OwnerRef;
+export type Move = Transfer | Preemption | Admission;
+
+/** From one node to another. */
+export interface Transfer extends MoveBase {
   readonly from: string;
   /** Never equal to `from`. */
   readonly to: string;
-  /** What the pod adds to the load of `from`: a fraction of that node's allocatable. */
+}
+
+/** From its node back to the queue, so that another gets its room: its replacement waits at our scheduling gate. */
+export interface Preemption extends MoveBase {
+  readonly from: string;
+  readonly to: undefined;
+}
+
+/** From the queue to a node: the pod waits at our scheduling gate, and is let through to that node alone. */
+export interface Admission extends MoveBase {
+  readonly from: undefined;
+  readonly to: string;
+}
+
+interface MoveBase {
+  readonly pod: PodRef;
+  readonly owner: OwnerRef;
+  /** What the pod adds to the load of its node, or will: a fraction of that node's allocatable. */
   readonly load: number;
   /** Points of node capacity (0.01 = one percentage point) by which the higher of the two nodes falls. */
   readonly gain: number;

@@ -37,7 +37,7 @@ function standingOf({ protections, ...pod }: PodStanding): readonly string[] {
 function decided(decision: Decision): string {
   switch (decision.kind) {
     case 'Moves':
-      return `moves to ${decision.to}: ${decision.message}`;
+      return `moves to ${decision.to ?? 'the queue'}: ${decision.message}`;
     case 'Stays':
       return `stays, ${decision.code}: ${decision.message}`;
     case 'NotConsidered':

@@ -69,12 +69,15 @@ function imbalanceRows({ status }: RebalancePlan): Table {
   return [['LOAD OF', 'WHEN', 'MEAN', 'EMA', 'STDDEV', 'RANGE', 'MAX'], rows];
 }
 
+/** Where pods wait at our scheduling gate. */
+const QUEUE = '(queue)';
+
 function moveRows({ spec }: RebalancePlan, wide: boolean): Table {
   const header = ['POD', 'FROM', 'TO', 'LOAD', 'GAIN', ...(wide ? ['COST', 'OWNER', 'REASON'] : [])];
   const rows = spec.moves.map(({ pod, owner, from, to, load, gain, cost = '-', reason }) => [
     `${pod.namespace}/${pod.name}`,
-    from,
-    to,
+    from ?? QUEUE,
+    to ?? QUEUE,
     load,
     gain,
     ...(wide ? [cost, `${owner.kind}/${owner.name}`, reason] : []),

@@ -216,14 +216,17 @@ function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['pl
     phase: plan.status?.phase ?? 'Proposed',
     moves: {
       total: plan.spec.moves.length,
-      done: count('Landed', 'Missed'),
+      done: count('Landed', 'Missed', 'Vacated'),
       failed: count('Failed', 'Aborted'),
       skipped: count('Skipped'),
     },
     imbalance: plan.status?.imbalance ?? {},
-    topMoves: byGain
-      .slice(0, TOP_MOVES)
-      .map(({ pod, from, to, gain }) => ({ pod: `${pod.namespace}/${pod.name}`, from, to, gain })),
+    topMoves: byGain.slice(0, TOP_MOVES).map(({ pod, from, to, gain }) => ({
+      pod: `${pod.namespace}/${pod.name}`,
+      ...(from === undefined ? {} : { from }),
+      ...(to === undefined ? {} : { to }),
+      gain,
+    })),
     skipped: plan.spec.rejectionCounts,
   };
 }

@@ -1,8 +1,9 @@
 import { createEvictor } from '../../src/adapters/kubernetes/evictor.ts';
 import { seconds } from '../../src/model/units.ts';
-import type { Move, Plan } from '../../src/plan/plan.ts';
+import type { Plan, Transfer } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { someOptions } from '../support/builders.ts';
+import { transfersOf } from '../support/transfers.ts';
 import { keyOf, type PodObject } from './kube-object.ts';
 import { firstPods, type PlanScene, type RandomOwner, randomScene, replicaSetOf } from './random-owners.ts';
 import { clearCluster, conditionOf, stageCluster } from './stage-cluster.ts';
@@ -124,7 +125,9 @@ async function everyPodIs({ pods }: World, what: string, check: (pod: PodObject)
   );
 }
 
-async function replayMoves(world: World, seed: number, { moves, strategy }: Plan): Promise<Replay> {
+async function replayMoves(world: World, seed: number, plan: Plan): Promise<Replay> {
+  const { strategy } = plan;
+  const moves = transfersOf(plan);
   const counts = { bound: 0, landed: 0 };
   for (const move of moves) {
     const replacement = await replayMove(world, move);
@@ -140,7 +143,7 @@ async function replayMoves(world: World, seed: number, { moves, strategy }: Plan
 }
 
 /** Evicts, sends the replacement to the node that the plan names, and waits for what the scheduler makes of it there. */
-async function replayMove({ api, pods, ...world }: World, move: Move): Promise<PodObject> {
+async function replayMove({ api, pods, ...world }: World, move: Transfer): Promise<PodObject> {
   const known = new Set(pods.all().map(({ metadata }) => metadata.uid));
   const answer = await createEvictor(api.client).evict(move.pod, { dryRun: false }, NEVER);
   if (answer.kind !== 'Accepted') {

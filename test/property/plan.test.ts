@@ -3,13 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
-import type { Plan } from '../../src/plan/plan.ts';
+import type { Plan, Transfer } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { applyPlan } from '../support/apply-plan.ts';
 import { healthySnapshot, optionsArbitrary, wildSample } from '../support/arbitraries.ts';
 import { aBudget, aNode, aPastMove, aSample, greedyLb, NOW, refineLb, someOptions } from '../support/builders.ts';
 import { isTolerated } from '../support/naive-scheduler.ts';
 import { bestPossibleHighest, misplacedPods, type Picture, pictureOf, ROUNDING } from '../support/oracle.ts';
+import { transfersOf } from '../support/transfers.ts';
 
 const RUNS = { numRuns: 1000 };
 
@@ -29,7 +30,8 @@ function withoutPdbs(snapshot: ClusterSnapshot): ClusterSnapshot {
 }
 
 /** Moves one by one, or two by two when they go together, which must follow each other. */
-function unitsOf({ moves }: Plan): readonly { readonly start: number; readonly unit: Plan['moves'] }[] {
+function unitsOf(plan: Plan): readonly { readonly start: number; readonly unit: readonly Transfer[] }[] {
+  const moves = transfersOf(plan);
   return moves.flatMap(({ partner }, start) => {
     if (partner === start - 1 && moves[partner]?.partner === start) {
       return [];
@@ -64,7 +66,7 @@ describe('any plan', () => {
         const found = plan(snapshot, options);
         const states = statesOf(snapshot, found);
         expect(states.flatMap(misplacedPods)).toEqual([]);
-        expect(found.moves.filter(({ pod, to }, index) => !canCome(pod.uid, to, states[index]))).toEqual([]);
+        expect(transfersOf(found).filter(({ pod, to }, index) => !canCome(pod.uid, to, states[index]))).toEqual([]);
       }),
       RUNS,
     );
@@ -135,9 +137,11 @@ describe('any plan', () => {
           const budgets = entries.map(({ share, ...rest }) =>
             aBudget({ ...rest, perOwner: share === undefined ? undefined : { kind: 'Share', share } }),
           );
-          const { moves } = plan(snapshot, someOptions({ strategy, budgets, thresholds: { trigger: 0, minGain: 0 } }));
+          const moves = transfersOf(
+            plan(snapshot, someOptions({ strategy, budgets, thresholds: { trigger: 0, minGain: 0 } })),
+          );
           const most = (counts: Iterable<number>): number => Math.max(0, ...counts);
-          const tally = (key: (move: Plan['moves'][number]) => string): number =>
+          const tally = (key: (move: Transfer) => string): number =>
             most([...Map.groupBy(moves, key).values()].map(({ length }) => length));
           for (const { maxMoves = 1000, perNode = 1000, perNamespace = 1000, share = 1000 } of entries) {
             expect(moves.length).toBeLessThanOrEqual(maxMoves);
@@ -292,7 +296,7 @@ describe('any plan', () => {
             pods: snapshot.usage.pods,
           },
         };
-        const expected = plan(snapshot, options).moves.map((move) => [
+        const expected = transfersOf(plan(snapshot, options)).map((move) => [
           move.pod.uid,
           rename(move.from),
           rename(move.to),
@@ -425,7 +429,11 @@ describe('a plan from broken metrics', () => {
         const valid = new Set(
           wild.nodes.filter(({ name, ready }) => ready && isValid(wild, name)).map(({ name }) => name),
         );
-        expect(found.moves.flatMap(({ from, to }) => [from, to]).filter((name) => !valid.has(name))).toEqual([]);
+        expect(
+          transfersOf(found)
+            .flatMap(({ from, to }) => [from, to])
+            .filter((name) => !valid.has(name)),
+        ).toEqual([]);
         expect(found.outcome.kind === 'Moves' || found.outcome.message.length > 0).toBe(true);
         expect(JSON.stringify([found.spread, found.imbalance])).not.toContain('null');
       }),
@@ -500,7 +508,7 @@ describe('RefineLB', () => {
       fc.property(healthySnapshot(), optionsArbitrary, (snapshot, rest) => {
         const options: PolicyOptions = { ...rest, strategy: refineLb({ refinements: 'None' }) };
         const found = plan(snapshot, options);
-        found.moves.forEach(({ to }, index) => {
+        transfersOf(found).forEach(({ to }, index) => {
           const { loads, mean } = pictureOf(applyPlan(snapshot, found, index + 1), options);
           expect(loads.get(to)).toBeLessThanOrEqual(mean * 1.05 + ROUNDING);
         });

@@ -1,16 +1,17 @@
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { bytes, milliCpu } from '../../src/model/units.ts';
-import type { Plan } from '../../src/plan/plan.ts';
+import type { Plan, Transfer } from '../../src/plan/plan.ts';
+import { transfersOf } from './transfers.ts';
 
 /** The snapshot as it would be right after the first `count` moves of a plan landed, measured at the same instant. */
-export function applyPlan(snapshot: ClusterSnapshot, { moves }: Plan, count = moves.length): ClusterSnapshot {
-  const done = moves.slice(0, count);
+export function applyPlan(snapshot: ClusterSnapshot, plan: Plan, count = plan.moves.length): ClusterSnapshot {
+  const done = transfersOf(plan).slice(0, count);
   const targets = new Map(done.map(({ pod, to }) => [pod.uid, to]));
   const pods = snapshot.pods.map((pod) => ({ ...pod, nodeName: targets.get(pod.uid) ?? pod.nodeName }));
   return { ...snapshot, pods, usage: moveUsage(snapshot.usage, done) };
 }
 
-function moveUsage(usage: ClusterSnapshot['usage'], moves: Plan['moves']): ClusterSnapshot['usage'] {
+function moveUsage(usage: ClusterSnapshot['usage'], moves: readonly Transfer[]): ClusterSnapshot['usage'] {
   if (usage === undefined) {
     return undefined;
   }

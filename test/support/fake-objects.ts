@@ -59,6 +59,18 @@ export function aMove({ namespace, name, uid, owner, nodeName }: PodInfo, to: st
   };
 }
 
+/** The pod goes back to the queue, so that another gets its room. */
+export function aPreemption(pod: PodInfo): PlannedMove {
+  const { to: _, ...rest } = aMove(pod, '');
+  return rest;
+}
+
+/** A pod at our gate is let through to `to`, once the moves at `after` have left their nodes. */
+export function anAdmission(pod: PodInfo, to: string, after: readonly number[] = []): PlannedMove {
+  const { from: _, ...rest } = aMove(pod, to);
+  return { ...rest, after: [...after] };
+}
+
 /** A plan of `policy` in phase Executing, nothing done yet. */
 export function aPlan(
   policy: RebalancePolicy,

@@ -23,6 +23,7 @@ export const MOVE_PHASES = [
   'Evicting',
   'AwaitingReplacement',
   'Verifying',
+  'Vacated',
   'Landed',
   'Missed',
   'Failed',
@@ -89,8 +90,17 @@ export const RebalancePlanSpec = Type.Object(
         labelsHash: Type.Optional(
           text(64, { description: 'Hash of the labels that the pod had: with others it is not moved.' }),
         ),
-        from: text(253, { description: 'Node that the pod leaves.' }),
-        to: text(253, { description: 'Node that its replacement should land on.' }),
+        from: Type.Optional(
+          text(253, {
+            description: 'Node that the pod leaves. Absent for an admission: the pod waits at the scheduling gate.',
+          }),
+        ),
+        to: Type.Optional(
+          text(253, {
+            description:
+              'Node that its replacement, or an admitted pod, should land on. Absent for a preemption: its replacement waits at the scheduling gate.',
+          }),
+        ),
         load: text(32, { description: 'What the pod adds to the load of `from`, fraction of capacity.' }),
         gain: text(32, { description: 'Points of node capacity by which the higher of the two nodes falls.' }),
         cost: Type.Optional(
@@ -104,7 +114,7 @@ export const RebalancePlanSpec = Type.Object(
           Type.Array(integer(0, MAX_MOVES - 1, { description: 'Position in moves, from 0.' }), {
             maxItems: MAX_NEEDS,
             description:
-              'Positions of earlier moves that must have landed first, since they make room or meet a constraint. A move whose need fails is skipped.',
+              'Positions of earlier moves that must have landed, or vacated their node, first, since they make room or meet a constraint. A move whose need fails is skipped.',
             'x-kubernetes-list-type': 'atomic',
           }),
         ),

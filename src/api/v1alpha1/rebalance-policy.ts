@@ -415,8 +415,8 @@ export const RebalancePolicyStatus = Type.Object(
           topMoves: Type.Array(
             Type.Object({
               pod: text(400, { description: 'namespace/name.' }),
-              from: text(253, { description: 'Node.' }),
-              to: text(253, { description: 'Node.' }),
+              from: Type.Optional(text(253, { description: 'Node; absent for a pod that is let in from the queue.' })),
+              to: Type.Optional(text(253, { description: 'Node; absent for a pod that goes back to the queue.' })),
               gain: text(32, { description: 'Points of node capacity.' }),
             }),
             { maxItems: 20, description: 'The moves with the largest gain.', 'x-kubernetes-list-type': 'atomic' },

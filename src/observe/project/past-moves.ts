@@ -14,7 +14,7 @@ import {
 } from '../json.ts';
 import { readMetadata } from './metadata.ts';
 
-/** The moves of one RebalancePlan whose eviction was sent, or may have been. */
+/** The moves from node to node of one RebalancePlan whose eviction was sent, or may have been. */
 export interface ProjectedPlan {
   readonly name: string;
   readonly moves: readonly PastMove[];
@@ -27,6 +27,7 @@ const PHASES = {
   Evicting: 'InFlight',
   AwaitingReplacement: 'InFlight',
   Verifying: 'InFlight',
+  Vacated: undefined,
   Landed: 'Landed',
   Missed: 'Missed',
   Failed: 'Failed',
@@ -69,7 +70,8 @@ function readMove({ plan, pod, move, field, run, place }: Source): readonly Past
   }
   const sent = PHASES[phase];
   const startedAt = timestampAt(run, 'startedAt', place);
-  if (sent === undefined || startedAt === undefined) {
+  const [from, to] = [textAt(move, 'from', field), textAt(move, 'to', field)];
+  if (sent === undefined || startedAt === undefined || from === undefined || to === undefined) {
     return [];
   }
   const unavailable = integerAt(run, 'unavailableSeconds', place);

@@ -26,7 +26,7 @@ export interface FilterRejection {
 
 /** What the plan of this moment does with a pod. */
 export type Decision =
-  | { readonly kind: 'Moves'; readonly to: string; readonly gain: number; readonly message: string }
+  | { readonly kind: 'Moves'; readonly to: string | undefined; readonly gain: number; readonly message: string }
   | ({ readonly kind: 'Stays' } & Reason)
   | { readonly kind: 'NotConsidered' };
 

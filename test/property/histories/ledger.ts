@@ -1,7 +1,7 @@
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../../../src/api/v1alpha1/rebalance-policy.ts';
-import { PIN_PATIENCE, REPLACEMENT_DEADLINE } from '../../../src/execute/advance.ts';
 import { entries } from '../../../src/execute/journal.ts';
+import { PIN_PATIENCE, REPLACEMENT_DEADLINE } from '../../../src/execute/verify.ts';
 import { type PodInfo, type PodRef, podKey } from '../../../src/model/pod.ts';
 import type { ClusterClock, FakeCluster } from '../../support/fake-cluster.ts';
 import type { FakeLease } from '../../support/fake-leases.ts';

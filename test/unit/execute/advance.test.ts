@@ -7,16 +7,25 @@ import {
   MAX_ATTEMPTS,
   type MoveEvent,
   type Observation,
-  REPLACEMENT_DEADLINE,
+  type PlannedMove,
   type Replacement,
 } from '../../../src/execute/advance.ts';
 import { assertLegal, isFinal, isInFlight, TRANSITIONS } from '../../../src/execute/transitions.ts';
+import { REPLACEMENT_DEADLINE } from '../../../src/execute/verify.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import type { EvictionAnswer } from '../../../src/ports.ts';
 import { NOON } from '../../support/fake-clock.ts';
 
-const FINAL: readonly MovePhase[] = ['Landed', 'Missed', 'Failed', 'Skipped', 'Aborted'];
+const FINAL: readonly MovePhase[] = ['Vacated', 'Landed', 'Missed', 'Failed', 'Skipped', 'Aborted'];
+const planned = {
+  pod: { namespace: 'shop', name: 'old', uid: 'old' },
+  owner: { kind: 'ReplicaSet', name: 'web', uid: 'web' },
+  load: '0.1',
+  gain: '0.1',
+  reason: 'because',
+};
+const TRANSFER: PlannedMove = { ...planned, from: 'node-a', to: 'node-b' };
 const later = (span: number) => epochSeconds(NOON + span);
 const instant = (span: number) => formatInstant(later(span));
 
@@ -26,7 +35,7 @@ function move(phase: MovePhase, changes: Partial<MoveStatus> = {}): MoveStatus {
 
 /** One step at `span` seconds after the intent. */
 function at(span: number, run: MoveStatus, event: MoveEvent): Advanced {
-  return advance(run, event, 'node-b', later(span));
+  return advance(run, event, TRANSFER, later(span));
 }
 
 function seen(span: number, pod: Observation['pod'], replacement?: Partial<Replacement>): MoveEvent {
@@ -133,6 +142,7 @@ const EXPECTED: Readonly<Record<MovePhase, Readonly<Record<string, MovePhase>>>>
     Available: 'Landed',
     Elsewhere: 'Missed',
   },
+  Vacated: {},
   Landed: {},
   Missed: {},
   Failed: {},
@@ -250,7 +260,7 @@ describe('advance', () => {
 
   it('ends what was evicted by the clock of the server, though ours has jumped', () => {
     const available = seen(5, 'Gone', { node: 'node-b', available: true });
-    const { run } = advance(move('Verifying'), available, 'node-b', later(7_200));
+    const { run } = advance(move('Verifying'), available, TRANSFER, later(7_200));
     expect(run).toMatchObject({ phase: 'Landed', finishedAt: instant(5) });
   });
 

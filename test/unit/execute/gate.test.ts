@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
-import { advance, type MoveEffect, PIN_PATIENCE, type Replacement } from '../../../src/execute/advance.ts';
+import { advance, type MoveEffect, type Replacement } from '../../../src/execute/advance.ts';
 import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
+import { PIN_PATIENCE } from '../../../src/execute/verify.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds, type Seconds, seconds } from '../../../src/model/units.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
@@ -136,7 +137,7 @@ describe('advance', () => {
       waiting: state,
     };
     const event = { kind: 'Observed', pod: 'Gone', replacement, serverTime: epochSeconds(NOON + age) } as const;
-    return advance(known, event, 'b', epochSeconds(NOON + age));
+    return advance(known, event, aMove(WEB_1, 'b'), epochSeconds(NOON + age));
   }
 
   it('lets a replacement through as often as it is seen at the gate', () => {

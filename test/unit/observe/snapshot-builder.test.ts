@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { NO_SERVICE_LEVELS } from '../../../src/model/service-level.ts';
 import { NO_STORAGE } from '../../../src/model/storage.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { buildSnapshot, createSnapshotBuilder } from '../../../src/observe/snapshot-builder.ts';
@@ -22,6 +23,7 @@ describe('buildSnapshot', () => {
       namespaces: new Map(),
       pdbs: [],
       pastMoves: [],
+      serviceLevels: NO_SERVICE_LEVELS,
       storage: NO_STORAGE,
       usage: undefined,
       problems: [],

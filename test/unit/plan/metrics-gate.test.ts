@@ -5,6 +5,7 @@ import type { Plan } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
 import { listRejections } from '../../../src/plan/rejections.ts';
 import { aNode, aPod, aSample, aSnapshot, NOW, type OptionFields, someOptions } from '../../support/builders.ts';
+import { transfersOf } from '../../support/transfers.ts';
 
 /** Node a is full, b and c are nearly empty. `third` replaces the sample of c; `undefined` removes it. */
 function lopsided(third: UsageSample | undefined, podsOnThird = true): ClusterSnapshot {
@@ -25,8 +26,8 @@ function planFor(snapshot: ClusterSnapshot, fields: OptionFields = { load: { min
   return plan(snapshot, someOptions(fields));
 }
 
-function touched({ moves }: Plan): ReadonlySet<string> {
-  return new Set(moves.flatMap(({ from, to }) => [from, to]));
+function touched(plan: Plan): ReadonlySet<string> {
+  return new Set(transfersOf(plan).flatMap(({ from, to }) => [from, to]));
 }
 
 describe('the metrics gate', () => {

@@ -13,6 +13,7 @@ import {
   selecting,
   someOptions,
 } from '../../support/builders.ts';
+import { transfersOf } from '../../support/transfers.ts';
 
 /** Node a is full, b is empty, c is `third` with one pod of 5 %. */
 function planWith(
@@ -31,8 +32,8 @@ function planWith(
   );
 }
 
-function targets({ moves }: Plan): ReadonlySet<string> {
-  return new Set(moves.map(({ to }) => to));
+function targets(plan: Plan): ReadonlySet<string> {
+  return new Set(transfersOf(plan).map(({ to }) => to));
 }
 
 describe('a node takes part', () => {

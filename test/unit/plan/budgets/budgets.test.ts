@@ -3,7 +3,7 @@ import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
 import type { PdbInfo } from '../../../../src/model/workload.ts';
 import { perOwner } from '../../../../src/plan/budgets/per-owner.ts';
 import type { BudgetOptions, PolicyOptions } from '../../../../src/plan/options.ts';
-import type { Plan } from '../../../../src/plan/plan.ts';
+import type { Plan, Transfer } from '../../../../src/plan/plan.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { listRejections } from '../../../../src/plan/rejections.ts';
 import {
@@ -19,6 +19,7 @@ import {
   selecting,
   someOptions,
 } from '../../../support/builders.ts';
+import { transfersOf } from '../../../support/transfers.ts';
 
 /** Twelve pods of 5 % each: all `web` in `shop` on node a, and `api` in `bank` on node b; nodes c and d are empty. */
 function crowded(pdbs: readonly PdbInfo[] = [], replicas = 12): ClusterSnapshot {
@@ -46,8 +47,8 @@ function planWith(budgets: readonly BudgetOptions[], snapshot = crowded(), strat
   return plan(snapshot, someOptions({ budgets, ...(strategy && { strategy }), thresholds: { minImprovement: 0 } }));
 }
 
-function countBy(found: Plan, key: (move: Plan['moves'][number]) => string): Record<string, number> {
-  return Object.fromEntries([...Map.groupBy(found.moves, key)].map(([name, moves]) => [name, moves.length]));
+function countBy(found: Plan, key: (move: Transfer) => string): Record<string, number> {
+  return Object.fromEntries([...Map.groupBy(transfersOf(found), key)].map(([name, moves]) => [name, moves.length]));
 }
 
 function codes(found: Plan): Record<string, number> {

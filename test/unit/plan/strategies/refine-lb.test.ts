@@ -4,6 +4,7 @@ import { plan } from '../../../../src/plan/planner.ts';
 import { applyPlan } from '../../../support/apply-plan.ts';
 import { aNode, aPod, aSnapshot, refineLb, someOptions } from '../../../support/builders.ts';
 import { bestPossibleHighest, pictureOf } from '../../../support/oracle.ts';
+import { transfersOf } from '../../../support/transfers.ts';
 import { loaded } from './loaded.ts';
 
 function steps({ moves }: Plan): readonly string[] {
@@ -83,7 +84,7 @@ describe('RefineLB with its standard refinements', () => {
     const snapshot = loaded([25, 1, 23], [38, 14, 19, 1, 9], [32, 18, 37]);
     const found = plan(snapshot, standard());
     expect(found.moves.length).toBeGreaterThan(0);
-    for (const [index, { from }] of found.moves.entries()) {
+    for (const [index, { from }] of transfersOf(found).entries()) {
       const { loads, mean } = pictureOf(applyPlan(snapshot, found, index), standard());
       expect(loads.get(from)).toBeGreaterThan(mean);
     }

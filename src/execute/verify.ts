@@ -1,0 +1,122 @@
+import type { MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
+import { parseInstant } from '../model/instant.ts';
+import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+import type { Advanced, MoveEffect, Observation, PlannedMove, Replacement } from './advance.ts';
+import { enter, finish, sinceStart } from './phases.ts';
+
+/** A replacement that is not Ready after this long has failed. */
+export const REPLACEMENT_DEADLINE: Seconds = seconds(600);
+/** How long the scheduler may refuse a replacement that is tied to its planned node: what makes room there is under way. */
+export const PIN_PATIENCE: Seconds = seconds(60);
+
+/** The next state of a move whose pod is going and that has no replacement yet. A preemption needs none: it is over. */
+export function awaitReplacement(run: MoveStatus, seen: Observation, { to }: PlannedMove): Advanced {
+  if (to === undefined) {
+    return awaitRoom(run, seen);
+  }
+  if (seen.replacement !== undefined) {
+    const next = enter({ ...run, replacement: record(seen.replacement) }, run.phase, 'Verifying');
+    return { run: next, effects: foundEffects(run, seen.replacement) };
+  }
+  return sinceStart(run, seen.serverTime) > REPLACEMENT_DEADLINE
+    ? finish(lost(run, seen.serverTime), 'Failed', 'its controller made no replacement', seen.serverTime)
+    : { run, effects: [] };
+}
+
+function awaitRoom(run: MoveStatus, { pod, serverTime }: Observation): Advanced {
+  if (pod === 'Gone') {
+    return finish(run, 'Vacated', 'left its node', serverTime);
+  }
+  return sinceStart(run, serverTime) > REPLACEMENT_DEADLINE
+    ? finish(run, 'Failed', `is still being deleted after ${REPLACEMENT_DEADLINE} s`, serverTime)
+    : { run, effects: [] };
+}
+
+/**
+ * The next state of a move whose replacement is known, or of an admission, whose pod is its own replacement. It ends by the
+ * clock of the API server, by which it also began: ours may jump meanwhile.
+ */
+export function verify(run: MoveStatus, seen: Observation, move: PlannedMove): Advanced {
+  const { replacement, serverTime } = seen;
+  if (replacement === undefined) {
+    return withoutReplacement(run, seen, move);
+  }
+  const next = { ...run, replacement: record(replacement) };
+  if (replacement.node !== undefined && replacement.available) {
+    const served = charged(next, replacement.readySince ?? serverTime, move);
+    return replacement.node === move.to
+      ? finish(served, 'Landed', `runs on ${move.to}`, serverTime)
+      : finish(served, 'Missed', `runs on ${replacement.node} instead of ${move.to}`, serverTime);
+  }
+  const failure = failureOf(run, replacement, seen, move);
+  if (failure !== undefined) {
+    return finish(charged(next, serverTime, move), 'Failed', failure, serverTime);
+  }
+  const isKnown = run.replacement?.uid === replacement.uid && run.replacement.node === replacement.node;
+  return isKnown && run.phase === 'Verifying'
+    ? { run, effects: gateEffects(replacement) }
+    : { run: enter(next, run.phase, 'Verifying'), effects: foundEffects(run, replacement) };
+}
+
+function withoutReplacement(run: MoveStatus, { serverTime }: Observation, { from }: PlannedMove): Advanced {
+  if (from === undefined) {
+    return finish(run, 'Failed', 'the pod was gone before it ran', serverTime);
+  }
+  const { replacement: _, ...rest } = run;
+  return { run: enter(rest, run.phase, 'AwaitingReplacement'), effects: [] };
+}
+
+/** Why the replacement will not come to serve; `undefined` while it may. */
+function failureOf(
+  run: MoveStatus,
+  { name, node, waiting, age }: Replacement,
+  { serverTime }: Observation,
+  { from, to }: PlannedMove,
+): string | undefined {
+  const underWay = sinceStart(run, serverTime);
+  const pinned = from === undefined ? underWay : age;
+  if (waiting?.pinnedTo !== undefined && waiting.unschedulable && pinned > PIN_PATIENCE) {
+    return `${called(name, from)} found no room on ${waiting.pinnedTo} for ${PIN_PATIENCE} s`;
+  }
+  if (from === undefined && waiting?.gated === true && underWay > PIN_PATIENCE) {
+    return `${to} could not take it for ${PIN_PATIENCE} s: it waits at the gate for another plan`;
+  }
+  if (underWay > REPLACEMENT_DEADLINE) {
+    const where = node === undefined ? 'was never bound to a node' : `is not Ready on ${node}`;
+    return `${called(name, from)} ${where} after ${REPLACEMENT_DEADLINE} s`;
+  }
+  return undefined;
+}
+
+function called(name: string, from: string | undefined): string {
+  return from === undefined ? `pod ${name}` : `replacement ${name}`;
+}
+
+/** An admission takes nothing from anybody. */
+function charged(run: MoveStatus, until: EpochSeconds, { from }: PlannedMove): MoveStatus {
+  return from === undefined ? run : lost(run, until);
+}
+
+/**
+ * The run with what it cost: seconds without the pod, from the intent, by the API server's clock. The eviction follows the
+ * intent by a second or two, so that this is a little too much and never too little; at most a day, as the API has it.
+ */
+function lost(run: MoveStatus, until: EpochSeconds): MoveStatus {
+  const unavailable = run.startedAt === undefined ? 0 : elapsed(parseInstant(run.startedAt), until);
+  return { ...run, unavailableSeconds: Math.min(86_400, Math.max(0, Math.round(unavailable))) };
+}
+
+/** A hint has done its work as soon as the replacement is bound. */
+function foundEffects(run: MoveStatus, replacement: Replacement): readonly MoveEffect[] {
+  const isBound = replacement.node !== undefined && run.replacement?.node === undefined;
+  return isBound ? ['RemoveHint'] : gateEffects(replacement);
+}
+
+/** A replacement at the gate is let through whenever it is seen there, so that no crash in between can leave it. */
+function gateEffects({ waiting }: Replacement): readonly MoveEffect[] {
+  return waiting?.gated === true ? ['OpenGate'] : [];
+}
+
+function record({ name, uid, node }: Replacement): NonNullable<MoveStatus['replacement']> {
+  return { name, uid, ...(node === undefined ? {} : { node }) };
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
+import { PIN_PATIENCE } from '../../../src/execute/verify.ts';
+import type { PodInfo } from '../../../src/model/pod.ts';
+import { resolveOptions } from '../../../src/plan/options.ts';
+import { aNode, anAdmission, aPlan, aPod, aPolicy, aPreemption, aWorkload } from '../../support/fake-objects.ts';
+import { type World, world } from '../../support/fake-world.ts';
+
+const forever = new AbortController().signal;
+const policy = aPolicy('qos');
+const free = aWorkload('free', { replicas: 1 });
+const prod = aWorkload('prod', { replicas: 1 });
+const VICTIM = aPod(free, 'free-1', 'a');
+const WAITING: PodInfo = {
+  ...aPod(prod, 'prod-1', ''),
+  nodeName: undefined,
+  phase: 'Pending',
+  ready: false,
+  readySince: undefined,
+  waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
+};
+const PLAN = 'qos-0123456789';
+const EXECUTION: ExecutionPolicy = {
+  stored: { policy, invalid: [] },
+  options: {
+    ...resolveOptions(policy.spec),
+    protections: { ...resolveOptions(policy.spec).protections, minReplicas: 0 },
+  },
+  maxConcurrent: 1,
+  stop: undefined,
+};
+
+/** A plan in which free-1 makes room on a for prod-1, which waits at the gate; the scheduler by itself would choose c. */
+function aWorld(): World {
+  const w = world([aNode('a'), aNode('c')], [free, prod], [VICTIM, WAITING]);
+  w.cluster.gated.add(free.uid).add(prod.uid);
+  w.cluster.bindTo = () => 'c';
+  w.plans.put(aPlan(policy, [aPreemption(VICTIM), anAdmission(WAITING, 'a', [0])], { steering: 'None' }));
+  return w;
+}
+
+async function stepOnce(w: World): Promise<RebalancePlan> {
+  return step(w.plans.of(PLAN), EXECUTION, w.ports, forever);
+}
+
+/** A step a second until the plan has ended. */
+async function run(w: World): Promise<readonly string[]> {
+  for (let count = 0; count < 2_000; count += 1) {
+    const { status } = await stepOnce(w);
+    if (status?.phase !== 'Executing') {
+      return (status?.moves ?? []).map(({ phase, outcome }) => `${phase}: ${outcome}`);
+    }
+    w.clock.advance(1);
+  }
+  throw new Error('the plan did not end');
+}
+
+function whereIs(w: World, owner: string): readonly (string | undefined)[] {
+  return [...w.cluster.pods.values()].filter((pod) => pod.owner?.uid === owner).map(({ nodeName }) => nodeName);
+}
+
+describe('a plan that preempts', () => {
+  it('gives the room of the victim to the one that it was taken for, and to nobody else', async () => {
+    const w = aWorld();
+    expect(await run(w)).toEqual(['Vacated: left its node', 'Landed: runs on a']);
+    expect(w.plans.of(PLAN).status?.message).toBe('1 of 1 replacements landed as planned, 1 of 1 preempted pods left');
+    expect(whereIs(w, prod.uid)).toEqual(['a']);
+  });
+
+  it('leaves the replacement of the victim at the gate, for a plan of its own', async () => {
+    const w = aWorld();
+    await run(w);
+    expect([...w.cluster.pods.values()].find(({ owner }) => owner?.uid === free.uid)?.waiting?.gated).toBe(true);
+  });
+
+  it('places no hint, and evicts the victim alone', async () => {
+    const w = aWorld();
+    await run(w);
+    expect(w.calls).not.toContain('steering.place');
+    expect(w.cluster.accepted).toEqual([VICTIM.uid]);
+  });
+
+  it('lets nobody in before the victim is gone', async () => {
+    const w = aWorld();
+    w.cluster.delays.grace = 30;
+    w.tap = (when, call) => {
+      if (when === 'before' && call === 'gates.open') {
+        expect(w.cluster.pods.has(VICTIM.uid)).toBe(false);
+      }
+    };
+    expect(await run(w)).toEqual(['Vacated: left its node', 'Landed: runs on a']);
+    expect(w.gateActions).toEqual(['OpenedToTarget']);
+  });
+
+  it('goes on where it was killed: right before the eviction, and right before the gate', async () => {
+    for (const call of ['evictor.evict', 'gates.open']) {
+      const w = aWorld();
+      let kills = 0;
+      w.tap = (when, name) => {
+        if (when === 'before' && name === call && kills < 1) {
+          kills += 1;
+          throw new Error('killed');
+        }
+      };
+      await expect(run(w)).rejects.toThrow('killed');
+      expect((await run(w)).map((line) => line.split(':')[0])).toEqual(['Vacated', 'Landed']);
+    }
+  });
+
+  it('keeps at the gate who cannot be let in after all, and says so', async () => {
+    const w = aWorld();
+    w.tap = (when, call) => {
+      if (when === 'before' && call === 'gates.open') {
+        throw new Error('killed');
+      }
+    };
+    await expect(run(w)).rejects.toThrow('killed');
+    w.tap = () => undefined;
+    w.cluster.nodes.set('a', aNode('a', { unschedulable: true }));
+    expect((await run(w))[1]).toBe(
+      `Failed: a could not take it for ${PIN_PATIENCE} s: it waits at the gate for another plan`,
+    );
+    expect(w.cluster.pods.get(WAITING.uid)?.waiting?.gated).toBe(true);
+    expect(w.events.find(({ reason }) => reason === 'TargetGivenUp')?.note).toMatch(/^waits at the gate, since a /);
+  });
+
+  it('ends when the one that waits is deleted', async () => {
+    const w = aWorld();
+    w.cluster.pods.delete(WAITING.uid);
+    expect(await run(w)).toEqual(['Vacated: left its node', 'Skipped: the pod is gone']);
+  });
+
+  it('charges the admission to nobody', async () => {
+    const w = aWorld();
+    await run(w);
+    expect(w.plans.of(PLAN).status?.moves?.map(({ unavailableSeconds }) => unavailableSeconds)).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+});
