@@ -5,11 +5,12 @@ import type { MovePhase } from '../api/v1alpha1/rebalance-plan.ts';
  *
  * Planned: nothing was sent. Intent: written before the eviction is sent. Evicting: the eviction was accepted, or its
  * answer was lost; it counts as spent. AwaitingReplacement: the pod is going. Verifying: its replacement exists.
- * A preemption ends Vacated, as soon as its pod is gone. An admission has an intent, too, and then is Verifying at once.
+ * A preemption ends Vacated, as soon as its pod is gone. An admission has an intent, too,
+ * and is over as soon as its pod is bound.
  */
 export const TRANSITIONS = {
   Planned: ['Planned', 'Intent', 'Skipped', 'Aborted'],
-  Intent: ['Evicting', 'AwaitingReplacement', 'Verifying', 'Planned', 'Skipped', 'Failed'],
+  Intent: ['Evicting', 'AwaitingReplacement', 'Verifying', 'Planned', 'Landed', 'Missed', 'Skipped', 'Failed'],
   Evicting: ['AwaitingReplacement', 'Planned', 'Skipped'],
   AwaitingReplacement: ['Verifying', 'Vacated', 'Failed'],
   Verifying: ['Verifying', 'AwaitingReplacement', 'Landed', 'Missed', 'Failed'],

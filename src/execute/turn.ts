@@ -26,8 +26,7 @@ export const NOTHING_ELSEWHERE: Elsewhere = { ofPolicy: [], ofOthers: [] };
 /**
  * Planned moves that may begin: as many as `maxConcurrent` leaves beside those in flight, one at a time of an owner and
  * to a node, so that the live check sees all that takes room there, and none before the moves that it needs have landed.
- * An admission takes nothing from anybody: neither `maxConcurrent` nor its owner limits it, and it keeps others from its node
- * only until its pod is bound there.
+ * An admission takes nothing from anybody: neither `maxConcurrent` nor its owner limits it.
  */
 export function turnsOf(
   journal: readonly JournalEntry[],
@@ -37,7 +36,7 @@ export function turnsOf(
 ): Turns {
   const inFlight = [...journal.filter(({ run }) => isInFlight(run.phase)), ...ofPolicy];
   const busyOwners = new Set([...inFlight, ...ofOthers].map(({ move }) => move.owner.uid));
-  const busyTargets = new Set([...inFlight, ...ofOthers].flatMap((entry) => targetOf(entry) ?? []));
+  const busyTargets = new Set([...inFlight, ...ofOthers].flatMap(({ move }) => move.to ?? []));
   const planned = journal.filter(({ run }) => run.phase === 'Planned');
   const hopeless = planned.flatMap((entry) => {
     const why = hopelessness(entry, journal);
@@ -83,11 +82,6 @@ function needsAreMet(entry: JournalEntry, journal: readonly JournalEntry[]): boo
 
 function isDisruption({ move }: JournalEntry): boolean {
   return move.from !== undefined;
-}
-
-/** The node on which the move takes room that nobody else sees yet. */
-function targetOf({ move, run }: JournalEntry): string | undefined {
-  return move.from === undefined && run.replacement?.node !== undefined ? undefined : move.to;
 }
 
 function hopelessness(entry: JournalEntry, journal: readonly JournalEntry[]): string | undefined {

@@ -33,8 +33,9 @@ function awaitRoom(run: MoveStatus, { pod, serverTime }: Observation): Advanced 
 }
 
 /**
- * The next state of a move whose replacement is known, or of an admission, whose pod is its own replacement. It ends by the
- * clock of the API server, by which it also began: ours may jump meanwhile.
+ * The next state of a move whose replacement is known, or of an admission, whose pod is its own replacement. A move from node
+ * to node lasts until the replacement serves again; an admission until its pod is bound, since nobody else waits for it to
+ * start. Both end by the clock of the API server, by which they also began: ours may jump meanwhile.
  */
 export function verify(run: MoveStatus, seen: Observation, move: PlannedMove): Advanced {
   const { replacement, serverTime } = seen;
@@ -42,7 +43,7 @@ export function verify(run: MoveStatus, seen: Observation, move: PlannedMove): A
     return withoutReplacement(run, seen, move);
   }
   const next = { ...run, replacement: record(replacement) };
-  if (replacement.node !== undefined && replacement.available) {
+  if (replacement.node !== undefined && (replacement.available || move.from === undefined)) {
     const served = charged(next, replacement.readySince ?? serverTime, move);
     return replacement.node === move.to
       ? finish(served, 'Landed', `runs on ${move.to}`, serverTime)
