@@ -1,10 +1,10 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { PastMove } from '../model/past-move.ts';
 import type { PodInfo } from '../model/pod.ts';
-import { NO_SERVICE_LEVELS } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
+import { assembleServiceLevels } from './assemble-service-levels.ts';
 import { assembleStorage, defaultStorageClass, withDefaultClass } from './assemble-storage.ts';
 import type { Collection } from './collection.ts';
 import { compareNames, compareText, sortByKey } from './order.ts';
@@ -20,8 +20,9 @@ export function assembleSnapshot(
 ): ClusterSnapshot {
   const pods = assemblePods(collection, problems);
   const workloads = assembleWorkloads(collection, pods, problems);
+  const instant = takenAt ?? newestInstant(collection);
   return {
-    takenAt: takenAt ?? newestInstant(collection),
+    takenAt: instant,
     nodes: assembleNodes(collection, pods),
     pods,
     workloads,
@@ -29,7 +30,7 @@ export function assembleSnapshot(
     pdbs: assemblePdbs(collection, pods, workloads),
     storage: assembleStorage(collection),
     pastMoves: assemblePastMoves(collection),
-    serviceLevels: NO_SERVICE_LEVELS,
+    serviceLevels: assembleServiceLevels(collection, instant, problems),
     usage: collection.metricsServed()
       ? { nodes: sortByKey(collection.nodeSamples), pods: sortByKey(collection.podSamples) }
       : undefined,

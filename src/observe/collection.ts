@@ -11,6 +11,8 @@ import type { ProjectedPdb } from './project/pdb.ts';
 import type { ProjectedPod } from './project/pod.ts';
 import type { ProjectedPriorityClass } from './project/priority-class.ts';
 import type { Projected } from './project/project.ts';
+import type { ProjectedServiceClass } from './project/service-class.ts';
+import type { ProjectedLedger } from './project/service-ledger.ts';
 import type { ProjectedStorageClass } from './project/storage-class.ts';
 
 /** Projected objects by kind and name, before they are put in order. */
@@ -33,6 +35,9 @@ export interface Collection {
   readonly podSamples: ReadonlyMap<string, UsageSample>;
   /** By name of the RebalancePlan. */
   readonly pastMoves: ReadonlyMap<string, readonly PastMove[]>;
+  readonly serviceClasses: ReadonlyMap<string, ProjectedServiceClass>;
+  /** By `namespace/name` of the QoSLedger. */
+  readonly serviceLedgers: ReadonlyMap<string, ProjectedLedger>;
   /** The Metrics API is served, or there is at least one of its objects. */
   metricsServed(): boolean;
   /** Keeps an object; true when it replaces another of its name. */
@@ -58,6 +63,8 @@ export function createCollection(): Collection {
   const nodeSamples = new Map<string, UsageSample>();
   const podSamples = new Map<string, UsageSample>();
   const pastMoves = new Map<string, readonly PastMove[]>();
+  const serviceClasses = new Map<string, ProjectedServiceClass>();
+  const serviceLedgers = new Map<string, ProjectedLedger>();
   let served = false;
 
   const tables = {
@@ -74,6 +81,8 @@ export function createCollection(): Collection {
     NodeMetrics: nodeSamples,
     PodMetrics: podSamples,
     RebalancePlan: pastMoves,
+    ServiceClass: serviceClasses,
+    QoSLedger: serviceLedgers,
   } satisfies Partial<Record<SnapshotKind, Map<string, unknown>>>;
 
   function put(projected: Projected): boolean {
@@ -106,6 +115,10 @@ export function createCollection(): Collection {
         return replace(podSamples, projected.value.key, projected.value.sample);
       case 'plans':
         return replace(pastMoves, projected.value.name, projected.value.moves);
+      case 'serviceClasses':
+        return replace(serviceClasses, projected.value.terms.name, projected.value);
+      case 'serviceLedgers':
+        return replace(serviceLedgers, keyOf(projected.value), projected.value);
       default:
         return projected satisfies never;
     }
@@ -136,6 +149,8 @@ export function createCollection(): Collection {
     nodeSamples,
     podSamples,
     pastMoves,
+    serviceClasses,
+    serviceLedgers,
     metricsServed: () => served || nodeSamples.size > 0 || podSamples.size > 0,
     put,
     forget,

@@ -18,6 +18,8 @@ export const SNAPSHOT_KINDS = [
   'NodeMetrics',
   'PodMetrics',
   'RebalancePlan',
+  'ServiceClass',
+  'QoSLedger',
 ] as const;
 /** A kind that a snapshot is made from. */
 export type SnapshotKind = (typeof SNAPSHOT_KINDS)[number];
@@ -43,6 +45,8 @@ export const SNAPSHOT_API_VERSIONS: Readonly<Record<SnapshotKind, string>> = {
   NodeMetrics: 'metrics.k8s.io/v1beta1',
   PodMetrics: 'metrics.k8s.io/v1beta1',
   RebalancePlan: API_VERSION,
+  ServiceClass: API_VERSION,
+  QoSLedger: API_VERSION,
 };
 
 const BY_NAME: ReadonlyMap<string, SnapshotKind> = new Map(SNAPSHOT_KINDS.map((kind) => [kind, kind]));

@@ -7,10 +7,11 @@ import { runConcurrently } from './concurrent.ts';
 import { listAll } from './list.ts';
 import { createLiveReads } from './live-reads.ts';
 import {
+  areOursMissing,
   HISTORY_SOURCE,
-  isHistoryMissing,
   isMetricsMissing,
   METRICS_SOURCES,
+  SERVICE_SOURCES,
   SNAPSHOT_SOURCES,
   type SnapshotSource,
 } from './snapshot-sources.ts';
@@ -26,7 +27,7 @@ export function createClusterReader(client: ApiClient): ClusterReader {
   };
   return {
     ...createLiveReads(client),
-    snapshot: (signal) => listed([...SNAPSHOT_SOURCES, ...LISTED_SOURCES], signal),
+    snapshot: (signal) => listed([...SNAPSHOT_SOURCES, ...SERVICE_SOURCES, ...LISTED_SOURCES], signal),
     placements: (signal) => listed(SNAPSHOT_SOURCES, signal),
   };
 }
@@ -45,8 +46,8 @@ export async function listInto(
   signal: AbortSignal,
 ): Promise<EpochSeconds> {
   const times = await runConcurrently(sources, CONCURRENT_LISTS, signal, (source, limited) => {
-    if (source === HISTORY_SOURCE) {
-      return readHistory(client, builder, limited);
+    if (source === HISTORY_SOURCE || SERVICE_SOURCES.includes(source)) {
+      return readOurs(client, source, builder, limited);
     }
     return METRICS_SOURCES.includes(source)
       ? readMetrics(client, source, builder, limited)
@@ -92,23 +93,24 @@ async function readMetrics(
   }
 }
 
-/** Where our kinds are not installed, nothing was moved; where they may not be read, the plan says what it does not know. */
-async function readHistory(
+/** Where our kinds are not installed, there are none; where they may not be read, the plan says what it does not know. */
+async function readOurs(
   client: ApiClient,
+  source: SnapshotSource,
   builder: SnapshotBuilder,
   signal: AbortSignal,
 ): Promise<EpochSeconds | undefined> {
   try {
-    return await readSource(client, HISTORY_SOURCE, builder, signal);
+    return await readSource(client, source, builder, signal);
   } catch (error) {
-    if (!isHistoryMissing(error)) {
+    if (!areOursMissing(error)) {
       throw error;
     }
-    builder.forget(HISTORY_SOURCE.kind);
+    builder.forget(source.kind);
     if (error.kind === 'Forbidden') {
-      builder.report(
-        `RebalancePlans cannot be read, so cooldown and maxOverhead know of no earlier moves: ${error.message}`,
-      );
+      const consequence =
+        source === HISTORY_SOURCE ? 'cooldown and maxOverhead know of no earlier moves' : 'no workload has an SLO';
+      builder.report(`${source.kind === 'ServiceClass' ? 'ServiceClasses' : `${source.kind}s`} cannot be read, so ${consequence}: ${error.message}`);
     }
     return error.serverTime;
   }

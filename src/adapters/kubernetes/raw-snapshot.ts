@@ -4,10 +4,11 @@ import type { SnapshotKind } from '../../observe/kinds.ts';
 import type { ApiClient } from './client.ts';
 import { listAll } from './list.ts';
 import {
+  areOursMissing,
   HISTORY_SOURCE,
-  isHistoryMissing,
   isMetricsMissing,
   METRICS_SOURCES,
+  SERVICE_SOURCES,
   SNAPSHOT_SOURCES,
   type SnapshotSource,
 } from './snapshot-sources.ts';
@@ -34,7 +35,9 @@ export async function listRawSnapshot<Kept>(
   for (const source of SNAPSHOT_SOURCES) {
     times.push(await listSource(client, source, objects, trim, signal));
   }
-  await listHistory(client, objects, trim, signal);
+  for (const source of [HISTORY_SOURCE, ...SERVICE_SOURCES]) {
+    await listOurs(client, source, objects, trim, signal);
+  }
   let metricsServed = true;
   for (const source of METRICS_SOURCES) {
     try {
@@ -49,16 +52,17 @@ export async function listRawSnapshot<Kept>(
   return { objects, takenAt: epochSeconds(Math.min(...times)), metricsServed };
 }
 
-async function listHistory<Kept>(
+async function listOurs<Kept>(
   client: ApiClient,
+  source: SnapshotSource,
   objects: Kept[],
   trim: (kind: SnapshotKind, object: JsonObject) => Kept,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await listSource(client, HISTORY_SOURCE, objects, trim, signal);
+    await listSource(client, source, objects, trim, signal);
   } catch (error) {
-    if (!isHistoryMissing(error)) {
+    if (!areOursMissing(error)) {
       throw error;
     }
   }

@@ -44,6 +44,8 @@ export const RESOURCES = {
   selfSubjectAccessReviews: { group: 'authorization.k8s.io', version: 'v1', resource: 'selfsubjectaccessreviews' },
   policies: { group: GROUP, version: VERSION, resource: 'rebalancepolicies' },
   plans: { group: GROUP, version: VERSION, resource: 'rebalanceplans' },
+  serviceClasses: { group: GROUP, version: VERSION, resource: 'serviceclasses' },
+  ledgers: { group: GROUP, version: VERSION, resource: 'qosledgers' },
   hints: { group: GROUP, version: VERSION, resource: 'placementhints' },
 } as const satisfies Record<string, ResourceRef>;
 

@@ -40,8 +40,14 @@ export const METRICS_SOURCES: readonly SnapshotSource[] = [
 /** What was moved before; a cluster without our kinds has no history. */
 export const HISTORY_SOURCE: SnapshotSource = source('RebalancePlan', RESOURCES.plans);
 
+/** What workloads were promised, and what they got; in a cluster without our kinds nobody was promised anything. */
+export const SERVICE_SOURCES: readonly SnapshotSource[] = [
+  source('ServiceClass', RESOURCES.serviceClasses),
+  source('QoSLedger', RESOURCES.ledgers),
+];
+
 /** Whether our kinds are not installed, or the caller may not read them: anybody who may read pods may plan. */
-export function isHistoryMissing(error: unknown): error is ApiError {
+export function areOursMissing(error: unknown): error is ApiError {
   return isApiError(error, 'NotServed', 'NotFound', 'Forbidden');
 }
 

@@ -182,6 +182,8 @@ const MASKS: Readonly<Record<SnapshotKind, Mask>> = {
   NodeMetrics: { metadata: METADATA, timestamp: true, window: true, usage: true },
   PodMetrics: { metadata: METADATA, timestamp: true, window: true, containers: [{ name: true, usage: true }] },
   RebalancePlan: PLAN,
+  ServiceClass: { metadata: METADATA, spec: true },
+  QoSLedger: { metadata: METADATA, spec: true, status: true },
 };
 
 /**

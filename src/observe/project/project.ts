@@ -14,6 +14,8 @@ import { type ProjectedPlan, projectPastMoves } from './past-moves.ts';
 import { type ProjectedPdb, projectPdb } from './pdb.ts';
 import { type ProjectedPod, projectPod } from './pod.ts';
 import { type ProjectedPriorityClass, projectPriorityClass } from './priority-class.ts';
+import { type ProjectedServiceClass, projectServiceClass } from './service-class.ts';
+import { type ProjectedLedger, projectServiceLedger } from './service-ledger.ts';
 import { type ProjectedStorageClass, projectStorageClass } from './storage-class.ts';
 import { projectVolume } from './volume.ts';
 import { projectWorkload } from './workload.ts';
@@ -33,7 +35,9 @@ export type Projected =
   | { readonly table: 'csiDrivers'; readonly value: ProjectedCsiDriver }
   | { readonly table: 'nodeSamples'; readonly value: ProjectedSample }
   | { readonly table: 'podSamples'; readonly value: ProjectedSample }
-  | { readonly table: 'plans'; readonly value: ProjectedPlan };
+  | { readonly table: 'plans'; readonly value: ProjectedPlan }
+  | { readonly table: 'serviceClasses'; readonly value: ProjectedServiceClass }
+  | { readonly table: 'serviceLedgers'; readonly value: ProjectedLedger };
 
 /** The planner's view of an object. Throws MalformedField when the object is not what the API says of its kind. */
 export function project(kind: SnapshotKind, candidate: unknown, interner: Interner): Projected {
@@ -72,6 +76,10 @@ export function project(kind: SnapshotKind, candidate: unknown, interner: Intern
       return { table: 'podSamples', value: projectPodMetrics(object) };
     case 'RebalancePlan':
       return { table: 'plans', value: projectPastMoves(object) };
+    case 'ServiceClass':
+      return { table: 'serviceClasses', value: projectServiceClass(object) };
+    case 'QoSLedger':
+      return { table: 'serviceLedgers', value: projectServiceLedger(object) };
     default:
       return kind satisfies never;
   }
