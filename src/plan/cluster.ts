@@ -44,11 +44,14 @@ export interface ClusterInput {
   readonly usage: PodUsage;
   /** Whether neither the scope nor a protection holds the pod, by its place. */
   readonly isFree: (pod: number) => boolean;
+  /** Pods without a node that a plan may put on one, by place. */
+  readonly queue: readonly number[];
   readonly options: PolicyOptions;
 }
 
 /** Indexes a snapshot once; everything after works on places and typed arrays. */
-export function indexCluster({ participants, sites, subjects, usage, isFree, options }: ClusterInput): Cluster {
+export function indexCluster(input: ClusterInput): Cluster {
+  const { participants, sites, subjects, usage, isFree, queue, options } = input;
   const { pods, owners, kinds } = subjects;
   const nodes = participants.map(({ node }) => node);
   const siteOf = sitesOf(nodes, subjects.nodes);
@@ -60,7 +63,11 @@ export function indexCluster({ participants, sites, subjects, usage, isFree, opt
   home.forEach((node, pod) => {
     movable[pod] = node >= 0 && isFree(pod) && adds(load, pod, node) ? 1 : 0;
   });
-  const shapes = internShapes({ sites, kinds, owners, nodes, movable });
+  const shaped = movable.slice();
+  for (const pod of queue) {
+    shaped[pod] = 1;
+  }
+  const shapes = internShapes({ sites, kinds, owners, nodes, shaped });
   return {
     nodes,
     pods,

@@ -3,12 +3,16 @@ import type { LabelSelectorField } from '../api/v1alpha1/schema.ts';
 import { parseDuration } from '../model/duration.ts';
 import type { LoadResource } from '../model/resources.ts';
 import type { Requirement, Selector } from '../model/selector.ts';
-import type { Seconds } from '../model/units.ts';
+import { type Seconds, seconds } from '../model/units.ts';
 
 /** Settings of the strategy that a policy names. */
 export type StrategyOptions =
   | { readonly type: 'RefineLB'; readonly overload: number; readonly refinements: 'Standard' | 'None' }
-  | { readonly type: 'GreedyLB'; readonly minimizeMoves: boolean; readonly tolerance: number };
+  | { readonly type: 'GreedyLB'; readonly minimizeMoves: boolean; readonly tolerance: number }
+  | { readonly type: 'QoSDriven'; readonly refinements: 'Standard' | 'None' };
+
+/** Settings of a strategy that balances. */
+export type BalancingOptions = Exclude<StrategyOptions, { type: 'QoSDriven' }>;
 
 /** A limit that is a count, or a share of the replicas that is rounded up. */
 export type Limit =
@@ -94,7 +98,7 @@ export function resolveOptions(
   excludedNamespaces: ReadonlySet<string> = EXCLUDED_NAMESPACES,
   foreignPods: ReadonlySet<string> = new Set(),
 ): PolicyOptions {
-  return {
+  return planningOptions({
     strategy: resolveStrategy(spec.strategy),
     load: {
       source: spec.load.source,
@@ -125,7 +129,7 @@ export function resolveOptions(
       cooldown: parseDuration(spec.protections.cooldown),
       opensGates: spec.steering.mode === 'Gate',
     },
-  };
+  });
 }
 
 function resolveStrategy(strategy: RebalancePolicySpec['strategy']): StrategyOptions {
@@ -142,9 +146,30 @@ function resolveStrategy(strategy: RebalancePolicySpec['strategy']): StrategyOpt
         minimizeMoves: strategy.greedyLB?.minimizeMoves ?? true,
         tolerance: Number(strategy.greedyLB?.tolerance ?? '0.02'),
       };
+    case 'QoSDriven':
+      return { type: 'QoSDriven', refinements: strategy.qosDriven?.refinements ?? 'Standard' };
     default:
       return strategy.type satisfies never;
   }
+}
+
+/**
+ * What QoSDriven plans by: requests, since those decide where a pod that waits can run. How long a pod has run and when it
+ * was last moved are for its ServiceClass to judge, by minRunTime and the limit of preemption overhead, and a workload whose
+ * pods wait is not one that rolls out. All of its pods wait at our gate, so it is opened whatever the mode of steering.
+ */
+export function planningOptions(options: PolicyOptions): PolicyOptions {
+  if (options.strategy.type !== 'QoSDriven') {
+    return options;
+  }
+  const protections = {
+    ...options.protections,
+    minPodAge: seconds(0),
+    stabilization: seconds(0),
+    cooldown: seconds(0),
+    opensGates: true,
+  };
+  return { ...options, load: { ...options.load, source: 'Requests' }, protections };
 }
 
 /** The zone of a cron expression that names none. */

@@ -7,9 +7,10 @@ import { expectedHitRatio } from './hit-ratio.ts';
 import { imbalanceOf } from './imbalance.ts';
 import { toFraction, toLoad } from './load.ts';
 import { obstacleTo } from './obstacle.ts';
-import type { PolicyOptions } from './options.ts';
+import type { BalancingOptions, PolicyOptions } from './options.ts';
 import { balancedMessage, describeMoves, exhaustedMessage, unhelpedMessage, unmovableMessage } from './outcome.ts';
 import type { Plan, PlanOutcome, Reason } from './plan.ts';
+import { type QosOptions, qosDriven } from './qos/qos-driven.ts';
 import { NO_USAGE, onAbsentNode, rejectAll, type Stays } from './rejections.ts';
 import { type SearchResult, search } from './search.ts';
 import { initialState, type StateView } from './state.ts';
@@ -26,7 +27,35 @@ export function plan(snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
 
 /** `plan` for who has surveyed the snapshot already. */
 export function planFrom(survey: Survey, options: PolicyOptions): Plan {
-  return withoutMetrics(survey, options) ?? withMetrics(survey, options);
+  const { strategy } = options;
+  return strategy.type === 'QoSDriven'
+    ? byServiceLevel(survey, strategy, options)
+    : (withoutMetrics(survey, options) ?? withMetrics(survey, strategy, options));
+}
+
+/** Needs no metrics, and no second node. */
+function byServiceLevel(survey: Survey, strategy: QosOptions, options: PolicyOptions): Plan {
+  const { snapshot, pdbs, history, participation } = survey;
+  const cluster = clusterOf(survey, options);
+  const state = initialState(cluster);
+  const budgets = createBudgets(budgetsInForce(options.budgets, snapshot.takenAt), cluster, pdbs, history);
+  const { moves, stays, outcome, end } = qosDriven(survey, state, budgets, strategy);
+  const spread = toFraction(spreadOf(state));
+  return {
+    strategy: strategy.type,
+    takenAt: snapshot.takenAt,
+    outcome,
+    moves,
+    rejections: { pods: stays.pods, reasons: stays.reasons },
+    coverage: participation.coverage,
+    imbalance: {
+      before: imbalanceOf(cluster.tables, cluster.home),
+      planned: imbalanceOf(cluster.tables, end.placement),
+    },
+    spread: { before: spread, planned: toFraction(spreadOf(end)) },
+    expectedHitRatio: undefined,
+    hash: planHash(strategy.type, moves),
+  };
 }
 
 /** The plan when the metrics do not suffice for one; `undefined` when they do, or none are needed. */
@@ -42,7 +71,7 @@ function withoutMetrics(survey: Survey, options: PolicyOptions): Plan | undefine
   return finish(survey, options, gate, { stays: rejectAll(pods, holds, nobody, () => reason) });
 }
 
-function withMetrics(survey: Survey, options: PolicyOptions): Plan {
+function withMetrics(survey: Survey, strategy: BalancingOptions, options: PolicyOptions): Plan {
   const { snapshot, pods, holds, pdbs, history } = survey;
   const cluster = clusterOf(survey, options);
   const state = initialState(cluster);
@@ -53,7 +82,7 @@ function withMetrics(survey: Survey, options: PolicyOptions): Plan {
     return finish(survey, options, early.outcome, { stays, cluster, state });
   }
   const budgets = createBudgets(budgetsInForce(options.budgets, snapshot.takenAt), cluster, pdbs, history);
-  const result = search(state, budgets, options);
+  const result = search(state, budgets, strategy, options);
   const explain = stayReason(survey, cluster, result.explain);
   const stays = rejectAll(pods, holds, (pod) => result.movedPods.has(pod), explain);
   const outcome = outcomeOf(result, cluster, survey, stays, options);

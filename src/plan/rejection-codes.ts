@@ -66,5 +66,10 @@ export const BALANCE_NAMES = [
 /** A pod stays because moving it would not help. */
 export type BalanceName = (typeof BALANCE_NAMES)[number];
 
+/** Reasons that lie in what was promised to whom. */
+export const SERVICE_NAMES = ['NoServiceClass', 'NoLedger', 'MayWait', 'NoEligibleVictim', 'NotNeeded'] as const;
+/** A pod waits on, or runs on, for the sake of service levels. */
+export type ServiceName = (typeof SERVICE_NAMES)[number];
+
 /** Every reason why a pod is not moved; the same words in plan, metrics, events and documentation. */
-export type RejectionCode = FilterName | ProtectionName | BudgetName | BalanceName;
+export type RejectionCode = FilterName | ProtectionName | BudgetName | BalanceName | ServiceName;

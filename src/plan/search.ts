@@ -2,7 +2,7 @@ import type { Budgets } from './budgets/index.ts';
 import { percent } from './format.ts';
 import { type AcceptedMove, createJudge, type Judge } from './judge.ts';
 import { toFraction, toLoad } from './load.ts';
-import type { PolicyOptions } from './options.ts';
+import type { BalancingOptions, PolicyOptions } from './options.ts';
 import type { Reason } from './plan.ts';
 import { type SequencedMove, sequence, withNeeds } from './sequence.ts';
 import { isImprovement, type State, type StateView } from './state.ts';
@@ -29,8 +29,13 @@ export interface SearchResult {
  * Lets the strategy propose until it has nothing more to say, and disposes of every proposal. Moves that gain less than
  * `minImprovement` together are discarded. `start` is not changed; `budgets` are spent.
  */
-export function search(start: State, budgets: Budgets, options: PolicyOptions): SearchResult {
-  const strategy = strategyFor(options.strategy);
+export function search(
+  start: State,
+  budgets: Budgets,
+  balancing: BalancingOptions,
+  options: PolicyOptions,
+): SearchResult {
+  const strategy = strategyFor(balancing);
   const minGain = toLoad(options.thresholds.minGain);
   const state = start.fork();
   const judge = createJudge(state, budgets, strategy.judgedBy, minGain);

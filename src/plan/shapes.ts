@@ -45,15 +45,15 @@ export interface ShapesInput {
   readonly owners: Owners;
   /** Nodes that take part. */
   readonly nodes: readonly NodeInfo[];
-  /** 1 for the pods that have a shape. */
-  readonly movable: Uint8Array;
+  /** 1 for the pods that have a shape: those that a plan may put on a node. */
+  readonly shaped: Uint8Array;
 }
 
 /**
- * Interns the shapes of the movable pods: once per kind, since pods of a kind differ in nothing but the claims that they may
+ * Interns the shapes of these pods: once per kind, since pods of a kind differ in nothing but the claims that they may
  * mount; templates that ask for the same share a shape all the same.
  */
-export function internShapes({ sites, kinds, owners, nodes, movable }: ShapesInput): Shapes {
+export function internShapes({ sites, kinds, owners, nodes, shaped }: ShapesInput): Shapes {
   const { pods } = sites;
   const subjects: Subject[] = [];
   const byContent = new Map<string, number>();
@@ -67,7 +67,7 @@ export function internShapes({ sites, kinds, owners, nodes, movable }: ShapesInp
   };
   const ofKind = new Int32Array(kinds.list.length).fill(-1);
   const ofPod = kinds.ofPod.map((kind, place) => {
-    if (movable[place] !== 1) {
+    if (shaped[place] !== 1) {
       return -1;
     }
     if (kinds.list[kind]?.mounts === true) {

@@ -6,7 +6,7 @@ import { type Cluster, indexCluster } from './cluster.ts';
 import { historyOf } from './history.ts';
 import { findHolds, type Holds } from './holds.ts';
 import { gateMessage } from './metrics-gate.ts';
-import type { PolicyOptions } from './options.ts';
+import { type PolicyOptions, planningOptions } from './options.ts';
 import { locatePods, sortNodes, sortPods } from './order.ts';
 import { indexOwners } from './owners.ts';
 import { type Participation, participation } from './participation.ts';
@@ -23,10 +23,13 @@ export interface Survey {
   readonly history: BudgetHistory;
   readonly holds: Holds;
   readonly participation: Participation;
+  /** Pods that wait at our gate and may be let through, by place; empty but for QoSDriven. */
+  readonly queue: readonly number[];
 }
 
 /** Puts a snapshot in order and judges its pods and nodes. */
-export function surveyOf(snapshot: ClusterSnapshot, options: PolicyOptions): Survey {
+export function surveyOf(snapshot: ClusterSnapshot, policy: PolicyOptions): Survey {
+  const options = planningOptions(policy);
   const nodes = sortNodes(snapshot.nodes);
   const pods = sortPods(snapshot.pods);
   const kinds = sortIntoKinds(pods);
@@ -35,19 +38,40 @@ export function surveyOf(snapshot: ClusterSnapshot, options: PolicyOptions): Sur
   const history = historyOf(snapshot, { pods, owners }, options);
   const holds = findHolds(snapshot, pods, owners, pdbs, options, history.cooldowns);
   const subjects = { pods, nodes, owners, kinds, located: locatePods(pods, nodes) };
-  const movable = movableConstraints(kinds, holds);
+  const queue = options.strategy.type === 'QoSDriven' ? queueOf(pods, holds) : [];
+  const movable = movableConstraints(kinds, holds, queue);
   const takesPart = participation({ snapshot, nodes, pods, movable, options });
-  return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart };
+  return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart, queue };
 }
 
-/** Constraints of the pods that no protection holds. */
-function movableConstraints({ list, ofPod }: PodKinds, holds: Holds): ReadonlySet<SchedulingConstraints> {
+/** Pods in scope that nothing keeps waiting but gates. */
+function queueOf(pods: readonly PodInfo[], { inScope }: Holds): readonly number[] {
+  const queue: number[] = [];
+  pods.forEach((pod, place) => {
+    const { nodeName, waiting, terminating, owner, constraints } = pod;
+    const isQueued = nodeName === undefined && waiting?.gated === true && !terminating;
+    if (isQueued && inScope[place] === 1 && owner !== undefined && constraints.unsupported.length === 0) {
+      queue.push(place);
+    }
+  });
+  return queue;
+}
+
+/** Constraints of the pods that no protection holds, and of those that wait. */
+function movableConstraints(
+  { list, ofPod }: PodKinds,
+  holds: Holds,
+  queue: readonly number[],
+): ReadonlySet<SchedulingConstraints> {
   const isMovable = new Uint8Array(list.length);
   ofPod.forEach((kind, pod) => {
     if (isMovable[kind] === 0 && isFree(holds, pod)) {
       isMovable[kind] = 1;
     }
   });
+  for (const pod of queue) {
+    isMovable[ofPod[pod] ?? -1] = 1;
+  }
   return new Set(list.filter((_, kind) => isMovable[kind] === 1).map(({ constraints }) => constraints));
 }
 
@@ -56,17 +80,20 @@ function isFree({ inScope, of }: Holds, pod: number): boolean {
 }
 
 /** Why the metrics do not suffice for a plan; `undefined` when they do, or none are needed. */
-export function metricsProblem({ snapshot, participation }: Survey, { load }: PolicyOptions) {
+export function metricsProblem({ snapshot, participation }: Survey, options: PolicyOptions) {
+  const { load } = planningOptions(options);
   return load.source === 'Requests' || snapshot.nodes.length === 0
     ? undefined
     : gateMessage(snapshot.usage, participation.coverage, load.minCoverage);
 }
 
 /** Indexes what was surveyed, with what pods use. */
-export function clusterOf({ snapshot, subjects, holds, participation }: Survey, options: PolicyOptions): Cluster {
+export function clusterOf(survey: Survey, policy: PolicyOptions): Cluster {
+  const { snapshot, subjects, holds, participation, queue } = survey;
+  const options = planningOptions(policy);
   const usage = measurePods(subjects, snapshot, options);
   const { participants } = participation;
   const { storage, namespaces } = snapshot;
   const sites = indexSites({ ...subjects, storage, namespaces });
-  return indexCluster({ participants, sites, subjects, usage, isFree: (pod) => isFree(holds, pod), options });
+  return indexCluster({ participants, sites, subjects, usage, isFree: (pod) => isFree(holds, pod), queue, options });
 }

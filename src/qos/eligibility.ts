@@ -22,15 +22,24 @@ export interface Incumbent extends Contender {
  * that is more important, or as important and worse off.
  */
 export function isEligible(incumbent: Incumbent, claimant: Contender): boolean {
+  return claimant.metric < eligibilityBound(incumbent, claimant);
+}
+
+/**
+ * The Q below which a claimant of this rank and margin may take the place of `incumbent`; -Infinity: never. So whether it
+ * may is one comparison, which can be remembered while the two wait for their turn.
+ */
+export function eligibilityBound(incumbent: Incumbent, claimant: Omit<Contender, 'metric'>): number {
   const moreImportant = claimant.importance < incumbent.importance;
   if (incumbent.overheadSpent && !moreImportant) {
-    return false;
+    return Number.NEGATIVE_INFINITY;
   }
   if (incumbent.metric >= incumbent.safetyMargin) {
-    return claimant.metric < incumbent.metric;
+    return incumbent.metric;
   }
-  if (!(claimant.metric < claimant.safetyMargin)) {
-    return false;
+  if (moreImportant) {
+    return claimant.safetyMargin;
   }
-  return moreImportant || (claimant.importance === incumbent.importance && claimant.metric < incumbent.metric);
+  const isEqual = claimant.importance === incumbent.importance;
+  return isEqual ? Math.min(claimant.safetyMargin, incumbent.metric) : Number.NEGATIVE_INFINITY;
 }

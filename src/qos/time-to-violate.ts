@@ -1,4 +1,4 @@
-import type { InstanceLedger, ServiceClass, ServiceLedger, ServiceTimes } from '../model/service-level.ts';
+import type { InstanceLedger, LedgerMode, ServiceClass, ServiceLedger, ServiceTimes } from '../model/service-level.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import { instanceTimesAt, NO_TIMES, timesAt, totalOf } from './times.ts';
 
@@ -37,8 +37,14 @@ export interface Replica {
   readonly instance: InstanceLedger | undefined;
 }
 
-/** The replica whose incarnation is this pod; one that the ledger does not know is the one that has no pod yet. */
-export function replicaOf({ instances }: ServiceLedger, pod: string, running: boolean): Replica {
+/**
+ * The replica whose incarnation is this pod, as far as its mode tells replicas apart; a pod that the ledger does not know is
+ * that of the replica which has none yet.
+ */
+export function replicaOf({ instances }: ServiceLedger, mode: LedgerMode, pod: string, running: boolean): Replica {
+  if (mode !== 'Independent' && mode !== 'Task') {
+    return { running, instance: undefined };
+  }
   const instance = instances.find((each) => each.pod === pod) ?? instances.find((each) => each.pod === undefined);
   return { running, instance };
 }

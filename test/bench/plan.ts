@@ -16,14 +16,14 @@ interface Size {
   readonly nodes: number;
   readonly runs: number;
   /** Milliseconds. */
-  readonly targets: { readonly GreedyLB: number; readonly RefineLB: number };
+  readonly targets: { readonly GreedyLB: number; readonly RefineLB: number; readonly QoSDriven: number };
 }
 
 const SIZES: readonly Size[] = [
-  { nodes: 50, runs: 30, targets: { GreedyLB: 10, RefineLB: 10 } },
-  { nodes: 100, runs: 30, targets: { GreedyLB: 10, RefineLB: 10 } },
-  { nodes: 1000, runs: 15, targets: { GreedyLB: 100, RefineLB: 100 } },
-  { nodes: 5000, runs: 7, targets: { GreedyLB: 1000, RefineLB: 500 } },
+  { nodes: 50, runs: 30, targets: { GreedyLB: 10, RefineLB: 10, QoSDriven: 10 } },
+  { nodes: 100, runs: 30, targets: { GreedyLB: 10, RefineLB: 10, QoSDriven: 10 } },
+  { nodes: 1000, runs: 15, targets: { GreedyLB: 100, RefineLB: 100, QoSDriven: 100 } },
+  { nodes: 5000, runs: 7, targets: { GreedyLB: 1000, RefineLB: 500, QoSDriven: 1000 } },
 ];
 const HEAP_TARGET_MIB = 300;
 const GROWTH_TARGET = 2;

@@ -16,8 +16,8 @@ import {
   text,
 } from './schema.ts';
 
-/** Strategies that a policy may name; the registry in plan/strategies must have each of them. */
-export const STRATEGY_NAMES = ['GreedyLB', 'RefineLB'] as const;
+/** Strategies that a policy may name; the registry in plan/strategies must have each that balances. */
+export const STRATEGY_NAMES = ['GreedyLB', 'RefineLB', 'QoSDriven'] as const;
 /** Name of a strategy. */
 export type StrategyName = (typeof STRATEGY_NAMES)[number];
 
@@ -27,7 +27,7 @@ const strategy = Type.Object(
   {
     type: oneOf(STRATEGY_NAMES, {
       description:
-        'RefineLB takes pods only from nodes above the mean and moves few of them. GreedyLB assigns all pods anew, largest first. Default RefineLB.',
+        'RefineLB takes pods only from nodes above the mean and moves few of them. GreedyLB assigns all pods anew, largest first. QoSDriven lets pods that wait at the scheduling gate evenkeel.dev/qos go where they fit, and evicts others for them so that every workload gets the availability of its ServiceClass; the minRunTime of the class stands in for protections.minPodAge, and the class itself for protections.stabilization and cooldown. Default RefineLB.',
       default: 'RefineLB',
     }),
     refineLB: Type.Optional(
@@ -63,6 +63,18 @@ const strategy = Type.Object(
         { description: 'Settings of GreedyLB.' },
       ),
     ),
+    qosDriven: Type.Optional(
+      Type.Object(
+        {
+          refinements: oneOf(['Standard', 'None'], {
+            description:
+              'None is the policy as published: whoever has the least time to violate its SLO since admission takes the place of whoever has the most. Standard evicts only when a pod has nearly used up what its SLO lets it wait within the window of its ServiceClass, and whoever can wait longest. Default Standard.',
+            default: 'Standard',
+          }),
+        },
+        { description: 'Settings of QoSDriven.' },
+      ),
+    ),
   },
   {
     description: 'How the plan is computed.',
@@ -75,6 +87,10 @@ const strategy = Type.Object(
       {
         rule: "!has(self.greedyLB) || self.type == 'GreedyLB'",
         message: 'greedyLB has no effect with this type: remove greedyLB, or write type: GreedyLB',
+      },
+      {
+        rule: "!has(self.qosDriven) || self.type == 'QoSDriven'",
+        message: 'qosDriven has no effect with this type: remove qosDriven, or write type: QoSDriven',
       },
     ],
   },

@@ -16,7 +16,7 @@ function metric(
   mode: LedgerMode = 'Aggregated',
 ): Seconds {
   const request = aLedger({ running: running ? 1 : 0, waiting: running ? 0 : 1, ...ledger });
-  return qosMetric(request, { mode, slo }, replicaOf(request, 'p', running), NOW, seconds(alpha));
+  return qosMetric(request, { mode, slo }, replicaOf(request, mode, 'p', running), NOW, seconds(alpha));
 }
 
 describe('the time to violate', () => {

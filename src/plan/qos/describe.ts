@@ -1,0 +1,80 @@
+import type { OwnerRef, PodInfo } from '../../model/pod.ts';
+import { podKey } from '../../model/pod.ts';
+import { seconds } from '../../model/units.ts';
+import type { Cluster } from '../cluster.ts';
+import { count, trimmed } from '../format.ts';
+import { toFraction } from '../load.ts';
+import type { Move } from '../plan.ts';
+import type { AdmissionStep, PreemptionStep, Step } from './contest.ts';
+import { span } from './explain.ts';
+
+/** The steps for people and other programs, with names instead of places of pods and nodes. */
+export function describeSteps(cluster: Cluster, steps: readonly Step[]): readonly Move[] {
+  return steps.map((step) => {
+    switch (step.kind) {
+      case 'Preemption':
+        return describePreemption(cluster, step);
+      case 'Admission':
+        return describeAdmission(cluster, step);
+      default:
+        return step satisfies never;
+    }
+  });
+}
+
+function describePreemption(cluster: Cluster, { pod, node, standing, beneficiary }: PreemptionStep): Move {
+  const other = cluster.pods[beneficiary.pod];
+  const whom = other === undefined ? '' : podKey(other);
+  const need = beneficiary.standing === undefined ? '' : `, which can wait ${span(beneficiary.standing)}`;
+  return {
+    ...common(cluster, pod, node),
+    from: nameOf(cluster, node),
+    to: undefined,
+    cost: standing.alpha,
+    reason: `makes room for ${whom}${need}; itself can wait ${span(standing)} (class ${standing.serviceClass.name})`,
+    after: [],
+  };
+}
+
+function describeAdmission(cluster: Cluster, { pod, node, standing, needs, score }: AdmissionStep): Move {
+  const urgency = standing === undefined ? '' : `can wait ${span(standing)}; `;
+  const how =
+    needs.length === 0 ? `room, allocation score ${trimmed(score)}` : `room after ${count(needs.length, 'preemption')}`;
+  const to = nameOf(cluster, node);
+  return {
+    ...common(cluster, pod, node),
+    from: undefined,
+    to,
+    cost: seconds(0),
+    reason: `${urgency}${to} has ${how}`,
+    after: needs,
+  };
+}
+
+function common(
+  cluster: Cluster,
+  pod: number,
+  node: number,
+): Pick<Move, 'pod' | 'owner' | 'load' | 'gain' | 'partner'> {
+  const info: PodInfo | undefined = cluster.pods[pod];
+  const owner: OwnerRef | undefined = cluster.owners.list[cluster.owners.ofPod[pod] ?? -1]?.ref;
+  if (info === undefined || owner === undefined) {
+    throw new RangeError(`no pod ${pod}, or it has no controller`);
+  }
+  const { namespace, name, uid } = info;
+  return {
+    pod: { namespace, name, uid },
+    owner: { kind: owner.kind, name: owner.name, uid: owner.uid },
+    load: toFraction(cluster.load.ofPod(pod, node, 0)),
+    gain: 0,
+    partner: undefined,
+  };
+}
+
+function nameOf({ nodes }: Cluster, node: number): string {
+  const name = nodes[node]?.name;
+  if (name === undefined) {
+    throw new RangeError(`no node ${node}`);
+  }
+  return name;
+}

@@ -1,0 +1,251 @@
+import { allocationScore } from '../../qos/allocation-score.ts';
+import { compareCosts, type PreemptionCost } from '../../qos/preemption-cost.ts';
+import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
+import type { State } from '../state.ts';
+import { createHeap } from './heap.ts';
+import type { Resident, ResidentsOf } from './residents.ts';
+import { type ContestRules, compareNumbers } from './rules.ts';
+import type { Standing } from './standings.ts';
+import { createTrial, type Trial } from './trial.ts';
+
+/** A node for a pod that waits, and who has to leave it first. */
+export interface Host {
+  readonly node: number;
+  /** Empty on a node that has room. */
+  readonly victims: readonly Resident[];
+  /** Claimants with a metric below this may have them. */
+  readonly bound: number;
+  readonly cost: PreemptionCost;
+  /** 0 to 10. */
+  readonly score: number;
+}
+
+/** A pod that waits. `standing` is `undefined` without a class or a ledger: it goes where there is room, or waits on. */
+export interface Claimant {
+  readonly pod: number;
+  readonly standing: Standing | undefined;
+}
+
+/** What hosts are looked for in; it changes as the plan grows. */
+export interface Arena {
+  readonly state: State;
+  readonly rules: ContestRules;
+  readonly budgets: readonly Budget[];
+  readonly residentsOf: ResidentsOf;
+  readonly wasEvicted: (pod: number) => boolean;
+  /** Nodes that the plan has changed, oldest first. */
+  readonly touched: readonly number[];
+  /** Told which budget keeps a pod from being evicted. */
+  readonly onRefusal: (refusal: BudgetRefusal) => void;
+}
+
+/** The best host for claimants of one shape and class, who must come in the order of their metrics. */
+export interface HostTable {
+  /** `undefined`: there is none. */
+  readonly bestFor: (claimant: Claimant) => Host | undefined;
+}
+
+/**
+ * Looks at every node once, and again only at those that the plan has changed, or whose victims the claimant at hand may no
+ * longer have; so whoever comes next mostly finds the best host on top. For pods under affinity or spread all nodes are looked
+ * at again when pods that matter to them have moved.
+ */
+export function createHostTable(arena: Arena): HostTable {
+  const { state, touched } = arena;
+  let hosts: (Host | undefined)[] = [];
+  let best = createHeap(compareHosts);
+  let expiring = createHeap(compareBounds);
+  let caughtUp = 0;
+  let surroundings = Number.NaN;
+  const look = (node: number, claimant: Claimant): void => {
+    const host = hostOn(arena, claimant, node);
+    hosts[node] = host;
+    if (host !== undefined) {
+      best.push(host);
+      if (host.victims.length > 0) {
+        expiring.push(host);
+      }
+    }
+  };
+  const isCurrent = (host: Host): boolean => hosts[host.node] === host;
+  const lookAgain = (claimant: Claimant): void => {
+    const changed = new Set(touched.slice(caughtUp));
+    caughtUp = touched.length;
+    for (const node of changed) {
+      look(node, claimant);
+    }
+  };
+  const lookEverywhere = (claimant: Claimant): void => {
+    hosts = new Array(state.cluster.nodes.length);
+    best = createHeap(compareHosts);
+    expiring = createHeap(compareBounds);
+    caughtUp = touched.length;
+    for (const node of state.cluster.nodes.keys()) {
+      look(node, claimant);
+    }
+  };
+  const dropExpired = (claimant: Claimant): void => {
+    const metric = claimant.standing?.metric ?? Number.POSITIVE_INFINITY;
+    for (let host = expiring.peek(); host !== undefined && !(metric < host.bound); host = expiring.peek()) {
+      expiring.pop();
+      if (isCurrent(host)) {
+        look(host.node, claimant);
+      }
+    }
+  };
+  const takeBest = (claimant: Claimant): Host | undefined => {
+    for (let host = best.peek(); host !== undefined; host = best.peek()) {
+      if (isCurrent(host) && isWithinBudgets(arena, host)) {
+        return host;
+      }
+      best.pop();
+      if (isCurrent(host)) {
+        look(host.node, claimant);
+      }
+    }
+    return undefined;
+  };
+  return {
+    bestFor: (claimant) => {
+      if (state.surroundings(claimant.pod) === surroundings) {
+        lookAgain(claimant);
+      } else {
+        lookEverywhere(claimant);
+      }
+      dropExpired(claimant);
+      const host = takeBest(claimant);
+      // Trials move pods as well, and put them back.
+      surroundings = state.surroundings(claimant.pod);
+      return host;
+    },
+  };
+}
+
+/** Negative when `left` is better: room first, by allocation score; then the lower cost; then the score; then the order of the nodes. */
+function compareHosts(left: Host, right: Host): number {
+  return compareCosts(left.cost, right.cost) || right.score - left.score || left.node - right.node;
+}
+
+function compareBounds(left: Host, right: Host): number {
+  return compareNumbers(left.bound, right.bound) || left.node - right.node;
+}
+
+/** Costs less than any other. */
+const FREE: PreemptionCost = { below: new Map(), above: Number.POSITIVE_INFINITY, victims: 0 };
+
+function hostOn(arena: Arena, claimant: Claimant, node: number): Host | undefined {
+  const { state, rules } = arena;
+  const { shapes } = state.cluster;
+  const { pod, standing } = claimant;
+  if (!shapes.allows(shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1, node)) {
+    return undefined;
+  }
+  if (state.fits(pod, node)) {
+    return { node, victims: [], bound: Number.POSITIVE_INFINITY, cost: FREE, score: scoreOf(state, pod, node, []) };
+  }
+  if (standing === undefined || !rules.mayClaim(standing)) {
+    return undefined;
+  }
+  const victims = victimsOn(arena, standing, node, createTrial(state, pod, node));
+  return victims === undefined
+    ? undefined
+    : {
+        node,
+        victims,
+        bound: victims.reduce((least, victim) => Math.min(least, rules.boundOf(victim.standing, standing)), FREE.above),
+        cost: rules.costOf(victims.map((victim) => victim.standing)),
+        score: scoreOf(state, pod, node, victims),
+      };
+}
+
+/** Who leaves the node so that the claimant fits, each only if it may be evicted for it; `undefined`: it would not suffice. */
+function victimsOn(arena: Arena, claimant: Standing, node: number, trial: Trial): readonly Resident[] | undefined {
+  const { rules, budgets } = arena;
+  const removed: Resident[] = [];
+  let fits = false;
+  for (const resident of arena.residentsOf(node)) {
+    const mayGo = claimant.metric < rules.boundOf(resident.standing, claimant) && !arena.wasEvicted(resident.pod);
+    if (mayGo && isAllowed(arena, resident.pod)) {
+      spendAll(budgets, resident.pod);
+      trial.remove(resident.pod);
+      removed.push(resident);
+      fits = trial.fits();
+      if (fits) {
+        break;
+      }
+    }
+  }
+  const spared = fits && rules.spares ? sparedOf(removed, trial) : new Set<Resident>();
+  for (const resident of removed) {
+    refundAll(budgets, resident.pod);
+    if (!spared.has(resident)) {
+      trial.restore(resident.pod);
+    }
+  }
+  return fits ? removed.filter((resident) => !spared.has(resident)) : undefined;
+}
+
+/** Those without whose leaving there is room as well, the one that can do without running for the shortest time first. */
+function sparedOf(removed: readonly Resident[], trial: Trial): ReadonlySet<Resident> {
+  const spared = new Set<Resident>();
+  for (const resident of removed.toReversed()) {
+    trial.restore(resident.pod);
+    if (trial.fits()) {
+      spared.add(resident);
+    } else {
+      trial.remove(resident.pod);
+    }
+  }
+  return spared;
+}
+
+function isAllowed({ budgets, onRefusal }: Arena, pod: number): boolean {
+  for (const { check } of budgets) {
+    const refusal = check(pod);
+    if (refusal !== undefined) {
+      onRefusal(refusal);
+      return false;
+    }
+  }
+  return true;
+}
+
+function isWithinBudgets(arena: Arena, { victims }: Host): boolean {
+  const counted: Resident[] = [];
+  for (const victim of victims) {
+    if (!isAllowed(arena, victim.pod)) {
+      break;
+    }
+    spendAll(arena.budgets, victim.pod);
+    counted.push(victim);
+  }
+  for (const { pod } of counted) {
+    refundAll(arena.budgets, pod);
+  }
+  return counted.length === victims.length;
+}
+
+function spendAll(budgets: readonly Budget[], pod: number): void {
+  for (const { spend } of budgets) {
+    spend(pod);
+  }
+}
+
+function refundAll(budgets: readonly Budget[], pod: number): void {
+  for (const { refund } of budgets) {
+    refund(pod);
+  }
+}
+
+/** The allocation score of the node with the pod, and without its victims. */
+function scoreOf({ cluster, whereabouts }: State, pod: number, node: number, victims: readonly Resident[]): number {
+  const { nodes, siteOf, pods } = cluster;
+  const room = whereabouts.roomOf(siteOf[node] ?? -1);
+  const own = pods[pod]?.constraints.requests;
+  const allocation = (resource: 'cpu' | 'memory') => {
+    const capacity = nodes[node]?.allocatable[resource] ?? 0;
+    const gone = victims.reduce((sum, victim) => sum + (pods[victim.pod]?.constraints.requests[resource] ?? 0), 0);
+    return { capacity, allocated: capacity - room[resource] + (own?.[resource] ?? 0) - gone };
+  };
+  return allocationScore(allocation('cpu'), allocation('memory'));
+}

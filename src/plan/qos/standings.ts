@@ -1,0 +1,92 @@
+import type { PodInfo } from '../../model/pod.ts';
+import type { ServiceClass, ServiceLedger } from '../../model/service-level.ts';
+import { elapsed, type Seconds } from '../../model/units.ts';
+import { classOf } from '../../qos/class-of.ts';
+import type { Incumbent } from '../../qos/eligibility.ts';
+import { isOverheadSpent, preemptionOverhead } from '../../qos/overhead.ts';
+import { expectedStartup } from '../../qos/startup.ts';
+import { replicaOf } from '../../qos/time-to-violate.ts';
+import { timesAt } from '../../qos/times.ts';
+import type { Survey } from '../survey.ts';
+import type { ContestRules } from './rules.ts';
+
+/** A ledger counted up to an instant later than this after the snapshot is not believed: clocks differ by less. */
+const FUTURE_TOLERANCE = 5;
+
+/** How a pod stands in the contest for room. */
+export interface Standing extends Incumbent {
+  readonly serviceClass: ServiceClass;
+  /** alpha: what its next start is expected to take. */
+  readonly alpha: Seconds;
+  /** Before that it may not be evicted: it has not run for `minRunTime`. */
+  readonly isFresh: boolean;
+}
+
+/** Standings of pods, by place; worked out when first asked for. */
+export interface Standings {
+  /** `undefined`: it has no class, or no ledger that can be believed: neither victim nor urgent. */
+  readonly of: (pod: number) => Standing | undefined;
+  readonly classOf: (pod: number) => ServiceClass | undefined;
+  /** Whether its workload has a ledger that can be believed. */
+  readonly isKnown: (pod: number) => boolean;
+}
+
+/** The standings of a snapshot's pods under the rules. */
+export function createStandings({ snapshot, pods, subjects }: Survey, rules: ContestRules): Standings {
+  const { serviceLevels, namespaces, takenAt } = snapshot;
+  const { list, ofPod } = subjects.owners;
+  const known: (Standing | 'None' | undefined)[] = new Array(pods.length);
+  const ledgers = new Map<number, ServiceLedger | undefined>();
+  const ledgerOf = (pod: number): ServiceLedger | undefined => {
+    const place = ofPod[pod] ?? -1;
+    if (!ledgers.has(place)) {
+      const owner = list[place];
+      const ledger = serviceLevels.ledgers.get(owner?.top?.uid ?? owner?.ref.uid ?? '');
+      const isBelievable = ledger !== undefined && elapsed(takenAt, ledger.asOf) <= FUTURE_TOLERANCE;
+      ledgers.set(place, isBelievable ? ledger : undefined);
+    }
+    return ledgers.get(place);
+  };
+  const classAt = (pod: number): ServiceClass | undefined => {
+    const info = pods[pod];
+    return info === undefined ? undefined : classOf(info, serviceLevels, namespaces);
+  };
+  const standing = (pod: number): Standing | undefined => {
+    const [info, ledger] = [pods[pod], ledgerOf(pod)];
+    const serviceClass = ledger === undefined ? undefined : classAt(pod);
+    return info === undefined || ledger === undefined || serviceClass === undefined
+      ? undefined
+      : standingOf(info, ledger, serviceClass, takenAt, rules);
+  };
+  return {
+    of: (pod) => {
+      const found = known[pod] ?? standing(pod) ?? 'None';
+      known[pod] = found;
+      return found === 'None' ? undefined : found;
+    },
+    classOf: classAt,
+    isKnown: (pod) => ledgerOf(pod) !== undefined,
+  };
+}
+
+function standingOf(
+  { uid, nodeName, readySince }: PodInfo,
+  ledger: ServiceLedger,
+  serviceClass: ServiceClass,
+  now: Survey['snapshot']['takenAt'],
+  rules: ContestRules,
+): Standing {
+  const { safetyMargin, importance, mode, minRunTime } = serviceClass;
+  const running = nodeName !== undefined;
+  const alpha = expectedStartup(ledger, serviceClass);
+  const overhead = preemptionOverhead(ledger, timesAt(ledger, mode, now));
+  return {
+    metric: rules.metricOf(ledger, serviceClass, replicaOf(ledger, mode, uid, running), now, alpha),
+    safetyMargin,
+    importance,
+    overheadSpent: isOverheadSpent(overhead, serviceClass),
+    serviceClass,
+    alpha,
+    isFresh: running && !(readySince !== undefined && elapsed(readySince, now) >= minRunTime),
+  };
+}
