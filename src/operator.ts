@@ -84,7 +84,7 @@ async function lead(
   const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, log };
   const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
     await cache.ready;
-    await Promise.all([runLoop({ ...ports, leaderEpoch }, settings, own), keepGates(ports, own)]);
+    await Promise.all([runLoop({ ...ports, leaderEpoch }, settings, own), keepGates(ports, settings, own)]);
   };
   metrics.leads(election === undefined);
   await (election === undefined ? work(undefined, signal) : election.elector.run(work, signal));

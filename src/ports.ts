@@ -27,6 +27,8 @@ export interface ClusterReader {
   snapshot(signal: AbortSignal): Promise<ClusterSnapshot>;
   /** The same without usage and past moves, which the filters do not look at. */
   placements(signal: AbortSignal): Promise<ClusterSnapshot>;
+  /** What decides the class of a pod, as it is now: ServiceClasses, and the labels of namespaces. Without ledgers. */
+  promises(signal: AbortSignal): Promise<Promises>;
   /** One pod and the server's time of the answer; `pod` undefined when there is none of that name. */
   pod(ref: Pick<PodRef, 'namespace' | 'name'>, signal: AbortSignal): Promise<LivePod>;
   /** One node; undefined when it is gone. */
@@ -42,6 +44,9 @@ export interface ClusterReader {
   /** What nodes use, never from a cache; undefined where the Metrics API is not served, or its server does not answer. */
   nodeUsage(signal: AbortSignal): Promise<NodeUsage | undefined>;
 }
+
+/** What decides the class of a pod. */
+export type Promises = Pick<ClusterSnapshot, 'namespaces' | 'serviceLevels'>;
 
 /** What nodes use. */
 export interface NodeUsage {
@@ -235,7 +240,7 @@ export type GateAction =
   | 'OpenedToTarget'
   /** Opened without a node, since the one of its move can take it no more. */
   | 'OpenedToAny'
-  /** Opened because no move waits for it. */
+  /** Opened because neither a move nor a policy of QoSDriven waits for it. */
   | 'OpenedUnplanned'
   /** Evicted because it was tied to a node that has no room for it. */
   | 'Released';

@@ -6,9 +6,11 @@ import { parseInstant } from '../model/instant.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { Clock, Gates, PlanStore, Telemetry, WaitingPod } from '../ports.ts';
+import { type GovernancePorts, governed } from './governed.ts';
+import type { LoopSettings } from './loop.ts';
 
 /** What gates are kept open through. */
-export interface GatePorts {
+export interface GatePorts extends GovernancePorts {
   readonly gates: Gates;
   readonly plans: PlanStore;
   readonly telemetry: Telemetry;
@@ -26,10 +28,14 @@ const FAILED_WAIT: Seconds = seconds(5);
 
 /**
  * Sees to it that no pod waits at our gate for nothing, while this replica leads: opens the gate of every pod that no move in
- * flight waits for (its controller was scaled up, its move has ended), and releases those that were tied to a node which
- * cannot take them. Apart from the control loop, so that no long pass holds up a rollout. Resolves when aborted.
+ * flight waits for (its controller was scaled up, its move has ended) and that no policy of QoSDriven lets in when its turn
+ * comes, and releases those that were tied to a node which cannot take them. Apart from the control loop, so that no long pass holds up a rollout. Resolves when aborted.
  */
-export async function keepGates(ports: GatePorts, signal: AbortSignal): Promise<void> {
+export async function keepGates(
+  ports: GatePorts,
+  settings: Pick<LoopSettings, 'excludedNamespaces'>,
+  signal: AbortSignal,
+): Promise<void> {
   let confirmed: Seconds | undefined;
   const look = async (): Promise<Seconds> => {
     const now = ports.clock.monotonic();
@@ -39,7 +45,7 @@ export async function keepGates(ports: GatePorts, signal: AbortSignal): Promise<
     if (confirmed === undefined) {
       return RIGHTS_INTERVAL;
     }
-    await sweepGates(ports, signal);
+    await sweepGates(ports, settings, signal);
     return GATE_INTERVAL;
   };
   while (!signal.aborted) {
@@ -72,7 +78,11 @@ async function pause(span: Seconds, clock: Clock, signal: AbortSignal): Promise<
  * before a replacement can exist, so that no pod of the list can belong to a move that the plans do not show yet. One that
  * the server will not have changed keeps none of the others waiting. Rejects with ApiError, or an AggregateError of them.
  */
-export async function sweepGates(ports: GatePorts, signal: AbortSignal): Promise<void> {
+export async function sweepGates(
+  ports: GatePorts,
+  { excludedNamespaces }: Pick<LoopSettings, 'excludedNamespaces'>,
+  signal: AbortSignal,
+): Promise<void> {
   const { gates, plans } = ports;
   const waiting = await gates.list(signal);
   if (waiting.length === 0) {
@@ -80,8 +90,10 @@ export async function sweepGates(ports: GatePorts, signal: AbortSignal): Promise
   }
   const moves = movesInFlight(await plans.list(signal));
   const listed = new Set(waiting.map(({ pod }) => pod.uid));
+  const idle = waiting.filter(({ pod }) => !isAwaited(pod, moves, listed));
+  const isGoverned = idle.length === 0 ? () => false : await governed(ports, excludedNamespaces, signal);
   const failures: unknown[] = [];
-  for (const each of waiting.filter(({ pod }) => !isAwaited(pod, moves, listed))) {
+  for (const each of idle.filter(({ pod }) => pod.waiting?.gated !== true || !isGoverned(pod))) {
     await letGo(each, ports, signal).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) {

@@ -6,7 +6,7 @@ import { step } from '../execute/executor.ts';
 import { parseInstant } from '../model/instant.ts';
 import { after, type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { budgetsInForce } from '../plan/budgets/in-force.ts';
-import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
+import { type PolicyOptions, planningOptions, resolveOptions } from '../plan/options.ts';
 import { ConflictError, type StoredPolicy } from '../ports.ts';
 import type { Verdict, Verdicts } from '../report/conditions.ts';
 import { policyStatus } from '../report/policy-status.ts';
@@ -110,7 +110,8 @@ async function advancePlans(
   signal: AbortSignal,
 ): Promise<readonly RebalancePlan[]> {
   const { policy } = stored;
-  const options = acceptance.status === 'True' ? resolveOptions(policy.spec, excludedNamespaces) : undefined;
+  const options =
+    acceptance.status === 'True' ? planningOptions(resolveOptions(policy.spec, excludedNamespaces)) : undefined;
   const maxConcurrent = concurrency(options, ports.clock.now());
   const result: RebalancePlan[] = [];
   for (const plan of plans) {

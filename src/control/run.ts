@@ -81,7 +81,8 @@ export async function runPolicy(context: RunContext, ports: RunPorts, signal: Ab
 }
 
 function usesMetrics({ stored }: RunContext): boolean {
-  return stored.policy.spec.load.source === 'MetricsAPI';
+  const { load, strategy } = stored.policy.spec;
+  return load.source === 'MetricsAPI' && strategy.type !== 'QoSDriven';
 }
 
 function timedPlan(snapshot: ClusterSnapshot, options: PolicyOptions, { clock, telemetry }: RunPorts): Plan {
@@ -110,7 +111,8 @@ async function store(
 ): Promise<RebalancePlan | undefined> {
   const { policy } = context.stored;
   const open = context.plans.filter(isOpen);
-  const proposal = decide(policy, plan, open, aboveTrigger >= policy.spec.thresholds.consecutive, snapshot);
+  const isUrgent = plan.strategy === 'QoSDriven' || aboveTrigger >= policy.spec.thresholds.consecutive;
+  const proposal = decide(policy, plan, open, isUrgent, snapshot);
   if (proposal.kind === 'Wait') {
     return undefined;
   }

@@ -3,19 +3,22 @@ import { EVERYTHING, type Labels, matches } from '../model/selector.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { ScopeOptions } from './options.ts';
 
+/** What a scope is judged by, besides the pod. */
+type Surroundings = Pick<ClusterSnapshot, 'nodes' | 'namespaces'>;
+
 const NO_LABELS: Labels = new Map();
 
 /**
  * A test for whether a policy is about a pod: its namespace, labels and node are selected and nobody else owns it.
  * A pod without a node is judged by namespace and labels alone.
  */
-export function scopeTest(scope: ScopeOptions, snapshot: ClusterSnapshot): (pod: PodInfo) => boolean {
+export function scopeTest(scope: ScopeOptions, snapshot: Surroundings): (pod: PodInfo) => boolean {
   const problemOf = scopeProblem(scope, snapshot);
   return (pod) => problemOf(pod) === undefined;
 }
 
 /** Why a policy is not about a pod, as a clause; `undefined` when it is. */
-export function scopeProblem(scope: ScopeOptions, snapshot: ClusterSnapshot): (pod: PodInfo) => string | undefined {
+export function scopeProblem(scope: ScopeOptions, snapshot: Surroundings): (pod: PodInfo) => string | undefined {
   const namespaces = new Map<string, boolean>();
   const nodes = new Map(snapshot.nodes.map((node) => [node.name, matches(scope.nodeSelector, node.labels)]));
   const selectsAllPods = scope.podSelector === EVERYTHING || scope.podSelector.requirements.length === 0;

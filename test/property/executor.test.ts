@@ -14,6 +14,7 @@ import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../support/fake-o
 import { type World, world } from '../support/fake-world.ts';
 
 const PLAN = 'even-0123456789';
+const SETTINGS = { excludedNamespaces: new Set<string>() };
 const forever = new AbortController().signal;
 const OWNERS = [aWorkload('web'), aWorkload('api'), aWorkload('db', { kind: 'StatefulSet' })] as const;
 const PODS = OWNERS.flatMap((owner) => [0, 1, 2].map((index) => aPod(owner, `${owner.name}-${index}`, 'a')));
@@ -123,7 +124,7 @@ async function play(history: History): Promise<End> {
     w.clock.advance(history.pauses[number] ?? 5);
   }
   w.tap = () => undefined;
-  await sweepGates(w.ports, forever);
+  await sweepGates(w.ports, SETTINGS, forever);
   const held = [...w.cluster.pods.values()].filter(({ waiting }) => waiting?.gated === true);
   if (held.length > 0) {
     throw new Error(`still at the gate: ${held.map(({ name }) => name).join(', ')}`);
@@ -153,7 +154,7 @@ async function attempt(
         await w.ports.steering.remove(metadata.namespace ?? '', spec.podUID, forever);
       }
     }
-    await sweepGates(w.ports, forever);
+    await sweepGates(w.ports, SETTINGS, forever);
     await step(plan, how, w.ports, forever);
   } catch (error) {
     const known = error instanceof AggregateError ? error.errors[0] : error;

@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { hasCondition, type PodState, qualifiedName } from '../control-plane/cluster-state.ts';
+import { hasCondition, qualifiedName } from '../control-plane/cluster-state.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
+import { type PodEvent, watchPods } from './pod-watch.ts';
 
 /** A Ready pod that is Ready no more, or is being deleted. */
 export interface Loss {
@@ -25,56 +23,22 @@ export interface DisruptionWatch {
   stop(): Promise<void>;
 }
 
-interface PodEvent {
-  readonly type: string;
-  readonly object: PodState;
-}
-
-/** Begins to watch all pods: a watch without a resourceVersion tells first what there is, then every change in order. */
+/** Begins to watch all pods. */
 export async function watchDisruptions(cp: ControlPlane): Promise<DisruptionWatch> {
-  const args = [`--kubeconfig=${cp.kubeconfig}`, 'get', '--raw', '/api/v1/pods?watch=true&timeoutSeconds=3600'];
-  const child = spawn(cp.bin('kubectl'), args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(child, 'spawn');
   const losses: Loss[] = [];
   const gone = new Set<string>();
   /** UIDs of the healthy pods by workload. */
   const healthy = new Map<string, Set<string>>();
-  const read = async (): Promise<void> => {
-    for await (const line of createInterface({ input: child.stdout })) {
-      const event = JSON.parse(line) as PodEvent;
-      take(event, healthy, losses);
-      if (event.type === 'DELETED' || event.object.metadata.deletionTimestamp !== undefined) {
-        gone.add(qualifiedName(event.object));
-      }
+  const watch = await watchPods(cp, (event) => {
+    take(event, healthy, losses);
+    if (event.type === 'DELETED' || event.object.metadata.deletionTimestamp !== undefined) {
+      gone.add(qualifiedName(event.object));
     }
-  };
-  let failure: unknown;
-  let isOver = false;
-  const reading = read()
-    .catch((error: unknown) => {
-      failure = error;
-    })
-    .finally(() => {
-      isOver = true;
-    });
-  return {
-    losses,
-    gone,
-    async stop() {
-      const wasOver = isOver;
-      child.kill();
-      await reading;
-      if (failure !== undefined || wasOver) {
-        throw new Error('the watch of all pods ended early', { cause: failure });
-      }
-    },
-  };
+  });
+  return { losses, gone, stop: watch.stop };
 }
 
 function take({ type, object }: PodEvent, healthy: Map<string, Set<string>>, losses: Loss[]): void {
-  if (!['ADDED', 'MODIFIED', 'DELETED'].includes(type)) {
-    throw new Error(`the watch of all pods sent ${type}: ${JSON.stringify(object)}`);
-  }
   const { uid, namespace, labels, deletionTimestamp } = object.metadata;
   const workload = `${namespace}/${labels?.['app']}`;
   const pods = healthy.get(workload) ?? new Set<string>();

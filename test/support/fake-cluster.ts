@@ -2,7 +2,8 @@ import type { PlacementHint } from '../../src/api/v1alpha1/placement-hint.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PastMove } from '../../src/model/past-move.ts';
 import { type PodInfo, type PodRef, podKey } from '../../src/model/pod.ts';
-import { NO_SERVICE_LEVELS } from '../../src/model/service-level.ts';
+import type { Labels } from '../../src/model/selector.ts';
+import { NO_SERVICE_LEVELS, type ServiceLevels } from '../../src/model/service-level.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { NO_STORAGE } from '../../src/model/storage.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
@@ -64,6 +65,8 @@ export interface FakeCluster {
   plannable: boolean;
   /** What the plans on the cluster remember. */
   history: () => readonly PastMove[];
+  /** What workloads were promised, and what they got. */
+  serviceLevels: ServiceLevels;
   /** Somebody deletes a pod, by uid; its controller makes another. */
   remove(uid: string): void;
   /** Somebody scales a workload, by uid: its controller makes a pod more, or takes the newest ones away. */
@@ -73,6 +76,7 @@ export interface FakeCluster {
 /** What a cluster needs of a clock. */
 export type ClusterClock = Pick<FakeClock, 'now' | 'at'>;
 
+const NAMESPACES: ReadonlyMap<string, Labels> = new Map([['shop', new Map()]]);
 /** Time until the API server sees a new hint. */
 const HINT_DELAY = 1;
 /** Time over which a sample is taken; it ends now. */
@@ -117,6 +121,7 @@ export function fakeCluster(
     metered: true,
     plannable: true,
     history: () => [],
+    serviceLevels: NO_SERVICE_LEVELS,
     remove: (uid) => {
       const pod = cluster.pods.get(uid);
       if (pod !== undefined) {
@@ -139,6 +144,7 @@ function liveReader(
 ): Omit<ClusterReader, 'snapshot' | 'placements' | 'nodeUsage'> {
   const all = () => [...of().pods.values()];
   return {
+    promises: async () => ({ namespaces: NAMESPACES, serviceLevels: of().serviceLevels }),
     pod: async (ref) => ({ pod: all().find((pod) => podKey(pod) === podKey(ref)), serverTime: serverTime(clock) }),
     node: async (name) => of().nodes.get(name),
     nodes: async () => [...of().nodes.values()],
@@ -154,7 +160,10 @@ function serverTime(clock: ClusterClock) {
   return epochSeconds(Math.floor(clock.now()));
 }
 
-function snapshotOf({ nodes, pods, workloads, metered, history }: FakeCluster, clock: ClusterClock): ClusterSnapshot {
+function snapshotOf(
+  { nodes, pods, workloads, metered, history, serviceLevels }: FakeCluster,
+  clock: ClusterClock,
+): ClusterSnapshot {
   const takenAt = serverTime(clock);
   const sorted = [...pods.values()].sort((a, b) => (`${podKey(a)}/${a.uid}` < `${podKey(b)}/${b.uid}` ? -1 : 1));
   const sample = (used: readonly PodInfo[]): UsageSample => ({
@@ -173,11 +182,11 @@ function snapshotOf({ nodes, pods, workloads, metered, history }: FakeCluster, c
     nodes: [...nodes.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
     pods: sorted,
     workloads: new Map(workloads),
-    namespaces: new Map([['shop', new Map()]]),
+    namespaces: NAMESPACES,
     pdbs: [],
     storage: NO_STORAGE,
     pastMoves: history(),
-    serviceLevels: NO_SERVICE_LEVELS,
+    serviceLevels,
     usage: metered ? usage : undefined,
     problems: [],
   };

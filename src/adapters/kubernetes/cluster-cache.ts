@@ -9,7 +9,7 @@ import { readObject } from '../../observe/read-object.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
 import type { ClusterReader } from '../../ports.ts';
 import type { ApiClient } from './client.ts';
-import { LISTED_SOURCES, listInto } from './cluster-reader.ts';
+import { LISTED_SOURCES, listInto, listPromises } from './cluster-reader.ts';
 import { createDoubts } from './doubts.ts';
 import { StaleCacheError } from './freshness.ts';
 import { createLiveReads } from './live-reads.ts';
@@ -93,6 +93,7 @@ export function createClusterCache(client: ApiClient, listener: CacheListener): 
         settleDoubts();
         return finish(createSnapshotBuilder(), all, client.options.clock.now());
       },
+      promises: (signal) => listPromises(client, signal),
       nodes: async () => nodesOf(ofKind('Node')),
     },
     run: async (signal) => {

@@ -1,13 +1,14 @@
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, epochSeconds } from '../../model/units.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
-import type { ClusterReader } from '../../ports.ts';
+import type { ClusterReader, Promises } from '../../ports.ts';
 import type { ApiClient } from './client.ts';
 import { runConcurrently } from './concurrent.ts';
 import { listAll } from './list.ts';
 import { createLiveReads } from './live-reads.ts';
 import {
   areOursMissing,
+  CLASS_SOURCES,
   HISTORY_SOURCE,
   isMetricsMissing,
   METRICS_SOURCES,
@@ -29,7 +30,15 @@ export function createClusterReader(client: ApiClient): ClusterReader {
     ...createLiveReads(client),
     snapshot: (signal) => listed([...SNAPSHOT_SOURCES, ...SERVICE_SOURCES, ...LISTED_SOURCES], signal),
     placements: (signal) => listed(SNAPSHOT_SOURCES, signal),
+    promises: (signal) => listPromises(client, signal),
   };
+}
+
+/** Lists what decides the class of a pod. Rejects with ApiError. */
+export async function listPromises(client: ApiClient, signal: AbortSignal): Promise<Promises> {
+  const builder = createSnapshotBuilder();
+  const { namespaces, serviceLevels } = builder.finish(await listInto(builder, CLASS_SOURCES, client, signal));
+  return { namespaces, serviceLevels };
 }
 
 /**
@@ -46,7 +55,7 @@ export async function listInto(
   signal: AbortSignal,
 ): Promise<EpochSeconds> {
   const times = await runConcurrently(sources, CONCURRENT_LISTS, signal, (source, limited) => {
-    if (source === HISTORY_SOURCE || SERVICE_SOURCES.includes(source)) {
+    if (source === HISTORY_SOURCE || source.kind === 'ServiceClass' || source.kind === 'QoSLedger') {
       return readOurs(client, source, builder, limited);
     }
     return METRICS_SOURCES.includes(source)
@@ -110,7 +119,9 @@ async function readOurs(
     if (error.kind === 'Forbidden') {
       const consequence =
         source === HISTORY_SOURCE ? 'cooldown and maxOverhead know of no earlier moves' : 'no workload has an SLO';
-      builder.report(`${source.kind === 'ServiceClass' ? 'ServiceClasses' : `${source.kind}s`} cannot be read, so ${consequence}: ${error.message}`);
+      builder.report(
+        `${source.kind === 'ServiceClass' ? 'ServiceClasses' : `${source.kind}s`} cannot be read, so ${consequence}: ${error.message}`,
+      );
     }
     return error.serverTime;
   }

@@ -40,6 +40,12 @@ export const METRICS_SOURCES: readonly SnapshotSource[] = [
 /** What was moved before; a cluster without our kinds has no history. */
 export const HISTORY_SOURCE: SnapshotSource = source('RebalancePlan', RESOURCES.plans);
 
+/** What decides the class of a pod. */
+export const CLASS_SOURCES: readonly SnapshotSource[] = [
+  source('Namespace', RESOURCES.namespaces),
+  source('ServiceClass', RESOURCES.serviceClasses),
+];
+
 /** What workloads were promised, and what they got; in a cluster without our kinds nobody was promised anything. */
 export const SERVICE_SOURCES: readonly SnapshotSource[] = [
   source('ServiceClass', RESOURCES.serviceClasses),

@@ -109,7 +109,7 @@ export function startReplica(stage: Stage, replica: number, rate: number, genera
   };
   const work = async (leaderEpoch: number, signal: AbortSignal): Promise<void> => {
     const ports = { ...portsOf(stage, me), leaderEpoch };
-    await Promise.all([runLoop(ports, SETTINGS, signal), keepGates(ports, signal)]);
+    await Promise.all([runLoop(ports, SETTINGS, signal), keepGates(ports, SETTINGS, signal)]);
   };
   const ended = (error: unknown): void => {
     if (me.alive) {

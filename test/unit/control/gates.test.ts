@@ -3,10 +3,12 @@ import type { MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { keepGates } from '../../../src/control/gates.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
+import { NO_SERVICE_LEVELS } from '../../../src/model/service-level.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { NOON } from '../../support/fake-clock.ts';
 import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
 import { type World, world } from '../../support/fake-world.ts';
+import { aServiceClass } from '../../support/service-levels.ts';
 
 const web = aWorkload('web');
 const api = aWorkload('api');
@@ -44,7 +46,7 @@ function aWorld(pods: readonly PodInfo[], journal?: Partial<MoveStatus>): World 
 async function keep(w: World, span = 1): Promise<void> {
   const stop = new AbortController();
   w.clock.at(w.clock.now() + span, () => stop.abort());
-  await keepGates(w.ports, stop.signal);
+  await keepGates(w.ports, { excludedNamespaces: new Set() }, stop.signal);
 }
 
 /** Names of the pods that still are at the gate. */
@@ -99,10 +101,45 @@ describe('keepGates', () => {
     expect(atTheGate(w)).toEqual(['r']);
   });
 
+  const QOS = { strategy: { type: 'QoSDriven' }, mode: 'Automatic' };
+  it.each<[string, readonly string[], Record<string, unknown>, Record<string, string>]>([
+    ['leaves a pod with a class to QoSDriven', ['r'], QOS, { 'evenkeel.dev/service-class': 'batch' }],
+    ['lets in a pod without a class', [], QOS, {}],
+    ['lets in a pod of a class that nobody made', [], QOS, { 'evenkeel.dev/service-class': 'gold' }],
+    ...['DryRun', 'Approve'].map(
+      (mode): [string, readonly string[], Record<string, unknown>, Record<string, string>] => [
+        `lets in all while QoSDriven is in mode ${mode}`,
+        [],
+        { ...QOS, mode },
+        { 'evenkeel.dev/service-class': 'batch' },
+      ],
+    ),
+    ['lets in all while it is suspended', [], { ...QOS, suspend: true }, { 'evenkeel.dev/service-class': 'batch' }],
+    [
+      'lets in what is out of its scope',
+      [],
+      { ...QOS, scope: { podSelector: { matchLabels: { app: 'other' } } } },
+      { 'evenkeel.dev/service-class': 'batch' },
+    ],
+    [
+      'lets in all when the other strategies balance',
+      [],
+      { mode: 'Automatic' },
+      { 'evenkeel.dev/service-class': 'batch' },
+    ],
+  ])('%s', async (_, left, spec, labels) => {
+    const w = aWorld([gatedPod('r', { labels: new Map(Object.entries({ app: 'web', ...labels })) })]);
+    const batch = aServiceClass();
+    w.cluster.serviceLevels = { ...NO_SERVICE_LEVELS, classes: new Map([[batch.name, batch]]) };
+    w.policies.apply('qos', spec);
+    await keep(w, 10);
+    expect(atTheGate(w)).toEqual(left);
+  });
+
   it('lists pods before plans: what is evicted in between is no business of this look', async () => {
     const w = aWorld([gatedPod('scaled-up')]);
     await keep(w);
-    expect(w.calls.slice(0, 4)).toEqual(['gates.available', 'gates.list', 'plans.list', 'gates.open']);
+    expect(w.calls.slice(0, 4)).toEqual(['gates.available', 'gates.list', 'plans.list', 'policies.list']);
   });
 
   it('makes a pod anew that is tied to a node without room, and opens the gate of the new one', async () => {

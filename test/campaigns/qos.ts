@@ -1,0 +1,208 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { QoSLedger } from '../../src/api/v1alpha1/qos-ledger.ts';
+import { SCHEDULING_GATE } from '../../src/model/gate.ts';
+import { gini } from '../../src/qos/gini.ts';
+import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
+import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
+import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
+import { type AvailabilityWatch, watchAvailability } from '../support/availability-watch.ts';
+import { install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
+import { createRandom } from '../support/random.ts';
+import { policyObject } from '../support/resources.ts';
+
+/** Who decides: kube-scheduler by PriorityClasses, QoSDriven as published, or with our refinements. */
+export const CONTENDERS = ['Priority', 'Published', 'Evenkeel'] as const;
+/** One of them. */
+export type Contender = (typeof CONTENDERS)[number];
+
+/** What a run is to do. */
+export interface QosOptions {
+  readonly contender: Contender;
+  /** From the first submission to the end; also the window over which SLOs are to hold. */
+  readonly minutes: number;
+  readonly seed: number;
+  readonly log: (line: string) => void;
+}
+
+/** What the API server's own record says of a run. */
+export interface QosReport {
+  readonly contender: Contender;
+  readonly minutes: number;
+  /** Availabilities since admission, by class. */
+  readonly classes: Readonly<Record<ClassName, { readonly mean: number; readonly least: number }>>;
+  readonly giniOfC: number;
+  /** Pods that were taken from their nodes: evictions, and deletions by kube-scheduler, by the audit log. */
+  readonly preemptions: number;
+  /** Largest difference between a QoSLedger's availability and that of the record; undefined without ledgers. */
+  readonly ledgerError: number | undefined;
+}
+
+const CLASSES = {
+  A: { count: 16, name: 'prod', slo: '1', importance: 1 },
+  B: { count: 16, name: 'batch', slo: '0.9', importance: 2 },
+  C: { count: 19, name: 'free', slo: '0.5', importance: 3 },
+} as const;
+type ClassName = keyof typeof CLASSES;
+const CLASS_NAMES = Object.keys(CLASSES) as ClassName[];
+const NAMESPACE = 'requests';
+/** Seconds from bound to Ready, as measured by the authors, and from deleted to gone. */
+const STARTUP = '2400ms';
+const TERMINATION = '200ms';
+
+/**
+ * The article's experiment at a fifth of its size on a real control plane: 4 nodes of 10 slots, 51 requests of one pod, one
+ * submission a second, and a contention of 1.28.
+ */
+export async function runQos({ contender, minutes, seed, log }: QosOptions): Promise<QosReport> {
+  const cp = await startControlPlane({ metricsServer: false, log });
+  let operator: OperatorProcess | undefined;
+  let watch: AvailabilityWatch | undefined;
+  try {
+    await install(cp, 'gate');
+    await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'qos.yaml')), { log });
+    await prepare(cp, contender, minutes);
+    operator = contender === 'Priority' ? undefined : await startOperator(cp, { args: ['--no-leader-elect'] });
+    watch = await watchAvailability(cp);
+    const end = performance.now() + minutes * 60_000;
+    await submit(cp, contender, seed);
+    for (; performance.now() < end; await sleep(Math.min(10_000, Math.max(0, end - performance.now())))) {
+      log(`${contender}: ${((end - performance.now()) / 1000).toFixed(0)} s to go, ${describe(watch)}`);
+    }
+    await watch.stop();
+    const ledgers = operator === undefined ? [] : await ledgersOf(cp);
+    return report({ contender, minutes }, watch, preemptionsIn(await cp.audit()), ledgers);
+  } finally {
+    await operator?.end('SIGTERM');
+    await cp.stop();
+  }
+}
+
+async function prepare(cp: ControlPlane, contender: Contender, minutes: number): Promise<void> {
+  await cp.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }]);
+  if (contender === 'Priority') {
+    await cp.apply(CLASS_NAMES.map(priorityClass));
+    return;
+  }
+  await cp.apply([...CLASS_NAMES.map((name) => serviceClass(name, minutes)), policy(contender)]);
+}
+
+function priorityClass(className: ClassName): object {
+  const { name, importance } = CLASSES[className];
+  return {
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name },
+    value: 1000 - 100 * importance,
+  };
+}
+
+function serviceClass(className: ClassName, minutes: number): object {
+  const { name, slo, importance } = CLASSES[className];
+  const spec = { slo, importance, window: `${minutes}m`, expectedStartup: '3s' };
+  return { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ServiceClass', metadata: { name }, spec };
+}
+
+function policy(contender: Contender): object {
+  const refinements = contender === 'Published' ? 'None' : 'Standard';
+  return policyObject('qos', {
+    mode: 'Automatic',
+    interval: '30s',
+    strategy: { type: 'QoSDriven', qosDriven: { refinements } },
+    steering: { mode: 'Gate' },
+    budgets: [{ maxMoves: 100, maxConcurrent: 100 }],
+    protections: { minPodAge: '0s', minReplicas: 1, stabilization: '0s', cooldown: '0s' },
+  });
+}
+
+/** One Deployment a second, in an order that the seed decides. */
+async function submit(cp: ControlPlane, contender: Contender, seed: number): Promise<void> {
+  const random = createRandom(seed);
+  const left = CLASS_NAMES.flatMap((name) =>
+    Array.from({ length: CLASSES[name].count }, (_, index) => ({ name, index })),
+  );
+  while (left.length > 0) {
+    const pause = sleep(1000);
+    const [next] = left.splice(random.below(left.length), 1);
+    if (next !== undefined) {
+      await cp.apply([request(next.name, next.index, contender)]);
+    }
+    await pause;
+  }
+}
+
+function request(className: ClassName, index: number, contender: Contender): object {
+  const app = `${className.toLowerCase()}-${index}`;
+  const { name } = CLASSES[className];
+  const isGated = contender !== 'Priority';
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: app, namespace: NAMESPACE },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: { app } },
+      template: {
+        metadata: {
+          labels: { app, ...(isGated ? { 'evenkeel.dev/service-class': name } : {}) },
+          annotations: { 'evenkeel.dev/test-startup': STARTUP, 'evenkeel.dev/test-termination': TERMINATION },
+        },
+        spec: {
+          containers: [{ name: 'main', image: 'simulated', resources: { requests: { cpu: '1' } } }],
+          ...(isGated ? { schedulingGates: [{ name: SCHEDULING_GATE }] } : { priorityClassName: name }),
+        },
+      },
+    },
+  };
+}
+
+function preemptionsIn(audit: readonly AuditEvent[]): number {
+  const byScheduler = audit.filter(
+    ({ user, verb, resource, code }) =>
+      user === 'system:kube-scheduler' && verb === 'delete' && resource === 'pods' && code === 200,
+  );
+  return acceptedEvictions(audit).length + byScheduler.length;
+}
+
+async function ledgersOf(cp: ControlPlane): Promise<readonly QoSLedger[]> {
+  const text = await cp.kubectl(['get', 'qosledgers', '-n', NAMESPACE, '-o', 'json']);
+  return (JSON.parse(text) as { items: QoSLedger[] }).items;
+}
+
+function report(
+  run: Pick<QosReport, 'contender' | 'minutes'>,
+  watch: AvailabilityWatch,
+  preemptions: number,
+  ledgers: readonly QoSLedger[],
+): QosReport {
+  const errors = ledgers.map(({ spec, status }) =>
+    Math.abs(Number(status?.availability) - watch.availability(spec.owner.name)),
+  );
+  return {
+    ...run,
+    classes: { A: summarize(watch, 'A'), B: summarize(watch, 'B'), C: summarize(watch, 'C') },
+    giniOfC: gini(availabilities(watch, 'C')),
+    preemptions,
+    ledgerError: ledgers.length === 0 ? undefined : Math.max(...errors),
+  };
+}
+
+function availabilities(watch: AvailabilityWatch, className: ClassName): readonly number[] {
+  const prefix = `${className.toLowerCase()}-`;
+  return watch
+    .names()
+    .filter((name) => name.startsWith(prefix))
+    .map(watch.availability);
+}
+
+function summarize(watch: AvailabilityWatch, className: ClassName): { readonly mean: number; readonly least: number } {
+  const all = availabilities(watch, className);
+  return { mean: all.reduce((sum, each) => sum + each, 0) / all.length, least: Math.min(...all) };
+}
+
+function describe(watch: AvailabilityWatch): string {
+  return CLASS_NAMES.map((name) => {
+    const { mean, least } = summarize(watch, name);
+    return `${name} ${mean.toFixed(3)} (least ${least.toFixed(3)})`;
+  }).join(', ');
+}
