@@ -6,6 +6,7 @@ import { type Cluster, type ClusterFlags, connect } from './cli/cluster.ts';
 import { type Election, type ElectionFlags, openElection } from './cli/election.ts';
 import { Failure } from './cli/failure.ts';
 import { openServing, type Serving, type ServingFlags } from './cli/serving.ts';
+import { createDemand } from './control/demand.ts';
 import { type ElectionEvent, LeadershipLostError } from './control/elector.ts';
 import { keepGates } from './control/gates.ts';
 import type { LeaseTimes } from './control/lease.ts';
@@ -81,7 +82,7 @@ async function lead(
     },
   };
   const { telemetry, runFailed } = metrics;
-  const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, log };
+  const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, log, demand: createDemand(cache.turnover) };
   const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
     await cache.ready;
     await Promise.all([runLoop({ ...ports, leaderEpoch }, settings, own), keepGates(ports, settings, own)]);

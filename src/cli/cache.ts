@@ -11,6 +11,8 @@ const PATIENCE = seconds(10);
 /** Caches that are being kept current. */
 export interface RunningCache {
   readonly reader: ClusterReader;
+  /** Counts the pods and nodes that came and went. */
+  readonly turnover: () => number;
   /** Resolves when the caches are filled, or 10 s after the start; never rejects. */
   readonly ready: Promise<void>;
   /** Ends all watches. A second call does nothing. */
@@ -32,6 +34,7 @@ export function startCache(cluster: Cluster, metrics: Metrics, log: Logger, sign
   const running = cache.run(ended);
   return {
     reader: cache.reader,
+    turnover: cache.turnover,
     ready: waitUntilSynced(cache, log, ended),
     stop: () => {
       stopping.abort();

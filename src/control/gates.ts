@@ -6,11 +6,13 @@ import { parseInstant } from '../model/instant.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { Clock, Gates, PlanStore, Telemetry, WaitingPod } from '../ports.ts';
+import type { Demand } from './demand.ts';
 import { type GovernancePorts, governed } from './governed.ts';
 import type { LoopSettings } from './loop.ts';
 
 /** What gates are kept open through. */
 export interface GatePorts extends GovernancePorts {
+  readonly demand: Demand;
   readonly gates: Gates;
   readonly plans: PlanStore;
   readonly telemetry: Telemetry;
@@ -29,7 +31,8 @@ const FAILED_WAIT: Seconds = seconds(5);
 /**
  * Sees to it that no pod waits at our gate for nothing, while this replica leads: opens the gate of every pod that no move in
  * flight waits for (its controller was scaled up, its move has ended) and that no policy of QoSDriven lets in when its turn
- * comes, and releases those that were tied to a node which cannot take them. Apart from the control loop, so that no long pass holds up a rollout. Resolves when aborted.
+ * comes, and releases those that were tied to a node which cannot take them. Those that wait for their turn are told to
+ * `demand`. Apart from the control loop, so that no long pass holds up a rollout. Resolves when aborted.
  */
 export async function keepGates(
   ports: GatePorts,
@@ -86,14 +89,17 @@ export async function sweepGates(
   const { gates, plans } = ports;
   const waiting = await gates.list(signal);
   if (waiting.length === 0) {
+    ports.demand.tell([]);
     return;
   }
   const moves = movesInFlight(await plans.list(signal));
   const listed = new Set(waiting.map(({ pod }) => pod.uid));
   const idle = waiting.filter(({ pod }) => !isAwaited(pod, moves, listed));
   const isGoverned = idle.length === 0 ? () => false : await governed(ports, excludedNamespaces, signal);
+  const isQueueing = ({ pod }: WaitingPod): boolean => pod.waiting?.gated === true && isGoverned(pod);
+  ports.demand.tell(idle.filter(isQueueing).map(({ pod }) => pod.uid));
   const failures: unknown[] = [];
-  for (const each of idle.filter(({ pod }) => pod.waiting?.gated !== true || !isGoverned(pod))) {
+  for (const each of idle.filter((waiter) => !isQueueing(waiter))) {
     await letGo(each, ports, signal).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) {

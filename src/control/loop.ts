@@ -5,6 +5,7 @@ import { podsInFlight } from '../execute/journal.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { PolicyStore, StoredPolicy } from '../ports.ts';
 import { hitRatiosByMode } from '../report/hit-ratio.ts';
+import type { Demand } from './demand.ts';
 import { createPolicyMemory, type PolicyMemory } from './policy-memory.ts';
 import { passPolicy } from './policy-pass.ts';
 import type { RunPorts } from './run.ts';
@@ -12,6 +13,8 @@ import type { RunPorts } from './run.ts';
 /** Everything that the control loop acts through. */
 export interface LoopPorts extends RunPorts, ExecutorPorts {
   readonly policies: PolicyStore;
+  /** What waits at the gate: QoSDriven runs at every news of it, too. */
+  readonly demand: Demand;
   readonly log: Logger;
   /** A run failed before it had a plan. */
   readonly runFailed: () => void;
@@ -36,6 +39,7 @@ const FAILED_WAIT: Seconds = seconds(5);
 export async function runLoop(ports: LoopPorts, settings: LoopSettings, signal: AbortSignal): Promise<void> {
   const bell = createBell();
   const memory = createPolicyMemory(bell.ring);
+  ports.demand.onNews(bell.ring);
   const watching = ports.policies.watch(bell.ring, signal);
   try {
     while (!signal.aborted) {

@@ -6,6 +6,8 @@ import { type PolicySchedule, scheduleOf } from './schedule.ts';
 export interface Remembered {
   readonly generation: number;
   readonly schedule: PolicySchedule;
+  /** News of the demand that the last run knew of. */
+  demand: number;
   /** No run before this: the last one was postponed or failed. */
   notBefore: EpochSeconds | undefined;
   /** What the last run found of older policies in the same scope. */
@@ -36,7 +38,13 @@ export function createPolicyMemory(wake: () => void): PolicyMemory {
         return old;
       }
       forget(uid);
-      const fresh = { generation, schedule: scheduleOf(spec, wake), notBefore: undefined, overlap: undefined };
+      const fresh = {
+        generation,
+        schedule: scheduleOf(spec, wake),
+        demand: 0,
+        notBefore: undefined,
+        overlap: undefined,
+      };
       known.set(uid, fresh);
       return fresh;
     },

@@ -39,12 +39,13 @@ export async function passPolicy(
     signal,
   );
   const plans = advanced.value ?? (await ownPlans(context, ports, signal));
-  const ready = remembered !== undefined && isDue(context.stored, plans, remembered, ports.clock.now());
+  const news = ports.demand.version();
+  const ready = remembered !== undefined && isDue(context.stored, plans, remembered, news, ports.clock.now());
   const ran = ready
     ? await attempt('ObserveFailed', () => runPolicy({ ...context, plans }, ports, signal), ports, signal)
     : { value: undefined, verdicts: {} };
   if (ready) {
-    remember(remembered, ran.value, ports.clock.now());
+    remember(remembered, ran.value, news, ports.clock.now());
   }
   const final = ready ? await ownPlans(context, ports, signal) : plans;
   await removeExpired(context.stored, final, ports, signal);
@@ -165,12 +166,14 @@ async function ownPlans(
 function isDue(
   { policy }: StoredPolicy,
   plans: readonly RebalancePlan[],
-  { schedule, notBefore }: Remembered,
+  { schedule, notBefore, demand }: Remembered,
+  news: number,
   now: EpochSeconds,
 ): boolean {
   const busy = plans.some(({ status }) => status?.phase === 'Executing');
   const held = notBefore !== undefined && notBefore > now;
-  return !policy.spec.suspend && !busy && !held && schedule.due(lastRunOf(policy), now);
+  const isDemanded = policy.spec.strategy.type === 'QoSDriven' && demand !== news;
+  return !policy.spec.suspend && !busy && !held && (isDemanded || schedule.due(lastRunOf(policy), now));
 }
 
 /** An edited policy runs at once. */
@@ -180,7 +183,8 @@ function lastRunOf({ status, metadata }: StoredPolicy['policy']): EpochSeconds |
     : parseInstant(status.lastRun);
 }
 
-function remember(remembered: Remembered, result: RunResult | undefined, now: EpochSeconds): void {
+function remember(remembered: Remembered, result: RunResult | undefined, news: number, now: EpochSeconds): void {
+  remembered.demand = news;
   remembered.notBefore = result?.kind === 'Planned' ? undefined : after(now, RETRY_WAIT);
   if (result?.kind === 'Planned') {
     remembered.overlap = result.overlap;

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { createDemand } from '../../src/control/demand.ts';
 import type { LoopPorts } from '../../src/control/loop.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
@@ -67,6 +68,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
       hitRatios: () => undefined,
     },
     clock,
+    demand: createDemand(() => 0),
     leaderEpoch: undefined,
     log: pino({ level: 'silent' }),
     runFailed: () => {

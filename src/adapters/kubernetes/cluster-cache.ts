@@ -49,6 +49,8 @@ export interface ClusterCache {
   run(signal: AbortSignal): Promise<void>;
   /** Resolves when all caches are filled. Rejects with StaleCacheError after `span`, naming one and why. */
   synced(span: Seconds, signal: AbortSignal): Promise<void>;
+  /** Counts the pods and nodes that came and went: when it has changed, room may have been freed or taken. */
+  turnover(): number;
   states(): readonly CacheState[];
 }
 
@@ -57,7 +59,16 @@ type Cached = Reflector<Projected | string>;
 /** Empty caches; `run` fills them. */
 export function createClusterCache(client: ApiClient, listener: CacheListener): ClusterCache {
   const interner = createInterner();
-  const all = SNAPSHOT_SOURCES.map((source) => reflect(client, source, interner, listener));
+  let turnover = 0;
+  const counted = (diff: Diff): void => {
+    turnover += diff.added + diff.removed;
+  };
+  const all = SNAPSHOT_SOURCES.map((source) =>
+    reflect(client, source, interner, {
+      ...listener,
+      changed: source.kind === 'Pod' || source.kind === 'Node' ? counted : () => undefined,
+    }),
+  );
   const ofKind = (wanted: SnapshotSource['kind']) => all.filter((_, index) => SNAPSHOT_SOURCES[index]?.kind === wanted);
   const live = createLiveReads(client);
   const pods = ofKind('Pod').map((cache) => ({
@@ -102,6 +113,7 @@ export function createClusterCache(client: ApiClient, listener: CacheListener): 
     synced: async (span, signal) => {
       await Promise.all(all.map((cache) => cache.synced(span, signal)));
     },
+    turnover: () => turnover,
     states: () => all.map(({ name, entries, age }) => ({ resource: name, objects: entries.size, age })),
   };
 }
@@ -110,7 +122,7 @@ function reflect(
   client: ApiClient,
   { kind, target, query }: SnapshotSource,
   interner: Interner,
-  listener: CacheListener,
+  listener: CacheListener & Pick<ReflectorListener, 'changed'>,
 ): Cached {
   const read = (object: unknown): Projected | string => {
     try {
@@ -122,7 +134,7 @@ function reflect(
     }
   };
   const heard: ReflectorListener = {
-    changed: () => undefined,
+    changed: listener.changed,
     failed: (error) => listener.failed(cache.name, error),
     drifted: (diff) => listener.drifted(cache.name, diff),
   };

@@ -20,8 +20,8 @@ export interface Reflected<Value> {
 
 /** Hears what happens to a reflector. */
 export interface ReflectorListener {
-  /** The first list is in, or objects have changed. */
-  changed(): void;
+  /** The first list is in, or objects have changed; `diff` says how many. */
+  changed(diff: Diff): void;
   /** A list or a watch failed; it is tried again. */
   failed(error: unknown): void;
   /** An audit found that the cache differs from the server at the same resourceVersion; it is put right. */
@@ -151,7 +151,7 @@ export class Reflector<Value> {
     this.#lastFailure = undefined;
     this.#firstList.resolve();
     if (isFirst || !isEmpty(diff)) {
-      this.#listener.changed();
+      this.#listener.changed(diff);
     }
   }
 
@@ -164,7 +164,7 @@ export class Reflector<Value> {
       this.#nextAudit = began + AUDIT_INTERVAL;
       if (!isEmpty(diff)) {
         this.#listener.drifted(diff);
-        this.#listener.changed();
+        this.#listener.changed(diff);
       }
     } catch (error) {
       if (signal.aborted || isExpired(error)) {
@@ -226,8 +226,9 @@ export class Reflector<Value> {
       this.#resourceVersion = resourceVersion;
       this.#progress();
     }
-    if (type !== 'BOOKMARK' && !isEmpty(this.#table.apply(type, object))) {
-      this.#listener.changed();
+    const diff = type === 'BOOKMARK' ? undefined : this.#table.apply(type, object);
+    if (diff !== undefined && !isEmpty(diff)) {
+      this.#listener.changed(diff);
     }
   }
 

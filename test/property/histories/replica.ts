@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { StaleCacheError } from '../../../src/adapters/kubernetes/freshness.ts';
+import { createDemand } from '../../../src/control/demand.ts';
 import { Elector, LeadershipLostError } from '../../../src/control/elector.ts';
 import { keepGates } from '../../../src/control/gates.ts';
 import { leaseTimes } from '../../../src/control/lease.ts';
@@ -144,6 +145,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<LoopPorts, 'leaderEpoch'> 
       hitRatios: nothing,
     },
     clock: me.process.clock,
+    demand: createDemand(() => 0),
     log: pino({ level: 'silent' }),
     runFailed: () => stage.count('runs failed'),
   };
