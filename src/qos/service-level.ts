@@ -36,10 +36,9 @@ function leastAvailability({ instances }: ServiceLedger, now: EpochSeconds): num
 
 function leastMetric(ledger: ServiceLedger, serviceClass: ServiceClass, now: EpochSeconds): Seconds {
   const alpha = expectedStartup(ledger, serviceClass);
-  let least = seconds(Number.POSITIVE_INFINITY);
+  let least = Number.POSITIVE_INFINITY;
   for (const instance of ledger.instances) {
-    const metric = qosMetric(ledger, serviceClass, { running: instance.running, instance }, now, alpha);
-    least = metric < least ? metric : least;
+    least = Math.min(least, qosMetric(ledger, serviceClass, { running: instance.running, instance }, now, alpha));
   }
-  return least;
+  return seconds(least);
 }

@@ -69,7 +69,7 @@ export function qosMetric(
 }
 
 /** How the request of a replica goes on when that replica does not run from now on. */
-function prospectOf(
+export function prospectOf(
   ledger: ServiceLedger,
   mode: ServiceClass['mode'],
   { running, instance }: Replica,

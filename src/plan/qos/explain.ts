@@ -46,7 +46,7 @@ export function whyTheyWait(
     }
     return standing === undefined
       ? withoutStanding(pod, input.standings)
-      : (mayWait(standing, input) ?? refusal ?? noVictim(standing, nodes));
+      : (mayWait(standing) ?? refusal ?? noVictim(standing, nodes));
   };
   return new Map(unplaced.map((claimant) => [claimant.pod, reasonFor(claimant)]));
 }
@@ -77,12 +77,12 @@ function withoutStanding(pod: number, standings: Standings): Reason {
   return { code: isPromised ? 'NoLedger' : 'NoServiceClass', message, numbers: {} };
 }
 
-function mayWait(standing: Standing, { rules }: ContestInput): Reason | undefined {
-  if (rules.mayClaim(standing)) {
+function mayWait(standing: Standing): Reason | undefined {
+  const { safetyMargin, metric } = standing;
+  if (metric < safetyMargin) {
     return undefined;
   }
-  const { safetyMargin } = standing;
-  const message = `waits until a node has room: it can wait ${span(standing)}, and nobody is evicted for it before that is less than its safety margin of ${inSeconds(safetyMargin)}`;
+  const message = `waits: it can wait ${span(standing)}, its safety margin is ${inSeconds(safetyMargin)}, and nobody can wait so much longer that it is worth an eviction`;
   return { code: 'MayWait', message, numbers: numbersOf(standing) };
 }
 

@@ -143,7 +143,7 @@ function hostOn(arena: Arena, claimant: Claimant, node: number): Host | undefine
   if (state.fits(pod, node)) {
     return { node, victims: [], bound: Number.POSITIVE_INFINITY, cost: FREE, score: scoreOf(state, pod, node, []) };
   }
-  if (standing === undefined || !rules.mayClaim(standing)) {
+  if (standing === undefined) {
     return undefined;
   }
   const victims = victimsOn(arena, standing, node, createTrial(state, pod, node));

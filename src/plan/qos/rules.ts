@@ -1,8 +1,9 @@
 import type { ServiceClass, ServiceLedger } from '../../model/service-level.ts';
 import type { EpochSeconds, Seconds } from '../../model/units.ts';
-import { type Contender, eligibilityBound, type Incumbent } from '../../qos/eligibility.ts';
+import { type Contender, eligibilityBound } from '../../qos/eligibility.ts';
 import { type PreemptionCost, preemptionCost } from '../../qos/preemption-cost.ts';
 import { qosMetric, type Replica } from '../../qos/time-to-violate.ts';
+import type { Standing } from './standings.ts';
 
 /** Who comes first, and who may take whose place. Contenders are compared by their metric, whatever it is. */
 export interface ContestRules {
@@ -16,12 +17,10 @@ export interface ContestRules {
   ) => Seconds;
   /** Negative when `left` is served before `right`; claimants of one class come in the order of their metrics. */
   readonly compare: (left: Contender, right: Contender) => number;
-  /** Whether anybody may be evicted for this one at all. */
-  readonly mayClaim: (claimant: Contender) => boolean;
   /** The metric below which a claimant of this rank and margin may take the place of `incumbent`; -Infinity: never. */
-  readonly boundOf: (incumbent: Incumbent, claimant: Omit<Contender, 'metric'>) => number;
+  readonly boundOf: (incumbent: Standing, claimant: Omit<Contender, 'metric'>) => number;
   /** What evicting these costs, for compareCosts. */
-  readonly costOf: (victims: readonly Incumbent[]) => PreemptionCost;
+  readonly costOf: (victims: readonly Standing[]) => PreemptionCost;
   /** Whether a victim without which there is room as well is spared. */
   readonly spares: boolean;
 }
@@ -30,7 +29,6 @@ export interface ContestRules {
 export const PUBLISHED: ContestRules = {
   metricOf: qosMetric,
   compare: (left, right) => compareNumbers(left.metric, right.metric),
-  mayClaim: () => true,
   boundOf: eligibilityBound,
   costOf: preemptionCost,
   spares: false,
