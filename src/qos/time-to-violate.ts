@@ -37,12 +37,17 @@ export interface Replica {
   readonly instance: InstanceLedger | undefined;
 }
 
+/** Whether running replicas of one request may differ in Q. */
+export function tellsReplicasApart(mode: LedgerMode): boolean {
+  return mode === 'Independent' || mode === 'Task';
+}
+
 /**
  * The replica whose incarnation is this pod, as far as its mode tells replicas apart; a pod that the ledger does not know is
  * that of the replica which has none yet.
  */
 export function replicaOf({ instances }: ServiceLedger, mode: LedgerMode, pod: string, running: boolean): Replica {
-  if (mode !== 'Independent' && mode !== 'Task') {
+  if (!tellsReplicasApart(mode)) {
     return { running, instance: undefined };
   }
   const instance = instances.find((each) => each.pod === pod) ?? instances.find((each) => each.pod === undefined);

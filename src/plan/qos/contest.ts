@@ -1,10 +1,11 @@
+import type { PreemptionCost } from '../../qos/preemption-cost.ts';
 import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Holds } from '../holds.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/census.ts';
 import { type Arena, type Claimant, createHostTable, type Host, type HostTable } from './hosts.ts';
-import { createResidents } from './residents.ts';
+import { createResidents, type ResidentsOf } from './residents.ts';
 import type { ContestRules } from './rules.ts';
 import type { Standing, Standings } from './standings.ts';
 
@@ -71,6 +72,7 @@ export function contest(input: ContestInput): ContestResult {
     rules,
     budgets,
     residentsOf,
+    bestCaseOn: createBestCases(residentsOf, rules),
     wasEvicted: (pod) => evicted.has(pod),
     touched,
     onRefusal: (refusal) => refusals.set(refusal.code, refusal),
@@ -101,6 +103,21 @@ export function contest(input: ContestInput): ContestResult {
     }
   }
   return { steps, unplaced, refusals };
+}
+
+/** Remembers what evictions from a node cost at best, by class of the claimant. */
+function createBestCases(residentsOf: ResidentsOf, rules: ContestRules): Arena['bestCaseOn'] {
+  const byClass = new Map<string, Map<number, PreemptionCost | undefined>>();
+  return (node, claimant) => {
+    const { name } = claimant.serviceClass;
+    const known = byClass.get(name) ?? new Map<number, PreemptionCost | undefined>();
+    byClass.set(name, known);
+    if (!known.has(node)) {
+      const residents = residentsOf(node).map(({ standing }) => standing);
+      known.set(node, rules.bestCase(residents, claimant));
+    }
+    return known.get(node);
+  };
 }
 
 /** Who waits, in the order of the rules; ties in the order of the pods; who was promised nothing that is known comes last. */

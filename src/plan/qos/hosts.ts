@@ -32,6 +32,8 @@ export interface Arena {
   readonly rules: ContestRules;
   readonly budgets: readonly Budget[];
   readonly residentsOf: ResidentsOf;
+  /** What evictions from a node cost at least, for claimants of this class; `undefined`: there are none. */
+  readonly bestCaseOn: (node: number, claimant: Standing) => PreemptionCost | undefined;
   readonly wasEvicted: (pod: number) => boolean;
   /** Nodes that the plan has changed, oldest first. */
   readonly touched: readonly number[];
@@ -45,73 +47,82 @@ export interface HostTable {
   readonly bestFor: (claimant: Claimant) => Host | undefined;
 }
 
+/** A host as it is, or at best. */
+interface Entry extends Host {
+  /** Nobody has looked yet: the node costs no less, and may be no host at all. */
+  readonly isGuess: boolean;
+}
+
 /**
- * Looks at every node once, and again only at those that the plan has changed, or whose victims the claimant at hand may no
- * longer have; so whoever comes next mostly finds the best host on top. For pods under affinity or spread all nodes are looked
- * at again when pods that matter to them have moved.
+ * Looks at the nodes in the order of what they cost at best, until one that it has looked at comes first; so of thousands it
+ * looks at a few. A node is guessed at anew when the plan has changed it, or when the claimant at hand may no longer have its
+ * victims; and for pods under affinity or spread when pods that matter to them have moved.
  */
 export function createHostTable(arena: Arena): HostTable {
   const { state, touched } = arena;
-  let hosts: (Host | undefined)[] = [];
-  let best = createHeap(compareHosts);
-  let expiring = createHeap(compareBounds);
-  let caughtUp = 0;
+  const entries: (Entry | undefined)[] = new Array(state.cluster.nodes.length);
+  const best = createHeap<Entry>(compareHosts);
+  const expiring = createHeap<Entry>(compareBounds);
+  const seen = new Set<number>();
+  let caughtUp = -1;
   let surroundings = Number.NaN;
+  const file = (node: number, entry: Entry | undefined): void => {
+    entries[node] = entry;
+    if (entry !== undefined) {
+      best.push(entry);
+    }
+  };
+  const guess = (nodes: Iterable<number>, claimant: Claimant): void => {
+    for (const node of nodes) {
+      file(node, guessAt(arena, claimant, node));
+    }
+  };
   const look = (node: number, claimant: Claimant): void => {
     const host = hostOn(arena, claimant, node);
-    hosts[node] = host;
-    if (host !== undefined) {
-      best.push(host);
-      if (host.victims.length > 0) {
-        expiring.push(host);
-      }
+    const entry = host === undefined ? undefined : { ...host, isGuess: false };
+    seen.add(node);
+    file(node, entry);
+    if (entry !== undefined && entry.victims.length > 0) {
+      expiring.push(entry);
     }
   };
-  const isCurrent = (host: Host): boolean => hosts[host.node] === host;
-  const lookAgain = (claimant: Claimant): void => {
-    const changed = new Set(touched.slice(caughtUp));
-    caughtUp = touched.length;
-    for (const node of changed) {
-      look(node, claimant);
+  const isCurrent = (entry: Entry): boolean => entries[entry.node] === entry;
+  const catchUp = (claimant: Claimant): void => {
+    if (caughtUp < 0) {
+      guess(entries.keys(), claimant);
+    } else {
+      guess(new Set(touched.slice(caughtUp)), claimant);
     }
-  };
-  const lookEverywhere = (claimant: Claimant): void => {
-    hosts = new Array(state.cluster.nodes.length);
-    best = createHeap(compareHosts);
-    expiring = createHeap(compareBounds);
     caughtUp = touched.length;
-    for (const node of state.cluster.nodes.keys()) {
-      look(node, claimant);
+    if (state.surroundings(claimant.pod) !== surroundings) {
+      guess(seen, claimant);
+      seen.clear();
     }
   };
   const dropExpired = (claimant: Claimant): void => {
     const metric = claimant.standing?.metric ?? Number.POSITIVE_INFINITY;
-    for (let host = expiring.peek(); host !== undefined && !(metric < host.bound); host = expiring.peek()) {
+    for (let entry = expiring.peek(); entry !== undefined && !(metric < entry.bound); entry = expiring.peek()) {
       expiring.pop();
-      if (isCurrent(host)) {
-        look(host.node, claimant);
+      if (isCurrent(entry)) {
+        guess([entry.node], claimant);
       }
     }
   };
   const takeBest = (claimant: Claimant): Host | undefined => {
-    for (let host = best.peek(); host !== undefined; host = best.peek()) {
-      if (isCurrent(host) && isWithinBudgets(arena, host)) {
-        return host;
+    for (let entry = best.peek(); entry !== undefined; entry = best.peek()) {
+      if (isCurrent(entry) && !entry.isGuess && isWithinBudgets(arena, entry)) {
+        return entry;
       }
       best.pop();
-      if (isCurrent(host)) {
-        look(host.node, claimant);
+      if (isCurrent(entry)) {
+        look(entry.node, claimant);
       }
     }
     return undefined;
   };
   return {
     bestFor: (claimant) => {
-      if (state.surroundings(claimant.pod) === surroundings) {
-        lookAgain(claimant);
-      } else {
-        lookEverywhere(claimant);
-      }
+      catchUp(claimant);
       dropExpired(claimant);
       const host = takeBest(claimant);
       // Trials move pods as well, and put them back.
@@ -132,6 +143,23 @@ function compareBounds(left: Host, right: Host): number {
 
 /** Costs less than any other. */
 const FREE: PreemptionCost = { below: new Map(), above: Number.POSITIVE_INFINITY, victims: 0 };
+
+/** The node at best: with room if any pod of about that size has some, else with the best of its victims alone. */
+function guessAt(arena: Arena, { pod, standing }: Claimant, node: number): Entry | undefined {
+  const { state, bestCaseOn } = arena;
+  const { shapes } = state.cluster;
+  if (!shapes.allows(shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1, node)) {
+    return undefined;
+  }
+  if (state.couldHold(pod, node)) {
+    return { ...OPEN, node, cost: FREE, score: scoreOf(state, pod, node, []) };
+  }
+  const cost = standing === undefined ? undefined : bestCaseOn(node, standing);
+  return cost === undefined ? undefined : { ...OPEN, node, cost, score: BEST_SCORE };
+}
+
+const BEST_SCORE = 10;
+const OPEN = { victims: [], bound: Number.POSITIVE_INFINITY, isGuess: true } as const;
 
 function hostOn(arena: Arena, claimant: Claimant, node: number): Host | undefined {
   const { state, rules } = arena;

@@ -20,7 +20,7 @@ export function createResidents({ home, nodes, pods }: Cluster, holds: Holds, st
     (byNode?.[node] ?? [])
       .flatMap((pod): readonly Resident[] => {
         const standing = standings.of(pod);
-        return standing === undefined || standing.isFresh ? [] : [{ pod, standing }];
+        return standing === undefined || standings.isFresh(pod) ? [] : [{ pod, standing }];
       })
       .sort((left, right) => compareNumbers(right.standing.metric, left.standing.metric) || left.pod - right.pod);
   return (node) => {

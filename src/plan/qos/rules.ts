@@ -1,7 +1,7 @@
 import type { ServiceClass, ServiceLedger } from '../../model/service-level.ts';
 import type { EpochSeconds, Seconds } from '../../model/units.ts';
 import { type Contender, eligibilityBound } from '../../qos/eligibility.ts';
-import { type PreemptionCost, preemptionCost } from '../../qos/preemption-cost.ts';
+import { compareCosts, type PreemptionCost, preemptionCost } from '../../qos/preemption-cost.ts';
 import { qosMetric, type Replica } from '../../qos/time-to-violate.ts';
 import type { Standing } from './standings.ts';
 
@@ -21,6 +21,11 @@ export interface ContestRules {
   readonly boundOf: (incumbent: Standing, claimant: Omit<Contender, 'metric'>) => number;
   /** What evicting these costs, for compareCosts. */
   readonly costOf: (victims: readonly Standing[]) => PreemptionCost;
+  /** The least that evicting any of these can cost a claimant of this class; `undefined` where it can have none. */
+  readonly bestCase: (
+    residents: readonly Standing[],
+    claimant: Omit<Contender, 'metric'>,
+  ) => PreemptionCost | undefined;
   /** Whether a victim without which there is room as well is spared. */
   readonly spares: boolean;
 }
@@ -31,8 +36,32 @@ export const PUBLISHED: ContestRules = {
   compare: (left, right) => compareNumbers(left.metric, right.metric),
   boundOf: eligibilityBound,
   costOf: preemptionCost,
+  bestCase: (residents, claimant) => {
+    const cost = leastCost(residents, claimant, eligibilityBound, preemptionCost);
+    // Of victims above their margin the sum counts, so that more of them cost less.
+    const above = residents.reduce((sum, { metric, safetyMargin }) => sum + Math.max(0, metric - safetyMargin), 0);
+    return cost === undefined ? undefined : { ...cost, above, victims: 1 };
+  },
   spares: false,
 };
+
+/** What the victim costs that costs least of those that a claimant of this class may have; `undefined`: there is none. */
+export function leastCost(
+  residents: readonly Standing[],
+  claimant: Omit<Contender, 'metric'>,
+  boundOf: ContestRules['boundOf'],
+  costOf: ContestRules['costOf'],
+): PreemptionCost | undefined {
+  let least: PreemptionCost | undefined;
+  for (const [place, resident] of residents.entries()) {
+    // Replicas of one workload mostly stand alike.
+    if (resident !== residents[place - 1] && boundOf(resident, claimant) > Number.NEGATIVE_INFINITY) {
+      const cost = costOf([resident]);
+      least = least === undefined || compareCosts(cost, least) < 0 ? cost : least;
+    }
+  }
+  return least;
+}
 
 /** Negative when `left` is smaller; infinities are equal to themselves. */
 export function compareNumbers(left: number, right: number): number {

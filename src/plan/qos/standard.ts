@@ -1,6 +1,7 @@
+import type { Contender } from '../../qos/eligibility.ts';
 import type { PreemptionCost } from '../../qos/preemption-cost.ts';
 import { waitingBudget, waitingTime } from '../../qos/waiting-time.ts';
-import { type ContestRules, compareNumbers } from './rules.ts';
+import { type ContestRules, compareNumbers, leastCost } from './rules.ts';
 import type { Standing } from './standings.ts';
 
 /** A start may cost at most one part in so many of the quiet time that an eviction buys. */
@@ -32,19 +33,22 @@ export const STANDARD: ContestRules = {
     }
     return Number(rightUrgent) - Number(leftUrgent) || compareNumbers(left.metric, right.metric);
   },
-  boundOf: (incumbent, claimant) => {
-    if (claimant.importance < incumbent.importance) {
-      return claimant.safetyMargin;
-    }
-    if (incumbent.overheadSpent) {
-      return Number.NEGATIVE_INFINITY;
-    }
-    const fair = claimant.importance === incumbent.importance ? evenedOut(incumbent) : Number.NEGATIVE_INFINITY;
-    return canWait(incumbent) ? Math.max(claimant.safetyMargin, fair) : Math.min(claimant.safetyMargin, fair);
-  },
+  boundOf,
   costOf,
+  bestCase: (residents, claimant) => leastCost(residents, claimant, boundOf, costOf),
   spares: true,
 };
+
+function boundOf(incumbent: Standing, claimant: Omit<Contender, 'metric'>): number {
+  if (claimant.importance < incumbent.importance) {
+    return claimant.safetyMargin;
+  }
+  if (incumbent.overheadSpent) {
+    return Number.NEGATIVE_INFINITY;
+  }
+  const fair = claimant.importance === incumbent.importance ? evenedOut(incumbent) : Number.NEGATIVE_INFINITY;
+  return canWait(incumbent) ? Math.max(claimant.safetyMargin, fair) : Math.min(claimant.safetyMargin, fair);
+}
 
 function isUrgent({ metric, safetyMargin }: Pick<Standing, 'metric' | 'safetyMargin'>): boolean {
   return metric < safetyMargin;

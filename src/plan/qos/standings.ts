@@ -5,7 +5,7 @@ import { classOf } from '../../qos/class-of.ts';
 import type { Incumbent } from '../../qos/eligibility.ts';
 import { isOverheadSpent, preemptionOverhead } from '../../qos/overhead.ts';
 import { expectedStartup } from '../../qos/startup.ts';
-import { replicaOf } from '../../qos/time-to-violate.ts';
+import { replicaOf, tellsReplicasApart } from '../../qos/time-to-violate.ts';
 import { timesAt } from '../../qos/times.ts';
 import type { Survey } from '../survey.ts';
 import type { ContestRules } from './rules.ts';
@@ -18,8 +18,7 @@ export interface Standing extends Incumbent {
   readonly serviceClass: ServiceClass;
   /** alpha: what its next start is expected to take. */
   readonly alpha: Seconds;
-  /** Before that it may not be evicted: it has not run for `minRunTime`. */
-  readonly isFresh: boolean;
+  readonly running: boolean;
 }
 
 /** Standings of pods, by place; worked out when first asked for. */
@@ -27,6 +26,8 @@ export interface Standings {
   /** `undefined`: it has no class, or no ledger that can be believed: neither victim nor urgent. */
   readonly of: (pod: number) => Standing | undefined;
   readonly classOf: (pod: number) => ServiceClass | undefined;
+  /** Whether a running pod may not be evicted yet: it has not run for `minRunTime`. */
+  readonly isFresh: (pod: number) => boolean;
   /** Whether its workload has a ledger that can be believed. */
   readonly isKnown: (pod: number) => boolean;
 }
@@ -35,7 +36,7 @@ export interface Standings {
 export function createStandings({ snapshot, pods, subjects }: Survey, rules: ContestRules): Standings {
   const { serviceLevels, namespaces, takenAt } = snapshot;
   const { list, ofPod } = subjects.owners;
-  const known: (Standing | 'None' | undefined)[] = new Array(pods.length);
+  const shared = new Map<ServiceLedger, Standing[]>();
   const ledgers = new Map<number, ServiceLedger | undefined>();
   const ledgerOf = (pod: number): ServiceLedger | undefined => {
     const place = ofPod[pod] ?? -1;
@@ -54,29 +55,40 @@ export function createStandings({ snapshot, pods, subjects }: Survey, rules: Con
   const standing = (pod: number): Standing | undefined => {
     const [info, ledger] = [pods[pod], ledgerOf(pod)];
     const serviceClass = ledger === undefined ? undefined : classAt(pod);
-    return info === undefined || ledger === undefined || serviceClass === undefined
-      ? undefined
-      : standingOf(info, ledger, serviceClass, takenAt, rules);
+    if (info === undefined || ledger === undefined || serviceClass === undefined) {
+      return undefined;
+    }
+    const running = info.nodeName !== undefined;
+    const alike = shared.get(ledger)?.find((each) => each.serviceClass === serviceClass && each.running === running);
+    if (alike !== undefined) {
+      return alike;
+    }
+    const found = standingOf(info, ledger, serviceClass, takenAt, rules);
+    if (!tellsReplicasApart(serviceClass.mode)) {
+      shared.set(ledger, [...(shared.get(ledger) ?? []), found]);
+    }
+    return found;
   };
   return {
-    of: (pod) => {
-      const found = known[pod] ?? standing(pod) ?? 'None';
-      known[pod] = found;
-      return found === 'None' ? undefined : found;
-    },
+    of: standing,
     classOf: classAt,
+    isFresh: (pod) => {
+      const minRunTime = classAt(pod)?.minRunTime ?? 0;
+      const { readySince } = pods[pod] ?? {};
+      return minRunTime > 0 && !(readySince !== undefined && elapsed(readySince, takenAt) >= minRunTime);
+    },
     isKnown: (pod) => ledgerOf(pod) !== undefined,
   };
 }
 
 function standingOf(
-  { uid, nodeName, readySince }: PodInfo,
+  { uid, nodeName }: PodInfo,
   ledger: ServiceLedger,
   serviceClass: ServiceClass,
   now: Survey['snapshot']['takenAt'],
   rules: ContestRules,
 ): Standing {
-  const { safetyMargin, importance, mode, minRunTime } = serviceClass;
+  const { safetyMargin, importance, mode } = serviceClass;
   const running = nodeName !== undefined;
   const alpha = expectedStartup(ledger, serviceClass);
   const overhead = preemptionOverhead(ledger, timesAt(ledger, mode, now));
@@ -87,6 +99,6 @@ function standingOf(
     overheadSpent: isOverheadSpent(overhead, serviceClass),
     serviceClass,
     alpha,
-    isFresh: running && !(readySince !== undefined && elapsed(readySince, now) >= minRunTime),
+    running,
   };
 }
