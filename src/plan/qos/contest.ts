@@ -1,4 +1,3 @@
-import type { PreemptionCost } from '../../qos/preemption-cost.ts';
 import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Holds } from '../holds.ts';
@@ -6,7 +5,7 @@ import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/census.ts';
 import { type Arena, type Claimant, createHostTable, type Host, type HostTable } from './hosts.ts';
 import { createResidents, type ResidentsOf } from './residents.ts';
-import type { ContestRules } from './rules.ts';
+import type { BestCase, ContestRules } from './rules.ts';
 import type { Standing, Standings } from './standings.ts';
 
 /** A running pod makes room for another. */
@@ -107,10 +106,10 @@ export function contest(input: ContestInput): ContestResult {
 
 /** Remembers what evictions from a node cost at best, by class of the claimant. */
 function createBestCases(residentsOf: ResidentsOf, rules: ContestRules): Arena['bestCaseOn'] {
-  const byClass = new Map<string, Map<number, PreemptionCost | undefined>>();
+  const byClass = new Map<string, Map<number, BestCase | undefined>>();
   return (node, claimant) => {
     const { name } = claimant.serviceClass;
-    const known = byClass.get(name) ?? new Map<number, PreemptionCost | undefined>();
+    const known = byClass.get(name) ?? new Map<number, BestCase | undefined>();
     byClass.set(name, known);
     if (!known.has(node)) {
       const residents = residentsOf(node).map(({ standing }) => standing);

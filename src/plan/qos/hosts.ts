@@ -4,7 +4,7 @@ import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import type { State } from '../state.ts';
 import { createHeap } from './heap.ts';
 import type { Resident, ResidentsOf } from './residents.ts';
-import { type ContestRules, compareNumbers } from './rules.ts';
+import { type BestCase, type ContestRules, compareNumbers } from './rules.ts';
 import type { Standing } from './standings.ts';
 import { createTrial, type Trial } from './trial.ts';
 
@@ -33,7 +33,7 @@ export interface Arena {
   readonly budgets: readonly Budget[];
   readonly residentsOf: ResidentsOf;
   /** What evictions from a node cost at least, for claimants of this class; `undefined`: there are none. */
-  readonly bestCaseOn: (node: number, claimant: Standing) => PreemptionCost | undefined;
+  readonly bestCaseOn: (node: number, claimant: Standing) => BestCase | undefined;
   readonly wasEvicted: (pod: number) => boolean;
   /** Nodes that the plan has changed, oldest first. */
   readonly touched: readonly number[];
@@ -154,11 +154,14 @@ function guessAt(arena: Arena, { pod, standing }: Claimant, node: number): Entry
   if (state.couldHold(pod, node)) {
     return { ...OPEN, node, cost: FREE, score: scoreOf(state, pod, node, []) };
   }
-  const cost = standing === undefined ? undefined : bestCaseOn(node, standing);
-  return cost === undefined ? undefined : { ...OPEN, node, cost, score: BEST_SCORE };
+  const best = standing === undefined ? undefined : bestCaseOn(node, standing);
+  if (best === undefined) {
+    return undefined;
+  }
+  const victims = arena.residentsOf(node).slice(best.victim, best.victim + 1);
+  return { ...OPEN, node, cost: best.cost, score: scoreOf(state, pod, node, victims) };
 }
 
-const BEST_SCORE = 10;
 const OPEN = { victims: [], bound: Number.POSITIVE_INFINITY, isGuess: true } as const;
 
 function hostOn(arena: Arena, claimant: Claimant, node: number): Host | undefined {

@@ -22,12 +22,15 @@ export interface ContestRules {
   /** What evicting these costs, for compareCosts. */
   readonly costOf: (victims: readonly Standing[]) => PreemptionCost;
   /** The least that evicting any of these can cost a claimant of this class; `undefined` where it can have none. */
-  readonly bestCase: (
-    residents: readonly Standing[],
-    claimant: Omit<Contender, 'metric'>,
-  ) => PreemptionCost | undefined;
+  readonly bestCase: (residents: readonly Standing[], claimant: Omit<Contender, 'metric'>) => BestCase | undefined;
   /** Whether a victim without which there is room as well is spared. */
   readonly spares: boolean;
+}
+
+/** What an eviction costs at least, and whose that would be, by place among the residents. */
+export interface BestCase {
+  readonly cost: PreemptionCost;
+  readonly victim: number;
 }
 
 /** The policy as published (QoS 3, T 3.4; algorithms.md 6). */
@@ -37,10 +40,10 @@ export const PUBLISHED: ContestRules = {
   boundOf: eligibilityBound,
   costOf: preemptionCost,
   bestCase: (residents, claimant) => {
-    const cost = leastCost(residents, claimant, eligibilityBound, preemptionCost);
+    const least = leastCost(residents, claimant, eligibilityBound, preemptionCost);
     // Of victims above their margin the sum counts, so that more of them cost less.
     const above = residents.reduce((sum, { metric, safetyMargin }) => sum + Math.max(0, metric - safetyMargin), 0);
-    return cost === undefined ? undefined : { ...cost, above, victims: 1 };
+    return least === undefined ? undefined : { ...least, cost: { ...least.cost, above } };
   },
   spares: false,
 };
@@ -51,13 +54,13 @@ export function leastCost(
   claimant: Omit<Contender, 'metric'>,
   boundOf: ContestRules['boundOf'],
   costOf: ContestRules['costOf'],
-): PreemptionCost | undefined {
-  let least: PreemptionCost | undefined;
+): BestCase | undefined {
+  let least: BestCase | undefined;
   for (const [place, resident] of residents.entries()) {
     // Replicas of one workload mostly stand alike.
     if (resident !== residents[place - 1] && boundOf(resident, claimant) > Number.NEGATIVE_INFINITY) {
       const cost = costOf([resident]);
-      least = least === undefined || compareCosts(cost, least) < 0 ? cost : least;
+      least = least === undefined || compareCosts(cost, least.cost) < 0 ? { cost, victim: place } : least;
     }
   }
   return least;

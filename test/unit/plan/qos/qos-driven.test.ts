@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
+import { epochSeconds } from '../../../../src/model/units.ts';
+import type { PolicyOptions } from '../../../../src/plan/options.ts';
+import { plan } from '../../../../src/plan/planner.ts';
+import { listRejections } from '../../../../src/plan/rejections.ts';
+import { aBudget, anAffinityTerm, aPdb, NOW } from '../../../support/builders.ts';
+import { aContest, aRequest, qosOptions } from '../../../support/gated.ts';
+import { aServiceClass } from '../../../support/service-levels.ts';
+
+const CLASSES = [
+  aServiceClass({ name: 'prod', slo: 1, importance: 1 }),
+  aServiceClass({ name: 'batch', slo: 0.9, importance: 2 }),
+  aServiceClass({ name: 'free', slo: 0.5, importance: 3 }),
+];
+const BOTH = ['None', 'Standard'] as const;
+
+/** Moves as `pod: from > to`. */
+function movesOf(snapshot: ClusterSnapshot, options: PolicyOptions = qosOptions()): readonly string[] {
+  return plan(snapshot, options).moves.map(({ pod, from = '', to = '' }) => `${pod.name}: ${from} > ${to}`);
+}
+
+function codesOf(snapshot: ClusterSnapshot, options: PolicyOptions = qosOptions()): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    listRejections(plan(snapshot, options).rejections).map(({ pod, code }) => [pod.name, code]),
+  );
+}
+
+describe('QoSDriven', () => {
+  it.each(BOTH)('evicts nobody while a host fits without (vector 9, refinements %s)', (refinements) => {
+    const requests = [
+      aRequest('rich', 'free', 'n1', { useful: 1000 }),
+      aRequest('waits', 'prod', undefined, { pending: 60 }),
+    ];
+    expect(movesOf(aContest({ n1: 1, n2: 1 }, CLASSES, requests), qosOptions(refinements))).toEqual(['waits:  > n2']);
+  });
+
+  it.each(BOTH)(
+    'takes the host with the highest allocation score among those that fit (refinements %s)',
+    (refinements) => {
+      const requests = [aRequest('rich', 'free', 'n1', { useful: 1000 }), aRequest('waits', 'free', undefined, {})];
+      expect(movesOf(aContest({ n1: 2, n2: 2 }, CLASSES, requests), qosOptions(refinements))).toEqual(['waits:  > n2']);
+    },
+  );
+
+  it.each(BOTH)('evicts whoever can do longest without for who is in danger (refinements %s)', (refinements) => {
+    const requests = [
+      aRequest('poor', 'free', 'n1', { useful: 700, pending: 700 }),
+      aRequest('rich', 'free', 'n2', { useful: 1400 }),
+      aRequest('waits', 'prod', undefined, { pending: 5 }),
+    ];
+    const snapshot = aContest({ n1: 1, n2: 1 }, CLASSES, requests);
+    const { moves, outcome } = plan(snapshot, qosOptions(refinements));
+    expect(movesOf(snapshot, qosOptions(refinements))).toEqual(['rich: n2 > ', 'waits:  > n2']);
+    expect(moves.map(({ after }) => after)).toEqual([[], [0]]);
+    expect(outcome.kind).toBe('Moves');
+  });
+
+  it.each(BOTH)('never evicts who was promised everything for an equal (refinements %s)', (refinements) => {
+    const requests = [
+      aRequest('runs', 'prod', 'n1', { useful: 3600 }),
+      aRequest('waits', 'prod', undefined, { pending: 3600 }),
+    ];
+    const snapshot = aContest({ n1: 1 }, CLASSES, requests);
+    expect(movesOf(snapshot, qosOptions(refinements))).toEqual([]);
+    expect(codesOf(snapshot, qosOptions(refinements))).toEqual({ runs: 'NotNeeded', waits: 'NoEligibleVictim' });
+  });
+
+  it('changes places of equals at once as published, and only over a wide gap with our refinements', () => {
+    const contest = (runs: number, useful: number, pending: number) =>
+      aContest({ n1: 1 }, CLASSES, [
+        aRequest('runs', 'free', 'n1', { useful: runs }),
+        aRequest('waits', 'free', undefined, { useful, pending }),
+      ]);
+    const [narrow, wide] = [contest(2000, 1400, 600), contest(3000, 1800, 1200)];
+    expect(movesOf(narrow, qosOptions('None'))).toHaveLength(2);
+    expect(movesOf(narrow, qosOptions('Standard'))).toEqual([]);
+    expect(codesOf(narrow, qosOptions('Standard')).waits).toBe('MayWait');
+    expect(movesOf(wide, qosOptions('Standard'))).toEqual(['runs: n1 > ', 'waits:  > n1']);
+  });
+
+  it('evicts nobody twice, and does not stop at one that cannot be placed', () => {
+    const requests = [
+      aRequest('rich', 'free', 'n1', { useful: 3000 }),
+      aRequest('huge', 'prod', undefined, { pending: 9 }, { constraints: { requests: { cpu: 9000 } } }),
+      aRequest('w1', 'prod', undefined, { pending: 8 }),
+      aRequest('w2', 'prod', undefined, { pending: 7 }),
+    ];
+    const snapshot = aContest({ n1: 1 }, CLASSES, requests);
+    expect(movesOf(snapshot)).toEqual(['rich: n1 > ', 'w1:  > n1']);
+    expect(codesOf(snapshot)).toEqual({ huge: 'NoEligibleVictim', w2: 'NoEligibleVictim' });
+  });
+
+  it('lets a pod without a class in where there is room, after all others, and evicts nobody for it', () => {
+    const requests = [
+      aRequest('a-none', 'gone', undefined, {}),
+      aRequest('b-free', 'free', undefined, { pending: 1 }),
+      aRequest('rich', 'free', 'n1', { useful: 3000 }),
+    ];
+    expect(movesOf(aContest({ n1: 2 }, CLASSES, requests))).toEqual(['b-free:  > n1']);
+    expect(codesOf(aContest({ n1: 2 }, CLASSES, requests))['a-none']).toBe('NoServiceClass');
+    expect(movesOf(aContest({ n1: 3 }, CLASSES, requests))).toEqual(['b-free:  > n1', 'a-none:  > n1']);
+  });
+
+  it('does not believe a ledger from the future', () => {
+    const rich = aRequest('rich', 'free', 'n1', { useful: 3000 });
+    const future = { ...rich, ledger: { ...rich.ledger, asOf: epochSeconds(NOW + 60) } };
+    const waits = aRequest('waits', 'prod', undefined, { pending: 5 });
+    expect(movesOf(aContest({ n1: 1 }, CLASSES, [rich, waits]))).toHaveLength(2);
+    expect(movesOf(aContest({ n1: 1 }, CLASSES, [future, waits]))).toEqual([]);
+    expect(codesOf(aContest({ n1: 1 }, CLASSES, [future, waits])).rich).toBe('NoLedger');
+  });
+
+  it('leaves a pod that has not run for minRunTime', () => {
+    const classes = [...CLASSES.slice(0, 2), aServiceClass({ name: 'free', slo: 0.5, importance: 3, minRunTime: 60 })];
+    const contest = (readySince: number) =>
+      aContest({ n1: 1 }, classes, [
+        aRequest('rich', 'free', 'n1', { useful: 3000 }, { readySince: epochSeconds(NOW - readySince) }),
+        aRequest('waits', 'prod', undefined, { pending: 5 }),
+      ]);
+    expect(movesOf(contest(59))).toEqual([]);
+    expect(movesOf(contest(60))).toHaveLength(2);
+  });
+
+  it('evicts only as many as it takes with our refinements', () => {
+    const small = { constraints: { requests: { cpu: 500 } } };
+    const requests = [
+      aRequest('small', 'free', 'n1', { useful: 3100 }, small),
+      aRequest('large', 'free', 'n1', { useful: 3000 }, { constraints: { requests: { cpu: 3000 } } }),
+      aRequest('waits', 'prod', undefined, { pending: 5 }, { constraints: { requests: { cpu: 3500 } } }),
+    ];
+    const snapshot = aContest({ n1: 9 }, CLASSES, requests);
+    expect(movesOf(snapshot, qosOptions('None')).length).toBe(3);
+    expect(movesOf(snapshot, qosOptions('Standard'))).toEqual(['large: n1 > ', 'waits:  > n1']);
+  });
+
+  it('counts that a victim takes its anti-affinity with it', () => {
+    const term = anAffinityTerm({ 'evenkeel.dev/service-class': 'free' }, { topologyKey: 'kubernetes.io/hostname' });
+    const requests = [
+      aRequest('rich', 'free', 'n1', { useful: 3000 }),
+      aRequest('waits', 'prod', undefined, { pending: 5 }, { constraints: { podAntiAffinity: [term] } }),
+    ];
+    expect(movesOf(aContest({ n1: 9 }, CLASSES, requests))).toEqual(['rich: n1 > ', 'waits:  > n1']);
+  });
+
+  it('keeps the room of a pod whose gate was opened to a node', () => {
+    const waiting = { gated: false, pinnedTo: 'n1', unschedulable: false };
+    const requests = [
+      aRequest('comes', 'free', undefined, {}, { waiting }),
+      aRequest('waits', 'free', undefined, { pending: 5 }),
+    ];
+    expect(movesOf(aContest({ n1: 1 }, CLASSES, requests))).toEqual([]);
+    expect(movesOf(aContest({ n1: 2 }, CLASSES, requests))).toEqual(['waits:  > n1']);
+  });
+});
+
+describe('the budgets of QoSDriven', () => {
+  const requests = [
+    aRequest('r1', 'free', 'n1', { useful: 3000 }),
+    aRequest('r2', 'free', 'n2', { useful: 2000 }),
+    aRequest('w1', 'prod', undefined, { pending: 5 }),
+    aRequest('w2', 'prod', undefined, { pending: 5 }),
+    aRequest('w3', 'prod', undefined, { pending: 4 }),
+  ];
+  const contest = aContest({ n1: 1, n2: 1, n3: 1 }, CLASSES, requests);
+
+  it('limit evictions, not admissions', () => {
+    const options = qosOptions('None', { budgets: [aBudget({ maxMoves: 1 })] });
+    expect(movesOf(contest, options)).toEqual(['w1:  > n3', 'r1: n1 > ', 'w2:  > n1']);
+    expect(codesOf(contest, options).w3).toBe('MaxMoves');
+  });
+
+  it('are told when they allow no eviction at all', () => {
+    const options = qosOptions('None', { budgets: [aBudget({ maxMoves: 0 })] });
+    const { outcome, moves } = plan({ ...contest, nodes: contest.nodes.slice(0, 2) }, options);
+    expect([outcome.kind, moves.length]).toEqual(['BudgetExhausted', 0]);
+  });
+
+  it('include PodDisruptionBudgets over the whole plan', () => {
+    const pdbs = [aPdb('all', { disruptionsAllowed: 1 })];
+    expect(movesOf({ ...contest, pdbs })).toEqual(['w1:  > n3', 'r1: n1 > ', 'w2:  > n1']);
+  });
+});
+
+describe('the outcome of QoSDriven', () => {
+  it('is balanced when nobody waits, without any metrics', () => {
+    const { outcome } = plan(aContest({ n1: 1 }, CLASSES, [aRequest('r', 'free', 'n1', {})]), qosOptions());
+    expect(outcome).toEqual({ kind: 'Balanced', message: 'no pod waits at the gate' });
+  });
+
+  it('is a stated one for a cluster without nodes or pods', () => {
+    expect(plan(aContest({}, CLASSES, []), qosOptions()).outcome.kind).toBe('Balanced');
+    const alone = [aRequest('w', 'prod', undefined, { pending: 5 })];
+    expect(plan(aContest({}, CLASSES, alone), qosOptions()).outcome.kind).toBe('NoBeneficialMove');
+    expect(codesOf(aContest({}, CLASSES, alone))).toEqual({ w: 'NoFeasibleNode' });
+  });
+});

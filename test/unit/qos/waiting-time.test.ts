@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { epochSeconds, seconds } from '../../../src/model/units.ts';
+import { waitingBudget, waitingTime } from '../../../src/qos/waiting-time.ts';
+import { NOW } from '../../support/builders.ts';
+import { aLedger, aServiceClass, type ClassFields, type LedgerFields, times } from '../../support/service-levels.ts';
+
+function waits(classFields: ClassFields, ledger: LedgerFields, running = true): number {
+  const replica = { running, instance: undefined };
+  return waitingTime(aLedger(ledger), aServiceClass(classFields), replica, NOW, seconds(3));
+}
+
+describe('the time that a pod can wait', () => {
+  it('is what its SLO lets it lose in the window, less what it lost, less its start', () => {
+    expect(waits({ slo: 0.9 }, { times: { useful: 3500, pending: 100 } })).toBeCloseTo(360 - 100 - 3, 6);
+  });
+
+  it('forgets what it lost before the window', () => {
+    const before = { at: epochSeconds(NOW - 3600), ...times({ useful: 100, pending: 300 }) };
+    const ledger = { times: { useful: 3700, pending: 300 }, checkpoints: [before] };
+    expect(waits({ slo: 0.9 }, ledger)).toBeCloseTo(357, 6);
+  });
+
+  it('grows with the age of a young request, which has none at first', () => {
+    expect(waits({ slo: 0.5 }, { running: 0, waiting: 1 }, false)).toBe(-3);
+    expect(waits({ slo: 0.5 }, { times: { useful: 400 } })).toBeCloseTo(397, 6);
+    expect(waits({ slo: 0.5 }, { times: { useful: 1900 } })).toBeCloseTo(1397, 6);
+  });
+
+  it('is infinite for best effort, and while enough others run', () => {
+    expect(waits({ slo: 0 }, {})).toBe(Number.POSITIVE_INFINITY);
+    expect(waits({ slo: 0.9 }, { running: 20, times: { useful: 80_000 } })).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('is never positive for who was promised everything', () => {
+    expect(waits({ slo: 1 }, { times: { useful: 9000 } })).toBe(-3);
+    expect(waitingBudget({ slo: 1, window: seconds(3600) })).toBe(0);
+  });
+});
