@@ -3,6 +3,8 @@ import type { PolicyOptions } from '../../src/plan/options.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { greedyLb, refineLb, someOptions } from '../support/builders.ts';
+import { crowdedSnapshot } from '../support/crowd.ts';
+import { qosOptions } from '../support/gated.ts';
 import { generateSnapshot } from '../support/generate.ts';
 import { printTable } from '../support/print-table.ts';
 
@@ -67,13 +69,16 @@ function measure({ nodes, runs }: Size, strategy: PolicyOptions['strategy'], set
   const snapshot = snapshotOf(setting, nodes);
   const options = someOptions({ strategy });
   const { found, heapMiB } = measureHeap(snapshot, options);
+  return { milliseconds: medianTime(snapshot, options, runs), heapMiB, pods: snapshot.pods.length, found };
+}
+
+function medianTime(snapshot: ClusterSnapshot, options: PolicyOptions, runs: number): number {
   const times = Array.from({ length: runs }, () => {
     const began = performance.now();
     plan(snapshot, options);
     return performance.now() - began;
   });
-  const median = times.sort((left, right) => left - right)[Math.floor(times.length / 2)] ?? Number.NaN;
-  return { milliseconds: median, heapMiB, pods: snapshot.pods.length, found };
+  return times.sort((left, right) => left - right)[Math.floor(times.length / 2)] ?? Number.NaN;
 }
 
 /** Apart from the timed runs: a forced collection throws away compiled code as well. */
@@ -142,4 +147,30 @@ function compare(setting: Setting): void {
   printTable(['strategy', 'growth', 'target', ''], growth);
 }
 
+/** Full clusters on which a fifth of the workloads have a pod that waits at the gate. */
+function compareContests(): void {
+  console.log(`\nfull clusters, a thousand pods waiting at most; ${PODS_PER_NODE} pods per node, median time:\n`);
+  const rows = SIZES.flatMap(({ nodes, runs, targets }) => {
+    const snapshot = crowdedSnapshot({ seed: 1, nodes, podsPerNode: PODS_PER_NODE, waiting: nodes / 5 });
+    return (['Standard', 'None'] as const).map((refinements) => {
+      const options = qosOptions(refinements);
+      const { found } = measureHeap(snapshot, options);
+      const milliseconds = medianTime(snapshot, options, runs);
+      const preemptions = found.moves.filter(({ to }) => to === undefined).length;
+      return [
+        `QoSDriven${refinements === 'None' ? ' as published' : ''}`,
+        String(nodes),
+        String(snapshot.pods.length),
+        `${milliseconds.toFixed(1)} ms`,
+        `${targets.QoSDriven} ms`,
+        verdict(milliseconds <= targets.QoSDriven),
+        String(preemptions),
+        String(found.moves.length - preemptions),
+      ];
+    });
+  });
+  printTable(['strategy', 'nodes', 'pods', 'time', 'target', '', 'preemptions', 'admissions'], rows);
+}
+
 SETTINGS.forEach(compare);
+compareContests();
