@@ -49,6 +49,7 @@ export const BUDGET_NAMES = [
   'PerNamespace',
   'PodDisruptionBudget',
   'Cooldown',
+  'ServiceLevel',
 ] as const;
 /** A budget that a move would exceed. */
 export type BudgetName = (typeof BUDGET_NAMES)[number];

@@ -20,6 +20,8 @@ export interface Budgets {
 /** What was moved before, as far as budgets depend on it. */
 export interface BudgetHistory extends OverheadHistory {
   readonly cooldowns: Cooldowns;
+  /** Unspent; `undefined` where no move counts against a service level. */
+  readonly serviceLevel: () => Budget | undefined;
 }
 
 /**
@@ -40,6 +42,7 @@ export function createBudgets(
     PerOwner: perOwner(entries, cluster.owners),
     PodDisruptionBudget: podDisruptionBudget(pdbs, cluster.pods),
     Cooldown: targetCooldown(history.cooldowns, cluster),
+    ServiceLevel: history.serviceLevel(),
   } satisfies Record<BudgetName, Budget | undefined>;
   return {
     budgets: Object.values(budgets).filter((budget) => budget !== undefined),

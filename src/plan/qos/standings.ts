@@ -1,17 +1,14 @@
 import type { PodInfo } from '../../model/pod.ts';
 import type { ServiceClass, ServiceLedger } from '../../model/service-level.ts';
 import { elapsed, type Seconds } from '../../model/units.ts';
-import { classOf } from '../../qos/class-of.ts';
 import type { Incumbent } from '../../qos/eligibility.ts';
 import { isOverheadSpent, preemptionOverhead } from '../../qos/overhead.ts';
 import { expectedStartup } from '../../qos/startup.ts';
 import { replicaOf, tellsReplicasApart } from '../../qos/time-to-violate.ts';
 import { timesAt } from '../../qos/times.ts';
+import { promisesIn } from '../promises.ts';
 import type { Survey } from '../survey.ts';
 import type { ContestRules } from './rules.ts';
-
-/** A ledger counted up to an instant later than this after the snapshot is not believed: clocks differ by less. */
-const FUTURE_TOLERANCE = 5;
 
 /** How a pod stands in the contest for room. */
 export interface Standing extends Incumbent {
@@ -34,27 +31,12 @@ export interface Standings {
 
 /** The standings of a snapshot's pods under the rules. */
 export function createStandings({ snapshot, pods, subjects }: Survey, rules: ContestRules): Standings {
-  const { serviceLevels, namespaces, takenAt } = snapshot;
-  const { list, ofPod } = subjects.owners;
+  const { takenAt } = snapshot;
   const shared = new Map<ServiceLedger, Standing[]>();
-  const ledgers = new Map<number, ServiceLedger | undefined>();
-  const ledgerOf = (pod: number): ServiceLedger | undefined => {
-    const place = ofPod[pod] ?? -1;
-    if (!ledgers.has(place)) {
-      const owner = list[place];
-      const ledger = serviceLevels.ledgers.get(owner?.top?.uid ?? owner?.ref.uid ?? '');
-      const isBelievable = ledger !== undefined && elapsed(takenAt, ledger.asOf) <= FUTURE_TOLERANCE;
-      ledgers.set(place, isBelievable ? ledger : undefined);
-    }
-    return ledgers.get(place);
-  };
-  const classAt = (pod: number): ServiceClass | undefined => {
-    const info = pods[pod];
-    return info === undefined ? undefined : classOf(info, serviceLevels, namespaces);
-  };
+  const { ledgerOf, classOf } = promisesIn(snapshot, subjects);
   const standing = (pod: number): Standing | undefined => {
     const [info, ledger] = [pods[pod], ledgerOf(pod)];
-    const serviceClass = ledger === undefined ? undefined : classAt(pod);
+    const serviceClass = ledger === undefined ? undefined : classOf(pod);
     if (info === undefined || ledger === undefined || serviceClass === undefined) {
       return undefined;
     }
@@ -71,9 +53,9 @@ export function createStandings({ snapshot, pods, subjects }: Survey, rules: Con
   };
   return {
     of: standing,
-    classOf: classAt,
+    classOf,
     isFresh: (pod) => {
-      const minRunTime = classAt(pod)?.minRunTime ?? 0;
+      const minRunTime = classOf(pod)?.minRunTime ?? 0;
       const { readySince } = pods[pod] ?? {};
       return minRunTime > 0 && !(readySince !== undefined && elapsed(readySince, takenAt) >= minRunTime);
     },

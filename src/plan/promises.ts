@@ -1,0 +1,40 @@
+import type { ServiceClass, ServiceLedger } from '../model/service-level.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { elapsed } from '../model/units.ts';
+import { classOf } from '../qos/class-of.ts';
+import type { Owner } from './owners.ts';
+import type { OwnedPods } from './startup.ts';
+
+/** A ledger counted up to an instant later than this after the snapshot is not believed: clocks differ by less. */
+const FUTURE_TOLERANCE = 5;
+
+/** What the workloads of pods were promised, and what they got. Pods are named by their place. */
+export interface Promises {
+  /** `undefined` without a class. */
+  readonly classOf: (pod: number) => ServiceClass | undefined;
+  /** `undefined`: its workload has none, or one from the future. */
+  readonly ledgerOf: (pod: number) => ServiceLedger | undefined;
+}
+
+/** Looks up classes and ledgers when they are asked for. */
+export function promisesIn(snapshot: ClusterSnapshot, { pods, owners }: OwnedPods): Promises {
+  const { serviceLevels, namespaces, takenAt } = snapshot;
+  const ledgers = new Map<number, ServiceLedger | undefined>();
+  const believable = (owner: Owner | undefined): ServiceLedger | undefined => {
+    const ledger = serviceLevels.ledgers.get(owner?.top?.uid ?? owner?.ref.uid ?? '');
+    return ledger !== undefined && elapsed(takenAt, ledger.asOf) <= FUTURE_TOLERANCE ? ledger : undefined;
+  };
+  return {
+    classOf: (pod) => {
+      const info = pods[pod];
+      return info === undefined ? undefined : classOf(info, serviceLevels, namespaces);
+    },
+    ledgerOf: (pod) => {
+      const place = owners.ofPod[pod] ?? -1;
+      if (!ledgers.has(place)) {
+        ledgers.set(place, believable(owners.list[place]));
+      }
+      return ledgers.get(place);
+    },
+  };
+}
