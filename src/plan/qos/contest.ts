@@ -94,7 +94,7 @@ export function contest(input: ContestInput): ContestResult {
     touched.push(host.node);
   };
   for (const claimant of inOrder(input)) {
-    const host = tableOf(claimant).bestFor(claimant);
+    const host = steps.length < maxSteps ? tableOf(claimant).bestFor(claimant) : undefined;
     if (host !== undefined && steps.length + host.victims.length < maxSteps) {
       place(claimant, host);
     } else {
