@@ -10,7 +10,7 @@ import type {
 } from '../../src/model/pod.ts';
 import type { ResourceVector } from '../../src/model/resources.ts';
 import { EVERYTHING, type Labels, type Selector } from '../../src/model/selector.ts';
-import { NO_SERVICE_LEVELS } from '../../src/model/service-level.ts';
+import { NO_SERVICE_LEVELS, type ServiceClass } from '../../src/model/service-level.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { type ClaimInfo, NO_STORAGE, type StorageClassInfo, type VolumeInfo } from '../../src/model/storage.ts';
 import { bytes, type EpochSeconds, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
@@ -451,4 +451,22 @@ export function refineLb(fields: Partial<StrategyOf<'RefineLB'>> = {}): Strategy
 /** GreedyLB with its defaults. */
 export function greedyLb(fields: Partial<StrategyOf<'GreedyLB'>> = {}): StrategyOf<'GreedyLB'> {
   return { type: 'GreedyLB', minimizeMoves: true, tolerance: 0.02, ...fields };
+}
+
+/** A class with SLO 0.9 over an hour, of importance 1, without penalties. */
+export function aServiceClass(name: string, fields: Partial<ServiceClass> = {}): ServiceClass {
+  const { slo = 0.9 } = fields;
+  return {
+    name,
+    slo,
+    importance: 1,
+    safetyMargin: seconds(10),
+    maxPreemptionOverhead: Math.round((1 - slo) * 1e6) / 1e6,
+    minRunTime: seconds(0),
+    window: seconds(3600),
+    mode: 'Aggregated',
+    expectedStartup: seconds(10),
+    penalties: [],
+    ...fields,
+  };
 }

@@ -1,7 +1,7 @@
 import { MAX_CHECKPOINTS, MAX_INSTANCES } from '../../api/v1alpha1/qos-ledger.ts';
 import type { ServiceTimes } from '../../model/service-level.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
-import type { KeptInstance, KeptLedger, LeftPod, StartMean } from '../../qos/kept-ledger.ts';
+import type { KeptInstance, KeptLedger, LeftPod, StartMean } from '../../qos/ledger-state.ts';
 import {
   booleanAt,
   describe,

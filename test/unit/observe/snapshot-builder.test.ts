@@ -25,6 +25,7 @@ describe('buildSnapshot', () => {
       pastMoves: [],
       serviceLevels: NO_SERVICE_LEVELS,
       storage: NO_STORAGE,
+      serviceLevels: NO_SERVICE_LEVELS,
       usage: undefined,
       problems: [],
     });
