@@ -178,3 +178,35 @@ describe('a ledger of what was recorded to the second', () => {
     );
   });
 });
+
+describe('a ledger of what happened to the millisecond', () => {
+  it('is off by a second and the error of the clock at most for each change, and a second for each crash and lost event', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          ...shape,
+          skew: fc.integer({ min: -2, max: 2 }),
+          startups: fc.array(fc.integer({ min: 500, max: 6000 }), { minLength: 1, maxLength: 5 }),
+          steps: steps(['crash', 'crash', 'lose'], 1, 12_000),
+          pace: fc.constantFrom(500, 1000),
+          away: fc.integer({ min: 0, max: 1000 }),
+        }),
+        (history) => {
+          const { world, ledger, gaps } = play(history);
+          const { useful, discarded, pending } = ledger.times;
+          // In mode Concurrent each change is one of all replicas; a clock that is off says when pods were missed.
+          const weight = history.mode === 'Concurrent' ? 7 : 1;
+          const bound = weight * (world.changes * (1 + Math.abs(history.skew)) + gaps);
+          const { truth } = world;
+          expect(Math.abs(useful + discarded - truth.useful - truth.discarded)).toBeLessThanOrEqual(bound);
+          expect(Math.abs(useful + discarded + pending - sumOf(truth))).toBeLessThanOrEqual(bound);
+        },
+      ),
+      { numRuns: 1500 },
+    );
+  });
+});
+
+function sumOf({ useful, discarded, pending }: World['truth']): number {
+  return useful + discarded + pending;
+}
