@@ -10,6 +10,7 @@ import { createDemand } from './control/demand.ts';
 import { type ElectionEvent, LeadershipLostError } from './control/elector.ts';
 import { keepGates } from './control/gates.ts';
 import type { LeaseTimes } from './control/lease.ts';
+import { keepLedgers } from './control/ledgers.ts';
 import { runLoop } from './control/loop.ts';
 import type { Seconds } from './model/units.ts';
 import { NamespaceMissingError } from './ports.ts';
@@ -85,7 +86,15 @@ async function lead(
   const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, log, demand: createDemand(cache.turnover) };
   const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
     await cache.ready;
-    await Promise.all([runLoop({ ...ports, leaderEpoch }, settings, own), keepGates(ports, settings, own)]);
+    const records = cluster.serviceRecords({
+      failed: (resource, err) => log.warn({ resource, err }, 'list or watch for ledgers failed'),
+      unreadable: (problem) => log.warn({ problem }, 'object takes no part in ledgers'),
+    });
+    await Promise.all([
+      runLoop({ ...ports, leaderEpoch }, settings, own),
+      keepGates(ports, settings, own),
+      keepLedgers({ ...ports, records }, own),
+    ]);
   };
   metrics.leads(election === undefined);
   await (election === undefined ? work(undefined, signal) : election.elector.run(work, signal));

@@ -1,12 +1,16 @@
 import type { PlacementHint, PlacementHintSpec } from './api/v1alpha1/placement-hint.ts';
+import type { QoSLedger } from './api/v1alpha1/qos-ledger.ts';
 import type { MovePhase, RebalancePlan, RebalancePlanStatus } from './api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy, RebalancePolicyStatus, StrategyName } from './api/v1alpha1/rebalance-policy.ts';
 import type { NodeInfo } from './model/node.ts';
 import type { OwnerRef, PodInfo, PodRef } from './model/pod.ts';
+import type { ServiceClass } from './model/service-level.ts';
 import type { ClusterSnapshot, UsageSample } from './model/snapshot.ts';
 import type { EpochSeconds, Seconds } from './model/units.ts';
 import type { WorkloadInfo } from './model/workload.ts';
 import type { Plan } from './plan/plan.ts';
+import type { Promised, RequestRecord } from './qos/ledger-record.ts';
+import type { KeptLedger } from './qos/ledger-state.ts';
 
 /** Wall clock for records, monotonic clock for durations. */
 export interface Clock {
@@ -208,6 +212,66 @@ export interface PolicyStore {
    * Resolves when aborted.
    */
   watch(changed: () => void, signal: AbortSignal): Promise<void>;
+}
+
+/** A QoSLedger on the cluster. */
+export interface StoredLedger {
+  readonly namespace: string;
+  readonly name: string;
+  readonly resource: QoSLedger;
+  /** What it says; `undefined` before its status is written, and when it cannot be read. */
+  readonly ledger: KeptLedger | undefined;
+  /** What is wrong with it, for people. */
+  readonly problem: string | undefined;
+}
+
+/** QoSLedgers on the cluster. Every method rejects with an ApiError when the server refuses or cannot be reached. */
+export interface LedgerStore {
+  list(signal: AbortSignal): Promise<readonly StoredLedger[]>;
+  /** As it is now; undefined when it is gone. */
+  get(ledger: Pick<StoredLedger, 'namespace' | 'name'>, signal: AbortSignal): Promise<StoredLedger | undefined>;
+  /** Creates the QoSLedger of a workload, and writes its status. Throws ConflictError when there is one. */
+  create(ledger: KeptLedger, terms: ServiceClass, signal: AbortSignal): Promise<StoredLedger>;
+  /**
+   * Writes what has changed, by merge patches with the resourceVersion of `stored`. Throws ConflictError when the stored
+   * object is newer or gone.
+   */
+  write(
+    stored: StoredLedger,
+    ledger: KeptLedger,
+    terms: ServiceClass | undefined,
+    signal: AbortSignal,
+  ): Promise<StoredLedger>;
+  /** Deletes this very QoSLedger; gone already is fine. */
+  remove(stored: StoredLedger, signal: AbortSignal): Promise<void>;
+}
+
+/** A workload with the class that its pods name, whether there is such a class or not. */
+export interface ClassedRequest {
+  readonly record: RequestRecord;
+  readonly className: string;
+}
+
+/** What the API server records of service, at one moment. */
+export interface ServiceView {
+  /** By name. */
+  readonly classes: ReadonlyMap<string, Promised>;
+  /** Workloads that have a class. */
+  readonly requests: readonly ClassedRequest[];
+  /** What is recorded of the workload of this UID, whether it has a class or not; without replicas when it is gone. */
+  readonly recordOf: (ledger: Pick<KeptLedger, 'namespace' | 'owner'>) => RequestRecord;
+  /** ServiceClasses that cannot be read, for people. */
+  readonly problems: readonly string[];
+}
+
+/** Watches what ledgers are kept by: classes, and as soon as there is one, workloads and their pods. */
+export interface ServiceRecords {
+  /** Calls `changed` after each change until aborted. Resolves when aborted. */
+  run(changed: () => void, signal: AbortSignal): Promise<void>;
+  /** What is known now; undefined where there can be no classes, since the kind is not served. Throws StaleCacheError while it is not known well enough. */
+  view(): ServiceView | undefined;
+  /** The ledger of this workload has counted what its pods did: those that have ended are told of no more. */
+  counted(record: RequestRecord): void;
 }
 
 /** An event for `kubectl describe` and `kubectl events`. */

@@ -8,9 +8,11 @@ import { connect as openConnection } from '../adapters/kubernetes/connect.ts';
 import { createEventSink } from '../adapters/kubernetes/events.ts';
 import { createEvictor } from '../adapters/kubernetes/evictor.ts';
 import { createGates } from '../adapters/kubernetes/gates.ts';
+import { createLedgerStore } from '../adapters/kubernetes/ledger-store.ts';
 import { createPlanStore } from '../adapters/kubernetes/plan-store.ts';
 import { createPolicyStore, suspendPolicy } from '../adapters/kubernetes/policy-store.ts';
 import { listRawSnapshot } from '../adapters/kubernetes/raw-snapshot.ts';
+import { createServiceRecords, type RecordsListener } from '../adapters/kubernetes/service-records.ts';
 import { createSteering } from '../adapters/kubernetes/steering.ts';
 import { createServerClock } from '../adapters/server-clock.ts';
 import { trimObject } from '../adapters/snapshot-file/trim.ts';
@@ -24,8 +26,10 @@ import type {
   Evictor,
   Fence,
   Gates,
+  LedgerStore,
   PlanStore,
   PolicyStore,
+  ServiceRecords,
   Steering,
 } from '../ports.ts';
 import { VERSION } from '../version.ts';
@@ -59,6 +63,9 @@ export interface Cluster {
   readonly steering: Steering;
   readonly gates: Gates;
   readonly plans: PlanStore;
+  readonly ledgers: LedgerStore;
+  /** Watches of what ledgers are kept by, not begun yet. */
+  serviceRecords(listener: RecordsListener): ServiceRecords;
   readonly policies: PolicyStore;
   readonly events: EventSink;
   /** Server-side apply; resolves to a line such as `rebalancepolicy.evenkeel.dev/default created`. */
@@ -103,6 +110,8 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     steering: createSteering(client, warn),
     gates: createGates(client, warn),
     plans: createPlanStore(client),
+    ledgers: createLedgerStore(client),
+    serviceRecords: (listener) => createServiceRecords(client, listener),
     policies: createPolicyStore(client, (error) => warn(error instanceof Error ? error.message : String(error))),
     events: createEventSink(client, { instance: hostname(), report: warn }),
     apply: (object, signal) => apply(client, object, signal),

@@ -5,6 +5,7 @@ import { podsInFlight } from '../execute/journal.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { PolicyStore, StoredPolicy } from '../ports.ts';
 import { hitRatiosByMode } from '../report/hit-ratio.ts';
+import { createBell } from './bell.ts';
 import type { Demand } from './demand.ts';
 import { createPolicyMemory, type PolicyMemory } from './policy-memory.ts';
 import { passPolicy } from './policy-pass.ts';
@@ -144,26 +145,4 @@ async function finishOrphan(plan: RebalancePlan, ports: LoopPorts, signal: Abort
   }
   await step(plan, { stored: undefined, options: undefined, maxConcurrent: 0, stop: undefined }, ports, signal);
   return BUSY_WAIT;
-}
-
-/** Wakes the loop early. */
-interface Bell {
-  ring(): void;
-  wait(span: Seconds, clock: RunPorts['clock'], signal: AbortSignal): Promise<void>;
-}
-
-function createBell(): Bell {
-  let waking = new AbortController();
-  return {
-    ring: () => waking.abort(),
-    async wait(span, clock, signal) {
-      const { signal: woken } = waking;
-      await clock.sleep(span, AbortSignal.any([signal, woken])).catch((error: unknown) => {
-        if (!signal.aborted && !woken.aborted) {
-          throw error;
-        }
-      });
-      waking = new AbortController();
-    },
-  };
 }

@@ -2,6 +2,7 @@ import type { ServiceClass, ServiceLedger, ServiceLevels } from '../model/servic
 import type { EpochSeconds } from '../model/units.ts';
 import type { Collection } from './collection.ts';
 import { compareText, sortByKey } from './order.ts';
+import type { ProjectedServiceClass } from './project/service-class.ts';
 
 /** A ledger may be this much younger than the snapshot, in seconds: lists take a while, and dates are cut to seconds. */
 const TOLERANCE = 60;
@@ -19,7 +20,7 @@ export function assembleServiceLevels(
   return {
     classes,
     ledgers: assembleLedgers(collection, classes, takenAt, problems),
-    byPriorityClass: assembleByPriorityClass(collection, problems),
+    byPriorityClass: assembleByPriorityClass([...collection.serviceClasses.values()], problems),
   };
 }
 
@@ -58,10 +59,13 @@ function troubleOf(
   return asOf > takenAt + TOLERANCE ? 'status.asOf: is in the future: the ledger takes no part' : undefined;
 }
 
-/** Where two classes claim one PriorityClass, the more important one has it, then the first by name. */
-function assembleByPriorityClass({ serviceClasses }: Collection, problems: Set<string>): ReadonlyMap<string, string> {
+/** The class of each PriorityClass that one claims. Where two claim it, the more important one has it, then the first by name. */
+export function assembleByPriorityClass(
+  classes: readonly ProjectedServiceClass[],
+  problems: Set<string>,
+): ReadonlyMap<string, string> {
   const claimed = new Map<string, string>();
-  const ranked = [...serviceClasses.values()].sort(
+  const ranked = [...classes].sort(
     ({ terms: left }, { terms: right }) => left.importance - right.importance || compareText(left.name, right.name),
   );
   for (const { terms, priorityClassNames } of ranked) {

@@ -5,7 +5,8 @@ import type { Turn } from './ledger-lives.ts';
 import type { PodEnd, PodRecord } from './ledger-record.ts';
 import { learn, startOf } from './ledger-starts.ts';
 import type { KeptInstance, KeptLedger } from './ledger-state.ts';
-import { grown, NO_TIMES, withoutRun } from './ledger-times.ts';
+import { grown, withoutRun } from './ledger-times.ts';
+import { NO_TIMES } from './times.ts';
 
 /** What turns are entered under. */
 export interface BookTerms {

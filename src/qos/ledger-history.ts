@@ -30,9 +30,9 @@ export function withSighting(known: PodRecord | undefined, seen: PodSighting): P
   };
 }
 
-/** The pod after it was found to be gone, `now`. */
-export function withoutTrace(known: PodRecord, now: EpochSeconds): PodRecord {
-  return known.end === undefined ? { ...known, end: { at: undefined, how: 'Deleted' }, missedAt: now } : known;
+/** The pod after it was found to be gone: when it went, `at`, or some time before, `undefined`. */
+export function withoutTrace(known: PodRecord, at: EpochSeconds | undefined): PodRecord {
+  return known.end === undefined ? { ...known, end: { at: undefined, how: 'Deleted' }, missedAt: at } : known;
 }
 
 function withMark(marks: PodRecord['marks'], mark: ReadyMark | undefined): PodRecord['marks'] {

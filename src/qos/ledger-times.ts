@@ -1,9 +1,6 @@
 import type { LedgerMode, ServiceTimes } from '../model/service-level.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 
-/** Nothing yet. */
-export const NO_TIMES: ServiceTimes = { useful: seconds(0), discarded: seconds(0), pending: seconds(0) };
-
 /**
  * `times` after `span` more in which `running` instances ran and `waiting` waited. In mode Concurrent nothing is useful
  * while one waits (T 7.2). In every mode the three grow by span x instances together.

@@ -4,7 +4,7 @@ import { type BookTerms, countOf, type Entered, enterTurns, settle, withEmptyIns
 import { turnsSince } from './ledger-lives.ts';
 import type { Promised, RequestRecord } from './ledger-record.ts';
 import type { KeptLedger } from './ledger-state.ts';
-import { NO_TIMES } from './ledger-times.ts';
+import { NO_TIMES } from './times.ts';
 
 /**
  * The next state of a request's ledger, from what the API server records of it; the very same ledger when nothing but time

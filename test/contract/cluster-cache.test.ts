@@ -7,7 +7,7 @@ import {
 } from '../../src/adapters/kubernetes/cluster-cache.ts';
 import { createClusterReader } from '../../src/adapters/kubernetes/cluster-reader.ts';
 import { pathOf } from '../../src/adapters/kubernetes/resource.ts';
-import { HISTORY_SOURCE, METRICS_SOURCES, SNAPSHOT_SOURCES } from '../../src/adapters/kubernetes/snapshot-sources.ts';
+import { HISTORY_SOURCE, METRICS_SOURCES, SERVICE_SOURCES, SNAPSHOT_SOURCES } from '../../src/adapters/kubernetes/snapshot-sources.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
 import { seconds } from '../../src/model/units.ts';
 import { plan } from '../../src/plan/planner.ts';
@@ -17,7 +17,7 @@ import { RAW_OTHERS, rawPods } from '../unit/adapters/raw-objects.ts';
 import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from '../unit/observe/objects.ts';
 import { clientOf, type Handler, json, listOf, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
 
-const SOURCES = [...SNAPSHOT_SOURCES, ...METRICS_SOURCES, HISTORY_SOURCE];
+const SOURCES = [...SNAPSHOT_SOURCES, ...METRICS_SOURCES, HISTORY_SOURCE, ...SERVICE_SOURCES];
 const PATHS: ReadonlyMap<unknown, string> = new Map(SOURCES.map(({ kind, target }) => [kind, pathOf(target)]));
 const DATE = { date: 'Thu, 01 Jan 2026 10:00:30 GMT' };
 
@@ -171,7 +171,7 @@ describe('a snapshot from caches', () => {
     expect(snapshot.takenAt).toBe(Date.parse(DATE.date) / 1000);
   });
 
-  it('lists nothing but usage and plans', async () => {
+  it('lists nothing but usage, plans, classes and ledgers', async () => {
     const started = await synced(CLUSTER);
     const before = started.server.seen.length;
     await started.cache.reader.snapshot(NEVER);
@@ -180,7 +180,7 @@ describe('a snapshot from caches', () => {
         .slice(before)
         .map(({ path }) => path)
         .sort(),
-    ).toEqual([...METRICS_SOURCES, HISTORY_SOURCE].map(({ target }) => pathOf(target)).sort());
+    ).toEqual([...METRICS_SOURCES, HISTORY_SOURCE, ...SERVICE_SOURCES].map(({ target }) => pathOf(target)).sort());
   });
 
   it('is the one that a list gives after changes', async () => {

@@ -11,7 +11,17 @@ import { createWorld, EPOCH, type World } from '../support/ledger/world.ts';
 interface Step {
   /** Milliseconds since the step before. */
   readonly gap: number;
-  readonly kind: 'evict' | 'force' | 'scale' | 'restart' | 'isolate' | 'rollOut' | 'complete' | 'look' | 'crash' | 'lose';
+  readonly kind:
+    | 'evict'
+    | 'force'
+    | 'scale'
+    | 'restart'
+    | 'isolate'
+    | 'rollOut'
+    | 'complete'
+    | 'look'
+    | 'crash'
+    | 'lose';
   readonly place: number;
   readonly span: number;
 }
@@ -36,23 +46,21 @@ function steps(kinds: readonly Step['kind'][], unit: number, longest: number): f
 }
 
 function disturb(world: World, mode: LedgerMode, { kind, place, span }: Step): void {
-  switch (kind) {
-    case 'evict':
-      return world.remove(place, 30_000);
-    case 'force':
-      return world.remove(place, 0);
-    case 'scale':
-      return mode === 'Task' ? undefined : world.scale(place);
-    case 'restart':
-      return world.restart(place, span);
-    case 'isolate':
-      return world.isolate(place, span);
-    case 'rollOut':
-      return mode === 'Task' ? undefined : world.rollOut();
-    case 'complete':
-      return mode === 'Task' ? world.complete(place) : undefined;
-    default:
-      return undefined;
+  const isTask = mode === 'Task';
+  if (kind === 'evict') {
+    world.remove(place, 30_000);
+  } else if (kind === 'force') {
+    world.remove(place, 0);
+  } else if (kind === 'scale' && !isTask) {
+    world.scale(place);
+  } else if (kind === 'restart') {
+    world.restart(place, span);
+  } else if (kind === 'isolate') {
+    world.isolate(place, span);
+  } else if (kind === 'rollOut' && !isTask) {
+    world.rollOut();
+  } else if (kind === 'complete' && isTask) {
+    world.complete(place);
   }
 }
 

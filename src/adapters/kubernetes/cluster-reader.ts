@@ -28,7 +28,7 @@ export function createClusterReader(client: ApiClient): ClusterReader {
   };
   return {
     ...createLiveReads(client),
-    snapshot: (signal) => listed([...SNAPSHOT_SOURCES, ...SERVICE_SOURCES, ...LISTED_SOURCES], signal),
+    snapshot: (signal) => listed([...SNAPSHOT_SOURCES, ...LISTED_SOURCES], signal),
     placements: (signal) => listed(SNAPSHOT_SOURCES, signal),
     promises: (signal) => listPromises(client, signal),
   };
@@ -43,9 +43,10 @@ export async function listPromises(client: ApiClient, signal: AbortSignal): Prom
 
 /**
  * What is listed for each snapshot even where everything else is watched: the Metrics API cannot be watched, and what budgets
- * allow is computed from the journal as it is now, never from memory (execution.md, the journal).
+ * allow is computed from the journal as it is now, never from memory (execution.md, the journal). So are ledgers, and classes,
+ * which a cluster may not have installed.
  */
-export const LISTED_SOURCES: readonly SnapshotSource[] = [...METRICS_SOURCES, HISTORY_SOURCE];
+export const LISTED_SOURCES: readonly SnapshotSource[] = [...METRICS_SOURCES, HISTORY_SOURCE, ...SERVICE_SOURCES];
 
 /** Lists sources into `builder`. Resolves to the server's time when that began. Rejects with ApiError. */
 export async function listInto(

@@ -16,6 +16,8 @@ export interface Reflected<Value> {
   readonly metadataOnly: boolean;
   /** What is kept of an object that was listed or watched, whatever the server sent; must not throw. */
   readonly read: (object: unknown) => Value;
+  /** Hears of an object that a watch says was deleted, in its last state; must not throw. */
+  readonly removed?: (object: unknown) => void;
 }
 
 /** Hears what happens to a reflector. */
@@ -225,6 +227,9 @@ export class Reflector<Value> {
     if (isLater(resourceVersion, this.#resourceVersion)) {
       this.#resourceVersion = resourceVersion;
       this.#progress();
+    }
+    if (type === 'DELETED') {
+      this.#reflected.removed?.(object);
     }
     const diff = type === 'BOOKMARK' ? undefined : this.#table.apply(type, object);
     if (diff !== undefined && !isEmpty(diff)) {

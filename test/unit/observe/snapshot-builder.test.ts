@@ -25,7 +25,6 @@ describe('buildSnapshot', () => {
       pastMoves: [],
       serviceLevels: NO_SERVICE_LEVELS,
       storage: NO_STORAGE,
-      serviceLevels: NO_SERVICE_LEVELS,
       usage: undefined,
       problems: [],
     });

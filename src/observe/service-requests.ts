@@ -1,0 +1,77 @@
+import type { Labels } from '../model/selector.ts';
+import type { ServiceLevels } from '../model/service-level.ts';
+import type { ClassedRequest } from '../ports.ts';
+import { CLASS_LABEL } from '../qos/class-of.ts';
+import type { PodRecord, RequestRecord } from '../qos/ledger-record.ts';
+import type { ProjectedRequest } from './project/request.ts';
+
+/** A pod and whose it is. */
+export interface OwnedRecord {
+  readonly pod: PodRecord;
+  /** UID of its controller. */
+  readonly owner: string;
+  readonly priorityClassName: string | undefined;
+}
+
+/** What requests are made from. */
+export interface RequestSources {
+  /** By UID. */
+  readonly workloads: ReadonlyMap<string, ProjectedRequest>;
+  readonly pods: Iterable<OwnedRecord>;
+  readonly namespaces: ReadonlyMap<string, Labels>;
+  readonly byPriorityClass: ServiceLevels['byPriorityClass'];
+}
+
+/** The workloads at the top, each with its pods and the class that it names, if any; those without one only by `recordOf`. */
+export interface Requests {
+  readonly classed: readonly ClassedRequest[];
+  /** By UID of the workload at the top. */
+  readonly recordOf: (uid: string) => RequestRecord | undefined;
+}
+
+/** Puts workloads, pods and classes together. */
+export function gatherRequests({ workloads, pods, namespaces, byPriorityClass }: RequestSources): Requests {
+  const podsOf = Map.groupBy(pods, ({ owner }) => topOf(owner, workloads));
+  const recordOf = (uid: string): RequestRecord | undefined => {
+    const workload = workloads.get(uid);
+    return workload && toRecord(workload, podsOf.get(uid) ?? []);
+  };
+  const classed = [...workloads.values()].flatMap((workload): readonly ClassedRequest[] => {
+    const { uid } = workload.self;
+    if (topOf(uid, workloads) !== uid) {
+      return [];
+    }
+    const own = podsOf.get(uid) ?? [];
+    const className = classNameOf(workload, own, namespaces, byPriorityClass);
+    return className === undefined ? [] : [{ record: toRecord(workload, own), className }];
+  });
+  return { classed, recordOf };
+}
+
+/** UID of the controller at the top: of a Deployment rather than its ReplicaSet. */
+function topOf(uid: string, workloads: RequestSources['workloads']): string {
+  const above = workloads.get(uid)?.owner?.uid;
+  return above !== undefined && workloads.has(above) ? above : uid;
+}
+
+/** As that of a pod (see classOf), by what the template says; admission may have given its pods a PriorityClass. */
+function classNameOf(
+  { labels, namespace, priorityClassName }: ProjectedRequest,
+  pods: readonly OwnedRecord[],
+  namespaces: RequestSources['namespaces'],
+  byPriorityClass: RequestSources['byPriorityClass'],
+): string | undefined {
+  const priority = priorityClassName ?? pods.at(-1)?.priorityClassName;
+  return (
+    labels.get(CLASS_LABEL) ??
+    namespaces.get(namespace)?.get(CLASS_LABEL) ??
+    (priority === undefined ? undefined : byPriorityClass.get(priority))
+  );
+}
+
+function toRecord(
+  { namespace, self, createdAt, desired, completedAt }: ProjectedRequest,
+  pods: readonly OwnedRecord[],
+): RequestRecord {
+  return { namespace, owner: self, createdAt, desired, completedAt, pods: pods.map(({ pod }) => pod) };
+}
