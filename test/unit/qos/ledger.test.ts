@@ -1,0 +1,311 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_INSTANCES } from '../../../src/api/v1alpha1/qos-ledger.ts';
+import type { ServiceClass } from '../../../src/model/service-level.ts';
+import { epochSeconds } from '../../../src/model/units.ts';
+import { carryOn, endLedger } from '../../../src/qos/ledger.ts';
+import type { PodEnd, PodRecord, RequestRecord } from '../../../src/qos/ledger-record.ts';
+import type { KeptLedger } from '../../../src/qos/ledger-state.ts';
+import { timesAt } from '../../../src/qos/times.ts';
+import { aServiceClass } from '../../support/builders.ts';
+
+/** All instants are seconds after this. */
+const START = 1_800_000_000;
+const instant = (second: number) => epochSeconds(START + second);
+
+interface PodFields {
+  /** Changes of Ready, to and fro, the first one to Ready. */
+  readonly ready?: readonly number[];
+  readonly scheduled?: number;
+  readonly started?: number;
+  readonly stopped?: number;
+  readonly asked?: number;
+  readonly failed?: number;
+  readonly succeeded?: number;
+  readonly hot?: boolean;
+}
+
+function aPodRecord(uid: string, created: number, fields: PodFields = {}): PodRecord {
+  const { ready = [], scheduled = created, started, stopped, hot } = fields;
+  return {
+    uid,
+    createdAt: instant(created),
+    scheduledAt: instant(scheduled),
+    marks: ready.map((since, index) => ({
+      ready: index % 2 === 0,
+      since: instant(since),
+      startedAt: started === undefined ? undefined : instant(started),
+      stoppedAt: stopped === undefined ? undefined : instant(stopped),
+    })),
+    end: endOf(fields),
+    missedAt: undefined,
+    hot,
+  };
+}
+
+function endOf({ asked, failed, succeeded }: PodFields): PodEnd | undefined {
+  const at = asked ?? failed ?? succeeded;
+  const how = asked !== undefined ? 'Deleted' : failed !== undefined ? 'Failed' : 'Succeeded';
+  return at === undefined ? undefined : { at: instant(at), how };
+}
+
+interface Look {
+  readonly at: number;
+  readonly desired?: number;
+  readonly pods: readonly PodRecord[];
+  readonly preempted?: readonly string[];
+  readonly completed?: number;
+  readonly uid?: string;
+}
+
+function aRecord({ desired = 1, pods, completed, uid = 'uid-web' }: Look, kind = 'Deployment'): RequestRecord {
+  return {
+    namespace: 'shop',
+    owner: { kind, name: 'web', uid },
+    createdAt: instant(0),
+    desired,
+    completedAt: completed === undefined ? undefined : instant(completed),
+    pods,
+  };
+}
+
+/** The ledger after these looks. */
+function after(looks: readonly Look[], terms: ServiceClass = aServiceClass('gold')): KeptLedger {
+  let ledger: KeptLedger | undefined;
+  for (const look of looks) {
+    const promised = { terms, createdAt: instant(-100) };
+    const record = aRecord(look, terms.mode === 'Task' ? 'Job' : 'Deployment');
+    ledger = carryOn(ledger, promised, record, new Set(look.preempted), instant(look.at));
+  }
+  if (ledger === undefined) {
+    throw new Error('no look');
+  }
+  return ledger;
+}
+
+/** [useful, discarded, pending] at a second. */
+function timesOf(ledger: KeptLedger, second: number, mode: ServiceClass['mode'] = 'Aggregated') {
+  const { useful, discarded, pending } = timesAt(ledger, mode, instant(second));
+  return [useful, discarded, pending];
+}
+
+describe('a ledger', () => {
+  it('counts from the creation of the workload, however late it is begun', () => {
+    const ledger = after([{ at: 60, pods: [aPodRecord('a', 0, { ready: [5] })] }]);
+    expect(timesOf(ledger, 60)).toEqual([55, 0, 5]);
+    expect(ledger.admittedAt).toBe(instant(0));
+  });
+
+  it('stays the very same while nothing but time goes on', () => {
+    const pods = [aPodRecord('a', 0, { ready: [5] })];
+    const first = after([{ at: 6, pods }]);
+    const promised = { terms: aServiceClass('gold'), createdAt: instant(-100) };
+    expect(carryOn(first, promised, aRecord({ at: 500, pods }), new Set(), instant(500))).toBe(first);
+    expect(timesOf(first, 500)).toEqual([495, 0, 5]);
+  });
+
+  it('waits for pods that nobody has made', () => {
+    expect(timesOf(after([{ at: 3, desired: 2, pods: [] }]), 10)).toEqual([0, 0, 20]);
+  });
+
+  it('ends the run of a pod when it is asked to go, not when it is gone', () => {
+    const pods = [aPodRecord('a', 0, { ready: [5], asked: 20 }), aPodRecord('b', 20, { ready: [24] })];
+    expect(timesOf(after([{ at: 60, pods }]), 60)).toEqual([15 + 36, 0, 5 + 4]);
+  });
+
+  it('takes the creation of its replacement as the end of a pod that is gone without a trace', () => {
+    const before = { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] };
+    const ledger = after([before, { at: 60, pods: [aPodRecord('b', 30, { ready: [33] })] }]);
+    expect(timesOf(ledger, 60)).toEqual([25 + 27, 0, 5 + 3]);
+  });
+
+  it('counts no replica that was scaled away, from when its pod was asked to go', () => {
+    const running = (uid: string, asked?: number) =>
+      aPodRecord(uid, 0, { ready: [5], ...(asked === undefined ? {} : { asked }) });
+    const ledger = after([
+      { at: 10, desired: 2, pods: [running('a'), running('b')] },
+      { at: 60, desired: 1, pods: [running('a'), running('b', 20)] },
+    ]);
+    expect(timesOf(ledger, 60)).toEqual([55 + 15, 0, 10]);
+    expect(ledger.instances).toHaveLength(1);
+  });
+
+  it('counts a replica that was added from the creation of its pod', () => {
+    const a = aPodRecord('a', 0, { ready: [5] });
+    const ledger = after([
+      { at: 10, pods: [a] },
+      { at: 60, desired: 2, pods: [a, aPodRecord('b', 40, { ready: [44] })] },
+    ]);
+    expect(timesOf(ledger, 60)).toEqual([55 + 16, 0, 5 + 4]);
+  });
+
+  it('counts no surge of a rollout', () => {
+    const old = (asked?: number) => aPodRecord('old', 0, { ready: [5], ...(asked === undefined ? {} : { asked }) });
+    const fresh = aPodRecord('new', 20, { ready: [24] });
+    const ledger = after([
+      { at: 10, pods: [old()] },
+      { at: 22, pods: [old(), aPodRecord('new', 20)] },
+      { at: 60, pods: [old(25), fresh] },
+    ]);
+    expect(timesOf(ledger, 60)).toEqual([55, 0, 5]);
+    expect(ledger.instances.map(({ pod }) => pod)).toEqual(['new']);
+  });
+
+  it('waits from the moment a node is found lost, until a replacement is Ready', () => {
+    const pods = [aPodRecord('a', 0, { ready: [5, 40], asked: 340 }), aPodRecord('b', 340, { ready: [350] })];
+    expect(timesOf(after([{ at: 400, pods }]), 400)).toEqual([35 + 50, 0, 5 + 310]);
+  });
+
+  it('knows of a restart that nobody saw by when the container had stopped', () => {
+    const before = { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] };
+    const restarted = { ...aPodRecord('a', 0, { ready: [30], stopped: 22 }) };
+    expect(timesOf(after([before, { at: 60, pods: [restarted] }]), 60)).toEqual([17 + 30, 0, 5 + 8]);
+  });
+
+  it('never turns back, nor runs ahead, whatever instants are on record', () => {
+    const first = after([{ at: 10, pods: [aPodRecord('a', 0, { ready: [9] })] }]);
+    const late = after([
+      { at: 10, pods: [aPodRecord('a', 0, { ready: [9] })] },
+      { at: 20, pods: [aPodRecord('a', 0, { ready: [9], asked: 3 }), aPodRecord('b', 3, { ready: [4_000] })] },
+    ]);
+    expect(late.asOf).toBeGreaterThanOrEqual(first.asOf);
+    expect(late.asOf).toBeLessThanOrEqual(instant(20));
+    expect(timesOf(late, 20)).toEqual([0, 0, 20]);
+  });
+
+  it('counts at most a thousand replicas, and says so', () => {
+    const ledger = after([{ at: 1, desired: 1500, pods: [] }]);
+    expect(ledger.instances).toHaveLength(MAX_INSTANCES);
+    expect(ledger.message).toBe('counts 1000 of 1500 replicas: a ledger holds no more');
+  });
+
+  it('remembers its times over the window of the class, at sixteen instants at most', () => {
+    const marks = Array.from({ length: 200 }, (_, index) => 60 * (index + 1));
+    const ledger = after(
+      marks.map((at, index) => ({ at, pods: [aPodRecord('a', 0, { ready: marks.slice(0, index + 1).slice(-15) })] })),
+      aServiceClass('gold'),
+    );
+    expect(ledger.checkpoints.length).toBeLessThanOrEqual(16);
+    expect(ledger.asOf - (ledger.checkpoints[0]?.at ?? 0)).toBeGreaterThanOrEqual(3600);
+    expect(ledger.checkpoints.every(({ useful, pending, at }) => useful + pending === at - START)).toBe(true);
+  });
+});
+
+describe('the modes', () => {
+  const pods = [aPodRecord('a', 0, { ready: [5] }), aPodRecord('b', 0, { ready: [20] })];
+
+  it('Concurrent counts only time in which all replicas run', () => {
+    const ledger = after([{ at: 50, desired: 2, pods }], aServiceClass('gold', { mode: 'Concurrent' }));
+    expect(timesOf(ledger, 50, 'Concurrent')).toEqual([60, 0, 40]);
+    expect(ledger.instances.map(({ useful }) => useful)).toEqual([15, 0]);
+  });
+
+  it('Independent keeps each replica by itself', () => {
+    const ledger = after([{ at: 50, desired: 2, pods }], aServiceClass('gold', { mode: 'Independent' }));
+    expect(timesOf(ledger, 50)).toEqual([75, 0, 25]);
+    expect(ledger.instances.map(({ useful, pending }) => [useful, pending])).toEqual([
+      [15, 5],
+      [0, 20],
+    ]);
+  });
+
+  const task = aServiceClass('batch', { mode: 'Task' });
+
+  it('Task discards what a pod has run that was evicted or has failed', () => {
+    const ledger = after([{ at: 50, pods: [aPodRecord('a', 0, { ready: [5], failed: 30 })] }], task);
+    expect(timesOf(ledger, 50)).toEqual([0, 25, 25]);
+  });
+
+  it('Task keeps what a pod has run that succeeded, and its instance ends', () => {
+    const first = [aPodRecord('a', 0, { ready: [5] })];
+    const done = [aPodRecord('a', 0, { ready: [5], succeeded: 30 })];
+    const ledger = after(
+      [
+        { at: 10, pods: first },
+        { at: 50, desired: 0, pods: done },
+      ],
+      task,
+    );
+    expect([timesOf(ledger, 50), ledger.instances]).toEqual([[25, 0, 5], []]);
+  });
+
+  it('Task takes pods of a completed Job that are gone for succeeded', () => {
+    const looks = [
+      { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] },
+      { at: 50, desired: 0, completed: 30, pods: [] },
+    ];
+    expect(timesOf(after(looks, task), 50)).toEqual([25, 0, 5]);
+  });
+});
+
+describe('preemptions', () => {
+  const evicted = aPodRecord('a', 0, { ready: [5], asked: 20 });
+
+  it('are counted once each, with the start that followed and without the time at the gate', () => {
+    const before = { at: 30, pods: [evicted, aPodRecord('b', 21)], preempted: ['a'] };
+    const started = aPodRecord('b', 21, { ready: [46], scheduled: 40 });
+    const ledger = after([before, { ...before, at: 50, pods: [evicted, started] }]);
+    expect([ledger.preemptions, ledger.overhead]).toEqual([1, 1 + 6]);
+  });
+
+  it('are counted when the plan is read after the pod had gone', () => {
+    const pods = [evicted];
+    expect(
+      after([
+        { at: 30, pods },
+        { at: 31, pods, preempted: ['a'] },
+        { at: 32, pods, preempted: ['a'] },
+      ]).preemptions,
+    ).toBe(1);
+  });
+
+  it('are no other evictions', () => {
+    expect(after([{ at: 30, pods: [evicted] }]).preemptions).toBe(0);
+  });
+});
+
+describe('start-up times', () => {
+  it('are measured from binding to Ready, hot and cold apart', () => {
+    const pods = [
+      aPodRecord('a', 0, { ready: [10], scheduled: 4, hot: false }),
+      aPodRecord('b', 0, { ready: [2], hot: true }),
+    ];
+    expect(after([{ at: 30, desired: 2, pods }]).startup).toEqual({ hot: 2, cold: 6 });
+  });
+
+  it('are not measured of pods that were Ready before they were seen', () => {
+    expect(after([{ at: 30, pods: [aPodRecord('a', 0, { ready: [10] })] }]).startup.cold).toBeUndefined();
+  });
+});
+
+describe('a workload that goes', () => {
+  const running = { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] };
+
+  it('is counted until its pods were asked to go, and not after', () => {
+    const gone = aRecord({ at: 60, desired: 0, pods: [aPodRecord('a', 0, { ready: [5], asked: 30 })] });
+    const ended = endLedger(after([running]), undefined, gone, 'gone', instant(60));
+    expect(timesOf(ended, 500)).toEqual([25, 0, 5]);
+    expect([ended.endedAt, ended.message]).toEqual([instant(60), 'gone']);
+    expect(endLedger(ended, undefined, gone, 'gone', instant(90))).toBe(ended);
+  });
+
+  it('is taken up again when it comes back, and the time between counts as nothing', () => {
+    const gone = aRecord({ at: 60, desired: 0, pods: [] });
+    const ended = endLedger(after([running]), undefined, gone, 'gone', instant(60));
+    const record = {
+      ...aRecord({ at: 0, uid: 'uid-again', pods: [aPodRecord('z', 1000, { ready: [1010] })] }),
+      createdAt: instant(1000),
+    };
+    const promised = { terms: aServiceClass('gold'), createdAt: instant(-100) };
+    const again = carryOn(ended, promised, record, new Set(), instant(1100));
+    expect(timesOf(again, 1100)).toEqual([55 + 90, 0, 5 + 10]);
+    expect([again.owner.uid, again.endedAt, again.message]).toEqual(['uid-again', undefined, undefined]);
+  });
+
+  it('counts nothing of the time in which it had no class', () => {
+    const record = aRecord(running);
+    const promised = { terms: aServiceClass('gold'), createdAt: instant(-100) };
+    const ended = endLedger(after([running]), promised, record, 'no class', instant(60));
+    const again = carryOn(ended, promised, record, new Set(), instant(200));
+    expect(timesOf(again, 210)).toEqual([55 + 10, 0, 5]);
+  });
+});
