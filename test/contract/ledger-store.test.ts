@@ -1,0 +1,100 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createLedgerStore } from '../../src/adapters/kubernetes/ledger-store.ts';
+import { epochSeconds } from '../../src/model/units.ts';
+import { ConflictError } from '../../src/ports.ts';
+import { carryOn } from '../../src/qos/ledger.ts';
+import type { KeptLedger } from '../../src/qos/ledger-state.ts';
+import { ledgerSpec, ledgerStatus } from '../../src/report/ledger-resource.ts';
+import { aServiceClass } from '../support/builders.ts';
+import { clientOf, type Handler, json, listOf, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
+});
+
+const gold = aServiceClass('gold');
+const PATH = '/apis/evenkeel.dev/v1alpha1/namespaces/shop/qosledgers/deployment-web';
+
+/** The ledger of Deployment `web`, which has waited for two pods since its creation. */
+function aLedger(uid = 'uid-web'): KeptLedger {
+  const begin = epochSeconds(1_800_000_000);
+  const owner = { kind: 'Deployment', name: 'web', uid };
+  const record = { namespace: 'shop', owner, createdAt: begin, desired: 2, completedAt: undefined, pods: [] };
+  return carryOn(undefined, { terms: gold, createdAt: begin }, record, new Set(), epochSeconds(begin + 10));
+}
+
+function asStored(ledger: KeptLedger, resourceVersion = '7', statusFields: object = ledgerStatus(ledger, gold)) {
+  const metadata = { name: 'deployment-web', namespace: 'shop', uid: 'uid-ledger', resourceVersion };
+  return { metadata, spec: ledgerSpec(ledger), status: statusFields };
+}
+
+async function storeOf(...handlers: readonly Handler[]) {
+  const server = await startFakeApiServer(...handlers);
+  const client = clientOf(server.url);
+  cleanups.push(
+    () => client.close(),
+    () => server.stop(),
+  );
+  return { server, store: createLedgerStore(client) };
+}
+
+describe('the ledger store', () => {
+  it('reads back what it has written', async () => {
+    const { store } = await storeOf(json(listOf([asStored(aLedger())])));
+    const [stored] = await store.list(NEVER);
+    expect([stored?.namespace, stored?.name, stored?.problem]).toEqual(['shop', 'deployment-web', undefined]);
+    expect(stored?.ledger).toEqual(aLedger());
+  });
+
+  it('lists a ledger that cannot be read with what is wrong', async () => {
+    const { store } = await storeOf(json(listOf([asStored(aLedger(), '7', { asOf: 'soon' })])));
+    const [stored] = await store.list(NEVER);
+    expect(stored?.ledger).toBeUndefined();
+    expect(stored?.problem).toMatch(/^status.asOf: "soon" is not a time/);
+  });
+
+  it('creates the object, then its status', async () => {
+    const ledger = aLedger();
+    const { metadata, spec } = asStored(ledger);
+    const { store, server } = await storeOf(json({ metadata, spec }, 201), json(asStored(ledger, '8')));
+    expect((await store.create(ledger, gold, NEVER)).ledger).toEqual(ledger);
+    expect(server.seen).toMatchObject([
+      { method: 'POST', body: { metadata: { name: 'deployment-web' }, spec: { className: 'gold' } } },
+      { method: 'PATCH', path: `${PATH}/status`, body: { metadata: { resourceVersion: '7' }, status: { waiting: 2 } } },
+    ]);
+  });
+
+  it('writes the owner anew when the workload came back, then the status over the newer version', async () => {
+    const again = aLedger('uid-again');
+    const { store, server } = await storeOf(
+      json(listOf([asStored(aLedger())])),
+      json(asStored(again, '8')),
+      json(asStored(again, '9')),
+    );
+    const [stored] = await store.list(NEVER);
+    expect(stored && (await store.write(stored, again, gold, NEVER)).resource.metadata.resourceVersion).toBe('9');
+    expect(server.seen.slice(1)).toMatchObject([
+      { path: PATH, body: { metadata: { resourceVersion: '7' }, spec: { owner: { uid: 'uid-again' } } } },
+      { path: `${PATH}/status`, body: { metadata: { resourceVersion: '8' } } },
+    ]);
+  });
+
+  it.each([409, 404])('says that somebody else was faster: %i', async (code) => {
+    const { store } = await storeOf(json(listOf([asStored(aLedger())])), status(code));
+    const [stored] = await store.list(NEVER);
+    await expect(stored && store.write(stored, aLedger(), gold, NEVER)).rejects.toThrow(ConflictError);
+  });
+
+  it('finds nothing where there is none, and removes only the very one', async () => {
+    const { store, server } = await storeOf(
+      json(listOf([asStored(aLedger())])),
+      status(404),
+      status(404),
+    );
+    const [stored] = await store.list(NEVER);
+    expect(await store.get({ namespace: 'shop', name: 'deployment-web' }, NEVER)).toBeUndefined();
+    await (stored && store.remove(stored, NEVER));
+    expect(server.seen[2]).toMatchObject({ method: 'DELETE', body: { preconditions: { uid: 'uid-ledger' } } });
+  });
+});

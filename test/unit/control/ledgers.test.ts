@@ -1,0 +1,168 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { keepLedgers } from '../../../src/control/ledgers.ts';
+import { epochSeconds } from '../../../src/model/units.ts';
+import { ConflictError, type LedgerStore, type ServiceView, type StoredLedger } from '../../../src/ports.ts';
+import type { PodRecord, RequestRecord } from '../../../src/qos/ledger-record.ts';
+import { ledgerName, ledgerSpec, ledgerStatus } from '../../../src/report/ledger-resource.ts';
+import { aServiceClass } from '../../support/builders.ts';
+import { fakeClock, NOON } from '../../support/fake-clock.ts';
+
+const terms = aServiceClass('gold');
+const gold = { terms, createdAt: epochSeconds(0) };
+
+function aRequest(name: string, pods: readonly PodRecord[] = []): RequestRecord {
+  const owner = { kind: 'Deployment', name, uid: `uid-${name}` };
+  return { namespace: 'shop', owner, createdAt: NOON, desired: 1, completedAt: undefined, pods };
+}
+
+function aRunningPod(uid: string): PodRecord {
+  const mark = { ready: true, since: epochSeconds(NOON + 2), startedAt: undefined, stoppedAt: undefined };
+  const rest = { scheduledAt: NOON, end: undefined, missedAt: undefined, hot: undefined };
+  return { uid, createdAt: NOON, marks: [mark], ...rest };
+}
+
+function aView(requests: readonly RequestRecord[], classes: ServiceView['classes'] = new Map([['gold', gold]])) {
+  return {
+    classes,
+    requests: requests.map((record) => ({ record, className: 'gold' })),
+    recordOf: ({ namespace, owner }) => ({
+      ...aRequest('gone'),
+      namespace,
+      owner,
+      createdAt: epochSeconds(0),
+      desired: 0,
+    }),
+    problems: [],
+  } satisfies ServiceView;
+}
+
+/** A store in memory, which counts what is written. */
+function aStore() {
+  const stored = new Map<string, StoredLedger>();
+  const calls: string[] = [];
+  let version = 0;
+  let fail: Error | undefined;
+  const put = (ledger: NonNullable<StoredLedger['ledger']>): StoredLedger => {
+    if (fail !== undefined) {
+      const error = fail;
+      fail = undefined;
+      throw error;
+    }
+    version += 1;
+    const name = ledgerName(ledger.owner);
+    const metadata = { name, namespace: ledger.namespace, uid: `uid-${name}`, resourceVersion: String(version) };
+    const resource = {
+      apiVersion: 'evenkeel.dev/v1alpha1',
+      kind: 'QoSLedger',
+      metadata,
+      spec: ledgerSpec(ledger),
+      status: ledgerStatus(ledger, terms),
+    } as const;
+    const value = { namespace: ledger.namespace, name, resource, ledger, problem: undefined };
+    stored.set(name, value);
+    return value;
+  };
+  const store: LedgerStore = {
+    list: async () => [...stored.values()],
+    get: async ({ name }) => stored.get(name),
+    create: async (ledger) => {
+      calls.push(`create ${ledgerName(ledger.owner)}`);
+      return put(ledger);
+    },
+    write: async (old, ledger) => {
+      calls.push(`write ${old.name}`);
+      return put(ledger);
+    },
+    remove: async ({ name }) => {
+      calls.push(`remove ${name}`);
+      stored.delete(name);
+    },
+  };
+  return { store, stored, calls, failOnce: (error: Error) => (fail = error) };
+}
+
+/** Keeps ledgers for `span` seconds, while `view` says what is known. */
+async function keep(span: number, { store }: ReturnType<typeof aStore>, view: (second: number) => ServiceView) {
+  const clock = fakeClock();
+  const stopping = new AbortController();
+  const failed: unknown[] = [];
+  clock.at(NOON + span, () => stopping.abort());
+  await keepLedgers(
+    {
+      ledgers: store,
+      records: {
+        run: async () => undefined,
+        view: () => view(clock.now() - NOON),
+        counted: () => undefined,
+      },
+      plans: { list: async () => [] },
+      clock,
+      log: pino({ level: 'silent' }),
+      runFailed: () => failed.push(clock.now()),
+    },
+    stopping.signal,
+  );
+  return failed.length;
+}
+
+describe('keepLedgers', () => {
+  it('creates the ledger of a workload with a class, and writes it only when something changes', async () => {
+    const memory = aStore();
+    const web = [aRunningPod('a')];
+    await keep(1000, memory, (second) => aView([aRequest('web', second < 300 ? web : [...web, aRunningPod('b')])]));
+    expect(memory.calls).toEqual(['create deployment-web']);
+    expect(memory.stored.get('deployment-web')?.ledger).toMatchObject({ running: 1, asOf: NOON + 2 });
+  });
+
+  it('goes on from what was stored when it starts again', async () => {
+    const memory = aStore();
+    await keep(60, memory, () => aView([aRequest('web', [aRunningPod('a')])]));
+    await keep(60, memory, () => aView([aRequest('web', [aRunningPod('a')])]));
+    expect(memory.calls).toEqual(['create deployment-web']);
+  });
+
+  it('writes a few a second, each in its turn', async () => {
+    const memory = aStore();
+    const names = Array.from({ length: 23 }, (_, index) => `web-${index}`);
+    await keep(9, memory, () => aView(names.map((name) => aRequest(name, [aRunningPod(`pod-${name}`)]))));
+    expect(memory.calls.length).toBeLessThanOrEqual(5 * 5);
+    expect(memory.calls.length).toBeGreaterThanOrEqual(15);
+    expect(new Set(memory.calls).size).toBe(memory.calls.length);
+  });
+
+  it('ends the ledger of a workload that is gone, and removes it after the window of its class', async () => {
+    const memory = aStore();
+    const view = (second: number) => aView(second < 60 ? [aRequest('web', [aRunningPod('a')])] : []);
+    await keep(3000, memory, view);
+    expect(memory.stored.get('deployment-web')?.ledger).toMatchObject({
+      running: 0,
+      message: 'the workload is gone: its ledger is taken up again if it comes back in time',
+    });
+    await keep(4000, memory, () => aView([]));
+    expect(memory.calls).toEqual(['create deployment-web', 'write deployment-web', 'remove deployment-web']);
+  });
+
+  it('stops the ledger of a workload whose class is gone, and says so', async () => {
+    const memory = aStore();
+    const request = aRequest('web', [aRunningPod('a')]);
+    await keep(300, memory, (second) => aView([request], second < 60 ? new Map([['gold', gold]]) : new Map()));
+    expect(memory.stored.get('deployment-web')?.ledger).toMatchObject({
+      message: 'there is no ServiceClass gold: add it, or remove the label',
+    });
+  });
+
+  it('reads a ledger anew that somebody else has written, and loses nothing', async () => {
+    const memory = aStore();
+    memory.failOnce(new ConflictError('newer'));
+    expect(await keep(120, memory, () => aView([aRequest('web', [aRunningPod('a')])]))).toBe(0);
+    expect(memory.stored.get('deployment-web')?.ledger).toMatchObject({ running: 1, asOf: NOON + 2 });
+  });
+
+  it('goes on after a failure, and says so', async () => {
+    const memory = aStore();
+    memory.failOnce(new Error('no'));
+    expect(await keep(120, memory, () => aView([aRequest('web', [aRunningPod('a')])]))).toBe(1);
+    expect(memory.stored.get('deployment-web')?.ledger).toMatchObject({ running: 1 });
+  });
+});
