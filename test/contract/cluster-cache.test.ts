@@ -7,7 +7,12 @@ import {
 } from '../../src/adapters/kubernetes/cluster-cache.ts';
 import { createClusterReader } from '../../src/adapters/kubernetes/cluster-reader.ts';
 import { pathOf } from '../../src/adapters/kubernetes/resource.ts';
-import { HISTORY_SOURCE, METRICS_SOURCES, SERVICE_SOURCES, SNAPSHOT_SOURCES } from '../../src/adapters/kubernetes/snapshot-sources.ts';
+import {
+  HISTORY_SOURCE,
+  METRICS_SOURCES,
+  SERVICE_SOURCES,
+  SNAPSHOT_SOURCES,
+} from '../../src/adapters/kubernetes/snapshot-sources.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
 import { seconds } from '../../src/model/units.ts';
 import { plan } from '../../src/plan/planner.ts';

@@ -87,11 +87,7 @@ describe('the ledger store', () => {
   });
 
   it('finds nothing where there is none, and removes only the very one', async () => {
-    const { store, server } = await storeOf(
-      json(listOf([asStored(aLedger())])),
-      status(404),
-      status(404),
-    );
+    const { store, server } = await storeOf(json(listOf([asStored(aLedger())])), status(404), status(404));
     const [stored] = await store.list(NEVER);
     expect(await store.get({ namespace: 'shop', name: 'deployment-web' }, NEVER)).toBeUndefined();
     await (stored && store.remove(stored, NEVER));

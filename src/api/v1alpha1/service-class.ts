@@ -1,15 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { LEDGER_MODES } from '../../model/service-level.ts';
-import {
-  CEL_KEYWORD,
-  decimal,
-  duration,
-  fraction,
-  integer,
-  type KindDefinition,
-  oneOf,
-  type Resource,
-} from './schema.ts';
+import { CEL_KEYWORD, decimal, duration, fraction, integer, type KindDefinition, oneOf } from './schema.ts';
 
 const penalty = Type.Object({
   below: fraction({
@@ -93,8 +84,6 @@ export const ServiceClassSpec = Type.Object(
 
 /** `spec` of a ServiceClass after defaulting. */
 export type ServiceClassSpec = Static<typeof ServiceClassSpec>;
-/** A ServiceClass. */
-export type ServiceClassResource = Resource<'ServiceClass', ServiceClassSpec, never>;
 
 /** What the CRD says about ServiceClass. */
 export const serviceClassKind: KindDefinition = {

@@ -69,7 +69,7 @@ function aRecord({ desired = 1, pods, completed, uid = 'uid-web' }: Look, kind =
 }
 
 /** The ledger after these looks. */
-function after(looks: readonly Look[], terms: ServiceClass = aServiceClass('gold')): KeptLedger {
+function ledgerAfter(looks: readonly Look[], terms: ServiceClass = aServiceClass('gold')): KeptLedger {
   let ledger: KeptLedger | undefined;
   for (const look of looks) {
     const promised = { terms, createdAt: instant(-100) };
@@ -90,38 +90,38 @@ function timesOf(ledger: KeptLedger, second: number, mode: ServiceClass['mode'] 
 
 describe('a ledger', () => {
   it('counts from the creation of the workload, however late it is begun', () => {
-    const ledger = after([{ at: 60, pods: [aPodRecord('a', 0, { ready: [5] })] }]);
+    const ledger = ledgerAfter([{ at: 60, pods: [aPodRecord('a', 0, { ready: [5] })] }]);
     expect(timesOf(ledger, 60)).toEqual([55, 0, 5]);
     expect(ledger.admittedAt).toBe(instant(0));
   });
 
   it('stays the very same while nothing but time goes on', () => {
     const pods = [aPodRecord('a', 0, { ready: [5] })];
-    const first = after([{ at: 6, pods }]);
+    const first = ledgerAfter([{ at: 6, pods }]);
     const promised = { terms: aServiceClass('gold'), createdAt: instant(-100) };
     expect(carryOn(first, promised, aRecord({ at: 500, pods }), new Set(), instant(500))).toBe(first);
     expect(timesOf(first, 500)).toEqual([495, 0, 5]);
   });
 
   it('waits for pods that nobody has made', () => {
-    expect(timesOf(after([{ at: 3, desired: 2, pods: [] }]), 10)).toEqual([0, 0, 20]);
+    expect(timesOf(ledgerAfter([{ at: 3, desired: 2, pods: [] }]), 10)).toEqual([0, 0, 20]);
   });
 
   it('ends the run of a pod when it is asked to go, not when it is gone', () => {
     const pods = [aPodRecord('a', 0, { ready: [5], asked: 20 }), aPodRecord('b', 20, { ready: [24] })];
-    expect(timesOf(after([{ at: 60, pods }]), 60)).toEqual([15 + 36, 0, 5 + 4]);
+    expect(timesOf(ledgerAfter([{ at: 60, pods }]), 60)).toEqual([15 + 36, 0, 5 + 4]);
   });
 
   it('takes the creation of its replacement as the end of a pod that is gone without a trace', () => {
     const before = { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] };
-    const ledger = after([before, { at: 60, pods: [aPodRecord('b', 30, { ready: [33] })] }]);
+    const ledger = ledgerAfter([before, { at: 60, pods: [aPodRecord('b', 30, { ready: [33] })] }]);
     expect(timesOf(ledger, 60)).toEqual([25 + 27, 0, 5 + 3]);
   });
 
   it('counts no replica that was scaled away, from when its pod was asked to go', () => {
     const running = (uid: string, asked?: number) =>
       aPodRecord(uid, 0, { ready: [5], ...(asked === undefined ? {} : { asked }) });
-    const ledger = after([
+    const ledger = ledgerAfter([
       { at: 10, desired: 2, pods: [running('a'), running('b')] },
       { at: 60, desired: 1, pods: [running('a'), running('b', 20)] },
     ]);
@@ -131,7 +131,7 @@ describe('a ledger', () => {
 
   it('counts a replica that was added from the creation of its pod', () => {
     const a = aPodRecord('a', 0, { ready: [5] });
-    const ledger = after([
+    const ledger = ledgerAfter([
       { at: 10, pods: [a] },
       { at: 60, desired: 2, pods: [a, aPodRecord('b', 40, { ready: [44] })] },
     ]);
@@ -141,7 +141,7 @@ describe('a ledger', () => {
   it('counts no surge of a rollout', () => {
     const old = (asked?: number) => aPodRecord('old', 0, { ready: [5], ...(asked === undefined ? {} : { asked }) });
     const fresh = aPodRecord('new', 20, { ready: [24] });
-    const ledger = after([
+    const ledger = ledgerAfter([
       { at: 10, pods: [old()] },
       { at: 22, pods: [old(), aPodRecord('new', 20)] },
       { at: 60, pods: [old(25), fresh] },
@@ -152,18 +152,18 @@ describe('a ledger', () => {
 
   it('waits from the moment a node is found lost, until a replacement is Ready', () => {
     const pods = [aPodRecord('a', 0, { ready: [5, 40], asked: 340 }), aPodRecord('b', 340, { ready: [350] })];
-    expect(timesOf(after([{ at: 400, pods }]), 400)).toEqual([35 + 50, 0, 5 + 310]);
+    expect(timesOf(ledgerAfter([{ at: 400, pods }]), 400)).toEqual([35 + 50, 0, 5 + 310]);
   });
 
   it('knows of a restart that nobody saw by when the container had stopped', () => {
     const before = { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] };
     const restarted = { ...aPodRecord('a', 0, { ready: [30], stopped: 22 }) };
-    expect(timesOf(after([before, { at: 60, pods: [restarted] }]), 60)).toEqual([17 + 30, 0, 5 + 8]);
+    expect(timesOf(ledgerAfter([before, { at: 60, pods: [restarted] }]), 60)).toEqual([17 + 30, 0, 5 + 8]);
   });
 
   it('never turns back, nor runs ahead, whatever instants are on record', () => {
-    const first = after([{ at: 10, pods: [aPodRecord('a', 0, { ready: [9] })] }]);
-    const late = after([
+    const first = ledgerAfter([{ at: 10, pods: [aPodRecord('a', 0, { ready: [9] })] }]);
+    const late = ledgerAfter([
       { at: 10, pods: [aPodRecord('a', 0, { ready: [9] })] },
       { at: 20, pods: [aPodRecord('a', 0, { ready: [9], asked: 3 }), aPodRecord('b', 3, { ready: [4_000] })] },
     ]);
@@ -173,14 +173,14 @@ describe('a ledger', () => {
   });
 
   it('counts at most a thousand replicas, and says so', () => {
-    const ledger = after([{ at: 1, desired: 1500, pods: [] }]);
+    const ledger = ledgerAfter([{ at: 1, desired: 1500, pods: [] }]);
     expect(ledger.instances).toHaveLength(MAX_INSTANCES);
     expect(ledger.message).toBe('counts 1000 of 1500 replicas: a ledger holds no more');
   });
 
   it('remembers its times over the window of the class, at sixteen instants at most', () => {
     const marks = Array.from({ length: 200 }, (_, index) => 60 * (index + 1));
-    const ledger = after(
+    const ledger = ledgerAfter(
       marks.map((at, index) => ({ at, pods: [aPodRecord('a', 0, { ready: marks.slice(0, index + 1).slice(-15) })] })),
       aServiceClass('gold'),
     );
@@ -194,13 +194,13 @@ describe('the modes', () => {
   const pods = [aPodRecord('a', 0, { ready: [5] }), aPodRecord('b', 0, { ready: [20] })];
 
   it('Concurrent counts only time in which all replicas run', () => {
-    const ledger = after([{ at: 50, desired: 2, pods }], aServiceClass('gold', { mode: 'Concurrent' }));
+    const ledger = ledgerAfter([{ at: 50, desired: 2, pods }], aServiceClass('gold', { mode: 'Concurrent' }));
     expect(timesOf(ledger, 50, 'Concurrent')).toEqual([60, 0, 40]);
     expect(ledger.instances.map(({ useful }) => useful)).toEqual([15, 0]);
   });
 
   it('Independent keeps each replica by itself', () => {
-    const ledger = after([{ at: 50, desired: 2, pods }], aServiceClass('gold', { mode: 'Independent' }));
+    const ledger = ledgerAfter([{ at: 50, desired: 2, pods }], aServiceClass('gold', { mode: 'Independent' }));
     expect(timesOf(ledger, 50)).toEqual([75, 0, 25]);
     expect(ledger.instances.map(({ useful, pending }) => [useful, pending])).toEqual([
       [15, 5],
@@ -211,14 +211,14 @@ describe('the modes', () => {
   const task = aServiceClass('batch', { mode: 'Task' });
 
   it('Task discards what a pod has run that was evicted or has failed', () => {
-    const ledger = after([{ at: 50, pods: [aPodRecord('a', 0, { ready: [5], failed: 30 })] }], task);
+    const ledger = ledgerAfter([{ at: 50, pods: [aPodRecord('a', 0, { ready: [5], failed: 30 })] }], task);
     expect(timesOf(ledger, 50)).toEqual([0, 25, 25]);
   });
 
   it('Task keeps what a pod has run that succeeded, and its instance ends', () => {
     const first = [aPodRecord('a', 0, { ready: [5] })];
     const done = [aPodRecord('a', 0, { ready: [5], succeeded: 30 })];
-    const ledger = after(
+    const ledger = ledgerAfter(
       [
         { at: 10, pods: first },
         { at: 50, desired: 0, pods: done },
@@ -233,7 +233,7 @@ describe('the modes', () => {
       { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] },
       { at: 50, desired: 0, completed: 30, pods: [] },
     ];
-    expect(timesOf(after(looks, task), 50)).toEqual([25, 0, 5]);
+    expect(timesOf(ledgerAfter(looks, task), 50)).toEqual([25, 0, 5]);
   });
 });
 
@@ -243,14 +243,14 @@ describe('preemptions', () => {
   it('are counted once each, with the start that followed and without the time at the gate', () => {
     const before = { at: 30, pods: [evicted, aPodRecord('b', 21)], preempted: ['a'] };
     const started = aPodRecord('b', 21, { ready: [46], scheduled: 40 });
-    const ledger = after([before, { ...before, at: 50, pods: [evicted, started] }]);
+    const ledger = ledgerAfter([before, { ...before, at: 50, pods: [evicted, started] }]);
     expect([ledger.preemptions, ledger.overhead]).toEqual([1, 1 + 6]);
   });
 
   it('are counted when the plan is read after the pod had gone', () => {
     const pods = [evicted];
     expect(
-      after([
+      ledgerAfter([
         { at: 30, pods },
         { at: 31, pods, preempted: ['a'] },
         { at: 32, pods, preempted: ['a'] },
@@ -259,7 +259,7 @@ describe('preemptions', () => {
   });
 
   it('are no other evictions', () => {
-    expect(after([{ at: 30, pods: [evicted] }]).preemptions).toBe(0);
+    expect(ledgerAfter([{ at: 30, pods: [evicted] }]).preemptions).toBe(0);
   });
 });
 
@@ -269,11 +269,11 @@ describe('start-up times', () => {
       aPodRecord('a', 0, { ready: [10], scheduled: 4, hot: false }),
       aPodRecord('b', 0, { ready: [2], hot: true }),
     ];
-    expect(after([{ at: 30, desired: 2, pods }]).startup).toEqual({ hot: 2, cold: 6 });
+    expect(ledgerAfter([{ at: 30, desired: 2, pods }]).startup).toEqual({ hot: 2, cold: 6 });
   });
 
   it('are not measured of pods that were Ready before they were seen', () => {
-    expect(after([{ at: 30, pods: [aPodRecord('a', 0, { ready: [10] })] }]).startup.cold).toBeUndefined();
+    expect(ledgerAfter([{ at: 30, pods: [aPodRecord('a', 0, { ready: [10] })] }]).startup.cold).toBeUndefined();
   });
 });
 
@@ -282,7 +282,7 @@ describe('a workload that goes', () => {
 
   it('is counted until its pods were asked to go, and not after', () => {
     const gone = aRecord({ at: 60, desired: 0, pods: [aPodRecord('a', 0, { ready: [5], asked: 30 })] });
-    const ended = endLedger(after([running]), undefined, gone, 'gone', instant(60));
+    const ended = endLedger(ledgerAfter([running]), undefined, gone, 'gone', instant(60));
     expect(timesOf(ended, 500)).toEqual([25, 0, 5]);
     expect([ended.endedAt, ended.message]).toEqual([instant(60), 'gone']);
     expect(endLedger(ended, undefined, gone, 'gone', instant(90))).toBe(ended);
@@ -290,7 +290,7 @@ describe('a workload that goes', () => {
 
   it('is taken up again when it comes back, and the time between counts as nothing', () => {
     const gone = aRecord({ at: 60, desired: 0, pods: [] });
-    const ended = endLedger(after([running]), undefined, gone, 'gone', instant(60));
+    const ended = endLedger(ledgerAfter([running]), undefined, gone, 'gone', instant(60));
     const record = {
       ...aRecord({ at: 0, uid: 'uid-again', pods: [aPodRecord('z', 1000, { ready: [1010] })] }),
       createdAt: instant(1000),
@@ -304,7 +304,7 @@ describe('a workload that goes', () => {
   it('counts nothing of the time in which it had no class', () => {
     const record = aRecord(running);
     const promised = { terms: aServiceClass('gold'), createdAt: instant(-100) };
-    const ended = endLedger(after([running]), promised, record, 'no class', instant(60));
+    const ended = endLedger(ledgerAfter([running]), promised, record, 'no class', instant(60));
     const again = carryOn(ended, promised, record, new Set(), instant(200));
     expect(timesOf(again, 210)).toEqual([55 + 10, 0, 5]);
   });

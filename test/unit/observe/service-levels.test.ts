@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/observe/json.ts';
+import { projectPodSighting } from '../../../src/observe/project/pod-sighting.ts';
+import { projectRequest } from '../../../src/observe/project/request.ts';
+import { projectServiceClass } from '../../../src/observe/project/service-class.ts';
+import { gatherRequests } from '../../../src/observe/service-requests.ts';
+import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
+import { RAW_KINDS } from '../../support/raw-kinds.ts';
+
+const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
+const START = Date.parse(at(0)) / 1000;
+
+function aRawClass(name: string, spec: JsonObject): JsonObject {
+  return { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ServiceClass', metadata: { name }, spec };
+}
+
+describe('a ServiceClass', () => {
+  it('promises what it says, with defaults for the rest', () => {
+    const penalties = [
+      { below: '0.8', surcharge: '1' },
+      { below: '0.9', surcharge: '0.1' },
+    ];
+    expect(projectServiceClass(aRawClass('gold', { slo: '0.9', importance: 2, penalties })).terms).toEqual({
+      name: 'gold',
+      slo: 0.9,
+      importance: 2,
+      safetyMargin: 10,
+      maxPreemptionOverhead: 0.1,
+      minRunTime: 0,
+      window: 3600,
+      mode: 'Aggregated',
+      expectedStartup: 10,
+      penalties: [
+        { below: 0.9, surcharge: 0.1 },
+        { below: 0.8, surcharge: 1 },
+      ],
+    });
+  });
+
+  it.each<[JsonObject, string]>([
+    [{ importance: 1 }, 'spec.slo: is missing: add it'],
+    [{ slo: 0.9, importance: 1 }, 'write it in quotes'],
+    [{ slo: '0.9', importance: 0 }, 'write a whole number from 1 to 1000'],
+    [{ slo: '0.9', importance: 1, window: '1m', minRunTime: '2m' }, 'write a shorter minRunTime'],
+    [{ slo: '0.9', importance: 1, window: '1m', safetyMargin: '1h' }, 'write a shorter safetyMargin'],
+    [{ slo: '0.9', importance: 1, penalties: [{ below: '0.95', surcharge: '1' }] }, 'not above slo'],
+    [{ slo: '0.9', importance: 1, mode: 'Sum' }, 'one of Aggregated, Independent, Concurrent, Task'],
+  ])('that is wrong, %j, takes no part and says what to write', (spec, advice) => {
+    const { serviceLevels, problems } = buildSnapshot([aRawClass('gold', spec), aRawClass('fine', FINE)]);
+    expect([...serviceLevels.classes.keys()]).toEqual(['fine']);
+    expect(problems).toEqual([expect.stringContaining(advice)]);
+  });
+
+  const FINE = { slo: '0.5', importance: 3, priorityClassNames: ['low', 'both'] };
+
+  it('stands for its PriorityClasses; of two that claim one, the more important has it', () => {
+    const more = aRawClass('more', { slo: '0.9', importance: 1, priorityClassNames: ['both'] });
+    const { serviceLevels, problems } = buildSnapshot([aRawClass('fine', FINE), more]);
+    expect(Object.fromEntries(serviceLevels.byPriorityClass)).toEqual({ both: 'more', low: 'fine' });
+    expect(problems).toEqual([expect.stringContaining('"both" belongs to ServiceClass more')]);
+  });
+});
+
+describe('a QoSLedger', () => {
+  const { ServiceClass: gold, QoSLedger: ledger } = RAW_KINDS;
+  const taken = (second: number) => `2026-01-01T00:0${Math.floor(second / 60)}:00Z`;
+  const snapshotOf = (...objects: readonly unknown[]) =>
+    buildSnapshot([
+      { kind: 'List', metadata: { annotations: { 'evenkeel.dev/taken-at': taken(300) } }, items: objects },
+    ]);
+
+  it('is found by the UID of its workload', () => {
+    const { serviceLevels, problems } = snapshotOf(gold, ledger);
+    expect([...serviceLevels.ledgers.keys()]).toEqual(['uid-app']);
+    expect(problems).toEqual([]);
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ['without its class', { spec: { ...(ledger['spec'] as object), className: 'none' } }, 'there is no ServiceClass'],
+    ['from the future', { status: { ...(ledger['status'] as object), asOf: '2027-01-01T00:00:00Z' } }, 'in the future'],
+    ['that does not add up', { status: { ...(ledger['status'] as object), running: 2 } }, 'status.instances has 1'],
+  ])('%s takes no part, and it is said', (_, change, problem) => {
+    const { serviceLevels, problems } = snapshotOf(gold, { ...ledger, ...change });
+    expect(serviceLevels.ledgers.size).toBe(0);
+    expect(problems).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it('that has ended takes no part', () => {
+    const ended = { ...(ledger['status'] as object), endedAt: at(59) };
+    expect(snapshotOf(gold, { ...ledger, status: ended })).toMatchObject({
+      problems: [],
+      serviceLevels: { ledgers: new Map() },
+    });
+  });
+});
+
+describe('a version of a pod', () => {
+  const sighted = (metadata: object, status: object = {}, spec: object = {}, images?: readonly string[]) =>
+    projectPodSighting(
+      {
+        metadata: {
+          name: 'web-1',
+          namespace: 'shop',
+          uid: 'p',
+          creationTimestamp: at(0),
+          ownerReferences: [{ kind: 'ReplicaSet', name: 'web', uid: 'rs', controller: true }],
+          ...metadata,
+        },
+        spec,
+        status,
+      },
+      () => (images === undefined ? undefined : new Set(images)),
+    );
+  const ready = { type: 'Ready', status: 'True', lastTransitionTime: at(9) };
+
+  it('was asked to go the grace period before its deletion', () => {
+    const metadata = { deletionTimestamp: at(50), deletionGracePeriodSeconds: 30 };
+    expect(sighted(metadata)?.seen.end).toEqual({ at: START + 20, how: 'Deleted' });
+  });
+
+  it('has finished when its last container had', () => {
+    const terminated = (second: number) => ({ state: { terminated: { startedAt: at(1), finishedAt: at(second) } } });
+    const status = { phase: 'Failed', containerStatuses: [terminated(30), terminated(40)] };
+    expect(sighted({}, status)?.seen.end).toEqual({ at: START + 40, how: 'Failed' });
+  });
+
+  it('tells since when it is Ready, when it was bound and what its containers did', () => {
+    const bound = { type: 'PodScheduled', status: 'True', lastTransitionTime: at(3) };
+    const container = {
+      state: { running: { startedAt: at(7) } },
+      lastState: { terminated: { startedAt: at(4), finishedAt: at(6) } },
+    };
+    const { seen } = sighted({}, { conditions: [ready, bound], containerStatuses: [container] }) ?? {};
+    expect(seen).toMatchObject({
+      scheduledAt: START + 3,
+      mark: { ready: true, since: START + 9, startedAt: START + 7, stoppedAt: START + 6 },
+    });
+  });
+
+  it('is hot when its node has all images before it starts, and says nothing once it has started', () => {
+    const spec = { nodeName: 'a', containers: [{ image: 'web' }] };
+    expect(sighted({}, {}, spec, ['web:latest'])?.seen.hot).toBe(true);
+    expect(sighted({}, {}, spec, [])?.seen.hot).toBe(false);
+    expect(sighted({}, { conditions: [ready] }, spec, [])?.seen.hot).toBeUndefined();
+  });
+
+  it('is of no interest without a controller', () => {
+    expect(sighted({ ownerReferences: [] })).toBeUndefined();
+  });
+});
+
+describe('what a workload wants', () => {
+  const metadata = { name: 'web', namespace: 'shop', uid: 'u', creationTimestamp: at(0) };
+
+  it.each<[Parameters<typeof projectRequest>[1], JsonObject, JsonObject, number]>([
+    ['Deployment', { replicas: 3 }, {}, 3],
+    ['StatefulSet', {}, {}, 1],
+    ['DaemonSet', {}, { desiredNumberScheduled: 5 }, 5],
+    ['Job', { parallelism: 4, completions: 6 }, { succeeded: 3 }, 3],
+    ['Job', { parallelism: 4 }, { succeeded: 1, active: 2 }, 2],
+    ['Job', { parallelism: 4, suspend: true }, {}, 0],
+    ['Job', { parallelism: 4 }, { conditions: [{ type: 'Complete', status: 'True' }] }, 0],
+  ])('%s with spec %j and status %j: %i', (kind, spec, status, desired) => {
+    expect(projectRequest({ metadata, spec, status }, kind).desired).toBe(desired);
+  });
+
+  it('comes with the pods of its ReplicaSets, and a class by template, namespace or PriorityClass', () => {
+    const owner = { kind: 'Deployment', name: 'web', uid: 'u', controller: true };
+    const template = { spec: { priorityClassName: 'high' } };
+    const workloads = [
+      projectRequest({ metadata, spec: { template } }, 'Deployment'),
+      projectRequest({ metadata: { ...metadata, name: 'web-1', uid: 'rs', ownerReferences: [owner] } }, 'ReplicaSet'),
+    ];
+    const pod = { uid: 'p', createdAt: START, marks: [] } as never;
+    const sources = {
+      workloads: new Map(workloads.map((each) => [each.self.uid, each])),
+      pods: [{ pod, owner: 'rs', priorityClassName: undefined }],
+      namespaces: new Map<string, ReadonlyMap<string, string>>(),
+      byPriorityClass: new Map([['high', 'gold']]),
+    };
+    const { classed } = gatherRequests(sources);
+    expect(classed).toMatchObject([{ className: 'gold', record: { owner: { uid: 'u' }, pods: [{ uid: 'p' }] } }]);
+    const labelled = { ...sources, namespaces: new Map([['shop', new Map([['evenkeel.dev/service-class', 'ns']])]]) };
+    expect(gatherRequests(labelled).classed.map(({ className }) => className)).toEqual(['ns']);
+    expect(gatherRequests({ ...sources, byPriorityClass: new Map() }).classed).toEqual([]);
+  });
+});
