@@ -91,6 +91,7 @@ async function readyAre(count: number): Promise<readonly string[]> {
   return names;
 }
 
+/** The ledger once it has seen the pods that are known to be Ready. */
 async function ledgerRuns(count: number): Promise<QoSLedger> {
   let ledger: QoSLedger | undefined;
   await waitUntil(
@@ -100,8 +101,12 @@ async function ledgerRuns(count: number): Promise<QoSLedger> {
         items: QoSLedger[];
       };
       [ledger] = items;
-      const { running, waiting } = ledger?.status ?? {};
-      return running === count && waiting === 0 ? undefined : `${running} run, ${waiting} wait`;
+      const { running, waiting, asOf = '' } = ledger?.status ?? {};
+      const newest = Math.max(...[...recorded.values()].map(({ ready }) => ready));
+      const isCurrent = secondsOf(asOf) >= newest;
+      return isCurrent && running === count && waiting === 0
+        ? undefined
+        : `as of ${asOf} ${running} run, ${waiting} wait`;
     },
     patience,
   );
