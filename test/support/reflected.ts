@@ -1,5 +1,6 @@
 import type { Diff } from '../../src/adapters/kubernetes/object-table.ts';
 import { Reflector } from '../../src/adapters/kubernetes/reflector.ts';
+import { nameForPeople } from '../../src/observe/project/metadata.ts';
 import { type FakeWatchServer, fakeWatchServer } from './fake-watch-server.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 
@@ -10,6 +11,8 @@ export interface ReflectedServer {
   readonly reflector: Reflector<unknown>;
   readonly failures: unknown[];
   readonly drifts: Diff[];
+  /** Names of the objects that it said were deleted. */
+  readonly removals: string[];
   /** How often it said that something changed. */
   changes(): number;
   /** What the reflector holds, as `name uid resourceVersion`. */
@@ -28,11 +31,18 @@ export function reflect(names: readonly string[] = ['a', 'b', 'c', 'd'], random 
   });
   const failures: unknown[] = [];
   const drifts: Diff[] = [];
+  const removals: string[] = [];
   let changes = 0;
   const target = { group: '', version: 'v1', resource: 'things' };
   const reflector = new Reflector(
     server.client,
-    { target, query: {}, metadataOnly: false, read: (object) => object },
+    {
+      target,
+      query: {},
+      metadataOnly: false,
+      read: (object) => object,
+      removed: (object) => removals.push(nameForPeople(object)),
+    },
     {
       changed: () => {
         changes += 1;
@@ -49,6 +59,7 @@ export function reflect(names: readonly string[] = ['a', 'b', 'c', 'd'], random 
     reflector,
     failures,
     drifts,
+    removals,
     changes: () => changes,
     held: () =>
       [...reflector.entries].map(([name, { uid, resourceVersion }]) => `${name} ${uid} ${resourceVersion}`).sort(),

@@ -70,7 +70,12 @@ export function createServiceRecords(client: ApiClient, listener: RecordsListene
       },
       drifted: () => undefined,
     };
-    return new Reflector(client, { target, query: {}, metadataOnly: false, read, removed }, heard);
+    const gone = (object: unknown): void => {
+      // Its last state may be one of which no other event has told.
+      read(object);
+      removed(object);
+    };
+    return new Reflector(client, { target, query: {}, metadataOnly: false, read, removed: gone }, heard);
   }
 
   function take(object: unknown): string | undefined {

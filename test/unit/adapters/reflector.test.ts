@@ -46,6 +46,15 @@ describe('a reflector', () => {
     expect(server.asked).toEqual([]);
   });
 
+  it('tells of each object that a watch says was deleted, even one that it never heard of', async () => {
+    const { clock, server, removals } = await watching();
+    server.remove('b');
+    server.put('e');
+    server.remove('e');
+    await clock.advance(0);
+    expect(removals).toEqual(['b', 'e']);
+  });
+
   it('goes on where bookmarks have brought it, without a list, when the server ends the watch', async () => {
     const { clock, server } = await watching();
     server.compact();
