@@ -73,7 +73,10 @@ function instances(kind: SnapshotKind): readonly unknown[] {
 function projectAlone(kind: SnapshotKind, object: unknown): 'reported' | 'accepted' {
   const builder = createSnapshotBuilder();
   builder.addAs(kind, object);
-  const { problems, usage: _, ...rest } = builder.finish();
+  if (kind === 'QoSLedger') {
+    builder.addAs('ServiceClass', RAW_KINDS.ServiceClass);
+  }
+  const { problems, usage: _, ...rest } = builder.finish(TAKEN_AT);
   // Samples are judged by the planner, which says of each node why it takes no part.
   const wrong = [
     ...wrongNumbers(rest).map((path) => `${path} is NaN`),
