@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { QoSLedger } from '../../src/api/v1alpha1/qos-ledger.ts';
 import { SCHEDULING_GATE } from '../../src/model/gate.ts';
+import type { ServiceLevels } from '../../src/model/service-level.ts';
+import { type EpochSeconds, epochSeconds } from '../../src/model/units.ts';
+import { buildSnapshot } from '../../src/observe/snapshot-builder.ts';
 import { gini } from '../../src/qos/gini.ts';
+import { serviceLevelAt } from '../../src/qos/service-level.ts';
 import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
 import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
@@ -70,8 +73,9 @@ export async function runQos({ contender, minutes, seed, log }: QosOptions): Pro
       log(`${contender}: ${((end - performance.now()) / 1000).toFixed(0)} s to go, ${describe(watch)}`);
     }
     await watch.stop();
-    const ledgers = operator === undefined ? [] : await ledgersOf(cp);
-    return report({ contender, minutes }, watch, preemptionsIn(await cp.audit()), ledgers);
+    const now = epochSeconds(Date.now() / 1000);
+    const ledgerError = operator === undefined ? undefined : largestError(await serviceLevels(cp, now), watch, now);
+    return { ...report({ contender, minutes }, watch, preemptionsIn(await cp.audit())), ledgerError };
   } finally {
     await operator?.end('SIGTERM');
     await cp.stop();
@@ -164,26 +168,33 @@ function preemptionsIn(audit: readonly AuditEvent[]): number {
   return acceptedEvictions(audit).length + byScheduler.length;
 }
 
-async function ledgersOf(cp: ControlPlane): Promise<readonly QoSLedger[]> {
-  const text = await cp.kubectl(['get', 'qosledgers', '-n', NAMESPACE, '-o', 'json']);
-  return (JSON.parse(text) as { items: QoSLedger[] }).items;
+async function serviceLevels(cp: ControlPlane, now: EpochSeconds): Promise<ServiceLevels> {
+  const text = await cp.kubectl(['get', 'serviceclasses,qosledgers', '-A', '-o', 'json']);
+  return buildSnapshot([JSON.parse(text)], now).serviceLevels;
+}
+
+/** Largest difference between what a ledger comes to when it is extrapolated to `now` and what was seen; NaN where one lacks. */
+function largestError({ classes, ledgers }: ServiceLevels, watch: AvailabilityWatch, now: EpochSeconds): number {
+  const kept = new Map([...ledgers.values()].map((ledger) => [ledger.owner.name, ledger]));
+  const errors = watch.names().map((name) => {
+    const ledger = kept.get(name);
+    const serviceClass = classes.get(ledger?.className ?? '');
+    const level = ledger && serviceClass && serviceLevelAt(ledger, serviceClass, now);
+    return Math.abs((level?.availability ?? Number.NaN) - watch.availability(name));
+  });
+  return Math.max(...errors);
 }
 
 function report(
   run: Pick<QosReport, 'contender' | 'minutes'>,
   watch: AvailabilityWatch,
   preemptions: number,
-  ledgers: readonly QoSLedger[],
-): QosReport {
-  const errors = ledgers.map(({ spec, status }) =>
-    Math.abs(Number(status?.availability) - watch.availability(spec.owner.name)),
-  );
+): Omit<QosReport, 'ledgerError'> {
   return {
     ...run,
     classes: { A: summarize(watch, 'A'), B: summarize(watch, 'B'), C: summarize(watch, 'C') },
     giniOfC: gini(availabilities(watch, 'C')),
     preemptions,
-    ledgerError: ledgers.length === 0 ? undefined : Math.max(...errors),
   };
 }
 
