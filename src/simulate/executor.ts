@@ -1,0 +1,228 @@
+import type { MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { advance, type MoveEffect, type MoveEvent, type Observation } from '../execute/advance.ts';
+import { isAvailable, shortfall } from '../execute/availability.ts';
+import { entries, inFlightElsewhere, type JournalEntry, withRuns } from '../execute/journal.ts';
+import { isFinal, isInFlight } from '../execute/transitions.ts';
+import { turnsOf } from '../execute/turn.ts';
+import { matches } from '../model/selector.ts';
+import { elapsed } from '../model/units.ts';
+import { drainOf } from '../plan/participation.ts';
+import type { EvictionAnswer } from '../ports.ts';
+import { type Cluster, HINT_DELAY } from './cluster.ts';
+import type { SchedulingViews } from './scheduling-view.ts';
+import type { SimulatedPod } from './world.ts';
+
+/** What an executor acts through. */
+export interface ExecutorSettings {
+  readonly cluster: Cluster;
+  readonly views: SchedulingViews;
+  /** All plans as they are stored now, for what is in flight elsewhere. */
+  readonly plans: () => readonly RebalancePlan[];
+  /** Called with the plan whenever its journal changes. */
+  readonly store: (plan: RebalancePlan) => void;
+  /** An eviction was accepted: of a transfer, or of a preemption. */
+  readonly evicted: (pod: SimulatedPod, kind: 'Transfer' | 'Preemption') => void;
+}
+
+/** Carries out one plan by the operator's own reducer and rules, on the simulated cluster. */
+export interface Executor {
+  readonly plan: () => RebalancePlan;
+  /** Looks at the moves in flight, then begins what may begin. True when anything has changed. */
+  readonly step: (maxConcurrent: number) => boolean;
+  /** Lets no further move begin. */
+  readonly abort: (why: string) => void;
+  readonly isDone: () => boolean;
+}
+
+/** An executor of a plan that is to be carried out from now on. */
+export function createExecutor(initial: RebalancePlan, settings: ExecutorSettings): Executor {
+  const { cluster, views } = settings;
+  const { world } = cluster;
+  const steering = initial.status?.steering ?? 'None';
+  const moved = new Map(
+    initial.spec.moves.map(({ pod }) => [pod.uid, world.podOf(pod.uid)] as const).filter(([, pod]) => pod !== undefined),
+  );
+  let plan = initial;
+
+  /** Writes what an event makes of a move, and performs what it asks for. True when the journal has changed. */
+  function apply(entry: JournalEntry, event: MoveEvent): boolean {
+    const { run, effects } = advance(entry.run, event, entry.move, world.wallClock());
+    const hasChanged = run !== entry.run;
+    if (hasChanged) {
+      plan = { ...plan, status: withRuns(plan, new Map([[entry.index, run]])) };
+      settings.store(plan);
+    }
+    const opened = perform({ ...entry, run }, effects);
+    return hasChanged || opened;
+  }
+
+  function perform(entry: JournalEntry, effects: readonly MoveEffect[]): boolean {
+    const { move, run } = entry;
+    if (effects.includes('RemoveHint')) {
+      cluster.removeHint(move.pod.uid);
+    }
+    if (effects.includes('Evict')) {
+      const isHinted = effects.includes('PlaceHint') && steering === 'AdmissionPolicy';
+      if (isHinted) {
+        cluster.placeHint(move.pod.uid, move.owner.uid, move.to ?? '');
+        world.queue.at(world.queue.now() + HINT_DELAY, () => evict(entry.index));
+      } else {
+        evict(entry.index);
+      }
+    }
+    return effects.includes('OpenGate') && openGate(entry, run);
+  }
+
+  function evict(index: number): void {
+    const entry = entries(plan)[index];
+    if (entry === undefined) {
+      return;
+    }
+    const pod = moved.get(entry.move.pod.uid);
+    const answer = answerTo(pod);
+    apply(entry, { kind: 'Answer', answer });
+    if (pod !== undefined && answer.kind === 'Accepted') {
+      settings.evicted(pod, entry.move.to === undefined ? 'Preemption' : 'Transfer');
+      cluster.terminate(pod);
+    }
+  }
+
+  function answerTo(pod: SimulatedPod | undefined): EvictionAnswer {
+    if (pod === undefined || !pod.exists) {
+      return { kind: 'Gone' };
+    }
+    const { namespace, labels } = pod.info;
+    const budget = world
+      .pdbs()
+      .find((pdb) => pdb.namespace === namespace && pdb.selector !== undefined && matches(pdb.selector, labels));
+    return budget === undefined || budget.disruptionsAllowed > 0
+      ? { kind: 'Accepted' }
+      : { kind: 'RefusedByBudget', message: `PodDisruptionBudget ${budget.name} allows no disruption` };
+  }
+
+  /** An admission stays at the gate when its node cannot take it; a replacement then goes wherever it may. */
+  function openGate({ move }: JournalEntry, run: MoveStatus): boolean {
+    const pod = world.podOf(run.replacement?.uid ?? '');
+    if (pod?.info.waiting?.gated !== true) {
+      return false;
+    }
+    const isAdmission = move.from === undefined;
+    const target = isAdmission || steering === 'Gate' ? move.to : undefined;
+    const obstacle = target === undefined ? undefined : obstacleAt(pod, target);
+    if (obstacle !== undefined && isAdmission) {
+      return false;
+    }
+    cluster.openGate(pod, obstacle === undefined ? target : undefined);
+    return true;
+  }
+
+  function obstacleAt(pod: SimulatedPod, target: string): string | undefined {
+    const node = world.nodes.get(target)?.info;
+    if (node === undefined || !node.ready) {
+      return `${target} is ${node === undefined ? 'gone' : 'not Ready'}`;
+    }
+    const drain = drainOf(node);
+    if (drain !== undefined) {
+      return `${target}: ${drain}`;
+    }
+    const view = views.current();
+    return view.fits(pod, view.nodeNames.indexOf(target)) ? undefined : `${target} cannot take it any more`;
+  }
+
+  function check({ move }: JournalEntry): MoveEvent {
+    const pod = moved.get(move.pod.uid);
+    const drift = driftOf(pod, move);
+    if (pod === undefined || drift !== undefined) {
+      return { kind: 'Skip', why: drift ?? 'the pod is gone' };
+    }
+    const isTransfer = move.from !== undefined && move.to !== undefined;
+    const siblings = isTransfer ? podsOf(pod) : [];
+    const shortage = isTransfer ? shortfall(pod.workload.info, siblings, world.wallClock()) : undefined;
+    if (shortage !== undefined) {
+      return { kind: 'Hold', why: shortage };
+    }
+    const obstacle = move.to === undefined ? undefined : obstacleAt(pod, move.to);
+    if (obstacle !== undefined) {
+      return { kind: 'Skip', why: obstacle };
+    }
+    const answer = move.from === undefined ? undefined : answerTo(pod);
+    return answer === undefined || answer.kind === 'Accepted'
+      ? { kind: 'Begin', serverTime: world.wallClock(), leaderEpoch: undefined }
+      : { kind: 'Answer', answer };
+  }
+
+  function podsOf({ workload }: SimulatedPod) {
+    return workload.instances.flatMap((pod) => pod?.info ?? []);
+  }
+
+  function observation({ move }: JournalEntry): Observation {
+    const pod = moved.get(move.pod.uid);
+    const isAdmission = move.from === undefined;
+    const successor = isAdmission ? pod : pod?.workload.instances[pod.instance];
+    const found = successor?.exists === true && !successor.info.terminating ? successor.info : undefined;
+    const isReplaced = found !== undefined && (isAdmission || found.uid !== move.pod.uid);
+    const serverTime = world.wallClock();
+    const minReady = pod?.workload.info.minReadySeconds;
+    return {
+      pod: pod?.exists !== true ? 'Gone' : pod.info.terminating ? 'Terminating' : 'Running',
+      serverTime,
+      replacement:
+        isReplaced && minReady !== undefined
+          ? {
+              name: found.name,
+              uid: found.uid,
+              node: found.nodeName,
+              available: isAvailable(found, minReady, serverTime),
+              readySince: found.ready ? found.readySince : undefined,
+              age: elapsed(found.createdAt, serverTime),
+              waiting: found.waiting,
+            }
+          : undefined,
+    };
+  }
+
+  function followUp(): boolean {
+    const before = entries(plan).filter(({ run }) => isInFlight(run.phase));
+    return before.map((entry) => apply(entry, { kind: 'Observed', ...observation(entry) })).includes(true);
+  }
+
+  function begin(maxConcurrent: number): boolean {
+    const { ready, hopeless } = turnsOf(
+      entries(plan),
+      inFlightElsewhere(plan, settings.plans()),
+      maxConcurrent,
+      world.wallClock(),
+    );
+    const skipped = hopeless.map(({ entry, why }) => apply(entry, { kind: 'Skip', why }));
+    const begun = ready.map((entry) => apply(entry, check(entry)));
+    return [...skipped, ...begun].includes(true);
+  }
+
+  return {
+    plan: () => plan,
+    step: (maxConcurrent) => {
+      const hasMoved = followUp();
+      const hasBegun = begin(maxConcurrent);
+      return hasMoved || hasBegun;
+    },
+    abort: (why) => {
+      for (const entry of entries(plan).filter(({ run }) => run.phase === 'Planned')) {
+        apply(entry, { kind: 'Abort', why });
+      }
+    },
+    isDone: () => (plan.status?.moves ?? []).every(({ phase }) => isFinal(phase)),
+  };
+}
+
+/** Why the pod is not what was planned with; `undefined` when it is. */
+function driftOf(pod: SimulatedPod | undefined, { from }: JournalEntry['move']): string | undefined {
+  if (pod === undefined || !pod.exists || pod.info.terminating) {
+    return 'the pod is gone';
+  }
+  if (pod.info.nodeName !== from) {
+    return `the pod is on ${pod.info.nodeName ?? 'no node'}, not on ${from ?? 'none'}`;
+  }
+  return from === undefined && pod.info.waiting?.gated !== true
+    ? 'the pod waits at our scheduling gate no more'
+    : undefined;
+}

@@ -1,0 +1,185 @@
+import type { UsageSample, UsageSamples } from '../model/snapshot.ts';
+import { bytes, milliCpu } from '../model/units.ts';
+import type { Random } from './random.ts';
+import { integral } from './trace.ts';
+import { keyOf, type SimulatedPod, type SimulatedWorkload, type World } from './world.ts';
+
+/** Requests of users to a workload, or to all. */
+export interface RequestCount {
+  total: number;
+  failed: number;
+}
+
+/** What one node used over the last window: fractions of its allocatable. */
+export interface NodeUse {
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+/** Measures what pods use and what requests come to, window by window, as kubelets and metrics-server do. */
+export interface Meter {
+  /** The newest samples; `undefined` where the Metrics API is not served. A pod has one once it ran for a whole window. */
+  readonly samples: () => UsageSamples | undefined;
+  readonly requests: RequestCount;
+}
+
+interface Consumption {
+  /** Millicores and bytes, times seconds. */
+  cpu: number;
+  memory: number;
+  /** Since when the pod has been serving without a break. */
+  since: number;
+}
+
+interface Account {
+  readonly serving: Map<SimulatedPod, Consumption>;
+  settledTo: number;
+  /** Arrivals of this window over those expected. */
+  factor: number;
+}
+
+/** Called at the end of each window with what the nodes that are up used, by name. */
+export type WindowObserver = (use: ReadonlyMap<string, NodeUse>) => void;
+
+/**
+ * Starts measuring. `random` gives each workload a stream of its own, drawn from once per window whatever is moved, so that
+ * all policies meet the same arrivals.
+ */
+export function startMeter(world: World, random: (purpose: string) => Random, observe: WindowObserver): Meter {
+  const { queue, scenario } = world;
+  const { window, served } = scenario.metrics;
+  const accounts = new Map<SimulatedWorkload, Account>();
+  const arrivals = new Map<SimulatedWorkload, Random>();
+  const departed = new Map<string, Consumption>();
+  const requests: RequestCount = { total: 0, failed: 0 };
+  let windowStart = 0;
+  let samples: UsageSamples = { nodes: new Map(), pods: new Map() };
+
+  const accountOf = (workload: SimulatedWorkload): Account => {
+    const known = accounts.get(workload);
+    if (known !== undefined) {
+      return known;
+    }
+    const account: Account = { serving: new Map(), settledTo: queue.now(), factor: 1 };
+    accounts.set(workload, account);
+    account.factor = arrivalFactor(workload);
+    return account;
+  };
+
+  function arrivalFactor(workload: SimulatedWorkload): number {
+    const load = workload.spec.requests;
+    if (load === undefined || load.arrivals === 'Even') {
+      return 1;
+    }
+    const stream = arrivals.get(workload) ?? random(`arrivals of ${workload.info.uid}`);
+    arrivals.set(workload, stream);
+    const mean = integral(load.rate, windowStart, windowStart + window);
+    return mean === 0 ? 1 : stream.poisson(mean) / mean;
+  }
+
+  function settle(workload: SimulatedWorkload, account: Account): void {
+    const [from, to] = [account.settledTo, queue.now()];
+    account.settledTo = to;
+    if (to <= from || workload.ended) {
+      return;
+    }
+    const { requests: load } = workload.spec;
+    const count = load === undefined ? 0 : account.factor * integral(load.rate, from, to);
+    requests.total += count;
+    requests.failed += account.serving.size === 0 ? count : 0;
+    const share = account.serving.size === 0 ? 0 : count / account.serving.size;
+    for (const [pod, consumption] of account.serving) {
+      const usage = usageOf(pod);
+      consumption.cpu += integral(usage?.cpu ?? [], from, to) + share * (load?.cpu ?? 0);
+      consumption.memory += integral(usage?.memory ?? [], from, to) + share * (load?.memory ?? 0);
+    }
+  }
+
+  world.observe((pod) => {
+    const account = accountOf(pod.workload);
+    const serves = world.isServing(pod);
+    const consumption = account.serving.get(pod);
+    if (serves === (consumption !== undefined)) {
+      return;
+    }
+    settle(pod.workload, account);
+    if (consumption === undefined) {
+      account.serving.set(pod, { cpu: 0, memory: 0, since: queue.now() });
+    } else {
+      account.serving.delete(pod);
+      addTo(departed, pod.info.nodeName ?? '', consumption);
+    }
+  });
+
+  function close(): void {
+    const nodes = new Map(departed);
+    departed.clear();
+    const pods = new Map<string, UsageSample>();
+    for (const [workload, account] of accounts) {
+      settle(workload, account);
+      for (const [pod, consumption] of account.serving) {
+        addTo(nodes, pod.info.nodeName ?? '', consumption);
+        if (consumption.since <= windowStart) {
+          pods.set(keyOf(pod), sampleOf(consumption));
+        }
+        account.serving.set(pod, { cpu: 0, memory: 0, since: consumption.since });
+      }
+    }
+    windowStart = queue.now();
+    for (const [workload, account] of accounts) {
+      account.factor = arrivalFactor(workload);
+    }
+    report(nodes, pods);
+    queue.at(queue.now() + window, close);
+  }
+
+  function report(nodes: ReadonlyMap<string, Consumption>, pods: ReadonlyMap<string, UsageSample>): void {
+    const use = new Map<string, NodeUse>();
+    const nodeSamples = new Map<string, UsageSample>();
+    for (const [name, { info, down }] of world.nodes) {
+      const consumption = nodes.get(name) ?? { cpu: 0, memory: 0, since: 0 };
+      const { cpu, memory } = info.allocatable;
+      // A node gives no more than it has: what pods want beyond that waits.
+      const sample = sampleOf({
+        cpu: Math.min(consumption.cpu, cpu * window),
+        memory: Math.min(consumption.memory, memory * window),
+        since: 0,
+      });
+      if (!down) {
+        use.set(name, { cpu: ratio(sample.cpu, cpu), memory: ratio(sample.memory, memory) });
+      }
+      // metrics-server leaves out nodes whose usage is zero.
+      if (!down && sample.cpu > 0) {
+        nodeSamples.set(name, sample);
+      }
+    }
+    samples = { nodes: nodeSamples, pods };
+    observe(use);
+  }
+
+  function sampleOf({ cpu, memory }: Consumption): UsageSample {
+    return {
+      cpu: milliCpu(cpu / window),
+      memory: bytes(memory / window),
+      timestamp: world.wallClock(),
+      window,
+    };
+  }
+
+  queue.at(window, close);
+  return { samples: () => (served ? samples : undefined), requests };
+}
+
+function usageOf({ workload, instance }: SimulatedPod) {
+  const { usage } = workload.spec;
+  return usage[instance] ?? usage.at(-1);
+}
+
+function addTo(totals: Map<string, Consumption>, key: string, { cpu, memory }: Consumption): void {
+  const total = totals.get(key);
+  totals.set(key, { cpu: (total?.cpu ?? 0) + cpu, memory: (total?.memory ?? 0) + memory, since: 0 });
+}
+
+function ratio(part: number, whole: number): number {
+  return whole > 0 ? part / whole : 0;
+}

@@ -1,0 +1,230 @@
+import type { NodeInfo } from '../model/node.ts';
+import { type PodInfo, podKey } from '../model/pod.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { type EpochSeconds, epochSeconds } from '../model/units.ts';
+import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
+import { computeDisruptionsAllowed } from '../observe/pdb-allowance.ts';
+import { compareText } from '../plan/order.ts';
+import type { EventQueue } from './event-queue.ts';
+import type { Scenario, WorkloadSpec } from './scenario.ts';
+
+/** A workload with the pods that it has. */
+export interface SimulatedWorkload {
+  readonly spec: WorkloadSpec;
+  info: WorkloadInfo;
+  /** Instances that it wants now. */
+  replicas: number;
+  /** Pod of each instance, those that are going left out; `undefined` while there is none. */
+  readonly instances: (SimulatedPod | undefined)[];
+  /** Instances of a Job that have come to their end. */
+  readonly completed: Set<number>;
+  /** It is gone, or all of its Job is done. */
+  ended: boolean;
+  /** Pods made so far, for their names. */
+  made: number;
+}
+
+/** One incarnation of an instance. */
+export interface SimulatedPod {
+  info: PodInfo;
+  readonly workload: SimulatedWorkload;
+  readonly instance: number;
+  /** Counts the pods in the order in which they were made. */
+  readonly sequence: number;
+  /** It is there as the API server has it; false once it is gone. */
+  exists: boolean;
+}
+
+/** A node; `info` is what the API server has. */
+export interface SimulatedNode {
+  info: NodeInfo;
+  /** It has fallen silent: what runs there serves nobody, whatever the API server thinks. */
+  down: boolean;
+  /** Counts failures and returns, so that what a failure began can see whether it has ended. */
+  turns: number;
+}
+
+/** Told of every change of a pod, after it was made. */
+export type PodObserver = (pod: SimulatedPod) => void;
+
+/** What stands on the simulated cluster. Changed by controllers, kubelets and the scheduler, through `change`. */
+export interface World {
+  readonly scenario: Scenario;
+  readonly queue: EventQueue;
+  /** Wall-clock time. */
+  readonly wallClock: () => EpochSeconds;
+  readonly nodes: ReadonlyMap<string, SimulatedNode>;
+  /** In the order of a snapshot. */
+  readonly pods: readonly SimulatedPod[];
+  readonly podOf: (uid: string) => SimulatedPod | undefined;
+  /** By uid of the controller. */
+  readonly workloads: ReadonlyMap<string, SimulatedWorkload>;
+  /** Pods that run, are not going, and whose node is up: those that serve. */
+  readonly isServing: (pod: SimulatedPod) => boolean;
+  readonly addNode: (info: NodeInfo) => void;
+  readonly addWorkload: (workload: SimulatedWorkload) => void;
+  readonly add: (pod: SimulatedPod) => void;
+  readonly change: (pod: SimulatedPod, fields: Partial<PodInfo>) => void;
+  readonly remove: (pod: SimulatedPod) => void;
+  readonly changeNode: (node: SimulatedNode, info: NodeInfo) => void;
+  readonly changeWorkload: (workload: SimulatedWorkload, info: WorkloadInfo) => void;
+  /** Tells observers that a pod serves or no longer does, although the API server does not know. */
+  readonly touch: (pod: SimulatedPod) => void;
+  readonly observe: (observer: PodObserver) => void;
+  /** Calls back after every change of a node. */
+  readonly observeNodes: (observer: () => void) => void;
+  /** Grows with every change of what runs where, and of nodes: of all that the filters look at. */
+  readonly layout: () => number;
+  readonly snapshot: (extras: Pick<ClusterSnapshot, 'pastMoves' | 'serviceLevels' | 'usage'>) => ClusterSnapshot;
+  /** PodDisruptionBudgets as the disruption controller has them. */
+  readonly pdbs: () => readonly PdbInfo[];
+}
+
+/** A world without pods and nodes. */
+export function createWorld(scenario: Scenario, queue: EventQueue): World {
+  const nodes = new Map<string, SimulatedNode>();
+  const pods: SimulatedPod[] = [];
+  const byUid = new Map<string, SimulatedPod>();
+  const workloads = new Map<string, SimulatedWorkload>();
+  const infos = new Map<string, WorkloadInfo>();
+  const observers: PodObserver[] = [];
+  const nodeObservers: (() => void)[] = [];
+  let layout = 0;
+  const known: { pods?: readonly PodInfo[]; nodes?: readonly NodeInfo[] } = {};
+  const tell = (pod: SimulatedPod): void => {
+    for (const observer of observers) {
+      observer(pod);
+    }
+  };
+  const tellOfNodes = (): void => {
+    for (const observer of nodeObservers) {
+      observer();
+    }
+  };
+  const podInfos = (): readonly PodInfo[] => {
+    known.pods ??= pods.map(({ info }) => info);
+    return known.pods;
+  };
+  const nodeInfos = (): readonly NodeInfo[] => {
+    known.nodes ??= [...nodes.values()].map(({ info }) => info).sort((a, b) => compareText(a.name, b.name));
+    return known.nodes;
+  };
+  const pdbs = (): readonly PdbInfo[] => allowances(scenario, podInfos, infos);
+  return {
+    scenario,
+    queue,
+    wallClock: () => epochSeconds(scenario.start + queue.now()),
+    nodes,
+    pods,
+    podOf: (uid) => byUid.get(uid),
+    workloads,
+    isServing: ({ info, exists }) =>
+      exists && info.ready && !info.terminating && nodes.get(info.nodeName ?? '')?.down === false,
+    addNode: (info) => {
+      nodes.set(info.name, { info, down: false, turns: 0 });
+      layout += 1;
+      delete known.nodes;
+      tellOfNodes();
+    },
+    addWorkload: (workload) => {
+      workloads.set(workload.info.uid, workload);
+      infos.set(workload.info.uid, workload.info);
+    },
+    add: (pod) => {
+      pods.splice(placeOf(pods, pod.info), 0, pod);
+      byUid.set(pod.info.uid, pod);
+      layout += 1;
+      delete known.pods;
+      tell(pod);
+    },
+    change: (pod, fields) => {
+      pod.info = { ...pod.info, ...fields };
+      layout += 'nodeName' in fields || 'terminating' in fields || 'nominatedNode' in fields ? 1 : 0;
+      delete known.pods;
+      tell(pod);
+    },
+    remove: (pod) => {
+      pods.splice(placeOf(pods, pod.info), 1);
+      byUid.delete(pod.info.uid);
+      pod.exists = false;
+      layout += 1;
+      delete known.pods;
+      tell(pod);
+    },
+    changeNode: (node, info) => {
+      node.info = info;
+      layout += 1;
+      delete known.nodes;
+      tellOfNodes();
+    },
+    changeWorkload: (workload, info) => {
+      workload.info = info;
+      infos.set(info.uid, info);
+    },
+    touch: tell,
+    observe: (observer) => {
+      observers.push(observer);
+    },
+    observeNodes: (observer) => {
+      nodeObservers.push(observer);
+    },
+    layout: () => layout,
+    snapshot: (extras) => ({
+      takenAt: epochSeconds(scenario.start + queue.now()),
+      nodes: nodeInfos(),
+      pods: podInfos(),
+      workloads: infos,
+      namespaces: scenario.namespaces,
+      pdbs: pdbs(),
+      storage: scenario.storage,
+      problems: [],
+      ...extras,
+    }),
+    pdbs,
+  };
+}
+
+function allowances(
+  { pdbs }: Scenario,
+  pods: () => readonly PodInfo[],
+  workloads: ReadonlyMap<string, WorkloadInfo>,
+): readonly PdbInfo[] {
+  return pdbs.map((pdb) => ({
+    namespace: pdb.namespace,
+    name: pdb.name,
+    selector: pdb.selector,
+    disruptionsAllowed: computeDisruptionsAllowed(
+      pdb,
+      pods().filter(({ namespace }) => namespace === pdb.namespace),
+      workloads,
+    ),
+  }));
+}
+
+/** Where a pod stands, or would stand, in the order of a snapshot. */
+function placeOf(pods: readonly SimulatedPod[], info: PodInfo): number {
+  let [low, high] = [0, pods.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = pods[middle]?.info;
+    if (other !== undefined && comparePods(other, info) < 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+function comparePods(left: PodInfo, right: PodInfo): number {
+  return (
+    compareText(left.namespace, right.namespace) ||
+    compareText(left.name, right.name) ||
+    compareText(left.uid, right.uid)
+  );
+}
+
+/** `namespace/name` of a simulated pod, as samples are found by. */
+export function keyOf({ info }: SimulatedPod): string {
+  return podKey(info);
+}
