@@ -1,5 +1,4 @@
 import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
-import { bytes } from '../model/units.ts';
 import { isAvailable } from '../execute/availability.ts';
 import type { EventQueue } from './event-queue.ts';
 import { createKubelets, type Kubelets } from './kubelet.ts';
@@ -290,6 +289,3 @@ function withHint(
 function suffix(made: number): string {
   return made.toString(36).padStart(5, '0');
 }
-
-/** What ImageLocality is told of an image's size unless a scenario says otherwise. */
-export const DEFAULT_IMAGE_SIZE = bytes(200 * 2 ** 20);

@@ -22,6 +22,8 @@ export interface Timing {
   readonly termination: Delay;
   /** From when a pod can be scheduled until the scheduler looks at it. */
   readonly scheduling: Seconds;
+  /** Between two looks of the operator at a plan that it carries out; 0: it sees every change at once. */
+  readonly reaction: Seconds;
   /** From when a node falls silent until its condition Ready is Unknown (node-monitor-grace-period). */
   readonly nodeGrace: Seconds;
   /** From there until its pods are deleted (tolerationSeconds of the taint unreachable). */

@@ -1,0 +1,180 @@
+import { seconds } from '../model/units.ts';
+import { balanceOf, createBalanceSum } from './balance.ts';
+import { byClass, classResult, contentionOf, type Mark, meanOf, windowClasses } from './class-results.ts';
+import { createCluster } from './cluster.ts';
+import { startDriver } from './driver.ts';
+import { createEventQueue, type EventQueue } from './event-queue.ts';
+import { startMeter } from './meter.ts';
+import { randomStreams } from './random.ts';
+import type { Series, SimulationResult, VariantResult, WaitResult, WindowResult } from './result.ts';
+import type { Scenario, Variant } from './scenario.ts';
+import { startScheduler } from './scheduler.ts';
+import { viewsOf } from './scheduling-view.ts';
+import { availabilityOf, keepServiceRecords, type ServiceRecord, type ServiceRecords } from './service-record.ts';
+import { keepServiceLedgers } from './service-ledgers.ts';
+
+/** Points of the series over time. */
+const POINTS = 120;
+/** Length of the windows in which classes are compared (algorithms.md 8). */
+const WINDOW = 600;
+
+/** Told how far a simulation has come, from time to time. */
+export type Progress = (progress: {
+  readonly variant: string;
+  /** Simulated seconds so far, and in all. */
+  readonly now: number;
+  readonly duration: number;
+  readonly events: number;
+}) => void;
+
+/** Plays every variant of a scenario. The same scenario gives the same result, to the byte. */
+export function simulate(scenario: Scenario, progress: Progress = () => undefined): SimulationResult {
+  const variants = scenario.variants.map((variant) => playVariant(scenario, variant, progress));
+  const baseline = scenario.variants.findIndex(({ scheduler, policies }) => scheduler === 'Priority' && policies.length === 0);
+  return {
+    scenario: scenario.name,
+    seed: scenario.seed,
+    duration: scenario.duration,
+    nodes: scenario.nodes.length,
+    workloads: scenario.workloads.length,
+    variants,
+    contention: variants[baseline]?.windows.map(contentionOf) ?? [],
+  };
+}
+
+interface Counts {
+  transfers: number;
+  preemptions: number;
+  runs: number;
+  plans: number;
+}
+
+function playVariant(scenario: Scenario, variant: Variant, progress: Progress): VariantResult {
+  const streams = randomStreams(scenario.seed);
+  const queue = createEventQueue();
+  const cluster = createCluster(scenario, queue, {
+    gates: variant.policies.length > 0,
+    random: streams('start-up and termination'),
+  });
+  const { world } = cluster;
+  const records = keepServiceRecords(world);
+  const ledgers = keepServiceLedgers(world);
+  const balance = createBalanceSum();
+  const current = { cpu: 0, memory: 0 };
+  const meter = startMeter(world, streams, (use) => {
+    balance.add(use);
+    current.cpu = balanceOf([...use.values()].map((node) => node.cpu)).ema;
+    current.memory = balanceOf([...use.values()].map((node) => node.memory)).ema;
+  });
+  const counts: Counts = { transfers: 0, preemptions: 0, runs: 0, plans: 0 };
+  const views = viewsOf(world);
+  const evicted: Parameters<typeof startDriver>[0]['evicted'] = (pod, kind) => {
+    counts[kind === 'Transfer' ? 'transfers' : 'preemptions'] += 1;
+    ledgers.preempted(pod);
+  };
+  startScheduler(cluster, views, {
+    preempts: variant.scheduler === 'Priority',
+    random: streams('ties of the scheduler'),
+    latency: scenario.timing.scheduling,
+    preempted: (pod) => evicted(pod, 'Preemption'),
+  });
+  startDriver({
+    cluster,
+    views,
+    policies: variant.policies,
+    reaction: scenario.timing.reaction,
+    usage: meter.samples,
+    serviceLevels: ledgers.current,
+    planned: (_, plan) => {
+      counts.runs += 1;
+      counts.plans += plan.moves.length > 0 ? 1 : 0;
+    },
+    evicted,
+  });
+  const series = recordSeries(scenario, queue, records, () => ({ ...current, evictions: counts.transfers + counts.preemptions }));
+  const windows = recordWindows(scenario, queue, records);
+  runWithProgress(scenario, variant, queue, progress);
+  records.settle();
+  const { total, failed } = meter.requests;
+  return {
+    name: variant.name,
+    events: queue.performed(),
+    balance: { cpu: balance.cpu(), memory: balance.memory() },
+    moves: { ...counts, perRun: counts.runs === 0 ? 0 : counts.transfers / counts.runs },
+    requests: { total, failed, success: total === 0 ? 1 : 1 - failed / total },
+    classes: byClass(records.list, scenario.classes).map(({ serviceClass, records: own }) => classResult(serviceClass, own)),
+    windows: windows(),
+    waits: waitsOf(records.list),
+    series: series(),
+  };
+}
+
+function runWithProgress({ duration }: Scenario, { name }: Variant, queue: EventQueue, progress: Progress): void {
+  for (let part = 1; part <= POINTS; part += 1) {
+    queue.run((duration * part) / POINTS);
+    progress({ variant: name, now: queue.now(), duration, events: queue.performed() });
+  }
+}
+
+/** Looks at the classes at equal distances. */
+function recordSeries(
+  { duration, classes }: Scenario,
+  queue: EventQueue,
+  records: ServiceRecords,
+  figures: () => { readonly cpu: number; readonly memory: number; readonly evictions: number },
+): () => Series {
+  const times: number[] = [];
+  const rows: ReturnType<typeof figures>[] = [];
+  const availability = new Map(classes.map(({ name }) => [name, [] as (number | null)[]]));
+  const look = (): void => {
+    records.settle();
+    times.push(queue.now());
+    rows.push(figures());
+    for (const [name, values] of availability) {
+      const own = records.list.filter(({ workload }) => workload.spec.className === name);
+      values.push(meanOf(own.flatMap((record) => availabilityOf(record) ?? [])) ?? null);
+    }
+  };
+  for (let part = 1; part <= POINTS; part += 1) {
+    queue.at((duration * part) / POINTS, look);
+  }
+  return () => ({
+    times,
+    cpu: rows.map(({ cpu }) => cpu),
+    memory: rows.map(({ memory }) => memory),
+    evictions: rows.map(({ evictions }) => evictions),
+    availability: [...availability].map(([name, values]) => ({ name, values })),
+  });
+}
+
+/** Compares the counters of the records at the ends of windows. */
+function recordWindows({ duration, classes }: Scenario, queue: EventQueue, records: ServiceRecords): () => readonly WindowResult[] {
+  const windows: WindowResult[] = [];
+  let marks = new Map<ServiceRecord, Mark>();
+  const close = (from: number): void => {
+    records.settle();
+    windows.push({ from, to: queue.now(), classes: windowClasses(byClass(records.list, classes), marks) });
+    marks = new Map(records.list.map((record) => [record, { useful: record.useful, pending: record.pending }]));
+  };
+  for (let from = 0; from < duration; from += WINDOW) {
+    queue.at(Math.min(duration, from + WINDOW), () => close(from));
+  }
+  return () => windows;
+}
+
+function waitsOf(list: readonly ServiceRecord[]): WaitResult {
+  const waits = list.flatMap(({ servedAt, arrivedAt }) => (servedAt === undefined ? [] : [servedAt - arrivedAt]));
+  const done = list.flatMap((record) => {
+    const { runTime } = record.workload.spec;
+    return runTime === undefined || record.endedAt === undefined
+      ? []
+      : [{ runTime, span: seconds(record.endedAt - record.arrivedAt) }];
+  });
+  return {
+    waiting: meanOf(waits),
+    neverServed: list.length - waits.length,
+    makespan: meanOf(done.map(({ span }) => span)),
+    slowdown: meanOf(done.map(({ runTime, span }) => span / runTime)),
+    finished: done.length,
+  };
+}
