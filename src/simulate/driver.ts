@@ -4,8 +4,9 @@ import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { budgetStop } from '../control/budget-stop.ts';
 import { DEFAULT_MAX_CONCURRENT } from '../control/policy-pass.ts';
 import { DEFAULT_INTERVAL } from '../control/schedule.ts';
-import { openJournal } from '../execute/journal.ts';
+import { entries, openJournal } from '../execute/journal.ts';
 import { stopReason } from '../execute/stop-rules.ts';
+import { isInFlight } from '../execute/transitions.ts';
 import { parseDuration } from '../model/duration.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { PastMove } from '../model/past-move.ts';
@@ -21,11 +22,13 @@ import { toRebalancePlan } from '../report/plan-resource.ts';
 import type { Cluster } from './cluster.ts';
 import { createExecutor, type Executor } from './executor.ts';
 import type { SchedulingViews } from './scheduling-view.ts';
-import type { SimulatedPod } from './world.ts';
+import type { SimulatedPod, SimulatedWorkload } from './world.ts';
 
 /** Plans whose moves are remembered, the newest ones, as the operator keeps them (retention.ts). */
 const KEPT_PLANS = 100;
 const DAY = 24 * 3600;
+/** Time between two looks of the operator at the gates (control/gates.ts). */
+const GATE_INTERVAL = 2;
 
 /** What policies are driven with. */
 export interface DriverSettings {
@@ -47,6 +50,8 @@ interface Runner {
   aboveTrigger: number;
   executor: Executor | undefined;
   attempts: number;
+  /** Counts what was asked for by the policy's interval: only the last one is to come. */
+  turn: number;
   /** A run was due while a plan was being carried out. */
   isOwed: boolean;
 }
@@ -56,18 +61,21 @@ export function startDriver(settings: DriverSettings): void {
   const { cluster, policies, reaction } = settings;
   const { world } = cluster;
   const { queue } = world;
-  const plans = new Map<string, RebalancePlan>();
   const finished: { readonly at: number; readonly moves: readonly PastMove[] }[] = [];
   const runners = policies.map((policy): Runner => {
     const options = resolveOptions(policy.spec);
-    return { policy, options, aboveTrigger: 0, executor: undefined, attempts: 0, isOwed: false };
+    return { policy, options, aboveTrigger: 0, executor: undefined, attempts: 0, turn: 0, isOwed: false };
   });
+
+  function openPlans(): readonly RebalancePlan[] {
+    return runners.flatMap(({ executor }) => executor?.plan() ?? []);
+  }
 
   function pastMoves(): readonly PastMove[] {
     while (finished.length > KEPT_PLANS || (finished[0]?.at ?? Number.POSITIVE_INFINITY) < queue.now() - DAY) {
       finished.shift();
     }
-    const open = [...plans.values()].flatMap((plan) => projectPastMoves({ ...plan }).moves);
+    const open = openPlans().flatMap((plan) => projectPastMoves({ ...plan }).moves);
     return [...finished.flatMap(({ moves }) => moves), ...open];
   }
 
@@ -76,13 +84,15 @@ export function startDriver(settings: DriverSettings): void {
       runner.isOwed = true;
       return;
     }
+    askAgain(runner);
     const { policy, options } = runner;
     const serviceLevels = settings.serviceLevels();
     const snapshot = world.snapshot({ pastMoves: pastMoves(), serviceLevels, usage: settings.usage() });
     const plan = computePlan(snapshot, options);
     settings.planned(policy, plan);
     runner.aboveTrigger = isAbove(plan, options) ? runner.aboveTrigger + 1 : 0;
-    if (plan.moves.length > 0 && runner.aboveTrigger >= policy.spec.thresholds.consecutive) {
+    const isEnough = plan.strategy === 'QoSDriven' || runner.aboveTrigger >= policy.spec.thresholds.consecutive;
+    if (plan.moves.length > 0 && isEnough) {
       runner.attempts += 1;
       carryOut(runner, resourceOf(plan, policy, runner.attempts));
     }
@@ -104,13 +114,9 @@ export function startDriver(settings: DriverSettings): void {
   }
 
   function carryOut(runner: Runner, plan: RebalancePlan): void {
-    const { name } = plan.metadata;
-    plans.set(name, plan);
-    runner.executor = createExecutor(plan, {
-      ...settings,
-      plans: () => [...plans.values()],
-      store: (changed) => plans.set(name, changed),
-    });
+    const others = (): readonly RebalancePlan[] =>
+      runners.flatMap((other) => (other === runner ? [] : (other.executor?.plan() ?? [])));
+    runner.executor = createExecutor(plan, { ...settings, others });
     proceed(runner);
   }
 
@@ -138,7 +144,7 @@ export function startDriver(settings: DriverSettings): void {
     const nodes = [...world.nodes.values()].map(({ info }) => info);
     const stop =
       stopReason(plan, { policy, invalid: [] }, nodes) ??
-      budgetStop(plan, options, [...plans.values()], world.wallClock());
+      budgetStop(plan, options, openPlans(), world.wallClock());
     return stop?.message;
   }
 
@@ -149,7 +155,6 @@ export function startDriver(settings: DriverSettings): void {
 
   function end(runner: Runner, plan: RebalancePlan): void {
     runner.executor = undefined;
-    plans.delete(plan.metadata.name);
     finished.push({ at: queue.now(), moves: projectPastMoves({ ...plan }).moves });
     if (runner.isOwed) {
       runner.isOwed = false;
@@ -157,18 +162,76 @@ export function startDriver(settings: DriverSettings): void {
     }
   }
 
-  function repeat(runner: Runner): void {
+  /** Asks for the next run by the policy's interval, which begins anew with every run, or by its schedule. */
+  function askAgain(runner: Runner): void {
+    runner.turn += 1;
+    const { turn } = runner;
     queue.at(queue.now() + waitOf(runner.policy, world.wallClock()), () => {
-      run(runner);
-      repeat(runner);
+      if (runner.turn === turn) {
+        run(runner);
+      }
     });
   }
 
   for (const runner of runners.filter(({ policy }) => !policy.spec.suspend)) {
-    repeat(runner);
+    askAgain(runner);
+  }
+  const driven = runners.filter(({ options, policy }) => options.strategy.type === 'QoSDriven' && !policy.spec.suspend);
+  if (driven.length > 0) {
+    onTurns(() => driven.forEach(run));
+  } else if (policies.length > 0) {
+    openUnplannedGates();
   }
   if (reaction === 0) {
     followClosely(() => runners.forEach(proceed));
+  }
+
+  /** Calls back once after all requests that arrive or end at one instant, and nodes that come or go (algorithms.md 6). */
+  function onTurns(act: () => void): void {
+    const ended = new Set<SimulatedWorkload>();
+    const arrived = new Set<SimulatedWorkload>();
+    let isAsked = false;
+    const ask = (): void => {
+      if (!isAsked) {
+        isAsked = true;
+        queue.at(queue.now(), () => {
+          isAsked = false;
+          act();
+        });
+      }
+    };
+    world.observe(({ workload }) => {
+      if (!arrived.has(workload)) {
+        arrived.add(workload);
+        ask();
+      } else if (workload.ended && !ended.has(workload)) {
+        ended.add(workload);
+        ask();
+      }
+    });
+    world.observeNodes(ask);
+  }
+
+  /** Pods at our gate that no move waits for are let through, as the operator does every other second (control/gates.ts). */
+  function openUnplannedGates(): void {
+    world.observe((pod) => {
+      if (pod.exists && pod.info.waiting?.gated === true) {
+        queue.at(queue.now() + GATE_INTERVAL, () => letThrough(pod));
+      }
+    });
+  }
+
+  function letThrough(pod: SimulatedPod): void {
+    const isAwaited = openPlans().some((plan) =>
+      entries(plan).some(({ run, move }) => isInFlight(run.phase) && move.owner.uid === pod.info.owner?.uid),
+    );
+    if (pod.exists && pod.info.waiting?.gated === true) {
+      if (isAwaited) {
+        queue.at(queue.now() + GATE_INTERVAL, () => letThrough(pod));
+      } else {
+        cluster.openGate(pod, undefined);
+      }
+    }
   }
 
   /** Looks at plans under way once after all that happens at one instant. */

@@ -16,10 +16,8 @@ import type { SimulatedPod } from './world.ts';
 export interface ExecutorSettings {
   readonly cluster: Cluster;
   readonly views: SchedulingViews;
-  /** All plans as they are stored now, for what is in flight elsewhere. */
-  readonly plans: () => readonly RebalancePlan[];
-  /** Called with the plan whenever its journal changes. */
-  readonly store: (plan: RebalancePlan) => void;
+  /** All other plans as they stand now, for what is in flight elsewhere. */
+  readonly others: () => readonly RebalancePlan[];
   /** An eviction was accepted: of a transfer, or of a preemption. */
   readonly evicted: (pod: SimulatedPod, kind: 'Transfer' | 'Preemption') => void;
 }
@@ -42,15 +40,21 @@ export function createExecutor(initial: RebalancePlan, settings: ExecutorSetting
   const moved = new Map(
     initial.spec.moves.map(({ pod }) => [pod.uid, world.podOf(pod.uid)] as const).filter(([, pod]) => pod !== undefined),
   );
-  let plan = initial;
+  const journal = [...entries(initial)];
+  let stored: RebalancePlan | undefined = initial;
+
+  const currentPlan = (): RebalancePlan => {
+    stored ??= { ...initial, status: withRuns(initial, new Map(journal.map(({ index, run }) => [index, run]))) };
+    return stored;
+  };
 
   /** Writes what an event makes of a move, and performs what it asks for. True when the journal has changed. */
   function apply(entry: JournalEntry, event: MoveEvent): boolean {
     const { run, effects } = advance(entry.run, event, entry.move, world.wallClock());
     const hasChanged = run !== entry.run;
     if (hasChanged) {
-      plan = { ...plan, status: withRuns(plan, new Map([[entry.index, run]])) };
-      settings.store(plan);
+      journal[entry.index] = { ...entry, run };
+      stored = undefined;
     }
     const opened = perform({ ...entry, run }, effects);
     return hasChanged || opened;
@@ -74,7 +78,7 @@ export function createExecutor(initial: RebalancePlan, settings: ExecutorSetting
   }
 
   function evict(index: number): void {
-    const entry = entries(plan)[index];
+    const entry = journal[index];
     if (entry === undefined) {
       return;
     }
@@ -182,35 +186,31 @@ export function createExecutor(initial: RebalancePlan, settings: ExecutorSetting
   }
 
   function followUp(): boolean {
-    const before = entries(plan).filter(({ run }) => isInFlight(run.phase));
+    const before = journal.filter(({ run }) => isInFlight(run.phase));
     return before.map((entry) => apply(entry, { kind: 'Observed', ...observation(entry) })).includes(true);
   }
 
   function begin(maxConcurrent: number): boolean {
-    const { ready, hopeless } = turnsOf(
-      entries(plan),
-      inFlightElsewhere(plan, settings.plans()),
-      maxConcurrent,
-      world.wallClock(),
-    );
+    const elsewhere = inFlightElsewhere(initial, settings.others());
+    const { ready, hopeless } = turnsOf(journal, elsewhere, maxConcurrent, world.wallClock());
     const skipped = hopeless.map(({ entry, why }) => apply(entry, { kind: 'Skip', why }));
     const begun = ready.map((entry) => apply(entry, check(entry)));
     return [...skipped, ...begun].includes(true);
   }
 
   return {
-    plan: () => plan,
+    plan: currentPlan,
     step: (maxConcurrent) => {
       const hasMoved = followUp();
       const hasBegun = begin(maxConcurrent);
       return hasMoved || hasBegun;
     },
     abort: (why) => {
-      for (const entry of entries(plan).filter(({ run }) => run.phase === 'Planned')) {
+      for (const entry of journal.filter(({ run }) => run.phase === 'Planned')) {
         apply(entry, { kind: 'Abort', why });
       }
     },
-    isDone: () => (plan.status?.moves ?? []).every(({ phase }) => isFinal(phase)),
+    isDone: () => journal.every(({ run }) => isFinal(run.phase)),
   };
 }
 

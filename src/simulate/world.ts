@@ -71,7 +71,7 @@ export interface World {
   /** Tells observers that a pod serves or no longer does, although the API server does not know. */
   readonly touch: (pod: SimulatedPod) => void;
   readonly observe: (observer: PodObserver) => void;
-  /** Calls back after every change of a node. */
+  /** Calls back when a node comes, becomes Ready or not, or is cordoned or not. */
   readonly observeNodes: (observer: () => void) => void;
   /** Grows with every change of what runs where, and of nodes: of all that the filters look at. */
   readonly layout: () => number;
@@ -152,10 +152,13 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
       tell(pod);
     },
     changeNode: (node, info) => {
+      const isTurn = node.info.ready !== info.ready || node.info.unschedulable !== info.unschedulable;
       node.info = info;
       layout += 1;
       delete known.nodes;
-      tellOfNodes();
+      if (isTurn) {
+        tellOfNodes();
+      }
     },
     changeWorkload: (workload, info) => {
       workload.info = info;

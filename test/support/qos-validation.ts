@@ -1,0 +1,101 @@
+import type { ServiceClass } from '../../src/model/service-level.ts';
+import { NO_STORAGE } from '../../src/model/storage.ts';
+import { seconds } from '../../src/model/units.ts';
+import { createInterner } from '../../src/observe/interner.ts';
+import { DEFAULT_IMAGE_SIZE, DEFAULT_METRICS, DEFAULT_START, DEFAULT_TIMING, makeNode } from '../../src/simulate/parts.ts';
+import { classesIn, type LoggedRequest, workloadsOf } from '../../src/simulate/request-log.ts';
+import type { Scenario, Variant } from '../../src/simulate/scenario.ts';
+import { aPolicy } from './policies.ts';
+
+/** Mean start-up time of the published simulation. */
+export const ALPHA = 2.37;
+
+/**
+ * The published experiment (QoS, validation 1): 20 nodes of ten slots, one request a second, one hour. An eviction and the
+ * binding that follows it are one step there, so that pods are gone at once and the operator sees every change at once.
+ */
+export function qosScenario(
+  requests: readonly LoggedRequest[],
+  variants: readonly Variant[],
+  { nodes = 20, duration = 3600, seed = 1 }: { readonly nodes?: number; readonly duration?: number; readonly seed?: number } = {},
+): Scenario {
+  const interner = createInterner();
+  const fixed = (value: number) => ({ kind: 'Fixed' as const, value: seconds(value) });
+  return {
+    name: 'QoS validation 1',
+    seed,
+    duration: seconds(duration),
+    start: DEFAULT_START,
+    nodes: Array.from({ length: nodes }, (_, index) =>
+      makeNode(`node-${String(index + 1).padStart(2, '0')}`, { cpu: '3750m', memory: '3840Mi' }, interner),
+    ),
+    workloads: workloadsOf(requests, interner),
+    incidents: [],
+    pdbs: [],
+    namespaces: new Map([['default', new Map()]]),
+    storage: NO_STORAGE,
+    classes: classesIn(requests, 'requests').map(({ name, slo }, index) => aClass(name, slo, index + 1)),
+    timing: {
+      ...DEFAULT_TIMING,
+      startup: { hot: fixed(ALPHA), cold: fixed(ALPHA) },
+      termination: fixed(0),
+      scheduling: seconds(0),
+      reaction: seconds(0),
+    },
+    metrics: DEFAULT_METRICS,
+    imageSize: DEFAULT_IMAGE_SIZE,
+    variants,
+  };
+}
+
+/** Tiers of algorithms.md 8. */
+const TIERS: Readonly<Record<string, ServiceClass['penalties']>> = {
+  '1': [
+    { below: 0.9999, surcharge: 0.1 },
+    { below: 0.99, surcharge: 0.3 },
+    { below: 0.95, surcharge: 1 },
+  ],
+  '0.9': [
+    { below: 0.9, surcharge: 0.1 },
+    { below: 0.8911, surcharge: 0.3 },
+    { below: 0.8556, surcharge: 1 },
+  ],
+  '0.5': [
+    { below: 0.5, surcharge: 0.1 },
+    { below: 0.495, surcharge: 0.3 },
+    { below: 0.475, surcharge: 1 },
+  ],
+};
+
+function aClass(name: string, slo: number, importance: number): ServiceClass {
+  return {
+    name,
+    slo,
+    importance,
+    safetyMargin: seconds(30),
+    maxPreemptionOverhead: Math.round((1 - slo) * 1e6) / 1e6,
+    minRunTime: seconds(0),
+    window: seconds(3600),
+    mode: 'Aggregated',
+    expectedStartup: seconds(ALPHA),
+    penalties: TIERS[String(slo)] ?? [],
+  };
+}
+
+/** PriorityClasses and stock preemption. */
+export const PRIORITY: Variant = { name: 'priority', scheduler: 'Priority', policies: [] };
+/** QoSDriven as published. */
+export const PUBLISHED: Variant = { name: 'published', scheduler: 'None', policies: [qosPolicy('published', 'None')] };
+/** Our defaults. */
+export const OURS: Variant = { name: 'ours', scheduler: 'None', policies: [qosPolicy('ours', 'Standard')] };
+
+function qosPolicy(name: string, refinements: 'None' | 'Standard') {
+  return aPolicy(name, {
+    mode: 'Automatic',
+    interval: '30s',
+    strategy: { type: 'QoSDriven', qosDriven: { refinements } },
+    protections: { minReplicas: 1 },
+    budgets: [{ maxMoves: 1000, maxConcurrent: 100 }],
+    steering: { mode: 'Gate' },
+  });
+}
