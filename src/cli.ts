@@ -16,6 +16,7 @@ import { Failure } from './cli/failure.ts';
 import type { InputFlags } from './cli/input.ts';
 import { parseOutput } from './cli/output.ts';
 import { type CommandResult, planCommand } from './cli/plan.ts';
+import { SIMULATION_OUTPUTS, type SimulateFlags, simulateCommand } from './cli/simulate.ts';
 import { type OperatorFlags, runOperator } from './operator.ts';
 import { VERSION } from './version.ts';
 
@@ -86,6 +87,7 @@ function buildProgram(signal: AbortSignal, print: Print): Command {
   addExplain(program, signal, print);
   addSnapshot(program, signal, print);
   addDriving(program, signal, print);
+  addSimulate(program, print);
   addLint(program, print);
   addOperator(program, signal);
   program
@@ -224,6 +226,48 @@ function addDriving(program: Command, signal: AbortSignal, print: Print): void {
     .action(async (policy: string | undefined, raw: RawClusterFlags & { output: string }) =>
       print(await historyCommand(policy, parseOutput(raw.output), clusterFlags(raw), signal)),
     );
+}
+
+interface RawSimulateFlags {
+  readonly filename: string;
+  readonly policy: readonly string[];
+  readonly output: SimulateFlags['output'];
+  readonly seed?: string;
+}
+
+function addSimulate(program: Command, print: Print): void {
+  program
+    .command('simulate')
+    .description('play a scenario in virtual time, with and without policies, and compare; needs no cluster')
+    .requiredOption(
+      '-f, --filename <file>',
+      'file of a Scenario, with the RebalancePolicies and ServiceClasses that it names',
+    )
+    .option('-p, --policy <file>', 'file of a further RebalancePolicy; repeatable', collect, [])
+    .option('--seed <number>', 'seed of all that is random; default that of the scenario')
+    .addOption(
+      new Option('-o, --output <format>', 'how the report is written').choices(SIMULATION_OUTPUTS).default('table'),
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  evenkeel simulate -f scenario.yaml\n  evenkeel simulate -f scenario.yaml -p policy.yaml -o html > report.html',
+    )
+    .action(async (raw: RawSimulateFlags) => {
+      const flags = { file: raw.filename, policies: raw.policy, output: raw.output, seed: parseSeed(raw.seed) };
+      const console = {
+        isTerminal: process.stderr.isTTY === true,
+        now: () => performance.now(),
+        write: (text: string) => void process.stderr.write(text),
+      };
+      print(await simulateCommand(flags, console));
+    });
+}
+
+function parseSeed(text: string | undefined): number | undefined {
+  if (text !== undefined && !/^\d{1,9}$/.test(text)) {
+    throw new Failure(`--seed ${text} is not a seed: write a whole number with at most nine digits`);
+  }
+  return text === undefined ? undefined : Number(text);
 }
 
 function addLint(program: Command, print: Print): void {

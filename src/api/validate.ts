@@ -42,8 +42,8 @@ export function validatePolicy(object: unknown): Validated<RebalancePolicy> {
   return { value: validated.value as RebalancePolicy, problems };
 }
 
-/** Validates an object of any of our kinds as the API server would, unknown fields included. Never throws. */
-export function validateResource(object: unknown): Validated<unknown> {
+/** Validates an object of any of these kinds, ours by default, as the API server would, unknown fields included. Never throws. */
+export function validateResource(object: unknown, kinds: readonly KindDefinition[] = KINDS): Validated<unknown> {
   if (!isRecord(object)) {
     return {
       value: object,
@@ -56,8 +56,8 @@ export function validateResource(object: unknown): Validated<unknown> {
     const message = `is nested more than ${MAX_DEPTH} levels deep: remove what does not belong there`;
     return { value: shallow, problems: deep.map((field) => ({ path: [field], message })) };
   }
-  const definition = KINDS.find(({ kind }) => kind === object['kind']);
-  const head = headProblems(object, definition);
+  const definition = kinds.find(({ kind }) => kind === object['kind']);
+  const head = headProblems(object, definition, kinds);
   if (definition === undefined) {
     return { value: object, problems: head };
   }
@@ -80,6 +80,7 @@ function isDeeperThan(value: unknown, depth: number): boolean {
 function headProblems(
   object: Readonly<Record<string, unknown>>,
   definition: KindDefinition | undefined,
+  kinds: readonly KindDefinition[],
 ): FieldProblem[] {
   const { apiVersion, kind, metadata } = object;
   const problems: FieldProblem[] = [];
@@ -87,7 +88,7 @@ function headProblems(
     problems.push({ path: ['apiVersion'], message: `is ${show(apiVersion)}: write ${API_VERSION}` });
   }
   if (definition === undefined) {
-    const names = KINDS.map((known) => known.kind);
+    const names = kinds.map((known) => known.kind);
     problems.push({ path: ['kind'], message: `is ${show(kind)}: write ${suggest(kind, names)}` });
   }
   const name = isRecord(metadata) ? metadata['name'] : undefined;

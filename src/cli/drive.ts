@@ -9,7 +9,7 @@ import { formatFileProblem, readResources } from './policy-file.ts';
 
 /** `evenkeel lint FILE...`: every problem of every file; exit code 1 when there is one. */
 export async function lintCommand(files: readonly string[]): Promise<CommandResult> {
-  const read = await Promise.all(files.map(readResources));
+  const read = await Promise.all(files.map((file) => readResources(file)));
   const problems = read.flatMap((file) => file.problems);
   const count = read.flatMap((file) => file.resources).length;
   return problems.length > 0
@@ -23,7 +23,7 @@ export async function applyCommand(
   flags: ClusterFlags,
   signal: AbortSignal,
 ): Promise<CommandResult> {
-  const read = await Promise.all(files.map(readResources));
+  const read = await Promise.all(files.map((file) => readResources(file)));
   const problems = read.flatMap((file) => file.problems);
   if (problems.length > 0) {
     throw new Failure(problems.map(formatFileProblem).join('\n'));

@@ -1,7 +1,9 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
 import { readStdin, readText } from '../adapters/snapshot-file/read-files.ts';
 import { isRecord, type Path } from '../api/json-schema.ts';
+import { KINDS } from '../api/v1alpha1/kinds.ts';
 import type { RebalancePolicy, RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
+import type { KindDefinition } from '../api/v1alpha1/schema.ts';
 import { type FieldProblem, formatProblem, validateResource } from '../api/validate.ts';
 import { scheduleProblems } from '../control/schedule.ts';
 import { Failure } from './failure.ts';
@@ -36,8 +38,16 @@ export function formatFileProblem({ file, line, column, message }: FileProblem):
   return line === 0 ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`;
 }
 
+/** Kinds that a file may hold beside those of the API, and what is wrong with one that its schema allows. */
+export interface ExtraKinds {
+  readonly kinds: readonly KindDefinition[];
+  readonly check: (value: unknown) => readonly FieldProblem[];
+}
+
+const NO_EXTRAS: ExtraKinds = { kinds: [], check: () => [] };
+
 /** Our resources in `text`, with everything that is wrong with them, by line. Never throws for what the text says. */
-export function parseResources(file: string, text: string): ResourceFile {
+export function parseResources(file: string, text: string, extras: ExtraKinds = NO_EXTRAS): ResourceFile {
   if (text.length > MAX_BYTES) {
     return { resources: [], problems: [{ file, line: 0, column: 0, message: 'is larger than 10 MiB: split it' }] };
   }
@@ -46,14 +56,14 @@ export function parseResources(file: string, text: string): ResourceFile {
   if (!Array.isArray(documents) || documents.length === 0) {
     return { resources: [], problems: [{ file, line: 0, column: 0, message: 'is empty: write a RebalancePolicy' }] };
   }
-  const parsed = documents.map((document) => parseDocument(file, document, lines));
+  const parsed = documents.map((document) => parseDocument(file, document, lines, extras));
   return { resources: parsed.flatMap((part) => part.resources), problems: parsed.flatMap((part) => part.problems) };
 }
 
 type YamlDocument =
   ReturnType<typeof parseAllDocuments> extends readonly (infer Document)[] | infer _ ? Document : never;
 
-function parseDocument(file: string, document: YamlDocument, lines: LineCounter): ResourceFile {
+function parseDocument(file: string, document: YamlDocument, lines: LineCounter, extras: ExtraKinds): ResourceFile {
   const at = (offset: number | undefined, message: string): FileProblem => {
     const { line, col } = offset === undefined ? { line: 1, col: 1 } : lines.linePos(offset);
     return { file, line, column: col, message };
@@ -68,8 +78,8 @@ function parseDocument(file: string, document: YamlDocument, lines: LineCounter)
   if (object instanceof Error) {
     return { resources: [], problems: [at(undefined, object.message)] };
   }
-  const { value, problems } = validateResource(object);
-  const all = [...problems, ...(problems.length === 0 ? timing(value) : [])];
+  const { value, problems } = validateResource(object, [...KINDS, ...extras.kinds]);
+  const all = [...problems, ...(problems.length === 0 ? [...timing(value), ...extras.check(value)] : [])];
   const located = all.map((problem) => at(offsetOf(document, problem.path), formatProblem(problem)));
   return { resources: [describe(value)], problems: located };
 }
@@ -112,10 +122,10 @@ function offsetOf(document: YamlDocument, path: Path): number | undefined {
 }
 
 /** Our resources in a file, or in standard input for `-`. Throws InputError when it cannot be read. */
-export async function readResources(file: string): Promise<ResourceFile> {
+export async function readResources(file: string, extras: ExtraKinds = NO_EXTRAS): Promise<ResourceFile> {
   return file === '-'
-    ? parseResources('<stdin>', await readStdin(process.stdin))
-    : parseResources(file, await readText(file));
+    ? parseResources('<stdin>', await readStdin(process.stdin), extras)
+    : parseResources(file, await readText(file), extras);
 }
 
 /** The one RebalancePolicy of a file. Throws a Failure with everything that is wrong. */

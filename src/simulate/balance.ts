@@ -1,15 +1,5 @@
+import type { Balance } from '../report/simulation-result.ts';
 import type { NodeUse } from './meter.ts';
-
-/** How evenly one resource was used, in fractions of node capacity, in the mean over all windows of the metrics. */
-export interface Balance {
-  /** Mean of the nodes. */
-  readonly mean: number;
-  /** Mean absolute error against the mean (KSE eq. 1). */
-  readonly ema: number;
-  readonly stddev: number;
-  /** The highest node. */
-  readonly max: number;
-}
 
 /** Sums what windows show. */
 export interface BalanceSum {

@@ -1,8 +1,8 @@
 import type { ServiceClass } from '../model/service-level.ts';
 import { seconds } from '../model/units.ts';
+import { gini } from '../qos/gini.ts';
 import { penaltyOf } from '../qos/penalty.ts';
-import { gini } from './gini.ts';
-import type { ClassResult, Contention, WindowClass, WindowResult } from './result.ts';
+import type { ClassResult, Contention, WindowClass, WindowResult } from '../report/simulation-result.ts';
 import { availabilityOf, type ServiceRecord } from './service-record.ts';
 
 /**

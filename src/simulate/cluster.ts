@@ -1,5 +1,5 @@
-import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
 import { isAvailable } from '../execute/availability.ts';
+import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
 import type { EventQueue } from './event-queue.ts';
 import { createKubelets, type Kubelets } from './kubelet.ts';
 import type { Random } from './random.ts';

@@ -2,6 +2,7 @@ import { Cron } from 'croner';
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { budgetStop } from '../control/budget-stop.ts';
+import { foreignPods } from '../control/overlap.ts';
 import { DEFAULT_MAX_CONCURRENT } from '../control/policy-pass.ts';
 import { DEFAULT_INTERVAL } from '../control/schedule.ts';
 import { entries, openJournal } from '../execute/journal.ts';
@@ -11,10 +12,10 @@ import { parseDuration } from '../model/duration.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { PastMove } from '../model/past-move.ts';
 import type { ServiceLevels } from '../model/service-level.ts';
-import type { UsageSamples } from '../model/snapshot.ts';
+import type { ClusterSnapshot, UsageSamples } from '../model/snapshot.ts';
 import { projectPastMoves } from '../observe/project/past-moves.ts';
 import { budgetsInForce } from '../plan/budgets/in-force.ts';
-import { DEFAULT_ZONE, type PolicyOptions, resolveOptions } from '../plan/options.ts';
+import { DEFAULT_ZONE, EXCLUDED_NAMESPACES, type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
 import type { SteeringMode } from '../ports.ts';
@@ -88,7 +89,10 @@ export function startDriver(settings: DriverSettings): void {
     const { policy, options } = runner;
     const serviceLevels = settings.serviceLevels();
     const snapshot = world.snapshot({ pastMoves: pastMoves(), serviceLevels, usage: settings.usage() });
-    const plan = computePlan(snapshot, options);
+    const plan = computePlan(snapshot, {
+      ...options,
+      scope: { ...options.scope, foreignPods: foreignTo(policy, snapshot) },
+    });
     settings.planned(policy, plan);
     runner.aboveTrigger = isAbove(plan, options) ? runner.aboveTrigger + 1 : 0;
     const isEnough = plan.strategy === 'QoSDriven' || runner.aboveTrigger >= policy.spec.thresholds.consecutive;
@@ -96,6 +100,14 @@ export function startDriver(settings: DriverSettings): void {
       runner.attempts += 1;
       carryOut(runner, resourceOf(plan, policy, runner.attempts));
     }
+  }
+
+  /** Of two policies whose scopes overlap, the one that stands first owns the pods. */
+  function foreignTo(policy: RebalancePolicy, snapshot: ClusterSnapshot): ReadonlySet<string> {
+    const all = policies.map((each) => ({ policy: each, invalid: [] }));
+    return policies.length < 2
+      ? new Set()
+      : foreignPods({ policy, invalid: [] }, all, snapshot, EXCLUDED_NAMESPACES).uids;
   }
 
   /** What the operator would store, without the pods that stay. */
@@ -143,8 +155,7 @@ export function startDriver(settings: DriverSettings): void {
   function stopOf({ policy, options }: Runner, plan: RebalancePlan): string | undefined {
     const nodes = [...world.nodes.values()].map(({ info }) => info);
     const stop =
-      stopReason(plan, { policy, invalid: [] }, nodes) ??
-      budgetStop(plan, options, openPlans(), world.wallClock());
+      stopReason(plan, { policy, invalid: [] }, nodes) ?? budgetStop(plan, options, openPlans(), world.wallClock());
     return stop?.message;
   }
 
@@ -179,8 +190,9 @@ export function startDriver(settings: DriverSettings): void {
   const driven = runners.filter(({ options, policy }) => options.strategy.type === 'QoSDriven' && !policy.spec.suspend);
   if (driven.length > 0) {
     onTurns(() => driven.forEach(run));
-  } else if (policies.length > 0) {
-    openUnplannedGates();
+  }
+  if (policies.length > 0) {
+    openUnplannedGates(({ workload }) => driven.length > 0 && workload.spec.className !== undefined);
   }
   if (reaction === 0) {
     followClosely(() => runners.forEach(proceed));
@@ -212,10 +224,10 @@ export function startDriver(settings: DriverSettings): void {
     world.observeNodes(ask);
   }
 
-  /** Pods at our gate that no move waits for are let through, as the operator does every other second (control/gates.ts). */
-  function openUnplannedGates(): void {
+  /** Pods at our gate that nobody lets in when their turn comes are let through, if no move waits for them (control/gates.ts). */
+  function openUnplannedGates(isGoverned: (pod: SimulatedPod) => boolean): void {
     world.observe((pod) => {
-      if (pod.exists && pod.info.waiting?.gated === true) {
+      if (pod.exists && pod.info.waiting?.gated === true && !isGoverned(pod)) {
         queue.at(queue.now() + GATE_INTERVAL, () => letThrough(pod));
       }
     });

@@ -38,7 +38,9 @@ export function createExecutor(initial: RebalancePlan, settings: ExecutorSetting
   const { world } = cluster;
   const steering = initial.status?.steering ?? 'None';
   const moved = new Map(
-    initial.spec.moves.map(({ pod }) => [pod.uid, world.podOf(pod.uid)] as const).filter(([, pod]) => pod !== undefined),
+    initial.spec.moves
+      .map(({ pod }) => [pod.uid, world.podOf(pod.uid)] as const)
+      .filter(([, pod]) => pod !== undefined),
   );
   const journal = [...entries(initial)];
   let stored: RebalancePlan | undefined = initial;

@@ -96,7 +96,12 @@ const NOTHING_YET = { observed: true, updated: 0, toUpdate: 0, current: 0, ready
 
 function templateOf(
   raw: JsonObject,
-  { kind, namespace, name, uid }: { readonly kind: string; readonly namespace: string; readonly name: string; readonly uid: string },
+  {
+    kind,
+    namespace,
+    name,
+    uid,
+  }: { readonly kind: string; readonly namespace: string; readonly name: string; readonly uid: string },
   interner: Interner,
 ): WorkloadSpec['template'] {
   const { metadata = {}, spec = {} } = raw as { readonly metadata?: JsonObject; readonly spec?: JsonObject };

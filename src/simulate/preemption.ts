@@ -54,8 +54,7 @@ function victimsOn(
     counts.remove(view.placeOf(each), site);
   };
   const fits = (): boolean =>
-    roomRefusal(subject, node, room) === undefined &&
-    clusterRefusal(subject, { counts, site, home: -1 }) === undefined;
+    roomRefusal(subject, node, room) === undefined && clusterRefusal(subject, { counts, site, home: -1 }) === undefined;
   lower.forEach(leave);
   if (!fits()) {
     return undefined;
@@ -114,7 +113,9 @@ function compare(left: Nomination, right: Nomination): number {
   const sum = ({ victims }: Nomination): number =>
     victims.reduce((total, { info }) => total + info.priority + 2 ** 31, 0);
   const start = ({ victims }: Nomination): number =>
-    Math.min(...victims.filter(({ info }) => info.priority === victims[0]?.info.priority).map(({ info }) => startOf(info)));
+    Math.min(
+      ...victims.filter(({ info }) => info.priority === victims[0]?.info.priority).map(({ info }) => startOf(info)),
+    );
   return (
     left.violations - right.violations ||
     highest(left) - highest(right) ||

@@ -40,7 +40,9 @@ const COLUMNS = [
  * used, cpu, memory, class name, SLO. Throws InputError with the line and what to write instead.
  */
 export function parseRequestLog(text: string, file: string): readonly LoggedRequest[] {
-  const requests = text.split(/\r?\n/).flatMap((line, index) => (line.trim() === '' ? [] : [parseLine(line, file, index + 1)]));
+  const requests = text
+    .split(/\r?\n/)
+    .flatMap((line, index) => (line.trim() === '' ? [] : [parseLine(line, file, index + 1)]));
   if (requests.length === 0) {
     throw new InputError(file, undefined, `holds no requests: write lines of ${COLUMNS.join(', ')}`);
   }

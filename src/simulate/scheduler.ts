@@ -150,7 +150,9 @@ export function startScheduler(cluster: Cluster, views: SchedulingViews, setting
     const { nominatedNode, priority } = info;
     return (
       nominatedNode !== undefined &&
-      world.pods.some((other) => other.info.nodeName === nominatedNode && other.info.terminating && other.info.priority < priority)
+      world.pods.some(
+        (other) => other.info.nodeName === nominatedNode && other.info.terminating && other.info.priority < priority,
+      )
     );
   }
 }

@@ -73,7 +73,8 @@ function viewOf({ scenario, pods: simulated, nodes: all, workloads }: World): Sc
     subjectOf,
     suits,
     fits: (pod, site) => suits(pod, site) && hasRoom(at, placeOf(pod), subjectOf(pod), site),
-    rank: (pod, feasible) => rank(placeOf(pod), feasible, { index, assumed: SCHEDULER_ASSUMES, roomOf, siteOf: at.siteOf }),
+    rank: (pod, feasible) =>
+      rank(placeOf(pod), feasible, { index, assumed: SCHEDULER_ASSUMES, roomOf, siteOf: at.siteOf }),
     assume: (pod, site) => {
       const place = placeOf(pod);
       occupy(roomOf(site), pod.info.constraints, sites.attachmentsOf(place));

@@ -97,7 +97,14 @@ export function keepServiceLedgers(world: World): ServiceLedgers {
 
 function open(workload: SimulatedWorkload, serviceClass: ServiceClass, now: EpochSeconds): Account {
   const { info, replicas } = workload;
-  const idle: Instance = { ...NO_TIMES, pod: undefined, running: false, since: now, boundAt: undefined, owesStart: false };
+  const idle: Instance = {
+    ...NO_TIMES,
+    pod: undefined,
+    running: false,
+    since: now,
+    boundAt: undefined,
+    owesStart: false,
+  };
   return {
     serviceClass,
     workload,
@@ -132,7 +139,8 @@ function update(account: Account, place: number, change: Change, now: EpochSecon
   const times = timesAt(ledger, serviceClass.mode, now);
   const before = ledger.instances[place];
   const after = before === undefined ? undefined : nextInstance(before, change, now);
-  const startup = before?.boundAt !== undefined && change.running && !before.running ? elapsed(before.boundAt, now) : undefined;
+  const startup =
+    before?.boundAt !== undefined && change.running && !before.running ? elapsed(before.boundAt, now) : undefined;
   if (startup !== undefined) {
     starts.count += 1;
     starts.total += startup;
@@ -167,7 +175,13 @@ function nextInstance(before: Instance, { pod, running, isBound }: Change, now: 
 }
 
 /** In mode Task an instance that stops before its end loses what its pod has run. */
-function lostRun({ workload }: Account, place: number, { running }: Change, now: EpochSeconds, before: Instance): number {
+function lostRun(
+  { workload }: Account,
+  place: number,
+  { running }: Change,
+  now: EpochSeconds,
+  before: Instance,
+): number {
   const isDone = workload.completed.has(place) || workload.ended;
   return before.running && !running && !isDone ? elapsed(before.since, now) : 0;
 }
@@ -177,7 +191,14 @@ function moved(times: ServiceTimes, lost: number): ServiceTimes {
 }
 
 function resized(instances: readonly Instance[], replicas: number, now: EpochSeconds): readonly Instance[] {
-  const idle: Instance = { ...NO_TIMES, pod: undefined, running: false, since: now, boundAt: undefined, owesStart: false };
+  const idle: Instance = {
+    ...NO_TIMES,
+    pod: undefined,
+    running: false,
+    since: now,
+    boundAt: undefined,
+    owesStart: false,
+  };
   const missing = Math.max(0, replicas - instances.length);
   return [...instances.slice(0, replicas), ...Array.from({ length: missing }, () => idle)];
 }

@@ -1,4 +1,5 @@
 import { seconds } from '../model/units.ts';
+import type { Series, SimulationResult, VariantResult, WaitResult, WindowResult } from '../report/simulation-result.ts';
 import { balanceOf, createBalanceSum } from './balance.ts';
 import { byClass, classResult, contentionOf, type Mark, meanOf, windowClasses } from './class-results.ts';
 import { createCluster } from './cluster.ts';
@@ -6,12 +7,11 @@ import { startDriver } from './driver.ts';
 import { createEventQueue, type EventQueue } from './event-queue.ts';
 import { startMeter } from './meter.ts';
 import { randomStreams } from './random.ts';
-import type { Series, SimulationResult, VariantResult, WaitResult, WindowResult } from './result.ts';
 import type { Scenario, Variant } from './scenario.ts';
 import { startScheduler } from './scheduler.ts';
 import { viewsOf } from './scheduling-view.ts';
-import { availabilityOf, keepServiceRecords, type ServiceRecord, type ServiceRecords } from './service-record.ts';
 import { keepServiceLedgers } from './service-ledgers.ts';
+import { availabilityOf, keepServiceRecords, type ServiceRecord, type ServiceRecords } from './service-record.ts';
 
 /** Points of the series over time. */
 const POINTS = 120;
@@ -30,7 +30,9 @@ export type Progress = (progress: {
 /** Plays every variant of a scenario. The same scenario gives the same result, to the byte. */
 export function simulate(scenario: Scenario, progress: Progress = () => undefined): SimulationResult {
   const variants = scenario.variants.map((variant) => playVariant(scenario, variant, progress));
-  const baseline = scenario.variants.findIndex(({ scheduler, policies }) => scheduler === 'Priority' && policies.length === 0);
+  const baseline = scenario.variants.findIndex(
+    ({ scheduler, policies }) => scheduler === 'Priority' && policies.length === 0,
+  );
   return {
     scenario: scenario.name,
     seed: scenario.seed,
@@ -91,7 +93,10 @@ function playVariant(scenario: Scenario, variant: Variant, progress: Progress): 
     },
     evicted,
   });
-  const series = recordSeries(scenario, queue, records, () => ({ ...current, evictions: counts.transfers + counts.preemptions }));
+  const series = recordSeries(scenario, queue, records, () => ({
+    ...current,
+    evictions: counts.transfers + counts.preemptions,
+  }));
   const windows = recordWindows(scenario, queue, records);
   runWithProgress(scenario, variant, queue, progress);
   records.settle();
@@ -102,7 +107,9 @@ function playVariant(scenario: Scenario, variant: Variant, progress: Progress): 
     balance: { cpu: balance.cpu(), memory: balance.memory() },
     moves: { ...counts, perRun: counts.runs === 0 ? 0 : counts.transfers / counts.runs },
     requests: { total, failed, success: total === 0 ? 1 : 1 - failed / total },
-    classes: byClass(records.list, scenario.classes).map(({ serviceClass, records: own }) => classResult(serviceClass, own)),
+    classes: byClass(records.list, scenario.classes).map(({ serviceClass, records: own }) =>
+      classResult(serviceClass, own),
+    ),
     windows: windows(),
     waits: waitsOf(records.list),
     series: series(),
@@ -148,7 +155,11 @@ function recordSeries(
 }
 
 /** Compares the counters of the records at the ends of windows. */
-function recordWindows({ duration, classes }: Scenario, queue: EventQueue, records: ServiceRecords): () => readonly WindowResult[] {
+function recordWindows(
+  { duration, classes }: Scenario,
+  queue: EventQueue,
+  records: ServiceRecords,
+): () => readonly WindowResult[] {
   const windows: WindowResult[] = [];
   let marks = new Map<ServiceRecord, Mark>();
   const close = (from: number): void => {

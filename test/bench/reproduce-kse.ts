@@ -74,10 +74,16 @@ function isBest({ of }: Row, name: KseVariant): boolean {
 function judge(rows: readonly Row[]): boolean {
   const moves = (name: KseVariant): number => mean(rows.map(({ of }) => of[name].moves));
   const claims = [
-    ['ours is never worse in EMA than the default scheduler alone', rows.every(({ of }) => of.ours.ema <= of['default scheduler'].ema)],
+    [
+      'ours is never worse in EMA than the default scheduler alone',
+      rows.every(({ of }) => of.ours.ema <= of['default scheduler'].ema),
+    ],
     ['ours has the best EMA of the four in at least 24 of 32', rows.filter((row) => isBest(row, 'ours')).length >= 24],
     ['ours makes no more moves than RefineLB in the mean', moves('ours') <= moves('RefineLB')],
-    ['ours keeps at least 99.9 % of the requests available in every scenario', rows.every(({ of }) => of.ours.availability >= 0.999)],
+    [
+      'ours keeps at least 99.9 % of the requests available in every scenario',
+      rows.every(({ of }) => of.ours.availability >= 0.999),
+    ],
   ] as const;
   console.log('');
   for (const [claim, holds] of claims) {

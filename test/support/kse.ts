@@ -1,6 +1,6 @@
 import type { RebalancePolicySpec } from '../../src/api/v1alpha1/rebalance-policy.ts';
-import { bytes, seconds } from '../../src/model/units.ts';
 import { NO_STORAGE } from '../../src/model/storage.ts';
+import { bytes, seconds } from '../../src/model/units.ts';
 import { createInterner } from '../../src/observe/interner.ts';
 import {
   DEFAULT_IMAGE_SIZE,
@@ -75,7 +75,9 @@ export function kseScenario(each: KseCase, seed: number, variants: readonly KseV
       {
         name: `service-${String(index).padStart(2, '0')}`,
         template: {
-          spec: { containers: [{ name: 'main', image: IMAGE, resources: { requests: { cpu: '50m', memory: '50Mi' } } }] },
+          spec: {
+            containers: [{ name: 'main', image: IMAGE, resources: { requests: { cpu: '50m', memory: '50Mi' } } }],
+          },
         },
         usage: [{ cpu: constant(each.resource === 'cpu' ? 0 : 1), memory: constant(0) }],
         requests: { rate: rateOf(each, share), arrivals: 'Poisson', ...costOf(each) },
@@ -157,9 +159,17 @@ function variantOf(name: KseVariant, { resource }: KseCase): Variant {
     case 'default scheduler':
       return { name, scheduler: 'None', policies: [] };
     case 'GreedyLB':
-      return policy(name, { ...common, ...PUBLISHED, strategy: { type: 'GreedyLB', greedyLB: { minimizeMoves: false } } });
+      return policy(name, {
+        ...common,
+        ...PUBLISHED,
+        strategy: { type: 'GreedyLB', greedyLB: { minimizeMoves: false } },
+      });
     case 'RefineLB':
-      return policy(name, { ...common, ...PUBLISHED, strategy: { type: 'RefineLB', refineLB: { refinements: 'None' } } });
+      return policy(name, {
+        ...common,
+        ...PUBLISHED,
+        strategy: { type: 'RefineLB', refineLB: { refinements: 'None' } },
+      });
     case 'ours':
       return policy(name, { ...common, ...OURS, strategy: { type: 'RefineLB' } });
     default:

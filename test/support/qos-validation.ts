@@ -2,7 +2,14 @@ import type { ServiceClass } from '../../src/model/service-level.ts';
 import { NO_STORAGE } from '../../src/model/storage.ts';
 import { seconds } from '../../src/model/units.ts';
 import { createInterner } from '../../src/observe/interner.ts';
-import { DEFAULT_IMAGE_SIZE, DEFAULT_METRICS, DEFAULT_START, DEFAULT_TIMING, makeNode } from '../../src/simulate/parts.ts';
+import {
+  DEFAULT_IMAGE_SIZE,
+  DEFAULT_METRICS,
+  DEFAULT_START,
+  DEFAULT_TIMING,
+  makeNode,
+} from '../../src/simulate/parts.ts';
+import { randomStreams } from '../../src/simulate/random.ts';
 import { classesIn, type LoggedRequest, workloadsOf } from '../../src/simulate/request-log.ts';
 import type { Scenario, Variant } from '../../src/simulate/scenario.ts';
 import { aPolicy } from './policies.ts';
@@ -17,7 +24,11 @@ export const ALPHA = 2.37;
 export function qosScenario(
   requests: readonly LoggedRequest[],
   variants: readonly Variant[],
-  { nodes = 20, duration = 3600, seed = 1 }: { readonly nodes?: number; readonly duration?: number; readonly seed?: number } = {},
+  {
+    nodes = 20,
+    duration = 3600,
+    seed = 1,
+  }: { readonly nodes?: number; readonly duration?: number; readonly seed?: number } = {},
 ): Scenario {
   const interner = createInterner();
   const fixed = (value: number) => ({ kind: 'Fixed' as const, value: seconds(value) });
@@ -98,4 +109,53 @@ function qosPolicy(name: string, refinements: 'None' | 'Standard') {
     budgets: [{ maxMoves: 1000, maxConcurrent: 100 }],
     steering: { mode: 'Gate' },
   });
+}
+
+/** Slots of the published cluster. */
+const CAPACITY = 200;
+
+/**
+ * Requests of the same shape as the published ones: other orders, mixes and durations, one submission a second. `contention` is
+ * drawn between 1.1 and 1.5: requests that want to run at a time, over the slots that there are; what was promised fits.
+ */
+export function generateRequests(seed: number): {
+  readonly requests: readonly LoggedRequest[];
+  readonly contention: number;
+} {
+  const random = randomStreams(seed)('requests');
+  const contention = 1.1 + 0.1 * ((seed - 1) % 5);
+  const total = Math.round(CAPACITY * contention);
+  const [prod, batch] = [0.2 + 0.15 * random.uniform(), 0.2 + 0.15 * random.uniform()];
+  const counts = fitted(Math.round(total * prod), Math.round(total * batch), total);
+  const kinds = [
+    ...Array.from({ length: counts[0] }, () => ({ className: 'prod', slo: 1, priority: 11 })),
+    ...Array.from({ length: counts[1] }, () => ({ className: 'batch', slo: 0.9, priority: 7 })),
+    ...Array.from({ length: counts[2] }, () => ({ className: 'free', slo: 0.5, priority: 1 })),
+  ];
+  for (let place = kinds.length - 1; place > 0; place -= 1) {
+    const other = random.below(place + 1);
+    const [left, right] = [kinds[place], kinds[other]];
+    if (left !== undefined && right !== undefined) {
+      kinds[place] = right;
+      kinds[other] = left;
+    }
+  }
+  const requests = kinds.map((kind, second) => ({
+    ...kind,
+    second,
+    id: String(second + 1),
+    // Four in five last beyond the hour, as all published ones do; the others end within it.
+    duration: random.uniform() < 0.8 ? 7200 : 1200 + random.below(2400),
+    cpu: 0.375,
+    memory: 0.375,
+  }));
+  return { requests, contention };
+}
+
+/** Fewer of the middle class where what was promised would not fit into 97 % of the slots. */
+function fitted(prod: number, batch: number, total: number): readonly [number, number, number] {
+  const promised = prod + 0.9 * batch + 0.5 * (total - prod - batch);
+  const excess = Math.max(0, promised - 0.97 * CAPACITY);
+  const moved = Math.min(batch, Math.ceil(excess / 0.4));
+  return [prod, batch - moved, total - prod - batch + moved];
 }

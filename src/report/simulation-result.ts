@@ -1,4 +1,13 @@
-import type { Balance } from './balance.ts';
+/** How evenly one resource was used, in fractions of node capacity, in the mean over all windows of the metrics. */
+export interface Balance {
+  /** Mean of the nodes. */
+  readonly mean: number;
+  /** Mean absolute error against the mean (KSE eq. 1). */
+  readonly ema: number;
+  readonly stddev: number;
+  /** The highest node. */
+  readonly max: number;
+}
 
 /** What one class of workloads came to. Availabilities are fractions in [0, 1], since admission. */
 export interface ClassResult {
@@ -7,7 +16,7 @@ export interface ClassResult {
   readonly workloads: number;
   readonly mean: number;
   readonly least: number;
-  /** Share of its workloads that reached their SLO, within FULFILMENT_TOLERANCE. */
+  /** Share of its workloads that reached their SLO, within a tolerance (class-results.ts). */
   readonly fulfilled: number;
   /** Mean of O - A over those that did not; 0 when all did. */
   readonly deficit: number;

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import type { ClassResult, VariantResult } from '../../src/report/simulation-result.ts';
+import { type LoggedRequest, parseRequestLog } from '../../src/simulate/request-log.ts';
+import { simulate } from '../../src/simulate/simulate.ts';
+import { printTable } from '../support/print-table.ts';
+import { generateRequests, OURS, PRIORITY, PUBLISHED, qosScenario } from '../support/qos-validation.ts';
+
+/**
+ * The published experiment (QoS, validation 1): the priority baseline, QoSDriven as published, and our defaults; then five
+ * generated workloads of the same shape. Run with `npm run reproduce:qos`; ends with status 1 when a target is missed. The
+ * request log is test/bench/qos-validation1.csv, or the file that is named.
+ */
+const FILE = process.argv[2] ?? new URL('qos-validation1.csv', import.meta.url).pathname;
+const SEEDS = [1, 2, 3, 4, 5];
+
+interface Claim {
+  readonly text: string;
+  readonly holds: boolean;
+}
+
+/** The classes of the experiment by their SLO. */
+function classAt({ classes }: VariantResult, slo: number): ClassResult {
+  const found = classes.find((each) => each.slo === slo);
+  if (found === undefined) {
+    throw new Error(`there is no class with SLO ${slo}`);
+  }
+  return found;
+}
+
+function near(value: number, wanted: number, tolerance: number): boolean {
+  return Math.abs(value - wanted) <= tolerance;
+}
+
+function reproduce(requests: readonly LoggedRequest[]): readonly Claim[] {
+  const { variants } = simulate(qosScenario(requests, [PRIORITY, PUBLISHED, OURS]));
+  const [priority, published, ours] = variants;
+  if (priority === undefined || published === undefined || ours === undefined) {
+    throw new Error('a variant is missing');
+  }
+  show(variants);
+  return [...baselineClaims(priority), ...publishedClaims(published), ...ourClaims(ours)];
+}
+
+function baselineClaims(priority: VariantResult): readonly Claim[] {
+  const free = classAt(priority, 0.5).availabilities;
+  return [
+    {
+      text: 'priority: A and B >= .999',
+      holds: classAt(priority, 1).mean >= 0.999 && classAt(priority, 0.9).mean >= 0.999,
+    },
+    { text: 'priority: 40 of C above .9', holds: free.filter((value) => value > 0.9).length === 40 },
+    { text: 'priority: 56 of C below .1', holds: free.filter((value) => value < 0.1).length === 56 },
+    { text: 'priority: Gini of C >= .5', holds: classAt(priority, 0.5).gini >= 0.5 },
+  ];
+}
+
+function publishedClaims(published: VariantResult): readonly Claim[] {
+  const [a, b, c] = [classAt(published, 1), classAt(published, 0.9), classAt(published, 0.5)];
+  return [
+    { text: 'published: A >= .999', holds: a.mean >= 0.999 },
+    { text: 'published: B .905 +- .005', holds: near(b.mean, 0.905, 0.005) },
+    { text: 'published: C .472 +- .010', holds: near(c.mean, 0.472, 0.01) },
+    { text: 'published: 5,600 preemptions +- 3 %', holds: near(published.moves.preemptions, 5600, 168) },
+    { text: 'published: Gini of C <= .02', holds: c.gini <= 0.02 },
+  ];
+}
+
+function ourClaims(ours: VariantResult): readonly Claim[] {
+  const [a, b, c] = [classAt(ours, 1), classAt(ours, 0.9), classAt(ours, 0.5)];
+  return [
+    { text: 'ours: A >= .999, B >= .90, C >= .49', holds: a.mean >= 0.999 && b.mean >= 0.9 && c.mean >= 0.49 },
+    { text: 'ours: every B >= .89', holds: b.least >= 0.89 },
+    { text: 'ours: every C >= .45', holds: c.least >= 0.45 },
+    { text: 'ours: Gini of C <= .05', holds: c.gini <= 0.05 },
+    { text: 'ours: at most 310 preemptions', holds: ours.moves.preemptions <= 310 },
+  ];
+}
+
+/** On workloads that nobody tuned for: no class fulfils less than under the published policy, with a fifth of the preemptions. */
+function generalize(seed: number): readonly Claim[] {
+  const { requests, contention } = generateRequests(seed);
+  const { variants } = simulate(qosScenario(requests, [PUBLISHED, OURS], { seed }));
+  const [published, ours] = variants;
+  if (published === undefined || ours === undefined) {
+    throw new Error('a variant is missing');
+  }
+  const name = `generated ${seed} (contention ${contention.toFixed(2)})`;
+  console.log(`\n${name}:\n`);
+  show(variants);
+  const falls = ours.classes.filter(({ fulfilled }, index) => fulfilled < (published.classes[index]?.fulfilled ?? 0));
+  return [
+    { text: `${name}: no class fulfils less than under the published policy`, holds: falls.length === 0 },
+    {
+      text: `${name}: at most a fifth of its preemptions`,
+      holds: ours.moves.preemptions <= published.moves.preemptions / 5,
+    },
+  ];
+}
+
+function show(variants: readonly VariantResult[]): void {
+  printTable(
+    ['variant', 'preemptions', 'class', 'SLO', 'mean', 'least', 'fulfilled', 'Gini', 'penalty'],
+    variants.flatMap(({ name, moves, classes }) =>
+      classes.map((each) => [
+        name,
+        String(moves.preemptions),
+        each.name,
+        each.slo.toFixed(2),
+        each.mean.toFixed(4),
+        each.least.toFixed(4),
+        each.fulfilled.toFixed(3),
+        each.gini.toFixed(3),
+        each.penalty.toFixed(0),
+      ]),
+    ),
+  );
+}
+
+function main(): void {
+  const began = performance.now();
+  const claims = [...reproduce(parseRequestLog(readFileSync(FILE, 'utf8'), FILE)), ...SEEDS.flatMap(generalize)];
+  const timing = performance.now() - began;
+  console.log('');
+  for (const { text, holds } of claims) {
+    console.log(`${holds ? 'yes' : 'NO '}  ${text}`);
+  }
+  console.log(`\n${(timing / 1000).toFixed(1)} s`);
+  process.exitCode = claims.every(({ holds }) => holds) ? 0 : 1;
+}
+
+main();
