@@ -172,7 +172,9 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
       made: 0,
     };
     world.addWorkload(workload);
-    spec.standing.forEach((info, instance) => adopt(workload, info, instance));
+    spec.standing.forEach((info, instance) => {
+      adopt(workload, info, instance);
+    });
     for (let instance = spec.standing.length; spec.recreates && instance < replicas; instance += 1) {
       create(workload, instance);
     }
@@ -224,22 +226,35 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
   function befall(incident: Incident): void {
     switch (incident.kind) {
       case 'NodeFails':
-        return kubelets.fail(incident.node);
+        kubelets.fail(incident.node);
+        break;
       case 'NodeReturns':
-        return kubelets.restore(incident.node);
+        kubelets.restore(incident.node);
+        break;
       case 'NodeJoins':
-        return world.addNode(incident.node);
+        world.addNode(incident.node);
+        break;
       case 'Cordon':
-      case 'Uncordon': {
-        const node = world.nodes.get(incident.node);
-        return node && world.changeNode(node, { ...node.info, unschedulable: incident.kind === 'Cordon' });
-      }
+      case 'Uncordon':
+        cordon(incident.node, incident.kind === 'Cordon');
+        break;
       case 'Scale': {
-        const workload = [...world.workloads.values()].find(({ info }) => info.name === incident.workload);
-        return workload && scale(workload, incident.replicas);
+        const { workload: name, replicas } = incident;
+        const workload = [...world.workloads.values()].find(({ info }) => info.name === name);
+        if (workload !== undefined) {
+          scale(workload, replicas);
+        }
+        break;
       }
       default:
-        return incident satisfies never;
+        incident satisfies never;
+    }
+  }
+
+  function cordon(name: string, unschedulable: boolean): void {
+    const node = world.nodes.get(name);
+    if (node !== undefined) {
+      world.changeNode(node, { ...node.info, unschedulable });
     }
   }
 
@@ -248,9 +263,7 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
     queue.at(spec.arrivesAt, () => admit(spec));
   }
   for (const incident of scenario.incidents) {
-    queue.at(incident.at, () => {
-      befall(incident);
-    });
+    queue.at(incident.at, () => befall(incident));
   }
   return {
     world,

@@ -1,5 +1,5 @@
 import type { UsageSample, UsageSamples } from '../model/snapshot.ts';
-import { bytes, milliCpu } from '../model/units.ts';
+import { bytes, milliCpu, seconds } from '../model/units.ts';
 import type { Random } from './random.ts';
 import { integral } from './trace.ts';
 import { keyOf, type SimulatedPod, type SimulatedWorkload, type World } from './world.ts';
@@ -20,7 +20,8 @@ export interface NodeUse {
 export interface Meter {
   /** The newest samples; `undefined` where the Metrics API is not served. A pod has one once it ran for a whole window. */
   readonly samples: () => UsageSamples | undefined;
-  readonly requests: RequestCount;
+  /** Counts requests up to now. */
+  readonly requests: () => Readonly<RequestCount>;
 }
 
 interface Consumption {
@@ -36,6 +37,8 @@ interface Account {
   settledTo: number;
   /** Arrivals of this window over those expected. */
   factor: number;
+  /** Its workload has ended, and what came before is counted. */
+  isClosed: boolean;
 }
 
 /** Called at the end of each window with what the nodes that are up used, by name. */
@@ -53,6 +56,7 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
   const departed = new Map<string, Consumption>();
   const requests: RequestCount = { total: 0, failed: 0 };
   let windowStart = 0;
+  let span = window / 2;
   let samples: UsageSamples = { nodes: new Map(), pods: new Map() };
 
   const accountOf = (workload: SimulatedWorkload): Account => {
@@ -60,7 +64,7 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
     if (known !== undefined) {
       return known;
     }
-    const account: Account = { serving: new Map(), settledTo: queue.now(), factor: 1 };
+    const account: Account = { serving: new Map(), settledTo: queue.now(), factor: 1, isClosed: false };
     accounts.set(workload, account);
     account.factor = arrivalFactor(workload);
     return account;
@@ -73,16 +77,17 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
     }
     const stream = arrivals.get(workload) ?? random(`arrivals of ${workload.info.uid}`);
     arrivals.set(workload, stream);
-    const mean = integral(load.rate, windowStart, windowStart + window);
+    const mean = integral(load.rate, windowStart, windowStart + span);
     return mean === 0 ? 1 : stream.poisson(mean) / mean;
   }
 
   function settle(workload: SimulatedWorkload, account: Account): void {
     const [from, to] = [account.settledTo, queue.now()];
     account.settledTo = to;
-    if (to <= from || workload.ended) {
+    if (account.isClosed) {
       return;
     }
+    account.isClosed = workload.ended;
     const { requests: load } = workload.spec;
     const count = load === undefined ? 0 : account.factor * integral(load.rate, from, to);
     requests.total += count;
@@ -119,17 +124,18 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
       settle(workload, account);
       for (const [pod, consumption] of account.serving) {
         addTo(nodes, pod.info.nodeName ?? '', consumption);
-        if (consumption.since <= windowStart) {
+        if (served && consumption.since <= windowStart) {
           pods.set(keyOf(pod), sampleOf(consumption));
         }
         account.serving.set(pod, { cpu: 0, memory: 0, since: consumption.since });
       }
     }
+    report(nodes, pods);
     windowStart = queue.now();
+    span = window;
     for (const [workload, account] of accounts) {
       account.factor = arrivalFactor(workload);
     }
-    report(nodes, pods);
     queue.at(queue.now() + window, close);
   }
 
@@ -141,8 +147,8 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
       const { cpu, memory } = info.allocatable;
       // A node gives no more than it has: what pods want beyond that waits.
       const sample = sampleOf({
-        cpu: Math.min(consumption.cpu, cpu * window),
-        memory: Math.min(consumption.memory, memory * window),
+        cpu: Math.min(consumption.cpu, cpu * span),
+        memory: Math.min(consumption.memory, memory * span),
         since: 0,
       });
       if (!down) {
@@ -159,15 +165,23 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
 
   function sampleOf({ cpu, memory }: Consumption): UsageSample {
     return {
-      cpu: milliCpu(cpu / window),
-      memory: bytes(memory / window),
+      cpu: milliCpu(cpu / span),
+      memory: bytes(memory / span),
       timestamp: world.wallClock(),
-      window,
+      window: seconds(span),
     };
   }
 
-  queue.at(window, close);
-  return { samples: () => (served ? samples : undefined), requests };
+  queue.at(span, close);
+  return {
+    samples: () => (served ? samples : undefined),
+    requests: () => {
+      for (const [workload, account] of accounts) {
+        settle(workload, account);
+      }
+      return requests;
+    },
+  };
 }
 
 function usageOf({ workload, instance }: SimulatedPod) {

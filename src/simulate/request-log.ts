@@ -102,7 +102,7 @@ export function workloadsOf(requests: readonly LoggedRequest[], interner: Intern
         arrivesAt: second,
         endsAfter: duration,
         template: {
-          metadata: { labels: { [CLASS_LABEL]: className } },
+          metadata: { labels: { app: `request-${id}`, [CLASS_LABEL]: className } },
           spec: {
             priority,
             schedulingGates: [{ name: SCHEDULING_GATE }],

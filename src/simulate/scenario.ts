@@ -32,7 +32,7 @@ export interface Timing {
 
 /** How the Metrics API sees the cluster. */
 export interface MetricsTiming {
-  /** Time between two samples, over which each is taken. */
+  /** Time between two samples, over which each is taken; the first window is half as long, so that it is in no step with rounds. */
   readonly window: Seconds;
   readonly served: boolean;
 }

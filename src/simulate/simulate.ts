@@ -100,7 +100,7 @@ function playVariant(scenario: Scenario, variant: Variant, progress: Progress): 
   const windows = recordWindows(scenario, queue, records);
   runWithProgress(scenario, variant, queue, progress);
   records.settle();
-  const { total, failed } = meter.requests;
+  const { total, failed } = meter.requests();
   return {
     name: variant.name,
     events: queue.performed(),

@@ -27,7 +27,7 @@ import { aPolicy } from './policies.ts';
  * - linear growth goes from nothing to twice the rate, so that both forms send as many requests;
  * - service i of n gets the share of the density at i + 1/2: exponential with lambda = 5/n, or normal with mu = n/2 and
  *   sigma = mu/3; services arrive in this order, a second apart is too short to matter;
- * - the Metrics API has samples over 15 s.
+ * - the Metrics API has samples over 15 s, in which the balance is measured, too.
  */
 export interface KseCase {
   readonly pods: 20 | 40;

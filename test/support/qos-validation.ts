@@ -53,7 +53,7 @@ export function qosScenario(
       scheduling: seconds(0),
       reaction: seconds(0),
     },
-    metrics: DEFAULT_METRICS,
+    metrics: { ...DEFAULT_METRICS, served: false },
     imageSize: DEFAULT_IMAGE_SIZE,
     variants,
   };

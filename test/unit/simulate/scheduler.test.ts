@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NO_SERVICE_LEVELS } from '../../../src/model/service-level.ts';
+import { verdictsIn } from '../../../src/plan/verdicts.ts';
+import { type Cluster, createCluster } from '../../../src/simulate/cluster.ts';
+import { createEventQueue } from '../../../src/simulate/event-queue.ts';
+import { randomStreams } from '../../../src/simulate/random.ts';
+import type { Scenario } from '../../../src/simulate/scenario.ts';
+import { startScheduler } from '../../../src/simulate/scheduler.ts';
+import { viewsOf } from '../../../src/simulate/scheduling-view.ts';
+import { aScenario, aSimulatedNode, aWorkload } from '../../support/scenarios.ts';
+
+interface Played extends Cluster {
+  readonly preempted: readonly string[];
+}
+
+function play(fields: Partial<Scenario>, until: number, preempts = false): Played {
+  const scenario = aScenario(fields);
+  const queue = createEventQueue();
+  const streams = randomStreams(scenario.seed);
+  const cluster = createCluster(scenario, queue, { gates: true, random: streams('starts') });
+  const preempted: string[] = [];
+  startScheduler(cluster, viewsOf(cluster.world), {
+    preempts,
+    random: streams('ties'),
+    latency: 0,
+    preempted: ({ workload }) => preempted.push(workload.info.name),
+  });
+  queue.run(until);
+  return { ...cluster, preempted };
+}
+
+function nodesOf({ world }: Cluster): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(world.pods.map(({ workload, info }) => [workload.info.name, info.nodeName]));
+}
+
+const term = (topologyKey: string) => ({ labelSelector: { matchLabels: { app: 'web' } }, topologyKey });
+
+describe('the simulated scheduler', () => {
+  it('puts pods only where the filters of the planner let them, and leaves none waiting that has a place', () => {
+    const kinds = {
+      plain: {},
+      picky: { nodeSelector: { 'kubernetes.io/hostname': 'b' } },
+      lonely: {
+        affinity: {
+          podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term('kubernetes.io/hostname')] },
+        },
+      },
+      ported: {
+        containers: [
+          { name: 'main', ports: [{ hostPort: 80, containerPort: 80 }], resources: { requests: { cpu: '300m' } } },
+        ],
+      },
+    };
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...Object.values(kinds)), { minLength: 1, maxLength: 30 }), (pods) => {
+        const workloads = pods.map((pod, index) =>
+          aWorkload(`w${index}`, { pod, labels: { app: 'web' }, arrivesAt: index }),
+        );
+        const { world } = play(
+          { nodes: ['a', 'b', 'c'].map((name) => aSimulatedNode(name, { pods: '6' })), workloads },
+          100,
+        );
+        const snapshot = world.snapshot({ pastMoves: [], serviceLevels: NO_SERVICE_LEVELS, usage: undefined });
+        const verdicts = verdictsIn(snapshot);
+        for (const { info } of world.pods) {
+          const open = snapshot.nodes
+            .filter((node) => verdicts(info, node).refusals.length === 0)
+            .map(({ name }) => name);
+          if (info.nodeName === undefined) {
+            expect(open).toEqual([]);
+          } else {
+            expect(open).toContain(info.nodeName);
+          }
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('spreads equal pods over equal nodes', () => {
+    const workloads = Array.from({ length: 8 }, (_, index) => aWorkload(`w${index}`, { arrivesAt: index }));
+    const nodes = Object.values(nodesOf(play({ workloads }, 50)));
+    expect(nodes.filter((name) => name === 'a')).toHaveLength(4);
+  });
+
+  it('respects gates, and ties to one node', () => {
+    const gated = aWorkload('web', { pod: { schedulingGates: [{ name: 'evenkeel.dev/qos' }] } });
+    const cluster = play({ workloads: [gated] }, 50);
+    expect(nodesOf(cluster)).toEqual({ web: undefined });
+    const [pod] = cluster.world.pods;
+    if (pod !== undefined) {
+      cluster.openGate(pod, 'b');
+    }
+    cluster.world.queue.run(60);
+    expect(nodesOf(cluster)).toEqual({ web: 'b' });
+  });
+
+  it('follows a hint once the API server has seen it', () => {
+    const cluster = play({ workloads: [aWorkload('web')] }, 50);
+    const [pod] = cluster.world.pods;
+    const [from, to] = pod?.info.nodeName === 'a' ? ['a', 'b'] : ['b', 'a'];
+    cluster.placeHint(pod?.info.uid ?? '', pod?.info.owner?.uid ?? '', to);
+    cluster.world.queue.run(52);
+    if (pod !== undefined) {
+      cluster.terminate(pod);
+    }
+    cluster.world.queue.run(100);
+    expect([from, nodesOf(cluster)['web']]).toEqual([from, to]);
+  });
+
+  it('schedules by priority, then by age', () => {
+    const cluster = play(
+      {
+        nodes: [aSimulatedNode('a', { pods: '1' })],
+        workloads: [
+          aWorkload('first', { endsAfter: 100 }),
+          aWorkload('old', { arrivesAt: 10 }),
+          aWorkload('important', { arrivesAt: 20, pod: { priority: 5 } }),
+        ],
+      },
+      200,
+    );
+    expect(nodesOf(cluster)).toEqual({ old: undefined, important: 'a' });
+  });
+});
+
+describe('preemption by priority', () => {
+  const low = (name: string, at: number) => aWorkload(name, { arrivesAt: at, pod: { priority: 1 } });
+  const middle = (name: string, at: number) => aWorkload(name, { arrivesAt: at, pod: { priority: 2 } });
+  const high = aWorkload('high', { arrivesAt: 50, pod: { priority: 9 } });
+  const one = [aSimulatedNode('a', { pods: '2' })];
+
+  it('takes the lowest priority, and of those the youngest', () => {
+    const { preempted } = play({ nodes: one, workloads: [middle('m', 1), low('l', 2), high] }, 60, true);
+    expect(preempted).toEqual(['l']);
+    expect(play({ nodes: one, workloads: [low('old', 1), low('young', 5), high] }, 60, true).preempted).toEqual([
+      'young',
+    ]);
+  });
+
+  it('takes nobody of the same priority', () => {
+    const peer = aWorkload('peer', { arrivesAt: 50, pod: { priority: 1 } });
+    expect(play({ nodes: one, workloads: [low('x', 1), low('y', 2), peer] }, 60, true).preempted).toEqual([]);
+  });
+
+  it('prefers the node whose most important victim matters least', () => {
+    const nodes = [aSimulatedNode('a', { pods: '1' }), aSimulatedNode('b', { pods: '1' })];
+    const { preempted } = play({ nodes, workloads: [middle('m', 1), low('l', 2), high] }, 60, true);
+    expect(preempted).toEqual(['l']);
+  });
+
+  it('gives the room to who it was made for, and asks for no more meanwhile', () => {
+    const cluster = play({ nodes: one, workloads: [low('x', 1), low('y', 2), high, low('late', 52)] }, 300, true);
+    expect(cluster.preempted).toEqual(['y']);
+    expect(nodesOf(cluster)).toMatchObject({ x: 'a', high: 'a', late: undefined });
+  });
+});

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import type { VariantResult } from '../../../src/report/simulation-result.ts';
+import type { Scenario } from '../../../src/simulate/scenario.ts';
+import { simulate } from '../../../src/simulate/simulate.ts';
+import { constant } from '../../../src/simulate/trace.ts';
+import { kseScenario } from '../../support/kse.ts';
+import { aPolicy } from '../../support/policies.ts';
+import { ALONE, aScenario, aSimulatedNode, aWorkload } from '../../support/scenarios.ts';
+
+function play(fields: Partial<Scenario>): VariantResult {
+  const [variant] = simulate(aScenario(fields)).variants;
+  if (variant === undefined) {
+    throw new Error('there is no variant');
+  }
+  return variant;
+}
+
+const REQUESTS = { rate: constant(10), arrivals: 'Even', cpu: 10, memory: 0 } as const;
+
+describe('a simulated cluster', () => {
+  it('loses the requests of a start and no others', () => {
+    const { requests } = play({ workloads: [aWorkload('web', { requests: REQUESTS })] });
+    expect(requests.total).toBeCloseTo(6000);
+    expect(requests.failed).toBeCloseTo(100); // 10 s of start-up
+  });
+
+  it('measures what runs: 100 millicores for each of two pods, evenly on two nodes of 2000', () => {
+    const { balance } = play({ workloads: [aWorkload('a'), aWorkload('b')], duration: aScenario().duration });
+    // 39 of 40 windows are full, the first lacks 10 of its 15 s.
+    expect(balance.cpu.mean).toBeCloseTo((0.05 * (39 + 1 / 3)) / 40);
+    expect(balance.cpu.ema).toBeCloseTo(0);
+  });
+
+  it('runs Jobs to their end, and starts them anew when their node is lost', () => {
+    const job = aWorkload('batch', { kind: 'Job', runTime: 100 });
+    expect(play({ workloads: [job] }).waits).toMatchObject({ finished: 1, makespan: 110, slowdown: 1.1 });
+    const lost = play({
+      nodes: [aSimulatedNode('a')],
+      workloads: [job],
+      incidents: [
+        { at: 60, kind: 'NodeFails', node: 'a' },
+        { at: 70, kind: 'NodeReturns', node: 'a' },
+      ],
+    });
+    // It starts again at 70, is Ready at 80 and has to run all of its 100 s.
+    expect(lost.waits.makespan).toBe(180);
+  });
+
+  it('makes pods of a lost node anew elsewhere after grace and toleration, and not before', () => {
+    const { requests } = play({
+      nodes: [aSimulatedNode('a'), aSimulatedNode('b')],
+      workloads: [aWorkload('web', { requests: REQUESTS, pod: { nodeSelector: {} } })],
+      incidents: [
+        { at: 100, kind: 'NodeFails', node: 'a' },
+        { at: 100, kind: 'NodeFails', node: 'b' },
+        { at: 300, kind: 'NodeReturns', node: 'b' },
+      ],
+    });
+    // 10 s of the first start, and at least from 100 until b is back and the pod has started there.
+    expect(requests.failed).toBeGreaterThanOrEqual(100 + 10 * 210 - 1e-6);
+  });
+
+  it('ends services when their time is over', () => {
+    const { requests } = play({ workloads: [aWorkload('web', { requests: REQUESTS, endsAfter: 200 })] });
+    expect(requests.total).toBeCloseTo(2000);
+  });
+
+  it('follows changes of scale', () => {
+    const { balance } = play({
+      workloads: [aWorkload('web', { replicas: 1 })],
+      incidents: [{ at: 300, kind: 'Scale', workload: 'web', replicas: 5 }],
+    });
+    const one = (0.025 * 590) / 600;
+    const four = (4 * 0.025 * 290) / 600;
+    expect(balance.cpu.mean).toBeCloseTo(one + four);
+  });
+
+  it('never loses a pod, whatever happens to nodes', () => {
+    const names = ['a', 'b', 'c'];
+    const workloads = names.map((name) => aWorkload(name, { replicas: 4 }));
+    const incidents = Array.from({ length: 20 }, (_, index) => ({
+      at: 20 + 25 * index,
+      kind: index % 2 === 0 ? ('NodeFails' as const) : ('NodeReturns' as const),
+      node: names[Math.floor(index / 2) % 3] ?? 'a',
+    }));
+    const { balance, waits } = play({ nodes: names.map((name) => aSimulatedNode(name)), workloads, incidents });
+    expect(waits.neverServed).toBe(0);
+    expect(balance.cpu.mean).toBeGreaterThan(0);
+  });
+
+  it('takes no room for granted: what does not fit waits until something ends', () => {
+    const { waits } = play({
+      nodes: [aSimulatedNode('a', { pods: '1' })],
+      workloads: [aWorkload('first', { endsAfter: 100 }), aWorkload('second', { arrivesAt: 1 })],
+    });
+    // The first is Ready at 10; it is asked to go at 100, gone at 105, and the second is Ready at 115.
+    expect(waits.waiting).toBeCloseTo((10 + 114) / 2);
+  });
+});
+
+describe('a policy in the simulator', () => {
+  const spec = {
+    mode: 'Automatic',
+    interval: '60s',
+    strategy: { type: 'RefineLB' },
+    thresholds: { trigger: '0.1', minGain: '0.01', minImprovement: '0.01', consecutive: 1 },
+    protections: { minPodAge: '0s', minReplicas: 1, stabilization: '0s', cooldown: '0s' },
+    steering: { mode: 'AdmissionPolicy' },
+  };
+  const heavy = { cpu: constant(500), memory: constant(0) };
+  const light = { cpu: constant(10), memory: constant(0) };
+  /** The second heavy pod goes where the image is already; the scheduler sees equal requests. */
+  const uneven: Partial<Scenario> = {
+    nodes: [aSimulatedNode('a'), aSimulatedNode('b')],
+    workloads: [heavy, heavy, light, light].map((usage, index) =>
+      aWorkload(`w${index}`, { usage: [usage], arrivesAt: index * 20 }),
+    ),
+  };
+
+  it('moves load off the node that has most, by the planner and the executor of the operator', () => {
+    const results = Array.from({ length: 8 }, (_, seed) => {
+      const variants = [ALONE, { name: 'refine', scheduler: 'None' as const, policies: [aPolicy('refine', spec)] }];
+      return simulate(aScenario({ ...uneven, seed, variants })).variants;
+    });
+    const moved = results.filter(([, refine]) => (refine?.moves.transfers ?? 0) > 0);
+    expect(moved.length).toBeGreaterThan(0);
+    for (const [alone, refine] of results) {
+      expect(refine?.balance.cpu.ema).toBeLessThanOrEqual((alone?.balance.cpu.ema ?? 0) + 1e-9);
+    }
+    for (const [alone, refine] of moved) {
+      expect(refine?.balance.cpu.ema).toBeLessThan((alone?.balance.cpu.ema ?? 0) / 2);
+    }
+  });
+
+  it('gives the same result, to the byte, for the same seed, and another for another', () => {
+    const [base] = [{ pods: 20, rate: 40, growth: 'constant', distribution: 'exponential', resource: 'cpu' } as const];
+    const report = (seed: number) => JSON.stringify(simulate(kseScenario(base, seed)));
+    expect(report(3)).toBe(report(3));
+    expect(report(3)).not.toBe(report(4));
+  });
+
+  it('lets gates of pods be opened where no class governs them', () => {
+    const gated = aWorkload('web', { requests: REQUESTS, pod: { schedulingGates: [{ name: 'evenkeel.dev/qos' }] } });
+    const policies = [aPolicy('refine', spec)];
+    const { requests } = play({ workloads: [gated], variants: [{ name: 'refine', scheduler: 'None', policies }] });
+    expect(requests.failed).toBeCloseTo(120); // two seconds at the gate, ten to start
+    expect(play({ workloads: [gated] }).requests.failed).toBeCloseTo(100);
+  });
+});
