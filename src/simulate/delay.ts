@@ -18,11 +18,6 @@ export function draw(delay: Delay, random: Random): number {
   }
 }
 
-/** The mean that the delay is drawn around, in seconds. */
-export function meanOf(delay: Delay): number {
-  return delay.kind === 'Fixed' ? delay.value : delay.mean;
-}
-
 /**
  * Parameters of the log-normal distribution with this mean and 95th percentile: mean = exp(mu + sigma^2 / 2) and
  * p95 = exp(mu + z sigma), so that sigma^2 / 2 - z sigma + ln(p95 / mean) = 0, of which the smaller root is taken. A p95 that

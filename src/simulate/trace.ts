@@ -23,11 +23,6 @@ export function steps(points: Trace): Trace {
   });
 }
 
-/** A trace with every value times `factor`. */
-export function scaled(trace: Trace, factor: number): Trace {
-  return trace.map(({ at, value }) => ({ at, value: value * factor }));
-}
-
 /** The area under the trace from `from` to `to`, in its unit times seconds; 0 for an empty trace or span. */
 export function integral(trace: Trace, from: number, to: number): number {
   const first = trace[0];
