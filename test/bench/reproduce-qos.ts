@@ -27,8 +27,9 @@ function classAt({ classes }: VariantResult, slo: number): ClassResult {
   return found;
 }
 
+/** Within the tolerance, to the three decimals that availabilities are published with. */
 function near(value: number, wanted: number, tolerance: number): boolean {
-  return Math.abs(value - wanted) <= tolerance;
+  return Math.abs(Math.round(1000 * value) - Math.round(1000 * wanted)) <= Math.round(1000 * tolerance);
 }
 
 function reproduce(requests: readonly LoggedRequest[]): readonly Claim[] {

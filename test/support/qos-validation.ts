@@ -11,11 +11,11 @@ import {
 } from '../../src/simulate/parts.ts';
 import { randomStreams } from '../../src/simulate/random.ts';
 import { classesIn, type LoggedRequest, workloadsOf } from '../../src/simulate/request-log.ts';
-import type { Scenario, Variant } from '../../src/simulate/scenario.ts';
+import type { Delay, Scenario, Variant } from '../../src/simulate/scenario.ts';
 import { aPolicy } from './policies.ts';
 
-/** Mean start-up time of the published simulation. */
-export const ALPHA = 2.37;
+/** Mean start-up time of the published simulation, in seconds. */
+const ALPHA = 2.37;
 
 /**
  * The published experiment (QoS, validation 1): 20 nodes of ten slots, one request a second, one hour. An eviction and the
@@ -31,7 +31,7 @@ export function qosScenario(
   }: { readonly nodes?: number; readonly duration?: number; readonly seed?: number } = {},
 ): Scenario {
   const interner = createInterner();
-  const fixed = (value: number) => ({ kind: 'Fixed' as const, value: seconds(value) });
+  const start: Delay = { kind: 'Fixed', value: seconds(ALPHA) };
   return {
     name: 'QoS validation 1',
     seed,
@@ -48,8 +48,8 @@ export function qosScenario(
     classes: classesIn(requests, 'requests').map(({ name, slo }, index) => aClass(name, slo, index + 1)),
     timing: {
       ...DEFAULT_TIMING,
-      startup: { hot: fixed(ALPHA), cold: fixed(ALPHA) },
-      termination: fixed(0),
+      startup: { hot: start, cold: start },
+      termination: { kind: 'Fixed', value: seconds(0) },
       scheduling: seconds(0),
       reaction: seconds(0),
     },

@@ -35,7 +35,9 @@ describe('the published experiment in the simulator', () => {
   });
 
   it('preempts nobody while there is room for all, by whatever policy', () => {
-    const { variants } = simulate(qosScenario(few.slice(0, 18), [PRIORITY, PUBLISHED, OURS], { nodes: 2, duration: 600 }));
+    const { variants } = simulate(
+      qosScenario(few.slice(0, 18), [PRIORITY, PUBLISHED, OURS], { nodes: 2, duration: 600 }),
+    );
     const [first, ...others] = variants;
     expect(variants.map(({ moves }) => moves.preemptions)).toEqual([0, 0, 0]);
     expect(others.map(({ classes }) => classes)).toEqual([first?.classes, first?.classes]);
