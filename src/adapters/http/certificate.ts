@@ -20,7 +20,9 @@ const MAX_BYTES = 2 ** 20;
 export function certificateFiles(certFile: string, keyFile: string): CertificateSource {
   return {
     async load(now) {
-      const [cert, key] = await Promise.all([readPem(certFile), readPem(keyFile)]);
+      // One after the other, so that of two files that are missing the same one is named each time.
+      const cert = await readPem(certFile);
+      const key = await readPem(keyFile);
       const problem = problemOf({ key, cert }, now);
       if (problem !== undefined) {
         throw new CertificateError(`${certFile} and ${keyFile}: ${problem}`);
