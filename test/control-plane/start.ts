@@ -1,4 +1,5 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AuditEvent, readAudit } from './audit.ts';
@@ -115,6 +116,10 @@ async function kubeconfigFor({ layout, kubectl }: ServerContext, { namespace, na
   const token = await kubectl(['create', 'token', name, `--namespace=${namespace}`, '--duration=24h']);
   const user = `system:serviceaccount:${namespace}:${name}`;
   const file = layout.kubeconfigOf(`${namespace}.${name}`);
-  writeFileSync(file, kubeconfig(layout.url, layout.certificates.ca, user, { token: token.trim() }), { mode: 0o600 });
+  const text = kubeconfig(layout.url, layout.certificates.ca, user, { token: token.trim() });
+  // Whole or not at all: another process of the account may be reading it.
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  renameSync(draft, file);
   return file;
 }
