@@ -15,6 +15,7 @@ export const NEEDED_RULES: readonly object[] = [
   rule('evenkeel.dev', ['rebalancepolicies/status', 'rebalanceplans/status'], ['patch']),
   rule('evenkeel.dev', ['rebalanceplans'], ['get', 'list', 'watch', 'create', 'delete']),
   rule('evenkeel.dev', ['placementhints'], ['list', 'create', 'delete']),
+  rule('evenkeel.dev', ['serviceclasses', 'qosledgers'], ['list']),
   {
     ...rule('admissionregistration.k8s.io', ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'], ['get']),
     resourceNames: ['evenkeel-placement'],

@@ -49,7 +49,7 @@ async function clientFrom(kubeconfig: string): Promise<ApiClient> {
 
 beforeAll(async () => {
   plane = await startControlPlane({ log: () => undefined });
-  const crds = ['rebalancepolicies', 'rebalanceplans', 'placementhints'].map((name) =>
+  const crds = ['rebalancepolicies', 'rebalanceplans', 'placementhints', 'serviceclasses', 'qosledgers'].map((name) =>
     readFileSync(`crds/${name}.evenkeel.dev.yaml`, 'utf8'),
   );
   await plane.apply(crds.join('\n---\n'));

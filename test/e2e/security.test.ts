@@ -288,6 +288,10 @@ describe('metrics', () => {
       },
       { timeoutMilliseconds: 20_000 },
     );
-    expect(operators[1]?.log()).toContain('may not create tokenreviews');
+    await waitUntil(
+      'the operator says why',
+      async () => (operators[1]?.log().includes('may not create tokenreviews') === true ? undefined : 'not yet'),
+      { timeoutMilliseconds: 20_000 },
+    );
   });
 });
