@@ -31,6 +31,8 @@ export interface Observation {
   readonly pod: 'Running' | 'Terminating' | 'Gone';
   /** The pod that its controller made instead, if it did; of an admission, the pod itself while it is there. */
   readonly replacement: Replacement | undefined;
+  /** Whether its controller, if it is there, has fewer pods than it wants: a replacement may yet come. */
+  readonly awaited: boolean;
   readonly serverTime: EpochSeconds;
 }
 

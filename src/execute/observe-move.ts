@@ -1,6 +1,7 @@
 import { parseInstant } from '../model/instant.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+import type { WorkloadInfo } from '../model/workload.ts';
 import type { ClusterReader } from '../ports.ts';
 import type { Observation, Replacement } from './advance.ts';
 import { isAvailable } from './availability.ts';
@@ -19,24 +20,28 @@ export async function observeMove(
   const { pod, serverTime } = await reader.pod(move.pod, signal);
   const siblings = move.from === undefined ? [] : await reader.podsOfOwner(move.pod.namespace, move.owner, signal);
   const found = move.from === undefined ? itself(pod, move) : findReplacement(siblings, run, claimed);
-  const minReady = found?.ready === true ? await minReadySeconds(move, reader, signal) : seconds(0);
+  const isRead = move.from !== undefined && (found === undefined || found.ready);
+  const workload = isRead ? await reader.workload(move.pod.namespace, move.owner, signal) : undefined;
   return {
     pod: pod?.uid !== move.pod.uid ? 'Gone' : pod.terminating ? 'Terminating' : 'Running',
-    replacement: found === undefined ? undefined : describe(found, minReady, serverTime),
+    replacement: found === undefined ? undefined : describe(found, workload?.minReadySeconds ?? seconds(0), serverTime),
+    awaited: wantsMore(workload, alive(siblings, run).length),
     serverTime,
   };
 }
 
-function itself(pod: PodInfo | undefined, move: JournalEntry['move']): PodInfo | undefined {
-  return pod?.uid === move.pod.uid && !pod.terminating ? pod : undefined;
+/** Kinds that do not say how many pods they want may always want another. */
+function wantsMore(workload: WorkloadInfo | undefined, pods: number): boolean {
+  return workload !== undefined && (workload.replicas === undefined || pods < workload.replicas);
 }
 
-async function minReadySeconds(
-  { pod, owner }: JournalEntry['move'],
-  reader: ClusterReader,
-  signal: AbortSignal,
-): Promise<Seconds> {
-  return (await reader.workload(pod.namespace, owner, signal))?.minReadySeconds ?? seconds(0);
+/** A pod that its kubelet refused (phase Failed) serves for nothing: its controller makes another. */
+function alive(siblings: readonly PodInfo[], { podUID }: JournalEntry['run']): readonly PodInfo[] {
+  return siblings.filter((pod) => pod.uid !== podUID && !pod.terminating && pod.phase !== 'Failed');
+}
+
+function itself(pod: PodInfo | undefined, move: JournalEntry['move']): PodInfo | undefined {
+  return pod?.uid === move.pod.uid && !pod.terminating ? pod : undefined;
 }
 
 function describe(pod: PodInfo, minReady: Seconds, serverTime: EpochSeconds): Replacement {
@@ -53,21 +58,20 @@ function describe(pod: PodInfo, minReady: Seconds, serverTime: EpochSeconds): Re
 
 /**
  * The pod that the controller made instead: the one on record, else the oldest that was created since the intent
- * was written, by the API server's own clock, and that no other move claims. A pod that its kubelet refused (phase Failed)
- * is not one: its controller makes another.
+ * was written, by the API server's own clock, and that no other move claims.
  */
 function findReplacement(
   siblings: readonly PodInfo[],
   run: JournalEntry['run'],
   claimed: ReadonlySet<string>,
 ): PodInfo | undefined {
-  const alive = siblings.filter((pod) => pod.uid !== run.podUID && !pod.terminating && pod.phase !== 'Failed');
-  const known = alive.find(({ uid }) => uid === run.replacement?.uid);
+  const candidates = alive(siblings, run);
+  const known = candidates.find(({ uid }) => uid === run.replacement?.uid);
   if (known !== undefined || run.startedAt === undefined) {
     return known;
   }
   const since = parseInstant(run.startedAt);
-  return alive
+  return candidates
     .filter((pod) => pod.createdAt >= since && !claimed.has(pod.uid))
     .sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1))[0];
 }

@@ -9,7 +9,10 @@ export const REPLACEMENT_DEADLINE: Seconds = seconds(600);
 /** How long the scheduler may refuse a replacement that is tied to its planned node: what makes room there is under way. */
 export const PIN_PATIENCE: Seconds = seconds(60);
 
-/** The next state of a move whose pod is going and that has no replacement yet. A preemption needs none: it is over. */
+/**
+ * The next state of a move whose pod is going and that has no replacement yet. A preemption needs none: it is over when the
+ * pod is gone, and so is a move whose controller was scaled down, rolled out or deleted meanwhile and makes none.
+ */
 export function awaitReplacement(run: MoveStatus, seen: Observation, { to }: PlannedMove): Advanced {
   if (to === undefined) {
     return awaitRoom(run, seen);
@@ -17,6 +20,9 @@ export function awaitReplacement(run: MoveStatus, seen: Observation, { to }: Pla
   if (seen.replacement !== undefined) {
     const next = enter({ ...run, replacement: record(seen.replacement) }, run.phase, 'Verifying');
     return { run: next, effects: foundEffects(run, seen.replacement) };
+  }
+  if (seen.pod === 'Gone' && !seen.awaited) {
+    return finish(run, 'Vacated', 'left its node, and its controller wants no pod in its place', seen.serverTime);
   }
   return sinceStart(run, seen.serverTime) > REPLACEMENT_DEADLINE
     ? finish(lost(run, seen.serverTime), 'Failed', 'its controller made no replacement', seen.serverTime)

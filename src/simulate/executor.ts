@@ -172,6 +172,7 @@ export function createExecutor(initial: RebalancePlan, settings: ExecutorSetting
     return {
       pod: pod?.exists !== true ? 'Gone' : pod.info.terminating ? 'Terminating' : 'Running',
       serverTime,
+      awaited: pod !== undefined && !pod.workload.ended && pod.instance < pod.workload.replicas,
       replacement:
         isReplaced && minReady !== undefined
           ? {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import type { MoveStatus, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { type AuditEvent, acceptedEvictions, evictions } from '../control-plane/audit.ts';
 import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
@@ -11,8 +11,8 @@ import { getPlans, getPolicy, policyObject, reasonOf } from '../support/resource
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const patience = { timeoutMilliseconds: 100_000, log };
-/** A move that the drain and the rollout stood in the way of three times rests for 160 s before it is tried again. */
-const patienceForRest = { timeoutMilliseconds: 240_000, log };
+/** A move that the drain and the rollout stood in the way of rests for 160 s after the third try, and 600 s after the fourth. */
+const patienceForRest = { timeoutMilliseconds: 900_000, log };
 
 /** Ready pods that the budgets of the scenario demand, by policy/v1: percentages of the replicas are rounded up. */
 const MINIMUM: Readonly<Record<string, number>> = {
@@ -60,6 +60,10 @@ async function plansOf(policy: string): Promise<readonly RebalancePlan[]> {
 
 function nameOf({ namespace, name }: AuditEvent): string {
   return `${namespace}/${name}`;
+}
+
+function describeMove({ phase, attempt, notBefore = '-', outcome = '' }: MoveStatus): string {
+  return `${phase} after ${attempt} refusals, not before ${notBefore}: ${outcome}`;
 }
 
 async function runsOf(policy: string): Promise<number> {
@@ -172,7 +176,12 @@ describe('two policies that share a namespace, beside kubectl drain and a rollou
         const open = (await plansOf(policy)).filter(({ status }) => status?.phase === 'Executing');
         const { status } = await getPolicy(cp, policy);
         const isConverged = status?.conditions?.some((each) => each.type === 'Converged' && each.status === 'True');
-        return open.length === 0 && isConverged === true ? undefined : `${open.length} plans are carried out`;
+        const unfinished = open
+          .flatMap(({ status }) => status?.moves ?? [])
+          .filter((each) => each.finishedAt === undefined);
+        return open.length === 0 && isConverged === true
+          ? undefined
+          : `${open.length} plans are carried out: ${unfinished.map(describeMove).join(', ')}`;
       },
       patienceForRest,
     );

@@ -49,7 +49,8 @@ function seen(span: number, pod: Observation['pod'], replacement?: Partial<Repla
     waiting: undefined,
     ...replacement,
   };
-  return { kind: 'Observed', pod, replacement: replacement === undefined ? undefined : whole, serverTime: later(span) };
+  const found = replacement === undefined ? undefined : whole;
+  return { kind: 'Observed', pod, replacement: found, awaited: true, serverTime: later(span) };
 }
 
 function answer(given: EvictionAnswer): MoveEvent {
@@ -262,6 +263,16 @@ describe('advance', () => {
     const available = seen(5, 'Gone', { node: 'node-b', available: true });
     const { run } = advance(move('Verifying'), available, TRANSFER, later(7_200));
     expect(run).toMatchObject({ phase: 'Landed', finishedAt: instant(5) });
+  });
+
+  it('waits for no replacement once the controller wants none, and not before the pod is gone', () => {
+    const unwanted = (pod: Observation['pod']) => ({ ...seen(5, pod), awaited: false }) as MoveEvent;
+    expect(at(5, move('AwaitingReplacement'), unwanted('Terminating')).run.phase).toBe('AwaitingReplacement');
+    const { run } = at(5, move('AwaitingReplacement'), unwanted('Gone'));
+    expect(run).toMatchObject({
+      phase: 'Vacated',
+      outcome: 'left its node, and its controller wants no pod in its place',
+    });
   });
 
   it('waits as long as an overloaded server asks, and does not count it', () => {

@@ -136,7 +136,8 @@ describe('advance', () => {
       age,
       waiting: state,
     };
-    const event = { kind: 'Observed', pod: 'Gone', replacement, serverTime: epochSeconds(NOON + age) } as const;
+    const serverTime = epochSeconds(NOON + age);
+    const event = { kind: 'Observed', pod: 'Gone', replacement, awaited: true, serverTime } as const;
     return advance(known, event, aMove(WEB_1, 'b'), epochSeconds(NOON + age));
   }
 
