@@ -1,6 +1,9 @@
-import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 
-/** Ends the output with `N passed, N failed`; a file that cannot be loaded and an unhandled error count as failed. */
+/**
+ * Ends the output with `N passed, N failed`; a file that cannot be loaded, a suite whose hooks fail, so that its tests do not run,
+ * and an unhandled error count as failed.
+ */
 export default class SummaryReporter implements Reporter {
   private passed = 0;
   private failed = 0;
@@ -9,6 +12,10 @@ export default class SummaryReporter implements Reporter {
     const { state } = test.result();
     this.passed += state === 'passed' ? 1 : 0;
     this.failed += state === 'failed' ? 1 : 0;
+  }
+
+  onTestSuiteResult(suite: TestSuite): void {
+    this.failed += suite.errors().length > 0 ? 1 : 0;
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {

@@ -75,7 +75,7 @@ export function createLedger(world: Witnessed): Ledger {
       if (replacement !== undefined) {
         taken.add(replacement.uid);
         eviction.state = 'Over';
-      } else if (isGivenUp(eviction, candidates, clock.now())) {
+      } else if (isGivenUp(eviction, candidates, clock.now()) || isUnwanted(cluster, eviction)) {
         eviction.state = 'Over';
       }
     }
@@ -198,6 +198,12 @@ function candidatesFor({ pods }: FakeCluster, { uid, owner, since }: Eviction, t
 function isAvailable({ workloads }: FakeCluster, { ready, readySince, owner }: PodInfo, now: number): boolean {
   const minReady = workloads.get(owner?.uid ?? '')?.minReadySeconds ?? 0;
   return ready && readySince !== undefined && Math.floor(now) - readySince >= minReady;
+}
+
+/** Whether the pod is gone and its controller has as many as it wants: it was scaled down meanwhile. */
+function isUnwanted({ pods, workloads }: FakeCluster, { uid, owner }: Eviction): boolean {
+  const alive = [...pods.values()].filter((pod) => pod.owner?.uid === owner && !pod.terminating).length;
+  return !pods.has(uid) && alive >= (workloads.get(owner)?.replicas ?? 0);
 }
 
 /** Whether nobody need wait for the replacement any longer: no controller made one in time, or its node has no room. */

@@ -110,7 +110,9 @@ export function startReplica(stage: Stage, replica: number, rate: number, genera
   };
   const work = async (leaderEpoch: number, signal: AbortSignal): Promise<void> => {
     const ports = { ...portsOf(stage, me), leaderEpoch };
-    await Promise.all([runLoop(ports, SETTINGS, signal), keepGates(ports, SETTINGS, signal)]);
+    // A name of its own: when the gate keeper looks at policies, the control loop has not seen them.
+    const gatePorts = { ...ports, policies: far(stage, me, 'policies of the gate keeper', stage.policies.store) };
+    await Promise.all([runLoop(ports, SETTINGS, signal), keepGates(gatePorts, SETTINGS, signal)]);
   };
   const ended = (error: unknown): void => {
     if (me.alive) {
