@@ -95,16 +95,12 @@ export function keepServiceLedgers(world: World): ServiceLedgers {
   };
 }
 
+function idleSince(now: EpochSeconds): Instance {
+  return { ...NO_TIMES, pod: undefined, running: false, since: now, boundAt: undefined, owesStart: false };
+}
+
 function open(workload: SimulatedWorkload, serviceClass: ServiceClass, now: EpochSeconds): Account {
   const { info, replicas } = workload;
-  const idle: Instance = {
-    ...NO_TIMES,
-    pod: undefined,
-    running: false,
-    since: now,
-    boundAt: undefined,
-    owesStart: false,
-  };
   return {
     serviceClass,
     workload,
@@ -118,7 +114,7 @@ function open(workload: SimulatedWorkload, serviceClass: ServiceClass, now: Epoc
       times: NO_TIMES,
       running: 0,
       waiting: replicas,
-      instances: Array.from({ length: replicas }, () => idle),
+      instances: Array.from({ length: replicas }, () => idleSince(now)),
       checkpoints: [],
       preemptions: 0,
       overhead: seconds(0),
@@ -191,16 +187,8 @@ function moved(times: ServiceTimes, lost: number): ServiceTimes {
 }
 
 function resized(instances: readonly Instance[], replicas: number, now: EpochSeconds): readonly Instance[] {
-  const idle: Instance = {
-    ...NO_TIMES,
-    pod: undefined,
-    running: false,
-    since: now,
-    boundAt: undefined,
-    owesStart: false,
-  };
   const missing = Math.max(0, replicas - instances.length);
-  return [...instances.slice(0, replicas), ...Array.from({ length: missing }, () => idle)];
+  return [...instances.slice(0, replicas), ...Array.from({ length: missing }, () => idleSince(now))];
 }
 
 /** What the times were before this change; those beyond the window are dropped but for the newest of them. */

@@ -1,8 +1,8 @@
 import { allocationScore } from '../../qos/allocation-score.ts';
 import { compareCosts, type PreemptionCost } from '../../qos/preemption-cost.ts';
 import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
+import { createHeap } from '../heap.ts';
 import type { State } from '../state.ts';
-import { createHeap } from './heap.ts';
 import type { Resident, ResidentsOf } from './residents.ts';
 import { type BestCase, type ContestRules, compareNumbers } from './rules.ts';
 import type { Standing } from './standings.ts';
