@@ -58,6 +58,15 @@ export function textAt(parent: JsonObject, key: string, field: string): string |
   return isAbsent(value) ? undefined : asText(value, join(field, key));
 }
 
+/** The text at `key`, which must be there and not empty. Throws MalformedField. */
+export function nameAt(parent: JsonObject, key: string, field: string): string {
+  const text = textAt(parent, key, field) ?? '';
+  if (text === '') {
+    throw new MalformedField(join(field, key), 'is missing');
+  }
+  return text;
+}
+
 /** The texts of the list at `key`; empty when absent or null. Throws MalformedField. */
 export function textsAt(parent: JsonObject, key: string, field: string): readonly string[] {
   return listAt(parent, key, field).map((item, index) => asText(item, `${join(field, key)}[${index}]`));

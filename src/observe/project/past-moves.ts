@@ -7,6 +7,7 @@ import {
   integerAt,
   type JsonObject,
   MalformedField,
+  nameAt,
   objectAt,
   objectsAt,
   textAt,
@@ -120,12 +121,4 @@ function readCost(move: JsonObject, field: string): Seconds | undefined {
     throw new MalformedField(`${field}.cost`, `${describe(text)} is not a number of seconds`);
   }
   return seconds(Number(text));
-}
-
-function nameAt(parent: JsonObject, key: string, field: string): string {
-  const text = textAt(parent, key, field) ?? '';
-  if (text === '') {
-    throw new MalformedField(`${field}.${key}`, 'is missing');
-  }
-  return text;
 }

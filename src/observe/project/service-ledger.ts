@@ -4,10 +4,10 @@ import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import type { KeptInstance, KeptLedger, LeftPod, StartMean } from '../../qos/ledger-state.ts';
 import {
   booleanAt,
-  describe,
   integerAt,
   type JsonObject,
   MalformedField,
+  nameAt,
   objectAt,
   objectsAt,
   textAt,
@@ -167,12 +167,4 @@ function instantAt(parent: JsonObject, key: string, field: string): EpochSeconds
     throw new MalformedField(`${field}.${key}`, 'is missing');
   }
   return instant;
-}
-
-function nameAt(parent: JsonObject, key: string, field: string): string {
-  const text = textAt(parent, key, field) ?? '';
-  if (text === '') {
-    throw new MalformedField(`${field}.${key}`, `${describe(text)} is missing`);
-  }
-  return text;
 }
