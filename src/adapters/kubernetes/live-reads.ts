@@ -15,7 +15,7 @@ import { ApiError, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listAll, listObjects } from './list.ts';
 import { createOwnerSelectors } from './owner-selector.ts';
-import { RESOURCES, type ResourceRef } from './resource.ts';
+import { RESOURCES, type ResourceRef, WORKLOAD_RESOURCES } from './resource.ts';
 import { isMetricsMissing, UNFINISHED } from './snapshot-sources.ts';
 
 /** Reads single objects, and those of one owner or node, as they are now: what is checked right before an eviction. */
@@ -78,22 +78,13 @@ async function readPod(client: ApiClient, namespace: string, name: string, signa
   return { pod: body === undefined ? undefined : toPods([body])[0], serverTime };
 }
 
-const WORKLOADS: Readonly<Record<WorkloadKind, ResourceRef>> = {
-  Deployment: RESOURCES.deployments,
-  ReplicaSet: RESOURCES.replicaSets,
-  StatefulSet: RESOURCES.statefulSets,
-  DaemonSet: RESOURCES.daemonSets,
-  Job: RESOURCES.jobs,
-  ReplicationController: RESOURCES.replicationControllers,
-};
-
 async function readWorkload(
   client: ApiClient,
   namespace: string,
   owner: OwnerRef,
   signal: AbortSignal,
 ): Promise<WorkloadInfo | undefined> {
-  const entry = Object.entries(WORKLOADS).find(([kind]) => kind === owner.kind);
+  const entry = Object.entries(WORKLOAD_RESOURCES).find(([kind]) => kind === owner.kind);
   if (entry === undefined) {
     return undefined;
   }

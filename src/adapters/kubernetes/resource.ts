@@ -1,4 +1,5 @@
 import { GROUP, VERSION } from '../../api/v1alpha1/schema.ts';
+import type { WorkloadKind } from '../../observe/project/workload.ts';
 
 /** A resource of the API, all of its objects or one of them. */
 export interface ResourceRef {
@@ -48,6 +49,16 @@ export const RESOURCES = {
   ledgers: { group: GROUP, version: VERSION, resource: 'qosledgers' },
   hints: { group: GROUP, version: VERSION, resource: 'placementhints' },
 } as const satisfies Record<string, ResourceRef>;
+
+/** The resource of each kind that controls pods. */
+export const WORKLOAD_RESOURCES: Readonly<Record<WorkloadKind, ResourceRef>> = {
+  Deployment: RESOURCES.deployments,
+  ReplicaSet: RESOURCES.replicaSets,
+  StatefulSet: RESOURCES.statefulSets,
+  DaemonSet: RESOURCES.daemonSets,
+  Job: RESOURCES.jobs,
+  ReplicationController: RESOURCES.replicationControllers,
+};
 
 function core(resource: string): ResourceRef {
   return { group: '', version: 'v1', resource };

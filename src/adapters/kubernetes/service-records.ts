@@ -16,7 +16,7 @@ import { withoutTrace, withSighting } from '../../qos/ledger-history.ts';
 import type { ApiClient } from './client.ts';
 import { StaleCacheError } from './freshness.ts';
 import { Reflector } from './reflector.ts';
-import { RESOURCES, type ResourceRef } from './resource.ts';
+import { RESOURCES, type ResourceRef, WORKLOAD_RESOURCES } from './resource.ts';
 import { areOursMissing } from './snapshot-sources.ts';
 
 /** Nothing is counted by what has been cut off for longer. */
@@ -106,7 +106,9 @@ export function createServiceRecords(client: ApiClient, listener: RecordsListene
       miss(uid, now());
     }
   });
-  const workloads = WORKLOAD_KINDS.map((kind) => reflect(WORKLOADS[kind], (object) => projectRequest(object, kind)));
+  const workloads = WORKLOAD_KINDS.map((kind) =>
+    reflect(WORKLOAD_RESOURCES[kind], (object) => projectRequest(object, kind)),
+  );
   const watched = [nodes, namespaces, pods, ...workloads];
 
   function requireFresh(needed: readonly Pick<Reflector<unknown>, 'age' | 'name' | 'trouble'>[]): void {
@@ -186,15 +188,6 @@ export function createServiceRecords(client: ApiClient, listener: RecordsListene
     },
   };
 }
-
-const WORKLOADS: Readonly<Record<(typeof WORKLOAD_KINDS)[number], ResourceRef>> = {
-  Deployment: RESOURCES.deployments,
-  ReplicaSet: RESOURCES.replicaSets,
-  StatefulSet: RESOURCES.statefulSets,
-  DaemonSet: RESOURCES.daemonSets,
-  Job: RESOURCES.jobs,
-  ReplicationController: RESOURCES.replicationControllers,
-};
 
 function valuesOf<Value>({ entries }: Reflector<Value | undefined>): readonly Value[] {
   return [...entries.values()].flatMap(({ value }) => (value === undefined ? [] : [value]));
