@@ -8,6 +8,7 @@ import { type Seconds, seconds } from '../model/units.ts';
 import type { Clock, Gates, PlanStore, Telemetry, WaitingPod } from '../ports.ts';
 import type { Demand } from './demand.ts';
 import { type GovernancePorts, governed } from './governed.ts';
+import { guarded } from './guarded.ts';
 import type { LoopSettings } from './loop.ts';
 
 /** What gates are kept open through. */
@@ -26,7 +27,6 @@ export interface GatePorts extends GovernancePorts {
 const GATE_INTERVAL: Seconds = seconds(2);
 /** How often it is asked whether gates may be opened: a role may be bound, or taken away, at any time. */
 const RIGHTS_INTERVAL: Seconds = seconds(30);
-const FAILED_WAIT: Seconds = seconds(5);
 
 /**
  * Sees to it that no pod waits at our gate for nothing, while this replica leads: opens the gate of every pod that no move in
@@ -52,19 +52,7 @@ export async function keepGates(
     return GATE_INTERVAL;
   };
   while (!signal.aborted) {
-    await pause(await guarded(look, ports, signal), ports.clock, signal);
-  }
-}
-
-async function guarded(look: () => Promise<Seconds>, ports: GatePorts, signal: AbortSignal): Promise<Seconds> {
-  try {
-    return await look();
-  } catch (error) {
-    if (!signal.aborted) {
-      ports.runFailed();
-      ports.log.error({ err: error }, 'gates could not be looked after');
-    }
-    return FAILED_WAIT;
+    await pause(await guarded(look, 'gates could not be looked after', ports, signal), ports.clock, signal);
   }
 }
 

@@ -17,6 +17,7 @@ import type { RequestRecord } from '../qos/ledger-record.ts';
 import type { KeptLedger } from '../qos/ledger-state.ts';
 import { ledgerName } from '../report/ledger-resource.ts';
 import { createBell } from './bell.ts';
+import { FAILED_WAIT, guarded } from './guarded.ts';
 
 /** What ledgers are kept through. */
 export interface LedgerPorts {
@@ -32,7 +33,6 @@ export interface LedgerPorts {
 /** Time between two looks while there is much to see: changes that come together are written together. */
 const BUSY_WAIT: Seconds = seconds(1);
 const IDLE_WAIT: Seconds = seconds(30);
-const FAILED_WAIT: Seconds = seconds(5);
 /** Ledgers written in one look, and so in a second: half of what the client may change, so that evictions need not wait. */
 const MOST_WRITES = 5;
 /** How often the stored ledgers are listed anew: somebody may have deleted one. */
@@ -61,23 +61,11 @@ export async function keepLedgers(ports: LedgerPorts, signal: AbortSignal): Prom
   const watching = ports.records.run(bell.ring, signal);
   await bell.wait(FAILED_WAIT, ports.clock, signal);
   while (!signal.aborted) {
-    const wait = await guarded(() => look(memory, ports, signal), ports, signal);
+    const wait = await guarded(() => look(memory, ports, signal), 'ledgers could not be kept', ports, signal);
     await bell.wait(wait, ports.clock, signal);
     await createBell().wait(BUSY_WAIT, ports.clock, signal);
   }
   await watching;
-}
-
-async function guarded(work: () => Promise<Seconds>, ports: LedgerPorts, signal: AbortSignal): Promise<Seconds> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!signal.aborted) {
-      ports.runFailed();
-      ports.log.error({ err: error }, 'ledgers could not be kept');
-    }
-    return FAILED_WAIT;
-  }
 }
 
 /** A change of one ledger. */

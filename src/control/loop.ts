@@ -7,6 +7,7 @@ import type { PolicyStore, StoredPolicy } from '../ports.ts';
 import { hitRatiosByMode } from '../report/hit-ratio.ts';
 import { createBell } from './bell.ts';
 import type { Demand } from './demand.ts';
+import { guarded } from './guarded.ts';
 import { createPolicyMemory, type PolicyMemory } from './policy-memory.ts';
 import { passPolicy } from './policy-pass.ts';
 import type { RunPorts } from './run.ts';
@@ -31,7 +32,6 @@ export interface LoopSettings {
 
 const BUSY_WAIT: Seconds = seconds(1);
 const IDLE_WAIT: Seconds = seconds(30);
-const FAILED_WAIT: Seconds = seconds(5);
 
 /**
  * Runs all policies until aborted: each pass looks at every policy, begins, continues or ends what is due, and writes
@@ -65,24 +65,6 @@ async function guardedPass(
     return wait;
   };
   return guarded(whole, 'pass failed', ports, signal);
-}
-
-/** A failure is logged, and what failed is tried again in a later pass. */
-async function guarded(
-  work: () => Promise<Seconds>,
-  message: string,
-  ports: LoopPorts,
-  signal: AbortSignal,
-): Promise<Seconds> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!signal.aborted) {
-      ports.runFailed();
-      ports.log.error({ err: error }, message);
-    }
-    return FAILED_WAIT;
-  }
 }
 
 async function pass(
