@@ -6,7 +6,7 @@ import type { Plan } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { isOverheadSpent, preemptionOverhead } from '../../src/qos/overhead.ts';
 import { qosMetric } from '../../src/qos/time-to-violate.ts';
-import { waitingTime } from '../../src/qos/waiting-time.ts';
+import { type Trust, waitingTime } from '../../src/qos/waiting-time.ts';
 import { aContest, aRequest, qosOptions } from '../support/gated.ts';
 import { aServiceClass } from '../support/service-levels.ts';
 
@@ -49,19 +49,31 @@ const contests = fc
 
 const refinements = fc.constantFrom('None' as const, 'Standard' as const);
 
+/** Whether more wait than 95 % of those whom their SLOs let wait at a time. */
+function trustIn({ pods, serviceLevels }: ClusterSnapshot): Trust {
+  const promised = pods.flatMap(({ name, nodeName }) => {
+    const slo = serviceLevels.classes.get(serviceLevels.ledgers.get(`uid-${name}`)?.className ?? '')?.slo ?? 0;
+    return slo > 0 ? [{ slo, waits: nodeName === undefined }] : [];
+  });
+  const mayWait = promised.reduce((sum, { slo }) => sum + 1 - slo, 0);
+  return promised.filter(({ waits }) => waits).length > 0.95 * mayWait ? 'WholeWindow' : 'NoLonger';
+}
+
 /** Q and rank of a pod as the formulas have it. */
 function standingOf(
-  { serviceLevels, takenAt }: ClusterSnapshot,
+  snapshot: ClusterSnapshot,
   name: string,
   running: boolean,
   metricOf: typeof waitingTime = qosMetric,
 ) {
+  const { serviceLevels, takenAt } = snapshot;
   const ledger = serviceLevels.ledgers.get(`uid-${name}`);
   const promised = serviceLevels.classes.get(ledger?.className ?? '');
   if (ledger === undefined || promised === undefined) {
     throw new Error(`nothing is known of ${name}`);
   }
-  const metric = metricOf(ledger, promised, { running, instance: undefined }, takenAt, promised.expectedStartup);
+  const replica = { running, instance: undefined };
+  const metric = metricOf(ledger, promised, replica, takenAt, promised.expectedStartup, trustIn(snapshot));
   const spent = isOverheadSpent(preemptionOverhead(ledger, ledger.times), promised);
   return { metric, margin: promised.safetyMargin, importance: promised.importance, spent };
 }

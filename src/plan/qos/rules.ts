@@ -3,6 +3,7 @@ import type { EpochSeconds, Seconds } from '../../model/units.ts';
 import { type Contender, eligibilityBound } from '../../qos/eligibility.ts';
 import { compareCosts, type PreemptionCost, preemptionCost } from '../../qos/preemption-cost.ts';
 import { qosMetric, type Replica } from '../../qos/time-to-violate.ts';
+import type { Trust } from '../../qos/waiting-time.ts';
 import type { Standing } from './standings.ts';
 
 /** Who comes first, and who may take whose place. Contenders are compared by their metric, whatever it is. */
@@ -14,6 +15,7 @@ export interface ContestRules {
     replica: Replica,
     now: EpochSeconds,
     alpha: Seconds,
+    trust: Trust,
   ) => Seconds;
   /** Negative when `left` is served before `right`; claimants of one class come in the order of their metrics. */
   readonly compare: (left: Contender, right: Contender) => number;

@@ -6,8 +6,10 @@ import { isOverheadSpent, preemptionOverhead } from '../../qos/overhead.ts';
 import { expectedStartup } from '../../qos/startup.ts';
 import { replicaOf, tellsReplicasApart } from '../../qos/time-to-violate.ts';
 import { timesAt } from '../../qos/times.ts';
+import type { Trust } from '../../qos/waiting-time.ts';
 import { promisesIn } from '../promises.ts';
 import type { Survey } from '../survey.ts';
+import { isOversold } from './oversold.ts';
 import type { ContestRules } from './rules.ts';
 
 /** How a pod stands in the contest for room. */
@@ -30,10 +32,12 @@ export interface Standings {
 }
 
 /** The standings of a snapshot's pods under the rules. */
-export function createStandings({ snapshot, pods, subjects }: Survey, rules: ContestRules): Standings {
+export function createStandings(survey: Survey, rules: ContestRules): Standings {
+  const { snapshot, pods, subjects } = survey;
   const { takenAt } = snapshot;
   const shared = new Map<ServiceLedger, Standing[]>();
   const { ledgerOf, classOf } = promisesIn(snapshot, subjects);
+  const trust = isOversold(survey, { classOf }) ? 'WholeWindow' : 'NoLonger';
   const standing = (pod: number): Standing | undefined => {
     const [info, ledger] = [pods[pod], ledgerOf(pod)];
     const serviceClass = ledger === undefined ? undefined : classOf(pod);
@@ -45,7 +49,7 @@ export function createStandings({ snapshot, pods, subjects }: Survey, rules: Con
     if (alike !== undefined) {
       return alike;
     }
-    const found = standingOf(info, ledger, serviceClass, takenAt, rules);
+    const found = standingOf(info, ledger, serviceClass, takenAt, { rules, trust });
     if (!tellsReplicasApart(serviceClass.mode)) {
       shared.set(ledger, [...(shared.get(ledger) ?? []), found]);
     }
@@ -68,14 +72,14 @@ function standingOf(
   ledger: ServiceLedger,
   serviceClass: ServiceClass,
   now: Survey['snapshot']['takenAt'],
-  rules: ContestRules,
+  { rules, trust }: { readonly rules: ContestRules; readonly trust: Trust },
 ): Standing {
   const { safetyMargin, importance, mode } = serviceClass;
   const running = nodeName !== undefined;
   const alpha = expectedStartup(ledger, serviceClass);
   const overhead = preemptionOverhead(ledger, timesAt(ledger, mode, now));
   return {
-    metric: rules.metricOf(ledger, serviceClass, replicaOf(ledger, mode, uid, running), now, alpha),
+    metric: rules.metricOf(ledger, serviceClass, replicaOf(ledger, mode, uid, running), now, alpha, trust),
     safetyMargin,
     importance,
     overheadSpent: isOverheadSpent(overhead, serviceClass),

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
-import { waitingBudget, waitingTime } from '../../../src/qos/waiting-time.ts';
+import { type Trust, waitingBudget, waitingTime } from '../../../src/qos/waiting-time.ts';
 import { NOW } from '../../support/builders.ts';
 import { aLedger, aServiceClass, type ClassFields, type LedgerFields, times } from '../../support/service-levels.ts';
 
-function waits(classFields: ClassFields, ledger: LedgerFields, running = true): number {
+function waits(classFields: ClassFields, ledger: LedgerFields, trust: Trust = 'NoLonger', running = true): number {
   const replica = { running, instance: undefined };
-  return waitingTime(aLedger(ledger), aServiceClass(classFields), replica, NOW, seconds(3));
+  return waitingTime(aLedger(ledger), aServiceClass(classFields), replica, NOW, seconds(3), trust);
 }
 
 describe('the time that a pod can wait', () => {
@@ -20,10 +20,22 @@ describe('the time that a pod can wait', () => {
     expect(waits({ slo: 0.9 }, ledger)).toBeCloseTo(357, 6);
   });
 
-  it('grows with the age of a young request, which has none at first', () => {
-    expect(waits({ slo: 0.5 }, { running: 0, waiting: 1 }, false)).toBe(-3);
+  it('is what keeps the SLO of a young request at every moment, and none at first', () => {
+    const waiting = { running: 0, waiting: 1 };
+    expect(waits({ slo: 0.5 }, waiting, 'NoLonger', false)).toBe(-3);
     expect(waits({ slo: 0.5 }, { times: { useful: 400 } })).toBeCloseTo(397, 6);
-    expect(waits({ slo: 0.5 }, { times: { useful: 1900 } })).toBeCloseTo(1397, 6);
+    expect(waits({ slo: 0.5 }, { times: { useful: 400, pending: 100 } })).toBeCloseTo(297, 6);
+    expect(waits({ slo: 0.9 }, { times: { useful: 900 } })).toBeCloseTo(100 - 3, 6);
+  });
+
+  it('is no more for a young request than what it may lose in the whole window', () => {
+    expect(waits({ slo: 0.5 }, { times: { useful: 3000 } })).toBeCloseTo(1800 - 3, 6);
+  });
+
+  it('grows faster with its age where it is trusted to live on', () => {
+    expect(waits({ slo: 0.5 }, { running: 0, waiting: 1 }, 'WholeWindow', false)).toBe(-3);
+    expect(waits({ slo: 0.5 }, { times: { useful: 400, pending: 100 } }, 'WholeWindow')).toBeCloseTo(397, 6);
+    expect(waits({ slo: 0.5 }, { times: { useful: 1900 } }, 'WholeWindow')).toBeCloseTo(1397, 6);
   });
 
   it('is infinite for best effort, and while enough others run', () => {
