@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { collectDefaultMetrics } from 'prom-client';
+import { keepHeapSmall } from './adapters/small-heap.ts';
 import { systemClock } from './adapters/system-clock.ts';
 import { type RunningCache, startCache } from './cli/cache.ts';
 import { type Cluster, type ClusterFlags, connect } from './cli/cluster.ts';
@@ -41,6 +42,7 @@ interface Operator {
  * it has lost the lease: the process is to end then, before the next leader can begin.
  */
 export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Promise<void> {
+  keepHeapSmall();
   const log = pino({ level: flags.logLevel, base: { version: VERSION } });
   const operator: Operator = { flags, log, metrics: createMetrics(VERSION), lastPass: undefined };
   collectDefaultMetrics({ register: operator.metrics.registry });
