@@ -9,6 +9,7 @@ import type { ClusterSnapshot, UsageSample } from './model/snapshot.ts';
 import type { EpochSeconds, Seconds } from './model/units.ts';
 import type { WorkloadInfo } from './model/workload.ts';
 import type { Plan } from './plan/plan.ts';
+import type { Measured } from './plan/usage-history.ts';
 import type { Promised, RequestRecord } from './qos/ledger-record.ts';
 import type { KeptLedger } from './qos/ledger-state.ts';
 
@@ -23,14 +24,16 @@ export interface Clock {
 }
 
 /**
- * Reads the cluster. Every method rejects with an ApiError when the server cannot be read; `snapshot` and `nodes` with a
- * StaleCacheError when they come from caches that are not filled, or were cut off for too long.
+ * Reads the cluster. Every method rejects with an ApiError when the server cannot be read; `snapshot`, `measured` and `nodes`
+ * with a StaleCacheError when they come from caches that are not filled, or were cut off for too long.
  */
 export interface ClusterReader {
   /** Everything that a plan needs, listed page by page or from caches; `takenAt` is the server's time when that began. */
   snapshot(signal: AbortSignal): Promise<ClusterSnapshot>;
   /** The same without usage and past moves, which the filters do not look at. */
   placements(signal: AbortSignal): Promise<ClusterSnapshot>;
+  /** What nodes and pods use, and what pods there are. */
+  measured(signal: AbortSignal): Promise<Measured>;
   /** What decides the class of a pod, as it is now: ServiceClasses, and the labels of namespaces. Without ledgers. */
   promises(signal: AbortSignal): Promise<Promises>;
   /** One pod and the server's time of the answer; `pod` undefined when there is none of that name. */

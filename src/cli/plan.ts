@@ -1,3 +1,5 @@
+import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import { parseDuration } from '../model/duration.ts';
 import { resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
@@ -32,12 +34,21 @@ export async function planCommand(flags: PlanFlags, signal: AbortSignal): Promis
     const figure = gateFails(gate, plan, resource);
     return figure === undefined ? [] : [`--fail-on '${gate.text}': it is ${figure}`];
   });
-  const notes = [...snapshot.problems.map((problem) => `warning: ${problem}`), ...failed];
+  const notes = [...unsmoothed(policy), ...snapshot.problems.map((problem) => `warning: ${problem}`), ...failed];
   return {
     stdout: renderPlan(resource, flags.output),
     stderr: notes.map((note) => `${note}\n`).join(''),
     exitCode: exitCodeOf(plan, failed.length > 0, flags.exitCode),
   };
+}
+
+/** A single look has no history. */
+function unsmoothed({ spec }: RebalancePolicy): readonly string[] {
+  return parseDuration(spec.load.smoothing) === 0
+    ? []
+    : [
+        `warning: spec.load.smoothing is ${spec.load.smoothing}, which only a running operator can do: this plan is made from the newest samples as they are`,
+      ];
 }
 
 function exitCodeOf(plan: Plan, gateFailed: boolean, asked: boolean): number {

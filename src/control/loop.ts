@@ -39,7 +39,7 @@ const IDLE_WAIT: Seconds = seconds(30);
  */
 export async function runLoop(ports: LoopPorts, settings: LoopSettings, signal: AbortSignal): Promise<void> {
   const bell = createBell();
-  const memory = createPolicyMemory(bell.ring);
+  const memory = createPolicyMemory(bell.ring, ports.clock);
   ports.demand.onNews(bell.ring);
   const watching = ports.policies.watch(bell.ring, signal);
   try {

@@ -1,5 +1,6 @@
 import type { EpochSeconds } from '../model/units.ts';
-import type { StoredPolicy } from '../ports.ts';
+import type { Clock, StoredPolicy } from '../ports.ts';
+import { type Sampling, samplingFor } from './sampling.ts';
 import { type PolicySchedule, scheduleOf } from './schedule.ts';
 
 /** What the loop remembers of a policy between passes; losing it costs at most one run. */
@@ -12,6 +13,8 @@ export interface Remembered {
   notBefore: EpochSeconds | undefined;
   /** What the last run found of older policies in the same scope. */
   overlap: string | undefined;
+  /** Usage, where it is smoothed. */
+  readonly sampling: Sampling | undefined;
 }
 
 /** Memory of all policies, by uid. Owns their timers. */
@@ -24,7 +27,7 @@ export interface PolicyMemory {
 }
 
 /** An empty memory; `wake` is called when a cron expression fires. */
-export function createPolicyMemory(wake: () => void): PolicyMemory {
+export function createPolicyMemory(wake: () => void, clock: Pick<Clock, 'now'>): PolicyMemory {
   const known = new Map<string, Remembered>();
   const forget = (uid: string): void => {
     known.get(uid)?.schedule.stop();
@@ -44,6 +47,7 @@ export function createPolicyMemory(wake: () => void): PolicyMemory {
         demand: 0,
         notBefore: undefined,
         overlap: undefined,
+        sampling: samplingFor(spec, old?.sampling, clock.now()),
       };
       known.set(uid, fresh);
       return fresh;

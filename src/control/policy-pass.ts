@@ -15,6 +15,7 @@ import type { LoopPorts } from './loop.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
 import { expiredPlans, isOpen } from './retention.ts';
 import { type RunContext, type RunResult, runPolicy, SteeringUnavailableError, startFields, supersede } from './run.ts';
+import { takeSample, untilSample } from './sampling.ts';
 import { scheduleProblems } from './schedule.ts';
 
 /** Moves in flight when no budget says otherwise. */
@@ -39,18 +40,33 @@ export async function passPolicy(
     signal,
   );
   const plans = advanced.value ?? (await ownPlans(context, ports, signal));
+  const sampling = remembered?.sampling;
+  const sampled =
+    sampling === undefined
+      ? NOTHING
+      : await attempt('ObserveFailed', () => takeSample(sampling, ports, signal), ports, signal);
   const news = ports.demand.version();
   const ready = remembered !== undefined && isDue(context.stored, plans, remembered, news, ports.clock.now());
   const ran = ready
-    ? await attempt('ObserveFailed', () => runPolicy({ ...context, plans }, ports, signal), ports, signal)
-    : { value: undefined, verdicts: {} };
+    ? await attempt(
+        'ObserveFailed',
+        () => runPolicy({ ...context, plans }, ports, signal, sampling?.history),
+        ports,
+        signal,
+      )
+    : NOTHING;
   if (ready) {
     remember(remembered, ran.value, news, ports.clock.now());
   }
   const final = ready ? await ownPlans(context, ports, signal) : plans;
   await removeExpired(context.stored, final, ports, signal);
   const outcome = { acceptance, remembered, result: ran.value, plans: final };
-  const verdicts = { ...recovery(context.stored, advanced), ...advanced.verdicts, ...ran.verdicts };
+  const verdicts = {
+    ...recovery(context.stored, advanced),
+    ...sampled.verdicts,
+    ...advanced.verdicts,
+    ...ran.verdicts,
+  };
   return report(context.stored, outcome, verdicts, ports, signal);
 }
 
@@ -77,6 +93,8 @@ interface Attempt<Value> {
   readonly value: Value | undefined;
   readonly verdicts: Verdicts;
 }
+
+const NOTHING = { value: undefined, verdicts: {} };
 
 /** A failing stage degrades its policy and leaves the others alone; a conflict only means that the next pass sees more. */
 async function attempt<Value>(
@@ -236,7 +254,7 @@ async function report(
   if (!isDeepStrictEqual(status, policy.status)) {
     await ports.policies.writeStatus(policy, status, signal);
   }
-  return waitOf(plans, nextRun, now);
+  return seconds(Math.min(waitOf(plans, nextRun, now), untilSample(remembered?.sampling, now)));
 }
 
 /** Undefined while nothing can be said: suspended, or a plan is being carried out. */

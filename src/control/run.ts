@@ -7,6 +7,7 @@ import { seconds } from '../model/units.ts';
 import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
+import type { UsageHistory } from '../plan/usage-history.ts';
 import type {
   Clock,
   ClusterReader,
@@ -57,18 +58,25 @@ export interface RunContext {
 
 /**
  * Observes the cluster, plans, and stores the plan as the policy's mode asks (observe -> plan -> store).
- * Nothing is evicted here. Rejects with ApiError when the cluster cannot be read or the plan not be stored.
+ * `history` stands in for the newest samples where the policy smooths them. Nothing is evicted here. Rejects with ApiError when the cluster cannot be read or the plan not be stored.
  */
-export async function runPolicy(context: RunContext, ports: RunPorts, signal: AbortSignal): Promise<RunResult> {
+export async function runPolicy(
+  context: RunContext,
+  ports: RunPorts,
+  signal: AbortSignal,
+  history?: UsageHistory,
+): Promise<RunResult> {
   const startedAt = ports.clock.now();
-  const snapshot = await ports.reader.snapshot(signal);
-  const waiting = usesMetrics(context) ? awaitsSamples(snapshot, context.plans) : undefined;
+  const measured = await ports.reader.snapshot(signal);
+  const waiting = usesMetrics(context) ? awaitsSamples(measured, context.plans) : undefined;
   if (waiting !== undefined) {
     return {
       kind: 'Postponed',
       verdicts: { MetricsFresh: { status: 'False', reason: 'AwaitingSamples', message: waiting } },
     };
   }
+  history?.add(measured);
+  const snapshot = history?.smooth(measured) ?? measured;
   const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
   const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
   const plan = timedPlan(snapshot, options, ports);

@@ -66,6 +66,8 @@ export interface PolicyOptions {
     readonly resources: readonly { readonly name: LoadResource; readonly weight: number }[];
     readonly aggregate: 'Weighted' | 'Dominant';
     readonly maxAge: Seconds;
+    /** Time constant of the exponentially weighted mean that stands in for samples; 0: samples count as they are. */
+    readonly smoothing: Seconds;
     readonly minCoverage: number;
   };
   /** Points of node capacity, fractions in [0, 1]. */
@@ -105,6 +107,7 @@ export function resolveOptions(
       resources: spec.load.resources,
       aggregate: spec.load.aggregate,
       maxAge: parseDuration(spec.load.maxAge),
+      smoothing: parseDuration(spec.load.smoothing),
       minCoverage: Number(spec.load.minCoverage),
     },
     thresholds: {

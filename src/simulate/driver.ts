@@ -18,6 +18,7 @@ import { budgetsInForce } from '../plan/budgets/in-force.ts';
 import { DEFAULT_ZONE, EXCLUDED_NAMESPACES, type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
+import { createUsageHistory, samplingPeriod, type UsageHistory } from '../plan/usage-history.ts';
 import type { SteeringMode } from '../ports.ts';
 import { toRebalancePlan } from '../report/plan-resource.ts';
 import type { Cluster } from './cluster.ts';
@@ -55,6 +56,8 @@ interface Runner {
   turn: number;
   /** A run was due while a plan was being carried out. */
   isOwed: boolean;
+  /** Where the policy smooths usage. */
+  readonly history: UsageHistory | undefined;
 }
 
 /** Lets the policies run on the cluster as the operator would: plans by `plan()`, moves by the reducer of the executor. */
@@ -65,7 +68,9 @@ export function startDriver(settings: DriverSettings): void {
   const finished: { readonly at: number; readonly moves: readonly PastMove[] }[] = [];
   const runners = policies.map((policy): Runner => {
     const options = resolveOptions(policy.spec);
-    return { policy, options, aboveTrigger: 0, executor: undefined, attempts: 0, turn: 0, isOwed: false };
+    const { smoothing, maxAge } = options.load;
+    const history = smoothing > 0 ? createUsageHistory(smoothing, maxAge) : undefined;
+    return { policy, options, aboveTrigger: 0, executor: undefined, attempts: 0, turn: 0, isOwed: false, history };
   });
 
   function openPlans(): readonly RebalancePlan[] {
@@ -87,8 +92,7 @@ export function startDriver(settings: DriverSettings): void {
     }
     askAgain(runner);
     const { policy, options } = runner;
-    const serviceLevels = settings.serviceLevels();
-    const snapshot = world.snapshot({ pastMoves: pastMoves(), serviceLevels, usage: settings.usage() });
+    const snapshot = observed(runner);
     const plan = computePlan(snapshot, {
       ...options,
       scope: { ...options.scope, foreignPods: foreignTo(policy, snapshot) },
@@ -99,6 +103,23 @@ export function startDriver(settings: DriverSettings): void {
     if (plan.moves.length > 0 && isEnough) {
       runner.attempts += 1;
       carryOut(runner, resourceOf(plan, policy, runner.attempts));
+    }
+  }
+
+  function observed({ history }: Runner): ClusterSnapshot {
+    const serviceLevels = settings.serviceLevels();
+    const snapshot = world.snapshot({ pastMoves: pastMoves(), serviceLevels, usage: settings.usage() });
+    history?.add(snapshot);
+    return history?.smooth(snapshot) ?? snapshot;
+  }
+
+  /** Keeps the history of usage of a policy that smooths it. */
+  function sample(runner: Runner): void {
+    if (runner.history !== undefined) {
+      queue.at(queue.now() + samplingPeriod(runner.options.load.smoothing), () => {
+        observed(runner);
+        sample(runner);
+      });
     }
   }
 
@@ -186,6 +207,7 @@ export function startDriver(settings: DriverSettings): void {
 
   for (const runner of runners.filter(({ policy }) => !policy.spec.suspend)) {
     askAgain(runner);
+    sample(runner);
   }
   const driven = runners.filter(({ options, policy }) => options.strategy.type === 'QoSDriven' && !policy.spec.suspend);
   if (driven.length > 0) {

@@ -415,6 +415,7 @@ export function someOptions(fields: OptionFields = {}): PolicyOptions {
       resources: [{ name: 'cpu', weight: 1 }],
       aggregate: 'Weighted',
       maxAge: seconds(90),
+      smoothing: seconds(0),
       minCoverage: 0.95,
       ...fields.load,
     },

@@ -97,6 +97,7 @@ export function fakeCluster(
         return cluster.plannable ? snapshot : { ...snapshot, usage: undefined };
       },
       placements: async () => ({ ...snapshotOf(cluster, clock), usage: undefined, pastMoves: [] }),
+      measured: async () => snapshotOf(cluster, clock),
       nodeUsage: async () => {
         const { usage, takenAt } = snapshotOf(cluster, clock);
         return usage === undefined ? undefined : { nodes: usage.nodes, serverTime: takenAt };
@@ -141,7 +142,7 @@ export function placements({ pods }: FakeCluster): readonly string[] {
 function liveReader(
   of: () => FakeCluster,
   clock: ClusterClock,
-): Omit<ClusterReader, 'snapshot' | 'placements' | 'nodeUsage'> {
+): Omit<ClusterReader, 'snapshot' | 'placements' | 'measured' | 'nodeUsage'> {
   const all = () => [...of().pods.values()];
   return {
     promises: async () => ({ namespaces: NAMESPACES, serviceLevels: of().serviceLevels }),

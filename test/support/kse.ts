@@ -143,12 +143,13 @@ const PUBLISHED: Partial<RebalancePolicySpec> = {
 
 /**
  * Ours, chosen once for all scenarios: a node serves 5 to 10 requests a second, of which a window of 15 s sees 75 to 150, so
- * that nodes differ by a tenth of their load by chance. The trigger lies above what chance does to the spread of four nodes.
+ * that nodes differ by a tenth of their load by chance. Over five minutes chance evens out, and smaller differences count.
  */
 const OURS: Partial<RebalancePolicySpec> = {
-  thresholds: { trigger: '0.14', minGain: '0.02', minImprovement: '0.02', consecutive: 1 },
+  thresholds: { trigger: '0.04', minGain: '0.005', minImprovement: '0.02', consecutive: 1 },
   budgets: [{ maxMoves: 1000, maxConcurrent: 100 }],
 };
+const SMOOTHING = '5m';
 
 function variantOf(name: KseVariant, { resource }: KseCase): Variant {
   const common = {
@@ -174,7 +175,12 @@ function variantOf(name: KseVariant, { resource }: KseCase): Variant {
         strategy: { type: 'RefineLB', refineLB: { refinements: 'None' } },
       });
     case 'ours':
-      return policy(name, { ...common, ...OURS, strategy: { type: 'RefineLB' } });
+      return policy(name, {
+        ...common,
+        ...OURS,
+        load: { ...common.load, smoothing: SMOOTHING },
+        strategy: { type: 'RefineLB' },
+      });
     default:
       return name satisfies never;
   }

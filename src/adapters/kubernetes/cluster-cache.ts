@@ -15,7 +15,7 @@ import { StaleCacheError } from './freshness.ts';
 import { createLiveReads } from './live-reads.ts';
 import type { Diff } from './object-table.ts';
 import { Reflector, type ReflectorListener } from './reflector.ts';
-import { SNAPSHOT_SOURCES, type SnapshotSource } from './snapshot-sources.ts';
+import { MEASURED_KINDS, METRICS_SOURCES, SNAPSHOT_SOURCES, type SnapshotSource } from './snapshot-sources.ts';
 
 /** Nothing is planned from a cache that has been cut off for longer (execution.md, stale cache). */
 const MAX_AGE: Seconds = seconds(60);
@@ -39,7 +39,7 @@ export interface CacheState {
 /** Caches of everything that a snapshot is made from and that can be watched. */
 export interface ClusterCache {
   /**
-   * Makes snapshots from the caches, and of nodes; all other reads are live. `snapshot`, `placements` and `nodes` reject with
+   * Makes snapshots from the caches, and of nodes; all other reads are live. `snapshot`, `placements`, `measured` and `nodes` reject with
    * StaleCacheError when a cache is not filled or has been cut off for more than 60 s, and when a live read has shown that
    * the watch of pods missed something: they are listed anew then. `takenAt` is the server's time when usage and plans were
    * listed, before the caches were looked at.
@@ -70,6 +70,7 @@ export function createClusterCache(client: ApiClient, listener: CacheListener): 
     }),
   );
   const ofKind = (wanted: SnapshotSource['kind']) => all.filter((_, index) => SNAPSHOT_SOURCES[index]?.kind === wanted);
+  const measuredCaches = [...MEASURED_KINDS].flatMap(ofKind);
   const live = createLiveReads(client);
   const pods = ofKind('Pod').map((cache) => ({
     cache,
@@ -103,6 +104,11 @@ export function createClusterCache(client: ApiClient, listener: CacheListener): 
       placements: async () => {
         settleDoubts();
         return finish(createSnapshotBuilder(), all, client.options.clock.now());
+      },
+      measured: async (signal) => {
+        const builder = createSnapshotBuilder();
+        const takenAt = await listInto(builder, METRICS_SOURCES, client, signal);
+        return finish(builder, measuredCaches, takenAt);
       },
       promises: (signal) => listPromises(client, signal),
       nodes: async () => nodesOf(ofKind('Node')),

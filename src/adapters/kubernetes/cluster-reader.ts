@@ -11,6 +11,7 @@ import {
   CLASS_SOURCES,
   HISTORY_SOURCE,
   isMetricsMissing,
+  MEASURED_KINDS,
   METRICS_SOURCES,
   SERVICE_SOURCES,
   SNAPSHOT_SOURCES,
@@ -30,6 +31,8 @@ export function createClusterReader(client: ApiClient): ClusterReader {
     ...createLiveReads(client),
     snapshot: (signal) => listed([...SNAPSHOT_SOURCES, ...LISTED_SOURCES], signal),
     placements: (signal) => listed(SNAPSHOT_SOURCES, signal),
+    measured: (signal) =>
+      listed([...SNAPSHOT_SOURCES.filter(({ kind }) => MEASURED_KINDS.has(kind)), ...METRICS_SOURCES], signal),
     promises: (signal) => listPromises(client, signal),
   };
 }

@@ -19,7 +19,9 @@ import { RESOURCES, type ResourceRef, WORKLOAD_RESOURCES } from './resource.ts';
 import { isMetricsMissing, UNFINISHED } from './snapshot-sources.ts';
 
 /** Reads single objects, and those of one owner or node, as they are now: what is checked right before an eviction. */
-export function createLiveReads(client: ApiClient): Omit<ClusterReader, 'snapshot' | 'placements' | 'promises'> {
+export function createLiveReads(
+  client: ApiClient,
+): Omit<ClusterReader, 'snapshot' | 'measured' | 'placements' | 'promises'> {
   const selectors = createOwnerSelectors(client);
   return {
     pod: (ref, signal) => readPod(client, ref.namespace, ref.name, signal),

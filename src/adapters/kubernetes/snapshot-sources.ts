@@ -31,6 +31,9 @@ export const SNAPSHOT_SOURCES: readonly SnapshotSource[] = [
   source('CSIDriver', RESOURCES.csiDrivers),
 ];
 
+/** What is measured, and what a sample is judged by. */
+export const MEASURED_KINDS: ReadonlySet<SnapshotKind> = new Set(['Pod', 'Node']);
+
 /** Usage, which a cluster may not measure. */
 export const METRICS_SOURCES: readonly SnapshotSource[] = [
   source('NodeMetrics', RESOURCES.nodeMetrics),

@@ -126,12 +126,26 @@ const load = Type.Object(
       description: 'Oldest sample of the Metrics API that still counts. Default 90s.',
       default: '90s',
     }),
+    smoothing: duration('0s', '1h', {
+      description:
+        'Time constant of the exponentially weighted mean by which samples of the Metrics API are smoothed: they are then read every 15s, or 20 times within it. The longer, the fewer moves for what is over soon, and the later those for what lasts. 0s takes the newest samples as they are. Default 0s.',
+      default: '0s',
+    }),
     minCoverage: fraction({
       description: 'Share of the Ready nodes that must have a valid sample, else there is no plan. Default "0.95".',
       default: '0.95',
     }),
   },
-  { description: 'What counts as load.', default: {} },
+  {
+    description: 'What counts as load.',
+    default: {},
+    [CEL_KEYWORD]: [
+      {
+        rule: "self.source == 'MetricsAPI' || duration(self.smoothing) == duration('0s')",
+        message: 'smoothing has no effect with this source: remove smoothing, or write source: MetricsAPI',
+      },
+    ],
+  },
 );
 
 const thresholds = Type.Object(

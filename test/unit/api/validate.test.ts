@@ -28,6 +28,7 @@ describe('validatePolicy', () => {
         resources: [{ name: 'cpu', weight: 1 }],
         aggregate: 'Weighted',
         maxAge: '90s',
+        smoothing: '0s',
         minCoverage: '0.95',
       },
       thresholds: { trigger: '0.10', minGain: '0.005', minImprovement: '0.02', consecutive: 3 },

@@ -16,6 +16,13 @@ function tilted(): World {
   return world([aNode('a'), aNode('b'), aNode('c')], OWNERS, pods);
 }
 
+/** Two pods on each node; those of one use `cpu`, the others 1,000m. */
+function evenPods(cpu: number): ReturnType<typeof aPod>[] {
+  return OWNERS.slice(0, 3).flatMap((owner, place) =>
+    [1, 2].map((index) => aPod(owner, `${owner.name}-${index}`, 'abc'.charAt(place), place === 0 ? cpu : 1_000)),
+  );
+}
+
 /** Runs the loop for `span` seconds; `script` says what happens meanwhile, by second. Resolves to the number of good passes. */
 async function play(w: World, span: number, script: Readonly<Record<number, () => void>> = {}): Promise<number> {
   const stop = new AbortController();
@@ -69,6 +76,38 @@ describe('runLoop', () => {
     expect(condition(w, 'even', 'PlanReady')).toBe('True DryRun');
     expect(condition(w, 'even', 'Ready')).toBe('True AsExpected');
     expect(w.events.map(({ reason }) => reason)).toEqual(['PlanComputed']);
+  });
+
+  it('looks at the metrics between runs for a policy that smooths them, unless it is suspended', async () => {
+    const load = { smoothing: '10m' };
+    const [smooth, suspended] = [tilted(), tilted()];
+    smooth.policies.apply('even', { load });
+    suspended.policies.apply('even', { load, suspend: true });
+    await play(smooth, 3_590);
+    await play(suspended, 3_590);
+    const looks = (w: World) => w.calls.filter((call) => call === 'reader.measured').length;
+    expect([looks(smooth), looks(suspended)]).toEqual([120, 0]);
+    expect(smooth.calls.filter((call) => call === 'reader.snapshot')).toHaveLength(12);
+  });
+
+  it('plans from smoothed metrics: what is over soon moves nothing', async () => {
+    const moves = async (smoothing: string): Promise<number> => {
+      const w = world([aNode('a'), aNode('b'), aNode('c')], OWNERS, evenPods(1_000));
+      w.policies.apply('even', {
+        load: { smoothing },
+        interval: '10m',
+        thresholds: { consecutive: 1, trigger: '0.2' },
+      });
+      const use = (cpu: number) => () => {
+        for (const pod of evenPods(cpu)) {
+          w.cluster.pods.set(pod.uid, pod);
+        }
+      };
+      await play(w, 700, { 590: use(2_500), 610: use(1_000) });
+      return plansOf(w).flatMap(({ spec }) => spec.moves ?? []).length;
+    };
+    expect(await moves('0s')).toBeGreaterThan(0);
+    expect(await moves('10m')).toBe(0);
   });
 
   it('in mode Approve waits, carries out exactly the plan that was approved, and measures the result', async () => {

@@ -73,14 +73,14 @@ describe('the memory of policies', () => {
   };
 
   it('remembers a policy until it is edited', () => {
-    const memory = createPolicyMemory(() => undefined);
+    const memory = createPolicyMemory(() => undefined, fakeClock());
     memory.of(policy).overlap = 'some';
     expect(memory.of(policy).overlap).toBe('some');
     expect(memory.of(edited).overlap).toBeUndefined();
   });
 
   it('forgets policies that are gone, and keeps the others', () => {
-    const memory = createPolicyMemory(() => undefined);
+    const memory = createPolicyMemory(() => undefined, fakeClock());
     memory.of(policy).overlap = 'some';
     memory.of(stored('other', '2')).overlap = 'other';
     memory.keepOnly([policy]);

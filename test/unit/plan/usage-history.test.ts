@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import type { ClusterSnapshot, UsageSample } from '../../../src/model/snapshot.ts';
+import { after, bytes, milliCpu, seconds } from '../../../src/model/units.ts';
+import { createUsageHistory, samplingPeriod } from '../../../src/plan/usage-history.ts';
+import { aNode, aPod, aSnapshot, NOW } from '../../support/builders.ts';
+
+const MINUTE = seconds(60);
+const MAX_AGE = seconds(90);
+
+/** Millicores that nodes and pods used in the fifteen seconds before `second`. */
+interface Use {
+  readonly second?: number;
+  readonly nodes: Readonly<Record<string, number>>;
+  readonly pods?: Readonly<Record<string, number>>;
+  /** Node by pod; a pod's controller is named as the pod is up to its dash. */
+  readonly where?: Readonly<Record<string, string>>;
+}
+
+function measured({ second = 0, nodes, pods = {}, where = {} }: Use): ClusterSnapshot {
+  const takenAt = after(NOW, seconds(second));
+  const sample = (cpu: number): UsageSample => ({
+    cpu: milliCpu(cpu),
+    memory: bytes(0),
+    timestamp: takenAt,
+    window: seconds(15),
+  });
+  return aSnapshot({
+    takenAt,
+    nodes: Object.keys(nodes).map((name) => aNode(name)),
+    pods: Object.entries(where).map(([name, nodeName]) => aPod(name, { nodeName, owner: name.split('-')[0] ?? name })),
+    usage: {
+      nodes: new Map(Object.entries(nodes).map(([name, cpu]) => [name, sample(cpu)])),
+      pods: new Map(Object.entries(pods).map(([name, cpu]) => [`shop/${name}`, sample(cpu)])),
+    },
+  });
+}
+
+/** What is made of the last of these, after all of them were seen. */
+function smooth(...all: readonly Use[]): ClusterSnapshot {
+  const history = createUsageHistory(MINUTE, MAX_AGE);
+  const snapshots = all.map(measured);
+  for (const snapshot of snapshots) {
+    history.add(snapshot);
+  }
+  return history.smooth(snapshots.at(-1) ?? measured({ nodes: {} }));
+}
+
+const ofPod = ({ usage }: ClusterSnapshot, name: string) => usage?.pods.get(`shop/${name}`)?.cpu;
+const ofNode = ({ usage }: ClusterSnapshot, name: string) => usage?.nodes.get(name)?.cpu;
+
+describe('smoothed usage', () => {
+  it('is the first sample as it is', () => {
+    const only = smooth({ nodes: { n1: 700 }, pods: { 'web-1': 400 }, where: { 'web-1': 'n1' } });
+    expect([ofPod(only, 'web-1'), ofNode(only, 'n1')]).toEqual([400, 700]);
+  });
+
+  it('lets a sample fade to 1/e within the time constant', () => {
+    const where = { 'web-1': 'n1' };
+    const later = smooth(
+      { nodes: { n1: 400 }, pods: { 'web-1': 400 }, where },
+      { second: 60, nodes: { n1: 100 }, pods: { 'web-1': 100 }, where },
+    );
+    const faded = Math.exp(-1);
+    expect(ofPod(later, 'web-1')).toBeCloseTo((400 * faded + 100) / (1 + faded), 6);
+  });
+
+  it('counts a sample once, however often it is seen', () => {
+    const first = { nodes: { n1: 400 }, pods: { 'web-1': 400 }, where: { 'web-1': 'n1' } };
+    const second = { ...first, second: 15, pods: { 'web-1': 100 } };
+    expect(smooth(first, second, second, second).usage).toEqual(smooth(first, second).usage);
+  });
+
+  it('goes with a pod that was moved: its successor weighs what it did', () => {
+    const before = { nodes: { n1: 1000, n2: 100 }, pods: { 'web-1': 800 }, where: { 'web-1': 'n1' } };
+    const moved = smooth(before, {
+      second: 15,
+      nodes: { n1: 200, n2: 900 },
+      pods: { 'web-2': 800 },
+      where: { 'web-2': 'n2' },
+    });
+    expect(ofPod(moved, 'web-2')).toBeCloseTo(800, 6);
+    expect([ofNode(moved, 'n1'), ofNode(moved, 'n2')]).toEqual([expect.closeTo(200, 6), expect.closeTo(900, 6)]);
+  });
+
+  it('is that of its siblings for a pod without a sample, as fresh as its node is', () => {
+    const where = { 'web-1': 'n1', 'web-2': 'n2' };
+    const known = smooth(
+      { nodes: { n1: 300, n2: 100 }, pods: { 'web-1': 300 }, where: { 'web-1': 'n1' } },
+      { second: 15, nodes: { n1: 300, n2: 400 }, pods: { 'web-1': 300 }, where },
+    );
+    expect(ofPod(known, 'web-2')).toBeCloseTo(300, 6);
+    expect(known.usage?.pods.get('shop/web-2')?.timestamp).toBe(NOW + 15);
+  });
+
+  it.each([
+    ['not a number', Number.NaN],
+    ['negative', -5],
+    ['beyond belief', 1e9],
+  ])('leaves a sample that is %s to the metrics gate, and the means alone', (_, cpu) => {
+    const where = { 'web-1': 'n1' };
+    const good = { nodes: { n1: 400 }, pods: { 'web-1': 300 }, where };
+    const bad = { second: 15, nodes: { n1: cpu }, pods: { 'web-1': cpu }, where };
+    const seen = smooth(good, bad);
+    expect([ofPod(seen, 'web-1'), ofNode(seen, 'n1')]).toEqual([cpu, cpu]);
+    const recovered = smooth(good, bad, { ...good, second: 30 });
+    expect([ofPod(recovered, 'web-1'), ofNode(recovered, 'n1')]).toEqual([
+      expect.closeTo(300, 6),
+      expect.closeTo(400, 6),
+    ]);
+  });
+
+  it('says nothing of nodes and pods that have no sample, and nothing without a Metrics API', () => {
+    const silent = smooth({ nodes: { n1: 400 } }, { second: 15, nodes: {} });
+    expect(silent.usage).toEqual({ nodes: new Map(), pods: new Map() });
+    const unserved = { ...measured({ nodes: { n1: 1 } }), usage: undefined };
+    const history = createUsageHistory(MINUTE, MAX_AGE);
+    history.add(unserved);
+    expect(history.smooth(unserved)).toBe(unserved);
+  });
+
+  it('is looked at twenty times within the time constant, and no more often than metrics-server measures', () => {
+    expect([samplingPeriod(seconds(60)), samplingPeriod(seconds(600))]).toEqual([15, 30]);
+  });
+});
