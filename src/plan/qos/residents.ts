@@ -17,18 +17,27 @@ export function createResidents({ home, nodes, pods }: Cluster, holds: Holds, st
   const known: (readonly Resident[] | undefined)[] = new Array(nodes.length);
   let byNode: readonly (readonly number[])[] | undefined;
   const residentsOf = (node: number): readonly Resident[] =>
-    (byNode?.[node] ?? [])
-      .flatMap((pod): readonly Resident[] => {
-        const standing = standings.of(pod);
-        return standing === undefined || standings.isFresh(pod) ? [] : [{ pod, standing }];
-      })
-      .sort((left, right) => compareNumbers(right.standing.metric, left.standing.metric) || left.pod - right.pod);
+    standing(byNode?.[node] ?? [], standings).sort(
+      (left, right) => compareNumbers(right.standing.metric, left.standing.metric) || left.pod - right.pod,
+    );
   return (node) => {
     byNode ??= evictableByNode(home, holds, nodes.length, pods.length);
     const residents = known[node] ?? residentsOf(node);
     known[node] = residents;
     return residents;
   };
+}
+
+/** In the order of the pods. */
+function standing(pods: readonly number[], standings: Standings): Resident[] {
+  const found: Resident[] = [];
+  for (const pod of pods) {
+    const own = standings.of(pod);
+    if (own !== undefined && !standings.isFresh(pod, own)) {
+      found.push({ pod, standing: own });
+    }
+  }
+  return found;
 }
 
 function evictableByNode(

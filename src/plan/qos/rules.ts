@@ -4,10 +4,14 @@ import { type Contender, eligibilityBound } from '../../qos/eligibility.ts';
 import { compareCosts, type PreemptionCost, preemptionCost } from '../../qos/preemption-cost.ts';
 import { qosMetric, type Replica } from '../../qos/time-to-violate.ts';
 import type { Trust } from '../../qos/waiting-time.ts';
+import type { Promises } from '../promises.ts';
+import type { Survey } from '../survey.ts';
 import type { Standing } from './standings.ts';
 
 /** Who comes first, and who may take whose place. Contenders are compared by their metric, whatever it is. */
 export interface ContestRules {
+  /** How long requests are taken to live. */
+  readonly trustIn: (survey: Survey, promises: Pick<Promises, 'classOf'>) => Trust;
   /** The metric of one replica: how long it can do without running. */
   readonly metricOf: (
     ledger: ServiceLedger,
@@ -37,6 +41,7 @@ export interface BestCase {
 
 /** The policy as published (QoS 3, T 3.4; algorithms.md 6). */
 export const PUBLISHED: ContestRules = {
+  trustIn: () => 'NoLonger',
   metricOf: qosMetric,
   compare: (left, right) => compareNumbers(left.metric, right.metric),
   boundOf: eligibilityBound,

@@ -1,6 +1,7 @@
 import type { Contender } from '../../qos/eligibility.ts';
 import type { PreemptionCost } from '../../qos/preemption-cost.ts';
 import { waitingBudget, waitingTime } from '../../qos/waiting-time.ts';
+import { isOversold } from './oversold.ts';
 import { type ContestRules, compareNumbers, leastCost } from './rules.ts';
 import type { Standing } from './standings.ts';
 
@@ -25,6 +26,7 @@ const GAP_SHARE = 0.6;
  * Who was promised everything can never wait, and is never evicted for an equal.
  */
 export const STANDARD: ContestRules = {
+  trustIn: (survey, promises) => (isOversold(survey, promises) ? 'WholeWindow' : 'NoLonger'),
   metricOf: waitingTime,
   compare: (left, right) => {
     const [leftUrgent, rightUrgent] = [isUrgent(left), isUrgent(right)];

@@ -9,7 +9,6 @@ import { timesAt } from '../../qos/times.ts';
 import type { Trust } from '../../qos/waiting-time.ts';
 import { promisesIn } from '../promises.ts';
 import type { Survey } from '../survey.ts';
-import { isOversold } from './oversold.ts';
 import type { ContestRules } from './rules.ts';
 
 /** How a pod stands in the contest for room. */
@@ -26,7 +25,7 @@ export interface Standings {
   readonly of: (pod: number) => Standing | undefined;
   readonly classOf: (pod: number) => ServiceClass | undefined;
   /** Whether a running pod may not be evicted yet: it has not run for `minRunTime`. */
-  readonly isFresh: (pod: number) => boolean;
+  readonly isFresh: (pod: number, standing: Standing) => boolean;
   /** Whether its workload has a ledger that can be believed. */
   readonly isKnown: (pod: number) => boolean;
 }
@@ -37,7 +36,7 @@ export function createStandings(survey: Survey, rules: ContestRules): Standings 
   const { takenAt } = snapshot;
   const shared = new Map<ServiceLedger, Standing[]>();
   const { ledgerOf, classOf } = promisesIn(snapshot, subjects);
-  const trust = isOversold(survey, { classOf }) ? 'WholeWindow' : 'NoLonger';
+  const trust = rules.trustIn(survey, { classOf });
   const standing = (pod: number): Standing | undefined => {
     const [info, ledger] = [pods[pod], ledgerOf(pod)];
     const serviceClass = ledger === undefined ? undefined : classOf(pod);
@@ -58,8 +57,7 @@ export function createStandings(survey: Survey, rules: ContestRules): Standings 
   return {
     of: standing,
     classOf,
-    isFresh: (pod) => {
-      const minRunTime = classOf(pod)?.minRunTime ?? 0;
+    isFresh: (pod, { serviceClass: { minRunTime } }) => {
       const { readySince } = pods[pod] ?? {};
       return minRunTime > 0 && !(readySince !== undefined && elapsed(readySince, takenAt) >= minRunTime);
     },
