@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SCHEDULING_GATE } from '../../src/model/gate.ts';
 import type { ServiceLevels } from '../../src/model/service-level.ts';
 import { type EpochSeconds, epochSeconds } from '../../src/model/units.ts';
 import { buildSnapshot } from '../../src/observe/snapshot-builder.ts';
@@ -13,6 +12,7 @@ import { type AvailabilityWatch, watchAvailability } from '../support/availabili
 import { install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
 import { createRandom } from '../support/random.ts';
 import { policyObject } from '../support/resources.ts';
+import { contestSpec, NAMESPACE, requestObject, serviceClassObject } from './requests.ts';
 
 /** Who decides: kube-scheduler by PriorityClasses, QoSDriven as published, or with our refinements. */
 export const CONTENDERS = ['Priority', 'Published', 'Evenkeel'] as const;
@@ -48,10 +48,6 @@ const CLASSES = {
 } as const;
 type ClassName = keyof typeof CLASSES;
 const CLASS_NAMES = Object.keys(CLASSES) as ClassName[];
-const NAMESPACE = 'requests';
-/** Seconds from bound to Ready, as measured by the authors, and from deleted to gone. */
-const STARTUP = '2400ms';
-const TERMINATION = '200ms';
 
 /**
  * The article's experiment at a fifth of its size on a real control plane: 4 nodes of 10 slots, 51 requests of one pod, one
@@ -88,7 +84,8 @@ async function prepare(cp: ControlPlane, contender: Contender, minutes: number):
     await cp.apply(CLASS_NAMES.map(priorityClass));
     return;
   }
-  await cp.apply([...CLASS_NAMES.map((name) => serviceClass(name, minutes)), policy(contender)]);
+  const policy = policyObject('qos', contestSpec(contender === 'Published' ? 'None' : 'Standard'));
+  await cp.apply([...CLASS_NAMES.map((name) => serviceClass(name, minutes)), policy]);
 }
 
 function priorityClass(className: ClassName): object {
@@ -103,20 +100,7 @@ function priorityClass(className: ClassName): object {
 
 function serviceClass(className: ClassName, minutes: number): object {
   const { name, slo, importance } = CLASSES[className];
-  const spec = { slo, importance, window: `${minutes}m`, expectedStartup: '3s' };
-  return { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ServiceClass', metadata: { name }, spec };
-}
-
-function policy(contender: Contender): object {
-  const refinements = contender === 'Published' ? 'None' : 'Standard';
-  return policyObject('qos', {
-    mode: 'Automatic',
-    interval: '30s',
-    strategy: { type: 'QoSDriven', qosDriven: { refinements } },
-    steering: { mode: 'Gate' },
-    budgets: [{ maxMoves: 100, maxConcurrent: 100 }],
-    protections: { minPodAge: '0s', minReplicas: 1, stabilization: '0s', cooldown: '0s' },
-  });
+  return serviceClassObject(name, { slo, importance, window: `${minutes}m`, expectedStartup: '3s' });
 }
 
 /** One Deployment a second, in an order that the seed decides. */
@@ -136,28 +120,9 @@ async function submit(cp: ControlPlane, contender: Contender, seed: number): Pro
 }
 
 function request(className: ClassName, index: number, contender: Contender): object {
-  const app = `${className.toLowerCase()}-${index}`;
   const { name } = CLASSES[className];
-  const isGated = contender !== 'Priority';
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: app, namespace: NAMESPACE },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: { app } },
-      template: {
-        metadata: {
-          labels: { app, ...(isGated ? { 'evenkeel.dev/service-class': name } : {}) },
-          annotations: { 'evenkeel.dev/test-startup': STARTUP, 'evenkeel.dev/test-termination': TERMINATION },
-        },
-        spec: {
-          containers: [{ name: 'main', image: 'simulated', resources: { requests: { cpu: '1' } } }],
-          ...(isGated ? { schedulingGates: [{ name: SCHEDULING_GATE }] } : { priorityClassName: name }),
-        },
-      },
-    },
-  };
+  const promise = contender === 'Priority' ? { priorityClass: name } : { serviceClass: name };
+  return requestObject({ app: `${className.toLowerCase()}-${index}`, replicas: 1, promise });
 }
 
 function preemptionsIn(audit: readonly AuditEvent[]): number {

@@ -3,6 +3,7 @@ import type { ControlPlane } from './start.ts';
 /** What the tests read of an object's metadata. */
 export interface Metadata {
   readonly name: string;
+  readonly creationTimestamp: string;
   readonly namespace?: string;
   readonly uid: string;
   readonly generation?: number;

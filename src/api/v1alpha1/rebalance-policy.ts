@@ -141,7 +141,7 @@ const load = Type.Object(
     default: {},
     [CEL_KEYWORD]: [
       {
-        rule: "self.source == 'MetricsAPI' || duration(self.smoothing) == duration('0s')",
+        rule: "!has(self.source) || self.source == 'MetricsAPI' || !has(self.smoothing) || duration(self.smoothing) == duration('0s')",
         message: 'smoothing has no effect with this source: remove smoothing, or write source: MetricsAPI',
       },
     ],
