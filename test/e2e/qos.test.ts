@@ -1,0 +1,53 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type LedgersReport, runLedgersCampaign } from '../campaigns/ledgers.ts';
+import { type QosReport, runQos } from '../campaigns/qos.ts';
+
+const log = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** Short forms of `npm run campaign:qos` and `npm run campaign:ledgers`, side by side: both mostly wait. */
+const MINUTES = 3;
+let contest: QosReport;
+let fire: LedgersReport;
+
+beforeAll(async () => {
+  [contest, fire] = await Promise.all([
+    runQos({ contender: 'Evenkeel', minutes: MINUTES, seed: 1, log }),
+    runLedgersCampaign({ minutes: MINUTES, seed: 1, log }),
+  ]);
+}, 900_000);
+
+describe(`51 requests for 40 slots over ${MINUTES} minutes`, () => {
+  it('get the availability of their classes, as far as starts let them in so little time', () => {
+    const { A, B, C } = contest.classes;
+    expect(A.mean).toBeGreaterThan(0.95);
+    expect(B.mean).toBeGreaterThan(0.86);
+    expect(C.mean).toBeGreaterThan(0.4);
+    expect(C.least).toBeGreaterThan(0.2);
+  });
+
+  it('cost preemptions, but few', () => {
+    expect(contest.preemptions).toBeGreaterThan(0);
+    expect(contest.preemptions).toBeLessThan(60);
+  });
+
+  it('have ledgers that say what the API server recorded', () => {
+    expect(contest.ledgerError).toBeLessThan(0.015);
+  });
+});
+
+describe('ledgers under fire', () => {
+  it('met kills of the operator and forced deletions', () => {
+    expect(fire.kills).toBeGreaterThan(3);
+    expect(fire.deletions).toBeGreaterThan(10);
+  });
+
+  it('add up to wall time x instances, and never run backwards', () => {
+    expect(fire.gaps).toEqual([]);
+    expect(fire.backwards).toEqual([]);
+    expect(fire.missing).toEqual([]);
+  });
+
+  it('let no operator end by itself', () => {
+    expect(fire.crashes).toEqual([]);
+  });
+});
