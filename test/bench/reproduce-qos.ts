@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
+import { isMainThread, parentPort } from 'node:worker_threads';
 import type { ClassResult, VariantResult } from '../../src/report/simulation-result.ts';
-import { type LoggedRequest, parseRequestLog } from '../../src/simulate/request-log.ts';
+import { parseRequestLog } from '../../src/simulate/request-log.ts';
+import type { Scenario, Variant } from '../../src/simulate/scenario.ts';
 import { simulate } from '../../src/simulate/simulate.ts';
+import { inThreads } from '../support/in-threads.ts';
 import { printTable } from '../support/print-table.ts';
 import { generateRequests, OURS, PRIORITY, PUBLISHED, qosScenario } from '../support/qos-validation.ts';
 
 /**
  * The published experiment (QoS, validation 1): the priority baseline, QoSDriven as published, and our defaults; then five
  * generated workloads of the same shape. Run with `npm run reproduce:qos`; ends with status 1 when a target is missed. The
- * request log is test/bench/qos-validation1.csv, or the file that is named.
+ * request log is test/bench/qos-validation1.csv, or the file that is named. Runs are spread
+ * over the cores.
  */
 const FILE = process.argv[2] ?? new URL('qos-validation1.csv', import.meta.url).pathname;
 const SEEDS = [1, 2, 3, 4, 5];
@@ -32,13 +36,27 @@ function near(value: number, wanted: number, tolerance: number): boolean {
   return Math.abs(Math.round(1000 * value) - Math.round(1000 * wanted)) <= Math.round(1000 * tolerance);
 }
 
-function reproduce(requests: readonly LoggedRequest[]): readonly Claim[] {
-  const { variants } = simulate(qosScenario(requests, [PRIORITY, PUBLISHED, OURS]));
-  const [priority, published, ours] = variants;
+/** One simulation: of the log without a seed, else of the workload that the seed generates. */
+interface Run {
+  readonly file: string;
+  readonly seed: number | undefined;
+  readonly variant: string;
+}
+
+const VARIANTS: readonly Variant[] = [PRIORITY, PUBLISHED, OURS];
+
+function scenarioOf({ file, seed, variant }: Run): Scenario {
+  const own = VARIANTS.filter(({ name }) => name === variant);
+  return seed === undefined
+    ? qosScenario(parseRequestLog(readFileSync(file, 'utf8'), file), own)
+    : qosScenario(generateRequests(seed).requests, own, { seed });
+}
+
+function reproduce([priority, published, ours]: readonly VariantResult[]): readonly Claim[] {
   if (priority === undefined || published === undefined || ours === undefined) {
     throw new Error('a variant is missing');
   }
-  show(variants);
+  show([priority, published, ours]);
   return [...baselineClaims(priority), ...publishedClaims(published), ...ourClaims(ours)];
 }
 
@@ -78,16 +96,13 @@ function ourClaims(ours: VariantResult): readonly Claim[] {
 }
 
 /** On workloads that nobody tuned for: no class fulfils less than under the published policy, with a fifth of the preemptions. */
-function generalize(seed: number): readonly Claim[] {
-  const { requests, contention } = generateRequests(seed);
-  const { variants } = simulate(qosScenario(requests, [PUBLISHED, OURS], { seed }));
-  const [published, ours] = variants;
+function generalize(seed: number, [published, ours]: readonly VariantResult[]): readonly Claim[] {
   if (published === undefined || ours === undefined) {
     throw new Error('a variant is missing');
   }
-  const name = `generated ${seed} (contention ${contention.toFixed(2)})`;
+  const name = `generated ${seed} (contention ${generateRequests(seed).contention.toFixed(2)})`;
   console.log(`\n${name}:\n`);
-  show(variants);
+  show([published, ours]);
   const falls = ours.classes.filter(({ fulfilled }, index) => fulfilled < (published.classes[index]?.fulfilled ?? 0));
   return [
     { text: `${name}: no class fulfils less than under the published policy`, holds: falls.length === 0 },
@@ -117,9 +132,15 @@ function show(variants: readonly VariantResult[]): void {
   );
 }
 
-function main(): void {
+async function main(): Promise<void> {
   const began = performance.now();
-  const claims = [...reproduce(parseRequestLog(readFileSync(FILE, 'utf8'), FILE)), ...SEEDS.flatMap(generalize)];
+  const ofLog = VARIANTS.map(({ name }) => ({ file: FILE, seed: undefined, variant: name }));
+  const generated = SEEDS.flatMap((seed) => [PUBLISHED, OURS].map(({ name }) => ({ file: FILE, seed, variant: name })));
+  const results = await inThreads<Run, VariantResult>(new URL(import.meta.url), [...ofLog, ...generated]);
+  const claims = [
+    ...reproduce(results.slice(0, ofLog.length)),
+    ...SEEDS.flatMap((seed, place) => generalize(seed, results.slice(ofLog.length + 2 * place))),
+  ];
   const timing = performance.now() - began;
   console.log('');
   for (const { text, holds } of claims) {
@@ -129,4 +150,8 @@ function main(): void {
   process.exitCode = claims.every(({ holds }) => holds) ? 0 : 1;
 }
 
-main();
+if (isMainThread) {
+  await main();
+} else {
+  parentPort?.on('message', (run: Run) => parentPort?.postMessage(simulate(scenarioOf(run)).variants[0]));
+}
