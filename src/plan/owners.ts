@@ -42,8 +42,16 @@ export function indexOwners({ list: kinds, ofPod: kindOf }: PodKinds, workloads:
   }
   const list = refs.map((ref, place): Owner => {
     const workload = workloads.get(ref.uid);
-    const top = workloads.get(workload?.owner?.uid ?? '');
+    const top = controllerAbove(workload, workloads);
     return { ref, workload, top, replicas: workload?.replicas ?? counts[place] ?? 0 };
   });
   return { list, ofPod };
+}
+
+/** The controller above a workload, such as the Deployment of a ReplicaSet, as far as the snapshot knows it. */
+export function controllerAbove(
+  workload: WorkloadInfo | undefined,
+  workloads: ClusterSnapshot['workloads'],
+): WorkloadInfo | undefined {
+  return workload?.owner === undefined ? undefined : workloads.get(workload.owner.uid);
 }

@@ -1,12 +1,17 @@
 import type { ServiceClass, ServiceLedger } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
-import { elapsed } from '../model/units.ts';
+import { type EpochSeconds, elapsed } from '../model/units.ts';
 import { classOf } from '../qos/class-of.ts';
 import type { Owner } from './owners.ts';
 import type { OwnedPods } from './startup.ts';
 
 /** A ledger counted up to an instant later than this after the snapshot is not believed: clocks differ by less. */
 const FUTURE_TOLERANCE = 5;
+
+/** Whether a ledger is not from the future: then the SLO of its workload is unknown (execution.md, failure model). */
+export function isBelievable({ asOf }: ServiceLedger, now: EpochSeconds): boolean {
+  return elapsed(now, asOf) <= FUTURE_TOLERANCE;
+}
 
 /** What the workloads of pods were promised, and what they got. Pods are named by their place. */
 export interface Promises {
@@ -22,7 +27,7 @@ export function promisesIn(snapshot: ClusterSnapshot, { pods, owners }: OwnedPod
   const ledgers = new Map<number, ServiceLedger | undefined>();
   const believable = (owner: Owner | undefined): ServiceLedger | undefined => {
     const ledger = serviceLevels.ledgers.get(owner?.top?.uid ?? owner?.ref.uid ?? '');
-    return ledger !== undefined && elapsed(takenAt, ledger.asOf) <= FUTURE_TOLERANCE ? ledger : undefined;
+    return ledger !== undefined && isBelievable(ledger, takenAt) ? ledger : undefined;
   };
   return {
     classOf: (pod) => {

@@ -6,17 +6,27 @@ import type { ServiceClass, ServiceLevels } from '../model/service-level.ts';
 export const CLASS_LABEL = 'evenkeel.dev/service-class';
 
 /**
- * The class of a pod: the one that its label names, else the label of its namespace, else that of its PriorityClass
- * (api.md). `undefined` without one, and where the name is not that of a class that exists.
+ * Name of the class of a pod, whether there is such a class or not: the one that its label names, else the label of its
+ * namespace, else that of its PriorityClass (api.md).
  */
-export function classOf(
+export function classNameOf(
   { labels, namespace, priorityClassName }: Pick<PodInfo, 'labels' | 'namespace' | 'priorityClassName'>,
-  { classes, byPriorityClass }: ServiceLevels,
+  { byPriorityClass }: Pick<ServiceLevels, 'byPriorityClass'>,
   namespaces: ReadonlyMap<string, Labels>,
-): ServiceClass | undefined {
-  const name =
+): string | undefined {
+  return (
     labels.get(CLASS_LABEL) ??
     namespaces.get(namespace)?.get(CLASS_LABEL) ??
-    (priorityClassName === undefined ? undefined : byPriorityClass.get(priorityClassName));
-  return name === undefined ? undefined : classes.get(name);
+    (priorityClassName === undefined ? undefined : byPriorityClass.get(priorityClassName))
+  );
+}
+
+/** The class of a pod (see classNameOf). `undefined` without one, and where the name is not that of a class that exists. */
+export function classOf(
+  pod: Pick<PodInfo, 'labels' | 'namespace' | 'priorityClassName'>,
+  serviceLevels: ServiceLevels,
+  namespaces: ReadonlyMap<string, Labels>,
+): ServiceClass | undefined {
+  const name = classNameOf(pod, serviceLevels, namespaces);
+  return name === undefined ? undefined : serviceLevels.classes.get(name);
 }

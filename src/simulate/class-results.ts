@@ -1,15 +1,11 @@
 import type { ServiceClass } from '../model/service-level.ts';
 import { seconds } from '../model/units.ts';
+import { isFulfilled } from '../qos/fulfilment.ts';
 import { gini } from '../qos/gini.ts';
+import { meanOf } from '../qos/mean.ts';
 import { penaltyOf } from '../qos/penalty.ts';
 import type { ClassResult, Contention, WindowClass, WindowResult } from '../report/simulation-result.ts';
 import { availabilityOf, type ServiceRecord } from './service-record.ts';
-
-/**
- * An SLO counts as reached within this much: a start of seconds makes 100 % unreachable in reality (algorithms.md 5), and the
- * first start of a request of one hour costs 0.07 % in the mean, and up to twice as much.
- */
-const FULFILMENT_TOLERANCE = 0.002;
 
 /** Records by class, in the order of the classes; classes without any are left out. */
 export function byClass(
@@ -53,11 +49,6 @@ function penalty(serviceClass: ServiceClass, record: ServiceRecord, availability
   return penaltyOf(serviceClass, availability, seconds(record.useful + record.pending), cores);
 }
 
-/** Whether an availability counts as one that reached the SLO. */
-function isFulfilled(availability: number, slo: number): boolean {
-  return availability >= slo - FULFILMENT_TOLERANCE;
-}
-
 /** Counters of a record at some instant. */
 export interface Mark {
   readonly useful: number;
@@ -97,9 +88,4 @@ function windowClass({ name, slo }: ServiceClass, values: readonly number[]): Wi
 export function contentionOf({ classes }: WindowResult): Contention {
   const failed = classes.filter(({ fulfilled }) => fulfilled < 1).length;
   return (['none', 'low', 'medium'] as const)[failed] ?? 'high';
-}
-
-/** The mean; `undefined` of none. */
-export function meanOf(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

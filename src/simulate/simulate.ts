@@ -1,7 +1,8 @@
 import { seconds } from '../model/units.ts';
+import { meanOf } from '../qos/mean.ts';
 import type { Series, SimulationResult, VariantResult, WaitResult, WindowResult } from '../report/simulation-result.ts';
 import { balanceOf, createBalanceSum } from './balance.ts';
-import { byClass, classResult, contentionOf, type Mark, meanOf, windowClasses } from './class-results.ts';
+import { byClass, classResult, contentionOf, type Mark, windowClasses } from './class-results.ts';
 import { createCluster } from './cluster.ts';
 import { startDriver } from './driver.ts';
 import { createEventQueue, type EventQueue } from './event-queue.ts';
