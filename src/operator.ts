@@ -11,10 +11,12 @@ import { createDemand } from './control/demand.ts';
 import { type ElectionEvent, LeadershipLostError } from './control/elector.ts';
 import { keepGates } from './control/gates.ts';
 import type { LeaseTimes } from './control/lease.ts';
+import { createLedgerNews, type LedgerNews } from './control/ledger-news.ts';
 import { keepLedgers } from './control/ledgers.ts';
 import { runLoop } from './control/loop.ts';
 import type { Seconds } from './model/units.ts';
 import { NamespaceMissingError } from './ports.ts';
+import { type ClassFulfilment, fulfilmentByClass } from './qos/fulfilment.ts';
 import { createMetrics, type Metrics } from './report/metrics.ts';
 import { VERSION } from './version.ts';
 
@@ -84,8 +86,11 @@ async function lead(
       operator.lastPass = systemClock.monotonic();
     },
   };
-  const { telemetry, runFailed } = metrics;
-  const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, log, demand: createDemand(cache.turnover) };
+  const { telemetry, runFailed, preempted } = metrics;
+  const ledgerNews = createLedgerNews();
+  metrics.showServices(() => servicesOf(ledgerNews));
+  const demand = createDemand(cache.turnover);
+  const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, log, demand, ledgerNews };
   const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
     await cache.ready;
     const records = cluster.serviceRecords({
@@ -95,11 +100,21 @@ async function lead(
     await Promise.all([
       runLoop({ ...ports, leaderEpoch }, settings, own),
       keepGates(ports, settings, own),
-      keepLedgers({ ...ports, records }, own),
+      keepLedgers({ ...ports, records, preempted }, own),
     ]);
   };
   metrics.leads(election === undefined);
   await (election === undefined ? work(undefined, signal) : election.elector.run(work, signal));
+}
+
+/** How all workloads with a ledger are served at this moment; empty on a replica that does not lead. */
+function servicesOf(news: LedgerNews): readonly ClassFulfilment[] {
+  const { classes, ledgers } = news.levels();
+  const requests = [...ledgers.values()].flatMap((ledger) => {
+    const serviceClass = classes.get(ledger.className);
+    return serviceClass === undefined ? [] : [{ serviceClass, ledger }];
+  });
+  return fulfilmentByClass(requests, systemClock.now());
 }
 
 async function joinElection(operator: Operator): Promise<Election> {

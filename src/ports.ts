@@ -312,11 +312,15 @@ export type GateAction =
   /** Evicted because it was tied to a node that has no room for it. */
   | 'Released';
 
+/** What a move was for: to balance nodes, to make room for another pod, or to let a pod in that waited at the gate. */
+export type MoveReason = 'Balance' | 'Preemption' | 'Admission';
+
 /** What the metrics count; nothing here can fail. */
 export interface Telemetry {
   moveEnded(move: {
     readonly strategy: StrategyName;
     readonly result: MovePhase;
+    readonly reason: MoveReason;
     readonly duration: Seconds | undefined;
   }): void;
   steered(move: { readonly mode: SteeringMode; readonly landed: boolean }): void;

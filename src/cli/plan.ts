@@ -29,7 +29,7 @@ export async function planCommand(flags: PlanFlags, signal: AbortSignal): Promis
   const { snapshot, policy: whole } = await readInput(flags, signal);
   const policy = narrow(whole, flags);
   const plan = computePlan(snapshot, resolveOptions(policy.spec));
-  const resource = toRebalancePlan(plan, policy, 1, snapshot.pods);
+  const resource = toRebalancePlan(plan, policy, 1, snapshot);
   const failed = gates.flatMap((gate) => {
     const figure = gateFails(gate, plan, resource);
     return figure === undefined ? [] : [`--fail-on '${gate.text}': it is ${figure}`];

@@ -18,6 +18,7 @@ import type { KeptLedger } from '../qos/ledger-state.ts';
 import { ledgerName } from '../report/ledger-resource.ts';
 import { createBell } from './bell.ts';
 import { FAILED_WAIT, guarded } from './guarded.ts';
+import type { KeptLevels, LedgerNews } from './ledger-news.ts';
 
 /** What ledgers are kept through. */
 export interface LedgerPorts {
@@ -28,6 +29,10 @@ export interface LedgerPorts {
   readonly log: Logger;
   /** A look at the ledgers failed. */
   readonly runFailed: () => void;
+  /** Who else wants to know what ledgers say. */
+  readonly ledgerNews: Pick<LedgerNews, 'looked' | 'failed'>;
+  /** Ledgers of this class have counted so many more preemptions. */
+  readonly preempted: (className: string, times: number) => void;
 }
 
 /** Time between two looks while there is much to see: changes that come together are written together. */
@@ -48,6 +53,8 @@ interface Memory {
   next: number;
   /** Problems that were said already. */
   said: ReadonlySet<string>;
+  /** As of the last look. */
+  classes: ServiceView['classes'];
 }
 
 /**
@@ -57,15 +64,36 @@ interface Memory {
  */
 export async function keepLedgers(ports: LedgerPorts, signal: AbortSignal): Promise<void> {
   const bell = createBell();
-  const memory: Memory = { stored: new Map(), listedAt: undefined, next: 0, said: new Set() };
+  const memory: Memory = { stored: new Map(), listedAt: undefined, next: 0, said: new Set(), classes: new Map() };
   const watching = ports.records.run(bell.ring, signal);
   await bell.wait(FAILED_WAIT, ports.clock, signal);
   while (!signal.aborted) {
-    const wait = await guarded(() => look(memory, ports, signal), 'ledgers could not be kept', ports, signal);
+    const wait = await guarded(() => tell(memory, ports, signal), 'ledgers could not be kept', ports, signal);
     await bell.wait(wait, ports.clock, signal);
     await createBell().wait(BUSY_WAIT, ports.clock, signal);
   }
   await watching;
+}
+
+/** One look, of which the others hear. Rejects as `look` does. */
+async function tell(memory: Memory, ports: LedgerPorts, signal: AbortSignal): Promise<Seconds> {
+  const { ledgerNews, clock } = ports;
+  try {
+    const wait = await look(memory, ports, signal);
+    ledgerNews.looked(clock.monotonic(), () => levelsOf(memory));
+    return wait;
+  } catch (error) {
+    ledgerNews.failed(clock.monotonic(), error);
+    throw error;
+  }
+}
+
+function levelsOf({ stored, classes }: Memory): KeptLevels {
+  const alive = [...stored.values()].flatMap(({ ledger }) => (ledger?.endedAt === undefined ? (ledger ?? []) : []));
+  return {
+    classes: new Map([...classes].map(([name, { terms }]) => [name, terms])),
+    ledgers: new Map(alive.map((ledger) => [ledger.owner.uid, ledger])),
+  };
 }
 
 /** A change of one ledger. */
@@ -83,6 +111,7 @@ async function look(memory: Memory, ports: LedgerPorts, signal: AbortSignal): Pr
   if (view === undefined) {
     return IDLE_WAIT;
   }
+  memory.classes = view.classes;
   report(view, memory, ports);
   await listIfDue(memory, ports, signal);
   const preempted = await preemptedPods(view, ports, signal);
@@ -215,7 +244,7 @@ async function write(
   { stored, ledger, record }: Change,
   { classes }: ServiceView,
   memory: Memory,
-  { ledgers, records, log }: LedgerPorts,
+  { ledgers, records, log, preempted }: LedgerPorts,
   signal: AbortSignal,
 ): Promise<void> {
   const terms = classes.get(ledger?.className ?? '')?.terms;
@@ -231,6 +260,10 @@ async function write(
       memory.stored.set(key, await ledgers.create(ledger, terms, signal));
     }
     records.counted(record);
+    const more = (ledger?.preemptions ?? 0) - (stored?.ledger?.preemptions ?? 0);
+    if (ledger !== undefined && more > 0) {
+      preempted(ledger.className, more);
+    }
   } catch (error) {
     if (!(error instanceof ConflictError)) {
       throw error;

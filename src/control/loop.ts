@@ -8,6 +8,7 @@ import { hitRatiosByMode } from '../report/hit-ratio.ts';
 import { createBell } from './bell.ts';
 import type { Demand } from './demand.ts';
 import { guarded } from './guarded.ts';
+import type { LedgerNews } from './ledger-news.ts';
 import { createPolicyMemory, type PolicyMemory } from './policy-memory.ts';
 import { passPolicy } from './policy-pass.ts';
 import type { RunPorts } from './run.ts';
@@ -17,6 +18,8 @@ export interface LoopPorts extends RunPorts, ExecutorPorts {
   readonly policies: PolicyStore;
   /** What waits at the gate: QoSDriven runs at every news of it, too. */
   readonly demand: Demand;
+  /** What ledgers say, by who keeps them. */
+  readonly ledgerNews: Pick<LedgerNews, 'health' | 'levels'>;
   readonly log: Logger;
   /** A run failed before it had a plan. */
   readonly runFailed: () => void;

@@ -1,4 +1,5 @@
 import type { EpochSeconds } from '../model/units.ts';
+import type { ServiceReport } from '../plan/service-report.ts';
 import type { Clock, StoredPolicy } from '../ports.ts';
 import { type Sampling, samplingFor } from './sampling.ts';
 import { type PolicySchedule, scheduleOf } from './schedule.ts';
@@ -15,6 +16,8 @@ export interface Remembered {
   overlap: string | undefined;
   /** Usage, where it is smoothed. */
   readonly sampling: Sampling | undefined;
+  /** What the last run found of service; `undefined` before the first one. */
+  services: ServiceReport | undefined;
 }
 
 /** Memory of all policies, by uid. Owns their timers. */
@@ -48,6 +51,7 @@ export function createPolicyMemory(wake: () => void, clock: Pick<Clock, 'now'>):
         notBefore: undefined,
         overlap: undefined,
         sampling: samplingFor(spec, old?.sampling, clock.now()),
+        services: undefined,
       };
       known.set(uid, fresh);
       return fresh;

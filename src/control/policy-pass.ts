@@ -3,6 +3,8 @@ import type { ConditionReason } from '../api/v1alpha1/conditions.ts';
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { formatProblem } from '../api/validate.ts';
 import { step } from '../execute/executor.ts';
+import { serviceStop } from '../execute/service-stop.ts';
+import type { StopReason } from '../execute/stop-rules.ts';
 import { parseInstant } from '../model/instant.ts';
 import { after, type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { budgetsInForce } from '../plan/budgets/in-force.ts';
@@ -10,6 +12,7 @@ import { type PolicyOptions, planningOptions, resolveOptions } from '../plan/opt
 import { ConflictError, type StoredPolicy } from '../ports.ts';
 import type { Verdict, Verdicts } from '../report/conditions.ts';
 import { policyStatus } from '../report/policy-status.ts';
+import { ledgerVerdict } from '../report/service-status.ts';
 import { budgetStop } from './budget-stop.ts';
 import type { LoopPorts } from './loop.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
@@ -135,7 +138,7 @@ async function advancePlans(
   const result: RebalancePlan[] = [];
   for (const plan of plans) {
     if (plan.status?.phase === 'Executing') {
-      const stop = options === undefined ? undefined : budgetStop(plan, options, allPlans, ports.clock.now());
+      const stop = options === undefined ? undefined : stopOf(plan, options, allPlans, ports);
       const current = await asItStands(stored, ports, signal);
       result.push(await step(plan, { stored: current, options, maxConcurrent, stop }, ports, signal));
     } else if (plan.status?.phase === undefined) {
@@ -151,6 +154,17 @@ async function advancePlans(
     }
   }
   return result;
+}
+
+/** By the rules that look at more than the plan, its policy and the nodes. */
+function stopOf(
+  plan: RebalancePlan,
+  options: PolicyOptions,
+  allPlans: readonly RebalancePlan[],
+  { clock, ledgerNews }: LoopPorts,
+): StopReason | undefined {
+  const now = clock.now();
+  return budgetStop(plan, options, allPlans, now) ?? serviceStop(plan, ledgerNews.levels(), now);
 }
 
 /** An edit, a suspension or a deletion stops new intents at once, also in a pass that other policies have made long. */
@@ -206,6 +220,7 @@ function remember(remembered: Remembered, result: RunResult | undefined, news: n
   remembered.notBefore = result?.kind === 'Planned' ? undefined : after(now, RETRY_WAIT);
   if (result?.kind === 'Planned') {
     remembered.overlap = result.overlap;
+    remembered.services = result.facts.services;
   }
 }
 
@@ -248,6 +263,7 @@ async function report(
       postponed: { ...(result?.kind === 'Postponed' ? result.verdicts : {}), ...failures },
       plans,
       nextRun,
+      ledgers: ledgersNow(remembered, ports),
     },
     now,
   );
@@ -255,6 +271,14 @@ async function report(
     await ports.policies.writeStatus(policy, status, signal);
   }
   return seconds(Math.min(waitOf(plans, nextRun, now), untilSample(remembered?.sampling, now)));
+}
+
+/** By what the last run found, and by whether ledgers are kept now; `undefined` while either is not known. */
+function ledgersNow(remembered: Remembered | undefined, { ledgerNews, clock }: LoopPorts): Verdict | undefined {
+  const health = ledgerNews.health(clock.monotonic());
+  return remembered?.services === undefined || health.kind === 'Awaiting'
+    ? undefined
+    : ledgerVerdict(remembered.services, health.kind === 'Failing' ? health.why : undefined);
 }
 
 /** Undefined while nothing can be said: suspended, or a plan is being carried out. */

@@ -1,12 +1,12 @@
 import type { PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { openJournal, summarize } from '../execute/journal.ts';
 import { formatInstant } from '../model/instant.ts';
-import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
 import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
+import { serviceReport } from '../plan/service-report.ts';
 import type { UsageHistory } from '../plan/usage-history.ts';
 import type {
   Clock,
@@ -80,12 +80,17 @@ export async function runPolicy(
   const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
   const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
   const plan = timedPlan(snapshot, options, ports);
+  const services = serviceReport(snapshot, options.scope);
   const aboveTrigger = countAbove(context.stored, plan, options);
   const stored = await store(context, plan, aboveTrigger, snapshot, ports, signal);
   await recordActual(context.plans, plan, ports, signal);
   await reportExhausted(context.stored, plan, ports, signal);
   const { consecutive } = context.stored.policy.spec.thresholds;
-  return { kind: 'Planned', facts: { startedAt, plan, stored, aboveTrigger, consecutive }, overlap: foreign.message };
+  return {
+    kind: 'Planned',
+    facts: { startedAt, plan, services, stored, aboveTrigger, consecutive },
+    overlap: foreign.message,
+  };
 }
 
 function usesMetrics({ stored }: RunContext): boolean {
@@ -130,7 +135,7 @@ async function store(
   for (const old of open) {
     await supersede(old, 'a later run came to another plan', ports, signal);
   }
-  return proposal.kind === 'Drop' ? undefined : create(context, plan, snapshot.pods, proposal.phase, ports, signal);
+  return proposal.kind === 'Drop' ? undefined : create(context, plan, snapshot, proposal.phase, ports, signal);
 }
 
 /** Marks a plan that nobody will carry out any more. Resolves to the plan as stored. */
@@ -162,7 +167,7 @@ async function reportExhausted(
 async function create(
   { stored: { policy }, allPlans }: RunContext,
   plan: Plan,
-  pods: readonly PodInfo[],
+  snapshot: ClusterSnapshot,
   phase: PlanPhase,
   ports: RunPorts,
   signal: AbortSignal,
@@ -172,7 +177,7 @@ async function create(
   while (taken.has(planName(policy.metadata.name, plan.hash, attempt))) {
     attempt += 1;
   }
-  const resource = toRebalancePlan(plan, policy, attempt, pods);
+  const resource = toRebalancePlan(plan, policy, attempt, snapshot);
   const moves = openJournal(resource);
   const progress = { moves: [...moves], summary: summarize(moves), message: outcomeMessage(plan) };
   const started = phase === 'Executing' ? await startFields(policy.spec.steering.mode, ports, signal) : {};

@@ -10,6 +10,7 @@ import type {
   EventSink,
   Evictor,
   Gates,
+  MoveReason,
   PlanStore,
   Steering,
   StoredPolicy,
@@ -50,7 +51,7 @@ export interface ExecutionPolicy {
   readonly options: PolicyOptions | undefined;
   /** Moves in flight at a time. */
   readonly maxConcurrent: number;
-  /** Why a budget lets no further move begin; `undefined` when it may. */
+  /** Why budgets, or the service that moves have cost, let no further move begin; `undefined` when they do. */
   readonly stop: StopReason | undefined;
 }
 
@@ -274,7 +275,8 @@ async function reportEnd(recorder: Recorder, entry: JournalEntry): Promise<void>
   const { run } = entry;
   const started = run.startedAt === undefined ? undefined : parseInstant(run.startedAt);
   const duration = started === undefined ? undefined : elapsed(started, ports.clock.now());
-  ports.telemetry.moveEnded({ strategy: plan.spec.strategy, result: run.phase, duration });
+  const { strategy } = plan.spec;
+  ports.telemetry.moveEnded({ strategy, result: run.phase, reason: moveReason(entry.move), duration });
   if (run.phase === 'Landed' || run.phase === 'Missed') {
     ports.telemetry.steered({ mode: plan.status?.steering ?? 'None', landed: run.phase === 'Landed' });
   }
@@ -306,6 +308,13 @@ function resultOf(all: readonly JournalEntry[]): string {
   const placed = all.length - preemptions;
   const landing = `${count('Landed')} of ${placed} replacements landed as planned`;
   return preemptions === 0 ? landing : `${landing}, ${count('Vacated')} of ${preemptions} preempted pods left`;
+}
+
+function moveReason({ from, to }: JournalEntry['move']): MoveReason {
+  if (from === undefined) {
+    return 'Admission';
+  }
+  return to === undefined ? 'Preemption' : 'Balance';
 }
 
 function purpose({ to }: JournalEntry['move']): string {

@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { LOAD_RESOURCES } from '../model/resources.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Telemetry } from '../ports.ts';
+import type { ClassFulfilment } from '../qos/fulfilment.ts';
 
 /** The operator's Prometheus metrics, and the hooks that feed them. */
 export interface Metrics {
@@ -15,6 +16,10 @@ export interface Metrics {
   leads(leading: boolean): void;
   /** Shows the caches as `states` tells of them whenever metrics are read. */
   showCaches(states: () => readonly CacheFigures[]): void;
+  /** Shows how classes are served as `classes` tells of it whenever metrics are read. */
+  showServices(classes: () => readonly ClassFulfilment[]): void;
+  /** Workloads of a class were preempted so many times more, by their ledgers. */
+  preempted(className: string, times: number): void;
   /** An audit put `objects` of a cache right. */
   cacheDrifted(resource: string, objects: number): void;
 }
@@ -61,6 +66,7 @@ export function createMetrics(version: string): Metrics {
     runFailed: () => failures.inc(),
     leads: (leading) => leader.set(leading ? 1 : 0),
     ...cacheMetrics(registers),
+    ...serviceMetrics(registers),
   };
 }
 
@@ -105,11 +111,56 @@ function cacheMetrics(registers: Registry[]): Pick<Metrics, 'showCaches' | 'cach
   };
 }
 
+function serviceMetrics(registers: Registry[]): Pick<Metrics, 'showServices' | 'preempted'> {
+  let classes: () => readonly ClassFulfilment[] = () => [];
+  const gauge = (name: string, help: string, valueOf: (fulfilment: ClassFulfilment) => number): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['class'],
+      registers,
+      collect() {
+        this.reset();
+        for (const fulfilment of classes()) {
+          this.set({ class: fulfilment.serviceClass.name }, valueOf(fulfilment));
+        }
+      },
+    });
+  };
+  gauge(
+    'evenkeel_slo_fulfilment_ratio',
+    'Share of the workloads of a class that reach its SLO over its window, of all on the cluster that have a ledger; on the leader.',
+    ({ missed, requests }) => 1 - missed / requests,
+  );
+  gauge(
+    'evenkeel_availability_deficit_ratio',
+    'SLO less availability over the window, of the workload of a class that falls short the furthest; 0 when none does.',
+    ({ worst }) => worst?.deficit ?? 0,
+  );
+  gauge(
+    'evenkeel_preemption_overhead_ratio',
+    'Share of their time that the workloads of a class have lost to starts after preemptions.',
+    ({ preemptionOverhead }) => preemptionOverhead,
+  );
+  const preemptions = new Counter({
+    name: 'evenkeel_preemptions_total',
+    help: 'Evictions on behalf of other workloads, by the class of the evicted, once their ledgers have counted them.',
+    labelNames: ['class'],
+    registers,
+  });
+  return {
+    showServices(source) {
+      classes = source;
+    },
+    preempted: (className, times) => preemptions.inc({ class: className }, times),
+  };
+}
+
 function moveMetrics(registers: Registry[]): Pick<Telemetry, 'moveEnded'> {
   const moves = new Counter({
     name: 'evenkeel_moves_total',
-    help: 'Moves that came to an end.',
-    labelNames: ['strategy', 'result'],
+    help: 'Moves that came to an end, by what they were for: Balance, Preemption or Admission.',
+    labelNames: ['strategy', 'result', 'reason'],
     registers,
   });
   const durations = new Histogram({
@@ -119,8 +170,8 @@ function moveMetrics(registers: Registry[]): Pick<Telemetry, 'moveEnded'> {
     registers,
   });
   return {
-    moveEnded({ strategy, result, duration }) {
-      moves.inc({ strategy, result });
+    moveEnded({ strategy, result, reason, duration }) {
+      moves.inc({ strategy, result, reason });
       if (duration !== undefined) {
         durations.observe(duration);
       }

@@ -12,8 +12,10 @@ import { formatDecimal } from '../model/decimal.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { LOAD_RESOURCES } from '../model/resources.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { count } from '../plan/format.ts';
 import { labelsHash } from '../plan/labels-hash.ts';
+import { controllerAbove } from '../plan/owners.ts';
 import type { Imbalance, ImbalanceByResource, Move, Plan, Rejection, Rejections } from '../plan/plan.ts';
 import { BUDGET_NAMES } from '../plan/rejection-codes.ts';
 import { countCodes, listRejections } from '../plan/rejections.ts';
@@ -21,15 +23,17 @@ import { countCodes, listRejections } from '../plan/rejections.ts';
 /** Label that names a plan's policy. */
 const POLICY_LABEL = 'evenkeel.dev/policy';
 
+const NO_OBJECTS: Pick<ClusterSnapshot, 'pods' | 'workloads'> = { pods: [], workloads: new Map() };
+
 /**
  * The RebalancePlan that says what `plan` says: the same from the operator and from the command line. `attempt` above 1 tells
- * apart plans with equal moves; `pods` are those of the snapshot, whose labels the live check compares.
+ * apart plans with equal moves; of the snapshot come the labels of the pods, which the live check compares, and their workloads.
  */
 export function toRebalancePlan(
   plan: Plan,
   policy: RebalancePolicy,
   attempt = 1,
-  pods: readonly PodInfo[] = [],
+  { pods, workloads }: Pick<ClusterSnapshot, 'pods' | 'workloads'> = NO_OBJECTS,
 ): RebalancePlan {
   const { name, uid = '', generation = 0 } = policy.metadata;
   const hashOf = labelsHashes(plan, pods);
@@ -46,7 +50,7 @@ export function toRebalancePlan(
       ...(plan.expectedHitRatio === undefined ? {} : { expectedHitRatio: formatDecimal(plan.expectedHitRatio) }),
       hash: plan.hash,
       approved: false,
-      moves: plan.moves.map((move) => moveSpec(move, hashOf.get(move.pod.uid))),
+      moves: plan.moves.map((move) => moveSpec(move, hashOf.get(move.pod.uid), workloads)),
       rejections: listRejections(plan.rejections, MAX_REJECTIONS).map(rejectionSpec),
       rejectionCounts: rejectionCounts(plan.rejections),
     },
@@ -77,10 +81,13 @@ function labelsHashes({ moves }: Plan, pods: readonly PodInfo[]): ReadonlyMap<st
 function moveSpec(
   { pod, owner, from, to, load, gain, cost, reason, after, partner }: Move,
   hash: string | undefined,
+  workloads: ClusterSnapshot['workloads'],
 ): RebalancePlan['spec']['moves'][number] {
+  const top = controllerAbove(workloads.get(owner.uid), workloads);
   return {
     pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
     owner: { kind: owner.kind, name: owner.name, uid: owner.uid },
+    ...(top === undefined ? {} : { workload: { kind: top.kind, name: top.name, uid: top.uid } }),
     ...(hash === undefined ? {} : { labelsHash: hash }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),

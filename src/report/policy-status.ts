@@ -5,9 +5,11 @@ import { formatDecimal } from '../model/decimal.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { ServiceReport } from '../plan/service-report.ts';
 import { applyVerdicts, type Verdict, type Verdicts } from './conditions.ts';
 import { hitRatio } from './hit-ratio.ts';
 import { budgetNote } from './plan-resource.ts';
+import { serviceFields } from './service-status.ts';
 
 const HISTORY = 10;
 const TOP_MOVES = 20;
@@ -22,12 +24,15 @@ export interface PolicyFacts {
   /** Plans of this policy, any order. */
   readonly plans: readonly RebalancePlan[];
   readonly nextRun: EpochSeconds | undefined;
+  /** Condition LedgerFresh. */
+  readonly ledgers: Verdict | undefined;
 }
 
 /** What a run found. */
 export interface RunFacts {
   readonly startedAt: EpochSeconds;
   readonly plan: Plan;
+  readonly services: ServiceReport;
   /** The plan's resource, if one was stored. */
   readonly stored: RebalancePlan | undefined;
   readonly aboveTrigger: number;
@@ -45,13 +50,14 @@ export function policyStatus(policy: RebalancePolicy, facts: PolicyFacts, now: E
     ...initial(old),
     ...(facts.run === undefined ? {} : runVerdicts(policy, facts.run)),
     ...facts.postponed,
+    ...(facts.ledgers === undefined ? {} : { LedgerFresh: facts.ledgers }),
     Executing: executing(newest, facts.suspended),
     ...degradedByPlan(newest, facts),
   };
   const conditions = applyVerdicts(old.conditions ?? [], verdicts, generation, now);
   const ready = readiness(conditions, facts.suspended);
   return {
-    ...old,
+    ...(facts.run === undefined ? old : withoutServices(old)),
     observedGeneration: generation,
     conditions: applyVerdicts(conditions, { Ready: ready }, generation, now),
     ...(facts.run === undefined ? {} : runFields(old, facts.run)),
@@ -73,7 +79,7 @@ function initial(old: RebalancePolicyStatus): Verdicts {
   const healthy: Verdict = { status: 'False', reason: 'AsExpected', message: 'nothing failed' };
   return old.conditions?.some(({ type }) => type === 'MetricsFresh') === true
     ? {}
-    : { MetricsFresh: unknown, PlanReady: unknown, Converged: unknown, Degraded: healthy };
+    : { MetricsFresh: unknown, LedgerFresh: unknown, PlanReady: unknown, Converged: unknown, Degraded: healthy };
 }
 
 function runVerdicts(policy: RebalancePolicy, run: RunFacts): Verdicts {
@@ -156,6 +162,7 @@ const TROUBLES: ReadonlySet<ConditionReason> = new Set([
   'ClusterUnhealthy',
   'MetricsUnavailable',
   'MetricsIncomplete',
+  'ServiceLevelMissed',
 ]);
 
 /** A plan that was stopped by trouble stays a warning until a later run finds the cluster otherwise. */
@@ -170,6 +177,7 @@ function readiness(conditions: NonNullable<RebalancePolicyStatus['conditions']>,
   const find = (type: string) => conditions.find((condition) => condition.type === type);
   const accepted = find('Accepted');
   const fresh = find('MetricsFresh');
+  const ledgers = find('LedgerFresh');
   const degraded = find('Degraded');
   if (suspended && accepted?.status === 'True') {
     return { status: 'False', reason: 'Suspended', message: 'spec.suspend is true' };
@@ -178,6 +186,8 @@ function readiness(conditions: NonNullable<RebalancePolicyStatus['conditions']>,
     accepted?.status === 'True' ? undefined : accepted,
     degraded?.status === 'True' ? degraded : undefined,
     fresh?.status === 'False' ? fresh : undefined,
+    // Single workloads without a ledger are their owners' affair, and do not keep the policy from serving the others.
+    ledgers?.reason === 'LedgersUnavailable' ? ledgers : undefined,
   ];
   const culprit = troubles.find((trouble) => trouble !== undefined);
   if (culprit !== undefined) {
@@ -188,8 +198,13 @@ function readiness(conditions: NonNullable<RebalancePolicyStatus['conditions']>,
     : { status: 'True', reason: 'AsExpected', message: 'the policy is in force' };
 }
 
+/** What a run says anew, even by saying nothing. */
+function withoutServices({ serviceClasses: _, sloMissed: __, ...rest }: RebalancePolicyStatus): RebalancePolicyStatus {
+  return rest;
+}
+
 function runFields(old: RebalancePolicyStatus, run: RunFacts): Partial<RebalancePolicyStatus> {
-  const { plan, stored, startedAt, aboveTrigger } = run;
+  const { plan, services, stored, startedAt, aboveTrigger } = run;
   const spread = formatDecimal(plan.spread.before);
   const [last, ...earlier] = old.history ?? [];
   const measures = Object.keys(plan.imbalance.before).length > 0;
@@ -203,7 +218,13 @@ function runFields(old: RebalancePolicyStatus, run: RunFacts): Partial<Rebalance
     ...(stored === undefined ? {} : { plan: stored.metadata.name }),
   };
   const history = [entry, ...(measured === undefined ? [] : [measured]), ...earlier].slice(0, HISTORY);
-  return { lastRun: formatInstant(startedAt), aboveTrigger, ...(measures ? { imbalance: spread } : {}), history };
+  return {
+    lastRun: formatInstant(startedAt),
+    aboveTrigger,
+    ...(measures ? { imbalance: spread } : {}),
+    ...serviceFields(services),
+    history,
+  };
 }
 
 function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['plan']> {

@@ -6,6 +6,7 @@ import { foreignPods } from '../control/overlap.ts';
 import { DEFAULT_MAX_CONCURRENT } from '../control/policy-pass.ts';
 import { DEFAULT_INTERVAL } from '../control/schedule.ts';
 import { entries, openJournal } from '../execute/journal.ts';
+import { serviceStop } from '../execute/service-stop.ts';
 import { stopReason } from '../execute/stop-rules.ts';
 import { isInFlight } from '../execute/transitions.ts';
 import { parseDuration } from '../model/duration.ts';
@@ -175,8 +176,11 @@ export function startDriver(settings: DriverSettings): void {
 
   function stopOf({ policy, options }: Runner, plan: RebalancePlan): string | undefined {
     const nodes = [...world.nodes.values()].map(({ info }) => info);
+    const now = world.wallClock();
     const stop =
-      stopReason(plan, { policy, invalid: [] }, nodes) ?? budgetStop(plan, options, openPlans(), world.wallClock());
+      stopReason(plan, { policy, invalid: [] }, nodes) ??
+      budgetStop(plan, options, openPlans(), now) ??
+      serviceStop(plan, settings.serviceLevels(), now);
     return stop?.message;
   }
 

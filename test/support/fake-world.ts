@@ -69,6 +69,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     },
     clock,
     demand: createDemand(() => 0),
+    ledgerNews: newsOf(cluster),
     leaderEpoch: undefined,
     log: pino({ level: 'silent' }),
     runFailed: () => {
@@ -90,6 +91,11 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     tap: () => undefined,
   };
   return made;
+}
+
+/** Ledgers are kept by themselves, and are what the cluster says. */
+function newsOf(cluster: FakeCluster): LoopPorts['ledgerNews'] {
+  return { health: () => ({ kind: 'Kept' }), levels: () => cluster.serviceLevels };
 }
 
 function evictionCall([pod, options]: readonly unknown[]): string {

@@ -4,6 +4,8 @@ export const CONDITION_TYPES = [
   'Accepted',
   /** The last run had enough valid samples. */
   'MetricsFresh',
+  /** It is known what service the workloads in scope got that have a ServiceClass. */
+  'LedgerFresh',
   /** There is a plan that the mode allows to carry out, or to look at. */
   'PlanReady',
   /** A plan is being carried out. */
@@ -12,7 +14,7 @@ export const CONDITION_TYPES = [
   'Converged',
   /** Something failed that needs a person, or time. */
   'Degraded',
-  /** Summary: accepted, fresh, and not degraded. */
+  /** Summary: accepted, metrics fresh, ledgers kept, and not degraded. */
   'Ready',
 ] as const;
 /** Type of a condition. */
@@ -29,6 +31,10 @@ export const CONDITION_REASONS = [
   'MetricsUnavailable',
   'MetricsIncomplete',
   'AwaitingSamples',
+  'NotNeeded',
+  'LedgersUnavailable',
+  'LedgersIncomplete',
+  'UnknownServiceClass',
   'AwaitingFirstRun',
   'Balanced',
   'NoBeneficialMove',
@@ -43,6 +49,7 @@ export const CONDITION_REASONS = [
   'MovesPending',
   'TooManyFailures',
   'ClusterUnhealthy',
+  'ServiceLevelMissed',
   'PolicyChanged',
   'SteeringUnavailable',
   'ObserveFailed',

@@ -46,14 +46,15 @@ const podRef = Type.Object(
   { description: 'One incarnation of a pod.' },
 );
 
-const ownerRef = Type.Object(
-  {
-    kind: text(63, { description: 'Kind of the controller.' }),
-    name: text(253, { description: 'Name.' }),
-    uid: text(64, { description: 'UID.' }),
-  },
-  { description: 'Controller of the pod.' },
-);
+const ownerRef = (description: string) =>
+  Type.Object(
+    {
+      kind: text(63, { description: 'Kind of the controller.' }),
+      name: text(253, { description: 'Name.' }),
+      uid: text(64, { description: 'UID.' }),
+    },
+    { description },
+  );
 
 /** `spec` of a RebalancePlan: what the planner decided. */
 export const RebalancePlanSpec = Type.Object(
@@ -86,7 +87,12 @@ export const RebalancePlanSpec = Type.Object(
     moves: Type.Array(
       Type.Object({
         pod: podRef,
-        owner: ownerRef,
+        owner: ownerRef('Controller of the pod.'),
+        workload: Type.Optional(
+          ownerRef(
+            'Controller above that one, such as the Deployment of a ReplicaSet: whose QoSLedger counts what the move costs. Absent where there is none.',
+          ),
+        ),
         labelsHash: Type.Optional(
           text(64, { description: 'Hash of the labels that the pod had: with others it is not moved.' }),
         ),

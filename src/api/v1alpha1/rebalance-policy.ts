@@ -401,6 +401,33 @@ const run = Type.Object({
   actual: Type.Optional(text(32, { description: 'Spread measured when the next run began.' })),
 });
 
+/** Most classes that a policy's status lists: the most important ones. */
+export const MAX_SERVICE_CLASSES = 32;
+
+const serviceClassStatus = Type.Object({
+  name: text(253, { description: 'Name of the ServiceClass.' }),
+  slo: text(32, { description: 'Availability that it promises.' }),
+  workloads: Type.Integer({ format: 'int32', description: 'Workloads of the class that have a ledger.' }),
+  fulfilment: text(32, {
+    description:
+      'Share of those that reach the SLO over the window of the class, within 0.002 (a start takes time); in mode Independent each replica since its admission.',
+  }),
+  availability: Type.Optional(
+    text(32, { description: 'Mean availability since admission; absent while nothing was observed.' }),
+  ),
+  availabilityOverWindow: Type.Optional(
+    text(32, { description: 'Mean availability over the window of the class; absent while nothing was observed.' }),
+  ),
+  worstDeficit: text(32, {
+    description: 'What the workload that falls short of the SLO the furthest lacks; "0" when none does.',
+  }),
+  worstWorkload: Type.Optional(text(400, { description: 'That workload: Kind namespace/name.' })),
+  preemptions: Type.Integer({
+    format: 'int64',
+    description: 'Evictions of these workloads on behalf of others, since their admission.',
+  }),
+});
+
 /** `status` of a RebalancePolicy. */
 export const RebalancePolicyStatus = Type.Object(
   {
@@ -461,6 +488,21 @@ export const RebalancePolicyStatus = Type.Object(
         { description: 'The newest plan.' },
       ),
     ),
+    serviceClasses: Type.Optional(
+      Type.Array(serviceClassStatus, {
+        description:
+          'What workloads in scope got that have a ServiceClass, at the last run, by class, the most important first. Absent when there are none.',
+        maxItems: MAX_SERVICE_CLASSES,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['name'],
+      }),
+    ),
+    sloMissed: Type.Optional(
+      Type.Integer({
+        format: 'int32',
+        description: 'Workloads in scope that fall short of the SLO of their class, at the last run.',
+      }),
+    ),
     hitRatio: Type.Optional(
       text(32, { description: 'Share of the replacements of kept plans that landed on their planned node.' }),
     ),
@@ -504,6 +546,13 @@ export const rebalancePolicyKind: KindDefinition = {
       type: 'string',
       jsonPath: '.status.imbalance',
       description: 'Highest minus lowest node, fraction of capacity.',
+      priority: 0,
+    },
+    {
+      name: 'SLO-Missed',
+      type: 'integer',
+      jsonPath: '.status.sloMissed',
+      description: 'Workloads below their SLO.',
       priority: 0,
     },
     {

@@ -4,6 +4,7 @@ import { createDemand } from '../../../src/control/demand.ts';
 import { Elector, LeadershipLostError } from '../../../src/control/elector.ts';
 import { keepGates } from '../../../src/control/gates.ts';
 import { leaseTimes } from '../../../src/control/lease.ts';
+import { createLedgerNews } from '../../../src/control/ledger-news.ts';
 import { type LoopPorts, runLoop } from '../../../src/control/loop.ts';
 import type { PodRef } from '../../../src/model/pod.ts';
 import { seconds } from '../../../src/model/units.ts';
@@ -148,6 +149,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<LoopPorts, 'leaderEpoch'> 
     },
     clock: me.process.clock,
     demand: createDemand(() => 0),
+    ledgerNews: createLedgerNews(),
     log: pino({ level: 'silent' }),
     runFailed: () => stage.count('runs failed'),
   };

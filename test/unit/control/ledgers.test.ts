@@ -1,5 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { createLedgerNews } from '../../../src/control/ledger-news.ts';
 import { keepLedgers } from '../../../src/control/ledgers.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { ConflictError, type LedgerStore, type ServiceView, type StoredLedger } from '../../../src/ports.ts';
@@ -7,6 +9,7 @@ import type { PodRecord, RequestRecord } from '../../../src/qos/ledger-record.ts
 import { ledgerName, ledgerSpec, ledgerStatus } from '../../../src/report/ledger-resource.ts';
 import { aServiceClass } from '../../support/builders.ts';
 import { fakeClock, NOON } from '../../support/fake-clock.ts';
+import { aPlan, aPod, aPolicy, aPreemption, aWorkload } from '../../support/fake-objects.ts';
 
 const terms = aServiceClass('gold');
 const gold = { terms, createdAt: epochSeconds(0) };
@@ -84,6 +87,19 @@ function aStore() {
 
 /** Keeps ledgers for `span` seconds, while `view` says what is known. */
 async function keep(span: number, { store }: ReturnType<typeof aStore>, view: (second: number) => ServiceView) {
+  const { failures } = await keepFor(span, store, view);
+  return failures;
+}
+
+/** The same, with what others hear of it. */
+async function keepFor(
+  span: number,
+  store: LedgerStore,
+  view: (second: number) => ServiceView,
+  evicted: readonly RebalancePlan[] = [],
+) {
+  const news = createLedgerNews();
+  const preemptions: string[] = [];
   const clock = fakeClock();
   const stopping = new AbortController();
   const failed: unknown[] = [];
@@ -96,14 +112,16 @@ async function keep(span: number, { store }: ReturnType<typeof aStore>, view: (s
         view: () => view(clock.now() - NOON),
         counted: () => undefined,
       },
-      plans: { list: async () => [] },
+      plans: { list: async () => evicted },
       clock,
       log: pino({ level: 'silent' }),
       runFailed: () => failed.push(clock.now()),
+      ledgerNews: news,
+      preempted: (className, times) => void preemptions.push(`${className} ${times}`),
     },
     stopping.signal,
   );
-  return failed.length;
+  return { failures: failed.length, news, preemptions, clock };
 }
 
 describe('keepLedgers', () => {
@@ -164,5 +182,36 @@ describe('keepLedgers', () => {
     memory.failOnce(new Error('no'));
     expect(await keep(120, memory, () => aView([aRequest('web', [aRunningPod('a')])]))).toBe(1);
     expect(memory.stored.get('deployment-web')?.ledger).toMatchObject({ running: 1 });
+  });
+
+  it('tells the others of the ledgers that go on, and of their classes', async () => {
+    const { store } = aStore();
+    const both = [aRequest('web', [aRunningPod('a')]), aRequest('api', [aRunningPod('b')])];
+    const { news, clock } = await keepFor(300, store, (second) => aView(second < 100 ? both : both.slice(0, 1)));
+    expect(news.health(clock.monotonic())).toEqual({ kind: 'Kept' });
+    expect([...news.levels().ledgers.keys()]).toEqual(['uid-web']);
+    expect(news.levels().classes.get('gold')).toBe(terms);
+  });
+
+  it('tells the others why nothing is kept', async () => {
+    const { store } = aStore();
+    const refused: LedgerStore = { ...store, list: async () => Promise.reject(new Error('forbidden')) };
+    const { news, clock } = await keepFor(300, refused, () => aView([]));
+    expect(news.health(clock.monotonic())).toEqual({ kind: 'Failing', why: 'forbidden' });
+  });
+
+  it('counts each preemption once, by the class of the evicted', async () => {
+    const { store } = aStore();
+    const gone: PodRecord = {
+      ...aRunningPod('a'),
+      end: { at: epochSeconds(NOON + 100), how: 'Deleted' },
+    };
+    const pod = aPod(aWorkload('web'), 'a', 'node');
+    const plan = aPlan(aPolicy('qos'), [aPreemption({ ...pod, uid: 'a' })], {
+      moves: [{ podUID: 'a', phase: 'Vacated', attempt: 0 }],
+    });
+    const view = (second: number) => aView([aRequest('web', [second < 100 ? aRunningPod('a') : gone])]);
+    const { preemptions } = await keepFor(1000, store, view, [plan]);
+    expect(preemptions).toEqual(['gold 1']);
   });
 });

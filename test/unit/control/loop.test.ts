@@ -3,10 +3,13 @@ import type { ConditionType } from '../../../src/api/v1alpha1/conditions.ts';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { runLoop } from '../../../src/control/loop.ts';
 import { podsInFlight } from '../../../src/execute/journal.ts';
+import type { ServiceLedger, ServiceLevels } from '../../../src/model/service-level.ts';
+import { epochSeconds } from '../../../src/model/units.ts';
 import { NOON } from '../../support/fake-clock.ts';
 import { placements } from '../../support/fake-cluster.ts';
-import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload, ownerOf } from '../../support/fake-objects.ts';
 import { type World, world } from '../../support/fake-world.ts';
+import { aLedger, aServiceClass, serviceLevels } from '../../support/service-levels.ts';
 
 const OWNERS = ['api', 'db', 'mail', 'web'].map((name) => aWorkload(name));
 
@@ -21,6 +24,14 @@ function evenPods(cpu: number): ReturnType<typeof aPod>[] {
   return OWNERS.slice(0, 3).flatMap((owner, place) =>
     [1, 2].map((index) => aPod(owner, `${owner.name}-${index}`, 'abc'.charAt(place), place === 0 ? cpu : 1_000)),
   );
+}
+
+/** Ledgers of workloads of two pods that have all run for an hour, and go on so from this second on. */
+function twoOfEach(second: number, now: Pick<ServiceLedger, 'running' | 'waiting'>): ServiceLevels {
+  const times = { useful: 2 * (3600 + second) };
+  const span = { admittedAt: epochSeconds(NOON - 3600), asOf: epochSeconds(NOON + second) };
+  const ledgers = OWNERS.map((workload) => aLedger({ owner: ownerOf(workload), times, ...span, ...now }));
+  return serviceLevels([aServiceClass({ slo: 0.95, window: 600 })], ledgers);
 }
 
 /** Runs the loop for `span` seconds; `script` says what happens meanwhile, by second. Resolves to the number of good passes. */
@@ -242,6 +253,30 @@ describe('runLoop', () => {
     expect(plan?.status?.moves?.[0]?.unavailableSeconds).toBeGreaterThanOrEqual(200);
     expect(messageOf(w, 'even', 'PlanReady')).toMatch(/^MaxOverhead keeps \d pods where they are: a start takes /);
     expect(w.cluster.accepted).toHaveLength(1);
+  });
+
+  it('stops a running plan when a move takes so long that the workload falls below its SLO', async () => {
+    const w = tilted();
+    w.cluster.delays.ready = 90;
+    w.policies.apply('even', {
+      ...AUTOMATIC,
+      interval: '10m',
+      thresholds: { consecutive: 1 },
+      budgets: [{ maxConcurrent: 1, perNode: 2 }],
+    });
+    w.cluster.serviceLevels = twoOfEach(0, { running: 2, waiting: 0 });
+    await play(w, 600, {
+      3: () => {
+        w.cluster.serviceLevels = twoOfEach(3, { running: 1, waiting: 1 });
+      },
+    });
+    const [plan] = plansOf(w);
+    expect(plan?.status).toMatchObject({ phase: 'Aborted', stopped: 'ServiceLevelMissed' });
+    expect(plan?.status?.message).toMatch(
+      /^ReplicaSet shop\/\w+ has 94\.\d\d % over 600 s, its class batch promises 95\.00 %: the plan has cost it 6\d s of service$/,
+    );
+    expect(w.cluster.accepted).toHaveLength(1);
+    expect(condition(w, 'even', 'Degraded')).toBe('True ServiceLevelMissed');
   });
 
   it('takes no controller up again within its cooldown', async () => {

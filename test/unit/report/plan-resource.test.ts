@@ -66,11 +66,25 @@ describe('toRebalancePlan', () => {
   });
 
   it('says which labels each pod had, so that one that has become another pod in all but name stays', () => {
-    const { spec } = toRebalancePlan(plan, policy, 1, snapshot.pods);
+    const { spec } = toRebalancePlan(plan, policy, 1, snapshot);
     const labelsOf = new Map(snapshot.pods.map(({ uid, labels }) => [uid, labels]));
     expect(spec.moves.map(({ labelsHash: hash }) => hash)).toEqual(
       spec.moves.map(({ pod }) => labelsHash(labelsOf.get(pod.uid) ?? new Map())),
     );
+  });
+
+  it('says which Deployment is above the controller of a pod, if one is', () => {
+    const deployment = aWorkload('web-deployment', { kind: 'Deployment' });
+    const { kind, name, uid } = deployment;
+    const workloads = new Map(snapshot.workloads).set(uid, deployment);
+    for (const owner of owners.filter((each) => each.name === 'web')) {
+      workloads.set(owner.uid, { ...owner, owner: { kind, name, uid } });
+    }
+    const { moves } = toRebalancePlan(plan, policy, 1, { ...snapshot, workloads }).spec;
+    expect(moves.length).toBeGreaterThan(0);
+    for (const { owner, workload } of moves) {
+      expect(workload).toEqual(owner.name === 'web' ? { kind, name, uid } : undefined);
+    }
   });
 
   it('belongs to nobody when the policy came from a file', () => {

@@ -5,13 +5,16 @@ import { epochSeconds } from '../../../src/model/units.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan as computePlan } from '../../../src/plan/planner.ts';
+import { fulfilmentByClass } from '../../../src/qos/fulfilment.ts';
 import { applyVerdicts, type Verdict } from '../../../src/report/conditions.ts';
 import { hitRatiosByMode } from '../../../src/report/hit-ratio.ts';
 import { createMetrics } from '../../../src/report/metrics.ts';
 import { type PolicyFacts, policyStatus } from '../../../src/report/policy-status.ts';
+import { NOW as BUILT } from '../../support/builders.ts';
 import { fakeClock, NOON } from '../../support/fake-clock.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
 import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+import { aLedger, aServiceClass } from '../../support/service-levels.ts';
 
 const VALID: Verdict = { status: 'True', reason: 'Valid', message: 'the policy is valid' };
 const web = aWorkload('web', { replicas: 8 });
@@ -37,12 +40,19 @@ function facts(changes: Partial<PolicyFacts> = {}): PolicyFacts {
     postponed: undefined,
     plans: [],
     nextRun: undefined,
+    ledgers: undefined,
     ...changes,
   };
 }
 
 function ran(result: Plan, changes: Partial<NonNullable<PolicyFacts['run']>> = {}): Partial<PolicyFacts> {
-  return { run: { startedAt: NOON, plan: result, stored: undefined, aboveTrigger: 3, consecutive: 3, ...changes } };
+  const services = { classes: [], unkept: [], unknownClasses: [] };
+  const run = { startedAt: NOON, plan: result, services, stored: undefined, aboveTrigger: 3, consecutive: 3 };
+  return { run: { ...run, ...changes } };
+}
+
+function unfresh(reason: Verdict['reason']): Verdict {
+  return { status: 'False', reason, message: 'because' };
 }
 
 function conditions(status: RebalancePolicyStatus): Readonly<Record<string, string>> {
@@ -91,6 +101,7 @@ describe('policyStatus', () => {
     expect(conditions(statusOf({}))).toEqual({
       Accepted: 'True Valid',
       MetricsFresh: 'Unknown AwaitingFirstRun',
+      LedgerFresh: 'Unknown AwaitingFirstRun',
       PlanReady: 'Unknown AwaitingFirstRun',
       Executing: 'False Idle',
       Converged: 'Unknown AwaitingFirstRun',
@@ -131,6 +142,8 @@ describe('policyStatus', () => {
     ],
     ['there are no metrics', ran(blind), 'False MetricsUnavailable'],
     ['it is suspended', { ...ran(plan), suspended: true }, 'False Suspended'],
+    ['some ledgers are missing', { ...ran(plan), ledgers: unfresh('LedgersIncomplete') }, 'True AsExpected'],
+    ['ledgers are not kept', { ...ran(plan), ledgers: unfresh('LedgersUnavailable') }, 'False LedgersUnavailable'],
   ])('is ready or not when %s', (_, changes, ready) => {
     expect(conditions(statusOf(changes))['Ready']).toBe(ready);
   });
@@ -165,6 +178,23 @@ describe('policyStatus', () => {
     expect(second.history?.[1]?.actual).toBeUndefined();
     const third = policyStatus({ ...first, status: second }, facts(ran(plan)), later(120));
     expect(third.imbalance).toBe('0.4');
+  });
+
+  it('says what workloads got at the last run, and no more when none has a class any longer', () => {
+    const classes = fulfilmentByClass([{ serviceClass: aServiceClass(), ledger: aLedger() }], BUILT);
+    const services = { classes, unkept: [], unknownClasses: [] };
+    const first = { ...aPolicy('even'), status: statusOf(ran(plan, { services })) };
+    expect(first.status).toMatchObject({ serviceClasses: [{ name: 'batch', workloads: 1 }], sloMissed: 0 });
+    const between = policyStatus(first, facts(), later(30));
+    expect(between.serviceClasses).toEqual(first.status.serviceClasses);
+    const second = policyStatus(first, facts(ran(plan)), later(60));
+    expect(Object.keys(second)).not.toContain('serviceClasses');
+    expect(Object.keys(second)).not.toContain('sloMissed');
+  });
+
+  it('keeps condition LedgerFresh as it was while nothing is known', () => {
+    const first = { ...aPolicy('even'), status: statusOf({ ...ran(plan), ledgers: unfresh('LedgersIncomplete') }) };
+    expect(conditions(policyStatus(first, facts(ran(plan)), later(60)))['LedgerFresh']).toBe('False LedgersIncomplete');
   });
 
   it('sums up the newest plan: counts, the largest gains first, phases', () => {
@@ -202,6 +232,7 @@ describe('policyStatus', () => {
     ['ClusterUnhealthy', 'True ClusterUnhealthy'],
     ['MetricsUnavailable', 'True MetricsUnavailable'],
     ['MetricsIncomplete', 'True MetricsIncomplete'],
+    ['ServiceLevelMissed', 'True ServiceLevelMissed'],
     ['PolicyChanged', 'False AsExpected'],
     ['BudgetExhausted', 'False AsExpected'],
   ])('says which rule stopped the newest plan, and warns when it was trouble: %s', (stopped, degraded) => {
@@ -244,12 +275,14 @@ describe('hitRatiosByMode', () => {
 });
 
 describe('createMetrics', () => {
-  const { registry, telemetry, apiRequest, runFailed, showCaches, cacheDrifted, leads } = createMetrics('1.2.3');
+  const metrics = createMetrics('1.2.3');
+  const { registry, telemetry, apiRequest, runFailed, showCaches, cacheDrifted, leads } = metrics;
 
   it('names everything evenkeel_*, in base units, counters _total, and never by pod, node or uid', async () => {
     const all = await registry.getMetricsAsJSON();
     expect(all.map(({ name }) => name).sort()).toEqual([
       'evenkeel_api_requests_total',
+      'evenkeel_availability_deficit_ratio',
       'evenkeel_build_info',
       'evenkeel_cache_age_seconds',
       'evenkeel_cache_drift_total',
@@ -263,11 +296,14 @@ describe('createMetrics', () => {
       'evenkeel_moves_total',
       'evenkeel_plan_duration_seconds',
       'evenkeel_plan_moves',
+      'evenkeel_preemption_overhead_ratio',
+      'evenkeel_preemptions_total',
       'evenkeel_run_failures_total',
+      'evenkeel_slo_fulfilment_ratio',
       'evenkeel_steering_hit_ratio',
       'evenkeel_steering_total',
     ]);
-    telemetry.moveEnded({ strategy: 'RefineLB', result: 'Landed', duration: undefined });
+    telemetry.moveEnded({ strategy: 'RefineLB', result: 'Landed', reason: 'Balance', duration: undefined });
     telemetry.planned(plan, plan.coverage.maxAge);
     const text = await registry.metrics();
     expect(text).not.toMatch(/(pod|node|uid|namespace)="/);
@@ -291,7 +327,7 @@ describe('createMetrics', () => {
     const text = await registry.metrics();
     for (const line of [
       'evenkeel_build_info{version="1.2.3"',
-      'evenkeel_moves_total{strategy="RefineLB",result="Landed"} 1',
+      'evenkeel_moves_total{strategy="RefineLB",result="Landed",reason="Balance"} 1',
       'evenkeel_steering_total{mode="AdmissionPolicy",result="hit"} 1',
       'evenkeel_steering_total{mode="AdmissionPolicy",result="miss"} 1',
       'evenkeel_gate_actions_total{action="OpenedToTarget"} 1',
@@ -311,5 +347,26 @@ describe('createMetrics', () => {
     }
     expect(text).not.toContain('evenkeel_cache_age_seconds{resource="nodes"}');
     expect(text).not.toContain('evenkeel_steering_hit_ratio{mode="None"}');
+  });
+
+  it('shows how classes are served at the moment of the scrape, and classes without workloads no more', async () => {
+    const ledgers = [
+      aLedger({ times: { useful: 90 }, overhead: 10, preemptions: 1 }),
+      aLedger({ times: { pending: 1 } }),
+    ];
+    const requests = ledgers.map((ledger) => ({ serviceClass: aServiceClass(), ledger }));
+    metrics.showServices(() => fulfilmentByClass(requests, BUILT));
+    metrics.preempted('batch', 2);
+    const text = await registry.metrics();
+    for (const line of [
+      'evenkeel_slo_fulfilment_ratio{class="batch"} 0.5',
+      'evenkeel_availability_deficit_ratio{class="batch"} 0.9',
+      'evenkeel_preemption_overhead_ratio{class="batch"} 0.1',
+      'evenkeel_preemptions_total{class="batch"} 2',
+    ]) {
+      expect(text).toContain(line);
+    }
+    metrics.showServices(() => []);
+    expect(await registry.metrics()).not.toContain('evenkeel_slo_fulfilment_ratio{');
   });
 });

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { seconds } from '../../../src/model/units.ts';
 import type { VariantResult } from '../../../src/report/simulation-result.ts';
-import type { Scenario } from '../../../src/simulate/scenario.ts';
+import { DEFAULT_START } from '../../../src/simulate/parts.ts';
+import type { Scenario, WorkloadSpec } from '../../../src/simulate/scenario.ts';
 import { simulate } from '../../../src/simulate/simulate.ts';
 import { constant } from '../../../src/simulate/trace.ts';
+import { aServiceClass } from '../../support/builders.ts';
 import { kseScenario } from '../../support/kse.ts';
 import { aPolicy } from '../../support/policies.ts';
 import { ALONE, aScenario, aSimulatedNode, aWorkload } from '../../support/scenarios.ts';
@@ -145,5 +148,29 @@ describe('a policy in the simulator', () => {
     const { requests } = play({ workloads: [gated], variants: [{ name: 'refine', scheduler: 'None', policies }] });
     expect(requests.failed).toBeCloseTo(120); // two seconds at the gate, ten to start
     expect(play({ workloads: [gated] }).requests.failed).toBeCloseTo(100);
+  });
+
+  /** Runs on this node from the beginning. */
+  function standing(workload: WorkloadSpec, nodeName: string): WorkloadSpec {
+    const { name } = workload.info;
+    const since = { createdAt: DEFAULT_START, readySince: DEFAULT_START };
+    const rest = { name, uid: name, nodeName, phase: 'Running', ready: true, waiting: undefined } as const;
+    return { ...workload, standing: [{ ...workload.template, ...since, ...rest }] };
+  }
+
+  it('stops a plan when a move takes so long that its workload falls below its SLO', () => {
+    const gold = aServiceClass('gold', { slo: 0.9, window: seconds(1000), expectedStartup: seconds(10) });
+    const third = { cpu: constant(300), memory: constant(0) };
+    const labels = { 'evenkeel.dev/service-class': 'gold' };
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const workloads = names.map((name) => standing(aWorkload(name, { usage: [third], labels }), 'a'));
+    const slow = { kind: 'Fixed' as const, value: seconds(100) };
+    const timing = { ...aScenario().timing, startup: { hot: slow, cold: slow } };
+    const once = { ...spec, interval: '5m', budgets: [{ maxConcurrent: 1 }] };
+    const variants = [{ name: 'refine', scheduler: 'None' as const, policies: [aPolicy('refine', once)] }];
+    const transfers = (classes: Scenario['classes']) =>
+      play({ workloads, classes, timing, variants, duration: seconds(599) }).moves.transfers;
+    // Starts were taken to last 10 s: after 300 s of service they may last 33.
+    expect([transfers([]), transfers([gold])]).toEqual([3, 1]);
   });
 });

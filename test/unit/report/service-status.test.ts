@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_SERVICE_CLASSES } from '../../../src/api/v1alpha1/rebalance-policy.ts';
+import type { ServiceReport } from '../../../src/plan/service-report.ts';
+import { fulfilmentByClass, type PromisedRequest } from '../../../src/qos/fulfilment.ts';
+import { ledgerVerdict, serviceFields } from '../../../src/report/service-status.ts';
+import { NOW } from '../../support/builders.ts';
+import { aLedger, aServiceClass, type LedgerFields } from '../../support/service-levels.ts';
+
+const batch = aServiceClass({ slo: 0.9 });
+
+function aReport(requests: readonly PromisedRequest[], changes: Partial<ServiceReport> = {}): ServiceReport {
+  return { classes: fulfilmentByClass(requests, NOW), unkept: [], unknownClasses: [], ...changes };
+}
+
+function served(...ledgers: readonly LedgerFields[]): readonly PromisedRequest[] {
+  return ledgers.map((fields) => ({ serviceClass: batch, ledger: aLedger(fields) }));
+}
+
+describe('serviceFields', () => {
+  it('says by class how many reach their SLO, and who lacks how much', () => {
+    const requests = served(
+      { times: { useful: 100 }, preemptions: 3 },
+      { times: { useful: 70, pending: 30 }, owner: { kind: 'Deployment', name: 'api', uid: 'x' } },
+    );
+    expect(serviceFields(aReport(requests))).toEqual({
+      serviceClasses: [
+        {
+          name: 'batch',
+          slo: '0.9',
+          workloads: 2,
+          fulfilment: '0.5',
+          availability: '0.85',
+          availabilityOverWindow: '0.85',
+          worstDeficit: '0.2',
+          worstWorkload: 'Deployment shop/api',
+          preemptions: 3,
+        },
+      ],
+      sloMissed: 1,
+    });
+  });
+
+  it('says nothing where nobody was promised anything, and little where nothing was observed', () => {
+    expect(serviceFields(aReport([]))).toEqual({});
+    expect(serviceFields(aReport(served({ running: 0 })))).toEqual({
+      serviceClasses: [{ name: 'batch', slo: '0.9', workloads: 1, fulfilment: '1', worstDeficit: '0', preemptions: 0 }],
+      sloMissed: 0,
+    });
+  });
+
+  it('leaves out the least important classes when there are too many, and still counts who misses their SLO', () => {
+    const requests = Array.from({ length: 40 }, (_, place) => ({
+      serviceClass: aServiceClass({ name: `c${place}`, importance: 40 - place }),
+      ledger: aLedger({ times: { pending: 10 } }),
+    }));
+    const { serviceClasses, sloMissed } = serviceFields(aReport(requests));
+    expect([serviceClasses?.length, sloMissed]).toEqual([MAX_SERVICE_CLASSES, 40]);
+    expect(serviceClasses?.[0]?.name).toBe('c39');
+  });
+});
+
+describe('condition LedgerFresh', () => {
+  const one = served({ times: { useful: 1 } });
+
+  it.each<[string, ServiceReport, string | undefined, string, string]>([
+    ['no pod has a class', aReport([]), undefined, 'True NotNeeded', 'no pod in scope has a ServiceClass'],
+    ['no pod has a class, and nobody keeps ledgers', aReport([]), 'no', 'True NotNeeded', ''],
+    ['all have a ledger', aReport(one), undefined, 'True Fresh', '1 workload with a ledger'],
+    [
+      'some have none',
+      aReport(one, { unkept: ['Deployment shop/a'] }),
+      undefined,
+      'False LedgersIncomplete',
+      'no ledger that can be believed for 1 of 2 workloads: Deployment shop/a',
+    ],
+    [
+      'many have none',
+      aReport([], { unkept: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] }),
+      undefined,
+      'False LedgersIncomplete',
+      'no ledger that can be believed for 7 of 7 workloads: a, b, c, d, e and 2 more',
+    ],
+    [
+      'a class does not exist',
+      aReport(one, { unknownClasses: ['bacth'] }),
+      undefined,
+      'False UnknownServiceClass',
+      'there is no ServiceClass bacth, which pods name',
+    ],
+    [
+      'nobody keeps them',
+      aReport(one, { unkept: ['a'], unknownClasses: ['bacth'] }),
+      'forbidden',
+      'False LedgersUnavailable',
+      'ledgers are not kept: forbidden',
+    ],
+  ])('says when %s', (_, report, trouble, verdict, message) => {
+    const found = ledgerVerdict(report, trouble);
+    expect(`${found.status} ${found.reason}`).toBe(verdict);
+    expect(found.message).toContain(message);
+  });
+});
