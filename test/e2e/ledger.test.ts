@@ -5,6 +5,7 @@ import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
 import { install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
+import { getPolicy, policyObject, reasonOf } from '../support/resources.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const patience = { timeoutMilliseconds: 120_000 };
@@ -15,6 +16,7 @@ const GOLD = {
   metadata: { name: 'gold' },
   spec: { slo: '0.9', importance: 1 },
 };
+const INSECURE = { args: ['--metrics-insecure'] };
 const labels = { app: 'paid', 'evenkeel.dev/service-class': 'gold' };
 const PAID = {
   apiVersion: 'apps/v1',
@@ -26,6 +28,21 @@ const PAID = {
     template: {
       metadata: { labels, annotations: { 'evenkeel.dev/test-startup': '3s' } },
       spec: { containers: [{ name: 'paid', image: 'paid', resources: { requests: { cpu: '10m', memory: '16Mi' } } }] },
+    },
+  },
+};
+
+/** Names a class that nobody has made. */
+const MISSPELT = {
+  ...PAID,
+  metadata: { name: 'misspelt', namespace: 'shop' },
+  spec: {
+    ...PAID.spec,
+    replicas: 1,
+    selector: { matchLabels: { app: 'misspelt' } },
+    template: {
+      ...PAID.spec.template,
+      metadata: { labels: { app: 'misspelt', 'evenkeel.dev/service-class': 'glod' } },
     },
   },
 };
@@ -55,7 +72,7 @@ beforeAll(async () => {
   cp = await startControlPlane({ log });
   await install(cp, 'default');
   await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'small.yaml')), { log });
-  operator = await startOperator(cp);
+  operator = await startOperator(cp, INSECURE);
 });
 
 afterAll(async () => {
@@ -116,6 +133,17 @@ async function ledgerRuns(count: number): Promise<QoSLedger> {
   return ledger;
 }
 
+async function ledgerFreshBecomes(reason: string): Promise<void> {
+  await waitUntil(
+    `LedgerFresh says ${reason}`,
+    async () => {
+      const found = reasonOf(await getPolicy(cp, 'look'), 'LedgerFresh');
+      return found === reason ? undefined : `it says ${found}`;
+    },
+    patience,
+  );
+}
+
 async function kill(name: string | undefined): Promise<void> {
   await cp.kubectl(['delete', 'pod', '-n', 'shop', name ?? '', '--grace-period=0', '--force', '--wait=false']);
 }
@@ -155,7 +183,7 @@ describe('the ledger of a Deployment', () => {
       patience,
     );
     await readyAre(4);
-    operator = await startOperator(cp);
+    operator = await startOperator(cp, INSECURE);
     await ledgerRuns(4);
     await scale(2);
     await readyAre(2);
@@ -174,6 +202,23 @@ describe('the ledger of a Deployment', () => {
     expect([recorded.size, asked.size]).toEqual([6, 4]);
     expect(Math.abs((status?.useful ?? 0) - useful)).toBeLessThanOrEqual(recorded.size);
     expect(Math.abs((status?.pending ?? 0) - pending)).toBeLessThanOrEqual(recorded.size);
+  });
+
+  it('is told of by policies and metrics, and so is a class that does not exist', async () => {
+    await cp.apply([policyObject('look', { interval: '10s' })]);
+    await ledgerFreshBecomes('Fresh');
+    const { status } = await getPolicy(cp, 'look');
+    expect(status?.serviceClasses).toMatchObject([{ name: 'gold', slo: '0.9', workloads: 1, preemptions: 0 }]);
+    const [gold] = status?.serviceClasses ?? [];
+    expect(Number(gold?.availability)).toBeGreaterThan(0);
+    expect(Number(gold?.availability)).toBeLessThan(1);
+    expect(status?.sloMissed).toBe(gold?.fulfilment === '1' ? 0 : 1);
+    const { metricsPort } = await operator.logged('operator started');
+    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    expect(metrics).toMatch(/^evenkeel_slo_fulfilment_ratio\{class="gold"\} [01]$/m);
+    expect(metrics).toContain('evenkeel_preemption_overhead_ratio{class="gold"} 0');
+    await cp.apply([MISSPELT]);
+    await ledgerFreshBecomes('UnknownServiceClass');
   });
 });
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_SERVICE_CLASSES } from '../../../src/api/v1alpha1/rebalance-policy.ts';
+import {
+  MAX_SERVICE_CLASSES,
+  RebalancePolicyStatus,
+  rebalancePolicyKind,
+} from '../../../src/api/v1alpha1/rebalance-policy.ts';
+import { validateResource } from '../../../src/api/validate.ts';
 import type { ServiceReport } from '../../../src/plan/service-report.ts';
 import { fulfilmentByClass, type PromisedRequest } from '../../../src/qos/fulfilment.ts';
 import { ledgerVerdict, serviceFields } from '../../../src/report/service-status.ts';
@@ -56,6 +61,21 @@ describe('serviceFields', () => {
     const { serviceClasses, sloMissed } = serviceFields(aReport(requests));
     expect([serviceClasses?.length, sloMissed]).toEqual([MAX_SERVICE_CLASSES, 40]);
     expect(serviceClasses?.[0]?.name).toBe('c39');
+  });
+});
+
+describe('what the CRD takes', () => {
+  it('has room for the longest names of the most classes', () => {
+    const owner = { kind: 'K'.repeat(63), name: 'n'.repeat(253), uid: 'x' };
+    const requests = Array.from({ length: 40 }, (_, place) => ({
+      serviceClass: aServiceClass({ name: `${place}`.padEnd(253, 'c'), slo: 0.999_999 }),
+      ledger: aLedger({ owner, namespace: 's'.repeat(63), times: { useful: 1, pending: 2 }, preemptions: 2 ** 31 - 1 }),
+    }));
+    const definition = { ...rebalancePolicyKind, spec: RebalancePolicyStatus };
+    const head = { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'RebalancePolicy', metadata: { name: 'even' } };
+    const spec = serviceFields(aReport(requests));
+    expect(validateResource({ ...head, spec }, [definition]).problems).toEqual([]);
+    expect(validateResource({ ...head, spec: { sloMissed: 'two' } }, [definition]).problems).not.toEqual([]);
   });
 });
 
