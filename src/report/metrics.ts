@@ -113,7 +113,7 @@ function cacheMetrics(registers: Registry[]): Pick<Metrics, 'showCaches' | 'cach
 
 function serviceMetrics(registers: Registry[]): Pick<Metrics, 'showServices' | 'preempted'> {
   let classes: () => readonly ClassFulfilment[] = () => [];
-  const gauge = (name: string, help: string, valueOf: (fulfilment: ClassFulfilment) => number): void => {
+  const gauge = (name: string, help: string, figureOf: (fulfilment: ClassFulfilment) => number): void => {
     new Gauge({
       name,
       help,
@@ -122,7 +122,7 @@ function serviceMetrics(registers: Registry[]): Pick<Metrics, 'showServices' | '
       collect() {
         this.reset();
         for (const fulfilment of classes()) {
-          this.set({ class: fulfilment.serviceClass.name }, valueOf(fulfilment));
+          this.set({ class: fulfilment.serviceClass.name }, figureOf(fulfilment));
         }
       },
     });
