@@ -4,10 +4,7 @@ import type { FieldProblem } from '../api/validate.ts';
 import { parseDuration } from '../model/duration.ts';
 import { after, type EpochSeconds, epochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { cronProblem } from '../plan/budgets/window.ts';
-import { DEFAULT_ZONE } from '../plan/options.ts';
-
-/** Time between runs when a policy names neither interval nor schedule. */
-export const DEFAULT_INTERVAL = '5m';
+import { DEFAULT_INTERVAL, DEFAULT_ZONE } from '../plan/options.ts';
 
 /** How far the clocks of two leaders may be apart. */
 const CLOCK_TOLERANCE: Seconds = seconds(10);

@@ -44,14 +44,14 @@ export interface ClusterInput {
   readonly usage: PodUsage;
   /** Whether neither the scope nor a protection holds the pod, by its place. */
   readonly isFree: (pod: number) => boolean;
-  /** Pods without a node that a plan may put on one, by place. */
-  readonly queue: readonly number[];
+  /** Pods that a plan may put on a node although they are not movable, by place: those without a node among them. */
+  readonly placeable: readonly number[];
   readonly options: PolicyOptions;
 }
 
 /** Indexes a snapshot once; everything after works on places and typed arrays. */
 export function indexCluster(input: ClusterInput): Cluster {
-  const { participants, sites, subjects, usage, isFree, queue, options } = input;
+  const { participants, sites, subjects, usage, isFree, placeable, options } = input;
   const { pods, owners, kinds } = subjects;
   const nodes = participants.map(({ node }) => node);
   const siteOf = sitesOf(nodes, subjects.nodes);
@@ -64,7 +64,7 @@ export function indexCluster(input: ClusterInput): Cluster {
     movable[pod] = node >= 0 && isFree(pod) && adds(load, pod, node) ? 1 : 0;
   });
   const shaped = movable.slice();
-  for (const pod of queue) {
+  for (const pod of placeable) {
     shaped[pod] = 1;
   }
   const shapes = internShapes({ sites, kinds, owners, nodes, shaped });

@@ -9,7 +9,22 @@ import { type Seconds, seconds } from '../model/units.ts';
 export type StrategyOptions =
   | { readonly type: 'RefineLB'; readonly overload: number; readonly refinements: 'Standard' | 'None' }
   | { readonly type: 'GreedyLB'; readonly minimizeMoves: boolean; readonly tolerance: number }
-  | { readonly type: 'QoSDriven'; readonly refinements: 'Standard' | 'None' };
+  | {
+      readonly type: 'QoSDriven';
+      readonly refinements: 'Standard' | 'None';
+      /** `undefined`: no pod is moved because its node is overloaded. */
+      readonly pressure: PressureOptions | undefined;
+    };
+
+/** When pods are moved off a node because of what is measured there. */
+export interface PressureOptions {
+  /** A node is overloaded above this measured load, a fraction of its allocatable. */
+  readonly overload: number;
+  readonly runs: RunTiming;
+}
+
+/** When a policy runs at the latest: again after so many seconds, or when its cron expression says so. */
+export type RunTiming = { readonly interval: Seconds } | { readonly schedule: string; readonly timeZone: string };
 
 /** Settings of a strategy that balances. */
 export type BalancingOptions = Exclude<StrategyOptions, { type: 'QoSDriven' }>;
@@ -101,7 +116,7 @@ export function resolveOptions(
   foreignPods: ReadonlySet<string> = new Set(),
 ): PolicyOptions {
   return planningOptions({
-    strategy: resolveStrategy(spec.strategy),
+    strategy: resolveStrategy(spec),
     load: {
       source: spec.load.source,
       resources: spec.load.resources,
@@ -135,7 +150,8 @@ export function resolveOptions(
   });
 }
 
-function resolveStrategy(strategy: RebalancePolicySpec['strategy']): StrategyOptions {
+function resolveStrategy(spec: RebalancePolicySpec): StrategyOptions {
+  const { strategy } = spec;
   switch (strategy.type) {
     case 'RefineLB':
       return {
@@ -150,16 +166,27 @@ function resolveStrategy(strategy: RebalancePolicySpec['strategy']): StrategyOpt
         tolerance: Number(strategy.greedyLB?.tolerance ?? '0.02'),
       };
     case 'QoSDriven':
-      return { type: 'QoSDriven', refinements: strategy.qosDriven?.refinements ?? 'Standard' };
+      return resolveQosDriven(spec);
     default:
       return strategy.type satisfies never;
   }
+}
+
+/** The published policy looks at nobody who runs but to evict them, and requests say nothing of how loaded a node is. */
+function resolveQosDriven({ strategy, load, interval, schedule, timeZone = DEFAULT_ZONE }: RebalancePolicySpec) {
+  const { refinements = 'Standard', overload = '0.90' } = strategy.qosDriven ?? {};
+  const runs: RunTiming =
+    schedule === undefined ? { interval: parseDuration(interval ?? DEFAULT_INTERVAL) } : { schedule, timeZone };
+  const isMeasured = refinements === 'Standard' && load.source === 'MetricsAPI';
+  const pressure = isMeasured ? { overload: Number(overload), runs } : undefined;
+  return { type: 'QoSDriven', refinements, pressure } as const;
 }
 
 /**
  * What QoSDriven plans by: requests, since those decide where a pod that waits can run. How long a pod has run and when it
  * was last moved are for its ServiceClass to judge, by minRunTime and the limit of preemption overhead, and a workload whose
  * pods wait is not one that rolls out. All of its pods wait at our gate, so it is opened whatever the mode of steering.
+ * Only overload is measured, whatever `load.source` then says (see PressureOptions).
  */
 export function planningOptions(options: PolicyOptions): PolicyOptions {
   if (options.strategy.type !== 'QoSDriven') {
@@ -177,6 +204,8 @@ export function planningOptions(options: PolicyOptions): PolicyOptions {
 
 /** The zone of a cron expression that names none. */
 export const DEFAULT_ZONE = 'Etc/UTC';
+/** Time between runs when a policy names neither interval nor schedule. */
+export const DEFAULT_INTERVAL = '5m';
 
 function resolveBudget(budget: RebalancePolicySpec['budgets'][number], place: number): BudgetOptions {
   const { perOwner, maxOverhead, window, schedule, duration, timeZone = DEFAULT_ZONE } = budget;

@@ -33,13 +33,13 @@ export function planFrom(survey: Survey, options: PolicyOptions): Plan {
     : (withoutMetrics(survey, options) ?? withMetrics(survey, strategy, options));
 }
 
-/** Needs no metrics, and no second node. */
+/** Needs no metrics, unless pods are to be moved off overloaded nodes, and no second node. */
 function byServiceLevel(survey: Survey, strategy: QosOptions, options: PolicyOptions): Plan {
   const { snapshot, pdbs, history, participation } = survey;
   const cluster = clusterOf(survey, options);
   const state = initialState(cluster);
   const budgets = createBudgets(budgetsInForce(options.budgets, snapshot.takenAt), cluster, pdbs, history);
-  const { moves, stays, outcome, end } = qosDriven(survey, state, budgets, strategy);
+  const { moves, stays, outcome, end } = qosDriven(survey, state, budgets, strategy, options);
   const spread = toFraction(spreadOf(state));
   return {
     strategy: strategy.type,

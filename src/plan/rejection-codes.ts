@@ -68,7 +68,15 @@ export const BALANCE_NAMES = [
 export type BalanceName = (typeof BALANCE_NAMES)[number];
 
 /** Reasons that lie in what was promised to whom. */
-export const SERVICE_NAMES = ['NoServiceClass', 'NoLedger', 'MayWait', 'NoEligibleVictim', 'NotNeeded'] as const;
+export const SERVICE_NAMES = [
+  'NoServiceClass',
+  'NoLedger',
+  'MayWait',
+  'NoEligibleVictim',
+  'NotNeeded',
+  'CannotAfford',
+  'MinRunTime',
+] as const;
 /** A pod waits on, or runs on, for the sake of service levels. */
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 

@@ -2,6 +2,7 @@ import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { BudgetHistory } from './budgets/index.ts';
 import { type PdbLookup, pdbLookup } from './budgets/pod-disruption-budget.ts';
+import { isForReadiness } from './budgets/protections.ts';
 import { type Cluster, indexCluster } from './cluster.ts';
 import { historyOf } from './history.ts';
 import { findHolds, type Holds } from './holds.ts';
@@ -25,6 +26,8 @@ export interface Survey {
   readonly participation: Participation;
   /** Pods that wait at our gate and may be let through, by place; empty but for QoSDriven. */
   readonly queue: readonly number[];
+  /** Pods that may be moved if their node is overloaded, not Ready ones among them, by place; empty but for QoSDriven. */
+  readonly mobile: readonly number[];
 }
 
 /** Puts a snapshot in order and judges its pods and nodes. */
@@ -39,9 +42,33 @@ export function surveyOf(snapshot: ClusterSnapshot, policy: PolicyOptions): Surv
   const holds = findHolds(snapshot, pods, owners, pdbs, options, history.cooldowns);
   const subjects = { pods, nodes, owners, kinds, located: locatePods(pods, nodes) };
   const queue = options.strategy.type === 'QoSDriven' ? queueOf(pods, holds) : [];
-  const movable = movableConstraints(kinds, holds, queue);
+  const mobile = mobileOf(snapshot, pods, holds, options);
+  const movable = movableConstraints(kinds, holds, [...queue, ...mobile]);
   const takesPart = participation({ snapshot, nodes, pods, movable, options });
-  return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart, queue };
+  return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart, queue, mobile };
+}
+
+/** Pods in scope that nothing holds on their nodes, or nothing but that they are not Ready. */
+function mobileOf(
+  { usage, serviceLevels }: ClusterSnapshot,
+  pods: readonly PodInfo[],
+  holds: Holds,
+  { strategy }: PolicyOptions,
+): readonly number[] {
+  const isMeasured = strategy.type === 'QoSDriven' && strategy.pressure !== undefined && usage !== undefined;
+  if (!isMeasured || serviceLevels.ledgers.size === 0) {
+    return [];
+  }
+  const mobile: number[] = [];
+  pods.forEach((pod, place) => {
+    const isBound = holds.inScope[place] === 1 && pod.nodeName !== undefined;
+    const mayLeave = (): boolean =>
+      holds.of(place) === undefined || (!pod.ready && holds.all(place).every((hold) => isForReadiness(hold, pod)));
+    if (isBound && mayLeave()) {
+      mobile.push(place);
+    }
+  });
+  return mobile;
 }
 
 /** Pods in scope that nothing keeps waiting but gates. */
@@ -57,11 +84,11 @@ function queueOf(pods: readonly PodInfo[], { inScope }: Holds): readonly number[
   return queue;
 }
 
-/** Constraints of the pods that no protection holds, and of those that wait. */
+/** Constraints of the pods that no protection holds, and of those that a plan may place all the same. */
 function movableConstraints(
   { list, ofPod }: PodKinds,
   holds: Holds,
-  queue: readonly number[],
+  placeable: readonly number[],
 ): ReadonlySet<SchedulingConstraints> {
   const isMovable = new Uint8Array(list.length);
   ofPod.forEach((kind, pod) => {
@@ -69,7 +96,7 @@ function movableConstraints(
       isMovable[kind] = 1;
     }
   });
-  for (const pod of queue) {
+  for (const pod of placeable) {
     isMovable[ofPod[pod] ?? -1] = 1;
   }
   return new Set(list.filter((_, kind) => isMovable[kind] === 1).map(({ constraints }) => constraints));
@@ -89,11 +116,20 @@ export function metricsProblem({ snapshot, participation }: Survey, options: Pol
 
 /** Indexes what was surveyed, with what pods use. */
 export function clusterOf(survey: Survey, policy: PolicyOptions): Cluster {
-  const { snapshot, subjects, holds, participation, queue } = survey;
+  const { snapshot, subjects, holds, participation, queue, mobile } = survey;
   const options = planningOptions(policy);
   const usage = measurePods(subjects, snapshot, options);
   const { participants } = participation;
   const { storage, namespaces } = snapshot;
   const sites = indexSites({ ...subjects, storage, namespaces });
-  return indexCluster({ participants, sites, subjects, usage, isFree: (pod) => isFree(holds, pod), queue, options });
+  const placeable = [...queue, ...mobile];
+  return indexCluster({
+    participants,
+    sites,
+    subjects,
+    usage,
+    isFree: (pod) => isFree(holds, pod),
+    placeable,
+    options,
+  });
 }

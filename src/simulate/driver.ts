@@ -4,7 +4,6 @@ import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { budgetStop } from '../control/budget-stop.ts';
 import { foreignPods } from '../control/overlap.ts';
 import { DEFAULT_MAX_CONCURRENT } from '../control/policy-pass.ts';
-import { DEFAULT_INTERVAL } from '../control/schedule.ts';
 import { entries, openJournal } from '../execute/journal.ts';
 import { serviceStop } from '../execute/service-stop.ts';
 import { stopReason } from '../execute/stop-rules.ts';
@@ -16,7 +15,13 @@ import type { ServiceLevels } from '../model/service-level.ts';
 import type { ClusterSnapshot, UsageSamples } from '../model/snapshot.ts';
 import { projectPastMoves } from '../observe/project/past-moves.ts';
 import { budgetsInForce } from '../plan/budgets/in-force.ts';
-import { DEFAULT_ZONE, EXCLUDED_NAMESPACES, type PolicyOptions, resolveOptions } from '../plan/options.ts';
+import {
+  DEFAULT_INTERVAL,
+  DEFAULT_ZONE,
+  EXCLUDED_NAMESPACES,
+  type PolicyOptions,
+  resolveOptions,
+} from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
 import { createUsageHistory, samplingPeriod, type UsageHistory } from '../plan/usage-history.ts';

@@ -73,7 +73,7 @@ export function aContest(
 export function qosOptions(refinements: 'Standard' | 'None' = 'None', fields: OptionFields = {}): PolicyOptions {
   return planningOptions(
     someOptions({
-      strategy: { type: 'QoSDriven', refinements },
+      strategy: { type: 'QoSDriven', refinements, pressure: undefined },
       ...fields,
       protections: { minReplicas: 1, ...fields.protections },
     }),

@@ -25,7 +25,7 @@ export function clusterOf(snapshot: ClusterSnapshot, options: PolicyOptions = so
     subjects,
     usage: measurePods(subjects, snapshot, options),
     isFree: () => true,
-    queue: [],
+    placeable: [],
     options,
   });
 }

@@ -27,7 +27,7 @@ const strategy = Type.Object(
   {
     type: oneOf(STRATEGY_NAMES, {
       description:
-        'RefineLB takes pods only from nodes above the mean and moves few of them. GreedyLB assigns all pods anew, largest first. QoSDriven lets pods that wait at the scheduling gate evenkeel.dev/qos go where they fit, and evicts others for them so that every workload gets the availability of its ServiceClass; the minRunTime of the class stands in for protections.minPodAge, and the class itself for protections.stabilization and cooldown. Default RefineLB.',
+        'RefineLB takes pods only from nodes above the mean and moves few of them. GreedyLB assigns all pods anew, largest first. QoSDriven lets pods that wait at the scheduling gate evenkeel.dev/qos go where they fit, and evicts others for them so that every workload gets the availability of its ServiceClass; it also moves pods off overloaded nodes before they miss theirs; the minRunTime of the class stands in for protections.minPodAge, and the class itself for protections.stabilization and cooldown. Default RefineLB.',
       default: 'RefineLB',
     }),
     refineLB: Type.Optional(
@@ -70,6 +70,11 @@ const strategy = Type.Object(
             description:
               'None is the policy as published: whoever has the least time to violate its SLO since admission takes the place of whoever has the most. Standard evicts only when a pod has nearly used up what its SLO lets it wait within the window of its ServiceClass, and whoever can wait longest. Default Standard.',
             default: 'Standard',
+          }),
+          overload: decimal('0.1', '2.0', {
+            description:
+              'With refinements Standard and load.source MetricsAPI: a node is overloaded when its measured load exceeds this share of its allocatable. Pods there that will not be able to afford a start any more before the next run, or that have been not Ready for longer than a start takes, are moved to nodes that are not, by load.resources and load.aggregate. Default "0.90".',
+            default: '0.90',
           }),
         },
         { description: 'Settings of QoSDriven.' },

@@ -83,6 +83,15 @@ export function protectionsOf(
   return RULES.flatMap((rule) => rule(pod, owner, context) ?? []);
 }
 
+/**
+ * Whether all that a protection says is that a pod with a node does not serve. Who moves pods in order to balance leaves such
+ * pods alone; who moves them because they do not serve does not.
+ */
+export function isForReadiness({ code }: { readonly code: string }, { nodeName, phase }: PodInfo): boolean {
+  const isOnNode = nodeName !== undefined && (phase === 'Pending' || phase === 'Running');
+  return isOnNode && (code === 'Pending' || code === 'NotReady');
+}
+
 const MIRROR = refuse('MirrorPod', 'a static pod: its kubelet runs it, and would again');
 const DAEMON = refuse('DaemonSetPod', 'a DaemonSet runs one pod on every node: it would come back to the same node');
 const ORPHAN = refuse('NoController', 'has no controller that would replace it');

@@ -29,13 +29,13 @@ export interface AdmissionStep {
   readonly score: number;
 }
 
-/** What happens to one pod. */
-export type Step = PreemptionStep | AdmissionStep;
+/** What happens to one pod of those who wait, and of those whose places they take. */
+export type ContestStep = PreemptionStep | AdmissionStep;
 
 /** What a pass over those who wait came to. */
 export interface ContestResult {
   /** In sequence. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly ContestStep[];
   /** Those who wait on, in the order in which it was their turn. */
   readonly unplaced: readonly Claimant[];
   /** What kept pods from being evicted, by code; the last of each. */
@@ -60,7 +60,7 @@ export interface ContestInput {
  */
 export function contest(input: ContestInput): ContestResult {
   const { state, rules, budgets, holds, standings, maxSteps } = input;
-  const steps: Step[] = [];
+  const steps: ContestStep[] = [];
   const unplaced: Claimant[] = [];
   const evicted = new Set<number>();
   const touched: number[] = [];
@@ -146,7 +146,7 @@ function createTables(arena: Arena): (claimant: Claimant) => HostTable {
  * The preemptions that an admission needs: none if the pod fits without any of them, beside those admitted so far that need
  * none either; else all on its node so far, and under affinity or spread all there were.
  */
-function createNeeds(state: State, steps: readonly Step[]): (pod: number, node: number) => readonly number[] {
+function createNeeds(state: State, steps: readonly ContestStep[]): (pod: number, node: number) => readonly number[] {
   const { shapes } = state.cluster;
   const before = createWithoutPreemptions(state, steps);
   const isTied = (pod: number): boolean => shapes.subjects[shapes.ofPod[pod] ?? -1]?.topology !== NO_NEEDS;
@@ -162,7 +162,7 @@ function createNeeds(state: State, steps: readonly Step[]): (pod: number, node: 
 /** The cluster as it would be if nobody were evicted; made when somebody first is. */
 function createWithoutPreemptions(
   state: State,
-  steps: readonly Step[],
+  steps: readonly ContestStep[],
 ): { readonly admits: (pod: number, node: number) => boolean } {
   let without: State | undefined;
   return {

@@ -2,11 +2,15 @@ import type { OwnerRef, PodInfo } from '../../model/pod.ts';
 import { podKey } from '../../model/pod.ts';
 import { seconds } from '../../model/units.ts';
 import type { Cluster } from '../cluster.ts';
-import { count, trimmed } from '../format.ts';
+import { count, percent, trimmed } from '../format.ts';
 import { toFraction } from '../load.ts';
 import type { Move } from '../plan.ts';
-import type { AdmissionStep, PreemptionStep, Step } from './contest.ts';
+import type { AdmissionStep, ContestStep, PreemptionStep } from './contest.ts';
 import { span } from './explain.ts';
+import type { TransferStep } from './transfers.ts';
+
+/** What happens to one pod. */
+export type Step = ContestStep | TransferStep;
 
 /** The steps for people and other programs, with names instead of places of pods and nodes. */
 export function describeSteps(cluster: Cluster, steps: readonly Step[]): readonly Move[] {
@@ -16,6 +20,8 @@ export function describeSteps(cluster: Cluster, steps: readonly Step[]): readonl
         return describePreemption(cluster, step);
       case 'Admission':
         return describeAdmission(cluster, step);
+      case 'Transfer':
+        return describeTransfer(cluster, step);
       default:
         return step satisfies never;
     }
@@ -49,6 +55,28 @@ function describeAdmission(cluster: Cluster, { pod, node, standing, needs, score
     reason: `${urgency}${to} has ${how}`,
     after: needs,
   };
+}
+
+function describeTransfer(cluster: Cluster, step: TransferStep): Move {
+  const { pod, before, after, limit, standing, ready, needs } = step;
+  const [from, to] = [nameOf(cluster, step.from), nameOf(cluster, step.to)];
+  const state = `${ready ? 'is Ready' : 'is not Ready'} and can wait ${span(standing)} (class ${standing.serviceClass.name})`;
+  const source = `${from} is overloaded: ${share(before.from)} -> ${share(after.from)}, its limit is ${share(limit)}`;
+  const room = needs.length === 0 ? '' : `, after ${count(needs.length, 'move')}`;
+  return {
+    ...common(cluster, pod, step.from),
+    from,
+    to,
+    load: toFraction(step.load),
+    gain: toFraction(Math.max(before.from, before.to) - Math.max(after.from, after.to)),
+    cost: standing.alpha,
+    reason: `${state}; ${source}; ${to} ${share(before.to)} -> ${share(after.to)}, allocation score ${trimmed(step.score)}${room}`,
+    after: needs,
+  };
+}
+
+function share(load: number): string {
+  return percent(toFraction(load));
 }
 
 function common(

@@ -269,7 +269,12 @@ function refundAll(budgets: readonly Budget[], pod: number): void {
 }
 
 /** The allocation score of the node with the pod, and without its victims. */
-function scoreOf({ cluster, whereabouts }: State, pod: number, node: number, victims: readonly Resident[]): number {
+export function scoreOf(
+  { cluster, whereabouts }: State,
+  pod: number,
+  node: number,
+  victims: readonly Resident[],
+): number {
   const { nodes, siteOf, pods } = cluster;
   const room = whereabouts.roomOf(siteOf[node] ?? -1);
   const own = pods[pod]?.constraints.requests;

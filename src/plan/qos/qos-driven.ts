@@ -1,13 +1,18 @@
 import { MAX_MOVES } from '../../api/v1alpha1/rebalance-plan.ts';
 import type { Budgets } from '../budgets/index.ts';
-import type { StrategyOptions } from '../options.ts';
+import { toLoad } from '../load.ts';
+import type { PolicyOptions, StrategyOptions } from '../options.ts';
 import type { Move, PlanOutcome, Reason } from '../plan.ts';
+import { BUDGET_NAMES } from '../rejection-codes.ts';
 import { rejectAll, type Stays } from '../rejections.ts';
 import type { State } from '../state.ts';
 import type { Survey } from '../survey.ts';
-import { type ContestResult, contest, promisedPlaces } from './contest.ts';
+import { type ContestInput, type ContestResult, contest, promisedPlaces } from './contest.ts';
 import { describeSteps } from './describe.ts';
 import { whyItRunsOn, whyTheyWait } from './explain.ts';
+import { type MeasuredLoads, measureLoads } from './measured-loads.ts';
+import { latestPeriod } from './period.ts';
+import { NO_RELIEF, type Relief, relieve } from './relief.ts';
 import { type ContestRules, PUBLISHED } from './rules.ts';
 import { STANDARD } from './standard.ts';
 import { createStandings } from './standings.ts';
@@ -24,10 +29,19 @@ export interface QosFindings {
   readonly end: State;
 }
 
-/** Lets in who waits at the gate, and evicts whom the rules allow for that. `start` is not changed; `budgets` are spent. */
-export function qosDriven(survey: Survey, start: State, { budgets }: Budgets, options: QosOptions): QosFindings {
+/**
+ * Lets in who waits at the gate, and evicts whom the rules allow for that; then moves pods under pressure off overloaded nodes.
+ * `start` is not changed; `budgets` are spent.
+ */
+export function qosDriven(
+  survey: Survey,
+  start: State,
+  { budgets }: Budgets,
+  strategy: QosOptions,
+  policy: PolicyOptions,
+): QosFindings {
   const { pods, holds, queue } = survey;
-  const rules = rulesOf(options);
+  const rules = rulesOf(strategy);
   const state = start.fork();
   for (const [pod, node] of promisedPlaces(start.cluster)) {
     state.place(pod, node);
@@ -36,19 +50,21 @@ export function qosDriven(survey: Survey, start: State, { budgets }: Budgets, op
   const input = { state, queue, budgets, holds, standings, rules, maxSteps: MAX_MOVES };
   const result = contest(input);
   const waits = whyTheyWait(input, result, state);
-  const moved = new Set(result.steps.map(({ pod }) => pod));
+  const relief = relieveNodes(survey, input, result, strategy, policy);
+  const steps = [...result.steps, ...relief.steps];
+  const moved = new Set(steps.map(({ pod }) => pod));
   const queued = new Set(queue);
   const isHeld = {
     inScope: holds.inScope,
     all: holds.all,
-    of: (pod: number) => (queued.has(pod) ? undefined : holds.of(pod)),
+    of: (pod: number) => (queued.has(pod) || relief.stays.has(pod) ? undefined : holds.of(pod)),
   };
-  const explain = (pod: number): Reason => waits.get(pod) ?? whyItRunsOn(pod, standings);
+  const explain = (pod: number): Reason => waits.get(pod) ?? relief.stays.get(pod) ?? whyItRunsOn(pod, standings);
   const stays = rejectAll(pods, isHeld, (pod) => moved.has(pod), explain);
   return {
-    moves: describeSteps(start.cluster, result.steps),
+    moves: describeSteps(start.cluster, steps),
     stays,
-    outcome: outcomeOf(result, queue.length, waits),
+    outcome: outcomeOf(result, queue.length, waits, relief),
     end: state,
   };
 }
@@ -57,25 +73,69 @@ function rulesOf({ refinements }: QosOptions): ContestRules {
   return refinements === 'Standard' ? STANDARD : PUBLISHED;
 }
 
+function relieveNodes(
+  survey: Survey,
+  input: ContestInput,
+  { steps }: ContestResult,
+  { pressure }: QosOptions,
+  policy: PolicyOptions,
+): Relief {
+  const { cluster } = input.state;
+  const loads =
+    pressure === undefined || survey.mobile.length === 0 ? undefined : measureLoads(survey, cluster, policy);
+  if (pressure === undefined || loads === undefined) {
+    return NO_RELIEF;
+  }
+  catchUp(loads, input.state);
+  const period = latestPeriod(pressure.runs, survey.snapshot.takenAt);
+  return relieve({ ...input, survey, loads, limit: toLoad(pressure.overload), period }, steps);
+}
+
+/** Takes the loads from where the snapshot has the pods to where they are in the state. */
+function catchUp(loads: MeasuredLoads, { cluster, nodeOf }: State): void {
+  cluster.home.forEach((home, pod) => {
+    const node = nodeOf(pod);
+    if (node !== home && home >= 0) {
+      loads.remove(home, pod);
+    }
+    if (node !== home && node >= 0) {
+      loads.add(node, pod);
+    }
+  });
+}
+
 function outcomeOf(
   { steps, unplaced, refusals }: ContestResult,
   waiting: number,
   waits: ReadonlyMap<number, Reason>,
+  relief: Relief,
 ): PlanOutcome {
-  const first = unplaced[0];
-  const reason = waits.get(first?.pod ?? -1);
-  if (steps.length > 0) {
-    const obstacle = `${unplaced.length} of ${waiting} that wait have to wait on; the first ${reason?.message}`;
-    return { kind: 'Moves', obstacle: reason === undefined ? undefined : obstacle };
+  const obstacle = obstacleOf(unplaced.length, waiting, waits.get(unplaced[0]?.pod ?? -1), relief);
+  if (steps.length + relief.steps.length > 0) {
+    return { kind: 'Moves', obstacle };
   }
-  if (reason === undefined) {
+  if (obstacle === undefined) {
     return { kind: 'Balanced', message: 'no pod waits at the gate' };
   }
-  const [refusal] = refusals.values();
+  const refusal = [...refusals.values()][0] ?? relief.blocked.find(({ code }) => BUDGETS.has(code));
   return refusal === undefined
-    ? {
-        kind: 'NoBeneficialMove',
-        message: `all ${unplaced.length} that wait have to wait on; the first ${reason.message}`,
-      }
+    ? { kind: 'NoBeneficialMove', message: obstacle }
     : { kind: 'BudgetExhausted', message: `${refusal.code} keeps pods from being evicted: ${refusal.message}` };
+}
+
+const BUDGETS: ReadonlySet<Reason['code']> = new Set(BUDGET_NAMES);
+
+/** Who waits on, and who stays under pressure; `undefined` when nobody does. */
+function obstacleOf(
+  unplaced: number,
+  waiting: number,
+  first: Reason | undefined,
+  { blocked }: Relief,
+): string | undefined {
+  const waits =
+    first === undefined ? [] : [`${unplaced} of ${waiting} that wait have to wait on; the first ${first.message}`];
+  const [worst] = blocked;
+  const stays =
+    worst === undefined ? [] : [`${blocked.length} under pressure cannot be moved; the first: ${worst.message}`];
+  return first === undefined && worst === undefined ? undefined : [...waits, ...stays].join('; ');
 }

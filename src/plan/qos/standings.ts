@@ -43,7 +43,7 @@ export function createStandings(survey: Survey, rules: ContestRules): Standings 
     if (info === undefined || ledger === undefined || serviceClass === undefined) {
       return undefined;
     }
-    const running = info.nodeName !== undefined;
+    const running = isRunning(info);
     const alike = shared.get(ledger)?.find((each) => each.serviceClass === serviceClass && each.running === running);
     if (alike !== undefined) {
       return alike;
@@ -65,19 +65,24 @@ export function createStandings(survey: Survey, rules: ContestRules): Standings 
   };
 }
 
+/** As its ledger counts it: a pod that has a node and is not Ready waits all the same. */
+function isRunning({ nodeName, ready }: PodInfo): boolean {
+  return nodeName !== undefined && ready;
+}
+
 function standingOf(
-  { uid, nodeName }: PodInfo,
+  info: PodInfo,
   ledger: ServiceLedger,
   serviceClass: ServiceClass,
   now: Survey['snapshot']['takenAt'],
   { rules, trust }: { readonly rules: ContestRules; readonly trust: Trust },
 ): Standing {
   const { safetyMargin, importance, mode } = serviceClass;
-  const running = nodeName !== undefined;
+  const running = isRunning(info);
   const alpha = expectedStartup(ledger, serviceClass);
   const overhead = preemptionOverhead(ledger, timesAt(ledger, mode, now));
   return {
-    metric: rules.metricOf(ledger, serviceClass, replicaOf(ledger, mode, uid, running), now, alpha, trust),
+    metric: rules.metricOf(ledger, serviceClass, replicaOf(ledger, mode, info.uid, running), now, alpha, trust),
     safetyMargin,
     importance,
     overheadSpent: isOverheadSpent(overhead, serviceClass),

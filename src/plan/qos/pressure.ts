@@ -1,0 +1,99 @@
+import type { PodInfo } from '../../model/pod.ts';
+import { type EpochSeconds, elapsed, type Seconds } from '../../model/units.ts';
+import type { State } from '../state.ts';
+import type { Survey } from '../survey.ts';
+import type { MeasuredLoads } from './measured-loads.ts';
+import { type ContestRules, compareNumbers } from './rules.ts';
+import type { Standing, Standings } from './standings.ts';
+
+/** A pod on an overloaded node that violates its SLO, or will before it could still be moved. */
+export interface Sufferer {
+  readonly pod: number;
+  readonly node: number;
+  readonly standing: Standing;
+  readonly ready: boolean;
+  /** By how much the load of its node falls when it leaves. */
+  readonly relief: number;
+}
+
+/** Why a pod on an overloaded node that would be moved otherwise runs on. */
+export type Reluctance = 'CannotAfford' | 'MinRunTime';
+
+/** What pressure is looked for in: where pods are after those who wait got their places. */
+export interface PressureInput {
+  readonly survey: Survey;
+  readonly state: State;
+  readonly standings: Standings;
+  readonly rules: ContestRules;
+  /** Of the same moment as `state`. */
+  readonly loads: MeasuredLoads;
+  /** A node is overloaded above this load (see load.ts). */
+  readonly limit: number;
+  /** What is to be moved before it violates must be moved now when this is all the time until the next run. */
+  readonly period: Seconds;
+}
+
+/** Who suffers from overload, the most urgent first, and who would be moved if it were not for itself. */
+export interface Pressure {
+  readonly sufferers: readonly Sufferer[];
+  readonly reluctant: ReadonlyMap<number, Reluctance>;
+}
+
+/**
+ * Under pressure is who cannot wait for the next run and still keep its margin. A pod that is not Ready for longer than its
+ * start takes loses service anyway. One that is Ready loses it by the move: it must be able to afford that, so that nobody is
+ * made to violate in order not to; a class of SLO 1 never can. Of equally urgent ones that comes first whose leaving relieves
+ * its node most, so that few have to; then the one that starts sooner.
+ */
+export function pressureIn(input: PressureInput): Pressure {
+  const { survey, state, rules, loads, limit } = input;
+  const sufferers: Sufferer[] = [];
+  const reluctant = new Map<number, Reluctance>();
+  for (const pod of survey.mobile) {
+    const node = state.nodeOf(pod);
+    if (node < 0 || !loads.isKnown(node) || loads.load(node) <= limit) {
+      continue;
+    }
+    const found = judge(input, pod, node);
+    if (typeof found === 'string') {
+      reluctant.set(pod, found);
+    } else if (found !== undefined) {
+      sufferers.push(found);
+    }
+  }
+  return { sufferers: sufferers.sort((left, right) => compare(rules, left, right)), reluctant };
+}
+
+function judge(
+  { survey, standings, loads, period }: PressureInput,
+  pod: number,
+  node: number,
+): Sufferer | Reluctance | undefined {
+  const [info, standing] = [survey.pods[pod], standings.of(pod)];
+  if (info === undefined || standing === undefined || !(standing.metric < standing.safetyMargin + period)) {
+    return undefined;
+  }
+  const { ready } = info;
+  const sufferer = { pod, node, standing, ready, relief: loads.load(node) - loads.without(node, pod) };
+  if (!ready) {
+    return isStuck(info, standing.alpha, survey.snapshot.takenAt) ? sufferer : undefined;
+  }
+  if (standing.metric <= 0) {
+    return 'CannotAfford';
+  }
+  return standings.isFresh(pod) ? 'MinRunTime' : sufferer;
+}
+
+/** Without an instant its kubelet has not said anything yet: it may just have been bound. */
+function isStuck({ readySince }: PodInfo, alpha: Seconds, now: EpochSeconds): boolean {
+  return readySince !== undefined && elapsed(readySince, now) > alpha;
+}
+
+function compare(rules: ContestRules, left: Sufferer, right: Sufferer): number {
+  return (
+    rules.compare(left.standing, right.standing) ||
+    right.relief - left.relief ||
+    compareNumbers(left.standing.alpha, right.standing.alpha) ||
+    left.pod - right.pod
+  );
+}

@@ -1,0 +1,121 @@
+import type { State } from '../state.ts';
+import { NO_NEEDS } from '../topology/census.ts';
+import type { ContestStep } from './contest.ts';
+import type { PressureInput, Sufferer } from './pressure.ts';
+import type { Standing } from './standings.ts';
+
+/** A move that is decided. */
+export interface Transferral {
+  readonly sufferer: Sufferer;
+  readonly to: number;
+  /** 0 to 10. */
+  readonly score: number;
+}
+
+/** Measured loads of the two nodes of a move. */
+interface Loads {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A pod leaves an overloaded node for another. */
+export interface TransferStep {
+  readonly kind: 'Transfer';
+  readonly pod: number;
+  readonly from: number;
+  readonly to: number;
+  readonly standing: Standing;
+  readonly ready: boolean;
+  /** Places in the sequence of earlier steps that must have left their nodes; ascending. */
+  readonly needs: readonly number[];
+  /** 0 to 10. */
+  readonly score: number;
+  /** What it adds to the load of the node that it leaves. */
+  readonly load: number;
+  readonly limit: number;
+  readonly before: Loads;
+  readonly after: Loads;
+}
+
+/**
+ * The moves as steps, with the loads and the needs that each has at its place. `state` and `loads` are where they all have
+ * been made, and are there again in the end.
+ */
+export function sequenceTransfers(
+  { state, loads, limit }: PressureInput,
+  earlier: readonly ContestStep[],
+  moves: readonly Transferral[],
+): readonly TransferStep[] {
+  const needsOf = createNeeds(state, earlier, moves);
+  for (const { sufferer, to } of moves) {
+    loads.remove(to, sufferer.pod);
+    loads.add(sufferer.node, sufferer.pod);
+  }
+  return moves.map((move, place) => {
+    const { pod, node: from, standing, ready } = move.sufferer;
+    const { to, score } = move;
+    const before = { from: loads.load(from), to: loads.load(to) };
+    const load = before.from - loads.without(from, pod);
+    loads.remove(from, pod);
+    loads.add(to, pod);
+    const after = { from: loads.load(from), to: loads.load(to) };
+    return {
+      kind: 'Transfer',
+      pod,
+      from,
+      to,
+      standing,
+      ready,
+      needs: needsOf(move, place),
+      score,
+      load,
+      limit,
+      before,
+      after,
+    };
+  });
+}
+
+/**
+ * What a move needs: nothing if it is feasible without any preemption, beside the moves and admissions so far that need none
+ * either; else all preemptions on its target, and under affinity or spread all preemptions and moves so far.
+ */
+function createNeeds(
+  end: State,
+  earlier: readonly ContestStep[],
+  moves: readonly Transferral[],
+): (move: Transferral, place: number) => readonly number[] {
+  if (moves.length === 0) {
+    return () => [];
+  }
+  const beside = beforeAll(end, earlier, moves);
+  const alone = beside.fork();
+  const { shapes } = end.cluster;
+  return ({ sufferer: { pod }, to }, place) => {
+    const isTied = shapes.subjects[shapes.ofPod[pod] ?? -1]?.topology !== NO_NEEDS;
+    if (beside.fits(pod, to) && (!isTied || alone.fits(pod, to))) {
+      beside.move(pod, to);
+      return [];
+    }
+    const preemptions = earlier.flatMap((step, index) =>
+      step.kind === 'Preemption' && (isTied || step.node === to) ? [index] : [],
+    );
+    return isTied ? [...preemptions, ...moves.slice(0, place).map((_, index) => earlier.length + index)] : preemptions;
+  };
+}
+
+/** Where pods are when nobody was evicted or moved, and only those were let in who need no eviction. */
+function beforeAll(end: State, earlier: readonly ContestStep[], moves: readonly Transferral[]): State {
+  const state = end.fork();
+  for (const { sufferer } of moves) {
+    state.move(sufferer.pod, sufferer.node);
+  }
+  for (const step of earlier) {
+    if (step.kind === 'Preemption') {
+      state.place(step.pod, step.node);
+    } else if (step.needs.length > 0) {
+      state.lift(step.pod);
+    }
+  }
+  return state;
+}
