@@ -21,3 +21,13 @@ export function shortfall(owner: WorkloadInfo, pods: readonly PodInfo[], now: Ep
     ? undefined
     : `${owner.kind} ${owner.name} has ${available} of ${wanted} pods available, and no other may go before they are`;
 }
+
+/**
+ * Why a pod that was to leave an overloaded node stays, `undefined` when it need not: it has become Ready since the plan was
+ * made, at `plannedAt`. It was not then, or has been down meanwhile, so what it can afford is for another plan to say.
+ */
+export function recovery({ ready, readySince }: PodInfo, plannedAt: EpochSeconds): string | undefined {
+  return ready && readySince !== undefined && readySince > plannedAt
+    ? 'the pod has become Ready since the plan was made'
+    : undefined;
+}

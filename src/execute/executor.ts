@@ -21,7 +21,7 @@ import { entries, inFlightElsewhere, type JournalEntry, withRuns } from './journ
 import { liveCheck } from './live-check.ts';
 import { metricsVerdict } from './metrics-stop.ts';
 import { observeMove } from './observe-move.ts';
-import { openGate } from './open-gate.ts';
+import { openGate, opensToTarget } from './open-gate.ts';
 import { type StopReason, stopReason } from './stop-rules.ts';
 import { isFinal, isInFlight } from './transitions.ts';
 import { NOTHING_ELSEWHERE, type Turns, turnsOf } from './turn.ts';
@@ -192,8 +192,9 @@ async function beginMoves(
 ): Promise<RebalancePlan> {
   const recorder: Recorder = { plan, ports, signal };
   const checked = new Map<number, MoveEvent>(hopeless.map(({ entry, why }) => [entry.index, { kind: 'Skip', why }]));
+  const plannedAt = parseInstant(plan.spec.takenAt);
   for (const entry of ready) {
-    checked.set(entry.index, await liveCheck(entry.move, options, ports, signal));
+    checked.set(entry.index, await liveCheck(entry.move, plannedAt, options, ports, signal));
   }
   const begun = await record(recorder, checked);
   await settle(recorder, begun);
@@ -248,7 +249,7 @@ async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<
 async function admit({ plan, ports, signal }: Recorder, { move, run }: JournalEntry): Promise<void> {
   const pod = { namespace: move.pod.namespace, name: run.replacement?.name ?? '', uid: run.replacement?.uid ?? '' };
   const isAdmission = move.from === undefined;
-  const target = isAdmission || plan.status?.steering === 'Gate' ? move.to : undefined;
+  const target = isAdmission || opensToTarget(plan) ? move.to : undefined;
   const { action, obstacle } = await openGate(pod, target, isAdmission ? 'Stay' : 'GoAnywhere', ports, signal);
   if (action !== undefined) {
     ports.telemetry.gate(action);

@@ -5,7 +5,7 @@ import { NO_STORAGE } from '../model/storage.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
 import { NO_COOLDOWNS } from '../plan/budgets/cooldown.ts';
-import { protectionOf } from '../plan/budgets/protections.ts';
+import { isForReadiness, type Protection, protectionsOf } from '../plan/budgets/protections.ts';
 import { rolloutOf } from '../plan/budgets/rollout.ts';
 import { nodeRefusal, roomRefusal } from '../plan/filters/index.ts';
 import { describeRefusal, plainSubject, type Refusal } from '../plan/filters/refusal.ts';
@@ -17,7 +17,7 @@ import { roomOf } from '../plan/room.ts';
 import { verdictsIn } from '../plan/verdicts.ts';
 import type { ClusterReader, Evictor } from '../ports.ts';
 import type { MoveEvent, PlannedMove } from './advance.ts';
-import { shortfall } from './availability.ts';
+import { recovery, shortfall } from './availability.ts';
 
 interface LivePorts {
   readonly reader: ClusterReader;
@@ -28,11 +28,14 @@ interface LivePorts {
 /**
  * Looks at the cluster right before a move (execution.md): pod, labels and owner unchanged, target Ready and allowed by all
  * filters of the scheduler; and before an eviction protections unchanged, all pods of the owner available, and the server-side
- * dry run accepted. A preemption need not wait for other pods of its owner, which may be queueing themselves.
+ * dry run accepted. A preemption need not wait for other pods of its owner, which may be queueing themselves. QoSDriven moves
+ * pods that are not Ready, which no pod is missed for that is not missed already, and leaves those that have become Ready
+ * since the plan was made, at `plannedAt`.
  * Resolves to Begin, Hold, Skip, or the dry run's Answer. Rejects with ApiError when the cluster cannot be read.
  */
 export async function liveCheck(
   move: PlannedMove,
+  plannedAt: EpochSeconds,
   options: PolicyOptions,
   { reader, evictor, leaderEpoch }: LivePorts,
   signal: AbortSignal,
@@ -40,14 +43,18 @@ export async function liveCheck(
   const { pod, serverTime } = await reader.pod(move.pod, signal);
   const owner = await reader.workload(move.pod.namespace, move.owner, signal);
   const top = owner?.owner === undefined ? undefined : await reader.workload(owner.namespace, owner.owner, signal);
-  const protection = move.from === undefined ? undefined : protectionNow(pod, owner, top, options, serverTime);
-  const drift = podDrift(move, pod, owner) ?? protection;
+  const isTransfer = move.from !== undefined && move.to !== undefined;
+  const isRelief = isTransfer && options.strategy.type === 'QoSDriven';
+  const protections = move.from === undefined ? [] : protectionsNow(pod, owner, top, options, serverTime);
+  const protection = protections.find((each) => !(isRelief && pod !== undefined && isForReadiness(each, pod)));
+  const change = isRelief && pod !== undefined ? recovery(pod, plannedAt) : undefined;
+  const drift = podDrift(move, pod, owner) ?? protection?.message ?? change;
   if (pod === undefined || drift !== undefined) {
     return { kind: 'Skip', why: drift ?? 'the pod is gone' };
   }
-  const isTransfer = move.from !== undefined && move.to !== undefined;
-  const siblings = isTransfer ? await reader.podsOfOwner(move.pod.namespace, move.owner, signal) : [];
-  const shortage = owner === undefined || !isTransfer ? undefined : shortfall(owner, siblings, serverTime);
+  const isLoss = isTransfer && pod.ready;
+  const siblings = isLoss ? await reader.podsOfOwner(move.pod.namespace, move.owner, signal) : [];
+  const shortage = owner === undefined || !isLoss ? undefined : shortfall(owner, siblings, serverTime);
   if (shortage !== undefined) {
     return { kind: 'Hold', why: shortage };
   }
@@ -85,15 +92,15 @@ function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadIn
  * What came to protect the pod since the plan was made, a rollout of its controller or Deployment included. Cooldown is the
  * plan's affair, since its own moves begin one.
  */
-function protectionNow(
+function protectionsNow(
   pod: PodInfo | undefined,
   workload: WorkloadInfo | undefined,
   top: WorkloadInfo | undefined,
   options: PolicyOptions,
   now: EpochSeconds,
-): string | undefined {
+): readonly Protection[] {
   if (pod?.owner === undefined) {
-    return undefined;
+    return [];
   }
   const owner = { ref: pod.owner, workload, top, replicas: workload?.replicas ?? 0 };
   const { stabilization } = options.protections;
@@ -104,7 +111,7 @@ function protectionNow(
     rollout: (known: Owner) => rolloutOf(known, rollout),
     cooldowns: NO_COOLDOWNS,
   };
-  return protectionOf(pod, owner, context)?.message;
+  return protectionsOf(pod, owner, context);
 }
 
 /**

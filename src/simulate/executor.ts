@@ -1,9 +1,11 @@
 import type { MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { advance, type MoveEffect, type MoveEvent, type Observation } from '../execute/advance.ts';
-import { isAvailable, shortfall } from '../execute/availability.ts';
+import { isAvailable, recovery, shortfall } from '../execute/availability.ts';
 import { entries, inFlightElsewhere, type JournalEntry, withRuns } from '../execute/journal.ts';
+import { opensToTarget } from '../execute/open-gate.ts';
 import { isFinal, isInFlight } from '../execute/transitions.ts';
 import { turnsOf } from '../execute/turn.ts';
+import { parseInstant } from '../model/instant.ts';
 import { matches } from '../model/selector.ts';
 import { elapsed } from '../model/units.ts';
 import { drainOf } from '../plan/participation.ts';
@@ -37,6 +39,7 @@ export function createExecutor(initial: RebalancePlan, settings: ExecutorSetting
   const { cluster, views } = settings;
   const { world } = cluster;
   const steering = initial.status?.steering ?? 'None';
+  const plannedAt = parseInstant(initial.spec.takenAt);
   const moved = new Map(
     initial.spec.moves
       .map(({ pod }) => [pod.uid, world.podOf(pod.uid)] as const)
@@ -113,7 +116,7 @@ export function createExecutor(initial: RebalancePlan, settings: ExecutorSetting
       return false;
     }
     const isAdmission = move.from === undefined;
-    const target = isAdmission || steering === 'Gate' ? move.to : undefined;
+    const target = isAdmission || opensToTarget(initial) ? move.to : undefined;
     const obstacle = target === undefined ? undefined : obstacleAt(pod, target);
     if (obstacle !== undefined && isAdmission) {
       return false;
@@ -137,13 +140,16 @@ export function createExecutor(initial: RebalancePlan, settings: ExecutorSetting
 
   function check({ move }: JournalEntry): MoveEvent {
     const pod = moved.get(move.pod.uid);
-    const drift = driftOf(pod, move);
+    const isTransfer = move.from !== undefined && move.to !== undefined;
+    const isRelief = isTransfer && initial.spec.strategy === 'QoSDriven';
+    const change = isRelief && pod !== undefined ? recovery(pod.info, plannedAt) : undefined;
+    const drift = driftOf(pod, move) ?? change;
     if (pod === undefined || drift !== undefined) {
       return { kind: 'Skip', why: drift ?? 'the pod is gone' };
     }
-    const isTransfer = move.from !== undefined && move.to !== undefined;
-    const siblings = isTransfer ? podsOf(pod) : [];
-    const shortage = isTransfer ? shortfall(pod.workload.info, siblings, world.wallClock()) : undefined;
+    const isLoss = isTransfer && pod.info.ready;
+    const siblings = isLoss ? podsOf(pod) : [];
+    const shortage = isLoss ? shortfall(pod.workload.info, siblings, world.wallClock()) : undefined;
     if (shortage !== undefined) {
       return { kind: 'Hold', why: shortage };
     }

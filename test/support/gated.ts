@@ -1,6 +1,7 @@
 import type { PodInfo } from '../../src/model/pod.ts';
 import type { ServiceClass, ServiceLedger } from '../../src/model/service-level.ts';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
+import { epochSeconds, seconds } from '../../src/model/units.ts';
 import { type PolicyOptions, planningOptions } from '../../src/plan/options.ts';
 import { CLASS_LABEL } from '../../src/qos/class-of.ts';
 import {
@@ -8,6 +9,7 @@ import {
   aPod,
   aSnapshot,
   aWorkload,
+  NOW,
   type OptionFields,
   type PodFields,
   type SnapshotFields,
@@ -49,7 +51,21 @@ export function aRequest(
   return { pod, ledger };
 }
 
-/** Nodes of so many pod slots with these requests, each a ReplicaSet of one. */
+/** A request that has a node and has not been Ready for `seconds`. */
+export function anUnreadyRequest(
+  name: string,
+  className: string,
+  node: string,
+  times: NonNullable<LedgerFields['times']>,
+  seconds: number,
+  fields: PodFields = {},
+): Request {
+  const state = { ready: false, readySince: epochSeconds(NOW - seconds) };
+  const { pod, ledger } = aRequest(name, className, node, times, { ...state, ...fields });
+  return { pod, ledger: { ...ledger, running: 0, waiting: 1 } };
+}
+
+/** Nodes of so many pod slots with these requests, each a ReplicaSet of one; without metrics unless it says what pods use. */
 export function aContest(
   slots: Readonly<Record<string, number>>,
   classes: readonly ServiceClass[],
@@ -60,13 +76,19 @@ export function aContest(
     nodes: Object.entries(slots).map(([name, pods]) => aNode(name, { allocatable: { pods } })),
     pods: requests.map(({ pod }) => pod),
     workloads: requests.map(({ pod }) => aWorkload(pod.name, { replicas: 1, gated: true })),
-    usage: undefined,
+    ...(fields.uses === undefined ? { usage: undefined } : {}),
     serviceLevels: serviceLevels(
       classes,
       requests.map(({ ledger }) => ledger),
     ),
     ...fields,
   });
+}
+
+/** Options of QoSDriven, as qosOptions has them, that run every 30 s and move pods off nodes above a load of 0.9. */
+export function reliefOptions(fields: OptionFields = {}): PolicyOptions {
+  const pressure = { overload: 0.9, runs: { interval: seconds(30) } };
+  return qosOptions('Standard', { strategy: { type: 'QoSDriven', refinements: 'Standard', pressure }, ...fields });
 }
 
 /** Options of QoSDriven that protect nothing, without budgets. */
