@@ -22,6 +22,8 @@ export interface Cluster {
   /** Makes the next pods of a controller prefer a node, under the uid of the evicted pod. */
   readonly placeHint: (podUid: string, owner: string, node: string) => void;
   readonly removeHint: (podUid: string) => void;
+  /** The readiness probes of a pod that runs fail for want of CPU, or succeed again. */
+  readonly starve: (pod: SimulatedPod, starved: boolean) => void;
 }
 
 interface Hint {
@@ -92,6 +94,7 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
       instance,
       sequence: made,
       exists: true,
+      starved: false,
       info: {
         ...template,
         name: info.kind === 'StatefulSet' ? `${info.name}-${instance}` : `${info.name}-${suffix(workload.made)}`,
@@ -187,7 +190,7 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
   /** A pod that is there from the beginning. */
   function adopt(workload: SimulatedWorkload, info: PodInfo, instance: number): void {
     made += 1;
-    const pod: SimulatedPod = { workload, instance, sequence: made, exists: true, info };
+    const pod: SimulatedPod = { workload, instance, sequence: made, exists: true, starved: false, info };
     if (!info.terminating) {
       workload.instances[instance] = pod;
     }
@@ -280,6 +283,11 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
     },
     removeHint: (podUid) => {
       hints.delete(podUid);
+    },
+    starve: (pod, starved) => {
+      pod.starved = starved;
+      world.change(pod, { ready: !starved, readySince: world.wallClock() });
+      refresh(pod.workload);
     },
   };
 }

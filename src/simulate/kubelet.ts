@@ -108,6 +108,7 @@ export function createKubelets(world: World, random: Random, events: KubeletEven
       node.turns += 1;
       const turn = node.turns;
       for (const pod of podsOn(node)) {
+        pod.starved = false;
         world.touch(pod);
       }
       queue.at(queue.now() + timing.nodeGrace, () => declareUnready(node, turn));

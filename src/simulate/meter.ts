@@ -41,8 +41,8 @@ interface Account {
   isClosed: boolean;
 }
 
-/** Called at the end of each window with what the nodes that are up used, by name. */
-export type WindowObserver = (use: ReadonlyMap<string, NodeUse>) => void;
+/** Called at the end of each window with what the nodes that are up used, by name, and pods that ran for all of it. */
+export type WindowObserver = (use: ReadonlyMap<string, NodeUse>, pods: ReadonlyMap<string, UsageSample>) => void;
 
 /**
  * Starts measuring. `random` gives each workload a stream of its own, drawn from once per window whatever is moved, so that
@@ -91,10 +91,11 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
     const { requests: load } = workload.spec;
     const count = load === undefined ? 0 : account.factor * integral(load.rate, from, to);
     requests.total += count;
-    requests.failed += account.serving.size === 0 ? count : 0;
-    const share = account.serving.size === 0 ? 0 : count / account.serving.size;
+    const serving = [...account.serving.keys()].filter(({ starved }) => !starved).length;
+    requests.failed += serving === 0 ? count : 0;
     for (const [pod, consumption] of account.serving) {
       const usage = usageOf(pod);
+      const share = pod.starved ? 0 : count / serving;
       consumption.cpu += integral(usage?.cpu ?? [], from, to) + share * (load?.cpu ?? 0);
       consumption.memory += integral(usage?.memory ?? [], from, to) + share * (load?.memory ?? 0);
     }
@@ -102,7 +103,7 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
 
   world.observe((pod) => {
     const account = accountOf(pod.workload);
-    const serves = world.isServing(pod);
+    const serves = world.isBusy(pod);
     const consumption = account.serving.get(pod);
     if (serves === (consumption !== undefined)) {
       return;
@@ -124,7 +125,7 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
       settle(workload, account);
       for (const [pod, consumption] of account.serving) {
         addTo(nodes, pod.info.nodeName ?? '', consumption);
-        if (served && consumption.since <= windowStart) {
+        if (consumption.since <= windowStart) {
           pods.set(keyOf(pod), sampleOf(consumption));
         }
         account.serving.set(pod, { cpu: 0, memory: 0, since: consumption.since });
@@ -160,7 +161,7 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
       }
     }
     samples = { nodes: nodeSamples, pods };
-    observe(use);
+    observe(use, pods);
   }
 
   function sampleOf({ cpu, memory }: Consumption): UsageSample {

@@ -163,6 +163,7 @@ export function resolveScenario(
       nodeToleration: parseDuration(spec.nodeToleration),
     },
     metrics: { window: parseDuration(spec.metrics.window), served: spec.metrics.served },
+    starvation: spec.starvation,
     imageSize: DEFAULT_IMAGE_SIZE,
     variants: variantsOf(spec, references.policies),
   };

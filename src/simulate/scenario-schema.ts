@@ -257,6 +257,11 @@ const ScenarioSpec = Type.Object(
       },
       { default: {}, description: 'What the Metrics API sees.' },
     ),
+    starvation: Type.Boolean({
+      description:
+        'Whether pods that use more CPU than they request fail their readiness probes while more is wanted of their node than it has, judged window by window of the metrics. Default false.',
+      default: false,
+    }),
     variants: Type.Array(variant, {
       default: [],
       description: 'What is compared. Default the scheduler alone, and each RebalancePolicy of the file by itself.',

@@ -109,6 +109,8 @@ export interface Scenario {
   readonly classes: readonly ServiceClass[];
   readonly timing: Timing;
   readonly metrics: MetricsTiming;
+  /** Whether pods that want more CPU than they request are not Ready while their node has too little (see starvation.ts). */
+  readonly starvation: boolean;
   /** Seconds that images take on a node that has not run them, by name; the sizes that ImageLocality counts, in bytes. */
   readonly imageSize: number;
   readonly variants: readonly Variant[];

@@ -13,6 +13,7 @@ import { startScheduler } from './scheduler.ts';
 import { viewsOf } from './scheduling-view.ts';
 import { keepServiceLedgers } from './service-ledgers.ts';
 import { availabilityOf, keepServiceRecords, type ServiceRecord, type ServiceRecords } from './service-record.ts';
+import { starvePods } from './starvation.ts';
 
 /** Points of the series over time. */
 const POINTS = 120;
@@ -64,7 +65,10 @@ function playVariant(scenario: Scenario, variant: Variant, progress: Progress): 
   const ledgers = keepServiceLedgers(world);
   const balance = createBalanceSum();
   const current = { cpu: 0, memory: 0 };
-  const meter = startMeter(world, streams, (use) => {
+  const meter = startMeter(world, streams, (use, pods) => {
+    if (scenario.starvation) {
+      starvePods(cluster, use, pods);
+    }
     balance.add(use);
     current.cpu = balanceOf([...use.values()].map((node) => node.cpu)).ema;
     current.memory = balanceOf([...use.values()].map((node) => node.memory)).ema;

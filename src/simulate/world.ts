@@ -33,6 +33,8 @@ export interface SimulatedPod {
   readonly sequence: number;
   /** It is there as the API server has it; false once it is gone. */
   exists: boolean;
+  /** It is not Ready because its node has too little CPU for it; it uses what it gets all the same. */
+  starved: boolean;
 }
 
 /** A node; `info` is what the API server has. */
@@ -61,6 +63,8 @@ export interface World {
   readonly workloads: ReadonlyMap<string, SimulatedWorkload>;
   /** Pods that run, are not going, and whose node is up: those that serve. */
   readonly isServing: (pod: SimulatedPod) => boolean;
+  /** Pods that use resources: those that serve, and those that would if their node had enough for them. */
+  readonly isBusy: (pod: SimulatedPod) => boolean;
   readonly addNode: (info: NodeInfo) => void;
   readonly addWorkload: (workload: SimulatedWorkload) => void;
   readonly add: (pod: SimulatedPod) => void;
@@ -101,6 +105,8 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
       observer();
     }
   };
+  const isUp = ({ info, exists }: SimulatedPod): boolean =>
+    exists && !info.terminating && nodes.get(info.nodeName ?? '')?.down === false;
   const podInfos = (): readonly PodInfo[] => {
     known.pods ??= pods.map(({ info }) => info);
     return known.pods;
@@ -118,8 +124,8 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
     pods,
     podOf: (uid) => byUid.get(uid),
     workloads,
-    isServing: ({ info, exists }) =>
-      exists && info.ready && !info.terminating && nodes.get(info.nodeName ?? '')?.down === false,
+    isServing: (pod) => pod.info.ready && isUp(pod),
+    isBusy: (pod) => (pod.info.ready || pod.starved) && isUp(pod),
     addNode: (info) => {
       nodes.set(info.name, { info, down: false, turns: 0 });
       layout += 1;

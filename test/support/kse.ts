@@ -99,6 +99,7 @@ export function kseScenario(each: KseCase, seed: number, variants: readonly KseV
     classes: [],
     timing: DEFAULT_TIMING,
     metrics: DEFAULT_METRICS,
+    starvation: false,
     imageSize: DEFAULT_IMAGE_SIZE,
     variants: variants.map((name) => variantOf(name, each)),
   };

@@ -54,6 +54,7 @@ export function qosScenario(
       reaction: seconds(0),
     },
     metrics: { ...DEFAULT_METRICS, served: false },
+    starvation: false,
     imageSize: DEFAULT_IMAGE_SIZE,
     variants,
   };

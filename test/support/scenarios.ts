@@ -62,6 +62,7 @@ export function aScenario(fields: Partial<Scenario> = {}): Scenario {
       nodeToleration: seconds(60),
     },
     metrics: DEFAULT_METRICS,
+    starvation: false,
     imageSize: DEFAULT_IMAGE_SIZE,
     variants: [ALONE],
     ...fields,
