@@ -213,7 +213,8 @@ function naturalAnswer(cluster: FakeCluster, clock: ClusterClock, ref: PodRef, d
   const healthy = [...cluster.pods.values()].filter(
     ({ owner, ready, terminating }) => owner?.uid === pod.owner?.uid && ready && !terminating,
   ).length;
-  if (!pod.terminating && healthy - 1 < needed) {
+  // A pod that is not Ready may go as long as enough others are (registry/core/pod eviction, IfHealthyBudget).
+  if (!pod.terminating && healthy - (pod.ready ? 1 : 0) < needed) {
     const message = `The disruption budget keep-${pod.owner?.name} needs ${needed} healthy pods and has ${healthy} currently`;
     return { kind: 'RefusedByBudget', message };
   }
