@@ -81,7 +81,7 @@ function judge(
   if (standing.metric <= 0) {
     return 'CannotAfford';
   }
-  return standings.isFresh(pod) ? 'MinRunTime' : sufferer;
+  return standings.isFresh(pod, standing) ? 'MinRunTime' : sufferer;
 }
 
 /** Without an instant its kubelet has not said anything yet: it may just have been bound. */
