@@ -58,7 +58,8 @@ export interface RunContext {
 
 /**
  * Observes the cluster, plans, and stores the plan as the policy's mode asks (observe -> plan -> store).
- * `history` stands in for the newest samples where the policy smooths them. Nothing is evicted here. Rejects with ApiError when the cluster cannot be read or the plan not be stored.
+ * `history` stands in for the newest samples where the policy smooths them. Nothing is evicted here. Rejects with ApiError when
+ * the cluster cannot be read or the plan not be stored.
  */
 export async function runPolicy(
   context: RunContext,

@@ -1,4 +1,5 @@
 import type { PodInfo } from '../model/pod.ts';
+import { percent } from './format.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Participant } from './participation.ts';
 import type { PodUsage } from './pod-usage.ts';
@@ -18,6 +19,11 @@ export function toLoad(fraction: number): number {
 /** A load as a fraction of a node's capacity. */
 export function toFraction(load: number): number {
   return load / WHOLE_NODE;
+}
+
+/** A load as a percentage of a node's capacity, for people. */
+export function share(load: number): string {
+  return percent(toFraction(load));
 }
 
 /** How usage becomes load on the nodes that take part. Nodes and pods are named by their place. */

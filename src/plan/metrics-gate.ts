@@ -1,7 +1,7 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { LoadResource } from '../model/resources.ts';
-import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
+import type { ClusterSnapshot, UsageSample, UsageSamples } from '../model/snapshot.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import { percent } from './format.ts';
 import type { MetricsCoverage } from './plan.ts';
@@ -81,6 +81,19 @@ export function judgeNode(
   }
   const problem = sampleProblem(sample, limits, now, maxAge);
   return problem === undefined ? { kind: 'Valid', sample } : { kind: 'Unusable', problem };
+}
+
+/** Judges the samples of Ready nodes, in their order. */
+export function judgeNodes(
+  nodes: readonly NodeInfo[],
+  pods: readonly PodInfo[],
+  usage: Pick<UsageSamples, 'nodes'>,
+  now: EpochSeconds,
+  maxAge: Seconds,
+): readonly NodeSample[] {
+  const isIdle = idleTest(pods);
+  const limits = sampleLimits(nodes);
+  return nodes.map((node, place) => judgeNode(node, usage.nodes, limits[place] ?? NO_LIMITS, isIdle, now, maxAge));
 }
 
 /** Whether no pod runs on a node: bound, Running, not terminating. Looks at the pods when it is first asked. */

@@ -1,6 +1,6 @@
 import type { Cluster } from './cluster.ts';
-import { amount, count, percent } from './format.ts';
-import { meanOf, toFraction, toLoad } from './load.ts';
+import { amount, count } from './format.ts';
+import { meanOf, share, toLoad } from './load.ts';
 import type { PolicyOptions } from './options.ts';
 import { countCodes, type Stays } from './rejections.ts';
 import type { StateView } from './state.ts';
@@ -17,9 +17,9 @@ export function obstacleTo(end: StateView, { thresholds }: PolicyOptions, stays:
     return missing === '' ? undefined : missing;
   }
   const { nodes } = end.cluster;
-  const share = (node: number): string => `${nodes[node]?.name} at ${percent(toFraction(end.load(node)))}`;
+  const stands = (node: number): string => `${nodes[node]?.name} at ${share(end.load(node))}`;
   const parts = [
-    `${share(highest)} and ${share(lowest)} stay apart`,
+    `${stands(highest)} and ${stands(lowest)} stay apart`,
     ...staysOn(end, highest, stays),
     ...(missing === '' ? [] : [missing]),
   ];
@@ -52,7 +52,7 @@ function staysOn(end: StateView, node: number, { places, pods, reasons }: Stays)
   const codes = countCodes(here.flatMap((position) => reasons[position] ?? [])).map(
     ([code, times]) => `${code} ${times}`,
   );
-  const text = `its largest is ${pod.namespace}/${pod.name}, ${percent(toFraction(size(largest)))}: ${reason.message}`;
+  const text = `its largest is ${pod.namespace}/${pod.name}, ${share(size(largest))}: ${reason.message}`;
   return [`of its ${count(here.length, 'pod')} stay ${codes.join(', ')}; ${text}`];
 }
 

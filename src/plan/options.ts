@@ -173,13 +173,16 @@ function resolveStrategy(spec: RebalancePolicySpec): StrategyOptions {
 }
 
 /** The published policy looks at nobody who runs but to evict them, and requests say nothing of how loaded a node is. */
-function resolveQosDriven({ strategy, load, interval, schedule, timeZone = DEFAULT_ZONE }: RebalancePolicySpec) {
-  const { refinements = 'Standard', overload = '0.90' } = strategy.qosDriven ?? {};
-  const runs: RunTiming =
-    schedule === undefined ? { interval: parseDuration(interval ?? DEFAULT_INTERVAL) } : { schedule, timeZone };
-  const isMeasured = refinements === 'Standard' && load.source === 'MetricsAPI';
-  const pressure = isMeasured ? { overload: Number(overload), runs } : undefined;
+function resolveQosDriven(spec: RebalancePolicySpec) {
+  const { refinements = 'Standard', overload = '0.90' } = spec.strategy.qosDriven ?? {};
+  const isMeasured = refinements === 'Standard' && spec.load.source === 'MetricsAPI';
+  const pressure = isMeasured ? { overload: Number(overload), runs: runTiming(spec) } : undefined;
   return { type: 'QoSDriven', refinements, pressure } as const;
+}
+
+/** When a policy runs at the latest. */
+export function runTiming({ interval, schedule, timeZone = DEFAULT_ZONE }: RebalancePolicySpec): RunTiming {
+  return schedule === undefined ? { interval: parseDuration(interval ?? DEFAULT_INTERVAL) } : { schedule, timeZone };
 }
 
 /**

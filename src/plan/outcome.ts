@@ -3,7 +3,7 @@ import type { Cluster } from './cluster.ts';
 import { count, percent } from './format.ts';
 import type { Holds } from './holds.ts';
 import type { AcceptedMove } from './judge.ts';
-import { toFraction } from './load.ts';
+import { share, toFraction } from './load.ts';
 import { missingCapacity } from './obstacle.ts';
 import type { Reason, Transfer } from './plan.ts';
 import { BUDGET_NAMES, type RejectionCode } from './rejection-codes.ts';
@@ -64,10 +64,6 @@ function worth({ gain, partner }: SequencedMove, pods: Cluster['pods']): string 
 
 function change({ before, after }: AcceptedMove, node: 'from' | 'to'): string {
   return `${share(before[node])} -> ${share(after[node])}`;
-}
-
-function share(load: number): string {
-  return percent(toFraction(load));
 }
 
 /** `spread` is a load, `trigger` a fraction. */

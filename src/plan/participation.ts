@@ -4,16 +4,7 @@ import { matches } from '../model/selector.ts';
 import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import { repels, taintToleration } from './filters/taint-toleration.ts';
-import {
-  coverageOf,
-  coverageWithoutMetrics,
-  idleTest,
-  judgeNode,
-  NO_LIMITS,
-  type NodeSample,
-  noCoverage,
-  sampleLimits,
-} from './metrics-gate.ts';
+import { coverageOf, coverageWithoutMetrics, judgeNodes, type NodeSample, noCoverage } from './metrics-gate.ts';
 import type { PolicyOptions } from './options.ts';
 import type { MetricsCoverage } from './plan.ts';
 
@@ -152,11 +143,7 @@ function judge(
   if (load.source === 'Requests' || usage === undefined) {
     return undefined;
   }
-  const isIdle = idleTest(pods);
-  const limits = sampleLimits(nodes);
-  return nodes.map((node, index) =>
-    judgeNode(node, usage.nodes, limits[index] ?? NO_LIMITS, isIdle, takenAt, load.maxAge),
-  );
+  return judgeNodes(nodes, pods, usage, takenAt, load.maxAge);
 }
 
 function coverage(

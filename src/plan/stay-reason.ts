@@ -1,6 +1,6 @@
 import type { Budget, BudgetRefusal } from './budgets/budget.ts';
 import { percent } from './format.ts';
-import { toFraction } from './load.ts';
+import { share, toFraction } from './load.ts';
 import { createOutlook } from './outlook.ts';
 import type { Reason } from './plan.ts';
 import { shared } from './rejections.ts';
@@ -90,8 +90,4 @@ function weigh({ state, bounds, minGain, budgets }: ExplainInput, pod: number, t
     message: `would gain ${share(gain)} on ${name}, but the plan balances without it`,
     numbers,
   };
-}
-
-function share(load: number): string {
-  return percent(toFraction(load));
 }

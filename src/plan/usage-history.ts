@@ -124,17 +124,17 @@ function meanOf({ uid, owner, ready }: PodInfo, { pods, owners }: Means): Usage 
 
 function smoothed(measured: Measured, usage: UsageSamples, means: Means, maxAge: Seconds): UsageSamples {
   const counts = createTest(measured, maxAge);
+  const known = new Map(measured.pods.map((pod) => [pod, means.pods.of(pod.uid) ?? meanOf(pod, means)]));
   const pods = new Map(usage.pods);
-  for (const pod of measured.pods) {
+  for (const [pod, mean] of known) {
     const own = usage.pods.get(podKey(pod));
     // A pod that has none yet is as fresh as its node's.
     const sample = own ?? usage.nodes.get(pod.nodeName ?? '');
-    const mean = means.pods.of(pod.uid) ?? meanOf(pod, means);
     if (mean !== undefined && sample !== undefined && counts(sample, pod.nodeName)) {
       pods.set(podKey(pod), { ...sample, ...mean });
     }
   }
-  const used = sumByNode(measured.pods, (pod) => means.pods.of(pod.uid) ?? meanOf(pod, means));
+  const used = sumByNode(measured.pods, (pod) => known.get(pod));
   const nodes = new Map(
     [...usage.nodes].map(([name, sample]) => {
       const rest = means.rests.of(name);

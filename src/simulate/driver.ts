@@ -1,4 +1,3 @@
-import { Cron } from 'croner';
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { budgetStop } from '../control/budget-stop.ts';
@@ -8,20 +7,14 @@ import { entries, openJournal } from '../execute/journal.ts';
 import { serviceStop } from '../execute/service-stop.ts';
 import { stopReason } from '../execute/stop-rules.ts';
 import { isInFlight } from '../execute/transitions.ts';
-import { parseDuration } from '../model/duration.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { PastMove } from '../model/past-move.ts';
-import type { ServiceLevels } from '../model/service-level.ts';
+import { NO_SERVICE_LEVELS, type ServiceLevels } from '../model/service-level.ts';
 import type { ClusterSnapshot, UsageSamples } from '../model/snapshot.ts';
 import { projectPastMoves } from '../observe/project/past-moves.ts';
 import { budgetsInForce } from '../plan/budgets/in-force.ts';
-import {
-  DEFAULT_INTERVAL,
-  DEFAULT_ZONE,
-  EXCLUDED_NAMESPACES,
-  type PolicyOptions,
-  resolveOptions,
-} from '../plan/options.ts';
+import { EXCLUDED_NAMESPACES, type PolicyOptions, resolveOptions, runTiming } from '../plan/options.ts';
+import { latestPeriod } from '../plan/period.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
 import { createUsageHistory, samplingPeriod, type UsageHistory } from '../plan/usage-history.ts';
@@ -121,9 +114,10 @@ export function startDriver(settings: DriverSettings): void {
 
   /** Keeps the history of usage of a policy that smooths it. */
   function sample(runner: Runner): void {
-    if (runner.history !== undefined) {
-      queue.at(queue.now() + samplingPeriod(runner.options.load.smoothing), () => {
-        observed(runner);
+    const { history, options } = runner;
+    if (history !== undefined) {
+      queue.at(queue.now() + samplingPeriod(options.load.smoothing), () => {
+        history.add(world.snapshot({ pastMoves: [], serviceLevels: NO_SERVICE_LEVELS, usage: settings.usage() }));
         sample(runner);
       });
     }
@@ -207,7 +201,7 @@ export function startDriver(settings: DriverSettings): void {
   function askAgain(runner: Runner): void {
     runner.turn += 1;
     const { turn } = runner;
-    queue.at(queue.now() + waitOf(runner.policy, world.wallClock()), () => {
+    queue.at(queue.now() + latestPeriod(runTiming(runner.policy.spec), world.wallClock()), () => {
       if (runner.turn === turn) {
         run(runner);
       }
@@ -299,14 +293,4 @@ function isAbove(plan: Plan, { load, thresholds }: PolicyOptions): boolean {
 /** The simulated cluster offers all kinds of steering. */
 function steeringOf({ spec }: RebalancePolicy): SteeringMode {
   return spec.steering.mode === 'Auto' ? 'AdmissionPolicy' : spec.steering.mode;
-}
-
-/** Seconds until the next run. */
-function waitOf({ spec }: RebalancePolicy, now: number): number {
-  if (spec.schedule === undefined) {
-    return parseDuration(spec.interval ?? DEFAULT_INTERVAL);
-  }
-  const cron = new Cron(spec.schedule, { mode: '5-part', timezone: spec.timeZone ?? DEFAULT_ZONE });
-  const next = cron.nextRun(new Date(now * 1000));
-  return next === null ? Number.POSITIVE_INFINITY : next.getTime() / 1000 - now;
 }

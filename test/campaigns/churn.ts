@@ -1,5 +1,6 @@
 import type { ControlPlane } from '../control-plane/start.ts';
 import type { Random } from '../support/random.ts';
+import { startKubelet, stopKubelet } from './disturb.ts';
 
 /** Changes to a cluster as they go on all day, one at a time, each undone or outdone by later ones. */
 export interface Churn {
@@ -16,7 +17,6 @@ const REPLICAS = 20;
 const MOST_USED = 400;
 /** Nodes of the scenario. */
 const NODES = 200;
-const NOT_READY = 'evenkeel.dev/test-not-ready';
 
 /**
  * Changes of the load mostly, so that there is always something to balance; Deployments scaled and rolled out, pods deleted, a
@@ -77,14 +77,11 @@ export function createChurn(cp: ControlPlane, random: Random): Churn {
     if (notReady !== undefined) {
       const back = notReady;
       notReady = undefined;
-      await cp.kubectl(['annotate', 'node', back, `${NOT_READY}-`]);
+      await startKubelet(cp, back);
       return `${back} is Ready again`;
     }
     notReady = node();
-    await cp.kubectl(['annotate', 'node', notReady, `${NOT_READY}=`]);
-    const status = { conditions: [{ type: 'Ready', status: 'False', reason: 'KubeletStopped', message: 'a test' }] };
-    const patch = JSON.stringify({ status });
-    await cp.kubectl(['patch', 'node', notReady, '--subresource=status', '--type=strategic', '-p', patch]);
+    await stopKubelet(cp, notReady);
     return `${notReady} is not Ready`;
   };
 

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { runCrashCampaign } from './crash.ts';
-import { brokenPromises } from './report.ts';
+import { conclude } from './report.ts';
 
 const { values } = parseArgs({
   options: { kills: { type: 'string', default: '1000' }, seed: { type: 'string', default: '1' } },
@@ -14,5 +14,4 @@ const report = await runCrashCampaign({
   seed: Number(values.seed),
   log: (line) => void process.stderr.write(`${line}\n`),
 });
-process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-process.exitCode = brokenPromises(report).length === 0 ? 0 : 1;
+conclude(report);

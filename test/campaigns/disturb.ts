@@ -5,6 +5,7 @@ import type { Random } from '../support/random.ts';
 /** Millicores that a pod of the disturbed workload uses at most: enough to tilt a node of four cores. */
 const MOST_USED = 600;
 const USAGE = 'kwok.x-k8s.io/usage-cpu';
+const NOT_READY = 'evenkeel.dev/test-not-ready';
 
 /** What the pods of some workloads of namespace shop use now, other than their templates say. */
 export type Usages = Map<string, string>;
@@ -45,6 +46,19 @@ export async function changeScale(cp: ControlPlane, random: Random): Promise<voi
   const names = (await cp.kubectl(['get', 'deployments', '-n', 'shop', '-o', 'name'])).trim().split('\n').sort();
   const name = names[random.below(names.length)] ?? '';
   await cp.kubectl(['scale', '-n', 'shop', name, `--replicas=${2 + random.below(4)}`]);
+}
+
+/** The kubelet of a node reports no good any more: its pods are not Ready, and in the end taken from it. */
+export async function stopKubelet(cp: ControlPlane, node: string): Promise<void> {
+  await cp.kubectl(['annotate', 'node', node, `${NOT_READY}=`]);
+  const status = { conditions: [{ type: 'Ready', status: 'False', reason: 'KubeletStopped', message: 'a test' }] };
+  const patch = JSON.stringify({ status });
+  await cp.kubectl(['patch', 'node', node, '--subresource=status', '--type=strategic', '-p', patch]);
+}
+
+/** It does again. */
+export async function startKubelet(cp: ControlPlane, node: string): Promise<void> {
+  await cp.kubectl(['annotate', 'node', node, `${NOT_READY}-`]);
 }
 
 function appOf({ metadata }: PodState): string {

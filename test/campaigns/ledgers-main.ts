@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { runLedgersCampaign } from './ledgers.ts';
-import { brokenPromises } from './report.ts';
+import { conclude } from './report.ts';
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' } },
@@ -14,5 +14,4 @@ const report = await runLedgersCampaign({
   seed: Number(values.seed),
   log: (line) => void process.stderr.write(`${line}\n`),
 });
-process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-process.exitCode = brokenPromises(report).length === 0 ? 0 : 1;
+conclude(report);

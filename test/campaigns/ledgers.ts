@@ -11,6 +11,7 @@ import { waitUntil } from '../control-plane/wait-until.ts';
 import { install } from '../support/operator-process.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { policyObject } from '../support/resources.ts';
+import { startKubelet, stopKubelet } from './disturb.ts';
 import { type Operators, startOperators } from './operators.ts';
 import { contestSpec, NAMESPACE, requestObject, serviceClassObject } from './requests.ts';
 
@@ -53,7 +54,6 @@ const BETWEEN_KILLS = 20;
 const BETWEEN_LOOKS = 2;
 const LEASE = ['--lease-duration', '4s'];
 const LOST = 'node-4';
-const NOT_READY = 'evenkeel.dev/test-not-ready';
 /** Shares of the campaign after which a node is lost, and is back. */
 const LOST_AFTER = 0.2;
 const BACK_AFTER = 0.8;
@@ -173,10 +173,10 @@ function createFire(cp: ControlPlane, operators: Operators, random: Random) {
     next: async (share: number): Promise<void> => {
       if (state === 'whole' && share > LOST_AFTER) {
         state = 'lost';
-        await loseNode(cp);
+        await stopKubelet(cp, LOST);
       } else if (state === 'lost' && share > BACK_AFTER) {
         state = 'back';
-        await cp.kubectl(['annotate', 'node', LOST, `${NOT_READY}-`]);
+        await startKubelet(cp, LOST);
       } else if (random.next() < 0.3) {
         await deleteByForce();
       }
@@ -188,21 +188,6 @@ function createFire(cp: ControlPlane, operators: Operators, random: Random) {
     kills: () => kills,
     deletions: () => deletions,
   };
-}
-
-/** Its kubelet reports nothing good any more, so that its pods are not Ready and are taken from it. */
-async function loseNode(cp: ControlPlane): Promise<void> {
-  await cp.kubectl(['annotate', 'node', LOST, `${NOT_READY}=`]);
-  const status = { conditions: [{ type: 'Ready', status: 'False', reason: 'KubeletStopped', message: 'a test' }] };
-  await cp.kubectl([
-    'patch',
-    'node',
-    LOST,
-    '--subresource=status',
-    '--type=strategic',
-    '-p',
-    JSON.stringify({ status }),
-  ]);
 }
 
 /** What may only grow. In mode Task useful time becomes discarded time when a pod ends. */

@@ -3,7 +3,7 @@
  * Progress goes to stderr, the report to stdout; the exit code is 1 when a promise was broken.
  */
 import { parseArgs } from 'node:util';
-import { brokenPromises } from './report.ts';
+import { conclude } from './report.ts';
 import { runSoakCampaign } from './soak.ts';
 
 const { values } = parseArgs({
@@ -14,5 +14,4 @@ const report = await runSoakCampaign({
   seed: Number(values.seed),
   log: (line) => void process.stderr.write(`${line}\n`),
 });
-process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-process.exitCode = brokenPromises(report).length === 0 ? 0 : 1;
+conclude(report);

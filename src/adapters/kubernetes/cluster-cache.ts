@@ -39,10 +39,10 @@ export interface CacheState {
 /** Caches of everything that a snapshot is made from and that can be watched. */
 export interface ClusterCache {
   /**
-   * Makes snapshots from the caches, and of nodes; all other reads are live. `snapshot`, `placements`, `measured` and `nodes` reject with
-   * StaleCacheError when a cache is not filled or has been cut off for more than 60 s, and when a live read has shown that
-   * the watch of pods missed something: they are listed anew then. `takenAt` is the server's time when usage and plans were
-   * listed, before the caches were looked at.
+   * Makes snapshots from the caches, and of nodes; all other reads are live. `snapshot`, `placements`, `measured` and `nodes`
+   * reject with StaleCacheError when a cache is not filled or has been cut off for more than 60 s. When a live read has shown
+   * that the watch of pods missed something, they do, too, from the next `snapshot` or `placements` on: pods are listed anew
+   * then. `takenAt` is the server's time when usage and plans were listed, before the caches were looked at.
    */
   readonly reader: ClusterReader;
   /** Fills the caches and keeps them current until aborted; then resolves. */

@@ -2,8 +2,8 @@ import type { OwnerRef, PodInfo } from '../../model/pod.ts';
 import { podKey } from '../../model/pod.ts';
 import { seconds } from '../../model/units.ts';
 import type { Cluster } from '../cluster.ts';
-import { count, percent, trimmed } from '../format.ts';
-import { toFraction } from '../load.ts';
+import { count, trimmed } from '../format.ts';
+import { share, toFraction } from '../load.ts';
 import type { Move } from '../plan.ts';
 import type { AdmissionStep, ContestStep, PreemptionStep } from './contest.ts';
 import { span } from './explain.ts';
@@ -73,10 +73,6 @@ function describeTransfer(cluster: Cluster, step: TransferStep): Move {
     reason: `${state}; ${source}; ${to} ${share(before.to)} -> ${share(after.to)}, allocation score ${trimmed(step.score)}${room}`,
     after: needs,
   };
-}
-
-function share(load: number): string {
-  return percent(toFraction(load));
 }
 
 function common(

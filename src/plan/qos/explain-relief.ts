@@ -1,5 +1,5 @@
-import { inSeconds, percent } from '../format.ts';
-import { toFraction } from '../load.ts';
+import { inSeconds } from '../format.ts';
+import { share, toFraction } from '../load.ts';
 import type { Reason } from '../plan.ts';
 import { span } from './explain.ts';
 import type { Reluctance } from './pressure.ts';
@@ -74,10 +74,6 @@ function situation({ node, load, limit, ready, standing }: Overload): string {
 
 function spanOf(standing: Standing | undefined): string {
   return standing === undefined ? 'for a time that is not known' : span(standing);
-}
-
-function share(load: number): string {
-  return percent(toFraction(load));
 }
 
 function numbersOf({ load, limit, standing }: Overload): Readonly<Record<string, number>> {

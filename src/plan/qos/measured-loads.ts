@@ -3,15 +3,7 @@ import type { UsageSample } from '../../model/snapshot.ts';
 import type { Cluster } from '../cluster.ts';
 import { loadModel, tabulate } from '../load.ts';
 import { emptyLedger, type LoadLedger } from '../load-ledger.ts';
-import {
-  coverageOf,
-  gateMessage,
-  idleTest,
-  judgeNode,
-  NO_LIMITS,
-  type NodeSample,
-  sampleLimits,
-} from '../metrics-gate.ts';
+import { coverageOf, gateMessage, judgeNodes, type NodeSample } from '../metrics-gate.ts';
 import type { PolicyOptions } from '../options.ts';
 import { measurePods } from '../pod-usage.ts';
 import type { Survey } from '../survey.ts';
@@ -31,8 +23,9 @@ export function measureLoads(survey: Survey, cluster: Cluster, policy: PolicyOpt
   const options: PolicyOptions = { ...policy, load: { ...policy.load, source: 'MetricsAPI' } };
   const { snapshot, subjects, pods } = survey;
   const { nodes, home } = cluster;
-  const samples = judgeNodes(survey, cluster, options);
-  if (gateMessage(snapshot.usage, coverageOf(samples, snapshot.takenAt), options.load.minCoverage) !== undefined) {
+  const { usage, takenAt } = snapshot;
+  const samples = usage === undefined ? [] : judgeNodes(nodes, subjects.pods, usage, takenAt, options.load.maxAge);
+  if (gateMessage(usage, coverageOf(samples, takenAt), options.load.minCoverage) !== undefined) {
     return undefined;
   }
   const participants = nodes.map((node, place) => ({ node, sample: sampleOf(samples[place]) }));
@@ -48,19 +41,6 @@ export function measureLoads(survey: Survey, cluster: Cluster, policy: PolicyOpt
     ...ledger,
     isKnown: (node) => isSettled(samples[node], settledAt.get(nodes[node]?.name ?? '')),
   };
-}
-
-function judgeNodes(
-  { snapshot, subjects }: Survey,
-  { nodes }: Cluster,
-  { load }: PolicyOptions,
-): readonly NodeSample[] {
-  const { usage, takenAt } = snapshot;
-  const isIdle = idleTest(subjects.pods);
-  const limits = sampleLimits(nodes);
-  return nodes.map((node, place) =>
-    judgeNode(node, usage?.nodes ?? new Map(), limits[place] ?? NO_LIMITS, isIdle, takenAt, load.maxAge),
-  );
 }
 
 function sampleOf(judged: NodeSample | undefined): UsageSample | undefined {

@@ -2,6 +2,7 @@ import { MAX_MOVES } from '../../api/v1alpha1/rebalance-plan.ts';
 import type { Budgets } from '../budgets/index.ts';
 import { toLoad } from '../load.ts';
 import type { PolicyOptions, StrategyOptions } from '../options.ts';
+import { latestPeriod } from '../period.ts';
 import type { Move, PlanOutcome, Reason } from '../plan.ts';
 import { BUDGET_NAMES } from '../rejection-codes.ts';
 import { rejectAll, type Stays } from '../rejections.ts';
@@ -11,7 +12,6 @@ import { type ContestInput, type ContestResult, contest, promisedPlaces } from '
 import { describeSteps } from './describe.ts';
 import { whyItRunsOn, whyTheyWait } from './explain.ts';
 import { type MeasuredLoads, measureLoads } from './measured-loads.ts';
-import { latestPeriod } from './period.ts';
 import { NO_RELIEF, type Relief, relieve } from './relief.ts';
 import { type ContestRules, PUBLISHED } from './rules.ts';
 import { STANDARD } from './standard.ts';

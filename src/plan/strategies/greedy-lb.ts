@@ -1,5 +1,5 @@
 import { percent } from '../format.ts';
-import { toFraction, toLoad } from '../load.ts';
+import { share, toFraction, toLoad } from '../load.ts';
 import type { StrategyOptions } from '../options.ts';
 import type { State, StateView } from '../state.ts';
 import { createExclusions } from './exclusions.ts';
@@ -44,7 +44,7 @@ function bandBounds({ cluster }: StateView, { tolerance }: GreedyOptions): Bound
   return {
     sourceAbove: mean + toLoad(tolerance) / 2,
     belowCode: 'InBalance',
-    rule: `mean ${percent(toFraction(mean))} + half of tolerance ${percent(tolerance)}`,
+    rule: `mean ${share(mean)} + half of tolerance ${percent(tolerance)}`,
     targetBelow: Number.POSITIVE_INFINITY,
     targetUpTo: Number.POSITIVE_INFINITY,
   };

@@ -1,5 +1,4 @@
-import { percent } from '../format.ts';
-import { toFraction } from '../load.ts';
+import { share } from '../load.ts';
 import type { StrategyOptions } from '../options.ts';
 import type { StateView } from '../state.ts';
 import { createExclusions, type Exclusions } from './exclusions.ts';
@@ -39,7 +38,7 @@ function boundsOf({ cluster }: StateView, { overload, refinements }: RefineOptio
   return {
     sourceAbove: limit,
     belowCode: 'NotHeavy',
-    rule: `mean ${percent(toFraction(cluster.load.mean))} x overload ${overload}`,
+    rule: `mean ${share(cluster.load.mean)} x overload ${overload}`,
     targetBelow: published ? cluster.load.mean : Number.POSITIVE_INFINITY,
     targetUpTo: published ? limit : Number.POSITIVE_INFINITY,
   };

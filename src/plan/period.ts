@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
-import { type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../../model/units.ts';
-import type { RunTiming } from '../options.ts';
+import { type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
+import type { RunTiming } from './options.ts';
 
 /**
  * How long it is at most from `now` until the policy runs again. Infinite where its cron expression never comes again.
