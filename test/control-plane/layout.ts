@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Certificates, createCertificates } from './certificates.ts';
-import { freePorts } from './free-ports.ts';
+import { claimPorts } from './free-ports.ts';
 import { kubeconfig } from './kubeconfig.ts';
 
 /** The ports of 127.0.0.1 that a cluster uses. */
@@ -27,6 +27,8 @@ export interface ClusterLayout {
   readonly adminKubeconfig: string;
   /** The kubeconfig of one of the programs. */
   kubeconfigOf(program: string): string;
+  /** Gives the ports back; for when the programs have ended. */
+  releasePorts(): void;
 }
 
 /** Who has a client certificate. The programs are users of their own, so that the audit log tells them apart. */
@@ -40,7 +42,8 @@ const users = [
 
 /** Picks the ports of a cluster and writes its certificates, kubeconfigs and configuration files into `folder`. */
 export async function prepareLayout(folder: string): Promise<ClusterLayout> {
-  const ports = await pickPorts();
+  const claim = await claimPorts(7);
+  const ports = assign(claim.ports);
   const url = `https://127.0.0.1:${ports.apiserver}`;
   mkdirSync(join(folder, 'pki'));
   const certificates = createCertificates(join(folder, 'pki'));
@@ -63,11 +66,12 @@ export async function prepareLayout(folder: string): Promise<ClusterLayout> {
     kwokConfigFile: copied('kwok.yaml'),
     adminKubeconfig: kubeconfigOf('admin'),
     kubeconfigOf,
+    releasePorts: claim.release,
   };
 }
 
-async function pickPorts(): Promise<Ports> {
+function assign(claimed: readonly number[]): Ports {
   const [etcd = 0, etcdPeer = 0, apiserver = 0, controllerManager = 0, scheduler = 0, kwok = 0, metricsServer = 0] =
-    await freePorts(7);
+    claimed;
   return { etcd, etcdPeer, apiserver, controllerManager, scheduler, kwok, metricsServer };
 }

@@ -101,7 +101,10 @@ function controlPlane(context: ServerContext, started: readonly Program[]): Cont
       await servers.get(server)?.kill();
       servers.set(server, await startServer(context, server));
     },
-    stop: () => supervisor.stop(),
+    async stop() {
+      await supervisor.stop();
+      layout.releasePorts();
+    },
   };
 }
 
