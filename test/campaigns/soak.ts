@@ -8,8 +8,8 @@ import { type Evidence, evidenceOf, hasEnded } from './evidence.ts';
 import { startOperators } from './operators.ts';
 import { createPlanLog, type PlanLog } from './plan-log.ts';
 import { setStage } from './stage.ts';
-import { assess, type Constitution } from './trend.ts';
-import { type Vitals, vitalsOf } from './vitals.ts';
+import { assess, type Constitution, WARM_UP } from './trend.ts';
+import { type Confession, confessionOf, type Vitals, vitalsOf } from './vitals.ts';
 
 /** What a campaign is to do. */
 export interface SoakOptions {
@@ -51,10 +51,14 @@ export async function runSoakCampaign({ minutes, seed, log }: SoakOptions): Prom
   try {
     const operator = operators.process(0);
     await operator?.logged('leading');
-    const sample = await vitalsOf(cp, Number((await operator?.logged('operator started'))?.['metricsPort']));
+    const confess = await confessionOf(cp, Number((await operator?.logged('operator started'))?.['metricsPort']));
+    const sample = vitalsOf(operator?.pid ?? 0);
     await applyPolicy(cp, false);
     const samples: Vitals[] = [await sample()];
-    const end = performance.now() + minutes * 60_000;
+    const began = performance.now();
+    const end = began + minutes * 60_000;
+    const warmFrom = began + WARM_UP * minutes * 60_000;
+    let warm: Confession | undefined;
     let changes = 0;
     for (; performance.now() < end; changes += 1) {
       const pause = sleep(CHANGE_EVERY * 1000);
@@ -63,10 +67,12 @@ export async function runSoakCampaign({ minutes, seed, log }: SoakOptions): Prom
         const vitals = await sample();
         samples.push(vitals);
         await plans.look();
+        warm ??= performance.now() >= warmFrom ? await confess() : undefined;
         log(`${line(vitals)}, ${plans.all().length} plans; ${what}`);
       }
       await pause;
     }
+    const said = { warm: warm ?? (await confess()), end: await confess() };
     await churn.heal();
     await applyPolicy(cp, true);
     await untilEnded(plans, log);
@@ -81,7 +87,7 @@ export async function runSoakCampaign({ minutes, seed, log }: SoakOptions): Prom
       changes,
       ...evidenceOf(await cp.audit(), seen, MAX_CONCURRENT),
       moves: countPhases(seen),
-      ...assess(samples),
+      ...assess(samples, said),
       cpu: { busy: cpuShare(samples), idle: cpuShare(rest) },
       crashes: operators.ends.map((each) => `exit code ${each.code}:\n${each.log}`),
     };
@@ -115,8 +121,8 @@ async function untilEnded(plans: PlanLog, log: (line: string) => void): Promise<
   await waitUntil('the end of all plans', open, { timeoutMilliseconds: 300_000, log });
 }
 
-function line({ at, rss, heap, lag, handles, descriptors, cpu }: Vitals): string {
-  return `${at.toFixed(0)} s: ${rss.toFixed(0)} MiB (heap ${heap.toFixed(0)}), lag ${lag.toFixed(0)} ms, ${handles} handles, ${descriptors} descriptors, ${cpu.toFixed(1)} s of CPU`;
+function line({ at, rss, descriptors, cpu }: Vitals): string {
+  return `${at.toFixed(0)} s: ${rss.toFixed(0)} MiB, ${descriptors} descriptors, ${cpu.toFixed(1)} s of CPU`;
 }
 
 function countPhases(plans: ReturnType<PlanLog['all']>): Record<string, number> {

@@ -1,27 +1,55 @@
+import { readdir, readFile } from 'node:fs/promises';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { scrape } from '../support/scrape.ts';
 
-/** What an operator says of its own process at one moment. */
+/** What the kernel says of a process at one moment. */
 export interface Vitals {
-  /** Seconds since the first sample. */
+  /** Seconds since the first look. */
   readonly at: number;
   /** MiB. */
   readonly rss: number;
-  /** MiB of the heap that are in use, garbage that was not collected yet included. */
-  readonly heap: number;
-  /** 99th percentile of the event loop's delay since the sample before, in milliseconds. */
-  readonly lag: number;
-  /** Handles of libuv: sockets, timers that keep the process alive, and the like. */
-  readonly handles: number;
   readonly descriptors: number;
   /** Processor time since the process began, in seconds. */
   readonly cpu: number;
 }
 
-/** Reads the vitals of the operator whose metrics are served on a port, as Prometheus would. */
-export async function vitalsOf(cp: ControlPlane, metricsPort: number): Promise<() => Promise<Vitals>> {
-  const authorization = await authorize(cp);
+/** What an operator says of itself when its metrics are read, which starts its measure of the event loop anew. */
+export interface Confession {
+  /** MiB of the heap that are in use, garbage that was not collected yet included. */
+  readonly heap: number;
+  /** Delay of the event loop since the reading before, in milliseconds: the 99th percentile, and the longest. */
+  readonly lag: { readonly p99: number; readonly longest: number };
+  /** Handles of libuv: sockets, timers that keep the process alive, and the like. */
+  readonly handles: number;
+}
+
+/** Ticks of /proc/PID/stat in a second: the same on every Linux that Node runs on. */
+const TICKS = 100;
+
+/** Looks at a process without its taking part. Linux only. */
+export function vitalsOf(pid: number): () => Promise<Vitals> {
   const began = performance.now();
+  return async () => {
+    const [status, stat, descriptors] = await Promise.all([
+      readFile(`/proc/${pid}/status`, 'utf8'),
+      readFile(`/proc/${pid}/stat`, 'utf8'),
+      readdir(`/proc/${pid}/fd`),
+    ]);
+    const kibibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
+    // The program's name, in parentheses, may have spaces; utime and stime are the 12th and 13th field after it.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return {
+      at: (performance.now() - began) / 1000,
+      rss: kibibytes / 1024,
+      descriptors: descriptors.length,
+      cpu: (Number(fields[11]) + Number(fields[12])) / TICKS,
+    };
+  };
+}
+
+/** Reads the metrics of the operator that serves them on a port, as Prometheus would. */
+export async function confessionOf(cp: ControlPlane, metricsPort: number): Promise<() => Promise<Confession>> {
+  const authorization = await authorize(cp);
   return async () => {
     const { code, body } = await scrape(metricsPort, '/metrics', { authorization });
     if (code !== 200) {
@@ -29,13 +57,12 @@ export async function vitalsOf(cp: ControlPlane, metricsPort: number): Promise<(
     }
     const value = (name: string) => metricOf(body, name);
     return {
-      at: (performance.now() - began) / 1000,
-      rss: value('process_resident_memory_bytes') / 2 ** 20,
       heap: value('nodejs_heap_size_used_bytes') / 2 ** 20,
-      lag: value('nodejs_eventloop_lag_p99_seconds') * 1000,
+      lag: {
+        p99: value('nodejs_eventloop_lag_p99_seconds') * 1000,
+        longest: value('nodejs_eventloop_lag_max_seconds') * 1000,
+      },
       handles: value('nodejs_active_handles_total'),
-      descriptors: value('process_open_fds'),
-      cpu: value('process_cpu_seconds_total'),
     };
   };
 }
