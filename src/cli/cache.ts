@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ClusterCache } from '../adapters/kubernetes/cluster-cache.ts';
+import type { Turnover } from '../control/demand.ts';
 import { seconds } from '../model/units.ts';
 import type { ClusterReader } from '../ports.ts';
 import type { Metrics } from '../report/metrics.ts';
@@ -11,8 +12,8 @@ const PATIENCE = seconds(10);
 /** Caches that are being kept current. */
 export interface RunningCache {
   readonly reader: ClusterReader;
-  /** Counts the pods and nodes that came and went. */
-  readonly turnover: () => number;
+  /** Counts what came and went. */
+  readonly turnover: () => Turnover;
   /** Resolves when the caches are filled, or 10 s after the start; never rejects. */
   readonly ready: Promise<void>;
   /** Ends all watches. A second call does nothing. */

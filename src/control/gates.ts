@@ -85,7 +85,7 @@ export async function sweepGates(
   const idle = waiting.filter(({ pod }) => !isAwaited(pod, moves, listed));
   const isGoverned = idle.length === 0 ? () => false : await governed(ports, excludedNamespaces, signal);
   const isQueueing = ({ pod }: WaitingPod): boolean => pod.waiting?.gated === true && isGoverned(pod);
-  ports.demand.tell(idle.filter(isQueueing).map(({ pod }) => pod.uid));
+  ports.demand.tell(idle.filter(isQueueing).map(({ pod: { uid, owner } }) => ({ uid, owner: owner?.uid })));
   const failures: unknown[] = [];
   for (const each of idle.filter((waiter) => !isQueueing(waiter))) {
     await letGo(each, ports, signal).catch((error: unknown) => failures.push(error));

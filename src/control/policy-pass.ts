@@ -14,6 +14,7 @@ import type { Verdict, Verdicts } from '../report/conditions.ts';
 import { policyStatus } from '../report/policy-status.ts';
 import { ledgerVerdict } from '../report/service-status.ts';
 import { budgetStop } from './budget-stop.ts';
+import { newsFor } from './demand.ts';
 import type { LoopPorts } from './loop.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
 import { expiredPlans, isOpen } from './retention.ts';
@@ -48,7 +49,7 @@ export async function passPolicy(
     sampling === undefined
       ? NOTHING
       : await attempt('ObserveFailed', () => takeSample(sampling, ports, signal), ports, signal);
-  const news = ports.demand.version();
+  const news = newsFor(ports.demand.news(), context.stored.policy.spec.strategy);
   const ready = remembered !== undefined && isDue(context.stored, plans, remembered, news, ports.clock.now());
   const ran = ready
     ? await attempt(
@@ -199,12 +200,12 @@ function isDue(
   { policy }: StoredPolicy,
   plans: readonly RebalancePlan[],
   { schedule, notBefore, demand }: Remembered,
-  news: number,
+  news: number | undefined,
   now: EpochSeconds,
 ): boolean {
   const busy = plans.some(({ status }) => status?.phase === 'Executing');
   const held = notBefore !== undefined && notBefore > now;
-  const isDemanded = policy.spec.strategy.type === 'QoSDriven' && demand !== news;
+  const isDemanded = news !== undefined && demand !== news;
   return !policy.spec.suspend && !busy && !held && (isDemanded || schedule.due(lastRunOf(policy), now));
 }
 
@@ -215,8 +216,13 @@ function lastRunOf({ status, metadata }: StoredPolicy['policy']): EpochSeconds |
     : parseInstant(status.lastRun);
 }
 
-function remember(remembered: Remembered, result: RunResult | undefined, news: number, now: EpochSeconds): void {
-  remembered.demand = news;
+function remember(
+  remembered: Remembered,
+  result: RunResult | undefined,
+  news: number | undefined,
+  now: EpochSeconds,
+): void {
+  remembered.demand = news ?? 0;
   remembered.notBefore = result?.kind === 'Planned' ? undefined : after(now, RETRY_WAIT);
   if (result?.kind === 'Planned') {
     remembered.overlap = result.overlap;

@@ -68,7 +68,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
       hitRatios: () => undefined,
     },
     clock,
-    demand: createDemand(() => 0),
+    demand: createDemand(() => ({ room: 0, requests: 0 })),
     ledgerNews: newsOf(cluster),
     leaderEpoch: undefined,
     log: pino({ level: 'silent' }),

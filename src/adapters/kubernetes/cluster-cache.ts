@@ -1,3 +1,4 @@
+import type { Turnover } from '../../control/demand.ts';
 import type { NodeInfo } from '../../model/node.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
@@ -5,6 +6,7 @@ import { createInterner, type Interner } from '../../observe/interner.ts';
 import { compareText } from '../../observe/order.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import type { Projected } from '../../observe/project/project.ts';
+import { WORKLOAD_KINDS } from '../../observe/project/workload.ts';
 import { readObject } from '../../observe/read-object.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
 import type { ClusterReader } from '../../ports.ts';
@@ -49,24 +51,30 @@ export interface ClusterCache {
   run(signal: AbortSignal): Promise<void>;
   /** Resolves when all caches are filled. Rejects with StaleCacheError after `span`, naming one and why. */
   synced(span: Seconds, signal: AbortSignal): Promise<void>;
-  /** Counts the pods and nodes that came and went: when it has changed, room may have been freed or taken. */
-  turnover(): number;
+  /** Counts what came and went. */
+  turnover(): Turnover;
   states(): readonly CacheState[];
 }
+
+/** What takes room, or is room. */
+const ROOM_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set(['Pod', 'Node']);
+/** What wants room, or is room. */
+const REQUEST_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set([...WORKLOAD_KINDS, 'Node']);
 
 type Cached = Reflector<Projected | string>;
 
 /** Empty caches; `run` fills them. */
 export function createClusterCache(client: ApiClient, listener: CacheListener): ClusterCache {
   const interner = createInterner();
-  let turnover = 0;
-  const counted = (diff: Diff): void => {
-    turnover += diff.added + diff.removed;
+  const turnover = { room: 0, requests: 0 };
+  const counted = (kind: SnapshotSource['kind'], { added, removed }: Diff): void => {
+    turnover.room += ROOM_KINDS.has(kind) ? added + removed : 0;
+    turnover.requests += REQUEST_KINDS.has(kind) ? added + removed : 0;
   };
   const all = SNAPSHOT_SOURCES.map((source) =>
     reflect(client, source, interner, {
       ...listener,
-      changed: source.kind === 'Pod' || source.kind === 'Node' ? counted : () => undefined,
+      changed: (diff) => counted(source.kind, diff),
     }),
   );
   const ofKind = (wanted: SnapshotSource['kind']) => all.filter((_, index) => SNAPSHOT_SOURCES[index]?.kind === wanted);
@@ -119,7 +127,7 @@ export function createClusterCache(client: ApiClient, listener: CacheListener): 
     synced: async (span, signal) => {
       await Promise.all(all.map((cache) => cache.synced(span, signal)));
     },
-    turnover: () => turnover,
+    turnover: () => ({ ...turnover }),
     states: () => all.map(({ name, entries, age }) => ({ resource: name, objects: entries.size, age })),
   };
 }

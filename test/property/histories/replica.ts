@@ -148,7 +148,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<LoopPorts, 'leaderEpoch'> 
       hitRatios: nothing,
     },
     clock: me.process.clock,
-    demand: createDemand(() => 0),
+    demand: createDemand(() => ({ room: 0, requests: 0 })),
     ledgerNews: createLedgerNews(),
     log: pino({ level: 'silent' }),
     runFailed: () => stage.count('runs failed'),
