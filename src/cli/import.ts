@@ -1,0 +1,105 @@
+import { InputError } from '../adapters/snapshot-file/input-error.ts';
+import { readStdin, readText } from '../adapters/snapshot-file/read-files.ts';
+import { parseYamlDocuments } from '../adapters/snapshot-file/yaml-documents.ts';
+import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
+import { formatProblem, validateResource } from '../api/validate.ts';
+import { scheduleProblems } from '../control/schedule.ts';
+import { convertDescheduler } from '../import/descheduler/convert.ts';
+import { unwrap } from '../import/descheduler/wrapped.ts';
+import type { Conversion } from '../import/note.ts';
+import { convertOpenSlo } from '../import/openslo/convert.ts';
+import { conversionYaml, noteLine } from '../import/yaml.ts';
+import { MalformedField } from '../observe/json.ts';
+import { Failure } from './failure.ts';
+import type { CommandResult } from './plan.ts';
+
+/** Formats of `evenkeel import`. */
+export const IMPORT_OUTPUTS = ['yaml', 'json'] as const;
+/** A format of `evenkeel import`. */
+export type ImportOutput = (typeof IMPORT_OUTPUTS)[number];
+
+/** Flags of `evenkeel import`. */
+export interface ImportFlags {
+  readonly output: ImportOutput;
+  /** Exit with 2 when something was lost. */
+  readonly exitCode: boolean;
+}
+
+/**
+ * `evenkeel import descheduler-policy FILE`: RebalancePolicies for a DeschedulerPolicy, a ConfigMap that holds one or the values
+ * of its Helm chart. What was lost or changed goes to standard error too. Throws Failure and InputError for people to read.
+ */
+export async function importDescheduler(file: string, flags: ImportFlags): Promise<CommandResult> {
+  const { documents, shown } = await readDocuments(file);
+  const [document, ...more] = documents;
+  if (more.length > 0) {
+    throw new Failure(`${shown}: holds ${documents.length} documents: write one`);
+  }
+  const parse = (text: string): unknown => parseYamlDocuments(text, `${shown}, data.policy.yaml`)[0]?.value;
+  return finish(
+    shown,
+    flags,
+    explained(shown, () => convertDescheduler(unwrap(document, parse))),
+  );
+}
+
+/** `evenkeel import openslo FILE...`: ServiceClasses for SLOs of OpenSLO. The same as above. */
+export async function importOpenSlo(files: readonly string[], flags: ImportFlags): Promise<CommandResult> {
+  const read = await Promise.all(files.map(readDocuments));
+  const documents = read.flatMap((each) => each.documents);
+  const shown = read.map((each) => each.shown).join(', ');
+  return finish(
+    shown,
+    flags,
+    explained(shown, () => convertOpenSlo(documents)),
+  );
+}
+
+async function readDocuments(
+  file: string,
+): Promise<{ readonly documents: readonly unknown[]; readonly shown: string }> {
+  const shown = file === '-' ? '<stdin>' : file;
+  const text = file === '-' ? await readStdin(process.stdin) : await readText(file);
+  const documents = parseYamlDocuments(text, shown).map(({ value }) => value);
+  if (documents.length === 0) {
+    throw new InputError(shown, undefined, 'is empty: write what is to be converted');
+  }
+  return { documents, shown };
+}
+
+function explained(shown: string, convert: () => Conversion): Conversion {
+  try {
+    return convert();
+  } catch (error) {
+    if (error instanceof MalformedField) {
+      throw new Failure(`${shown}: ${error.message}`, 1, { cause: error });
+    }
+    throw error;
+  }
+}
+
+function finish(shown: string, { output, exitCode }: ImportFlags, conversion: Conversion): CommandResult {
+  check(shown, conversion);
+  const { resources, notes } = conversion;
+  const count = (effect: string) => notes.filter((note) => note.effect === effect).length;
+  const summary = `${shown}: ${resources.length} resources; ${count('Lost')} settings lost, ${count('Changed')} changed`;
+  return {
+    stdout: output === 'json' ? `${JSON.stringify({ resources, notes }, null, 2)}\n` : conversionYaml(conversion),
+    stderr: [...notes.map(noteLine), summary].map((line) => `${line}\n`).join(''),
+    exitCode: exitCode && count('Lost') > 0 ? 2 : 0,
+  };
+}
+
+/** What comes out is what the API server takes. Throws a Failure for what the document made impossible. */
+function check(shown: string, { resources }: Conversion): void {
+  const problems = resources.flatMap((resource) => {
+    const { value, problems: found } = validateResource(resource);
+    const { kind, metadata, spec } = value as { kind: string; metadata: { name: string }; spec: unknown };
+    const timing =
+      found.length === 0 && kind === 'RebalancePolicy' ? scheduleProblems(spec as RebalancePolicySpec) : [];
+    return [...found, ...timing].map((problem) => `${kind} ${metadata.name}: ${formatProblem(problem)}`);
+  });
+  if (problems.length > 0) {
+    throw new Failure(`${shown}: cannot be converted as it is: ${problems.join('; ')}`);
+  }
+}
