@@ -5,10 +5,11 @@ import { explainNode } from '../plan/explain/node.ts';
 import { explainPod } from '../plan/explain/pod.ts';
 import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import { nodeExplanationText, podExplanationText } from '../report/explanation-text.ts';
+import type { CommandResult } from './command.ts';
 import { Failure } from './failure.ts';
 import { type InputFlags, readInput } from './input.ts';
-import { type Output, renderObject } from './output.ts';
-import type { CommandResult } from './plan.ts';
+import { renderObject } from './output.ts';
+import type { Output } from './output-formats.ts';
 
 /** Flags of `evenkeel explain`. */
 export interface ExplainFlags extends InputFlags {

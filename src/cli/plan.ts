@@ -4,23 +4,18 @@ import { resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
 import { toRebalancePlan } from '../report/plan-resource.ts';
+import type { CommandResult } from './command.ts';
 import { gateFails, parseGate } from './gate.ts';
 import { type InputFlags, readInput } from './input.ts';
 import { type Narrowing, narrow } from './narrow.ts';
-import { type Output, renderPlan } from './output.ts';
+import { renderPlan } from './output.ts';
+import type { Output } from './output-formats.ts';
 
 /** Flags of `evenkeel plan`. */
 export interface PlanFlags extends InputFlags, Narrowing {
   readonly output: Output;
   readonly exitCode: boolean;
   readonly failOn: readonly string[];
-}
-
-/** What a command prints, and its exit code. */
-export interface CommandResult {
-  readonly stdout: string;
-  readonly stderr?: string;
-  readonly exitCode: number;
 }
 
 /** Computes a plan and changes nothing. Throws Failure, InputError or ApiError for people to read. */

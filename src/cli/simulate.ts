@@ -14,12 +14,10 @@ import { filesOf, resolveScenario, scenarioProblems } from '../simulate/resolve.
 import type { Scenario } from '../simulate/scenario.ts';
 import { type ScenarioResource, scenarioKind } from '../simulate/scenario-schema.ts';
 import { type Progress, simulate } from '../simulate/simulate.ts';
+import type { CommandResult } from './command.ts';
 import { Failure } from './failure.ts';
-import type { CommandResult } from './plan.ts';
+import type { SimulationOutput } from './output-formats.ts';
 import { type ExtraKinds, formatFileProblem, type ResourceFile, readPolicy, readResources } from './policy-file.ts';
-
-/** Formats of -o. */
-export const SIMULATION_OUTPUTS = ['table', 'json', 'markdown', 'html'] as const;
 
 /** Flags of `evenkeel simulate`. */
 export interface SimulateFlags {
@@ -27,7 +25,7 @@ export interface SimulateFlags {
   readonly file: string;
   /** Files of further policies. */
   readonly policies: readonly string[];
-  readonly output: (typeof SIMULATION_OUTPUTS)[number];
+  readonly output: SimulationOutput;
   /** Instead of that of the scenario. */
   readonly seed: number | undefined;
 }
@@ -58,7 +56,7 @@ export async function simulateCommand(flags: SimulateFlags, console: SimulateCon
   return { stdout: render(result, flags.output), stderr, exitCode: 0 };
 }
 
-function render(result: SimulationResult, output: SimulateFlags['output']): string {
+function render(result: SimulationResult, output: SimulationOutput): string {
   switch (output) {
     case 'table':
       return simulationTable(result);

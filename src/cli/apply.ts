@@ -1,0 +1,27 @@
+import type { JsonObject } from '../observe/json.ts';
+import type { ClusterFlags } from './cluster.ts';
+import type { CommandResult } from './command.ts';
+import { Failure } from './failure.ts';
+import { formatFileProblem, readResources } from './policy-file.ts';
+import { done, withCluster } from './with-cluster.ts';
+
+/** `evenkeel apply -f FILE`: server-side apply of valid resources of ours, all or none of a file. */
+export async function applyCommand(
+  files: readonly string[],
+  flags: ClusterFlags,
+  signal: AbortSignal,
+): Promise<CommandResult> {
+  const read = await Promise.all(files.map((file) => readResources(file)));
+  const problems = read.flatMap((file) => file.problems);
+  if (problems.length > 0) {
+    throw new Failure(problems.map(formatFileProblem).join('\n'));
+  }
+  const resources = read.flatMap((file) => file.resources);
+  return withCluster(flags, async (cluster) => {
+    const lines: string[] = [];
+    for (const { value } of resources) {
+      lines.push(await cluster.apply(value as JsonObject, signal));
+    }
+    return done(lines);
+  });
+}

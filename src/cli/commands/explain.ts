@@ -1,0 +1,30 @@
+import type { AddCommand } from '../command.ts';
+import { examples, inputFlags, type RawInputFlags, withInputFlags } from '../flags.ts';
+import { parseOutput } from '../output-formats.ts';
+
+interface RawExplainFlags extends RawInputFlags {
+  readonly namespace?: string;
+  readonly output: string;
+}
+
+/** `evenkeel explain` */
+export const addExplain: AddCommand = (program, { signal, print }) => {
+  withInputFlags(program.command('explain'))
+    .description('say what every filter, score and budget makes of a pod or a node; changes nothing')
+    .argument('<target...>', 'pod/NAME, pod/NAMESPACE/NAME or node/NAME')
+    .option('-n, --namespace <name>', 'namespace of the pod')
+    .option('-o, --output <format>', 'table, wide, json or yaml', 'table')
+    .addHelpText(
+      'after',
+      examples(
+        'evenkeel explain pod/web-7d9c-x2x4b -n shop',
+        'evenkeel explain node/node-3 -o wide',
+        'kubectl get nodes,pods,pdb -A -o yaml | evenkeel explain pod/shop/web-1 -f - -p policy.yaml -o json',
+      ),
+    )
+    .action(async (words: readonly string[], raw: RawExplainFlags) => {
+      const { explainCommand } = await import('../explain.ts');
+      const flags = { ...inputFlags(raw), namespace: raw.namespace, output: parseOutput(raw.output) };
+      print(await explainCommand(words, flags, signal));
+    });
+};

@@ -1,0 +1,42 @@
+import { Option } from 'commander';
+import type { OperatorFlags } from '../../operator.ts';
+import type { ClusterFlags } from '../cluster.ts';
+import type { AddCommand } from '../command.ts';
+import { examples, type RawClusterFlags, withClusterFlags } from '../flags.ts';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+/** `evenkeel operator` */
+export const addOperator: AddCommand = (program, { signal }) => {
+  const namespace = process.env['POD_NAMESPACE'] ?? 'evenkeel-system';
+  withClusterFlags(program.command('operator'))
+    .description('run the controller')
+    .option('--health-address <host:port>', 'where /healthz and /readyz are served, by HTTP', '127.0.0.1:8080')
+    .option(
+      '--metrics-address <host:port>',
+      'where /metrics is served, by HTTPS, to users who may get it by RBAC',
+      '127.0.0.1:8443',
+    )
+    .option('--tls-cert-file <file>', 'certificate of /metrics in PEM, read anew when it changes; default self-signed')
+    .option('--tls-private-key-file <file>', 'its private key')
+    .addOption(
+      new Option('--metrics-insecure [where]', 'serve /metrics by HTTP to everybody who reaches it')
+        .choices(['loopback', 'anywhere'])
+        .preset('loopback'),
+    )
+    .option(
+      '--own-namespace <name>',
+      'namespace of the operator and its lease, which is never rebalanced; default POD_NAMESPACE',
+      namespace,
+    )
+    .option('--leader-elect', 'act only while holding the lease, so that several replicas may run', true)
+    .option('--no-leader-elect', 'act at once: nothing else keeps a second operator from doing the same')
+    .option('--lease-duration <duration>', 'how long the others wait after the leader was last heard of', '15s')
+    .option('--lease-name <name>', 'Lease in the own namespace that replicas compete for', 'evenkeel')
+    .addOption(new Option('--log-level <level>', 'least level that is logged').choices(LOG_LEVELS).default('info'))
+    .addHelpText('after', examples('evenkeel operator --context staging --log-level debug'))
+    .action(async (raw: RawClusterFlags & Omit<OperatorFlags, keyof ClusterFlags>) => {
+      const { runOperator } = await import('../../operator.ts');
+      await runOperator({ ...raw, kubeconfig: raw.kubeconfig, context: raw.context }, signal);
+    });
+};

@@ -1,0 +1,10 @@
+import { VERSION } from '../../version.ts';
+import type { AddCommand } from '../command.ts';
+
+/** `evenkeel version` */
+export const addVersion: AddCommand = (program, { print }) => {
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => print({ stdout: `evenkeel ${VERSION} (Node ${process.version})\n`, exitCode: 0 }));
+};
