@@ -6,6 +6,7 @@ import { type RunningCache, startCache } from './cli/cache.ts';
 import { type Cluster, type ClusterFlags, connect } from './cli/cluster.ts';
 import { type Election, type ElectionFlags, openElection } from './cli/election.ts';
 import { Failure } from './cli/failure.ts';
+import { openUsageServers, type PrometheusFlags } from './cli/prometheus-flags.ts';
 import { openServing, type Serving, type ServingFlags } from './cli/serving.ts';
 import { createDemand } from './control/demand.ts';
 import { type ElectionEvent, LeadershipLostError } from './control/elector.ts';
@@ -15,13 +16,13 @@ import { createLedgerNews, type LedgerNews } from './control/ledger-news.ts';
 import { keepLedgers } from './control/ledgers.ts';
 import { runLoop } from './control/loop.ts';
 import type { Seconds } from './model/units.ts';
-import { NamespaceMissingError } from './ports.ts';
+import { NamespaceMissingError, type UsageServers } from './ports.ts';
 import { type ClassFulfilment, fulfilmentByClass } from './qos/fulfilment.ts';
 import { createMetrics, type Metrics } from './report/metrics.ts';
 import { VERSION } from './version.ts';
 
 /** Flags of `evenkeel operator`. */
-export interface OperatorFlags extends ClusterFlags, ElectionFlags, ServingFlags {
+export interface OperatorFlags extends ClusterFlags, ElectionFlags, ServingFlags, PrometheusFlags {
   /** Whether to act only while holding the lease. */
   readonly leaderElect: boolean;
   readonly logLevel: string;
@@ -35,6 +36,7 @@ interface Operator {
   readonly flags: OperatorFlags;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly usageServers: UsageServers;
   /** When a pass last reached the API server, or this replica began to lead, on the monotonic clock. */
   lastPass: Seconds | undefined;
 }
@@ -46,7 +48,13 @@ interface Operator {
 export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Promise<void> {
   keepHeapSmall();
   const log = pino({ level: flags.logLevel, base: { version: VERSION } });
-  const operator: Operator = { flags, log, metrics: createMetrics(VERSION), lastPass: undefined };
+  const operator: Operator = {
+    flags,
+    log,
+    metrics: createMetrics(VERSION),
+    usageServers: openUsageServers(flags),
+    lastPass: undefined,
+  };
   collectDefaultMetrics({ register: operator.metrics.registry });
   const election = flags.leaderElect ? await joinElection(operator) : undefined;
   const cluster = await connect(flags, {
@@ -79,7 +87,7 @@ async function lead(
   election: Election | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const { flags, log, metrics } = operator;
+  const { flags, log, metrics, usageServers } = operator;
   const settings = {
     excludedNamespaces: new Set(['kube-system', flags.ownNamespace]),
     passed: () => {
@@ -90,7 +98,7 @@ async function lead(
   const ledgerNews = createLedgerNews();
   metrics.showServices(() => servicesOf(ledgerNews));
   const demand = createDemand(cache.turnover);
-  const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, log, demand, ledgerNews };
+  const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, log, demand, ledgerNews, usageServers };
   const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
     await cache.ready;
     const records = cluster.serviceRecords({

@@ -1,9 +1,15 @@
 import type { PlacementHint, PlacementHintSpec } from './api/v1alpha1/placement-hint.ts';
 import type { QoSLedger } from './api/v1alpha1/qos-ledger.ts';
 import type { MovePhase, RebalancePlan, RebalancePlanStatus } from './api/v1alpha1/rebalance-plan.ts';
-import type { RebalancePolicy, RebalancePolicyStatus, StrategyName } from './api/v1alpha1/rebalance-policy.ts';
+import type {
+  DEFAULT_QUERIES,
+  RebalancePolicy,
+  RebalancePolicyStatus,
+  StrategyName,
+} from './api/v1alpha1/rebalance-policy.ts';
 import type { NodeInfo } from './model/node.ts';
 import type { OwnerRef, PodInfo, PodRef } from './model/pod.ts';
+import type { LoadResource } from './model/resources.ts';
 import type { ServiceClass } from './model/service-level.ts';
 import type { ClusterSnapshot, UsageSample } from './model/snapshot.ts';
 import type { EpochSeconds, Seconds } from './model/units.ts';
@@ -28,8 +34,11 @@ export interface Clock {
  * with a StaleCacheError when they come from caches that are not filled, or were cut off for too long.
  */
 export interface ClusterReader {
-  /** Everything that a plan needs, listed page by page or from caches; `takenAt` is the server's time when that began. */
-  snapshot(signal: AbortSignal): Promise<ClusterSnapshot>;
+  /**
+   * Everything that a plan needs, listed page by page or from caches; `takenAt` is the server's time when that began. The Metrics
+   * API is not asked with `usage: false`.
+   */
+  snapshot(signal: AbortSignal, options?: { readonly usage: boolean }): Promise<ClusterSnapshot>;
   /** The same without usage and past moves, which the filters do not look at. */
   placements(signal: AbortSignal): Promise<ClusterSnapshot>;
   /** What nodes and pods use, and what pods there are. */
@@ -50,6 +59,31 @@ export interface ClusterReader {
   nodes(signal: AbortSignal): Promise<readonly NodeInfo[]>;
   /** What nodes use, never from a cache; undefined where the Metrics API is not served, or its server does not answer. */
   nodeUsage(signal: AbortSignal): Promise<NodeUsage | undefined>;
+}
+
+/** What of load is asked for. */
+export interface UsageRequest {
+  readonly resources: readonly LoadResource[];
+  /** How far back the oldest measurement may lie. */
+  readonly window: Seconds;
+  /** PromQL in place of the defaults; `$window` stands for the window. */
+  readonly queries: Readonly<Partial<Record<keyof typeof DEFAULT_QUERIES, string>>>;
+}
+
+/** Measures load in place of the Metrics API. Every method rejects with UsageError when it cannot. */
+export interface UsageServer {
+  /** By name of the node. What was not asked for is 0. */
+  nodes(request: UsageRequest, signal: AbortSignal): Promise<ReadonlyMap<string, UsageSample>>;
+  /** By `namespace/name` of the pod. */
+  pods(request: UsageRequest, signal: AbortSignal): Promise<ReadonlyMap<string, UsageSample>>;
+}
+
+/** By the name that policies call them by. */
+export type UsageServers = ReadonlyMap<string, UsageServer>;
+
+/** Thrown by a UsageServer that gives no usage, for people: what is wrong and what to do. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
 }
 
 /** What decides the class of a pod. */

@@ -39,6 +39,19 @@ export function withInputFlags(command: Command): Command {
   );
 }
 
+/** The command with flags that name Prometheus servers, for policies with `load.source: Prometheus`. */
+export function withPrometheusFlags(command: Command): Command {
+  return command
+    .option(
+      '--prometheus <name=url>',
+      'Prometheus server that policies may name as load.prometheus.server; repeatable',
+      collect,
+      [],
+    )
+    .option('--prometheus-token-file <name=file>', 'file of the bearer token for that server', collect, [])
+    .option('--prometheus-ca-file <name=file>', 'file of the certificates that it is trusted by', collect, []);
+}
+
 /** Which cluster the flags name. */
 export function clusterFlags({ kubeconfig, context }: RawClusterFlags): ClusterFlags {
   return { kubeconfig, context };

@@ -10,13 +10,9 @@ import type { Conversion } from '../import/note.ts';
 import { convertOpenSlo } from '../import/openslo/convert.ts';
 import { conversionYaml, noteLine } from '../import/yaml.ts';
 import { MalformedField } from '../observe/json.ts';
+import type { CommandResult } from './command.ts';
 import { Failure } from './failure.ts';
-import type { CommandResult } from './plan.ts';
-
-/** Formats of `evenkeel import`. */
-export const IMPORT_OUTPUTS = ['yaml', 'json'] as const;
-/** A format of `evenkeel import`. */
-export type ImportOutput = (typeof IMPORT_OUTPUTS)[number];
+import type { ImportOutput } from './import-outputs.ts';
 
 /** Flags of `evenkeel import`. */
 export interface ImportFlags {

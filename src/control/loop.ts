@@ -3,7 +3,7 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { type ExecutorPorts, step } from '../execute/executor.ts';
 import { podsInFlight } from '../execute/journal.ts';
 import { type Seconds, seconds } from '../model/units.ts';
-import type { PolicyStore, StoredPolicy } from '../ports.ts';
+import type { PolicyStore, StoredPolicy, UsageServers } from '../ports.ts';
 import { hitRatiosByMode } from '../report/hit-ratio.ts';
 import { createBell } from './bell.ts';
 import type { Demand } from './demand.ts';
@@ -20,6 +20,8 @@ export interface LoopPorts extends RunPorts, ExecutorPorts {
   readonly demand: Demand;
   /** What ledgers say, by who keeps them. */
   readonly ledgerNews: Pick<LedgerNews, 'health' | 'levels'>;
+  /** Where policies may have load read other than from the Metrics API. */
+  readonly usageServers: UsageServers;
   readonly log: Logger;
   /** A run failed before it had a plan. */
   readonly runFailed: () => void;

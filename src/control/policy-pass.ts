@@ -16,6 +16,7 @@ import { ledgerVerdict } from '../report/service-status.ts';
 import { budgetStop } from './budget-stop.ts';
 import { newsFor } from './demand.ts';
 import type { LoopPorts } from './loop.ts';
+import { readerFor, serverProblems } from './measured-by.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
 import { expiredPlans, isOpen } from './retention.ts';
 import { type RunContext, type RunResult, runPolicy, SteeringUnavailableError, startFields, supersede } from './run.ts';
@@ -32,11 +33,15 @@ const RETRY_WAIT: Seconds = seconds(5);
 export async function passPolicy(
   context: RunContext,
   memory: PolicyMemory,
-  ports: LoopPorts,
+  loopPorts: LoopPorts,
   signal: AbortSignal,
 ): Promise<Seconds> {
-  const acceptance = accept(context.stored);
-  const remembered = acceptance.status === 'True' ? memory.of(context.stored) : undefined;
+  const acceptance = accept(context.stored, loopPorts);
+  const { spec } = context.stored.policy;
+  const isAccepted = acceptance.status === 'True';
+  const reader = isAccepted ? readerFor(spec, loopPorts.reader, loopPorts.usageServers) : loopPorts.reader;
+  const ports = { ...loopPorts, reader };
+  const remembered = isAccepted ? memory.of(context.stored) : undefined;
   const advanced = await attempt(
     'ExecuteFailed',
     () => advancePlans(context, acceptance, ports, signal),
@@ -49,7 +54,7 @@ export async function passPolicy(
     sampling === undefined
       ? NOTHING
       : await attempt('ObserveFailed', () => takeSample(sampling, ports, signal), ports, signal);
-  const news = newsFor(ports.demand.news(), context.stored.policy.spec.strategy);
+  const news = newsFor(ports.demand.news(), spec.strategy);
   const ready = remembered !== undefined && isDue(context.stored, plans, remembered, news, ports.clock.now());
   const ran = ready
     ? await attempt(
@@ -83,9 +88,10 @@ function recovery({ policy }: StoredPolicy, { value }: Attempt<unknown>): Verdic
 }
 
 /** Whether a policy is valid: by its schema and rules, and by its schedule, which CEL cannot judge. */
-function accept({ policy, invalid }: StoredPolicy): Verdict {
-  if (invalid.length > 0) {
-    return { status: 'False', reason: 'InvalidSpec', message: invalid.join('; ') };
+function accept({ policy, invalid }: StoredPolicy, { usageServers }: LoopPorts): Verdict {
+  const unmet = invalid.length > 0 ? invalid : serverProblems(policy.spec, usageServers).map(formatProblem);
+  if (unmet.length > 0) {
+    return { status: 'False', reason: 'InvalidSpec', message: unmet.join('; ') };
   }
   const problems = scheduleProblems(policy.spec);
   return problems.length === 0

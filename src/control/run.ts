@@ -96,7 +96,7 @@ export async function runPolicy(
 
 function usesMetrics({ stored }: RunContext): boolean {
   const { load, strategy } = stored.policy.spec;
-  return load.source === 'MetricsAPI' && strategy.type !== 'QoSDriven';
+  return load.source !== 'Requests' && strategy.type !== 'QoSDriven';
 }
 
 function timedPlan(snapshot: ClusterSnapshot, options: PolicyOptions, { clock, telemetry }: RunPorts): Plan {

@@ -90,7 +90,7 @@ async function beginIfMeasured(
   if (turns.ready.length === 0) {
     return beginMoves(plan, turns, policy.options, ports, signal);
   }
-  const usage = policy.options.load.source === 'MetricsAPI' ? await ports.reader.nodeUsage(signal) : undefined;
+  const usage = policy.options.load.source === 'Measured' ? await ports.reader.nodeUsage(signal) : undefined;
   const verdict = metricsVerdict(plan, policy.options, nodes, usage, ports.clock.now());
   switch (verdict.kind) {
     case 'Fresh':

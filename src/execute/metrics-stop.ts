@@ -33,7 +33,7 @@ export function metricsVerdict(
   usage: NodeUsage | undefined,
   now: EpochSeconds,
 ): MetricsVerdict {
-  if (load.source !== 'MetricsAPI') {
+  if (load.source !== 'Measured') {
     return { kind: 'Fresh' };
   }
   const limits = sampleLimits(nodes);

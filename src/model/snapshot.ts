@@ -8,7 +8,7 @@ import type { StorageInfo } from './storage.ts';
 import type { EpochSeconds, Seconds } from './units.ts';
 import type { PdbInfo, WorkloadInfo } from './workload.ts';
 
-/** One sample of the Metrics API. Values may be NaN or negative: the metrics gate judges, the projection only reads. */
+/** One sample of the Metrics API, or of another source of load. Values may be NaN or negative: the metrics gate judges, the projection only reads. */
 export interface UsageSample extends Usage {
   /** End of the window. NaN when the object names none or an unreadable one. */
   readonly timestamp: EpochSeconds;
@@ -37,11 +37,13 @@ export interface ClusterSnapshot {
   readonly serviceLevels: ServiceLevels;
   /** `undefined`: the Metrics API is not served, or a file holds no metrics objects. */
   readonly usage: UsageSamples | undefined;
+  /** Why there is no usage, where that is known better than that the Metrics API has none. */
+  readonly usageProblem?: string;
   /** Objects that could not be read, for people; they take no part. */
   readonly problems: readonly string[];
 }
 
-/** Samples of the Metrics API. */
+/** Samples of one source. */
 export interface UsageSamples {
   /** By node name. */
   readonly nodes: ReadonlyMap<string, UsageSample>;

@@ -140,7 +140,7 @@ export function noCoverage(readyNodes: number): MetricsCoverage {
 
 /** Why there is no plan, or `undefined` when the samples suffice. */
 export function gateMessage(
-  usage: ClusterSnapshot['usage'],
+  { usage, usageProblem }: Pick<ClusterSnapshot, 'usage' | 'usageProblem'>,
   { readyNodes, sampledNodes, ratio }: MetricsCoverage,
   minCoverage: number,
 ): { readonly kind: 'MetricsUnavailable' | 'MetricsIncomplete'; readonly message: string } | undefined {
@@ -148,6 +148,7 @@ export function gateMessage(
     return {
       kind: 'MetricsUnavailable',
       message:
+        usageProblem ??
         'there are no metrics: install metrics-server, or add to the files what kubectl get nodes.metrics.k8s.io and pods.metrics.k8s.io -A -o yaml print, or write load.source: Requests',
     };
   }

@@ -77,7 +77,7 @@ export interface ScopeOptions {
 export interface PolicyOptions {
   readonly strategy: StrategyOptions;
   readonly load: {
-    readonly source: 'MetricsAPI' | 'Requests';
+    readonly source: 'Measured' | 'Requests';
     readonly resources: readonly { readonly name: LoadResource; readonly weight: number }[];
     readonly aggregate: 'Weighted' | 'Dominant';
     readonly maxAge: Seconds;
@@ -118,7 +118,7 @@ export function resolveOptions(
   return planningOptions({
     strategy: resolveStrategy(spec),
     load: {
-      source: spec.load.source,
+      source: spec.load.source === 'Requests' ? 'Requests' : 'Measured',
       resources: spec.load.resources,
       aggregate: spec.load.aggregate,
       maxAge: parseDuration(spec.load.maxAge),
@@ -175,7 +175,7 @@ function resolveStrategy(spec: RebalancePolicySpec): StrategyOptions {
 /** The published policy looks at nobody who runs but to evict them, and requests say nothing of how loaded a node is. */
 function resolveQosDriven(spec: RebalancePolicySpec) {
   const { refinements = 'Standard', overload = '0.90' } = spec.strategy.qosDriven ?? {};
-  const isMeasured = refinements === 'Standard' && spec.load.source === 'MetricsAPI';
+  const isMeasured = refinements === 'Standard' && spec.load.source !== 'Requests';
   const pressure = isMeasured ? { overload: Number(overload), runs: runTiming(spec) } : undefined;
   return { type: 'QoSDriven', refinements, pressure } as const;
 }

@@ -27,7 +27,7 @@ export interface Subjects {
 }
 
 /**
- * What every pod uses. Source Requests: its request. Source MetricsAPI: its sample; without a valid one the mean of the
+ * What every pod uses. Source Requests: its request. Source Measured: its sample; without a valid one the mean of the
  * valid samples of its controller's pods, else its request. A missing sample is never a zero (algorithms.md 1).
  */
 export function measurePods(
@@ -37,7 +37,7 @@ export function measurePods(
 ): PodUsage {
   const tables = load.resources.map(({ name }) => ({ resource: name, values: new Float64Array(pods.length) }));
   const sampled = new Uint8Array(pods.length);
-  if (load.source === 'MetricsAPI' && usage !== undefined) {
+  if (load.source === 'Measured' && usage !== undefined) {
     const limits = sampleLimits(nodes);
     const sampleOf = sampleReader(usage.pods);
     pods.forEach((pod, place) => {

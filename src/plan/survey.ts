@@ -111,7 +111,7 @@ export function metricsProblem({ snapshot, participation }: Survey, options: Pol
   const { load } = planningOptions(options);
   return load.source === 'Requests' || snapshot.nodes.length === 0
     ? undefined
-    : gateMessage(snapshot.usage, participation.coverage, load.minCoverage);
+    : gateMessage(snapshot, participation.coverage, load.minCoverage);
 }
 
 /** Indexes what was surveyed, with what pods use. */

@@ -411,7 +411,7 @@ export function someOptions(fields: OptionFields = {}): PolicyOptions {
   return {
     strategy: fields.strategy ?? refineLb(),
     load: {
-      source: 'MetricsAPI',
+      source: 'Measured',
       resources: [{ name: 'cpu', weight: 1 }],
       aggregate: 'Weighted',
       maxAge: seconds(90),

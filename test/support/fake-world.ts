@@ -69,6 +69,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     },
     clock,
     demand: createDemand(() => ({ room: 0, requests: 0 })),
+    usageServers: new Map(),
     ledgerNews: newsOf(cluster),
     leaderEpoch: undefined,
     log: pino({ level: 'silent' }),

@@ -11,7 +11,7 @@ import { readObject } from '../../observe/read-object.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
 import type { ClusterReader } from '../../ports.ts';
 import type { ApiClient } from './client.ts';
-import { LISTED_SOURCES, listInto, listPromises } from './cluster-reader.ts';
+import { listedSources, listInto, listPromises } from './cluster-reader.ts';
 import { createDoubts } from './doubts.ts';
 import { StaleCacheError } from './freshness.ts';
 import { createLiveReads } from './live-reads.ts';
@@ -102,11 +102,11 @@ export function createClusterCache(client: ApiClient, listener: CacheListener): 
         }
         return found;
       },
-      snapshot: async (signal) => {
+      snapshot: async (signal, options) => {
         settleDoubts();
         requireFresh(all);
         const builder = createSnapshotBuilder();
-        const takenAt = await listInto(builder, LISTED_SOURCES, client, signal);
+        const takenAt = await listInto(builder, listedSources(options), client, signal);
         return finish(builder, all, takenAt);
       },
       placements: async () => {

@@ -29,7 +29,7 @@ export function createClusterReader(client: ApiClient): ClusterReader {
   };
   return {
     ...createLiveReads(client),
-    snapshot: (signal) => listed([...SNAPSHOT_SOURCES, ...LISTED_SOURCES], signal),
+    snapshot: (signal, options) => listed([...SNAPSHOT_SOURCES, ...listedSources(options)], signal),
     placements: (signal) => listed(SNAPSHOT_SOURCES, signal),
     measured: (signal) =>
       listed([...SNAPSHOT_SOURCES.filter(({ kind }) => MEASURED_KINDS.has(kind)), ...METRICS_SOURCES], signal),
@@ -49,7 +49,12 @@ export async function listPromises(client: ApiClient, signal: AbortSignal): Prom
  * allow is computed from the journal as it is now, never from memory (execution.md, the journal). So are ledgers, and classes,
  * which a cluster may not have installed.
  */
-export const LISTED_SOURCES: readonly SnapshotSource[] = [...METRICS_SOURCES, HISTORY_SOURCE, ...SERVICE_SOURCES];
+const LISTED_SOURCES: readonly SnapshotSource[] = [...METRICS_SOURCES, HISTORY_SOURCE, ...SERVICE_SOURCES];
+
+/** Those, without the Metrics API where usage comes from elsewhere. */
+export function listedSources({ usage }: { readonly usage: boolean } = { usage: true }): readonly SnapshotSource[] {
+  return usage ? LISTED_SOURCES : LISTED_SOURCES.filter((source) => !METRICS_SOURCES.includes(source));
+}
 
 /** Lists sources into `builder`. Resolves to the server's time when that began. Rejects with ApiError. */
 export async function listInto(

@@ -23,6 +23,15 @@ export type StrategyName = (typeof STRATEGY_NAMES)[number];
 
 /** What the operator does with a plan. */
 export const MODES = ['DryRun', 'Approve', 'Automatic'] as const;
+/** PromQL for what kubelets' cAdvisor exports, with the label node that common scrape configurations add. */
+export const DEFAULT_QUERIES = {
+  nodeCPU: 'sum by (node) (rate(container_cpu_usage_seconds_total{id="/"}[$window]))',
+  nodeMemory: 'sum by (node) (last_over_time(container_memory_working_set_bytes{id="/"}[$window]))',
+  podCPU: 'sum by (namespace, pod) (rate(container_cpu_usage_seconds_total{container!="",pod!=""}[$window]))',
+  podMemory:
+    'sum by (namespace, pod) (last_over_time(container_memory_working_set_bytes{container!="",pod!=""}[$window]))',
+} as const;
+
 const strategy = Type.Object(
   {
     type: oneOf(STRATEGY_NAMES, {
@@ -101,12 +110,47 @@ const strategy = Type.Object(
   },
 );
 
+const query = (what: string, name: keyof typeof DEFAULT_QUERIES) =>
+  Type.Optional(
+    text(2048, {
+      description: `PromQL that gives the ${what}; $window stands for load.maxAge as a range. Default ${DEFAULT_QUERIES[name]}`,
+    }),
+  );
+
 const load = Type.Object(
   {
-    source: oneOf(['MetricsAPI', 'Requests'], {
-      description: 'Where the load of pods and nodes is read: measured use, or what pods request. Default MetricsAPI.',
+    source: oneOf(['MetricsAPI', 'Requests', 'Prometheus'], {
+      description:
+        'Where the load of pods and nodes is read. MetricsAPI: use as metrics-server measures it. Requests: what pods request. Prometheus: what queries to a Prometheus server give, as `prometheus` says. Default MetricsAPI.',
       default: 'MetricsAPI',
     }),
+    prometheus: Type.Optional(
+      Type.Object(
+        {
+          server: text(63, {
+            description: 'Name of a server that the operator was started with (--prometheus NAME=URL). Required.',
+          }),
+          queries: Type.Optional(
+            Type.Object(
+              {
+                nodeCPU: query('cores used by each node, with the label node', 'nodeCPU'),
+                nodeMemory: query('bytes in the working set of each node, with the label node', 'nodeMemory'),
+                podCPU: query('cores used by each pod, with the labels namespace and pod', 'podCPU'),
+                podMemory: query(
+                  'bytes in the working set of each pod, with the labels namespace and pod',
+                  'podMemory',
+                ),
+              },
+              { description: 'PromQL where the defaults do not fit the labels of the cluster.' },
+            ),
+          ),
+        },
+        {
+          description:
+            'Which Prometheus server is asked for load, and how. Only resources that are balanced are asked for. Nodes without a value have no sample.',
+        },
+      ),
+    ),
     resources: Type.Array(
       Type.Object({
         name: oneOf(['cpu', 'memory'], { description: 'Resource.' }),
@@ -128,12 +172,13 @@ const load = Type.Object(
       default: 'Weighted',
     }),
     maxAge: duration('10s', '1h', {
-      description: 'Oldest sample of the Metrics API that still counts. Default 90s.',
+      description:
+        'Oldest sample that still counts; with source Prometheus, the range over which queries look back ($window). Default 90s.',
       default: '90s',
     }),
     smoothing: duration('0s', '1h', {
       description:
-        'Time constant of the exponentially weighted mean by which samples of the Metrics API are smoothed: they are then read every 15s, or 20 times within it. The longer, the fewer moves for what is over soon, and the later those for what lasts. 0s takes the newest samples as they are. Default 0s.',
+        'Time constant of the exponentially weighted mean by which samples are smoothed: they are then read every 15s, or 20 times within it. The longer, the fewer moves for what is over soon, and the later those for what lasts. 0s takes the newest samples as they are. Default 0s.',
       default: '0s',
     }),
     minCoverage: fraction({
@@ -146,8 +191,13 @@ const load = Type.Object(
     default: {},
     [CEL_KEYWORD]: [
       {
-        rule: "!has(self.source) || self.source == 'MetricsAPI' || !has(self.smoothing) || duration(self.smoothing) == duration('0s')",
+        rule: "!has(self.source) || self.source != 'Requests' || !has(self.smoothing) || duration(self.smoothing) == duration('0s')",
         message: 'smoothing has no effect with this source: remove smoothing, or write source: MetricsAPI',
+      },
+      {
+        rule: "has(self.prometheus) == (has(self.source) && self.source == 'Prometheus')",
+        message:
+          'source: Prometheus and prometheus belong together: write prometheus: {server: NAME} with source: Prometheus, or neither',
       },
     ],
   },

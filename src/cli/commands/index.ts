@@ -3,6 +3,7 @@ import { addApply } from './apply.ts';
 import { addApprove } from './approve.ts';
 import { addExplain } from './explain.ts';
 import { addHistory } from './history.ts';
+import { addImport } from './import.ts';
 import { addLint } from './lint.ts';
 import { addOperator } from './operator.ts';
 import { addPlan } from './plan.ts';
@@ -18,6 +19,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addSimulate,
   addSnapshot,
   addLint,
+  addImport,
   addApply,
   addApprove,
   addStop,

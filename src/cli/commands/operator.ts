@@ -2,14 +2,14 @@ import { Option } from 'commander';
 import type { OperatorFlags } from '../../operator.ts';
 import type { ClusterFlags } from '../cluster.ts';
 import type { AddCommand } from '../command.ts';
-import { examples, type RawClusterFlags, withClusterFlags } from '../flags.ts';
+import { examples, type RawClusterFlags, withClusterFlags, withPrometheusFlags } from '../flags.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
 /** `evenkeel operator` */
 export const addOperator: AddCommand = (program, { signal }) => {
   const namespace = process.env['POD_NAMESPACE'] ?? 'evenkeel-system';
-  withClusterFlags(program.command('operator'))
+  withPrometheusFlags(withClusterFlags(program.command('operator')))
     .description('run the controller')
     .option('--health-address <host:port>', 'where /healthz and /readyz are served, by HTTP', '127.0.0.1:8080')
     .option(

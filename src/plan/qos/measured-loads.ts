@@ -20,12 +20,12 @@ export interface MeasuredLoads extends Omit<LoadLedger, 'fork'> {
  * `undefined` without metrics, or with fewer valid samples than `load.minCoverage` asks for.
  */
 export function measureLoads(survey: Survey, cluster: Cluster, policy: PolicyOptions): MeasuredLoads | undefined {
-  const options: PolicyOptions = { ...policy, load: { ...policy.load, source: 'MetricsAPI' } };
+  const options: PolicyOptions = { ...policy, load: { ...policy.load, source: 'Measured' } };
   const { snapshot, subjects, pods } = survey;
   const { nodes, home } = cluster;
   const { usage, takenAt } = snapshot;
   const samples = usage === undefined ? [] : judgeNodes(nodes, subjects.pods, usage, takenAt, options.load.maxAge);
-  if (gateMessage(usage, coverageOf(samples, takenAt), options.load.minCoverage) !== undefined) {
+  if (gateMessage(snapshot, coverageOf(samples, takenAt), options.load.minCoverage) !== undefined) {
     return undefined;
   }
   const participants = nodes.map((node, place) => ({ node, sample: sampleOf(samples[place]) }));

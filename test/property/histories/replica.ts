@@ -149,6 +149,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<LoopPorts, 'leaderEpoch'> 
     },
     clock: me.process.clock,
     demand: createDemand(() => ({ room: 0, requests: 0 })),
+    usageServers: new Map(),
     ledgerNews: createLedgerNews(),
     log: pino({ level: 'silent' }),
     runFailed: () => stage.count('runs failed'),

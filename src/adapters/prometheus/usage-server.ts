@@ -1,0 +1,98 @@
+import { DEFAULT_QUERIES } from '../../api/v1alpha1/rebalance-policy.ts';
+import type { LoadResource } from '../../model/resources.ts';
+import type { UsageSample } from '../../model/snapshot.ts';
+import { bytes, epochSeconds, milliCpu, type Seconds } from '../../model/units.ts';
+import { UsageError, type UsageRequest, type UsageServer } from '../../ports.ts';
+import { createInstantQuery, type InstantQuery, type PrometheusAddress, type VectorSample } from './query.ts';
+
+/** Load as a Prometheus server knows it. */
+export function createUsageServer(address: PrometheusAddress): UsageServer {
+  return usageServer(createInstantQuery(address));
+}
+
+const QUERY_NAMES = {
+  nodes: { cpu: 'nodeCPU', memory: 'nodeMemory' },
+  pods: { cpu: 'podCPU', memory: 'podMemory' },
+} as const;
+
+/** The same over any instant query. */
+export function usageServer(query: InstantQuery): UsageServer {
+  const read = async (
+    of: keyof typeof QUERY_NAMES,
+    request: UsageRequest,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, UsageSample>> => {
+    const columns = await Promise.all(
+      request.resources.map(async (resource) => {
+        const name = QUERY_NAMES[of][resource];
+        const promql = (request.queries[name] ?? DEFAULT_QUERIES[name]).replaceAll('$window', `${request.window}s`);
+        return { resource, name, samples: await query(promql, signal) };
+      }),
+    );
+    return joined(columns, of === 'nodes' ? nodeOf : podOf, request.window);
+  };
+  return {
+    nodes: (request, signal) => read('nodes', request, signal),
+    pods: (request, signal) => read('pods', request, signal),
+  };
+}
+
+interface Column {
+  readonly resource: LoadResource;
+  readonly name: string;
+  readonly samples: readonly VectorSample[];
+}
+
+/**
+ * One sample for each key with what all columns say of it. What is not asked for is 0; what is asked for and missing is NaN,
+ * which the metrics gate refuses. Two series with one key are a mistake of the query: which one would count?
+ */
+function joined(
+  columns: readonly Column[],
+  keyOf: (sample: VectorSample, name: string) => string,
+  window: Seconds,
+): ReadonlyMap<string, UsageSample> {
+  const asked = new Set(columns.map(({ resource }) => resource));
+  const unknown = (resource: LoadResource): number => (asked.has(resource) ? Number.NaN : 0);
+  const found = new Map<string, { cpu: number; memory: number; timestamp: number }>();
+  for (const { resource, name, samples } of columns) {
+    const seen = new Set<string>();
+    for (const sample of samples) {
+      const key = keyOf(sample, name);
+      if (seen.has(key)) {
+        throw new UsageError(`query ${name} gives two series for ${key}: sum them by the labels that it is to have`);
+      }
+      seen.add(key);
+      const row = found.get(key) ?? { cpu: unknown('cpu'), memory: unknown('memory'), timestamp: sample.timestamp };
+      row[resource] = sample.value;
+      found.set(key, row);
+    }
+  }
+  return new Map([...found].map(([key, row]) => [key, toSample(row, window)]));
+}
+
+/** Cores become millicores. */
+function toSample(
+  { cpu, memory, timestamp }: { cpu: number; memory: number; timestamp: number },
+  window: Seconds,
+): UsageSample {
+  return { cpu: milliCpu(cpu * 1000), memory: bytes(memory), timestamp: epochSeconds(timestamp), window };
+}
+
+function nodeOf({ labels }: VectorSample, name: string): string {
+  return labelOf(labels, 'node', name);
+}
+
+function podOf({ labels }: VectorSample, name: string): string {
+  return `${labelOf(labels, 'namespace', name)}/${labelOf(labels, 'pod', name)}`;
+}
+
+function labelOf(labels: VectorSample['labels'], label: string, name: string): string {
+  const value = labels[label];
+  if (typeof value !== 'string' || value === '') {
+    throw new UsageError(
+      `query ${name} gives a series without the label ${label}: write load.prometheus.queries.${name} with "sum by (${label === 'node' ? 'node' : 'namespace, pod'}) (...)"`,
+    );
+  }
+  return value;
+}

@@ -1,0 +1,44 @@
+import { type Command, Option } from 'commander';
+import type { AddCommand } from '../command.ts';
+import { examples } from '../flags.ts';
+import { IMPORT_OUTPUTS, type ImportOutput } from '../import-outputs.ts';
+
+interface RawImportFlags {
+  readonly output: ImportOutput;
+  readonly exitCode?: boolean;
+}
+
+/** `evenkeel import` */
+export const addImport: AddCommand = (program, { print }) => {
+  const group = program
+    .command('import')
+    .description('convert what other tools are told into resources of ours; says what is lost on the way');
+  withImportFlags(group.command('descheduler-policy'))
+    .description('make RebalancePolicies, in mode DryRun, of a DeschedulerPolicy')
+    .argument('<file>', 'the policy, a ConfigMap that holds it, or the values of its Helm chart; - for standard input')
+    .addHelpText(
+      'after',
+      examples(
+        'evenkeel import descheduler-policy policy.yaml > rebalance.yaml',
+        'kubectl get configmap descheduler -n kube-system -o yaml | evenkeel import descheduler-policy -',
+      ),
+    )
+    .action(async (file: string, raw: RawImportFlags) => {
+      const { importDescheduler } = await import('../import.ts');
+      print(await importDescheduler(file, { output: raw.output, exitCode: raw.exitCode === true }));
+    });
+  withImportFlags(group.command('openslo'))
+    .description('make ServiceClasses of SLOs of OpenSLO')
+    .argument('<files...>', 'files of SLOs, - for standard input')
+    .addHelpText('after', examples('evenkeel import openslo slo.yaml > classes.yaml'))
+    .action(async (files: readonly string[], raw: RawImportFlags) => {
+      const { importOpenSlo } = await import('../import.ts');
+      print(await importOpenSlo(files, { output: raw.output, exitCode: raw.exitCode === true }));
+    });
+};
+
+function withImportFlags(command: Command): Command {
+  return command
+    .addOption(new Option('-o, --output <format>', 'how it is written').choices(IMPORT_OUTPUTS).default('yaml'))
+    .option('--exit-code', 'exit with 2 when something was lost');
+}
