@@ -18,7 +18,7 @@ import { runLoop } from './control/loop.ts';
 import type { Seconds } from './model/units.ts';
 import { NamespaceMissingError, type UsageServers } from './ports.ts';
 import { type ClassFulfilment, fulfilmentByClass } from './qos/fulfilment.ts';
-import { createMetrics, type Metrics } from './report/metrics.ts';
+import { createMetrics, type Metrics } from './report/metrics/metrics.ts';
 import { VERSION } from './version.ts';
 
 /** Flags of `evenkeel operator`. */

@@ -14,6 +14,7 @@ import type { ServiceClass } from './model/service-level.ts';
 import type { ClusterSnapshot, UsageSample } from './model/snapshot.ts';
 import type { EpochSeconds, Seconds } from './model/units.ts';
 import type { WorkloadInfo } from './model/workload.ts';
+import type { BudgetsLeft } from './plan/budgets/left.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Measured } from './plan/usage-history.ts';
 import type { Promised, RequestRecord } from './qos/ledger-record.ts';
@@ -349,16 +350,31 @@ export type GateAction =
 /** What a move was for: to balance nodes, to make room for another pod, or to let a pod in that waited at the gate. */
 export type MoveReason = 'Balance' | 'Preemption' | 'Admission';
 
+/** A run that came to a plan, with or without moves. */
+export interface PlannedRun {
+  /** Name of the policy. */
+  readonly policy: string;
+  readonly plan: Plan;
+  /** Time that planning took. */
+  readonly duration: Seconds;
+  readonly budgetsLeft: BudgetsLeft;
+}
+
 /** What the metrics count; nothing here can fail. */
 export interface Telemetry {
   moveEnded(move: {
     readonly strategy: StrategyName;
     readonly result: MovePhase;
     readonly reason: MoveReason;
+    /** From the intent to its end. */
     readonly duration: Seconds | undefined;
+    /** Service that it cost, where it evicted. */
+    readonly unavailable: Seconds | undefined;
   }): void;
   steered(move: { readonly mode: SteeringMode; readonly landed: boolean }): void;
-  planned(plan: Plan, duration: Seconds): void;
+  planned(run: PlannedRun): void;
+  /** All policies, as they are stored. */
+  policies(policies: readonly StoredPolicy[]): void;
   gate(action: GateAction): void;
   /** Share of the replacements that landed as planned, by steering, over all plans on the cluster; absent without any. */
   hitRatios(ratios: ReadonlyMap<SteeringMode, number>): void;

@@ -3,7 +3,7 @@ import type { ClusterCache } from '../adapters/kubernetes/cluster-cache.ts';
 import type { Turnover } from '../control/demand.ts';
 import { seconds } from '../model/units.ts';
 import type { ClusterReader } from '../ports.ts';
-import type { Metrics } from '../report/metrics.ts';
+import type { Metrics } from '../report/metrics/metrics.ts';
 import type { Cluster } from './cluster.ts';
 
 /** After that the operator goes on without: moves in flight are brought to their end, and runs say what is missing. */

@@ -81,6 +81,7 @@ async function pass(
   const policies = await ports.policies.list(signal);
   const plans = await ports.plans.list(signal);
   memory.keepOnly(policies);
+  ports.telemetry.policies(policies);
   ports.telemetry.hitRatios(hitRatiosByMode(plans));
   await sweepHints(plans, ports, signal);
   let wait = await finishOrphans(policies, plans, ports, signal);

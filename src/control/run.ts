@@ -3,6 +3,7 @@ import { openJournal, summarize } from '../execute/journal.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
+import { budgetsLeft } from '../plan/budgets/left.ts';
 import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
@@ -80,7 +81,7 @@ export async function runPolicy(
   const snapshot = history?.smooth(measured) ?? measured;
   const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
   const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
-  const plan = timedPlan(snapshot, options, ports);
+  const plan = timedPlan(context.stored.policy.metadata.name, snapshot, options, ports);
   const services = serviceReport(snapshot, options.scope);
   const aboveTrigger = countAbove(context.stored, plan, options);
   const stored = await store(context, plan, aboveTrigger, snapshot, ports, signal);
@@ -99,10 +100,16 @@ function usesMetrics({ stored }: RunContext): boolean {
   return load.source !== 'Requests' && strategy.type !== 'QoSDriven';
 }
 
-function timedPlan(snapshot: ClusterSnapshot, options: PolicyOptions, { clock, telemetry }: RunPorts): Plan {
+function timedPlan(
+  policy: string,
+  snapshot: ClusterSnapshot,
+  options: PolicyOptions,
+  { clock, telemetry }: RunPorts,
+): Plan {
   const began = clock.monotonic();
   const plan = computePlan(snapshot, options);
-  telemetry.planned(plan, seconds(clock.monotonic() - began));
+  const duration = seconds(clock.monotonic() - began);
+  telemetry.planned({ policy, plan, duration, budgetsLeft: budgetsLeft(options, plan, snapshot) });
   return plan;
 }
 

@@ -277,7 +277,8 @@ async function reportEnd(recorder: Recorder, entry: JournalEntry): Promise<void>
   const started = run.startedAt === undefined ? undefined : parseInstant(run.startedAt);
   const duration = started === undefined ? undefined : elapsed(started, ports.clock.now());
   const { strategy } = plan.spec;
-  ports.telemetry.moveEnded({ strategy, result: run.phase, reason: moveReason(entry.move), duration });
+  const unavailable = run.unavailableSeconds === undefined ? undefined : seconds(run.unavailableSeconds);
+  ports.telemetry.moveEnded({ strategy, result: run.phase, reason: moveReason(entry.move), duration, unavailable });
   if (run.phase === 'Landed' || run.phase === 'Missed') {
     ports.telemetry.steered({ mode: plan.status?.steering ?? 'None', landed: run.phase === 'Landed' });
   }

@@ -64,6 +64,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
       moveEnded: ({ result }) => void ended.push(result),
       steered: ({ mode, landed }) => void steered.push(`${mode} ${landed ? 'hit' : 'miss'}`),
       planned: () => undefined,
+      policies: () => undefined,
       gate: (action) => void gateActions.push(action),
       hitRatios: () => undefined,
     },

@@ -144,6 +144,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<LoopPorts, 'leaderEpoch'> 
       moveEnded: ({ result }) => stage.count(`move ${result}`),
       steered: nothing,
       planned: nothing,
+      policies: nothing,
       gate: (action) => stage.count(`gate ${action}`),
       hitRatios: nothing,
     },

@@ -8,7 +8,6 @@ import { plan as computePlan } from '../../../src/plan/planner.ts';
 import { fulfilmentByClass } from '../../../src/qos/fulfilment.ts';
 import { applyVerdicts, type Verdict } from '../../../src/report/conditions.ts';
 import { hitRatiosByMode } from '../../../src/report/hit-ratio.ts';
-import { createMetrics } from '../../../src/report/metrics.ts';
 import { type PolicyFacts, policyStatus } from '../../../src/report/policy-status.ts';
 import { NOW as BUILT } from '../../support/builders.ts';
 import { fakeClock, NOON } from '../../support/fake-clock.ts';
@@ -271,102 +270,5 @@ describe('hitRatiosByMode', () => {
     const plans = [of('Gate', 'Landed', 'Landed', 'Failed'), of('Gate', 'Landed', 'Missed'), of('None', 'Skipped')];
     expect([...hitRatiosByMode(plans)]).toEqual([['Gate', 0.75]]);
     expect([...hitRatiosByMode([])]).toEqual([]);
-  });
-});
-
-describe('createMetrics', () => {
-  const metrics = createMetrics('1.2.3');
-  const { registry, telemetry, apiRequest, runFailed, showCaches, cacheDrifted, leads } = metrics;
-
-  it('names everything evenkeel_*, in base units, counters _total, and never by pod, node or uid', async () => {
-    const all = await registry.getMetricsAsJSON();
-    expect(all.map(({ name }) => name).sort()).toEqual([
-      'evenkeel_api_requests_total',
-      'evenkeel_availability_deficit_ratio',
-      'evenkeel_build_info',
-      'evenkeel_cache_age_seconds',
-      'evenkeel_cache_drift_total',
-      'evenkeel_cache_objects',
-      'evenkeel_gate_actions_total',
-      'evenkeel_imbalance_ratio',
-      'evenkeel_leader',
-      'evenkeel_metrics_age_seconds',
-      'evenkeel_metrics_coverage_ratio',
-      'evenkeel_move_duration_seconds',
-      'evenkeel_moves_total',
-      'evenkeel_plan_duration_seconds',
-      'evenkeel_plan_moves',
-      'evenkeel_preemption_overhead_ratio',
-      'evenkeel_preemptions_total',
-      'evenkeel_run_failures_total',
-      'evenkeel_slo_fulfilment_ratio',
-      'evenkeel_steering_hit_ratio',
-      'evenkeel_steering_total',
-    ]);
-    telemetry.moveEnded({ strategy: 'RefineLB', result: 'Landed', reason: 'Balance', duration: undefined });
-    telemetry.planned(plan, plan.coverage.maxAge);
-    const text = await registry.metrics();
-    expect(text).not.toMatch(/(pod|node|uid|namespace)="/);
-  });
-
-  it('counts what it is told', async () => {
-    telemetry.steered({ mode: 'AdmissionPolicy', landed: true });
-    telemetry.steered({ mode: 'AdmissionPolicy', landed: false });
-    telemetry.gate('OpenedToTarget');
-    telemetry.hitRatios(new Map([['None', 0.5]]));
-    telemetry.hitRatios(new Map([['Gate', 0.75]]));
-    apiRequest('GET', '200');
-    apiRequest('GET', 'timeout');
-    runFailed();
-    leads(true);
-    showCaches(() => [
-      { resource: 'pods', objects: 7, age: 0 },
-      { resource: 'nodes', objects: 0, age: undefined },
-    ]);
-    cacheDrifted('pods', 2);
-    const text = await registry.metrics();
-    for (const line of [
-      'evenkeel_build_info{version="1.2.3"',
-      'evenkeel_moves_total{strategy="RefineLB",result="Landed",reason="Balance"} 1',
-      'evenkeel_steering_total{mode="AdmissionPolicy",result="hit"} 1',
-      'evenkeel_steering_total{mode="AdmissionPolicy",result="miss"} 1',
-      'evenkeel_gate_actions_total{action="OpenedToTarget"} 1',
-      'evenkeel_steering_hit_ratio{mode="Gate"} 0.75',
-      'evenkeel_api_requests_total{verb="GET",code="200"} 1',
-      'evenkeel_api_requests_total{verb="GET",code="timeout"} 1',
-      'evenkeel_run_failures_total 1',
-      'evenkeel_leader 1',
-      'evenkeel_cache_objects{resource="pods"} 7',
-      'evenkeel_cache_age_seconds{resource="pods"} 0',
-      'evenkeel_cache_drift_total{resource="pods"} 2',
-      'evenkeel_metrics_coverage_ratio 1',
-      'evenkeel_imbalance_ratio{resource="cpu",phase="before"} 0.2',
-      'evenkeel_move_duration_seconds_count 0',
-    ]) {
-      expect(text).toContain(line);
-    }
-    expect(text).not.toContain('evenkeel_cache_age_seconds{resource="nodes"}');
-    expect(text).not.toContain('evenkeel_steering_hit_ratio{mode="None"}');
-  });
-
-  it('shows how classes are served at the moment of the scrape, and classes without workloads no more', async () => {
-    const ledgers = [
-      aLedger({ times: { useful: 90 }, overhead: 10, preemptions: 1 }),
-      aLedger({ times: { pending: 1 } }),
-    ];
-    const requests = ledgers.map((ledger) => ({ serviceClass: aServiceClass(), ledger }));
-    metrics.showServices(() => fulfilmentByClass(requests, BUILT));
-    metrics.preempted('batch', 2);
-    const text = await registry.metrics();
-    for (const line of [
-      'evenkeel_slo_fulfilment_ratio{class="batch"} 0.5',
-      'evenkeel_availability_deficit_ratio{class="batch"} 0.9',
-      'evenkeel_preemption_overhead_ratio{class="batch"} 0.1',
-      'evenkeel_preemptions_total{class="batch"} 2',
-    ]) {
-      expect(text).toContain(line);
-    }
-    metrics.showServices(() => []);
-    expect(await registry.metrics()).not.toContain('evenkeel_slo_fulfilment_ratio{');
   });
 });

@@ -1,0 +1,113 @@
+import { Gauge, Histogram, type Registry } from 'prom-client';
+import { LOAD_RESOURCES } from '../../model/resources.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { PlannedRun, StoredPolicy, Telemetry } from '../../ports.ts';
+
+/** What is kept of a run: not its plan, which names every pod that stays. */
+interface RunFigures
+  extends Pick<Plan, 'strategy' | 'imbalance' | 'spread' | 'coverage'>,
+    Pick<PlannedRun, 'budgetsLeft'> {
+  readonly moves: number;
+}
+
+/** What a gauge shows of one run. */
+type Figures = (run: RunFigures) => readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[];
+
+/** Registers the metrics of runs and policies. Those of a policy that is gone are shown no more. */
+export function policyMetrics(registers: Registry[]): Pick<Telemetry, 'planned' | 'policies'> {
+  const runs = new Map<string, RunFigures>();
+  let stored: readonly StoredPolicy[] = [];
+  const gauge = (name: string, help: string, labels: readonly string[], figures: Figures): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['policy', ...labels],
+      registers,
+      collect() {
+        this.reset();
+        for (const [policy, run] of runs) {
+          for (const [own, value] of figures(run)) {
+            this.set({ policy, ...own }, value);
+          }
+        }
+      },
+    });
+  };
+  runGauges(gauge);
+  new Gauge({
+    name: 'evenkeel_policy_condition',
+    help: '1 while a condition of a policy is True, else 0; as its status says.',
+    labelNames: ['policy', 'condition'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { policy } of stored) {
+        for (const { type, status } of policy.status?.conditions ?? []) {
+          this.set({ policy: policy.metadata.name, condition: type }, status === 'True' ? 1 : 0);
+        }
+      }
+    },
+  });
+  const duration = new Histogram({
+    name: 'evenkeel_plan_duration_seconds',
+    help: 'Time to compute a plan from a snapshot.',
+    labelNames: ['strategy'],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+    registers,
+  });
+  return {
+    planned({ policy, plan, duration: span, budgetsLeft }) {
+      const { strategy, imbalance, spread, coverage, moves } = plan;
+      duration.observe({ strategy }, span);
+      runs.set(policy, { strategy, imbalance, spread, coverage, budgetsLeft, moves: moves.length });
+    },
+    policies(all) {
+      stored = all;
+      const names = new Set(all.map(({ policy }) => policy.metadata.name));
+      for (const name of [...runs.keys()].filter((each) => !names.has(each))) {
+        runs.delete(name);
+      }
+    },
+  };
+}
+
+type DeclareGauge = (name: string, help: string, labels: readonly string[], figures: Figures) => void;
+
+function runGauges(gauge: DeclareGauge): void {
+  gauge('evenkeel_plan_moves', 'Moves of the newest plan.', ['strategy'], ({ strategy, moves }) => [
+    [{ strategy }, moves],
+  ]);
+  gauge(
+    'evenkeel_imbalance_ratio',
+    'Standard deviation of node load, a fraction of capacity, before the newest plan and as planned.',
+    ['resource', 'phase'],
+    ({ imbalance }) =>
+      (['before', 'planned'] as const).flatMap((phase) =>
+        LOAD_RESOURCES.flatMap((resource) => {
+          const measured = imbalance[phase][resource];
+          return measured === undefined ? [] : [[{ resource, phase }, measured.stddev] as const];
+        }),
+      ),
+  );
+  gauge(
+    'evenkeel_spread_ratio',
+    'Highest minus lowest node by aggregated load, a fraction of capacity, which thresholds.trigger is compared with: before the newest plan and as planned.',
+    ['phase'],
+    ({ spread }) => [
+      [{ phase: 'before' }, spread.before],
+      [{ phase: 'planned' }, spread.planned],
+    ],
+  );
+  gauge('evenkeel_metrics_coverage_ratio', 'Share of the Ready nodes with a valid sample.', [], ({ coverage }) => [
+    [{}, coverage.ratio],
+  ]);
+  gauge('evenkeel_metrics_age_seconds', 'Age of the oldest valid sample.', [], ({ coverage }) => [
+    [{}, coverage.maxAge],
+  ]);
+  gauge(
+    'evenkeel_budget_remaining',
+    'What the newest plan left of a budget that is in force: moves of maxMoves, pod-seconds of maxOverhead within its window.',
+    ['budget'],
+    ({ budgetsLeft }) => [...budgetsLeft].map(([budget, left]) => [{ budget }, left] as const),
+  );
+}

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { seconds } from '../../../src/model/units.ts';
+import { resolveOptions } from '../../../src/plan/options.ts';
+import { plan as computePlan } from '../../../src/plan/planner.ts';
+import { fulfilmentByClass } from '../../../src/qos/fulfilment.ts';
+import { createMetrics } from '../../../src/report/metrics/metrics.ts';
+import { NOW as BUILT } from '../../support/builders.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { fakeCluster } from '../../support/fake-cluster.ts';
+import { aNode, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+import { aLedger, aServiceClass } from '../../support/service-levels.ts';
+
+const web = aWorkload('web', { replicas: 8 });
+const pods = [1, 2, 3, 4].map((index) => aPod(web, `web-${index}`, 'a', 1_000));
+const cluster = fakeCluster(fakeClock(), [aNode('a'), aNode('b')], [web], pods);
+const plan = computePlan(
+  await cluster.reader.snapshot(new AbortController().signal),
+  resolveOptions(aPolicy('even').spec),
+);
+const condition = (type: 'Ready' | 'Degraded', status: 'True' | 'False') => ({
+  type,
+  status,
+  reason: 'AsExpected' as const,
+  message: '',
+  lastTransitionTime: '2026-01-01T12:00:00Z',
+  observedGeneration: 1,
+});
+const policy = {
+  ...aPolicy('even'),
+  status: { conditions: [condition('Ready', 'True'), condition('Degraded', 'False')] },
+};
+
+describe('createMetrics', () => {
+  const metrics = createMetrics('1.2.3');
+  const { registry, telemetry, apiRequest, runFailed, showCaches, cacheDrifted, leads } = metrics;
+
+  it('names everything evenkeel_*, in base units, counters _total, and never by pod, node or uid', async () => {
+    const all = await registry.getMetricsAsJSON();
+    expect(all.map(({ name }) => name).sort()).toEqual([
+      'evenkeel_api_requests_total',
+      'evenkeel_availability_deficit_ratio',
+      'evenkeel_budget_remaining',
+      'evenkeel_build_info',
+      'evenkeel_cache_age_seconds',
+      'evenkeel_cache_drift_total',
+      'evenkeel_cache_objects',
+      'evenkeel_gate_actions_total',
+      'evenkeel_imbalance_ratio',
+      'evenkeel_leader',
+      'evenkeel_metrics_age_seconds',
+      'evenkeel_metrics_coverage_ratio',
+      'evenkeel_move_duration_seconds',
+      'evenkeel_move_unavailability_seconds',
+      'evenkeel_moves_total',
+      'evenkeel_plan_duration_seconds',
+      'evenkeel_plan_moves',
+      'evenkeel_policy_condition',
+      'evenkeel_preemption_overhead_ratio',
+      'evenkeel_preemptions_total',
+      'evenkeel_run_failures_total',
+      'evenkeel_slo_fulfilment_ratio',
+      'evenkeel_spread_ratio',
+      'evenkeel_steering_hit_ratio',
+      'evenkeel_steering_total',
+    ]);
+    telemetry.moveEnded({
+      strategy: 'RefineLB',
+      result: 'Landed',
+      reason: 'Balance',
+      duration: undefined,
+      unavailable: seconds(7),
+    });
+    telemetry.planned({ policy: 'even', plan, duration: seconds(0.2), budgetsLeft: new Map([['maxMoves', 3]]) });
+    telemetry.policies([{ policy, invalid: [] }]);
+    const text = await registry.metrics();
+    expect(text).not.toMatch(/(pod|node|uid|namespace)="/);
+  });
+
+  it('counts what it is told', async () => {
+    telemetry.steered({ mode: 'AdmissionPolicy', landed: true });
+    telemetry.steered({ mode: 'AdmissionPolicy', landed: false });
+    telemetry.gate('OpenedToTarget');
+    telemetry.hitRatios(new Map([['None', 0.5]]));
+    telemetry.hitRatios(new Map([['Gate', 0.75]]));
+    apiRequest('GET', '200');
+    apiRequest('GET', 'timeout');
+    runFailed();
+    leads(true);
+    showCaches(() => [
+      { resource: 'pods', objects: 7, age: 0 },
+      { resource: 'nodes', objects: 0, age: undefined },
+    ]);
+    cacheDrifted('pods', 2);
+    const text = await registry.metrics();
+    for (const line of [
+      'evenkeel_build_info{version="1.2.3"',
+      'evenkeel_moves_total{strategy="RefineLB",result="Landed",reason="Balance"} 1',
+      'evenkeel_steering_total{mode="AdmissionPolicy",result="hit"} 1',
+      'evenkeel_steering_total{mode="AdmissionPolicy",result="miss"} 1',
+      'evenkeel_gate_actions_total{action="OpenedToTarget"} 1',
+      'evenkeel_steering_hit_ratio{mode="Gate"} 0.75',
+      'evenkeel_api_requests_total{verb="GET",code="200"} 1',
+      'evenkeel_api_requests_total{verb="GET",code="timeout"} 1',
+      'evenkeel_run_failures_total 1',
+      'evenkeel_leader 1',
+      'evenkeel_cache_objects{resource="pods"} 7',
+      'evenkeel_cache_age_seconds{resource="pods"} 0',
+      'evenkeel_cache_drift_total{resource="pods"} 2',
+      'evenkeel_metrics_coverage_ratio{policy="even"} 1',
+      'evenkeel_imbalance_ratio{policy="even",resource="cpu",phase="before"} 0.2',
+      'evenkeel_spread_ratio{policy="even",phase="before"} 0.4',
+      'evenkeel_budget_remaining{policy="even",budget="maxMoves"} 3',
+      'evenkeel_policy_condition{policy="even",condition="Ready"} 1',
+      'evenkeel_policy_condition{policy="even",condition="Degraded"} 0',
+      'evenkeel_move_unavailability_seconds_sum 7',
+      'evenkeel_move_duration_seconds_count 0',
+    ]) {
+      expect(text).toContain(line);
+    }
+    expect(text).not.toContain('evenkeel_cache_age_seconds{resource="nodes"}');
+    expect(text).not.toContain('evenkeel_steering_hit_ratio{mode="None"}');
+  });
+
+  it('shows a policy that is gone no more', async () => {
+    telemetry.policies([]);
+    const text = await registry.metrics();
+    expect(text).not.toContain('policy="even"');
+  });
+
+  it('shows how classes are served at the moment of the scrape, and classes without workloads no more', async () => {
+    const ledgers = [
+      aLedger({ times: { useful: 90 }, overhead: 10, preemptions: 1 }),
+      aLedger({ times: { pending: 1 } }),
+    ];
+    const requests = ledgers.map((ledger) => ({ serviceClass: aServiceClass(), ledger }));
+    metrics.showServices(() => fulfilmentByClass(requests, BUILT));
+    metrics.preempted('batch', 2);
+    const text = await registry.metrics();
+    for (const line of [
+      'evenkeel_slo_fulfilment_ratio{class="batch"} 0.5',
+      'evenkeel_availability_deficit_ratio{class="batch"} 0.9',
+      'evenkeel_preemption_overhead_ratio{class="batch"} 0.1',
+      'evenkeel_preemptions_total{class="batch"} 2',
+    ]) {
+      expect(text).toContain(line);
+    }
+    metrics.showServices(() => []);
+    expect(await registry.metrics()).not.toContain('evenkeel_slo_fulfilment_ratio{');
+  });
+});
