@@ -4,18 +4,22 @@ import { stringify } from 'yaml';
 import { crdOf } from '../src/api/crd.ts';
 import { KINDS } from '../src/api/v1alpha1/kinds.ts';
 
-/** Writes crds/*.yaml from the schemas; with --check it only fails when they differ. */
+/** Here, and where Helm looks for them. */
+const FOLDERS = [import.meta.dirname, join(import.meta.dirname, '..', 'deploy', 'chart', 'evenkeel', 'crds')];
+
+/** Writes crds/*.yaml and the chart's from the schemas; with --check it only fails when they differ. */
 function main(check: boolean): void {
-  const folder = import.meta.dirname;
   const stale: string[] = [];
-  for (const definition of KINDS) {
+  for (const { folder, definition } of FOLDERS.flatMap((each) =>
+    KINDS.map((kind) => ({ folder: each, definition: kind })),
+  )) {
     const crd = crdOf(definition);
-    const file = join(folder, `${crd.metadata.name}.yaml`);
+    const path = join(folder, `${crd.metadata.name}.yaml`);
     const text = `# Generated from src/api/v1alpha1 by npm run generate. Do not edit.\n${stringify(crd, { lineWidth: 110, aliasDuplicateObjects: false })}`;
     if (!check) {
-      writeFileSync(file, text);
-    } else if (read(file) !== text) {
-      stale.push(file);
+      writeFileSync(path, text);
+    } else if (read(path) !== text) {
+      stale.push(path);
     }
   }
   if (stale.length > 0) {

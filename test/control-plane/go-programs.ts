@@ -123,7 +123,10 @@ async function goBuild(
     packages += 1;
     lastLines = [...lastLines.slice(-19), line];
   });
-  const progress = setInterval(() => log(`building ${module.title}: ${packages} packages compiled, ${elapsed(started)}`), 15_000);
+  const progress = setInterval(
+    () => log(`building ${module.title}: ${packages} packages compiled, ${elapsed(started)}`),
+    15_000,
+  );
   try {
     const code = await exitCode(builder);
     if (code !== 0) {

@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
 import { install, type OperatorProcess, OVERLAYS, startOperator } from '../support/operator-process.ts';
-import { bindingsOf, mayDo, rulesOf } from '../support/rules.ts';
+import { mayDo, rightsOf } from '../support/rules.ts';
 import { scrape } from '../support/scrape.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -69,28 +69,6 @@ function withComponent(component: string): string {
   return folder;
 }
 
-/** What the operator's account may do, for a golden file. */
-async function rights(): Promise<string> {
-  const [own, elsewhere, system, bindings] = await Promise.all([
-    rulesOf(cp, OPERATOR, 'evenkeel-system'),
-    rulesOf(cp, OPERATOR, 'default'),
-    rulesOf(cp, OPERATOR, 'kube-system'),
-    bindingsOf(cp, OPERATOR),
-  ]);
-  expect(system).toEqual(elsewhere);
-  const onlyOwn = own.filter((line) => !elsewhere.includes(line));
-  expect(elsewhere.filter((line) => !own.includes(line))).toEqual([]);
-  return [
-    'Everywhere:',
-    ...elsewhere.map((line) => `  ${line}`),
-    'In its own namespace besides:',
-    ...onlyOwn.map((line) => `  ${line}`),
-    'By:',
-    ...bindings.map((line) => `  ${line}`),
-    '',
-  ].join('\n');
-}
-
 const FORBIDDEN = [
   { verb: 'delete', resource: 'pods' },
   { verb: 'deletecollection', resource: 'pods' },
@@ -125,7 +103,7 @@ async function allowedOf(list: readonly Readonly<Record<string, string>>[]): Pro
 
 describe('the account of the dry-run overlay', () => {
   it('may do what its golden file says and nothing else', async () => {
-    await expect(await rights()).toMatchFileSnapshot('../golden/rbac-dry-run.txt');
+    await expect(await rightsOf(cp, OPERATOR)).toMatchFileSnapshot('../golden/rbac-dry-run.txt');
   });
 
   it('may not evict', async () => {
@@ -137,7 +115,7 @@ describe('the account of the default overlay', () => {
   beforeAll(() => install(cp, 'default'));
 
   it('may do what its golden file says and nothing else', async () => {
-    const text = await rights();
+    const text = await rightsOf(cp, OPERATOR);
     await expect(text).toMatchFileSnapshot('../golden/rbac-default.txt');
     // The two wildcards are those that every authenticated user has on URLs of the API's discovery.
     const wild = text.split('\n').filter((line) => line.includes('*'));
@@ -155,7 +133,7 @@ describe('the account of the gate overlay', () => {
   beforeAll(() => install(cp, 'gate'));
 
   it('may do what its golden file says and nothing else', async () => {
-    await expect(await rights()).toMatchFileSnapshot('../golden/rbac-gate.txt');
+    await expect(await rightsOf(cp, OPERATOR)).toMatchFileSnapshot('../golden/rbac-gate.txt');
   });
 
   it('may not do what no overlay may', async () => {

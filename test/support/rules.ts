@@ -37,7 +37,7 @@ async function reviewAs<Status>(cp: ControlPlane, account: AccountName, kind: st
  * What the account may do in a namespace by the API server's own word (SelfSubjectRulesReview): one line for each resource
  * or URL, sorted.
  */
-export async function rulesOf(cp: ControlPlane, account: AccountName, namespace: string): Promise<readonly string[]> {
+async function rulesOf(cp: ControlPlane, account: AccountName, namespace: string): Promise<readonly string[]> {
   const rules = await reviewAs<Rules>(cp, account, 'SelfSubjectRulesReview', { namespace });
   const urls = (rules.nonResourceRules ?? []).flatMap(({ verbs, nonResourceURLs = [] }) =>
     nonResourceURLs.map((url) => `${url}: ${[...verbs].sort().join(' ')}`),
@@ -57,7 +57,7 @@ function linesOf({ verbs, apiGroups = [], resources = [], resourceNames = [] }: 
 }
 
 /** The bindings that name the account or a group of ServiceAccounts that it is in, one a line, sorted. */
-export async function bindingsOf(cp: ControlPlane, { namespace, name }: AccountName): Promise<readonly string[]> {
+async function bindingsOf(cp: ControlPlane, { namespace, name }: AccountName): Promise<readonly string[]> {
   const groups = new Set(['system:serviceaccounts', `system:serviceaccounts:${namespace}`]);
   const list = await cp.kubectl(['get', 'clusterrolebindings,rolebindings', '-A', '-o', 'json']);
   return (JSON.parse(list) as { readonly items: readonly Binding[] }).items
@@ -83,4 +83,27 @@ export async function mayDo(
 ): Promise<boolean> {
   const spec = { resourceAttributes };
   return (await reviewAs<{ readonly allowed: boolean }>(cp, account, 'SelfSubjectAccessReview', spec)).allowed;
+}
+
+/** What an account may do in its own namespace and elsewhere, and by which bindings, for a golden file. */
+export async function rightsOf(cp: ControlPlane, account: AccountName): Promise<string> {
+  const [own, elsewhere, system, bindings] = await Promise.all([
+    rulesOf(cp, account, account.namespace),
+    rulesOf(cp, account, 'default'),
+    rulesOf(cp, account, 'kube-system'),
+    bindingsOf(cp, account),
+  ]);
+  const differing = system.filter((line) => !elsewhere.includes(line)).concat(elsewhere.filter((line) => !own.includes(line)));
+  if (differing.length > 0) {
+    throw new Error(`other rights in some namespaces, which a golden file would not show: ${differing.join('; ')}`);
+  }
+  return [
+    'Everywhere:',
+    ...elsewhere.map((line) => `  ${line}`),
+    'In its own namespace besides:',
+    ...own.filter((line) => !elsewhere.includes(line)).map((line) => `  ${line}`),
+    'By:',
+    ...bindings.map((line) => `  ${line}`),
+    '',
+  ].join('\n');
 }

