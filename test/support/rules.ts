@@ -93,7 +93,9 @@ export async function rightsOf(cp: ControlPlane, account: AccountName): Promise<
     rulesOf(cp, account, 'kube-system'),
     bindingsOf(cp, account),
   ]);
-  const differing = system.filter((line) => !elsewhere.includes(line)).concat(elsewhere.filter((line) => !own.includes(line)));
+  const differing = system
+    .filter((line) => !elsewhere.includes(line))
+    .concat(elsewhere.filter((line) => !own.includes(line)));
   if (differing.length > 0) {
     throw new Error(`other rights in some namespaces, which a golden file would not show: ${differing.join('; ')}`);
   }

@@ -193,7 +193,7 @@ async function shell(text: string, state: Running): Promise<void> {
     ['set -eu', ...state.mounts, `exec chroot ${state.root} /usr/bin/env -i ${words.join(' ')}`].join('\n'),
   );
   try {
-    await run('unshare', ['--mount', '--', '/bin/sh', script], { maxBuffer: 16 * 2 ** 20 });
+    await run('/usr/bin/unshare', ['--mount', '--', '/bin/sh', script], { maxBuffer: 16 * 2 ** 20 });
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new Error(`RUN ${text}\nfailed:\n${stdout}${stderr}`, { cause: error });

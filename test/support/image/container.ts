@@ -57,7 +57,7 @@ export function startContainer(options: ContainerOptions): Container {
   const variables = Object.entries(environment).map(([key, value]) => `${key}=${value}`);
   const chroot = ['/usr/sbin/chroot', `--userspec=${user}`, root, ...command];
   const output = openSync(logFile, 'a');
-  const child = spawn('unshare', ['--mount', '--', '/bin/sh', '-c', script, 'sh', ...variables, ...chroot], {
+  const child = spawn('/usr/bin/unshare', ['--mount', '--', '/bin/sh', '-c', script, 'sh', ...variables, ...chroot], {
     stdio: ['ignore', output, output],
   });
   closeSync(output);
