@@ -68,7 +68,7 @@ function tarOf(folder: string): Buffer {
 const { values } = parseArgs({
   options: { 'base-url': { type: 'string' }, output: { type: 'string', default: 'release' } },
 });
-if (values['base-url'] === undefined) {
+if (!values['base-url']) {
   console.error(
     'release:krew needs --base-url URL: where people will download the archive, such as https://example.com/v0.1.0',
   );
