@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { createAuthority } from '../control-plane/pki.ts';
@@ -177,8 +179,12 @@ describe('a release of the chart', () => {
   it('changes by an upgrade and back by a rollback', async () => {
     await upgrade('--set', 'logLevel=debug');
     expect(await args()).toContain('--log-level=debug');
+    await upgrade('--set', 'mode=dry-run');
+    const roles = ['get', 'clusterroles', '-l', 'app.kubernetes.io/name=evenkeel', '-o', 'name'];
+    expect(await cp.kubectl(roles)).not.toContain('evenkeel-evict');
     await helm(['rollback', 'evenkeel', '1', '-n', NAMESPACE]);
     expect(await args()).not.toContain('--log-level=debug');
+    expect(await cp.kubectl(roles)).toContain('evenkeel-evict');
   });
 
   it('is not upgraded beside CRDs of another version, and is once they are applied', async () => {
@@ -199,6 +205,71 @@ describe('a release of the chart', () => {
     await helm(['install', 'evenkeel', CHART, '-n', NAMESPACE]);
   });
 });
+
+describe('pods that wait at a gate when Evenkeel is removed', () => {
+  it('are let go by the commands of the documentation', async () => {
+    const installation = byKustomize(cp, 'gate');
+    await installation.install();
+    await cp.apply([
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'gated', labels: { 'evenkeel.dev/gate': 'enabled' } } },
+    ]);
+    const create = (name: string) =>
+      cp.kubectl(['create', 'deployment', name, '--image=app:1', '--replicas=2', '--namespace=gated']);
+    await waitUntil('the admission policy is in force', () => gatedOnce(create), patience);
+    const [unlabel = '', open = ''] = documentedCommands('What waits at gates');
+    await shell(unlabel);
+    await create('after');
+    await cp.kubectl(['rollout', 'status', 'deployment/after', '--namespace=gated', '--timeout=30s']);
+    await installation.uninstall();
+    expect(await gated()).toContain('true');
+    await shell(open);
+    await cp.kubectl([
+      'wait',
+      '--for=condition=Available',
+      'deployment',
+      '--all',
+      '--namespace=gated',
+      '--timeout=30s',
+    ]);
+    await cp.kubectl(['delete', 'namespace', 'gated', '--timeout=60s']);
+    await nothingIsLeft();
+  });
+});
+
+let attempts = 0;
+
+/** Whether pods of a Deployment made now come to the gate: some time passes before the API server follows a new policy. */
+async function gatedOnce(create: (name: string) => Promise<string>): Promise<string | undefined> {
+  attempts += 1;
+  await create(`before-${attempts}`);
+  return (await gated()).includes('true') ? undefined : 'no pod is gated';
+}
+
+/** For each pod in the namespace, whether it waits at a gate. */
+async function gated(): Promise<readonly string[]> {
+  const list = await cp.kubectl(['get', 'pods', '--namespace=gated', '-o', 'json']);
+  const { items } = JSON.parse(list) as {
+    readonly items: readonly { readonly spec: { schedulingGates?: object[] } }[];
+  };
+  return items.map(({ spec }) => String((spec.schedulingGates ?? []).length > 0));
+}
+
+/** The command blocks of a section of docs/install.md. */
+function documentedCommands(heading: string): readonly string[] {
+  const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'install.md'), 'utf8');
+  const [, section = ''] = text.split(`# ${heading}\n`);
+  return [...(section.split('\n#')[0] ?? '').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, command = '']) => command);
+}
+
+/** Runs a command as a person would, with the cluster's kubectl. */
+async function shell(command: string): Promise<void> {
+  const env = {
+    ...process.env,
+    KUBECONFIG: cp.kubeconfig,
+    PATH: `${dirname(cp.bin('kubectl'))}:${process.env['PATH']}`,
+  };
+  await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', command], { env });
+}
 
 /** The CRD of policies before it had `suspend`. */
 function olderCrd(): string {
