@@ -29,7 +29,7 @@ export default defineConfig({
         test: {
           ...onControlPlane,
           name: 'control-plane',
-          include: ['test/{e2e,control-plane,parity}/**/*.test.ts', 'test/contract/kubernetes*.test.ts'],
+          include: ['test/{e2e,control-plane,parity,monitoring}/**/*.test.ts', 'test/contract/kubernetes*.test.ts'],
           exclude: TIMED,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },

@@ -45,8 +45,8 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'EvenkeelRunsFail',
     firing: { evenkeel_run_failures_total: '0+1x600' },
-    after: 10,
-    description: '15 runs failed in 15 minutes; the condition Degraded of the policies says why.',
+    after: 9,
+    description: '9 runs failed in 15 minutes; the condition Degraded of the policies says why.',
     quiet: { evenkeel_run_failures_total: '0x20 2x500' },
   },
   {
@@ -87,8 +87,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     after: 10,
     labels: { ...even, condition: 'Accepted' },
     summary: 'RebalancePolicy even is not accepted.',
-    description:
-      'Its spec, its schedule or its scope is not valid; kubectl describe rbp even says what to write.',
+    description: 'Its spec, its schedule or its scope is not valid; kubectl describe rbp even says what to write.',
     quiet: condition('Accepted', 1),
   },
   {
@@ -142,8 +141,8 @@ export const ALERT_CASES: readonly AlertCase[] = [
       'evenkeel_moves_total{result="Failed"}': '0+1x600',
       'evenkeel_moves_total{result="Landed"}': '0+1x600',
     },
-    after: 30,
-    summary: '30 moves failed within an hour, more than a fifth of all.',
+    after: 9,
+    summary: '9 moves failed within an hour, more than a fifth of all.',
     quiet: {
       'evenkeel_moves_total{result="Failed"}': '0+1x600',
       'evenkeel_moves_total{result="Landed"}': '0+9x600',
@@ -162,7 +161,10 @@ export const ALERT_CASES: readonly AlertCase[] = [
   },
   {
     alert: 'EvenkeelServiceLevelMissed',
-    firing: { 'evenkeel_slo_fulfilment_ratio{class="batch"}': steady(0.5), 'evenkeel_slo_fulfilment_ratio{class="prod"}': steady(1) },
+    firing: {
+      'evenkeel_slo_fulfilment_ratio{class="batch"}': steady(0.5),
+      'evenkeel_slo_fulfilment_ratio{class="prod"}': steady(1),
+    },
     after: 15,
     labels: { class: 'batch' },
     summary: 'Only 50% of the workloads of class batch reach their SLO.',

@@ -34,7 +34,8 @@ function testsOf({ alert, firing, after, labels, summary, description, quiet }: 
   const rule = rules.get(alert);
   const annotations = { ...rule?.annotations, ...(summary && { summary }), ...(description && { description }) };
   const fired = { exp_labels: { ...rule?.labels, ...labels }, exp_annotations: annotations };
-  const seriesOf = (series: AlertCase['firing']) => Object.entries(series).map(([name, values]) => ({ series: name, values }));
+  const seriesOf = (series: AlertCase['firing']) =>
+    Object.entries(series).map(([name, values]) => ({ series: name, values }));
   const expectation = (minute: number, alerts: readonly object[]) => ({
     eval_time: `${minute}m`,
     alertname: alert,
@@ -45,7 +46,9 @@ function testsOf({ alert, firing, after, labels, summary, description, quiet }: 
       name: `${alert} fires`,
       interval: '1m',
       input_series: seriesOf(firing),
-      alert_rule_test: [expectation(Math.max(0, after - 1), []), expectation(after, [fired])].slice(after === 0 ? 1 : 0),
+      alert_rule_test: [expectation(Math.max(0, after - 1), []), expectation(after, [fired])].slice(
+        after === 0 ? 1 : 0,
+      ),
     },
     {
       name: `${alert} is quiet`,
@@ -58,7 +61,13 @@ function testsOf({ alert, firing, after, labels, summary, description, quiet }: 
 
 describe('alerts', () => {
   it('are rules that promtool takes', async () => {
-    const { stdout } = await run(promtool, ['check', 'rules', '--lint=all', '--lint-fatal', join(folder, 'alerts.yaml')]);
+    const { stdout } = await run(promtool, [
+      'check',
+      'rules',
+      '--lint=all',
+      '--lint-fatal',
+      join(folder, 'alerts.yaml'),
+    ]);
     expect(stdout).toContain(`SUCCESS: ${rules.size} rules found`);
   });
 
@@ -69,8 +78,9 @@ describe('alerts', () => {
   it.each(ALERT_CASES)('$alert fires when it is to, not a minute before, and is quiet else', async (each) => {
     const file = join(folder, `${each.alert}.yaml`);
     await writeFile(file, stringify({ rule_files: ['alerts.yaml'], evaluation_interval: '1m', tests: testsOf(each) }));
-    const { stdout } = await run(promtool, ['test', 'rules', file]).catch((error: { stdout: string }) => error);
-    expect(stdout).toContain('SUCCESS');
+    const told = await run(promtool, ['test', 'rules', file]).catch((error: { stdout: string; stderr: string }) => error);
+    expect(told.stderr).toBe('');
+    expect(told.stdout).toContain('SUCCESS');
   });
 
   it('are the same for the Prometheus operator', () => {
@@ -94,7 +104,11 @@ describe('the dashboard', () => {
 
   it('shows every metric of the operator, and none that it has not', async () => {
     const known = (await createMetrics('1').registry.getMetricsAsJSON()).map(({ name }) => name);
-    const shown = metricsIn(dashboardQueries().map(({ expr }) => expr).join('\n'));
+    const shown = metricsIn(
+      dashboardQueries()
+        .map(({ expr }) => expr)
+        .join('\n'),
+    );
     expect([...shown].sort()).toEqual(known.sort());
   });
 });
@@ -102,7 +116,11 @@ describe('the dashboard', () => {
 describe('alerts and dashboard', () => {
   it('ask for no metric that the operator has not', async () => {
     const known = new Set((await createMetrics('1').registry.getMetricsAsJSON()).map(({ name }) => name));
-    const asked = metricsIn(alertRules().map(({ expr }) => expr).join('\n'));
+    const asked = metricsIn(
+      alertRules()
+        .map(({ expr }) => expr)
+        .join('\n'),
+    );
     expect([...asked].filter((name) => !known.has(name))).toEqual([]);
   });
 });

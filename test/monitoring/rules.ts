@@ -41,7 +41,9 @@ interface Panel {
 
 /** The queries of the dashboard, with Grafana's variables replaced by what they may stand for. */
 export function dashboardQueries(): readonly DashboardQuery[] {
-  const { panels } = JSON.parse(readFileSync(join(MONITORING, 'dashboard.json'), 'utf8')) as { panels: readonly Panel[] };
+  const { panels } = JSON.parse(readFileSync(join(MONITORING, 'dashboard.json'), 'utf8')) as {
+    panels: readonly Panel[];
+  };
   return panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr }) => ({
       panel: title,
