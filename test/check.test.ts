@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
 
-it.each(['types', 'lint', 'exports', 'crds'])('npm run check:%s finds nothing', async (part) => {
+it.each(['types', 'lint', 'exports', 'crds', 'docs'])('npm run check:%s finds nothing', async (part) => {
   const outcome = await run('npm', ['run', '--silent', `check:${part}`], { cwd: root }).then(
     () => 'clean',
     (error: { stdout: string; stderr: string }) => `${error.stdout}\n${error.stderr}`,

@@ -1,0 +1,61 @@
+import { type Argument, Command, type Option } from 'commander';
+import { COMMANDS } from '../../src/cli/commands/index.ts';
+
+/** Every command with its arguments and flags as Markdown, as its --help has them. */
+export function flagsReference(): string {
+  const program = new Command('evenkeel');
+  const context = { signal: new AbortController().signal, print: () => undefined } as never;
+  for (const add of COMMANDS) {
+    add(program, context);
+  }
+  const intro = `# Command line
+
+Written by \`npm run generate\` from the commands themselves; \`evenkeel COMMAND --help\` says the same, with examples. Exit codes:
+0 done, 1 error, 2 moves needed or something lost (with \`--exit-code\`), 3 a \`--fail-on\` gate failed, 4 input stale or incomplete.
+`;
+  return [intro, ...commandsOf(program, 'evenkeel').map(section)].join('\n');
+}
+
+interface NamedCommand {
+  readonly name: string;
+  readonly command: Command;
+}
+
+/** Commands that do something, those of groups by their whole name. */
+function commandsOf(parent: Command, prefix: string): readonly NamedCommand[] {
+  return parent.commands.flatMap((command) => {
+    const name = `${prefix} ${command.name()}`;
+    return command.commands.length > 0 ? commandsOf(command, name) : [{ name, command }];
+  });
+}
+
+function section({ name, command }: NamedCommand): string {
+  const args = command.registeredArguments.map(usage).join(' ');
+  const rows = [
+    ...command.registeredArguments.map((argument) => `| \`${usage(argument)}\` | ${escaped(argument.description)} |`),
+    ...command.options
+      .filter(({ hidden }) => !hidden)
+      .map((option) => `| \`${option.flags}\` | ${meaningOf(option)} |`),
+  ];
+  const table = rows.length === 0 ? [] : [['| | |', '|---|---|', ...rows].join('\n')];
+  return [`## ${[name, args].filter((part) => part !== '').join(' ')}`, `${command.description()}.`, ...table, ''].join(
+    '\n\n',
+  );
+}
+
+function usage(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
+}
+
+function meaningOf({ description, argChoices, defaultValue, mandatory }: Option): string {
+  const choices = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`;
+  const isTold =
+    defaultValue !== undefined && defaultValue !== false && !(Array.isArray(defaultValue) && defaultValue.length === 0);
+  const standard = isTold ? ` (default ${String(defaultValue)})` : '';
+  return `${escaped(description)}${choices}${standard}${mandatory ? ' (required)' : ''}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+}
