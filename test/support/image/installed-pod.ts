@@ -1,7 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { claimPorts } from '../../control-plane/free-ports.ts';
 import type { ControlPlane } from '../../control-plane/start.ts';
 import type { Image } from './build-image.ts';
@@ -92,7 +90,7 @@ export async function runInstalled(
     environment: { ...environmentOf(container.env, namespace), ...apiServer(cp) },
     user: `${spec.securityContext.runAsUser}:${spec.securityContext.runAsGroup}`,
     files: [...(await account(cp, namespace, spec.serviceAccountName)), ...(await secrets(cp, namespace, spec))],
-    folder: mkdtempSync(join(tmpdir(), 'evenkeel-pod-')),
+    folder: cp.dir,
   });
   const exited = once(child, 'exit').then(() => {
     claim.release();
