@@ -24,7 +24,10 @@ export function parseDockerfile(text: string): readonly Stage[] {
     const [, word = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(line) ?? [];
     const name = word.toUpperCase();
     if (name === 'FROM') {
-      const [, from = '', , alias] = /^(\S+)(\s+AS\s+(\S+))?$/i.exec(rest) ?? [];
+      const [, from, , alias] = /^([^-\s]\S*)(\s+AS\s+(\S+))?$/i.exec(rest) ?? [];
+      if (from === undefined) {
+        throw new Error(`the Dockerfile has an instruction that these tests cannot carry out: ${line}`);
+      }
       stages.push({ from, name: alias, instructions: [] });
     } else if (!KNOWN.has(name) || rest.includes('<<')) {
       throw new Error(`the Dockerfile has an instruction that these tests cannot carry out: ${line}`);
