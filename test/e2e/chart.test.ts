@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -99,6 +99,19 @@ describe('the chart', () => {
     const monitor = await ofKind('ServiceMonitor', 'metrics.serviceMonitor.enabled=true');
     const [component] = await kustomized(join(OVERLAYS, '..', 'components', 'service-monitor'));
     expect(monitor.spec).toEqual(component?.spec);
+  });
+
+  it('and the overlays are completed by components as the documentation shows', async () => {
+    const text = readFileSync(join(OVERLAYS, '..', '..', 'docs', 'install.md'), 'utf8');
+    const [, example = ''] = /```yaml\n(apiVersion: kustomize[\s\S]*?)```/.exec(text) ?? [];
+    const own = join(folder, 'own');
+    mkdirSync(own);
+    const deploy = relative(own, join(OVERLAYS, '..'));
+    writeFileSync(join(own, 'kustomization.yaml'), example.replaceAll('../deploy', deploy));
+    const made = comparable(await kustomized(own));
+    expect(Object.keys(made)).toContain('ServiceMonitor evenkeel');
+    const container = expect.objectContaining({ image: 'registry.example/evenkeel:0.1.0' });
+    expect(made['Deployment evenkeel']?.spec).toMatchObject({ template: { spec: { containers: [container] } } });
   });
 
   it('passes helm lint without a warning', async () => {
