@@ -5,24 +5,29 @@ import { InputError } from './adapters/snapshot-file/input-error.ts';
 import type { CommandContext, CommandResult } from './cli/command.ts';
 import { COMMANDS } from './cli/commands/index.ts';
 import { Failure } from './cli/failure.ts';
+import { screenOf } from './cli/screen.ts';
 
 /** Runs the command line `argv` (without node and script). Resolves to the exit code; prints, never throws for users' mistakes. */
 export async function main(argv: readonly string[]): Promise<number> {
   const stop = new AbortController();
   const interrupt = (): void => stop.abort(new Failure('interrupted', 130));
+  endQuietlyWithoutReader(process.stdout);
+  endQuietlyWithoutReader(process.stderr);
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
+  const screen = screenOf(process.stdout, process.stderr);
   let result: CommandResult = { stdout: '', exitCode: 0 };
   try {
     const program = buildProgram({
       signal: stop.signal,
+      screen,
       print: (produced) => {
         result = produced;
       },
     });
     await program.parseAsync([...argv], { from: 'user' });
-    await write(process.stderr, result.stderr ?? '');
-    await write(process.stdout, result.stdout);
+    await screen.writeError(result.stderr ?? '');
+    await screen.write(result.stdout);
     return result.exitCode;
   } catch (error) {
     return explain(error);
@@ -32,13 +37,13 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    if (text === '') {
-      resolve();
-    } else {
-      stream.write(text, () => resolve());
+/** Nobody reads on, as behind `| head`: that is no mistake of anybody. */
+function endQuietlyWithoutReader(stream: NodeJS.WriteStream): void {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') {
+      throw error;
     }
+    process.exit(0);
   });
 }
 

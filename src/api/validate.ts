@@ -113,13 +113,27 @@ function specProblems(definition: KindDefinition, spec: unknown): readonly Field
   return celProblems(definition.spec as JsonSchema, spec, ['spec']);
 }
 
-const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: false, validateFormats: false, verbose: true });
+let ajv: Ajv | undefined;
 const validators = new Map<string, ValidateFunction>();
 
 function validatorOf(definition: KindDefinition): ValidateFunction {
-  const known = validators.get(definition.kind) ?? ajv.compile(strict(definition.spec as JsonSchema));
+  const known = validators.get(definition.kind) ?? compiler().compile(strict(definition.spec as JsonSchema));
   validators.set(definition.kind, known);
   return known;
+}
+
+/** Made when the first object is judged. Our schemas are not judged themselves: the API server does that in tests. */
+function compiler(): Ajv {
+  ajv ??= new Ajv({
+    allErrors: true,
+    useDefaults: true,
+    strict: false,
+    validateFormats: false,
+    verbose: true,
+    meta: false,
+    validateSchema: false,
+  });
+  return ajv;
 }
 
 /** Unknown fields are errors, as with `kubectl apply` and its strict field validation. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Screen } from './screen.ts';
 
 /** What a command prints, and its exit code. */
 export interface CommandResult {
@@ -11,6 +12,8 @@ export interface CommandResult {
 export interface CommandContext {
   /** Aborted when the user interrupts. */
   readonly signal: AbortSignal;
+  /** Where output goes. */
+  readonly screen: Screen;
   /** Takes what the command prints when it has ended, and its exit code. */
   readonly print: (result: CommandResult) => void;
 }

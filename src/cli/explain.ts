@@ -5,17 +5,20 @@ import { explainNode } from '../plan/explain/node.ts';
 import { explainPod } from '../plan/explain/pod.ts';
 import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import { nodeExplanationText, podExplanationText } from '../report/explanation-text.ts';
+import type { Look } from '../report/look.ts';
 import type { CommandResult } from './command.ts';
 import { Failure } from './failure.ts';
 import { type InputFlags, readInput } from './input.ts';
 import { renderObject } from './output.ts';
-import type { Output } from './output-formats.ts';
+import type { ViewOutput } from './output-formats.ts';
+import type { Screen } from './screen.ts';
+import { suggestion } from './suggestion.ts';
 
 /** Flags of `evenkeel explain`. */
 export interface ExplainFlags extends InputFlags {
   /** Namespace of the pod; `undefined`: whichever has a pod of that name. */
   readonly namespace: string | undefined;
-  readonly output: Output;
+  readonly output: ViewOutput;
 }
 
 /** What is to be explained. */
@@ -57,14 +60,12 @@ export function parseTarget(words: readonly string[]): ExplainTarget {
 export async function explainCommand(
   words: readonly string[],
   flags: ExplainFlags,
+  screen: Screen,
   signal: AbortSignal,
 ): Promise<CommandResult> {
   const target = parseTarget(words);
   const { output } = flags;
-  if (output === 'markdown' || output === 'name') {
-    throw new Failure(`explain has no ${output} output: write -o table, wide, json or yaml`);
-  }
-  const { snapshot, policy } = await readInput(flags, signal);
+  const { snapshot, policy } = await readInput(flags, screen, signal);
   const options = resolveOptions(policy.spec);
   const { text, data } =
     target.kind === 'pod'
@@ -72,7 +73,9 @@ export async function explainCommand(
       : describeNode(snapshot, options, target.name);
   return {
     stdout:
-      output === 'table' || output === 'wide' ? text(output === 'wide') : renderObject(withNulls(data), '', output),
+      output === 'table' || output === 'wide'
+        ? text(output === 'wide', screen.look)
+        : renderObject(withNulls(data), '', output),
     stderr: snapshot.problems.map((problem) => `warning: ${problem}\n`).join(''),
     exitCode: 0,
   };
@@ -80,7 +83,7 @@ export async function explainCommand(
 
 interface Explained {
   readonly data: object;
-  readonly text: (wide: boolean) => string;
+  readonly text: (wide: boolean, look: Look) => string;
 }
 
 function describePod(
@@ -97,7 +100,7 @@ function describePod(
   if (pod === undefined) {
     throw new RangeError(`pod ${uid} is not in the snapshot that it was found in`);
   }
-  return { data: pod, text: (wide) => podExplanationText(pod, wide) };
+  return { data: pod, text: (wide, look) => podExplanationText(pod, wide, look) };
 }
 
 function findPod({ pods }: ClusterSnapshot, name: string, namespace: string | undefined): PodInfo {
@@ -121,15 +124,7 @@ function describeNode(snapshot: ClusterSnapshot, options: PolicyOptions, name: s
     const names = snapshot.nodes.map((candidate) => candidate.name);
     throw new Failure(`there is no node ${name}${suggestion(name, names)}`);
   }
-  return { data: node, text: (wide) => nodeExplanationText(node, wide) };
-}
-
-function suggestion(name: string, names: readonly string[]): string {
-  const meant = nearest(name, names);
-  if (meant !== undefined) {
-    return `: ${meant}?`;
-  }
-  return names.length === 0 ? '; there are none' : '';
+  return { data: node, text: (wide, look) => nodeExplanationText(node, wide, look) };
 }
 
 /** What is not known is null, so that every object of one kind has the same fields. */

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ClusterFlags } from './cluster.ts';
 import type { InputFlags } from './input.ts';
+import { parseOutput } from './output-formats.ts';
 
 /** --kubeconfig and --context as commander parses them. */
 export interface RawClusterFlags {
@@ -68,8 +69,11 @@ export function collect(value: string, earlier: readonly string[]): readonly str
 }
 
 /** -o with these formats, of which the first is the default. */
-export function outputOption(formats: readonly [string, ...string[]]): Option {
-  return new Option('-o, --output <format>', 'how it is written').choices(formats).default(formats[0]);
+export function outputOption<Format extends string>(formats: readonly [Format, ...Format[]]): Option {
+  return new Option('-o, --output <format>', 'how it is written')
+    .choices(formats)
+    .argParser((text) => parseOutput(text, formats))
+    .default(formats[0]);
 }
 
 /** Help text after that of the flags: one example a line, as it is typed. */

@@ -2,15 +2,14 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { renderTable } from '../report/table.ts';
 import type { ClusterFlags } from './cluster.ts';
 import type { CommandResult } from './command.ts';
-import { Failure } from './failure.ts';
 import { renderObject } from './output.ts';
-import type { Output } from './output-formats.ts';
+import type { HistoryOutput } from './output-formats.ts';
 import { withCluster } from './with-cluster.ts';
 
 /** `evenkeel history [POLICY]`: plans with what they predicted and what was measured, newest first. */
 export async function historyCommand(
   policy: string | undefined,
-  output: Output,
+  output: HistoryOutput,
   flags: ClusterFlags,
   signal: AbortSignal,
 ): Promise<CommandResult> {
@@ -22,15 +21,13 @@ export async function historyCommand(
   });
 }
 
-function renderHistory(plans: readonly RebalancePlan[], output: Output): string {
+function renderHistory(plans: readonly RebalancePlan[], output: HistoryOutput): string {
   switch (output) {
     case 'table':
     case 'wide':
       return plans.length === 0 ? 'no plans\n' : `${historyTable(plans, output === 'wide')}\n`;
     case 'name':
       return plans.map(({ metadata }) => `rebalanceplan.evenkeel.dev/${metadata.name}\n`).join('');
-    case 'markdown':
-      throw new Failure('history has no markdown output: write -o table, wide, json, yaml or name');
     default:
       return renderObject({ apiVersion: 'v1', kind: 'List', items: plans }, '', output);
   }

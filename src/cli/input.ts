@@ -8,14 +8,20 @@ import { scheduleProblems } from '../control/schedule.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { expandLists } from '../observe/expand.ts';
 import { buildSnapshot } from '../observe/snapshot-builder.ts';
-import { type Cluster, type ClusterFlags, connect } from './cluster.ts';
+import type { Cluster, ClusterFlags } from './cluster.ts';
 import { Failure } from './failure.ts';
-import { readPolicy } from './policy-file.ts';
+import { withProgress } from './progress.ts';
+import type { Screen } from './screen.ts';
+import { suggestion } from './suggestion.ts';
 
-/** What the planner is asked about. */
-export interface InputFlags extends ClusterFlags {
+/** Where a snapshot comes from. */
+export interface SnapshotFlags extends ClusterFlags {
   /** Snapshot files, `-` for standard input; empty: the live cluster. */
   readonly files: readonly string[];
+}
+
+/** What the planner is asked about. */
+export interface InputFlags extends SnapshotFlags {
   /** File of a policy, or the name of one on the cluster or in the snapshot. */
   readonly policy: string | undefined;
 }
@@ -24,21 +30,46 @@ export interface InputFlags extends ClusterFlags {
 export interface Input {
   readonly snapshot: ClusterSnapshot;
   readonly policy: RebalancePolicy;
+  /** File to which remarks on the policy belong; `undefined` when there is none. */
+  readonly policyFile: string | undefined;
+}
+
+/** A snapshot with the policies that came with it. */
+export interface Source {
+  readonly snapshot: ClusterSnapshot;
+  readonly policies: readonly RebalancePolicy[];
 }
 
 /**
  * Reads what a command plans from; without a policy anywhere, one of defaults. Throws Failure, InputError or ApiError for
  * people to read.
  */
-export async function readInput(flags: InputFlags, signal: AbortSignal): Promise<Input> {
-  const filePolicy = isFile(flags.policy) ? await readPolicy(flags.policy) : undefined;
-  const source = flags.files.length > 0 ? await fromFiles(flags.files) : await fromCluster(flags, signal);
-  return { snapshot: source.snapshot, policy: filePolicy ?? scheduled(choosePolicy(source.policies, flags.policy)) };
+export async function readInput(flags: InputFlags, screen: Screen, signal: AbortSignal): Promise<Input> {
+  const fromFile = await readPolicyFile(flags);
+  const source = await readSource(flags, screen, signal);
+  return {
+    snapshot: source.snapshot,
+    policy: fromFile ?? scheduled(choosePolicy(source.policies, flags.policy)),
+    policyFile: [flags.policy, ...flags.files].find((file) => isFile(file) && file !== '-'),
+  };
 }
 
-interface Source {
-  readonly snapshot: ClusterSnapshot;
-  readonly policies: readonly RebalancePolicy[];
+/** Reads a snapshot, and the policies that are with it. Throws Failure, InputError or ApiError for people to read. */
+export function readSource(flags: SnapshotFlags, screen: Screen, signal: AbortSignal): Promise<Source> {
+  return flags.files.length > 0
+    ? withProgress(screen, 'reading', () => fromFiles(flags.files))
+    : withProgress(screen, 'reading the cluster', () => fromCluster(flags, signal));
+}
+
+async function readPolicyFile({ policy, files }: InputFlags): Promise<RebalancePolicy | undefined> {
+  if (policy === '-' && files.includes('-')) {
+    throw new Failure('-f - and -p - both want standard input: write a file name for one of them');
+  }
+  if (!isFile(policy)) {
+    return undefined;
+  }
+  const { readPolicy } = await import('./policy-file.ts');
+  return readPolicy(policy);
 }
 
 function isFile(policy: string | undefined): policy is string {
@@ -46,6 +77,9 @@ function isFile(policy: string | undefined): policy is string {
 }
 
 async function fromFiles(files: readonly string[]): Promise<Source> {
+  if (files.filter((file) => file === '-').length > 1) {
+    throw new Failure('-f - is written twice, but standard input can be read only once: write it once');
+  }
   const objects = await readObjectFiles(files, process.stdin);
   return { snapshot: buildSnapshot(objects), policies: policiesIn(objects) };
 }
@@ -60,6 +94,7 @@ function policiesIn(objects: readonly unknown[]): readonly RebalancePolicy[] {
 }
 
 async function fromCluster(flags: ClusterFlags, signal: AbortSignal): Promise<Source> {
+  const { connect } = await import('./cluster.ts');
   const cluster = await connect(flags);
   try {
     const [snapshot, policies] = await Promise.all([cluster.reader.snapshot(signal), storedPolicies(cluster, signal)]);
@@ -98,19 +133,21 @@ function scheduled(policy: RebalancePolicy): RebalancePolicy {
   return policy;
 }
 
-function choosePolicy(policies: readonly RebalancePolicy[], name: string | undefined): RebalancePolicy {
-  const names = policies.map(({ metadata }) => metadata.name).join(', ');
+/** The policy of this name, or the only one; the one of defaults when there is none. Throws a Failure that lists them. */
+export function choosePolicy(policies: readonly RebalancePolicy[], name: string | undefined): RebalancePolicy {
+  const names = policies.map(({ metadata }) => metadata.name);
   if (name !== undefined) {
     const named = policies.find(({ metadata }) => metadata.name === name);
     if (named === undefined) {
-      const there = policies.length === 0 ? 'there are none' : `there are ${names}`;
-      throw new Failure(`there is no RebalancePolicy ${name}; ${there}. For a file, write a path that ends in .yaml`);
+      throw new Failure(
+        `there is no RebalancePolicy ${name}${suggestion(name, names)}. For a file, write a path that ends in .yaml`,
+      );
     }
     return named;
   }
   const [only, ...others] = policies;
   if (others.length > 0) {
-    throw new Failure(`there are several RebalancePolicies (${names}): choose one with -p NAME`);
+    throw new Failure(`there are several RebalancePolicies (${names.join(', ')}): choose one with -p NAME`);
   }
   return only ?? defaultPolicy();
 }

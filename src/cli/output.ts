@@ -1,20 +1,4 @@
 import { stringify } from 'yaml';
-import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { planMarkdown, planTable } from '../report/plan-text.ts';
-import type { Output } from './output-formats.ts';
-
-/** A plan in the format of -o, with a line end. */
-export function renderPlan(plan: RebalancePlan, output: Output): string {
-  switch (output) {
-    case 'table':
-    case 'wide':
-      return planTable(plan, output === 'wide');
-    case 'markdown':
-      return planMarkdown(plan);
-    default:
-      return renderObject(plan, `rebalanceplan.evenkeel.dev/${plan.metadata.name}`, output);
-  }
-}
 
 /** Any object as json, yaml or its name. */
 export function renderObject(object: unknown, name: string, output: 'json' | 'yaml' | 'name'): string {

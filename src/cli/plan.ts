@@ -1,40 +1,84 @@
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { parseDuration } from '../model/duration.ts';
 import { resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
+import { type Check, checksJunit, checksSarif, standingChecks } from '../report/checks.ts';
+import { planMarkdown } from '../report/plan-markdown.ts';
 import { toRebalancePlan } from '../report/plan-resource.ts';
+import { planTable } from '../report/plan-text.ts';
+import { VERSION } from '../version.ts';
 import type { CommandResult } from './command.ts';
-import { gateFails, parseGate } from './gate.ts';
-import { type InputFlags, readInput } from './input.ts';
+import { checkGate, parseGate } from './gate.ts';
+import { type Input, type InputFlags, readInput } from './input.ts';
 import { type Narrowing, narrow } from './narrow.ts';
-import { renderPlan } from './output.ts';
-import type { Output } from './output-formats.ts';
+import { renderObject } from './output.ts';
+import type { PlanOutput } from './output-formats.ts';
+import { whilePlanning } from './progress.ts';
+import type { Screen } from './screen.ts';
 
 /** Flags of `evenkeel plan`. */
 export interface PlanFlags extends InputFlags, Narrowing {
-  readonly output: Output;
+  readonly output: PlanOutput;
   readonly exitCode: boolean;
   readonly failOn: readonly string[];
 }
 
+/** A plan with what was asked of it. */
+interface Judged {
+  readonly plan: Plan;
+  readonly resource: RebalancePlan;
+  readonly checks: readonly Check[];
+  readonly policyFile: string | undefined;
+}
+
 /** Computes a plan and changes nothing. Throws Failure, InputError or ApiError for people to read. */
-export async function planCommand(flags: PlanFlags, signal: AbortSignal): Promise<CommandResult> {
+export async function planCommand(flags: PlanFlags, screen: Screen, signal: AbortSignal): Promise<CommandResult> {
   const gates = flags.failOn.map(parseGate);
-  const { snapshot, policy: whole } = await readInput(flags, signal);
-  const policy = narrow(whole, flags);
-  const plan = computePlan(snapshot, resolveOptions(policy.spec));
-  const resource = toRebalancePlan(plan, policy, 1, snapshot);
-  const failed = gates.flatMap((gate) => {
-    const figure = gateFails(gate, plan, resource);
-    return figure === undefined ? [] : [`--fail-on '${gate.text}': it is ${figure}`];
-  });
-  const notes = [...unsmoothed(policy), ...snapshot.problems.map((problem) => `warning: ${problem}`), ...failed];
+  const input = await readInput(flags, screen, signal);
+  const policy = narrow(input.policy, flags);
+  const options = resolveOptions(policy.spec);
+  const plan = whilePlanning(screen, input.snapshot, () => computePlan(input.snapshot, options));
+  const resource = toRebalancePlan(plan, policy, 1, input.snapshot);
+  const judged = gates.map((gate) => checkGate(gate, plan, input.snapshot, options));
+  const checks = [...(flags.exitCode ? standingChecks(plan) : []), ...judged];
+  const failed = judged.filter((check) => check.failed);
   return {
-    stdout: renderPlan(resource, flags.output),
-    stderr: notes.map((note) => `${note}\n`).join(''),
+    stdout: render({ plan, resource, checks, policyFile: input.policyFile }, flags.output, screen),
+    stderr: notesOf(input, policy, failed),
     exitCode: exitCodeOf(plan, failed.length > 0, flags.exitCode),
   };
+}
+
+function render({ resource, checks, policyFile }: Judged, output: PlanOutput, { look }: Screen): string {
+  switch (output) {
+    case 'table':
+    case 'wide':
+      return planTable(resource, output === 'wide', look);
+    case 'markdown':
+      return planMarkdown(resource, checks);
+    case 'junit':
+      return checksJunit(resource, checks);
+    case 'sarif':
+      return checksSarif(
+        VERSION,
+        resource,
+        checks,
+        policyFile === undefined ? undefined : { file: policyFile, line: 1 },
+      );
+    default:
+      return renderObject(resource, `rebalanceplan.evenkeel.dev/${resource.metadata.name}`, output);
+  }
+}
+
+function notesOf({ snapshot }: Input, policy: RebalancePolicy, failed: readonly Check[]): string {
+  const notes = [
+    ...unsmoothed(policy),
+    ...snapshot.problems.map((problem) => `warning: ${problem}`),
+    ...failed.map(({ message }) => message),
+  ];
+  return notes.map((note) => `${note}\n`).join('');
 }
 
 /** A single look has no history. */

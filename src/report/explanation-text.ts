@@ -3,12 +3,17 @@ import type { Decision, PodStanding } from '../plan/explain/inquiry.ts';
 import type { Candidate, NodeExplanation } from '../plan/explain/node.ts';
 import type { NodeForPod, PodExplanation } from '../plan/explain/pod.ts';
 import { amount, count, percent } from '../plan/format.ts';
+import { type Look, PLAIN, type Tone } from './look.ts';
 import { renderTable } from './table.ts';
 
 const NUMBERS = new Set(['LOAD', 'SCORE', 'GAIN', 'ADDS', 'ALLOCATABLE', 'REQUESTED']);
 
+function toneOf(column: string, cell: string): Tone | undefined {
+  return column === 'FITS' || column === 'MOVABLE' ? (cell === 'yes' ? 'good' : 'quiet') : undefined;
+}
+
 /** Why a pod stays or goes, for a terminal; `wide` adds every rejection of a node and what its score is made of. */
-export function podExplanationText(pod: PodExplanation, wide: boolean): string {
+export function podExplanationText(pod: PodExplanation, wide: boolean, look: Look = PLAIN): string {
   const header = ['NODE', 'LOAD', 'FITS', 'SCORE', 'GAIN', ...(wide ? ['SCORES'] : []), 'REMARKS'];
   const rows = pod.nodes.map((node) => [
     node.node,
@@ -19,10 +24,10 @@ export function podExplanationText(pod: PodExplanation, wide: boolean): string {
     ...(wide ? [scoresOf(node)] : []),
     remarksOf(node, wide).join('; '),
   ]);
-  return sections([...standingOf(pod), renderTable(header, rows, NUMBERS)]);
+  return sections([...standingOf(pod, look), renderTable(header, rows, NUMBERS, look, toneOf)]);
 }
 
-function standingOf({ protections, ...pod }: PodStanding): readonly string[] {
+function standingOf({ protections, ...pod }: PodStanding, look: Look): readonly string[] {
   const owner = pod.owner === undefined ? 'without a controller' : `of ${pod.owner.kind} ${pod.owner.name}`;
   const where = pod.node === undefined ? 'has no node' : `runs on ${pod.node}`;
   const load = pod.load === undefined ? '' : ` and adds ${percent(pod.load)} to its load`;
@@ -31,7 +36,7 @@ function standingOf({ protections, ...pod }: PodStanding): readonly string[] {
   const rows = protections.map(({ code, message }) => [code, message]);
   return rows.length === 0
     ? [`${title}\n${decision}\nNothing protects it: it may be moved.`]
-    : [`${title}\n${decision}`, renderTable(['NOT MOVED BECAUSE OF', 'MESSAGE'], rows)];
+    : [`${title}\n${decision}`, renderTable(['NOT MOVED BECAUSE OF', 'MESSAGE'], rows, NUMBERS, look)];
 }
 
 function decided(decision: Decision): string {
@@ -69,8 +74,13 @@ function scoresOf({ scores }: NodeForPod): string {
 const MOST_CANDIDATES = 10;
 
 /** Why pods leave a node or stay there, and which could come, for a terminal; `wide` shows every candidate. */
-export function nodeExplanationText(node: NodeExplanation, wide: boolean): string {
-  return sections([nodeTitle(node), resourceTable(node), ...podTable(node), ...candidateTable(node, wide)]);
+export function nodeExplanationText(node: NodeExplanation, wide: boolean, look: Look = PLAIN): string {
+  return sections([
+    nodeTitle(node),
+    resourceTable(node, look),
+    ...podTable(node, look),
+    ...candidateTable(node, wide, look),
+  ]);
 }
 
 function nodeTitle({ node, absent, load, mean }: NodeExplanation): string {
@@ -80,21 +90,21 @@ function nodeTitle({ node, absent, load, mean }: NodeExplanation): string {
   return `Node ${node} is at ${share(load)}; the mean of the nodes that take part is ${share(mean)}.`;
 }
 
-function resourceTable({ resources }: NodeExplanation): string {
+function resourceTable({ resources }: NodeExplanation, look: Look): string {
   const rows = resources.map(({ name, allocatable, requested }) => [
     name,
     amount(name, allocatable),
     amount(name, requested),
   ]);
-  return renderTable(['RESOURCE', 'ALLOCATABLE', 'REQUESTED'], rows, NUMBERS);
+  return renderTable(['RESOURCE', 'ALLOCATABLE', 'REQUESTED'], rows, NUMBERS, look);
 }
 
-function podTable({ pods }: NodeExplanation): readonly string[] {
+function podTable({ pods }: NodeExplanation, look: Look): readonly string[] {
   if (pods.length === 0) {
     return ['No pod runs there.'];
   }
   const rows = pods.map((pod) => [podKey(pod.pod), share(pod.load), yesNo(pod.movable), reasonOf(pod)]);
-  return [renderTable(['POD HERE', 'ADDS', 'MOVABLE', 'IN THE PLAN OF NOW'], rows, NUMBERS)];
+  return [renderTable(['POD HERE', 'ADDS', 'MOVABLE', 'IN THE PLAN OF NOW'], rows, NUMBERS, look, toneOf)];
 }
 
 /** What holds the pod, or else what the plan says to it. */
@@ -103,7 +113,7 @@ function reasonOf({ protections, decision }: PodStanding): string {
   return first === undefined ? decided(decision) : `${first.code}: ${first.message}`;
 }
 
-function candidateTable({ candidates, node, absent }: NodeExplanation, wide: boolean): readonly string[] {
+function candidateTable({ candidates, node, absent }: NodeExplanation, wide: boolean, look: Look): readonly string[] {
   if (candidates.length === 0) {
     return absent === undefined ? ['No pod of another node may be moved.'] : [];
   }
@@ -115,7 +125,7 @@ function candidateTable({ candidates, node, absent }: NodeExplanation, wide: boo
     share(candidate.gain),
     candidateRemark(candidate, node),
   ]);
-  const table = renderTable(['POD ELSEWHERE', 'ON', 'FITS', 'GAIN', 'REMARKS'], rows, NUMBERS);
+  const table = renderTable(['POD ELSEWHERE', 'ON', 'FITS', 'GAIN', 'REMARKS'], rows, NUMBERS, look, toneOf);
   const hidden = candidates.length - shown.length;
   return hidden === 0 ? [table] : [table, `${count(hidden, 'more pod')} of other nodes: -o wide lists them.`];
 }

@@ -1,19 +1,66 @@
-/** Rows as text with aligned columns, two spaces apart; numbers (columns named in `right`) to the right. */
+import { type Look, PLAIN, type Tone } from './look.ts';
+
+/** Says what a cell means; `undefined`: nothing in particular. */
+export type ToneOf = (column: string, cell: string) => Tone | undefined;
+
+const NO_TONES: ToneOf = () => undefined;
+const GAP = '  ';
+
+/**
+ * Rows as text with aligned columns, two spaces apart; numbers (columns named in `right`) to the right. Lines longer than the
+ * look allows end in an ellipsis.
+ */
 export function renderTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
   right: ReadonlySet<string> = new Set(),
+  look: Look = PLAIN,
+  toneOf: ToneOf = NO_TONES,
 ): string {
-  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => (row[column] ?? '').length)));
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) => {
+  const widths = header.map((name, column) =>
+    rows.reduce((most, row) => Math.max(most, (row[column] ?? '').length), name.length),
+  );
+  const padded = (cells: readonly string[]): readonly string[] =>
+    trimmedEnd(
+      header.map((name, column) => {
+        const cell = cells[column] ?? '';
         const width = widths[column] ?? 0;
-        return right.has(header[column] ?? '') ? cell.padStart(width) : cell.padEnd(width);
-      })
-      .join('  ')
-      .trimEnd();
-  return [header, ...rows].map(line).join('\n');
+        return right.has(name) ? cell.padStart(width) : cell.padEnd(width);
+      }),
+    );
+  const line = (cells: readonly string[], tones: (column: string, cell: string) => Tone | undefined): string =>
+    cut(padded(cells), look.columns)
+      .map((text, column) => painted(text, tones(header[column] ?? '', text.trim()), look))
+      .join(GAP);
+  return [line(header, () => 'heading'), ...rows.map((row) => line(row, toneOf))].join('\n');
+}
+
+/** Cells without spaces at the end of the line. */
+function trimmedEnd(cells: readonly string[]): readonly string[] {
+  const last = cells.findLastIndex((cell) => cell.trim() !== '');
+  return cells.slice(0, last + 1).map((cell, column) => (column === last ? cell.trimEnd() : cell));
+}
+
+/** The cells of a line that fit into so many columns, the last of them with an ellipsis where something was cut. */
+function cut(cells: readonly string[], columns: number | undefined): readonly string[] {
+  const whole = cells.reduce((sum, cell) => sum + cell.length, GAP.length * Math.max(0, cells.length - 1));
+  if (columns === undefined || whole <= columns) {
+    return cells;
+  }
+  const kept: string[] = [];
+  let room = Math.max(1, columns);
+  for (const cell of cells) {
+    if (cell.length + GAP.length >= room) {
+      return [...kept, `${cell.slice(0, room - 1)}…`];
+    }
+    kept.push(cell);
+    room -= cell.length + GAP.length;
+  }
+  return kept;
+}
+
+function painted(text: string, tone: Tone | undefined, { paint }: Look): string {
+  return tone === undefined || text === '' ? text : paint(tone, text);
 }
 
 /** Rows as a Markdown table; pipes and line ends in cells are made harmless. */

@@ -1,19 +1,19 @@
 import type { AddCommand } from '../command.ts';
-import { examples, inputFlags, type RawInputFlags, withInputFlags } from '../flags.ts';
-import { parseOutput } from '../output-formats.ts';
+import { examples, inputFlags, outputOption, type RawInputFlags, withInputFlags } from '../flags.ts';
+import { VIEW_OUTPUTS, type ViewOutput } from '../output-formats.ts';
 
 interface RawExplainFlags extends RawInputFlags {
   readonly namespace?: string;
-  readonly output: string;
+  readonly output: ViewOutput;
 }
 
 /** `evenkeel explain` */
-export const addExplain: AddCommand = (program, { signal, print }) => {
+export const addExplain: AddCommand = (program, { signal, print, screen }) => {
   withInputFlags(program.command('explain'))
     .description('say what every filter, score and budget makes of a pod or a node; changes nothing')
     .argument('<target...>', 'pod/NAME, pod/NAMESPACE/NAME or node/NAME')
     .option('-n, --namespace <name>', 'namespace of the pod')
-    .option('-o, --output <format>', 'table, wide, json or yaml', 'table')
+    .addOption(outputOption(VIEW_OUTPUTS))
     .addHelpText(
       'after',
       examples(
@@ -24,7 +24,7 @@ export const addExplain: AddCommand = (program, { signal, print }) => {
     )
     .action(async (words: readonly string[], raw: RawExplainFlags) => {
       const { explainCommand } = await import('../explain.ts');
-      const flags = { ...inputFlags(raw), namespace: raw.namespace, output: parseOutput(raw.output) };
-      print(await explainCommand(words, flags, signal));
+      const flags = { ...inputFlags(raw), namespace: raw.namespace, output: raw.output };
+      print(await explainCommand(words, flags, screen, signal));
     });
 };

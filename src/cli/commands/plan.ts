@@ -1,25 +1,25 @@
 import type { AddCommand } from '../command.ts';
-import { collect, examples, inputFlags, type RawInputFlags, withInputFlags } from '../flags.ts';
-import { parseOutput } from '../output-formats.ts';
+import { collect, examples, inputFlags, outputOption, type RawInputFlags, withInputFlags } from '../flags.ts';
+import { PLAN_OUTPUTS, type PlanOutput } from '../output-formats.ts';
 
 interface RawPlanFlags extends RawInputFlags {
   readonly namespace?: string;
   readonly selector?: string;
-  readonly output: string;
+  readonly output: PlanOutput;
   readonly exitCode?: boolean;
   readonly failOn: readonly string[];
 }
 
 /** `evenkeel plan` */
-export const addPlan: AddCommand = (program, { signal, print }) => {
+export const addPlan: AddCommand = (program, { signal, print, screen }) => {
   withInputFlags(program.command('plan'))
     .description('compute a plan from a live cluster or from files; changes nothing')
     .option('-n, --namespace <name>', 'move only pods of this namespace')
     .option('-A, --all-namespaces', 'move pods of all namespaces that the policy selects (the default)')
     .option('-l, --selector <selector>', 'move only pods with these labels, such as app=web,tier!=db')
-    .option('-o, --output <format>', 'table, wide, json, yaml, markdown or name', 'table')
+    .addOption(outputOption(PLAN_OUTPUTS))
     .option('--exit-code', 'exit with 2 when moves are needed, 4 when the input is stale or incomplete')
-    .option('--fail-on <expression>', "exit with 3 when it holds, such as 'imbalance>0.2'; repeatable", collect, [])
+    .option('--fail-on <expression>', `exit with 3 when it holds, such as 'imbalance>0.2'; repeatable`, collect, [])
     .addHelpText(
       'after',
       examples(
@@ -34,10 +34,10 @@ export const addPlan: AddCommand = (program, { signal, print }) => {
         ...inputFlags(raw),
         namespace: raw.namespace,
         selector: raw.selector,
-        output: parseOutput(raw.output),
+        output: raw.output,
         exitCode: raw.exitCode === true,
         failOn: raw.failOn,
       };
-      print(await planCommand(flags, signal));
+      print(await planCommand(flags, screen, signal));
     });
 };

@@ -115,7 +115,7 @@ describe('evenkeel explain, given what it cannot explain,', () => {
     [['pod'], 'cannot explain "pod": write pod/NAME or pod/NAMESPACE/NAME'],
     [['pod/'], 'cannot explain "pod/": write pod/NAME or pod/NAMESPACE/NAME'],
     [['node/x/a'], 'cannot explain "node/x/a": write node/NAME'],
-    [['pod/web-2', '-o', 'markdown'], 'explain has no markdown output: write -o table, wide, json or yaml'],
+    [['pod/web-2', '-o', 'markdown'], '-o markdown is not a format: write one of table, wide, json, yaml'],
     [['pod/web-2', '-p', 'odd'], 'there is no RebalancePolicy odd; there are even'],
     [[], "missing required argument 'target'"],
   ])('says of %j what to write', async (args, says) => {

@@ -4,8 +4,9 @@ import { labelsHash } from '../../../src/plan/labels-hash.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan as computePlan } from '../../../src/plan/planner.ts';
+import { planMarkdown } from '../../../src/report/plan-markdown.ts';
 import { inPhase, outcomeMessage, planName, toRebalancePlan } from '../../../src/report/plan-resource.ts';
-import { planMarkdown, planTable } from '../../../src/report/plan-text.ts';
+import { planTable } from '../../../src/report/plan-text.ts';
 import { renderMarkdownTable, renderTable } from '../../../src/report/table.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
@@ -177,7 +178,9 @@ describe('planTable', () => {
 describe('planMarkdown', () => {
   it('has a heading, a table of moves with reasons, and what stays', () => {
     const text = planMarkdown(toRebalancePlan(full, policy));
-    expect(text).toMatch(/^## Rebalancing plan of even\n\n\*\*RefineLB\*\*: 2 moves take/);
+    expect(text).toMatch(
+      /^## Rebalancing plan of even\n\n\*\*2 moves\*\* on the snapshot of .*\n\nRefineLB: 2 moves take/,
+    );
     expect(text).toContain(
       '### Moves\n\n| POD | FROM | TO | LOAD | GAIN | COST | OWNER | REASON |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n| shop/',
     );
