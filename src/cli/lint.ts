@@ -1,12 +1,109 @@
+import { isRecord } from '../api/json-schema.ts';
+import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import { count } from '../plan/format.ts';
+import { type Finding, findingsJunit, findingsSarif } from '../report/findings.ts';
+import { VERSION } from '../version.ts';
 import type { CommandResult } from './command.ts';
-import { formatFileProblem, readResources } from './policy-file.ts';
+import { Failure } from './failure.ts';
+import type { LintOutput } from './output-formats.ts';
+import { type FilePlace, type FileResource, formatFileProblem, readResources } from './policy-file.ts';
+import { SCENARIOS } from './scenario-files.ts';
 
-/** `evenkeel lint FILE...`: every problem of every file; exit code 1 when there is one. */
-export async function lintCommand(files: readonly string[]): Promise<CommandResult> {
-  const read = await Promise.all(files.map((file) => readResources(file)));
-  const problems = read.flatMap((file) => file.problems);
-  const count = read.flatMap((file) => file.resources).length;
-  return problems.length > 0
-    ? { stdout: `${problems.map(formatFileProblem).join('\n')}\n`, exitCode: 1 }
-    : { stdout: `${count} resources, no problems\n`, exitCode: 0 };
+/** `evenkeel lint FILE...`: every problem of every file; exit code 1 when there is an error among them. */
+export async function lintCommand(files: readonly string[], output: LintOutput): Promise<CommandResult> {
+  if (files.filter((file) => file === '-').length > 1) {
+    throw new Failure('- is written twice, but standard input can be read only once: write it once');
+  }
+  const read = await Promise.all(files.map((file) => readResources(file, SCENARIOS)));
+  const resources = read.flatMap((file) => file.resources);
+  const findings: readonly Finding[] = [
+    ...read.flatMap(({ problems }) => problems.map((problem) => ({ ...problem, severity: 'error' as const }))),
+    ...duplicates(resources),
+    ...overlaps(resources.filter(({ isValid }) => isValid)),
+  ].toSorted(byPlace(files));
+  const names = files.map((file) => (file === '-' ? '<stdin>' : file));
+  return {
+    stdout: render(findings, resources.length, names, output),
+    exitCode: findings.some(({ severity }) => severity === 'error') ? 1 : 0,
+  };
+}
+
+function render(findings: readonly Finding[], resources: number, files: readonly string[], output: LintOutput): string {
+  switch (output) {
+    case 'table':
+      return findings.length === 0
+        ? `${count(resources, 'resource')}, no problems\n`
+        : findings.map((finding) => `${lineOf(finding)}\n`).join('');
+    case 'json':
+      return `${JSON.stringify({ resources, problems: findings }, null, 2)}\n`;
+    case 'junit':
+      return findingsJunit('evenkeel lint', files, findings);
+    case 'sarif':
+      return findingsSarif(VERSION, findings);
+    default:
+      return output satisfies never;
+  }
+}
+
+function lineOf(finding: Finding): string {
+  const message = finding.severity === 'warning' ? `warning: ${finding.message}` : finding.message;
+  return formatFileProblem({ ...finding, message });
+}
+
+/** In the order of the arguments, then by line and column. */
+function byPlace(files: readonly string[]): (left: FilePlace, right: FilePlace) => number {
+  const rank = new Map(files.map((file, index) => [file === '-' ? '<stdin>' : file, index]));
+  return (left, right) =>
+    (rank.get(left.file) ?? 0) - (rank.get(right.file) ?? 0) || left.line - right.line || left.column - right.column;
+}
+
+/** A name can be given only once to a kind in a namespace: of two, the one that is applied last stays. */
+function duplicates(resources: readonly FileResource[]): readonly Finding[] {
+  const first = new Map<string, FileResource>();
+  return resources.flatMap((resource): readonly Finding[] => {
+    const { kind, name, value, place } = resource;
+    const key = JSON.stringify([kind, namespaceOf(value), name]);
+    const earlier = first.get(key);
+    if (kind === '' || name === '' || earlier === undefined) {
+      first.set(key, resource);
+      return [];
+    }
+    const message = `metadata.name: there is another ${kind} ${name} at ${placeText(earlier.place)}: rename one of them`;
+    return [{ ...place, rule: 'duplicate-name', severity: 'error', message }];
+  });
+}
+
+function namespaceOf(value: unknown): unknown {
+  const metadata = isRecord(value) ? value['metadata'] : undefined;
+  return isRecord(metadata) ? (metadata['namespace'] ?? '') : '';
+}
+
+/** Of two policies with the same scope the older one owns every pod, and the other one never does anything. */
+function overlaps(resources: readonly FileResource[]): readonly Finding[] {
+  const first = new Map<string, FileResource>();
+  return resources.flatMap((resource): readonly Finding[] => {
+    const policy = resource.value as RebalancePolicy;
+    if (resource.kind !== 'RebalancePolicy' || policy.spec.suspend) {
+      return [];
+    }
+    const scope = canonical(policy.spec.scope);
+    const earlier = first.get(scope);
+    if (earlier === undefined || earlier.name === resource.name) {
+      first.set(scope, resource);
+      return [];
+    }
+    const message = `spec.scope: selects the same pods as RebalancePolicy ${earlier.name} at ${placeText(earlier.place)}, and the older of the two owns them all: select others, or suspend one`;
+    return [{ ...resource.place, rule: 'overlap', severity: 'warning', message }];
+  });
+}
+
+/** Equal values have equal texts, whatever the order of their fields. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    isRecord(inner) ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  );
+}
+
+function placeText({ file, line }: FilePlace): string {
+  return `${file}:${line}`;
 }

@@ -1,5 +1,6 @@
-import { LineCounter, parseAllDocuments } from 'yaml';
+import { isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml';
 import { readStdin, readText } from '../adapters/snapshot-file/read-files.ts';
+import { yamlHint } from '../adapters/snapshot-file/yaml-documents.ts';
 import { isRecord, type Path } from '../api/json-schema.ts';
 import { KINDS } from '../api/v1alpha1/kinds.ts';
 import type { RebalancePolicy, RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
@@ -11,17 +12,29 @@ import { Failure } from './failure.ts';
 /** Largest file of our resources that is read. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
-/** One problem of a file, where it stands. */
-export interface FileProblem {
+/** Kinds of problems that a file can have. */
+export type ProblemRule = 'file' | 'yaml' | 'unknown-field' | 'schema' | 'schedule' | 'reference';
+
+/** Where something stands. */
+export interface FilePlace {
   readonly file: string;
-  /** 1-based; 0 when the problem is about the whole file. */
+  /** 1-based; 0 when the whole file is meant. */
   readonly line: number;
   readonly column: number;
+}
+
+/** One problem of a file, where it stands. */
+export interface FileProblem extends FilePlace {
+  readonly rule: ProblemRule;
   readonly message: string;
 }
 
 /** One of our resources in a file, defaulted. */
 export interface FileResource {
+  /** Whether nothing is wrong with it, so that `value` conforms to its type. */
+  readonly isValid: boolean;
+  /** Of its name, or of the document when it has none. */
+  readonly place: FilePlace;
   readonly kind: string;
   readonly name: string;
   readonly value: unknown;
@@ -34,7 +47,7 @@ export interface ResourceFile {
 }
 
 /** `policy.yaml:4:9: spec.mode: is "Auto": write one of ...` */
-export function formatFileProblem({ file, line, column, message }: FileProblem): string {
+export function formatFileProblem({ file, line, column, message }: FilePlace & Pick<FileProblem, 'message'>): string {
   return line === 0 ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`;
 }
 
@@ -49,39 +62,55 @@ const NO_EXTRAS: ExtraKinds = { kinds: [], check: () => [] };
 /** Our resources in `text`, with everything that is wrong with them, by line. Never throws for what the text says. */
 export function parseResources(file: string, text: string, extras: ExtraKinds = NO_EXTRAS): ResourceFile {
   if (text.length > MAX_BYTES) {
-    return { resources: [], problems: [{ file, line: 0, column: 0, message: 'is larger than 10 MiB: split it' }] };
+    return wholeFile(file, 'is larger than 10 MiB: split it');
   }
   const lines = new LineCounter();
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false });
   if (!Array.isArray(documents) || documents.length === 0) {
-    return { resources: [], problems: [{ file, line: 0, column: 0, message: 'is empty: write a RebalancePolicy' }] };
+    return wholeFile(file, 'is empty: write a RebalancePolicy');
   }
   const parsed = documents.map((document) => parseDocument(file, document, lines, extras));
   return { resources: parsed.flatMap((part) => part.resources), problems: parsed.flatMap((part) => part.problems) };
+}
+
+function wholeFile(file: string, message: string): ResourceFile {
+  return { resources: [], problems: [{ file, line: 0, column: 0, rule: 'file', message }] };
 }
 
 type YamlDocument =
   ReturnType<typeof parseAllDocuments> extends readonly (infer Document)[] | infer _ ? Document : never;
 
 function parseDocument(file: string, document: YamlDocument, lines: LineCounter, extras: ExtraKinds): ResourceFile {
-  const at = (offset: number | undefined, message: string): FileProblem => {
+  const placeAt = (offset: number | undefined): FilePlace => {
     const { line, col } = offset === undefined ? { line: 1, col: 1 } : lines.linePos(offset);
-    return { file, line, column: col, message };
+    return { file, line, column: col };
   };
   if (document.errors.length > 0) {
-    return {
-      resources: [],
-      problems: document.errors.map(({ pos, message }) => at(pos[0], `is not YAML: ${message}`)),
-    };
+    const problems = document.errors.map(
+      ({ pos, code, message }): FileProblem => ({
+        ...placeAt(pos[0]),
+        rule: 'yaml',
+        message: `is not YAML: ${yamlHint(code) ?? message}`,
+      }),
+    );
+    return { resources: [], problems };
   }
   const object = toObject(document);
   if (object instanceof Error) {
-    return { resources: [], problems: [at(undefined, object.message)] };
+    return { resources: [], problems: [{ ...placeAt(undefined), rule: 'yaml', message: object.message }] };
   }
   const { value, problems } = validateResource(object, [...KINDS, ...extras.kinds]);
-  const all = [...problems, ...(problems.length === 0 ? [...timing(value), ...extras.check(value)] : [])];
-  const located = all.map((problem) => at(offsetOf(document, problem.path), formatProblem(problem)));
-  return { resources: [describe(value)], problems: located };
+  const timed = problems.length === 0 ? timing(value) : [];
+  const others = problems.length === 0 ? extras.check(value) : [];
+  const located = (found: readonly FieldProblem[], rule: ProblemRule): readonly FileProblem[] =>
+    found.map((problem) => ({
+      ...placeAt(isUnknownField(problem) ? keyOffset(document, problem.path) : offsetOf(document, problem.path)),
+      rule: isUnknownField(problem) ? 'unknown-field' : rule,
+      message: formatProblem(problem),
+    }));
+  const place = placeAt(offsetOf(document, ['metadata', 'name']));
+  const all = [...located(problems, 'schema'), ...located(timed, 'schedule'), ...located(others, 'reference')];
+  return { resources: [{ place, isValid: all.length === 0, ...describe(value) }], problems: all };
 }
 
 function toObject(document: YamlDocument): unknown {
@@ -99,7 +128,7 @@ function timing(value: unknown): readonly FieldProblem[] {
   return scheduleProblems(value['spec'] as RebalancePolicySpec);
 }
 
-function describe(value: unknown): FileResource {
+function describe(value: unknown): Omit<FileResource, 'place' | 'isValid'> {
   const metadata = isRecord(value) ? value['metadata'] : undefined;
   return { kind: textAt(value, 'kind'), name: textAt(metadata, 'name'), value };
 }
@@ -107,6 +136,17 @@ function describe(value: unknown): FileResource {
 function textAt(value: unknown, key: string): string {
   const found = isRecord(value) ? value[key] : undefined;
   return typeof found === 'string' ? found : '';
+}
+
+function isUnknownField({ message }: FieldProblem): boolean {
+  return message.startsWith('unknown field');
+}
+
+/** Where the key at the end of `path` stands. */
+function keyOffset(document: YamlDocument, path: Path): number | undefined {
+  const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  const pair = isMap(parent) ? parent.items.find(({ key }) => isScalar(key) && key.value === path.at(-1)) : undefined;
+  return isScalar(pair?.key) ? (pair.key.range?.[0] ?? undefined) : offsetOf(document, path);
 }
 
 /** Where the value at `path` stands, or the nearest enclosing one that is there. */

@@ -1,6 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { readObjectFiles, readText } from '../adapters/snapshot-file/read-files.ts';
-import { isRecord } from '../api/json-schema.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { type FieldProblem, formatProblem } from '../api/validate.ts';
 import type { ServiceClass } from '../model/service-level.ts';
@@ -10,14 +9,15 @@ import { buildSnapshot } from '../observe/snapshot-builder.ts';
 import { simulationHtml } from '../report/simulation-html.ts';
 import type { SimulationResult } from '../report/simulation-result.ts';
 import { simulationMarkdown, simulationTable } from '../report/simulation-text.ts';
-import { filesOf, resolveScenario, scenarioProblems } from '../simulate/resolve.ts';
+import { filesOf, resolveScenario } from '../simulate/resolve.ts';
 import type { Scenario } from '../simulate/scenario.ts';
-import { type ScenarioResource, scenarioKind } from '../simulate/scenario-schema.ts';
+import type { ScenarioResource } from '../simulate/scenario-schema.ts';
 import { type Progress, simulate } from '../simulate/simulate.ts';
 import type { CommandResult } from './command.ts';
 import { Failure } from './failure.ts';
 import type { SimulationOutput } from './output-formats.ts';
-import { type ExtraKinds, formatFileProblem, type ResourceFile, readPolicy, readResources } from './policy-file.ts';
+import { formatFileProblem, type ResourceFile, readPolicy, readResources } from './policy-file.ts';
+import { SCENARIOS } from './scenario-files.ts';
 
 /** Flags of `evenkeel simulate`. */
 export interface SimulateFlags {
@@ -37,12 +37,6 @@ export interface SimulateConsole {
   readonly now: () => number;
   readonly write: (text: string) => void;
 }
-
-const EXTRAS: ExtraKinds = {
-  kinds: [scenarioKind],
-  check: (value) =>
-    isRecord(value) && value['kind'] === 'Scenario' ? scenarioProblems(value as unknown as ScenarioResource) : [],
-};
 
 /** Plays a scenario and reports. Throws Failure or InputError for people to read. */
 export async function simulateCommand(flags: SimulateFlags, console: SimulateConsole): Promise<CommandResult> {
@@ -72,7 +66,7 @@ function render(result: SimulationResult, output: SimulationOutput): string {
 }
 
 /** After this many milliseconds without an end people want to know how far it is. */
-const PATIENCE = 2000;
+const PATIENCE = 1000;
 const BETWEEN = 500;
 
 /** A line that is written over and over on a terminal, and now and then elsewhere, once a run takes long. */
@@ -93,7 +87,7 @@ function progressLine({ isTerminal, now, write }: SimulateConsole): Progress {
 }
 
 async function readScenario(flags: SimulateFlags): Promise<Scenario> {
-  const file = await readResources(flags.file, EXTRAS);
+  const file = await readResources(flags.file, SCENARIOS);
   if (file.problems.length > 0) {
     throw new Failure(file.problems.map(formatFileProblem).join('\n'));
   }

@@ -32,7 +32,9 @@ function caseLines({ group, name, failure, output }: TestCase): readonly string[
   const inner = [
     ...(failure === undefined
       ? []
-      : [`      <failure message="${escaped(failure)}" type="failure">${escaped(failure)}</failure>`]),
+      : [
+          `      <failure message="${escaped(failure.split('\n', 1).join())}" type="failure">${escaped(failure)}</failure>`,
+        ]),
     ...(output === undefined ? [] : [`      <system-out>${escaped(output)}</system-out>`]),
   ];
   return inner.length === 0 ? [`${head}/>`] : [`${head}>`, ...inner, '    </testcase>'];

@@ -53,9 +53,13 @@ export function parseLargeYaml(text: string, file: string): readonly ParsedDocum
 }
 
 function explain(mistake: YAMLError, file: string, line: number): InputError {
-  const hint = HINTS.find(([code]) => code === mistake.code)?.[1];
   const [message = ''] = mistake.message.split('\n');
-  return new InputError(file, line, `not valid YAML: ${hint ?? message}`, { cause: mistake });
+  return new InputError(file, line, `not valid YAML: ${yamlHint(mistake.code) ?? message}`, { cause: mistake });
+}
+
+/** What is wrong and what to write instead, for the mistakes that people make most; `undefined` for others. */
+export function yamlHint(code: YAMLError['code']): string | undefined {
+  return HINTS.find(([known]) => known === code)?.[1];
 }
 
 const HINTS: readonly (readonly [YAMLError['code'], string])[] = [

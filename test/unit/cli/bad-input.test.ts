@@ -125,7 +125,7 @@ describe('lint', () => {
 
   it('finds nothing wrong with a policy that sets nothing', async () => {
     expect(await runCli(['lint', '-'], policy({}))).toEqual({
-      stdout: '1 resources, no problems\n',
+      stdout: '1 resource, no problems\n',
       stderr: '',
       code: 0,
     });
