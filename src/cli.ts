@@ -74,6 +74,7 @@ function buildProgram(context: CommandContext): Command {
   const program = new Command('evenkeel')
     .description('Keeps a Kubernetes cluster on an even keel. Also found by kubectl as kubectl evenkeel.')
     .showHelpAfterError('(evenkeel --help and evenkeel COMMAND --help list what there is)')
+    .enablePositionalOptions()
     .exitOverride();
   for (const add of COMMANDS) {
     add(program, context);

@@ -1,3 +1,4 @@
+import { nearest } from '../api/nearest.ts';
 import type { ClusterFlags } from './cluster.ts';
 import type { CommandResult } from './command.ts';
 import { Failure } from './failure.ts';
@@ -9,8 +10,11 @@ export async function approveCommand(name: string, flags: ClusterFlags, signal: 
     const plan = await cluster.plans.get(name, signal);
     if (plan === undefined) {
       const waiting = (await cluster.plans.list(signal)).filter(({ status }) => status?.phase === 'AwaitingApproval');
-      const names = waiting.map(({ metadata }) => metadata.name).join(', ');
-      throw new Failure(`there is no RebalancePlan ${name}; waiting for approval: ${names === '' ? 'none' : names}`);
+      const names = waiting.map(({ metadata }) => metadata.name);
+      const list = names.length === 0 ? 'none' : names.join(', ');
+      const meant = nearest(name, names);
+      const hint = meant === undefined ? '' : `: ${meant}?`;
+      throw new Failure(`there is no RebalancePlan ${name}${hint}; waiting for approval: ${list}`);
     }
     if (plan.status?.phase !== 'AwaitingApproval') {
       const phase = plan.status?.phase ?? 'without a phase';

@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { ClusterFlags } from './cluster.ts';
+import { Failure } from './failure.ts';
 import type { InputFlags } from './input.ts';
 import { parseOutput } from './output-formats.ts';
+import type { PrometheusFlags } from './prometheus-flags.ts';
 
 /** --kubeconfig and --context as commander parses them. */
 export interface RawClusterFlags {
@@ -10,7 +12,7 @@ export interface RawClusterFlags {
 }
 
 /** Those, --filename and --policy as commander parses them. */
-export interface RawInputFlags extends RawClusterFlags {
+export interface RawInputFlags extends RawClusterFlags, PrometheusFlags {
   readonly filename: readonly string[];
   readonly policy?: string;
 }
@@ -24,33 +26,59 @@ export function withClusterFlags(command: Command): Command {
 
 /** The command with -f and the cluster flags: where a snapshot comes from. */
 export function withSnapshotFlags(command: Command): Command {
-  return withClusterFlags(command).option(
-    '-f, --filename <file>',
-    'snapshot file of ordinary Kubernetes objects, - for standard input; repeatable',
-    collect,
-    [],
+  const description = 'snapshot file of ordinary Kubernetes objects, - for standard input; repeatable';
+  return withClusterFlags(command).addOption(
+    repeatable('-f, --filename <file>', description).default([], 'the live cluster'),
   );
 }
 
 /** The command with -f, -p and the cluster flags: what a plan is made from. */
 export function withInputFlags(command: Command): Command {
-  return withSnapshotFlags(command).option(
-    '-p, --policy <policy>',
-    'file of a RebalancePolicy, or the name of one on the cluster or in the snapshot',
+  return withPrometheusFlags(
+    withSnapshotFlags(command).option(
+      '-p, --policy <policy>',
+      'file of a RebalancePolicy, or the name of one on the cluster or in the snapshot',
+    ),
   );
 }
 
 /** The command with flags that name Prometheus servers, for policies with `load.source: Prometheus`. */
 export function withPrometheusFlags(command: Command): Command {
+  const none = (option: Option) => option.default([], 'none');
   return command
-    .option(
-      '--prometheus <name=url>',
-      'Prometheus server that policies may name as load.prometheus.server; repeatable',
-      collect,
-      [],
+    .addOption(
+      none(
+        repeatable(
+          '--prometheus <name=url>',
+          'Prometheus server that policies may name as load.prometheus.server; repeatable',
+        ),
+      ),
     )
-    .option('--prometheus-token-file <name=file>', 'file of the bearer token for that server', collect, [])
-    .option('--prometheus-ca-file <name=file>', 'file of the certificates that it is trusted by', collect, []);
+    .addOption(none(repeatable('--prometheus-token-file <name=file>', 'file of the bearer token for that server')))
+    .addOption(none(repeatable('--prometheus-ca-file <name=file>', 'file of the certificates that it is trusted by')));
+}
+
+/** -w and --interval as commander parses them. */
+export interface RawWatchFlags {
+  readonly watch?: boolean;
+  readonly interval: number;
+}
+
+/** The command with -w: shown again and again. */
+export function withWatchFlags(command: Command): Command {
+  return command
+    .option('-w, --watch', 'show it again and again, until interrupted')
+    .addOption(
+      new Option('--interval <seconds>', 'time between two looks, with -w').argParser(parseInterval).default(5),
+    );
+}
+
+function parseInterval(text: string): number {
+  const span = /^\d{1,5}(\.\d+)?s?$/.test(text) ? Number.parseFloat(text) : 0;
+  if (span <= 0) {
+    throw new Failure(`--interval ${text} is not a time: write seconds, such as 5`);
+  }
+  return span;
 }
 
 /** Which cluster the flags name. */
@@ -60,12 +88,24 @@ export function clusterFlags({ kubeconfig, context }: RawClusterFlags): ClusterF
 
 /** What the flags name as input. */
 export function inputFlags(raw: RawInputFlags): InputFlags {
-  return { ...clusterFlags(raw), files: raw.filename, policy: raw.policy };
+  return { ...clusterFlags(raw), files: raw.filename, policy: raw.policy, prometheus: prometheusFlags(raw) };
 }
 
-/** Parser of a flag that may be repeated. */
-export function collect(value: string, earlier: readonly string[]): readonly string[] {
-  return [...earlier, value];
+/** Which Prometheus servers the flags name. */
+export function prometheusFlags({
+  prometheus,
+  prometheusTokenFile,
+  prometheusCaFile,
+}: PrometheusFlags): PrometheusFlags {
+  return { prometheus, prometheusTokenFile, prometheusCaFile };
+}
+
+/** A flag that may be repeated: a list of its values. */
+export function repeatable(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((value: string, earlier: readonly string[] = []) => [
+    ...earlier,
+    value,
+  ]);
 }
 
 /** -o with these formats, of which the first is the default. */

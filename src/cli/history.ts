@@ -1,65 +1,52 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { renderTable } from '../report/table.ts';
+import { historyText } from '../report/history-text.ts';
 import type { ClusterFlags } from './cluster.ts';
 import type { CommandResult } from './command.ts';
+import { Failure } from './failure.ts';
 import { renderObject } from './output.ts';
 import type { HistoryOutput } from './output-formats.ts';
+import { withProgress } from './progress.ts';
+import type { Screen } from './screen.ts';
+import { suggestion } from './suggestion.ts';
 import { withCluster } from './with-cluster.ts';
 
+/** Flags of `evenkeel history`. */
+export interface HistoryFlags extends ClusterFlags {
+  /** Name of a policy; `undefined`: all. */
+  readonly policy: string | undefined;
+  readonly output: HistoryOutput;
+}
+
 /** `evenkeel history [POLICY]`: plans with what they predicted and what was measured, newest first. */
-export async function historyCommand(
-  policy: string | undefined,
-  output: HistoryOutput,
-  flags: ClusterFlags,
-  signal: AbortSignal,
-): Promise<CommandResult> {
+export async function historyCommand(flags: HistoryFlags, screen: Screen, signal: AbortSignal): Promise<CommandResult> {
+  const { policy } = flags;
   return withCluster(flags, async (cluster) => {
-    const plans = (await cluster.plans.list(signal))
+    const all = await withProgress(screen, 'reading the cluster', () => cluster.plans.list(signal));
+    const plans = all
       .filter(({ spec }) => policy === undefined || spec.policy.name === policy)
       .sort((a, b) => b.spec.takenAt.localeCompare(a.spec.takenAt));
-    return { stdout: renderHistory(plans, output), exitCode: 0 };
+    if (policy !== undefined && plans.length === 0) {
+      const known = (await cluster.policies.list(signal)).map((stored) => stored.policy.metadata.name);
+      checkPolicy(policy, known);
+    }
+    return { stdout: render(plans, flags.output, screen), exitCode: 0 };
   });
 }
 
-function renderHistory(plans: readonly RebalancePlan[], output: HistoryOutput): string {
+function checkPolicy(name: string, known: readonly string[]): void {
+  if (!known.includes(name)) {
+    throw new Failure(`there is no RebalancePolicy ${name}${suggestion(name, known)}`);
+  }
+}
+
+function render(plans: readonly RebalancePlan[], output: HistoryOutput, { look }: Screen): string {
   switch (output) {
     case 'table':
     case 'wide':
-      return plans.length === 0 ? 'no plans\n' : `${historyTable(plans, output === 'wide')}\n`;
+      return historyText(plans, output === 'wide', look);
     case 'name':
       return plans.map(({ metadata }) => `rebalanceplan.evenkeel.dev/${metadata.name}\n`).join('');
     default:
       return renderObject({ apiVersion: 'v1', kind: 'List', items: plans }, '', output);
   }
-}
-
-const HISTORY_NUMBERS = new Set(['MOVES', 'LANDED', 'BEFORE', 'PLANNED', 'ACTUAL']);
-
-function historyTable(plans: readonly RebalancePlan[], wide: boolean): string {
-  const header = ['PLAN', 'POLICY', 'TAKEN', 'PHASE', 'MOVES', 'LANDED', 'STDDEV OF', 'BEFORE', 'PLANNED', 'ACTUAL'];
-  const rows = plans.flatMap(({ metadata, spec, status }) =>
-    (['cpu', 'memory'] as const)
-      .filter((resource) => status?.imbalance?.before?.[resource] !== undefined)
-      .map((resource) => {
-        const stddev = (phase: 'before' | 'planned' | 'actual'): string =>
-          status?.imbalance?.[phase]?.[resource]?.stddev ?? '-';
-        const { total = spec.moves.length, landed = 0 } = status?.summary ?? {};
-        const figures = [
-          String(total),
-          String(landed),
-          resource,
-          stddev('before'),
-          stddev('planned'),
-          stddev('actual'),
-        ];
-        return [metadata.name, spec.policy.name, spec.takenAt, status?.phase ?? '-', ...figures, status?.message ?? ''];
-      }),
-  );
-  return wide
-    ? renderTable([...header, 'MESSAGE'], rows, HISTORY_NUMBERS)
-    : renderTable(
-        header,
-        rows.map((row) => row.slice(0, header.length)),
-        HISTORY_NUMBERS,
-      );
 }

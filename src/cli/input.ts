@@ -45,13 +45,35 @@ export interface Source {
  * people to read.
  */
 export async function readInput(flags: InputFlags, screen: Screen, signal: AbortSignal): Promise<Input> {
-  const fromFile = await readPolicyFile(flags);
+  const fromFile = await readPolicyFile(flags.policy, flags.files);
   const source = await readSource(flags, screen, signal);
   return {
     snapshot: source.snapshot,
     policy: fromFile ?? scheduled(choosePolicy(source.policies, flags.policy)),
     policyFile: [flags.policy, ...flags.files].find((file) => isFile(file) && file !== '-'),
   };
+}
+
+/** A snapshot with two policies, which are both named. Throws as readInput does. */
+export async function readPair(
+  [left, right]: readonly [string, string],
+  flags: SnapshotFlags,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<{ readonly snapshot: ClusterSnapshot; readonly policies: readonly [RebalancePolicy, RebalancePolicy] }> {
+  if (left === '-' && right === '-') {
+    throw new Failure(
+      '- is written twice, but standard input can be read only once: write a file name for one of them',
+    );
+  }
+  const leftFile = await readPolicyFile(left, flags.files);
+  const rightFile = await readPolicyFile(right, flags.files);
+  const { snapshot, policies } = await readSource(flags, screen, signal);
+  const pair = [
+    leftFile ?? scheduled(choosePolicy(policies, left)),
+    rightFile ?? scheduled(choosePolicy(policies, right)),
+  ] as const;
+  return { snapshot, policies: pair };
 }
 
 /** Reads a snapshot, and the policies that are with it. Throws Failure, InputError or ApiError for people to read. */
@@ -61,9 +83,12 @@ export function readSource(flags: SnapshotFlags, screen: Screen, signal: AbortSi
     : withProgress(screen, 'reading the cluster', () => fromCluster(flags, signal));
 }
 
-async function readPolicyFile({ policy, files }: InputFlags): Promise<RebalancePolicy | undefined> {
+async function readPolicyFile(
+  policy: string | undefined,
+  files: readonly string[],
+): Promise<RebalancePolicy | undefined> {
   if (policy === '-' && files.includes('-')) {
-    throw new Failure('-f - and -p - both want standard input: write a file name for one of them');
+    throw new Failure('snapshot and policy cannot both be -, standard input: write a file name for one of them');
   }
   if (!isFile(policy)) {
     return undefined;

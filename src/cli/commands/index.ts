@@ -1,6 +1,8 @@
 import type { AddCommand } from '../command.ts';
 import { addApply } from './apply.ts';
 import { addApprove } from './approve.ts';
+import { addCompletion } from './completion.ts';
+import { addDiff } from './diff.ts';
 import { addExplain } from './explain.ts';
 import { addHistory } from './history.ts';
 import { addImport } from './import.ts';
@@ -10,12 +12,15 @@ import { addPlan } from './plan.ts';
 import { addSimulate } from './simulate.ts';
 import { addSnapshot } from './snapshot.ts';
 import { addStop } from './stop.ts';
+import { addTop } from './top.ts';
 import { addVersion } from './version.ts';
 
 /** Every command, in the order of the help. To add one, write its file in this folder and a line here. */
 export const COMMANDS: readonly AddCommand[] = [
   addPlan,
+  addDiff,
   addExplain,
+  addTop,
   addSimulate,
   addSnapshot,
   addLint,
@@ -25,5 +30,6 @@ export const COMMANDS: readonly AddCommand[] = [
   addStop,
   addHistory,
   addOperator,
+  addCompletion,
   addVersion,
 ];

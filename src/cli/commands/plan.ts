@@ -1,8 +1,18 @@
 import type { AddCommand } from '../command.ts';
-import { collect, examples, inputFlags, outputOption, type RawInputFlags, withInputFlags } from '../flags.ts';
+import {
+  collect,
+  examples,
+  inputFlags,
+  outputOption,
+  type RawInputFlags,
+  type RawWatchFlags,
+  withInputFlags,
+  withWatchFlags,
+} from '../flags.ts';
+import { GATE_FIGURES } from '../gate-figures.ts';
 import { PLAN_OUTPUTS, type PlanOutput } from '../output-formats.ts';
 
-interface RawPlanFlags extends RawInputFlags {
+interface RawPlanFlags extends RawInputFlags, RawWatchFlags {
   readonly namespace?: string;
   readonly selector?: string;
   readonly output: PlanOutput;
@@ -12,7 +22,7 @@ interface RawPlanFlags extends RawInputFlags {
 
 /** `evenkeel plan` */
 export const addPlan: AddCommand = (program, { signal, print, screen }) => {
-  withInputFlags(program.command('plan'))
+  withWatchFlags(withInputFlags(program.command('plan')))
     .description('compute a plan from a live cluster or from files; changes nothing')
     .option('-n, --namespace <name>', 'move only pods of this namespace')
     .option('-A, --all-namespaces', 'move pods of all namespaces that the policy selects (the default)')
@@ -20,12 +30,15 @@ export const addPlan: AddCommand = (program, { signal, print, screen }) => {
     .addOption(outputOption(PLAN_OUTPUTS))
     .option('--exit-code', 'exit with 2 when moves are needed, 4 when the input is stale or incomplete')
     .option('--fail-on <expression>', `exit with 3 when it holds, such as 'imbalance>0.2'; repeatable`, collect, [])
+    .addHelpText('after', `\nFigures of --fail-on:\n${figures()}`)
     .addHelpText(
       'after',
       examples(
         'evenkeel plan -p policy.yaml',
         'kubectl get nodes,pods,pdb -A -o yaml | evenkeel plan -f - -p policy.yaml',
         "evenkeel plan -f snapshot.yaml -p policy.yaml --exit-code --fail-on 'imbalance>0.2'",
+        'evenkeel plan -f snapshot.yaml -p policy.yaml -o markdown >> "$GITHUB_STEP_SUMMARY"',
+        'evenkeel plan -w',
       ),
     )
     .action(async (raw: RawPlanFlags) => {
@@ -38,6 +51,12 @@ export const addPlan: AddCommand = (program, { signal, print, screen }) => {
         exitCode: raw.exitCode === true,
         failOn: raw.failOn,
       };
-      print(await planCommand(flags, screen, signal));
+      const { watched } = await import('../watch.ts');
+      const watching = { ...flags, watch: raw.watch === true, interval: raw.interval };
+      print(await watched(watching, screen, signal, () => planCommand(flags, screen, signal)));
     });
 };
+
+function figures(): string {
+  return GATE_FIGURES.map(({ name, meaning }) => `  ${name.padEnd(12)}${meaning}`).join('\n');
+}

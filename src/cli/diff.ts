@@ -1,0 +1,47 @@
+import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import { resolveOptions } from '../plan/options.ts';
+import { plan } from '../plan/planner.ts';
+import { diffMarkdown, diffPlans, diffTable, type NamedPlan, type PlanDiff } from '../report/plan-diff.ts';
+import type { CommandResult } from './command.ts';
+import { readPair, type SnapshotFlags } from './input.ts';
+import type { DiffOutput } from './output-formats.ts';
+import { whilePlanning } from './progress.ts';
+import type { Screen } from './screen.ts';
+
+/** Flags of `evenkeel diff`. */
+export interface DiffFlags extends SnapshotFlags {
+  /** Files of policies, or names of ones on the cluster or in the snapshot: the old one and the new one. */
+  readonly policies: readonly [string, string];
+  readonly output: DiffOutput;
+  /** Exit with 2 when the plans differ. */
+  readonly exitCode: boolean;
+}
+
+/** Plans by two policies from one snapshot and compares. Throws Failure, InputError or ApiError for people to read. */
+export async function diffCommand(flags: DiffFlags, screen: Screen, signal: AbortSignal): Promise<CommandResult> {
+  const { snapshot, policies } = await readPair(flags.policies, flags, screen, signal);
+  const [old, renewed] = policies;
+  const planOf = ({ metadata, spec }: RebalancePolicy): NamedPlan => ({
+    policy: metadata.name,
+    plan: whilePlanning(screen, snapshot, () => plan(snapshot, resolveOptions(spec))),
+  });
+  const diff = diffPlans(planOf(old), planOf(renewed));
+  return {
+    stdout: render(diff, flags.output, screen),
+    stderr: snapshot.problems.map((problem) => `warning: ${problem}\n`).join(''),
+    exitCode: flags.exitCode && diff.moves.length > 0 ? 2 : 0,
+  };
+}
+
+function render(diff: PlanDiff, output: DiffOutput, { look }: Screen): string {
+  switch (output) {
+    case 'table':
+      return diffTable(diff, look);
+    case 'json':
+      return `${JSON.stringify(diff, null, 2)}\n`;
+    case 'markdown':
+      return diffMarkdown(diff);
+    default:
+      return output satisfies never;
+  }
+}

@@ -1,0 +1,100 @@
+import {
+  NODE_SORTS,
+  sortNodes,
+  sortWorkloads,
+  type TopNode,
+  type TopWorkload,
+  topNodes,
+  topWorkloads,
+  WORKLOAD_SORTS,
+} from '../report/top.ts';
+import { topNodesText, topWorkloadsText } from '../report/top-text.ts';
+import { checkNamespace } from './check-namespace.ts';
+import type { CommandResult } from './command.ts';
+import { Failure } from './failure.ts';
+import { readSource, type SnapshotFlags } from './input.ts';
+import { renderObject } from './output.ts';
+import type { ViewOutput } from './output-formats.ts';
+import type { Screen } from './screen.ts';
+import { suggestion } from './suggestion.ts';
+
+/** What `evenkeel top` can show. */
+export const TOP_SUBJECTS = ['nodes', 'workloads'] as const;
+
+/** Flags of `evenkeel top`. */
+export interface TopFlags extends SnapshotFlags {
+  /** `undefined`: both. */
+  readonly subject: string | undefined;
+  /** Of workloads. */
+  readonly namespace: string | undefined;
+  readonly sortBy: string | undefined;
+  /** Most rows of each table; `undefined`: all. */
+  readonly limit: number | undefined;
+  readonly output: ViewOutput;
+}
+
+interface Shown {
+  readonly nodes?: readonly TopNode[];
+  readonly workloads?: readonly TopWorkload[];
+}
+
+/** Shows what nodes and workloads have, use and were promised. Throws Failure, InputError or ApiError for people to read. */
+export async function topCommand(flags: TopFlags, screen: Screen, signal: AbortSignal): Promise<CommandResult> {
+  const subject = subjectOf(flags.subject);
+  const wants = (each: (typeof TOP_SUBJECTS)[number]): boolean => subject === undefined || subject === each;
+  const nodeSort = sortOf(flags.sortBy, NODE_SORTS, subject === 'nodes');
+  const workloadSort = sortOf(flags.sortBy, WORKLOAD_SORTS, subject !== 'nodes');
+  const { snapshot } = await readSource(flags, screen, signal);
+  checkNamespace(flags.namespace, snapshot);
+  const some = <Row>(rows: readonly Row[]): readonly Row[] => rows.slice(0, flags.limit);
+  const shown: Shown = {
+    ...(wants('nodes') ? { nodes: some(sortNodes(topNodes(snapshot), nodeSort)) } : {}),
+    ...(wants('workloads')
+      ? { workloads: some(sortWorkloads(topWorkloads(snapshot, flags.namespace), workloadSort)) }
+      : {}),
+  };
+  const unmeasured =
+    snapshot.usage === undefined ? ['there are no metrics: usage is not known (install metrics-server)'] : [];
+  return {
+    stdout: render(shown, flags.output, screen),
+    stderr: [...unmeasured, ...snapshot.problems].map((problem) => `warning: ${problem}\n`).join(''),
+    exitCode: 0,
+  };
+}
+
+function subjectOf(text: string | undefined): (typeof TOP_SUBJECTS)[number] | undefined {
+  const singular = new Map(TOP_SUBJECTS.map((subject) => [subject.slice(0, -1), subject]));
+  const known = TOP_SUBJECTS.find((subject) => subject === text) ?? singular.get(text ?? '');
+  if (text !== undefined && known === undefined) {
+    throw new Failure(`top knows no ${text}${suggestion(text, TOP_SUBJECTS)}`);
+  }
+  return known;
+}
+
+/** The sort key; the first, where the flag means another table. Throws a Failure when a key `isMeant` for here is none. */
+function sortOf<Key extends string>(text: string | undefined, keys: readonly [Key, ...Key[]], isMeant: boolean): Key {
+  const known = keys.find((key) => key === text);
+  if (text !== undefined && known === undefined && isMeant) {
+    throw new Failure(`--sort-by ${text} is not a column: write one of ${keys.join(', ')}`);
+  }
+  return known ?? keys[0];
+}
+
+function render(shown: Shown, output: ViewOutput, { look }: Screen): string {
+  if (output === 'json' || output === 'yaml') {
+    return renderObject(shown, '', output);
+  }
+  const { nodes, workloads } = shown;
+  return [
+    ...(nodes === undefined ? [] : [topNodesText(nodes, output === 'wide', look)]),
+    ...(workloads === undefined ? [] : [topWorkloadsText(workloads, output === 'wide', look)]),
+  ].join('\n');
+}
+
+/** Parses --limit. Throws a Failure that says what to write. */
+export function parseLimit(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) {
+    throw new Failure(`--limit ${text} is not a number of rows: write a whole number such as 20`);
+  }
+  return Number(text);
+}

@@ -1,0 +1,41 @@
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { LOAD_RESOURCES } from '../model/resources.ts';
+import { type Look, PLAIN, type Tone } from './look.ts';
+import { renderTable } from './table.ts';
+
+const NUMBERS = new Set(['MOVES', 'LANDED', 'BEFORE', 'PLANNED', 'ACTUAL']);
+const TONES: Readonly<Record<string, Tone>> = {
+  Completed: 'good',
+  Aborted: 'bad',
+  AwaitingApproval: 'notice',
+  Executing: 'notice',
+  Superseded: 'quiet',
+};
+
+/** Plans with what they predicted beside what was measured, for a terminal: a row for each plan and resource. */
+export function historyText(plans: readonly RebalancePlan[], wide: boolean, look: Look = PLAIN): string {
+  const header = ['PLAN', 'POLICY', 'TAKEN', 'PHASE', 'MOVES', 'LANDED', 'STDDEV OF', 'BEFORE', 'PLANNED', 'ACTUAL'];
+  const rows = plans.flatMap((plan) => rowsOf(plan, wide));
+  return plans.length === 0
+    ? 'no plans\n'
+    : `${renderTable(wide ? [...header, 'MESSAGE'] : header, rows, NUMBERS, look, toneOf)}\n`;
+}
+
+function rowsOf({ metadata, spec, status }: RebalancePlan, wide: boolean): readonly (readonly string[])[] {
+  const measured = LOAD_RESOURCES.filter((resource) => status?.imbalance?.before?.[resource] !== undefined);
+  const { total = spec.moves.length, landed = 0 } = status?.summary ?? {};
+  const head = [metadata.name, spec.policy.name, spec.takenAt, status?.phase ?? '-', String(total), String(landed)];
+  const tail = wide ? [status?.message ?? ''] : [];
+  if (measured.length === 0) {
+    return [[...head, '-', '-', '-', '-', ...tail]];
+  }
+  return measured.map((resource) => {
+    const stddev = (phase: 'before' | 'planned' | 'actual'): string =>
+      status?.imbalance?.[phase]?.[resource]?.stddev ?? '-';
+    return [...head, resource, stddev('before'), stddev('planned'), stddev('actual'), ...tail];
+  });
+}
+
+function toneOf(column: string, cell: string): Tone | undefined {
+  return column === 'PHASE' ? TONES[cell] : undefined;
+}

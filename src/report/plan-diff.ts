@@ -1,0 +1,171 @@
+import { formatDecimal } from '../model/decimal.ts';
+import { podKey } from '../model/pod.ts';
+import { count } from '../plan/format.ts';
+import type { ImbalanceByResource, Move, Plan } from '../plan/plan.ts';
+import { type Look, PLAIN, type Tone } from './look.ts';
+import { imbalanceStatus, outcomeMessage } from './plan-resource.ts';
+import { renderMarkdownTable, renderTable } from './table.ts';
+
+/** What one of two policies makes of a snapshot. */
+export interface DiffSide {
+  readonly policy: string;
+  readonly strategy: string;
+  readonly outcome: string;
+  readonly message: string;
+  readonly moves: number;
+  /** Highest minus lowest load of a node, decimal. */
+  readonly spread: { readonly before: string; readonly planned: string };
+  /** Seconds of service that the moves are expected to cost, decimal. */
+  readonly cost: string;
+  readonly imbalance: ReturnType<typeof imbalanceStatus>['planned'];
+}
+
+/** A pod that the two plans treat differently; `null`: it stays, or waits in the queue. */
+export interface DiffMove {
+  readonly change: 'appears' | 'vanishes' | 'goes elsewhere';
+  readonly pod: string;
+  readonly from: string | null;
+  readonly old: string | null;
+  readonly new: string | null;
+  /** Why it is moved by the new plan, or was by the old one. */
+  readonly reason: string;
+}
+
+/** Two plans of one snapshot, compared. */
+export interface PlanDiff {
+  readonly old: DiffSide;
+  readonly new: DiffSide;
+  /** Moves that both plans have. */
+  readonly same: number;
+  /** By pod. */
+  readonly moves: readonly DiffMove[];
+}
+
+/** A plan and the name of its policy. */
+export interface NamedPlan {
+  readonly policy: string;
+  readonly plan: Plan;
+}
+
+/** Compares two plans of the same snapshot. */
+export function diffPlans(old: NamedPlan, renewed: NamedPlan): PlanDiff {
+  const before = new Map(old.plan.moves.map((move) => [move.pod.uid, move]));
+  const after = new Map(renewed.plan.moves.map((move) => [move.pod.uid, move]));
+  const changed = [
+    ...renewed.plan.moves.flatMap((move) => changeOf(before.get(move.pod.uid), move)),
+    ...old.plan.moves.flatMap((move) => (after.has(move.pod.uid) ? [] : changeOf(move, undefined))),
+  ];
+  const both = renewed.plan.moves.filter(({ pod }) => before.has(pod.uid)).length;
+  return {
+    old: sideOf(old),
+    new: sideOf(renewed),
+    same: both - changed.filter(({ change }) => change === 'goes elsewhere').length,
+    moves: changed.toSorted((left, right) => (left.pod < right.pod ? -1 : 1)),
+  };
+}
+
+function sideOf({ policy, plan }: NamedPlan): DiffSide {
+  return {
+    policy,
+    strategy: plan.strategy,
+    outcome: plan.outcome.kind,
+    message: outcomeMessage(plan),
+    moves: plan.moves.length,
+    spread: { before: formatDecimal(plan.spread.before), planned: formatDecimal(plan.spread.planned) },
+    cost: formatDecimal(plan.moves.reduce((sum, { cost }) => sum + cost, 0)),
+    imbalance: imbalanceStatus(plan).planned,
+  };
+}
+
+function changeOf(before: Move | undefined, after: Move | undefined): readonly DiffMove[] {
+  const move = after ?? before;
+  if (move === undefined || (before !== undefined && after !== undefined && before.to === after.to)) {
+    return [];
+  }
+  return [
+    {
+      change: before === undefined ? 'appears' : after === undefined ? 'vanishes' : 'goes elsewhere',
+      pod: podKey(move.pod),
+      from: move.from ?? null,
+      old: before?.to ?? null,
+      new: after?.to ?? null,
+      reason: move.reason,
+    },
+  ];
+}
+
+const NUMBERS = new Set(['OLD', 'NEW']);
+const TONES: Readonly<Record<DiffMove['change'], Tone>> = {
+  appears: 'good',
+  vanishes: 'bad',
+  'goes elsewhere': 'notice',
+};
+
+/** The comparison for a terminal. */
+export function diffTable(diff: PlanDiff, look: Look = PLAIN): string {
+  const [header, rows] = moveRows(diff);
+  const sections = [
+    `${summary(diff)}\n\n- ${sentence(diff.old)}\n+ ${sentence(diff.new)}`,
+    renderTable(['FIGURE', 'OLD', 'NEW'], figureRows(diff), NUMBERS, look),
+    ...(rows.length === 0 ? [] : [renderTable(header, rows, new Set(), look, toneOf)]),
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+function toneOf(column: string, cell: string): Tone | undefined {
+  return column === 'CHANGE' ? TONES[cell as DiffMove['change']] : undefined;
+}
+
+/** The comparison for a pull request. */
+export function diffMarkdown(diff: PlanDiff): string {
+  const [header, rows] = moveRows(diff);
+  const sections = [
+    `## Rebalancing plans of ${diff.old.policy} and ${diff.new.policy}`,
+    summary(diff),
+    `- old: ${sentence(diff.old)}\n- new: ${sentence(diff.new)}`,
+    renderMarkdownTable(['Figure', 'Old', 'New'], figureRows(diff)),
+    ...(rows.length === 0 ? [] : ['### Moves that differ', renderMarkdownTable(header, rows)]),
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+function sentence({ policy, strategy, message }: DiffSide): string {
+  return `${policy}, ${strategy}: ${message}.`;
+}
+
+function summary({ moves, same }: PlanDiff): string {
+  if (moves.length === 0) {
+    return `The plans are the same: ${count(same, 'move')}.`;
+  }
+  const of = (change: DiffMove['change']): number => moves.filter((move) => move.change === change).length;
+  return `${of('appears')} moves appear, ${of('vanishes')} vanish, ${of('goes elsewhere')} go elsewhere; ${same} are the same.`;
+}
+
+function figureRows({ old, new: renewed }: PlanDiff): readonly (readonly string[])[] {
+  const resources = [...new Set([...Object.keys(old.imbalance ?? {}), ...Object.keys(renewed.imbalance ?? {})])];
+  const figures = resources.flatMap((resource) =>
+    (['stddev', 'max', 'range'] as const).map((figure) => {
+      const of = ({ imbalance }: DiffSide): string =>
+        imbalance?.[resource as keyof ImbalanceByResource]?.[figure] ?? '-';
+      return [`${resource} ${figure}, planned`, of(old), of(renewed)];
+    }),
+  );
+  return [
+    ['moves', String(old.moves), String(renewed.moves)],
+    ['cost of the moves (s)', old.cost, renewed.cost],
+    ['spread, before', old.spread.before, renewed.spread.before],
+    ['spread, planned', old.spread.planned, renewed.spread.planned],
+    ...figures,
+  ];
+}
+
+function moveRows({ moves }: PlanDiff): readonly [readonly string[], readonly (readonly string[])[]] {
+  const rows = moves.map(({ change, pod, from, old, new: renewed }) => [
+    change,
+    pod,
+    from ?? '(queue)',
+    change === 'appears' ? 'stays' : (old ?? '(queue)'),
+    change === 'vanishes' ? 'stays' : (renewed ?? '(queue)'),
+  ]);
+  return [['CHANGE', 'POD', 'FROM', 'OLD TARGET', 'NEW TARGET'], rows];
+}
