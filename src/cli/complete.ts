@@ -174,14 +174,14 @@ const PATIENCE = 2000;
  * seconds: a completion has no place for a message.
  */
 export async function namesOnCluster(names: Names, words: readonly string[]): Promise<readonly string[]> {
-  const valueOf = (flag: string): string | undefined => {
+  const flagValue = (flag: string): string | undefined => {
     const place = words.indexOf(flag);
     const joined = words.find((word) => word.startsWith(`${flag}=`));
     return joined?.slice(flag.length + 1) ?? (place < 0 ? undefined : words[place + 1]);
   };
   try {
     const { connect } = await import('./cluster.ts');
-    const cluster = await connect({ kubeconfig: valueOf('--kubeconfig'), context: valueOf('--context') });
+    const cluster = await connect({ kubeconfig: flagValue('--kubeconfig'), context: flagValue('--context') });
     try {
       return await listed(names, cluster, AbortSignal.timeout(PATIENCE));
     } finally {

@@ -12,6 +12,7 @@ import { VERSION } from '../version.ts';
 import type { CommandResult } from './command.ts';
 import { checkGate, parseGate } from './gate.ts';
 import { type Input, type InputFlags, readInput } from './input.ts';
+import { checkNamespace } from './check-namespace.ts';
 import { type Narrowing, narrow } from './narrow.ts';
 import { renderObject } from './output.ts';
 import type { PlanOutput } from './output-formats.ts';
@@ -37,6 +38,7 @@ interface Judged {
 export async function planCommand(flags: PlanFlags, screen: Screen, signal: AbortSignal): Promise<CommandResult> {
   const gates = flags.failOn.map(parseGate);
   const input = await readInput(flags, screen, signal);
+  checkNamespace(flags.namespace, input.snapshot);
   const policy = narrow(input.policy, flags);
   const options = resolveOptions(policy.spec);
   const plan = whilePlanning(screen, input.snapshot, () => computePlan(input.snapshot, options));
