@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PLAN_OUTPUTS } from '../../../src/cli/output-formats.ts';
+import { runCli } from '../../support/run-cli.ts';
+
+const EXAMPLES = join(import.meta.dirname, '..', '..', '..', 'examples');
+const SNAPSHOT = join(EXAMPLES, 'snapshot', 'cluster.yaml');
+const POLICY = join(EXAMPLES, 'policies', 'default.yaml');
+const GATES = ['--fail-on', 'imbalance>0.5', '--fail-on', 'slo-missed>0', '--fail-on', 'cost>100'];
+
+function plan(...args: readonly string[]) {
+  return runCli(['plan', '-f', SNAPSHOT, '-p', POLICY, ...args]);
+}
+
+/** The same objects in the reverse order, and the fields of each in another. */
+function shuffled(): string {
+  const lines = readFileSync(SNAPSHOT, 'utf8').trimEnd().split('\n');
+  const first = lines.indexOf('items:') + 1;
+  const items = lines
+    .slice(first)
+    .reverse()
+    .map((line) => `- ${JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(line.slice(2))).reverse()))}`);
+  return [...lines.slice(1, first), ...items, ''].join('\n');
+}
+
+describe('evenkeel plan in CI', () => {
+  it.each(PLAN_OUTPUTS)(
+    'writes the same bytes as %s for the same input, in whatever order it stands',
+    async (output) => {
+      const flags = ['-o', output, '--exit-code', ...GATES];
+      const [first, second] = await Promise.all([plan(...flags), plan(...flags)]);
+      const other = await runCli(['plan', '-f', '-', '-p', POLICY, ...flags], shuffled());
+      expect(first.stdout.length).toBeGreaterThan(20);
+      expect([second, other]).toEqual([first, first]);
+    },
+  );
+
+  it('says in a pull request what is planned, then the gates, then each figure before and planned', async () => {
+    const { stdout, code } = await plan('-o', 'markdown', ...GATES);
+    expect(stdout).toMatch(
+      /^## Rebalancing plan of default\n\n\*\*2 moves\*\* on the snapshot of 2026-01-10T20:00:00Z; \*\*1 of 3 checks failed\*\*\.\n/,
+    );
+    expect(stdout).toContain("| `not imbalance>0.5` | ❌ failed | --fail-on 'imbalance>0.5': it is 0.7025 |");
+    expect(stdout).toContain('| `not slo-missed>0` | ✅ passed |');
+    expect(stdout).toMatch(/\| cpu \| Highest minus lowest \| 70\.25 % \| 21\.25 % \| −49\.00 % \|/);
+    expect(stdout).toMatch(/<details>\n<summary>\d+ pods of those considered, by reason<\/summary>\n\n\| STAYS/);
+    expect(code).toBe(3);
+  });
+
+  it('writes one JUnit case for each check, and fails those that --exit-code and the gates do', async () => {
+    const { stdout, code } = await plan('-o', 'junit', '--exit-code', ...GATES);
+    expect(stdout).toContain('tests="6" failures="2"');
+    expect(stdout).toContain('name="metrics are complete and fresh" time="0"/>');
+    expect(stdout).toContain('<failure message="the plan has 2 moves" type="failure">');
+    expect(code).toBe(3);
+  });
+
+  it('writes SARIF that points at the policy file', async () => {
+    const { stdout } = await plan('-o', 'sarif', '--exit-code', ...GATES);
+    const { runs } = JSON.parse(stdout) as {
+      readonly runs: readonly { readonly results: readonly { readonly ruleId: string; readonly level: string }[] }[];
+    };
+    expect(runs[0]?.results.map(({ ruleId, level }) => [ruleId, level])).toEqual([
+      ['moves', 'warning'],
+      ['gate', 'error'],
+    ]);
+    expect(stdout).toContain('examples/policies/default.yaml"');
+    expect(stdout).toContain('"startLine": 1');
+  });
+
+  it('has colours where FORCE_COLOR asks for them, and none in a file otherwise', async () => {
+    const forced = await runCli(['plan', '-f', SNAPSHOT, '-p', POLICY], '', { FORCE_COLOR: '1', NO_COLOR: '' });
+    expect(forced.stdout).toContain('\u001b[1m');
+    const unasked = await runCli(['plan', '-f', SNAPSHOT, '-p', POLICY], '', { NO_COLOR: '' });
+    expect(unasked.stdout).not.toContain('\u001b');
+  });
+
+  it('runs where nothing can be kept between runs', async () => {
+    const { stderr, code } = await runCli(['version'], '', { XDG_CACHE_HOME: '/dev/null/none' });
+    expect([stderr, code]).toEqual(['', 0]);
+  });
+});
+
+describe('evenkeel diff', () => {
+  const greedy = readFileSync(POLICY, 'utf8')
+    .replace('type: RefineLB', 'type: GreedyLB')
+    .replace('perNode: 2', 'perNode: 1')
+    .replace('name: default', 'name: greedy');
+  const diff = (...args: readonly string[]) => runCli(['diff', POLICY, '-', '-f', SNAPSHOT, ...args], greedy);
+
+  it('says which moves appear, vanish and go elsewhere, and how balanced both are', async () => {
+    const { stdout, code } = await diff('--exit-code');
+    expect(stdout).toMatch(/^\d+ moves appear, \d+ vanish, \d+ go elsewhere; \d+ are the same\.\n/);
+    expect(stdout).toMatch(/^- default, RefineLB: 2 moves take/m);
+    expect(stdout).toMatch(/^\+ greedy, GreedyLB: /m);
+    expect(stdout).toMatch(/^spread, planned +0\.2125 +0\.\d+$/m);
+    expect(stdout).toMatch(/^vanishes +shop\/\S+ +node-1 +node-\d +stays$/m);
+    expect(code).toBe(2);
+  });
+
+  it('agrees with itself in every format', async () => {
+    const json = JSON.parse((await diff('-o', 'json')).stdout) as {
+      readonly same: number;
+      readonly old: { readonly moves: number };
+      readonly new: { readonly moves: number };
+      readonly moves: readonly { readonly change: string; readonly pod: string }[];
+    };
+    const of = (change: string): number => json.moves.filter((move) => move.change === change).length;
+    expect(json.old.moves).toBe(json.same + of('vanishes') + of('goes elsewhere'));
+    expect(json.new.moves).toBe(json.same + of('appears') + of('goes elsewhere'));
+    const markdown = (await diff('-o', 'markdown')).stdout;
+    for (const { change, pod } of json.moves) {
+      expect(markdown).toContain(`| ${change} | ${pod} |`);
+    }
+  });
+
+  it('finds nothing between a policy and itself', async () => {
+    const { stdout, code } = await runCli(['diff', POLICY, POLICY, '-f', SNAPSHOT, '--exit-code']);
+    expect(stdout).toMatch(/^The plans are the same: 2 moves\.\n/);
+    expect(code).toBe(0);
+  });
+});
+
+describe('evenkeel top', () => {
+  const top = (...args: readonly string[]) => runCli(['top', '-f', SNAPSHOT, ...args]);
+
+  it('shows nodes and workloads, the fullest node first when asked', async () => {
+    const { stdout } = await top('--sort-by', 'cpu');
+    expect(stdout).toMatch(/^NODE +STATUS +PODS +CPU +CPU % +CPU REQ %/);
+    expect(stdout).toMatch(/\nnode-1 +Ready +6 +3120m +78 %/);
+    expect(stdout).toMatch(/\nshop\/api \(Deployment\) +3\/3 +1790m +900Mi/);
+    expect(stdout.indexOf('node-1')).toBeLessThan(stdout.indexOf('node-3'));
+  });
+
+  it('shows what was asked for alone, in numbers for programs', async () => {
+    const { stdout } = await top('workloads', '-n', 'shop', '--limit', '1', '--sort-by', 'pods', '-o', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      workloads: [{ kind: 'Deployment', namespace: 'shop', pods: 3, ready: 3, serviceClass: null, slo: null }],
+    });
+    expect(stdout).not.toContain('nodes');
+  });
+});

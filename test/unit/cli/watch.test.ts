@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { CommandResult } from '../../../src/cli/command.ts';
+import type { Screen } from '../../../src/cli/screen.ts';
+import { watched } from '../../../src/cli/watch.ts';
+import { PLAIN } from '../../../src/report/look.ts';
+
+const EVERY_MOMENT = { watch: true, interval: 0.001, output: 'table', files: [] };
+
+function fakeScreen(isTerminal: boolean): Screen & { readonly out: string[]; readonly errors: string[] } {
+  const out: string[] = [];
+  const errors: string[] = [];
+  return {
+    isTerminal,
+    look: PLAIN,
+    showsProgress: false,
+    out,
+    errors,
+    write: async (text) => void (text === '' || out.push(text)),
+    writeError: async (text) => void (text === '' || errors.push(text)),
+  };
+}
+
+/** Looks so many times, then interrupts. */
+async function watchTimes(times: number, screen: Screen, look: (time: number) => CommandResult) {
+  const stop = new AbortController();
+  let time = 0;
+  return watched(EVERY_MOMENT, screen, stop.signal, async () => {
+    time += 1;
+    if (time === times) {
+      stop.abort();
+    }
+    return look(time);
+  });
+}
+
+const shown = (time: number): CommandResult => ({ stdout: `look ${time}\n`, exitCode: 0 });
+
+describe('watching', () => {
+  it('shows each look in place of the one before on a terminal', async () => {
+    const screen = fakeScreen(true);
+    const result = await watchTimes(2, screen, shown);
+    expect(screen.out).toEqual(['\u001b[H\u001b[2J\u001b[3Jlook 1\n', '\u001b[H\u001b[2J\u001b[3Jlook 2\n']);
+    expect(result).toEqual({ stdout: '', exitCode: 0 });
+  });
+
+  it('appends each look under its time elsewhere', async () => {
+    const screen = fakeScreen(false);
+    await watchTimes(2, screen, shown);
+    expect(screen.out.map((text) => text.replace(/\d{4}-\S+Z/, 'TIME'))).toEqual([
+      '--- TIME\nlook 1\n',
+      '--- TIME\nlook 2\n',
+    ]);
+  });
+
+  it('goes on when a later look fails, and says why', async () => {
+    const screen = fakeScreen(false);
+    await watchTimes(3, screen, (time) => {
+      if (time === 2) {
+        throw new Error('the server is gone');
+      }
+      return shown(time);
+    });
+    expect(screen.out).toHaveLength(2);
+    expect(screen.errors).toContain('error: the server is gone\n');
+  });
+
+  it('fails when the first look does', async () => {
+    const failing = watchTimes(3, fakeScreen(false), () => {
+      throw new Error('there is no such file');
+    });
+    await expect(failing).rejects.toThrow('there is no such file');
+  });
+
+  it('looks once without -w', async () => {
+    const screen = fakeScreen(true);
+    const flags = { ...EVERY_MOMENT, watch: false };
+    expect(await watched(flags, screen, new AbortController().signal, async () => shown(1))).toEqual(shown(1));
+    expect(screen.out).toEqual([]);
+  });
+});
