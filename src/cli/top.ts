@@ -53,8 +53,10 @@ export async function topCommand(flags: TopFlags, screen: Screen, signal: AbortS
       ? { workloads: some(sortWorkloads(topWorkloads(snapshot, flags.namespace), workloadSort)) }
       : {}),
   };
-  const unmeasured =
-    snapshot.usage === undefined ? ['there are no metrics: usage is not known (install metrics-server)'] : [];
+  const isUnmeasured = flags.files.length > 0 && snapshot.usage === undefined;
+  const unmeasured = isUnmeasured
+    ? ['the files hold no metrics: add what kubectl get nodes.metrics.k8s.io,pods.metrics.k8s.io -A -o yaml prints']
+    : [];
   return {
     stdout: render(shown, flags.output, screen),
     stderr: [...unmeasured, ...snapshot.problems].map((problem) => `warning: ${problem}\n`).join(''),

@@ -12,7 +12,9 @@ function made(path: string, apiVersion: string, kind: string, index: number): Ra
   if (population === undefined) {
     throw new RangeError(`no population ${path}`);
   }
-  return { apiVersion, kind, ...population.make(index) };
+  const object = population.make(index);
+  const { managedFields: _hidden, ...metadata } = object['metadata'] as Raw;
+  return { apiVersion, kind, ...object, metadata };
 }
 
 function each(count: number, make: (index: number) => Raw): readonly Raw[] {
@@ -20,7 +22,7 @@ function each(count: number, make: (index: number) => Raw): readonly Raw[] {
 }
 
 /**
- * Objects as `kubectl get -o json` prints them, managedFields and all, of a cluster whose nodes are unevenly loaded: nodes,
+ * Objects as `kubectl get -o json` prints them, which hides managedFields, of a cluster whose nodes are unevenly loaded: nodes,
  * pods of Deployments dealt out to them, ReplicaSets, Deployments, PodDisruptionBudgets, namespaces and metrics at `takenAt`.
  */
 export function fullSizeCluster(nodes: number, pods: number, takenAt: string): readonly Raw[] {

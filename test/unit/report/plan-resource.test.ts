@@ -187,6 +187,13 @@ describe('planMarkdown', () => {
     expect(text).toContain('| TooLarge | 501 |');
   });
 
+  it('folds away more moves than a reader wants to scroll past', () => {
+    const moves = Array.from({ length: 6 }, () => full.moves).flat();
+    const text = planMarkdown(toRebalancePlan({ ...full, moves }, policy));
+    expect(text).toContain('<summary>All 12 moves, in the order in which they begin</summary>\n\n| POD | FROM |');
+    expect(planMarkdown(toRebalancePlan(full, policy))).not.toContain('<summary>All');
+  });
+
   it('leaves out what there is none of', () => {
     const text = planMarkdown(toRebalancePlan({ ...plan, moves: [], rejections: { pods: [], reasons: [] } }, policy));
     expect(text).not.toContain('###');

@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
+import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
+import { waitUntil } from '../control-plane/wait-until.ts';
+import { BUNDLE, install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
+import { getPlans, policyObject } from '../support/resources.ts';
+import { type CliResult, runCli } from '../support/run-cli.ts';
+
+const log = (line: string): void => void process.stderr.write(`${line}\n`);
+
+let cp: ControlPlane;
+let operator: OperatorProcess;
+
+beforeAll(async () => {
+  cp = await startControlPlane({ metricsServer: false, log });
+  await install(cp, 'default');
+  await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'tilted.yaml')), { log });
+  operator = await startOperator(cp);
+});
+
+afterAll(async () => {
+  await operator?.end('SIGKILL');
+  await cp?.stop();
+});
+
+function evenkeel(...args: readonly string[]): Promise<CliResult> {
+  return runCli([...args, '--kubeconfig', cp.kubeconfig]);
+}
+
+async function offered(...words: readonly string[]): Promise<string> {
+  return (await runCli(['__complete', ...words], '', { KUBECONFIG: cp.kubeconfig })).stdout;
+}
+
+async function waitingPlans(): Promise<readonly string[]> {
+  const waiting = (await getPlans(cp)).filter(({ status }) => status?.phase === 'AwaitingApproval');
+  return waiting.map(({ metadata }) => metadata.name);
+}
+
+/** Name of the plan that waits for approval, as soon as there is one. */
+async function waitingPlan(): Promise<string> {
+  await waitUntil(
+    'a plan waits for approval',
+    async () => ((await waitingPlans()).length === 0 ? `no plan: ${operator.log().slice(-1000)}` : undefined),
+    { timeoutMilliseconds: 60_000 },
+  );
+  return (await waitingPlans())[0] ?? '';
+}
+
+describe('the command line on a cluster', () => {
+  it('shows nodes and workloads, with a warning where there are no metrics', async () => {
+    const { stdout, stderr, code } = await evenkeel('top');
+    const nodes = (await cp.kubectl(['get', 'nodes', '-o', 'name'])).trim().split('\n');
+    expect(stdout.split('\n\n')[0]?.split('\n')).toHaveLength(nodes.length + 1);
+    expect(stdout).toMatch(/^\S+\/\S+ \(Deployment\)/m);
+    expect(stderr).toMatch(/^warning: the Metrics API cannot be read: .*: install metrics-server$/m);
+    expect(code).toBe(0);
+  });
+
+  it('completes names, corrects mistyped ones, and lets a plan be approved', async () => {
+    const spec = {
+      mode: 'Approve',
+      load: { source: 'Requests' },
+      interval: '10s',
+      thresholds: { trigger: '0.05', consecutive: 1 },
+      protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
+    };
+    await cp.apply([policyObject('careful', spec)]);
+    const name = await waitingPlan();
+    expect(await offered('approve', '')).toBe(`${name}\n:4\n`);
+    expect(await offered('plan', '-p', 'c')).toBe('careful\n:0\n');
+    expect((await evenkeel('approve', `${name}x`)).stderr).toContain(`there is no RebalancePlan ${name}x: ${name}?`);
+    expect((await evenkeel('stop', 'carefull')).stderr).toContain('there is no RebalancePolicy carefull: careful?');
+    expect((await evenkeel('history', 'carful')).stderr).toContain('there is no RebalancePolicy carful: careful?');
+    expect(await evenkeel('approve', name)).toMatchObject({
+      stdout: `rebalanceplan.evenkeel.dev/${name} approved\n`,
+      code: 0,
+    });
+    expect((await evenkeel('history', 'careful')).stdout).toContain(name);
+  });
+
+  it('compares a policy of the cluster with a file', async () => {
+    const { stdout, code } = await evenkeel('diff', 'careful', 'careful', '--exit-code');
+    expect(stdout).toMatch(/^The plans are the same: \d+ moves?\./);
+    expect(code).toBe(0);
+  });
+
+  it('watches until it is interrupted, and ends well', async () => {
+    const child = spawn(process.execPath, [
+      BUNDLE,
+      'history',
+      '-w',
+      '--interval',
+      '0.2',
+      '--kubeconfig',
+      cp.kubeconfig,
+    ]);
+    const exited = once(child, 'exit');
+    let seen = '';
+    child.stdout.on('data', (chunk) => {
+      seen += String(chunk);
+    });
+    const deadline = performance.now() + 30_000;
+    while (seen.split('--- ').length < 4 && performance.now() < deadline) {
+      await sleep(50);
+    }
+    child.kill('SIGINT');
+    expect(await exited).toEqual([0, null]);
+    expect(seen).toMatch(/^--- \d{4}-\d\d-\d\dT\S+Z\nPLAN +POLICY +TAKEN/);
+  });
+
+  it('stops a policy', async () => {
+    expect((await evenkeel('stop', 'careful')).stdout).toBe('rebalancepolicy.evenkeel.dev/careful suspended\n');
+    expect(await cp.kubectl(['get', 'rbp', 'careful', '-o', 'jsonpath={.spec.suspend}'])).toBe('true');
+  });
+});
