@@ -70,10 +70,15 @@ function explain(error: unknown): number {
   return 1;
 }
 
+const EXIT_CODES = `
+Exit codes: 0 done, 1 error; with --exit-code 2 moves are needed, or differ, and 4 the input is stale or incomplete;
+3 what --fail-on names holds.`;
+
 function buildProgram(context: CommandContext): Command {
   const program = new Command('evenkeel')
     .description('Keeps a Kubernetes cluster on an even keel. Also found by kubectl as kubectl evenkeel.')
     .showHelpAfterError('(evenkeel --help and evenkeel COMMAND --help list what there is)')
+    .addHelpText('after', EXIT_CODES)
     .enablePositionalOptions()
     .exitOverride();
   for (const add of COMMANDS) {

@@ -117,7 +117,7 @@ function wordOnly(word: string): Candidate {
   return { word, meaning: '' };
 }
 
-/** Words that are neither flags nor values of flags. */
+/** How many of the words are neither flags nor values of flags. */
 function positionals(words: readonly string[], options: readonly Option[]): number {
   let place = 0;
   let count = 0;

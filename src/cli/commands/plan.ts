@@ -1,11 +1,11 @@
 import type { AddCommand } from '../command.ts';
 import {
-  collect,
   examples,
   inputFlags,
   outputOption,
   type RawInputFlags,
   type RawWatchFlags,
+  repeatable,
   withInputFlags,
   withWatchFlags,
 } from '../flags.ts';
@@ -29,7 +29,12 @@ export const addPlan: AddCommand = (program, { signal, print, screen }) => {
     .option('-l, --selector <selector>', 'move only pods with these labels, such as app=web,tier!=db')
     .addOption(outputOption(PLAN_OUTPUTS))
     .option('--exit-code', 'exit with 2 when moves are needed, 4 when the input is stale or incomplete')
-    .option('--fail-on <expression>', `exit with 3 when it holds, such as 'imbalance>0.2'; repeatable`, collect, [])
+    .addOption(
+      repeatable('--fail-on <expression>', `exit with 3 when it holds, such as 'imbalance>0.2'; repeatable`).default(
+        [],
+        'none',
+      ),
+    )
     .addHelpText('after', `\nFigures of --fail-on:\n${figures()}`)
     .addHelpText(
       'after',

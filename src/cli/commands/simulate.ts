@@ -1,6 +1,6 @@
 import type { AddCommand } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { collect, examples, outputOption } from '../flags.ts';
+import { examples, outputOption, repeatable } from '../flags.ts';
 import { SIMULATION_OUTPUTS, type SimulationOutput } from '../output-formats.ts';
 
 interface RawSimulateFlags {
@@ -19,7 +19,7 @@ export const addSimulate: AddCommand = (program, { print }) => {
       '-f, --filename <file>',
       'file of a Scenario, with the RebalancePolicies and ServiceClasses that it names',
     )
-    .option('-p, --policy <file>', 'file of a further RebalancePolicy; repeatable', collect, [])
+    .addOption(repeatable('-p, --policy <file>', 'file of a further RebalancePolicy; repeatable').default([], 'none'))
     .option('--seed <number>', 'seed of all that is random; default that of the scenario')
     .addOption(outputOption(SIMULATION_OUTPUTS))
     .addHelpText(

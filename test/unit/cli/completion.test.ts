@@ -46,8 +46,22 @@ describe('completion in bash', () => {
 
   it('offers every command that the help lists', async () => {
     const { stdout } = await runCli(['--help']);
-    const listed = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
-    expect([...(await pressTab('evenkeel '))].sort()).toEqual([...new Set(listed)].sort());
+    expect([...(await pressTab('evenkeel '))].sort()).toEqual([...commandsIn(stdout)].sort());
+  });
+});
+
+/** Names of the commands that a help lists. */
+function commandsIn(help: string): ReadonlySet<string> {
+  return new Set([...help.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = '']) => name));
+}
+
+describe('evenkeel COMMAND --help', () => {
+  it('has an example of every command', async () => {
+    const { stdout } = await runCli(['--help']);
+    const commands = [...commandsIn(stdout)].filter((name) => name !== 'help');
+    const helps = await Promise.all(commands.map((name) => runCli([name, '--help'])));
+    expect(commands.filter((name, place) => !helps[place]?.stdout.includes(`evenkeel ${name}`))).toEqual([]);
+    expect(helps.filter(({ stdout: text }) => !/^Examples?:$/m.test(text))).toEqual([]);
   });
 });
 

@@ -83,6 +83,7 @@ const COMMANDS_AND_FLAGS: readonly Mistake[] = [
   { claim: 'a mistyped flag', args: ['plan', '--polcy', 'x'], says: ["unknown option '--polcy'", '--policy'] },
   { claim: 'a flag without its value', args: ['plan', '-p'], says: ['argument missing'] },
   { claim: 'a missing argument', args: ['approve'], says: ["missing required argument 'plan'"] },
+  { claim: 'nothing to apply', args: ['apply'], says: ["required option '-f, --filename <file>' not specified"] },
   { claim: 'too many arguments', args: ['approve', 'a', 'b'], says: ['too many arguments', 'Expected 1'] },
   { claim: 'one policy to compare', args: ['diff', 'a.yaml'], says: ["missing required argument 'new'"] },
   {

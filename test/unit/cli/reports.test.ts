@@ -144,7 +144,7 @@ describe('evenkeel top', () => {
   it('says which files are missing where nothing was measured', async () => {
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' }, status: { allocatable: { cpu: '4' } } };
     const { stdout, stderr } = await runCli(['top', 'nodes', '-f', '-'], JSON.stringify(node));
-    expect(stdout).toMatch(/\na +NotReady +0 +- +- +0 % +- +- +-\n$/);
+    expect(stdout).toMatch(/\na +Ready +0 +- +- +0 % +- +- +-\n$/);
     expect(stderr).toContain('warning: the files hold no metrics: add what kubectl get nodes.metrics.k8s.io');
   });
 });
