@@ -1,10 +1,10 @@
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { ApiError } from './adapters/kubernetes/api-error.ts';
 import { ConnectError } from './adapters/kubernetes/connect-error.ts';
 import { InputError } from './adapters/snapshot-file/input-error.ts';
-import type { CommandContext, CommandResult } from './cli/command.ts';
-import { COMMANDS } from './cli/commands/index.ts';
+import type { CommandResult } from './cli/command.ts';
 import { Failure } from './cli/failure.ts';
+import { buildProgram } from './cli/program.ts';
 import { screenOf } from './cli/screen.ts';
 
 /** Runs the command line `argv` (without node and script). Resolves to the exit code; prints, never throws for users' mistakes. */
@@ -68,21 +68,4 @@ function explain(error: unknown): number {
     `evenkeel has a bug; please report this:\n${error instanceof Error ? error.stack : String(error)}\n`,
   );
   return 1;
-}
-
-const EXIT_CODES = `
-Exit codes: 0 done, 1 error; with --exit-code 2 moves are needed, or differ, and 4 the input is stale or incomplete;
-3 what --fail-on names holds.`;
-
-function buildProgram(context: CommandContext): Command {
-  const program = new Command('evenkeel')
-    .description('Keeps a Kubernetes cluster on an even keel. Also found by kubectl as kubectl evenkeel.')
-    .showHelpAfterError('(evenkeel --help and evenkeel COMMAND --help list what there is)')
-    .addHelpText('after', EXIT_CODES)
-    .enablePositionalOptions()
-    .exitOverride();
-  for (const add of COMMANDS) {
-    add(program, context);
-  }
-  return program;
 }

@@ -1,13 +1,14 @@
-import { type Argument, Command, type Option } from 'commander';
-import { COMMANDS } from '../../src/cli/commands/index.ts';
+import type { Argument, Command, Option } from 'commander';
+import { buildProgram } from '../../src/cli/program.ts';
+import { screenOf } from '../../src/cli/screen.ts';
 
 /** Every command with its arguments and flags as Markdown, as its --help has them. */
 export function flagsReference(): string {
-  const program = new Command('evenkeel');
-  const context = { signal: new AbortController().signal, print: () => undefined } as never;
-  for (const add of COMMANDS) {
-    add(program, context);
-  }
+  const program = buildProgram({
+    signal: new AbortController().signal,
+    screen: screenOf(process.stdout, process.stderr),
+    print: () => undefined,
+  });
   const intro = `# Command line
 
 Written by \`npm run generate\` from the commands themselves; \`evenkeel COMMAND --help\` says the same, with examples. Exit codes:
@@ -23,7 +24,11 @@ interface NamedCommand {
 
 /** Commands that do something, those of groups by their whole name. */
 function commandsOf(parent: Command, prefix: string): readonly NamedCommand[] {
-  return parent.commands.flatMap((command) => {
+  const visible = parent.createHelp().visibleCommands(parent);
+  return visible.flatMap((command) => {
+    if (command.name() === 'help') {
+      return [];
+    }
     const name = `${prefix} ${command.name()}`;
     return command.commands.length > 0 ? commandsOf(command, name) : [{ name, command }];
   });
