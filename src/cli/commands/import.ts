@@ -12,7 +12,11 @@ interface RawImportFlags {
 export const addImport: AddCommand = (program, { print }) => {
   const group = program
     .command('import')
-    .description('convert what other tools are told into resources of ours; says what is lost on the way');
+    .description('convert what other tools are told into resources of ours; says what is lost on the way')
+    .addHelpText(
+      'after',
+      examples('evenkeel import descheduler-policy policy.yaml', 'evenkeel import openslo slo.yaml'),
+    );
   withImportFlags(group.command('descheduler-policy'))
     .description('make RebalancePolicies, in mode DryRun, of a DeschedulerPolicy')
     .argument('<file>', 'the policy, a ConfigMap that holds it, or the values of its Helm chart; - for standard input')
