@@ -1,24 +1,29 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { availabilityOverTime } from './pictures/availability.ts';
+import { moveLife } from './pictures/move-life.ts';
+import { nodeLoads } from './pictures/node-loads.ts';
 import { fieldsReference } from './reference/fields.ts';
 import { flagsReference } from './reference/flags.ts';
 import { metricsReference } from './reference/metrics.ts';
 
-/** Writes docs/reference/*.md from schemas, commands and metrics; with --check it only fails when they differ. */
+/** Writes docs/reference/*.md from schemas, commands and metrics, and docs/images/*.svg from plans and simulations; with --check it only fails when they differ. */
 async function main(check: boolean): Promise<void> {
   const pages = {
-    'fields.md': fieldsReference(),
-    'flags.md': flagsReference(),
-    'metrics.md': await metricsReference(),
+    'reference/fields.md': fieldsReference(),
+    'reference/flags.md': flagsReference(),
+    'reference/metrics.md': await metricsReference(),
+    'images/node-loads.svg': nodeLoads(),
+    'images/availability.svg': availabilityOverTime(),
+    'images/move-life.svg': moveLife(),
   };
-  const folder = join(import.meta.dirname, 'reference');
-  mkdirSync(folder, { recursive: true });
   for (const [name, text] of Object.entries(pages)) {
-    const path = join(folder, name);
+    const path = join(import.meta.dirname, name);
     if (!check) {
+      mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text);
     } else if (readFileSync(path, 'utf8') !== text) {
-      console.error(`out of date: docs/reference/${name}\nrun npm run generate and commit the result`);
+      console.error(`out of date: docs/${name}\nrun npm run generate and commit the result`);
       process.exitCode = 1;
     }
   }
