@@ -6,6 +6,8 @@ import { type RunningCache, startCache } from './cli/cache.ts';
 import { type Cluster, type ClusterFlags, connect } from './cli/cluster.ts';
 import { type Election, type ElectionFlags, openElection } from './cli/election.ts';
 import { Failure } from './cli/failure.ts';
+import { loadPage } from './cli/page-files.ts';
+import { operatedSource } from './cli/page-source.ts';
 import { openUsageServers, type PrometheusFlags } from './cli/prometheus-flags.ts';
 import { openServing, type Serving, type ServingFlags } from './cli/serving.ts';
 import { createDemand } from './control/demand.ts';
@@ -15,6 +17,7 @@ import type { LeaseTimes } from './control/lease.ts';
 import { createLedgerNews, type LedgerNews } from './control/ledger-news.ts';
 import { keepLedgers } from './control/ledgers.ts';
 import { runLoop } from './control/loop.ts';
+import { createPageFeed } from './control/page-feed.ts';
 import type { Seconds } from './model/units.ts';
 import { NamespaceMissingError, type UsageServers } from './ports.ts';
 import { type ClassFulfilment, fulfilmentByClass } from './qos/fulfilment.ts';
@@ -62,11 +65,13 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
     warn: (message) => log.warn(message),
     ...(election === undefined ? {} : { fence: election.elector }),
   });
-  const serving = await serveHttp(operator, election);
+  const caching = Promise.withResolvers<RunningCache>();
+  const serving = await serveHttp(operator, cluster, caching.promise, election);
   const { healthPort, metricsPort, certificate } = serving;
   const ports = { healthPort, metricsPort, certificate };
   log.info({ ...ports, apiServer: cluster.url, node: process.version }, 'operator started');
   const cache = startCache(cluster, operator.metrics, log, signal);
+  caching.resolve(cache);
   try {
     await lead(operator, cluster, cache, election, signal);
   } catch (error) {
@@ -89,7 +94,7 @@ async function lead(
 ): Promise<void> {
   const { flags, log, metrics, usageServers } = operator;
   const settings = {
-    excludedNamespaces: new Set(['kube-system', flags.ownNamespace]),
+    excludedNamespaces: excludedNamespaces(flags),
     passed: () => {
       operator.lastPass = systemClock.monotonic();
     },
@@ -180,10 +185,24 @@ function explained(error: unknown, { ownNamespace }: OperatorFlags): unknown {
   return error;
 }
 
-function serveHttp(operator: Operator, election: Election | undefined): Promise<Serving> {
-  const { flags, log, metrics } = operator;
+function excludedNamespaces({ ownNamespace }: OperatorFlags): ReadonlySet<string> {
+  return new Set(['kube-system', ownNamespace]);
+}
+
+async function serveHttp(
+  operator: Operator,
+  cluster: Cluster,
+  caching: Promise<RunningCache>,
+  election: Election | undefined,
+): Promise<Serving> {
+  const { flags, log, metrics, usageServers } = operator;
   const { registry } = metrics;
+  const role = () => (election === undefined || election.elector.leading ? 'Leader' : 'Follower');
+  const reader = { snapshot: async (signal: AbortSignal) => (await caching).reader.snapshot(signal) };
+  const source = operatedSource({ cluster, reader, role, excludedNamespaces: excludedNamespaces(flags), usageServers });
+  const report = (err: unknown): void => log.warn({ err }, 'the page cannot show everything');
   return openServing(flags, {
+    page: { files: await loadPage(), feed: createPageFeed(source, { clock: systemClock, report }) },
     metrics: async () => ({ type: registry.contentType, body: await registry.metrics() }),
     unreadiness: () => unreadiness(operator, election),
     onRequest: metrics.apiRequest,

@@ -11,6 +11,7 @@ import { buildSnapshot } from '../observe/snapshot-builder.ts';
 import type { Cluster, ClusterFlags } from './cluster.ts';
 import { Failure } from './failure.ts';
 import { withProgress } from './progress.ts';
+import type { PrometheusFlags } from './prometheus-flags.ts';
 import type { Screen } from './screen.ts';
 import { suggestion } from './suggestion.ts';
 
@@ -20,8 +21,13 @@ export interface SnapshotFlags extends ClusterFlags {
   readonly files: readonly string[];
 }
 
+/** Where a snapshot comes from, and where policies may have its load measured. */
+export interface MeasuredFlags extends SnapshotFlags {
+  readonly prometheus: PrometheusFlags;
+}
+
 /** What the planner is asked about. */
-export interface InputFlags extends SnapshotFlags {
+export interface InputFlags extends MeasuredFlags {
   /** File of a policy, or the name of one on the cluster or in the snapshot. */
   readonly policy: string | undefined;
 }
@@ -47,20 +53,21 @@ export interface Source {
 export async function readInput(flags: InputFlags, screen: Screen, signal: AbortSignal): Promise<Input> {
   const fromFile = await readPolicyFile(flags.policy, flags.files);
   const source = await readSource(flags, screen, signal);
+  const policy = fromFile ?? scheduled(choosePolicy(source.policies, flags.policy));
   return {
-    snapshot: source.snapshot,
-    policy: fromFile ?? scheduled(choosePolicy(source.policies, flags.policy)),
-    policyFile: [flags.policy, ...flags.files].find((file) => isFile(file) && file !== '-'),
+    snapshot: await measuredFor(policy, source.snapshot, flags, signal),
+    policy,
+    policyFile: [flags.policy, ...flags.files].find((file) => isPolicyFile(file) && file !== '-'),
   };
 }
 
-/** A snapshot with two policies, which are both named. Throws as readInput does. */
+/** Two policies, which are both named, on one snapshot, each with its load as that policy measures it. Throws as readInput does. */
 export async function readPair(
   [left, right]: readonly [string, string],
-  flags: SnapshotFlags,
+  flags: MeasuredFlags,
   screen: Screen,
   signal: AbortSignal,
-): Promise<{ readonly snapshot: ClusterSnapshot; readonly policies: readonly [RebalancePolicy, RebalancePolicy] }> {
+): Promise<readonly [PolicyOnSnapshot, PolicyOnSnapshot]> {
   if (left === '-' && right === '-') {
     throw new Failure(
       '- is written twice, but standard input can be read only once: write a file name for one of them',
@@ -69,11 +76,42 @@ export async function readPair(
   const leftFile = await readPolicyFile(left, flags.files);
   const rightFile = await readPolicyFile(right, flags.files);
   const { snapshot, policies } = await readSource(flags, screen, signal);
-  const pair = [
-    leftFile ?? scheduled(choosePolicy(policies, left)),
-    rightFile ?? scheduled(choosePolicy(policies, right)),
-  ] as const;
-  return { snapshot, policies: pair };
+  const on = async (policy: RebalancePolicy): Promise<PolicyOnSnapshot> => ({
+    policy,
+    snapshot: await measuredFor(policy, snapshot, flags, signal),
+  });
+  return [
+    await on(leftFile ?? scheduled(choosePolicy(policies, left))),
+    await on(rightFile ?? scheduled(choosePolicy(policies, right))),
+  ];
+}
+
+/** A policy, and what it is to plan from. */
+export interface PolicyOnSnapshot {
+  readonly policy: RebalancePolicy;
+  readonly snapshot: ClusterSnapshot;
+}
+
+/** The snapshot of a live cluster with load from where the policy reads it; files have the samples that are in them. */
+async function measuredFor(
+  { metadata, spec }: RebalancePolicy,
+  snapshot: ClusterSnapshot,
+  { files, prometheus }: MeasuredFlags,
+  signal: AbortSignal,
+): Promise<ClusterSnapshot> {
+  if (spec.load.source !== 'Prometheus' || files.length > 0) {
+    return snapshot;
+  }
+  const [{ openUsageServers }, { serverProblems, withUsage }] = await Promise.all([
+    import('./prometheus-flags.ts'),
+    import('../control/measured-by.ts'),
+  ]);
+  const servers = openUsageServers(prometheus);
+  const problems = serverProblems(spec, servers, 'add');
+  if (problems.length > 0) {
+    throw new Failure(`RebalancePolicy ${metadata.name}: ${problems.map(formatProblem).join('; ')}`);
+  }
+  return withUsage(spec, snapshot, servers, signal);
 }
 
 /** Reads a snapshot, and the policies that are with it. Throws Failure, InputError or ApiError for people to read. */
@@ -90,14 +128,15 @@ async function readPolicyFile(
   if (policy === '-' && files.includes('-')) {
     throw new Failure('snapshot and policy cannot both be -, standard input: write a file name for one of them');
   }
-  if (!isFile(policy)) {
+  if (!isPolicyFile(policy)) {
     return undefined;
   }
   const { readPolicy } = await import('./policy-file.ts');
   return readPolicy(policy);
 }
 
-function isFile(policy: string | undefined): policy is string {
+/** Whether -p names a file and not a policy on the cluster or in the snapshot. */
+export function isPolicyFile(policy: string | undefined): policy is string {
   return policy !== undefined && (policy === '-' || /[/\\]|\.(ya?ml|json)$/.test(policy));
 }
 
@@ -178,6 +217,6 @@ export function choosePolicy(policies: readonly RebalancePolicy[], name: string 
 }
 
 /** The policy of somebody who has written none: every default. */
-function defaultPolicy(): RebalancePolicy {
+export function defaultPolicy(): RebalancePolicy {
   return validOrFail({ apiVersion: API_VERSION, kind: 'RebalancePolicy', metadata: { name: 'default' }, spec: {} });
 }

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { hostname } from 'node:os';
-import { createAccessGuard } from '../adapters/http/access-guard.ts';
+import { createAccessGuard, type Guard } from '../adapters/http/access-guard.ts';
 import {
   CertificateError,
   type CertificateSource,
@@ -10,14 +10,18 @@ import {
 } from '../adapters/http/certificate.ts';
 import { healthEndpoints, METRICS_PATH, type MetricsText, metricsEndpoints } from '../adapters/http/endpoints.ts';
 import { fingerprintOf, type KeyPair } from '../adapters/http/key-pair.ts';
+import { pageEndpoints } from '../adapters/http/page-endpoints.ts';
+import type { PageFiles } from '../adapters/http/page-files.ts';
 import { type HttpServer, listen, type ServerOptions } from '../adapters/http/server.ts';
 import { createAccessReviews } from '../adapters/kubernetes/access-reviews.ts';
 import { ApiClient } from '../adapters/kubernetes/client.ts';
 import { connect } from '../adapters/kubernetes/connect.ts';
 import { systemClock } from '../adapters/system-clock.ts';
+import type { PageFeed } from '../control/page-feed.ts';
 import { VERSION } from '../version.ts';
 import type { ClusterFlags } from './cluster.ts';
 import { Failure } from './failure.ts';
+import { isLoopback } from './loopback.ts';
 
 /** What the operator listens on. */
 export interface ServingFlags {
@@ -35,6 +39,8 @@ export interface ServingFlags {
 /** What the operator tells, and hears of it. */
 export interface ServingHooks {
   metrics(): Promise<MetricsText>;
+  /** The page beside the metrics, for who may get its paths; not served by plain HTTP, where nobody says who they are. */
+  readonly page: { readonly files: PageFiles; readonly feed: PageFeed };
   /** `undefined` when ready, else why not. */
   unreadiness(): string | undefined;
   onRequest(verb: string, code: string): void;
@@ -105,8 +111,14 @@ async function serveMetrics(
   const client = await reviewClient(flags, hooks);
   try {
     const reviews = createAccessReviews(client);
-    const guard = createAccessGuard({ reviews, path: METRICS_PATH, monotonic: systemClock.monotonic, report });
-    const server = await listenOn(address, { endpoints: metricsEndpoints(hooks.metrics, guard), report, keyPair });
+    const guardOf = (path: string, role: string): Guard =>
+      createAccessGuard({ reviews, path, role, monotonic: systemClock.monotonic, report });
+    const { files, feed } = hooks.page;
+    const endpoints = new Map([
+      ...metricsEndpoints(hooks.metrics, guardOf(METRICS_PATH, 'evenkeel-metrics-reader')),
+      ...pageEndpoints(files, feed, (path) => guardOf(path, 'evenkeel-page-reader')),
+    ]);
+    const server = await listenOn(address, { endpoints, report, keyPair });
     const unwatch = watchCertificate(source, keyPair, CERTIFICATE_PERIOD, {
       changed(other) {
         server.present(other);
@@ -182,10 +194,6 @@ function checkInsecure({ host, text }: Address, { metricsInsecure, tlsCertFile }
   if (metricsInsecure !== undefined && tlsCertFile !== undefined) {
     throw new Failure('--metrics-insecure means plain HTTP: remove it, or remove --tls-cert-file');
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 function parseAddress(flag: string, text: string, example: number): Address {

@@ -66,7 +66,7 @@ describe('the server', () => {
     ['PATCH /healthz', 405, 'only GET and HEAD\n'],
     ['OPTIONS *', 405, 'only GET and HEAD\n'],
     ['TRACE /healthz', 405, 'only GET and HEAD\n'],
-    [`GET /${'x'.repeat(300)}`, 414, 'the path is longer than 256 characters\n'],
+    [`GET /${'x'.repeat(1100)}`, 414, 'the path is longer than 1024 characters\n'],
   ])('answers %s with %d', async (line, code, body) => {
     const { server } = await start();
     const answer = await raw(server, `${line} HTTP/1.1\r\n${HEAD}\r\n`);

@@ -24,6 +24,8 @@ export interface GuardOptions {
   readonly reviews: AccessReviews;
   /** The path that it guards. */
   readonly path: string;
+  /** The ClusterRole in deploy/ that lets people get it. */
+  readonly role: string;
   /** Seconds on a clock that never goes back. */
   readonly monotonic: () => Seconds;
   /** Hears why the API server could not be asked. */
@@ -51,7 +53,7 @@ interface Remembered {
  * A guard that passes whoever bears a token of a user who may `get` the path, by the API server's word, and nobody else:
  * 401 without a valid token, 403 without the right, 503 when the API server cannot be asked. Tokens are kept as hashes.
  */
-export function createAccessGuard({ reviews, path, monotonic, report }: GuardOptions): Guard {
+export function createAccessGuard({ reviews, path, role, monotonic, report }: GuardOptions): Guard {
   const remembered = new Map<string, Remembered>();
   let underWay = 0;
 
@@ -101,11 +103,11 @@ export function createAccessGuard({ reviews, path, monotonic, report }: GuardOpt
   return async (request, signal) => {
     const token = bearerToken(request);
     if (token === undefined) {
-      return refuse('Unauthenticated', path);
+      return refuse('Unauthenticated', path, role);
     }
     try {
       const verdict = await verdictOn(token, signal);
-      return verdict === undefined ? TOO_MANY : refuse(verdict, path);
+      return verdict === undefined ? TOO_MANY : refuse(verdict, path, role);
     } catch (error) {
       report(error);
       return UNKNOWN;
@@ -121,7 +123,7 @@ function bearerToken({ headers }: IncomingMessage): string | undefined {
 const UNKNOWN: Answer = { code: 503, body: 'the API server cannot say who you are: try again later\n' };
 const TOO_MANY: Answer = { code: 503, body: 'too many tokens at a time\n', headers: { 'retry-after': '1' } };
 
-function refuse(verdict: Verdict, path: string): Answer | undefined {
+function refuse(verdict: Verdict, path: string, role: string): Answer | undefined {
   switch (verdict) {
     case 'Allowed':
       return undefined;
@@ -132,7 +134,7 @@ function refuse(verdict: Verdict, path: string): Answer | undefined {
         headers: { 'www-authenticate': 'Bearer' },
       };
     case 'Forbidden':
-      return { code: 403, body: `you may not get ${path}: bind the ClusterRole evenkeel-metrics-reader\n` };
+      return { code: 403, body: `you may not get ${path}: bind the ClusterRole ${role}\n` };
     default:
       return verdict satisfies never;
   }

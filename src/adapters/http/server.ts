@@ -1,12 +1,16 @@
+import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { KeyPair } from './key-pair.ts';
 
+/** Text that is sent as it comes, until aborted, or who reads it is gone. */
+export type TextStream = (signal: AbortSignal) => AsyncIterable<string>;
+
 /** An answer to one request. */
 export interface Answer {
   readonly code: number;
-  readonly body: string;
+  readonly body: string | Uint8Array | TextStream;
   /** Default `text/plain; charset=utf-8`. */
   readonly type?: string;
   /** Headers besides those that every answer has. */
@@ -27,6 +31,11 @@ export interface ServerOptions {
   readonly report: (error: unknown) => void;
   /** For TLS; plain HTTP without. */
   readonly keyPair?: KeyPair;
+  /**
+   * Names that requests may use for this server in Host, without a port; default any. Where nobody has to say who they are, a
+   * page of somebody else whose name points here (DNS rebinding) must not get an answer.
+   */
+  readonly hosts?: ReadonlySet<string>;
 }
 
 /** A listening server. */
@@ -41,8 +50,8 @@ export interface HttpServer {
 /** Largest request head, in bytes: a token of a user in many groups has some kilobytes. */
 const MAX_HEAD = 16 * 1024;
 const MAX_HEADERS = 64;
-/** Longest request target; the longest of ours has 8 characters. */
-const MAX_TARGET = 256;
+/** Longest request target: names of a namespace, a pod and a policy may have 63, 253 and 253 characters. */
+const MAX_TARGET = 1024;
 /** Whoever connects beyond that is cut off: a scraper needs one connection, a kubelet two. */
 const MAX_CONNECTIONS = 64;
 const CLOSE_AFTER = 2000;
@@ -64,13 +73,14 @@ const TLS_LIMITS = { minVersion: 'TLSv1.2', handshakeTimeout: 5_000 } as const;
 /** Whoever neither sends nor reads for that long is cut off, in milliseconds. */
 const IDLE_TIMEOUT = 70_000;
 
-/** No answer of ours is a page, and none may be kept, framed or guessed to be something else. */
+/** No answer is a page unless it says so, and none may be kept, framed or guessed to be something else. */
 const HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
 };
 
 /**
@@ -80,13 +90,16 @@ const HEADERS = {
 export async function listen(options: ServerOptions): Promise<HttpServer> {
   const stopping = new AbortController();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    answer(request, options, stopping.signal).then(
-      (found) => send(request, response, found),
-      (error: unknown) => {
+    answer(request, options, stopping.signal)
+      .catch((error: unknown): Answer => {
         options.report(error);
-        send(request, response, { code: 500, body: 'internal error\n' });
-      },
-    );
+        return { code: 500, body: 'internal error\n' };
+      })
+      .then((found) => send(request, response, found, stopping.signal))
+      .catch((error: unknown) => {
+        options.report(error);
+        response.destroy();
+      });
   };
   const { keyPair } = options;
   const tls = keyPair === undefined ? undefined : createHttpsServer({ ...LIMITS, ...TLS_LIMITS, ...keyPair }, handle);
@@ -125,8 +138,12 @@ async function close(server: Server, stopping: AbortController): Promise<void> {
   }
 }
 
-async function answer(request: IncomingMessage, { endpoints }: ServerOptions, signal: AbortSignal): Promise<Answer> {
-  const refused = refusal(request);
+async function answer(
+  request: IncomingMessage,
+  { endpoints, hosts }: ServerOptions,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const refused = refusal(request) ?? misdirected(request, hosts);
   if (refused !== undefined) {
     return refused;
   }
@@ -150,18 +167,50 @@ function refusal({ method, url = '', headers }: IncomingMessage): Answer | undef
   return undefined;
 }
 
+function misdirected({ headers }: IncomingMessage, hosts: ReadonlySet<string> | undefined): Answer | undefined {
+  const host = (headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
+  return hosts === undefined || hosts.has(host)
+    ? undefined
+    : { code: 421, body: `this server is known as ${[...hosts].join(', ')}, and not by the name that you used\n` };
+}
+
 /** After a refusal the connection ends: what else the client has sent is not read. */
-function send(request: IncomingMessage, response: ServerResponse, { code, body, type, headers }: Answer): void {
+async function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { code, body, type, headers }: Answer,
+  stopping: AbortSignal,
+): Promise<void> {
   if (response.headersSent || response.destroyed) {
     return;
   }
-  const bytes = Buffer.from(body);
+  const isStream = typeof body === 'function';
+  const bytes = isStream ? undefined : Buffer.from(body);
   response.writeHead(code, {
     ...HEADERS,
     'content-type': type ?? 'text/plain; charset=utf-8',
-    'content-length': bytes.length,
-    ...(code === 405 || code === 413 || code === 414 ? { connection: 'close' } : {}),
+    ...(bytes === undefined ? {} : { 'content-length': bytes.length }),
+    ...(code === 405 || code === 413 || code === 414 || code === 421 ? { connection: 'close' } : {}),
     ...headers,
   });
+  if (isStream && request.method !== 'HEAD') {
+    await pour(body, response, stopping);
+  }
   response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+/** Whoever reads slower than there is something to tell is told less often, and not from a growing buffer. */
+async function pour(stream: TextStream, response: ServerResponse, stopping: AbortSignal): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const signal = AbortSignal.any([stopping, gone.signal]);
+  for await (const text of stream(signal)) {
+    if (!response.write(text) && !signal.aborted) {
+      await once(response, 'drain', { signal }).catch((error: unknown) => {
+        if (!signal.aborted) {
+          throw error;
+        }
+      });
+    }
+  }
 }

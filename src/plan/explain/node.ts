@@ -52,7 +52,11 @@ export function explainNode(
   options: PolicyOptions,
   name: NodeInfo['name'],
 ): NodeExplanation | undefined {
-  const inquiry = inquire(snapshot, options);
+  return explainNodeIn(inquire(snapshot, options), name);
+}
+
+/** The same from an inquiry, for whoever asks several times. */
+export function explainNodeIn(inquiry: Inquiry, name: NodeInfo['name']): NodeExplanation | undefined {
   const { cluster, survey, unmeasured } = inquiry;
   const site = cluster.sites.nodes.findIndex((node) => node.name === name);
   if (site < 0) {

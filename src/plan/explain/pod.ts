@@ -51,7 +51,11 @@ export function explainPod(
   options: PolicyOptions,
   uid: PodRef['uid'],
 ): PodExplanation | undefined {
-  const inquiry = inquire(snapshot, options);
+  return explainPodIn(inquire(snapshot, options), uid);
+}
+
+/** The same from an inquiry, for whoever asks several times. */
+export function explainPodIn(inquiry: Inquiry, uid: PodRef['uid']): PodExplanation | undefined {
   const pod = inquiry.survey.pods.findIndex((candidate) => candidate.uid === uid);
   return pod < 0 ? undefined : { ...inquiry.standingOf(pod), nodes: nodesFor(inquiry, pod) };
 }

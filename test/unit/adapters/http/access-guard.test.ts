@@ -38,6 +38,7 @@ function aGuard({ reviews = {} }: Stage = {}) {
   const guard = createAccessGuard({
     reviews: all,
     path: '/metrics',
+    role: 'evenkeel-metrics-reader',
     monotonic: () => seconds(now),
     report: (error) => reported.push(error),
   });

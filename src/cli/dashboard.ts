@@ -1,0 +1,163 @@
+import { pageEndpoints } from '../adapters/http/page-endpoints.ts';
+import { type HttpServer, listen } from '../adapters/http/server.ts';
+import { isApiError } from '../adapters/kubernetes/api-error.ts';
+import { systemClock } from '../adapters/system-clock.ts';
+import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import { createPageFeed, type PageSource } from '../control/page-feed.ts';
+import { seconds } from '../model/units.ts';
+import { EXCLUDED_NAMESPACES } from '../plan/options.ts';
+import type { ClusterReader } from '../ports.ts';
+import { type Cluster, connect } from './cluster.ts';
+import { Failure } from './failure.ts';
+import { defaultPolicy, type InputFlags, isPolicyFile, readInput } from './input.ts';
+import { isLoopback } from './loopback.ts';
+import { loadPage } from './page-files.ts';
+import { computedSource, operatedSource } from './page-source.ts';
+import { readPolicy } from './policy-file.ts';
+
+/** Flags of `evenkeel dashboard`. */
+export interface DashboardFlags extends InputFlags {
+  readonly address: string;
+  /** `undefined`: 8090, or the next one that is free. */
+  readonly port: string | undefined;
+}
+
+/** How to talk to people while it runs. */
+export interface DashboardConsole {
+  /** The page is served; its address. */
+  readonly ready: (url: string) => void;
+  readonly warn: (message: string) => void;
+}
+
+const FIRST_PORT = 8090;
+const LAST_PORT = 8099;
+/** Time that caches may take to be filled. */
+const PATIENCE = seconds(60);
+
+/** Serves the page on a loopback address until aborted, and changes nothing. Throws Failure, InputError or ApiError for people. */
+export async function dashboardCommand(
+  flags: DashboardFlags,
+  console: DashboardConsole,
+  signal: AbortSignal,
+): Promise<void> {
+  const { address } = flags;
+  if (!isLoopback(address)) {
+    throw new Failure(
+      `--address ${address} would show the cluster to everybody who reaches this machine: write a loopback address such as 127.0.0.1, or serve the page from the operator, which asks who may read it`,
+    );
+  }
+  const ports = parsePorts(flags.port);
+  const files = await loadPage();
+  await withSource(flags, console, signal, async (source) => {
+    const report = (error: unknown): void => console.warn(error instanceof Error ? error.message : String(error));
+    const feed = createPageFeed(source, { clock: systemClock, report });
+    const endpoints = pageEndpoints(files, feed, () => undefined);
+    const hosts = new Set(['127.0.0.1', 'localhost', '[::1]', address.toLowerCase()]);
+    const server = await listenOnFirstFree(ports, (port) => listen({ host: address, port, endpoints, report, hosts }));
+    const name = address.includes(':') ? `[${address}]` : address;
+    console.ready(`http://${name}:${server.port}/`);
+    await ended(signal);
+    await server.close();
+  });
+}
+
+function parsePorts(text: string | undefined): readonly number[] {
+  if (text === undefined) {
+    return Array.from({ length: LAST_PORT - FIRST_PORT + 1 }, (_, index) => FIRST_PORT + index);
+  }
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65535) {
+    throw new Failure(`--port ${text} is not a port: write a number from 1 to 65535, or 0 for any free one`);
+  }
+  return [Number(text)];
+}
+
+async function listenOnFirstFree(
+  ports: readonly number[],
+  open: (port: number) => Promise<HttpServer>,
+): Promise<HttpServer> {
+  for (const port of ports) {
+    try {
+      return await open(port);
+    } catch (error) {
+      const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+      if (!isTaken) {
+        throw new Failure(`cannot listen on port ${port}: ${String(error)}`, 1, { cause: error });
+      }
+    }
+  }
+  const tried = ports.length === 1 ? `port ${ports[0]} is` : `ports ${ports[0]} to ${ports.at(-1)} are all`;
+  throw new Failure(`${tried} taken: write --port 0 for any free one`);
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+    } else {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    }
+  });
+}
+
+async function withSource(
+  flags: DashboardFlags,
+  console: DashboardConsole,
+  signal: AbortSignal,
+  work: (source: PageSource) => Promise<void>,
+): Promise<void> {
+  if (flags.files.length > 0) {
+    const { snapshot, policy } = await readInput(flags, signal);
+    await work(computedSource(flags.files.join(', '), policy, { snapshot: async () => snapshot }));
+    return;
+  }
+  const filePolicy = isPolicyFile(flags.policy) ? await readPolicy(flags.policy) : undefined;
+  const cluster = await connect(flags, { warn: console.warn });
+  const stopping = new AbortController();
+  const cache = cluster.cache({
+    failed: (resource, error) => console.warn(`${resource}: ${error instanceof Error ? error.message : String(error)}`),
+    drifted: (resource) => console.warn(`${resource}: the cache had drifted, and was put right`),
+  });
+  const running = cache.run(stopping.signal);
+  try {
+    const named = filePolicy === undefined ? flags.policy : undefined;
+    const planned = filePolicy ?? (await policyToPlanBy(cluster, named, signal));
+    await cache.synced(PATIENCE, signal);
+    await work(sourceOf(cluster, cache.reader, planned, named));
+  } finally {
+    stopping.abort();
+    await running;
+    await cluster.close();
+  }
+}
+
+function sourceOf(
+  cluster: Cluster,
+  reader: ClusterReader,
+  planned: RebalancePolicy | undefined,
+  only: string | undefined,
+): PageSource {
+  return planned === undefined
+    ? operatedSource({ cluster, reader, role: () => 'Reader', excludedNamespaces: EXCLUDED_NAMESPACES, only })
+    : computedSource(cluster.url, planned, reader);
+}
+
+/** `undefined` where policies stand on the cluster, whose plans are read; elsewhere the policy of every default. */
+async function policyToPlanBy(
+  cluster: Cluster,
+  name: string | undefined,
+  signal: AbortSignal,
+): Promise<RebalancePolicy | undefined> {
+  try {
+    const names = (await cluster.policies.list(signal)).map(({ policy }) => policy.metadata.name);
+    if (name !== undefined && !names.includes(name)) {
+      const there = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
+      throw new Failure(`there is no RebalancePolicy ${name}; ${there}. For a file, write a path that ends in .yaml`);
+    }
+    return names.length === 0 ? defaultPolicy() : undefined;
+  } catch (error) {
+    if (name === undefined && isApiError(error, 'NotServed', 'Forbidden')) {
+      return defaultPolicy();
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+import type { RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
+import type { RebalancePolicyStatus } from '../../api/v1alpha1/rebalance-policy.ts';
+import { LOAD_RESOURCES } from '../../model/resources.ts';
+import type { ClusterSnapshot } from '../../model/snapshot.ts';
+import type { StoredPolicy } from '../../ports.ts';
+import { newestPlan } from '../policy-status.ts';
+import { shiftsOf } from './shifts.ts';
+import type { BeforeAfter, HistoryRow, MoveRow, PlanRow, PolicyRow } from './state.ts';
+
+/** A policy with the newest of `plans` that is its own. */
+export function policyRow(
+  { policy, invalid }: StoredPolicy,
+  plans: readonly RebalancePlan[],
+  snapshot: ClusterSnapshot | undefined,
+): PolicyRow {
+  const { spec, status, metadata } = policy;
+  const newest = newestPlan(plans.filter((plan) => plan.spec.policy.uid === (metadata.uid ?? '')));
+  return {
+    strategy: spec.strategy.type,
+    mode: spec.mode,
+    suspended: spec.suspend,
+    ...(invalid.length === 0 ? {} : { invalid: invalid.join('; ') }),
+    weights: Object.fromEntries(spec.load.resources.map(({ name, weight }) => [name, weight])),
+    trigger: Number(spec.thresholds.trigger),
+    ...numeric('imbalance', status?.imbalance),
+    ...present('lastRun', status?.lastRun),
+    ...present('nextRun', status?.nextRun),
+    ...numeric('hitRatio', status?.hitRatio),
+    conditions: (status?.conditions ?? []).map(({ type, status: state, reason, message }) => ({
+      type,
+      status: state,
+      reason,
+      message,
+    })),
+    ...(newest === undefined ? {} : { plan: planRow(newest, snapshot) }),
+    history: (status?.history ?? []).map(historyRow),
+  };
+}
+
+function planRow(plan: RebalancePlan, snapshot: ClusterSnapshot | undefined): PlanRow {
+  const { metadata, spec, status } = plan;
+  const phase = status?.phase ?? 'Proposed';
+  const isOfNow = phase !== 'Superseded' && snapshot !== undefined;
+  return {
+    name: metadata.name,
+    phase,
+    outcome: spec.outcome,
+    message: status?.message ?? spec.message,
+    takenAt: spec.takenAt,
+    ...present('finishedAt', status?.finishedAt),
+    ...present('steering', status?.steering),
+    ...numeric('expectedHitRatio', spec.expectedHitRatio),
+    stddev: stddevOf(status?.imbalance ?? {}),
+    moves: Object.fromEntries(spec.moves.map((move, place) => [String(place), moveRow(move, status?.moves?.[place])])),
+    shifts: isOfNow ? shiftsOf(plan, snapshot) : {},
+    stays: spec.rejectionCounts,
+  };
+}
+
+type Imbalance = NonNullable<NonNullable<RebalancePlan['status']>['imbalance']>;
+
+function stddevOf(imbalance: Imbalance): PlanRow['stddev'] {
+  return Object.fromEntries(
+    LOAD_RESOURCES.flatMap((resource) => {
+      const figures = (['before', 'planned', 'actual'] as const).flatMap((phase) => {
+        const figure = imbalance[phase]?.[resource]?.stddev;
+        return figure === undefined ? [] : [[phase, Number(figure)] as const];
+      });
+      return figures.length === 0 ? [] : [[resource, Object.fromEntries(figures) as BeforeAfter]];
+    }),
+  );
+}
+
+function moveRow(
+  { pod, owner, workload, from, to, gain, cost, reason, after }: RebalancePlan['spec']['moves'][number],
+  run: NonNullable<NonNullable<RebalancePlan['status']>['moves']>[number] | undefined,
+): MoveRow {
+  const top = workload ?? owner;
+  return {
+    pod: `${pod.namespace}/${pod.name}`,
+    owner: `${top.kind} ${top.name}`,
+    ...present('from', from),
+    ...present('to', to),
+    phase: run?.phase ?? 'Planned',
+    gain: Number(gain),
+    ...numeric('cost', cost),
+    ...present('measured', run?.unavailableSeconds),
+    reason,
+    ...present('outcome', run?.outcome),
+    ...present('after', after),
+    ...present('replacement', run?.replacement?.name),
+    ...present('landedOn', run?.replacement?.node),
+  };
+}
+
+type Run = NonNullable<RebalancePolicyStatus['history']>[number];
+
+function historyRow({ time, outcome, moves, before, planned, actual, plan }: Run): HistoryRow {
+  return {
+    time,
+    outcome,
+    moves,
+    ...numeric('before', before),
+    ...numeric('planned', planned),
+    ...numeric('actual', actual),
+    ...present('plan', plan),
+  };
+}
+
+function present<Key extends string, Value>(key: Key, value: Value | undefined): Partial<Record<Key, Value>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<Key, Value>);
+}
+
+function numeric<Key extends string>(key: Key, text: string | undefined): Partial<Record<Key, number>> {
+  return present(key, text === undefined ? undefined : Number(text));
+}
