@@ -1,4 +1,4 @@
-import { PageMissingError, type PageFiles, readPageFiles } from '../adapters/http/page-files.ts';
+import { type PageFiles, PageMissingError, readPageFiles } from '../adapters/http/page-files.ts';
 import { Failure } from './failure.ts';
 
 /** Where the built page is, seen from the bundle and from the sources. */

@@ -91,7 +91,9 @@ export function createPageFeed(source: PageSource, ports: FeedPorts): PageFeed {
       while (!signal.aborted) {
         const next = await known.newerThan(seen, BEAT, signal);
         if (next !== undefined) {
-          yield seen === undefined ? { event: 'state', data: next.text } : { event: 'patch', data: patchOf(seen, next) };
+          yield seen === undefined
+            ? { event: 'state', data: next.text }
+            : { event: 'patch', data: patchOf(seen, next) };
           seen = next;
         } else if (!signal.aborted) {
           yield { event: 'beat', data: '{}' };
@@ -226,7 +228,11 @@ function createKnowledge(source: PageSource, { clock, report }: FeedPorts) {
     }
   }
 
-  async function newerThan(seen: Version | undefined, span: Seconds, signal: AbortSignal): Promise<Version | undefined> {
+  async function newerThan(
+    seen: Version | undefined,
+    span: Seconds,
+    signal: AbortSignal,
+  ): Promise<Version | undefined> {
     if (version === undefined || version === seen) {
       const waking = new AbortController();
       const slept = clock.sleep(span, AbortSignal.any([signal, waking.signal]));

@@ -2,6 +2,7 @@ import type { AddCommand } from '../command.ts';
 import { addApply } from './apply.ts';
 import { addApprove } from './approve.ts';
 import { addCompletion } from './completion.ts';
+import { addDashboard } from './dashboard.ts';
 import { addDiff } from './diff.ts';
 import { addExplain } from './explain.ts';
 import { addHistory } from './history.ts';
@@ -29,6 +30,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addApprove,
   addStop,
   addHistory,
+  addDashboard,
   addOperator,
   addCompletion,
   addVersion,

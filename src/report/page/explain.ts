@@ -34,12 +34,10 @@ export function nodeDetail(inquiry: Inquiry, policy: string, name: string): Node
       requested: amount(resource, requested),
     })),
     pods: pods.map(podRow),
-    candidates: fitting
-      .slice(0, MOST_CANDIDATES)
-      .map((candidate) => ({
-        ...podRow(candidate),
-        ...(candidate.gain === undefined ? {} : { gain: candidate.gain }),
-      })),
+    candidates: fitting.slice(0, MOST_CANDIDATES).map((candidate) => ({
+      ...podRow(candidate),
+      ...(candidate.gain === undefined ? {} : { gain: candidate.gain }),
+    })),
     movable: candidates.length,
     fitting: fitting.length,
   };

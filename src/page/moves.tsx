@@ -1,0 +1,184 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { MoveRow, PlanRow } from '../report/page/state.ts';
+import { clockTime, count, duration, percent, points, words } from './format.ts';
+import { TableBox, useMore } from './more.tsx';
+import { Segmented } from './segmented.tsx';
+
+type Filter = 'all' | 'open' | 'ended';
+
+/** Phases by how they look: done as planned, done otherwise, under way, to come. */
+const TONES: Readonly<Record<MoveRow['phase'], 'good' | 'bad' | 'busy' | 'wait'>> = {
+  Planned: 'wait',
+  Intent: 'busy',
+  Evicting: 'busy',
+  AwaitingReplacement: 'busy',
+  Verifying: 'busy',
+  Vacated: 'good',
+  Landed: 'good',
+  Missed: 'bad',
+  Failed: 'bad',
+  Skipped: 'bad',
+  Aborted: 'bad',
+};
+
+/** What the section of moves shows. */
+export interface MovesProps {
+  readonly plan: PlanRow | undefined;
+  readonly onPod: (pod: string) => void;
+}
+
+/** The moves of the newest plan with state, reason and cost. */
+export function Moves({ plan, onPod }: MovesProps): JSX.Element {
+  const [filter, setFilter] = useState<Filter>('all');
+  const all = Object.entries(plan?.moves ?? {});
+  const isOpen = ([, { phase }]: (typeof all)[number]): boolean => TONES[phase] === 'busy' || TONES[phase] === 'wait';
+  const rows = all.filter((row) => filter === 'all' || isOpen(row) === (filter === 'open'));
+  return (
+    <section class="panel" aria-labelledby="moves-title">
+      <div class="panel-head">
+        <h2 id="moves-title">Moves</h2>
+        {plan !== undefined && all.length > 0 && (
+          <div class="controls">
+            <Segmented<Filter>
+              legend="Moves"
+              value={filter}
+              onChange={setFilter}
+              options={[
+                ['all', 'All'],
+                ['open', 'Open'],
+                ['ended', 'Ended'],
+              ]}
+            />
+          </div>
+        )}
+      </div>
+      {plan === undefined ? (
+        <p class="empty">There is no plan: the last run moved nothing, or there was none yet.</p>
+      ) : (
+        <>
+          <Progress plan={plan} />
+          <MoveTable rows={rows} onPod={onPod} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Progress({ plan }: { plan: PlanRow }): JSX.Element {
+  const moves = Object.values(plan.moves);
+  const tally = (tone: string): number => moves.filter(({ phase }) => TONES[phase] === tone).length;
+  const cost = moves.reduce((sum, move) => sum + (move.measured ?? move.cost ?? 0), 0);
+  const parts = [
+    ['good', tally('good'), 'done'],
+    ['busy', tally('busy'), 'under way'],
+    ['bad', tally('bad'), 'not as planned'],
+    ['wait', tally('wait'), 'to come'],
+  ] as const;
+  const said = parts.filter(([, number]) => number > 0).map(([, number, what]) => `${number} ${what}`);
+  return (
+    <div class="progress">
+      <p>
+        <span class={`phase phase-plan-${plan.phase}`}>{words(plan.phase)}</span> <b>{plan.name}</b>
+        <span class="quiet">
+          {' '}
+          · {clockTime(plan.takenAt)} · {count(moves.length, 'move')} · {duration(cost)} of service
+          {plan.expectedHitRatio === undefined
+            ? ''
+            : ` · ${percent(plan.expectedHitRatio, 0)} would land there without steering`}
+        </span>
+      </p>
+      <div class="bar" role="img" aria-label={`Progress: ${said.join(', ')}`}>
+        {parts.map(
+          ([tone, number]) => number > 0 && <span key={tone} class={`bar-${tone}`} style={{ flexGrow: number }} />,
+        )}
+      </div>
+      <p class="quiet">{said.join(' · ')}</p>
+    </div>
+  );
+}
+
+interface MoveTableProps extends Pick<MovesProps, 'onPod'> {
+  readonly rows: readonly (readonly [string, MoveRow])[];
+}
+
+function MoveTable({ rows, onPod }: MoveTableProps): JSX.Element {
+  const [shown, more] = useMore(rows, 50);
+  if (rows.length === 0) {
+    return <p class="empty">None.</p>;
+  }
+  return (
+    <>
+      <TableBox label="Moves of the plan">
+        <table class="stack">
+          <thead>
+            <tr>
+              <th scope="col" class="number">
+                #
+              </th>
+              <th scope="col">State</th>
+              <th scope="col">Pod</th>
+              <th scope="col">From → to</th>
+              <th scope="col" class="number">
+                Gain
+              </th>
+              <th scope="col" class="number">
+                Cost
+              </th>
+              <th scope="col">Reason</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(([place, move]) => (
+              <Row key={place} place={Number(place)} move={move} onPod={onPod} />
+            ))}
+          </tbody>
+        </table>
+      </TableBox>
+      {more}
+    </>
+  );
+}
+
+function Row({ place, move, onPod }: { place: number; move: MoveRow } & Pick<MovesProps, 'onPod'>): JSX.Element {
+  const { pod, owner, phase, from, to, gain, reason, outcome, after, landedOn, replacement } = move;
+  const elsewhere = landedOn !== undefined && landedOn !== to;
+  const needs = (after ?? []).map((each) => each + 1).join(', ');
+  return (
+    <tr data-pod={pod}>
+      <td class="number quiet">{place + 1}</td>
+      <td>
+        <span class={`phase phase-${TONES[phase]}`}>{words(phase)}</span>
+      </td>
+      <th scope="row">
+        <button type="button" class="link" onClick={() => onPod(pod)}>
+          {pod}
+        </button>
+        <span class="quiet line">{owner}</span>
+      </th>
+      <td class="route">
+        <span>{from ?? 'queue'}</span> <span class="arrow">→</span> <span>{to ?? 'queue'}</span>
+        {elsewhere && <span class="warn line">landed on {landedOn}</span>}
+      </td>
+      <td class="number">{points(gain)}</td>
+      <td class="number">
+        <Cost move={move} />
+      </td>
+      <td class="reason">
+        {reason}
+        {needs !== '' && <span class="quiet line">after {needs}</span>}
+        {outcome !== undefined && <span class="quiet line">{outcome}</span>}
+        {replacement !== undefined && <span class="quiet line">replaced by {replacement}</span>}
+      </td>
+    </tr>
+  );
+}
+
+function Cost({ move: { cost, measured } }: { move: MoveRow }): JSX.Element {
+  if (measured === undefined) {
+    return <span title="expected">{cost === undefined ? '–' : `≈ ${duration(cost)}`}</span>;
+  }
+  return (
+    <span title={cost === undefined ? 'measured' : `measured; expected ${duration(cost)}`}>{duration(measured)}</span>
+  );
+}

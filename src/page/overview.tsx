@@ -1,0 +1,110 @@
+import type { JSX } from 'preact';
+import type { PageState, PolicyRow } from '../report/page/state.ts';
+import { clockTime, count, percent } from './format.ts';
+import { PHASE_NAMES, PHASES, type Phase, type Spread, spreadOf, weightedLoad } from './model.ts';
+
+/** What the overview shows. */
+export interface OverviewProps {
+  readonly state: PageState;
+  readonly name: string;
+  readonly policy: PolicyRow;
+}
+
+/** What the policy is up to, in figures, and how evenly the nodes are loaded before its plan, as planned, and now. */
+export function Overview({ state, name, policy }: OverviewProps): JSX.Element {
+  const ready = policy.conditions.find(({ type }) => type === 'Ready');
+  const trouble = policy.invalid ?? (ready?.status === 'False' ? `${ready.reason}: ${ready.message}` : undefined);
+  return (
+    <section class="overview" aria-labelledby="overview-title">
+      <div class="overview-head">
+        <h2 id="overview-title">{name}</h2>
+        <p class="tags">
+          <span class="tag">{policy.strategy}</span>
+          <span class="tag">{policy.suspended ? 'Suspended' : policy.mode}</span>
+          {policy.plan?.steering !== undefined && <span class="tag">steering {policy.plan.steering}</span>}
+        </p>
+        {trouble !== undefined && <p class="notice notice-bad">{trouble}</p>}
+        {policy.plan !== undefined && <p class="message">{policy.plan.message}</p>}
+      </div>
+      <dl class="figures">
+        <Figure label="Nodes" value={Object.keys(state.nodes).length.toLocaleString('en')} />
+        <Figure label="Pods" value={state.pods.toLocaleString('en')} />
+        <Figure label="Trigger" value={percent(policy.trigger, 0)} hint="spread from which it plans" />
+        {policy.hitRatio !== undefined && (
+          <Figure label="Landed as planned" value={percent(policy.hitRatio, 0)} hint="of all replacements" />
+        )}
+        {policy.lastRun !== undefined && <Figure label="Last run" value={clockTime(policy.lastRun)} />}
+        {policy.nextRun !== undefined && <Figure label="Next run" value={clockTime(policy.nextRun)} />}
+      </dl>
+      <Strips state={state} policy={policy} />
+    </section>
+  );
+}
+
+function Figure({ label, value, hint }: { label: string; value: string; hint?: string }): JSX.Element {
+  return (
+    <div class="figure" title={hint}>
+      <dt>{label}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function Strips({ state, policy }: Omit<OverviewProps, 'name'>): JSX.Element {
+  const shifts = policy.plan?.shifts ?? {};
+  const nodes = Object.entries(state.nodes);
+  const spreads = PHASES.map((phase) => ({
+    phase,
+    spread: spreadOf(nodes.map(([name, node]) => weightedLoad(phase, policy, node, shifts[name]))),
+  }));
+  const top = Math.max(1, ...spreads.map(({ spread }) => spread?.most ?? 0));
+  const what = Object.keys(policy.weights).join(' and ');
+  return (
+    <div class="strips">
+      <h3>
+        Spread of {what} over {count(nodes.length, 'node')}
+      </h3>
+      {spreads.map(({ phase, spread }) => (
+        <Strip key={phase} phase={phase} spread={spread} top={top} />
+      ))}
+      <p class="quiet">
+        Before and Planned are the loads of now with the pods of the newest plan where they were, and where it wants
+        them.
+      </p>
+    </div>
+  );
+}
+
+interface StripProps {
+  readonly phase: Phase;
+  readonly spread: Spread | undefined;
+  readonly top: number;
+}
+
+/** A tick for each node, from no load to full. */
+function Strip({ phase, spread, top }: StripProps): JSX.Element {
+  if (spread === undefined) {
+    return (
+      <p class="strip">
+        <span class="strip-name">{PHASE_NAMES[phase]}</span> <span class="quiet">not known</span>
+      </p>
+    );
+  }
+  const at = (load: number): string => ((1000 * load) / top).toFixed(1);
+  const ticks = spread.loads.map((load) => `M${at(load)} 3v18`).join('');
+  const { least, most, mean, stddev } = spread;
+  const said = `from ${percent(least)} to ${percent(most)}, standard deviation ${percent(stddev)}`;
+  return (
+    <div class={`strip strip-${phase}`}>
+      <span class="strip-name">{PHASE_NAMES[phase]}</span>
+      <svg viewBox="0 0 1000 24" preserveAspectRatio="none" role="img" aria-label={`${PHASE_NAMES[phase]}: ${said}`}>
+        <path class="strip-range" d={`M${at(least)} 12H${at(most)}`} vector-effect="non-scaling-stroke" />
+        <path class="strip-ticks" d={ticks} vector-effect="non-scaling-stroke" />
+        <path class="strip-mean" d={`M${at(mean)} 0v24`} vector-effect="non-scaling-stroke" />
+      </svg>
+      <span class="strip-figures">
+        <b>{percent(most - least)}</b> <span class="quiet">σ {percent(stddev)}</span>
+      </span>
+    </div>
+  );
+}

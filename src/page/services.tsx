@@ -1,0 +1,137 @@
+import type { JSX } from 'preact';
+import type { PageState, ServiceRow } from '../report/page/state.ts';
+import { count, duration, finePercent } from './format.ts';
+import { TableBox, useMore } from './more.tsx';
+
+const STANDINGS: Readonly<Record<ServiceRow['standing'], readonly [tone: string, words: string, rank: number]>> = {
+  Missed: ['bad', 'missed', 0],
+  InDanger: ['busy', 'in danger', 1],
+  Kept: ['good', 'kept', 2],
+};
+
+/** Every workload with a class: what it was promised, what it got, and how long until its SLO is violated. */
+export function Services({ services }: Pick<PageState, 'services'>): JSX.Element {
+  const rows = Object.entries(services).sort(
+    ([leftKey, left], [rightKey, right]) => byUrgency(left, right) || compare(leftKey, rightKey),
+  );
+  const [shown, more] = useMore(rows, 25);
+  return (
+    <section class="panel" aria-labelledby="services-title">
+      <div class="panel-head">
+        <h2 id="services-title">Service levels</h2>
+        {rows.length > 0 && <p class="quiet">{summary(rows.map(([, row]) => row))}</p>}
+      </div>
+      {rows.length === 0 ? (
+        <p class="empty">No workload has a ServiceClass with a ledger.</p>
+      ) : (
+        <>
+          <TableBox label="Service levels by workload">
+            <table class="stack">
+              <thead>
+                <tr>
+                  <th scope="col">Workload</th>
+                  <th scope="col">Class</th>
+                  <th scope="col">SLO</th>
+                  <th scope="col">Availability in its window</th>
+                  <th scope="col" class="number">
+                    Time to violate
+                  </th>
+                  <th scope="col" class="number">
+                    Running
+                  </th>
+                  <th scope="col" class="number">
+                    Preempted
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {shown.map(([key, row]) => (
+                  <Row key={key} name={key} row={row} />
+                ))}
+              </tbody>
+            </table>
+          </TableBox>
+          {more}
+        </>
+      )}
+    </section>
+  );
+}
+
+function byUrgency(left: ServiceRow, right: ServiceRow): number {
+  const [forever, never] = [left.timeToViolate ?? Number.MAX_VALUE, right.timeToViolate ?? Number.MAX_VALUE];
+  return (
+    STANDINGS[left.standing][2] - STANDINGS[right.standing][2] || left.importance - right.importance || forever - never
+  );
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : 1;
+}
+
+function summary(rows: readonly ServiceRow[]): string {
+  const parts = (['Missed', 'InDanger', 'Kept'] as const).map((standing) => {
+    const number = rows.filter((row) => row.standing === standing).length;
+    return number === 0 ? [] : [`${number} ${STANDINGS[standing][1]}`];
+  });
+  return `${count(rows.length, 'workload')}: ${parts.flat().join(', ')}`;
+}
+
+function Row({ name, row }: { name: string; row: ServiceRow }): JSX.Element {
+  const [namespace = '', kind = '', ...rest] = name.split('/');
+  const [tone, words] = STANDINGS[row.standing];
+  return (
+    <tr>
+      <th scope="row">
+        {namespace}/{rest.join('/')}
+        <span class="quiet line">{kind}</span>
+      </th>
+      <td>
+        {row.className}
+        <span class="quiet line">importance {row.importance}</span>
+      </td>
+      <td>
+        <span class={`phase phase-${tone}`}>{words}</span>
+      </td>
+      <td class="slo-cell">
+        <SloBar row={row} />
+      </td>
+      <td class="number">{timeLeft(row)}</td>
+      <td class="number">
+        {row.running} of {row.running + row.waiting}
+      </td>
+      <td class="number">{row.preemptions}</td>
+    </tr>
+  );
+}
+
+/** Availability above the objective is slack; below it is the deficit. The scale begins where the worst of both has room. */
+function SloBar({ row: { slo, availability } }: { row: ServiceRow }): JSX.Element {
+  if (availability === undefined) {
+    return <span class="quiet">nothing observed yet</span>;
+  }
+  const start = Math.max(0, Math.min(slo, availability) - Math.max(0.005, 1.5 * (1 - Math.min(slo, availability))));
+  const at = (value: number): string => `${(((value - start) / (1 - start)) * 100).toFixed(2)}%`;
+  return (
+    <span class="slo" title={`scale from ${finePercent(start)} to 100 %`}>
+      <span class={availability < slo ? 'slo-bar slo-short' : 'slo-bar'} aria-hidden="true">
+        <span class="slo-got" style={{ width: at(availability) }} />
+        <span class="slo-mark" style={{ left: at(slo) }} />
+      </span>
+      <span class="slo-figures">
+        {finePercent(availability)} <span class="quiet">of {finePercent(slo)}</span>
+      </span>
+    </span>
+  );
+}
+
+function timeLeft({ timeToViolate }: ServiceRow): JSX.Element {
+  if (timeToViolate === undefined) {
+    return <span class="quiet">never</span>;
+  }
+  return timeToViolate < 0 ? (
+    <span class="warn">{duration(timeToViolate)} short</span>
+  ) : (
+    <span>{duration(timeToViolate)}</span>
+  );
+}
