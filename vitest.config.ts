@@ -24,6 +24,18 @@ export default defineConfig({
         },
       },
       {
+        // One browser at a time: it takes as many cores as there are.
+        extends: true,
+        test: {
+          name: 'page',
+          include: ['test/page/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
         // Real control planes wait most of their time (for samples, pods and leases), so that two cores have room for two.
         extends: true,
         test: {
@@ -32,13 +44,13 @@ export default defineConfig({
           include: ['test/{e2e,control-plane,parity,monitoring}/**/*.test.ts', 'test/contract/kubernetes*.test.ts'],
           exclude: TIMED,
           maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
         // What is measured in seconds has the machine for itself.
         extends: true,
-        test: { ...onControlPlane, name: 'timed', include: TIMED, fileParallelism: false, sequence: { groupOrder: 2 } },
+        test: { ...onControlPlane, name: 'timed', include: TIMED, fileParallelism: false, sequence: { groupOrder: 3 } },
       },
     ],
   },

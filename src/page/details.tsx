@@ -133,7 +133,9 @@ function PodList({ title, pods, onOpen }: PodListProps): JSX.Element {
                     </button>
                     <span class="quiet line">{pod.owner ?? 'without a controller'}</span>
                   </th>
-                  <td class="number">{pod.load === undefined ? '–' : percent(pod.load)}</td>
+                  <td class="number" data-label="adds">
+                    {pod.load === undefined ? '–' : percent(pod.load)}
+                  </td>
                   <td class="reason">
                     <Decision pod={pod} />
                     {pod.gain !== undefined && <span class="quiet line">would gain {points(pod.gain)}</span>}
@@ -217,9 +219,13 @@ function PodNodes({ pod: { nodes }, onOpen }: { pod: PodDetail } & Opening): JSX
                   {node}
                 </button>
               </th>
-              <td>{current ? 'runs here' : fits ? 'yes' : 'no'}</td>
-              <td class="number">{load === undefined ? '–' : percent(load)}</td>
-              <td class="number">{gain === undefined ? '–' : points(gain)}</td>
+              <td data-label="fits">{current ? 'runs here' : fits ? 'yes' : 'no'}</td>
+              <td class="number" data-label="load">
+                {load === undefined ? '–' : percent(load)}
+              </td>
+              <td class="number" data-label="gain">
+                {gain === undefined ? '–' : points(gain)}
+              </td>
               <td class="reason">
                 <Remarks remarks={remarks} />
               </td>

@@ -82,7 +82,7 @@ function Progress({ plan }: { plan: PlanRow }): JSX.Element {
         <span class={`phase phase-plan-${plan.phase}`}>{words(plan.phase)}</span> <b>{plan.name}</b>
         <span class="quiet">
           {' '}
-          · {clockTime(plan.takenAt)} · {count(moves.length, 'move')} · {duration(cost)} of service
+          · {clockTime(plan.takenAt)} · {count(moves.length, 'move')} · {duration(cost)} of service in all
           {plan.expectedHitRatio === undefined
             ? ''
             : ` · ${percent(plan.expectedHitRatio, 0)} would land there without steering`}
@@ -116,9 +116,13 @@ function MoveTable({ rows, onPod }: MoveTableProps): JSX.Element {
               <th scope="col" class="number">
                 #
               </th>
-              <th scope="col">State</th>
+              <th scope="col" class="narrow">
+                State
+              </th>
               <th scope="col">Pod</th>
-              <th scope="col">From → to</th>
+              <th scope="col">
+                From <Arrow /> to
+              </th>
               <th scope="col" class="number">
                 Gain
               </th>
@@ -157,11 +161,13 @@ function Row({ place, move, onPod }: { place: number; move: MoveRow } & Pick<Mov
         <span class="quiet line">{owner}</span>
       </th>
       <td class="route">
-        <span>{from ?? 'queue'}</span> <span class="arrow">→</span> <span>{to ?? 'queue'}</span>
+        <span>{from ?? 'queue'}</span> <Arrow /> <span>{to ?? 'queue'}</span>
         {elsewhere && <span class="warn line">landed on {landedOn}</span>}
       </td>
-      <td class="number">{points(gain)}</td>
-      <td class="number">
+      <td class="number" data-label="gain">
+        {points(gain)}
+      </td>
+      <td class="number" data-label="cost">
         <Cost move={move} />
       </td>
       <td class="reason">
@@ -171,6 +177,15 @@ function Row({ place, move, onPod }: { place: number; move: MoveRow } & Pick<Mov
         {replacement !== undefined && <span class="quiet line">replaced by {replacement}</span>}
       </td>
     </tr>
+  );
+}
+
+/** Drawn, since not every font has one. */
+function Arrow(): JSX.Element {
+  return (
+    <svg class="arrow" viewBox="0 0 16 10" width="16" height="10" role="img" aria-label="to">
+      <path d="M1 5h13M10 1.5L14 5l-4 3.5" />
+    </svg>
   );
 }
 

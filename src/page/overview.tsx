@@ -57,15 +57,25 @@ function Strips({ state, policy }: Omit<OverviewProps, 'name'>): JSX.Element {
     phase,
     spread: spreadOf(nodes.map(([name, node]) => weightedLoad(phase, policy, node, shifts[name]))),
   }));
-  const top = Math.max(1, ...spreads.map(({ spread }) => spread?.most ?? 0));
+  const known = spreads.flatMap(({ spread }) => spread ?? []);
+  const scale = {
+    from: Math.floor(Math.min(...known.map(({ least }) => least)) * 10) / 10,
+    to: Math.ceil(Math.max(...known.map(({ most }) => most)) * 10 + 0.001) / 10,
+  };
   const what = Object.keys(policy.weights).join(' and ');
   return (
     <div class="strips">
       <h3>
         Spread of {what} over {count(nodes.length, 'node')}
+        {known.length > 0 && (
+          <span class="quiet">
+            {' '}
+            from {percent(scale.from, 0)} to {percent(scale.to, 0)}
+          </span>
+        )}
       </h3>
       {spreads.map(({ phase, spread }) => (
-        <Strip key={phase} phase={phase} spread={spread} top={top} />
+        <Strip key={phase} phase={phase} spread={spread} scale={scale} />
       ))}
       <p class="quiet">
         Before and Planned are the loads of now with the pods of the newest plan where they were, and where it wants
@@ -78,11 +88,11 @@ function Strips({ state, policy }: Omit<OverviewProps, 'name'>): JSX.Element {
 interface StripProps {
   readonly phase: Phase;
   readonly spread: Spread | undefined;
-  readonly top: number;
+  readonly scale: { readonly from: number; readonly to: number };
 }
 
-/** A tick for each node, from no load to full. */
-function Strip({ phase, spread, top }: StripProps): JSX.Element {
+/** A tick for each node. */
+function Strip({ phase, spread, scale }: StripProps): JSX.Element {
   if (spread === undefined) {
     return (
       <p class="strip">
@@ -90,7 +100,7 @@ function Strip({ phase, spread, top }: StripProps): JSX.Element {
       </p>
     );
   }
-  const at = (load: number): string => ((1000 * load) / top).toFixed(1);
+  const at = (load: number): string => ((1000 * (load - scale.from)) / (scale.to - scale.from)).toFixed(1);
   const ticks = spread.loads.map((load) => `M${at(load)} 3v18`).join('');
   const { least, most, mean, stddev } = spread;
   const said = `from ${percent(least)} to ${percent(most)}, standard deviation ${percent(stddev)}`;

@@ -96,11 +96,15 @@ function Row({ name, row }: { name: string; row: ServiceRow }): JSX.Element {
       <td class="slo-cell">
         <SloBar row={row} />
       </td>
-      <td class="number">{timeLeft(row)}</td>
-      <td class="number">
+      <td class="number" data-label="time to violate">
+        {timeLeft(row)}
+      </td>
+      <td class="number" data-label="running">
         {row.running} of {row.running + row.waiting}
       </td>
-      <td class="number">{row.preemptions}</td>
+      <td class="number" data-label="preempted">
+        {row.preemptions}
+      </td>
     </tr>
   );
 }

@@ -1,5 +1,6 @@
-import type { RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
+import type { MoveStatus, RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicyStatus } from '../../api/v1alpha1/rebalance-policy.ts';
+import { entries } from '../../execute/journal.ts';
 import { LOAD_RESOURCES } from '../../model/resources.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import type { StoredPolicy } from '../../ports.ts';
@@ -51,7 +52,7 @@ function planRow(plan: RebalancePlan, snapshot: ClusterSnapshot | undefined): Pl
     ...present('steering', status?.steering),
     ...numeric('expectedHitRatio', spec.expectedHitRatio),
     stddev: stddevOf(status?.imbalance ?? {}),
-    moves: Object.fromEntries(spec.moves.map((move, place) => [String(place), moveRow(move, status?.moves?.[place])])),
+    moves: Object.fromEntries(entries(plan).map(({ index, move, run }) => [String(index), moveRow(move, run)])),
     shifts: isOfNow ? shiftsOf(plan, snapshot) : {},
     stays: spec.rejectionCounts,
   };
@@ -73,7 +74,7 @@ function stddevOf(imbalance: Imbalance): PlanRow['stddev'] {
 
 function moveRow(
   { pod, owner, workload, from, to, gain, cost, reason, after }: RebalancePlan['spec']['moves'][number],
-  run: NonNullable<NonNullable<RebalancePlan['status']>['moves']>[number] | undefined,
+  run: MoveStatus,
 ): MoveRow {
   const top = workload ?? owner;
   return {
@@ -81,15 +82,15 @@ function moveRow(
     owner: `${top.kind} ${top.name}`,
     ...present('from', from),
     ...present('to', to),
-    phase: run?.phase ?? 'Planned',
+    phase: run.phase,
     gain: Number(gain),
     ...numeric('cost', cost),
-    ...present('measured', run?.unavailableSeconds),
+    ...present('measured', run.unavailableSeconds),
     reason,
-    ...present('outcome', run?.outcome),
+    ...present('outcome', run.outcome),
     ...present('after', after),
-    ...present('replacement', run?.replacement?.name),
-    ...present('landedOn', run?.replacement?.node),
+    ...present('replacement', run.replacement?.name),
+    ...present('landedOn', run.replacement?.node),
   };
 }
 

@@ -1,36 +1,33 @@
-import type { MovePhase, RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
+import type { RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
+import { entries } from '../../execute/journal.ts';
+import { isFinal } from '../../execute/transitions.ts';
 import type { NodeInfo } from '../../model/node.ts';
 import { type PodInfo, podKey } from '../../model/pod.ts';
 import type { Usage } from '../../model/resources.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type Loads, type NodeShift, PAGE_RESOURCES, type PageResource } from './state.ts';
 
-/** Phases after which a pod that is gone is none of the plan's any more. */
-const FINAL: ReadonlySet<MovePhase> = new Set(['Vacated', 'Landed', 'Missed', 'Failed', 'Skipped', 'Aborted']);
-
 /** What one pod takes of a node: millicores, bytes, and one slot. */
 type Amounts = Readonly<Record<PageResource, number>>;
 
 /**
  * What the pods of a plan would add to each node, and take from it, were they all where they were before it, and all where it
- * wants them. Each counts with what it, or its replacement, uses now; in between with the mean of its controller's pods.
+ * wants them. A pod of a move that has ended counts only while it is there. Each counts with what it, or its replacement, uses now; in between with the mean of its controller's pods.
  */
 export function shiftsOf(plan: RebalancePlan, snapshot: ClusterSnapshot): Readonly<Record<string, NodeShift>> {
   const nodes = new Map(snapshot.nodes.map((node) => [node.name, node]));
   const known = lookAt(plan, snapshot);
   const before = createTally(nodes);
   const planned = createTally(nodes);
-  plan.spec.moves.forEach((move, place) => {
-    const run = plan.status?.moves?.[place];
-    const pod = known.byUid.get(run?.replacement?.uid ?? '') ?? known.byUid.get(move.pod.uid);
-    const here = pod?.nodeName ?? run?.replacement?.node;
-    if (pod === undefined && FINAL.has(run?.phase ?? 'Planned')) {
-      return;
+  for (const { move, run } of entries(plan)) {
+    const pod = known.byUid.get(run.replacement?.uid ?? '') ?? known.byUid.get(move.pod.uid);
+    const here = pod?.nodeName ?? run.replacement?.node;
+    if (pod !== undefined || !isFinal(run.phase)) {
+      const amounts = known.amountsOf(pod, move.owner.uid);
+      before.transfer(here, move.from, amounts);
+      planned.transfer(here, move.to, amounts);
     }
-    const amounts = known.amountsOf(pod, move.owner.uid);
-    before.transfer(here, move.from, amounts);
-    planned.transfer(here, move.to, amounts);
-  });
+  }
   const touched = [...nodes.keys()].filter((name) => before.has(name) || planned.has(name));
   return Object.fromEntries(touched.map((name) => [name, { before: before.of(name), planned: planned.of(name) }]));
 }
