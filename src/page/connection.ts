@@ -59,7 +59,7 @@ export function openConnection(listener: ConnectionListener): Connection {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(new Error('the server has fallen silent')), SILENCE);
     try {
-      const response = await get('api/stream', silence.signal);
+      const response = await get('page/stream', silence.signal);
       let state: PageState | undefined;
       let rest = '';
       const decoder = new TextDecoder();
@@ -118,7 +118,7 @@ export function openConnection(listener: ConnectionListener): Connection {
       token = given.trim();
       wake?.();
     },
-    ask: async (query) => (await (await get(`api/explain?${query}`)).json()) as PageDetail,
+    ask: async (query) => (await (await get(`page/explain?${query}`)).json()) as PageDetail,
   };
 }
 

@@ -1,7 +1,7 @@
 import { Component, type JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { NodeRow, NodeShift, PageResource } from '../report/page/state.ts';
-import { percent, wholePercent } from './format.ts';
+import { wholePercent } from './format.ts';
 import { heatOf, loadIn, PHASE_NAMES, type Phase, RESOURCE_NAMES } from './model.ts';
 
 /** One node of the map. */
@@ -58,7 +58,7 @@ export function HeatMap({ nodes, resources, phase, onOpen }: HeatMapProps): JSX.
   return (
     <div class="map">
       {/* biome-ignore lint/a11y/useSemanticElements: a table cannot be laid out in as many columns as there is room for */}
-      {/* biome-ignore lint/a11y/useFocusableInteractive: its cells are, one at a time */}
+      {/* biome-ignore lint/a11y/useKeyWithMouseEvents: focusin is the event that bubbles */}
       <div
         ref={grid}
         class={nodes.length > MOST_NAMED ? 'grid grid-dense' : 'grid'}
@@ -165,7 +165,7 @@ function Cell({ label, load, isMoved, node, index }: CellProps): JSX.Element {
 function labelOf(name: string, resource: PageResource, row: NodeRow, shift: NodeShift | undefined): string {
   const said = (phase: Phase): string => {
     const load = loadIn(phase, resource, row, shift);
-    return load === undefined ? 'unknown' : percent(load);
+    return load === undefined ? '– % (not known)' : `${wholePercent(load)} %`;
   };
   const status = row.status === 'Ready' ? '' : `, ${row.status}`;
   const figures =

@@ -71,7 +71,6 @@ function Row({ run, top, trigger }: RowProps): JSX.Element {
       <td>{words(outcome)}</td>
       <td class="number">{moves}</td>
       {[before, planned, actual].map((value, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: three columns that stay where they are
         <td key={index} class="number">
           {value === undefined ? <span class="quiet">–</span> : percent(value)}
         </td>

@@ -147,6 +147,8 @@ function MoveTable({ rows, onPod }: MoveTableProps): JSX.Element {
 function Row({ place, move, onPod }: { place: number; move: MoveRow } & Pick<MovesProps, 'onPod'>): JSX.Element {
   const { pod, owner, phase, from, to, gain, reason, outcome, after, landedOn, replacement } = move;
   const elsewhere = landedOn !== undefined && landedOn !== to;
+  const [namespace] = pod.split('/');
+  const there = replacement === undefined ? pod : `${namespace}/${replacement}`;
   const needs = (after ?? []).map((each) => each + 1).join(', ');
   return (
     <tr data-pod={pod}>
@@ -155,7 +157,7 @@ function Row({ place, move, onPod }: { place: number; move: MoveRow } & Pick<Mov
         <span class={`phase phase-${TONES[phase]}`}>{words(phase)}</span>
       </td>
       <th scope="row">
-        <button type="button" class="link" onClick={() => onPod(pod)}>
+        <button type="button" class="link" onClick={() => onPod(there)}>
           {pod}
         </button>
         <span class="quiet line">{owner}</span>

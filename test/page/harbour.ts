@@ -69,12 +69,7 @@ export function harbour({ nodes, podsPerNode, runs, landed }: HarbourOptions): H
   return advance({ policy: ran(policy, computed, snapshot, plan), snapshot, plan }, landed);
 }
 
-function ran(
-  policy: RebalancePolicy,
-  plan: Plan,
-  snapshot: ClusterSnapshot,
-  stored: RebalancePlan,
-): RebalancePolicy {
+function ran(policy: RebalancePolicy, plan: Plan, snapshot: ClusterSnapshot, stored: RebalancePlan): RebalancePolicy {
   const services = serviceReport(snapshot, resolveOptions(policy.spec).scope);
   const facts = {
     acceptance: { status: 'True', reason: 'Valid', message: 'the policy is valid' },

@@ -6,7 +6,7 @@ import { launchBrowser } from '../support/browser.ts';
 import { advance, type Harbour, harbour } from './harbour.ts';
 import { type Stage, startStage } from './stage.ts';
 
-const SMALL = harbour({ nodes: 12, podsPerNode: 10, runs: 2, landed: 2 });
+const SMALL = harbour({ nodes: 20, podsPerNode: 10, runs: 2, landed: 2 });
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PHONE = { width: 360, height: 740 };
@@ -45,6 +45,7 @@ async function show(url: string, context: BrowserContextOptions = {}): Promise<O
   const own = await browser.newContext({ viewport: DESK, timezoneId: 'UTC', ...context });
   cleanups.push(() => own.close());
   const page = await own.newPage();
+  page.setDefaultTimeout(5000);
   const strangers: string[] = [];
   const complaints: string[] = [];
   page.on('request', (request) => {
@@ -70,8 +71,8 @@ function cell(page: Page, node: string, resource: string) {
 describe('the heat map', () => {
   it('shows every node with its figure for each resource', async () => {
     const { page } = await open();
-    expect(await page.locator('.tile').count()).toBe(12);
-    expect(await page.locator('.tile .cell').count()).toBe(36);
+    expect(await page.locator('.tile').count()).toBe(20);
+    expect(await page.locator('.tile .cell').count()).toBe(60);
     expect(await page.locator('.tile .cell').allTextContents()).toSatisfy((texts: string[]) =>
       texts.every((text) => /^\d+$/.test(text)),
     );
@@ -104,7 +105,10 @@ describe('the heat map', () => {
     await expect.poll(() => second.evaluate((element) => element.matches(':focus'))).toBe(true);
     expect(await page.locator('.grid [tabindex="0"]').count()).toBe(1);
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog').getByText('pods here').waitFor();
+    await page
+      .getByRole('dialog')
+      .getByText(/pods? here/)
+      .waitFor();
     expect(await page.getByRole('dialog').getByRole('heading').first().textContent()).toBe('Node node-00001');
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
@@ -120,7 +124,7 @@ describe('the heat map', () => {
     await page.keyboard.press('ArrowUp');
     expect(await focused()).toMatch(/^node-00000 · Pods/);
     await page.keyboard.press('End');
-    expect(await focused()).toMatch(/^node-00011 · Pods/);
+    expect(await focused()).toMatch(/^node-00019 · Pods/);
     await page.keyboard.press('Home');
     expect(await focused()).toMatch(/^node-00000 · CPU/);
   });
@@ -128,7 +132,12 @@ describe('the heat map', () => {
   it('is there as a table, too', async () => {
     const { page } = await open();
     await page.getByRole('radio', { name: 'Table' }).check({ force: true });
-    expect(await page.getByRole('rowheader').filter({ hasText: /^node-/ }).count()).toBe(12);
+    expect(
+      await page
+        .getByRole('rowheader')
+        .filter({ hasText: /^node-/ })
+        .count(),
+    ).toBe(20);
   });
 });
 
@@ -137,10 +146,10 @@ describe('details', () => {
     const { page } = await open();
     await cell(page, 'node-00003', 'CPU').click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('pods here').waitFor();
+    await dialog.getByText(/pods? here/).waitFor();
     expect(await dialog.locator('.reason .phase').first().textContent()).not.toBe('');
     await dialog.locator('th .link').first().click();
-    await dialog.getByText(/Fits on \d+ of 12 nodes/).waitFor();
+    await dialog.getByText(/Fits on \d+ of 20 nodes/).waitFor();
     expect(await dialog.locator('.remarks li').count()).toBeGreaterThan(0);
   });
 
@@ -195,7 +204,7 @@ describe('the stream', () => {
       .poll(() => page.getByRole('status').textContent(), { timeout: 25_000, interval: 500 })
       .toMatch(/^Stale since /);
     expect(await page.locator('.notice-bad').textContent()).toContain('pods cut off for 70 s');
-    expect(await page.locator('.tile').count()).toBe(12);
+    expect(await page.locator('.tile').count()).toBe(20);
   });
 
   async function staged(): Promise<Stage> {
@@ -227,7 +236,8 @@ describe('names and messages that are HTML', () => {
       ...SMALL.plan,
       spec: {
         ...SMALL.plan.spec,
-        moves: first === undefined ? [] : [{ ...first, reason: HOSTILE, pod: { ...first.pod, name: HOSTILE } }, ...moves],
+        moves:
+          first === undefined ? [] : [{ ...first, reason: HOSTILE, pod: { ...first.pod, name: HOSTILE } }, ...moves],
         rejectionCounts: { [HOSTILE]: 3 },
       },
       status: { ...SMALL.plan.status, message: HOSTILE },
@@ -246,7 +256,10 @@ describe('the page', () => {
   it('asks nobody but its own server, and breaks no rule of its content security policy', async () => {
     const { page, strangers, complaints } = await open();
     await cell(page, 'node-00000', 'CPU').click();
-    await page.getByRole('dialog').getByText('pods here').waitFor();
+    await page
+      .getByRole('dialog')
+      .getByText(/pods? here/)
+      .waitFor();
     expect(strangers).toEqual([]);
     expect(complaints).toEqual([]);
     const { headers } = await fetch(stage.url);
@@ -270,7 +283,10 @@ describe('the page', () => {
     const { page } = await open(SMALL, { viewport });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
     await cell(page, 'node-00000', 'CPU').click();
-    await page.getByRole('dialog').getByText('pods here').waitFor();
+    await page
+      .getByRole('dialog')
+      .getByText(/pods? here/)
+      .waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
   });
 
@@ -308,7 +324,10 @@ describe.each(['light', 'dark'] as const)('accessibility in the %s theme', (colo
     await page.getByRole('radio', { name: 'Table' }).check({ force: true });
     expect(await violations(page)).toEqual([]);
     await page.locator('tbody tr[data-pod] .link').first().click();
-    await page.getByRole('dialog').getByText(/Fits on/).waitFor();
+    await page
+      .getByRole('dialog')
+      .getByText(/Fits on/)
+      .waitFor();
     expect(await violations(page)).toEqual([]);
   });
 });

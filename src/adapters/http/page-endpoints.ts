@@ -4,13 +4,18 @@ import type { Guard } from './access-guard.ts';
 import { fileEndpoints, type PageFiles } from './page-files.ts';
 import type { Answer, Endpoint } from './server.ts';
 
-/** Paths under which the page asks what it shows: those that the ClusterRole evenkeel-page-reader names. */
-export const PAGE_PATHS = ['/api/state', '/api/stream', '/api/explain'] as const;
+/**
+ * Paths under which the page asks what it shows: those that the ClusterRole evenkeel-page-reader names. Not below /api or
+ * /apis, which every user may get of an API server (ClusterRole system:discovery), and so here too.
+ */
+export const PAGE_PATHS = ['/page/state', '/page/stream', '/page/explain'] as const;
 /** One of them. */
 export type PagePath = (typeof PAGE_PATHS)[number];
 
 /** Pages that are open at a time; of the server's connections enough are left for scrapers. */
 const MAX_WATCHERS = 24;
+/** A stream ends after so many milliseconds and is opened again: whoever may no longer read it is told then. */
+const STREAM_LIFETIME = 300_000;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -21,9 +26,9 @@ export function pageEndpoints(
   guardOf: (path: PagePath) => Guard | undefined,
 ): ReadonlyMap<string, Endpoint> {
   const answers: Readonly<Record<PagePath, Endpoint>> = {
-    '/api/state': async (_, signal) => ({ code: 200, type: JSON_TYPE, body: await feed.state(signal) }),
-    '/api/stream': streamEndpoint(feed),
-    '/api/explain': (request, signal) => explain(feed, request, signal),
+    '/page/state': async (_, signal) => ({ code: 200, type: JSON_TYPE, body: await feed.state(signal) }),
+    '/page/stream': streamEndpoint(feed),
+    '/page/explain': (request, signal) => explain(feed, request, signal),
   };
   const guarded = PAGE_PATHS.map((path): [string, Endpoint] => {
     const guard = guardOf(path);
@@ -37,7 +42,7 @@ function streamEndpoint(feed: PageFeed): Endpoint {
   async function* frames(signal: AbortSignal): AsyncGenerator<string, void, undefined> {
     watchers += 1;
     try {
-      for await (const update of feed.updates(signal)) {
+      for await (const update of feed.updates(AbortSignal.any([signal, AbortSignal.timeout(STREAM_LIFETIME)]))) {
         yield frameOf(update);
       }
     } finally {
