@@ -72,7 +72,7 @@ export function Details({ subject, policy, ask, onOpen, onClose }: DetailsProps)
 type Opening = Pick<DetailsProps, 'onOpen'>;
 
 function NodeView({ node, onOpen }: { node: NodeDetail } & Opening): JSX.Element {
-  const { absent, load, mean, resources, pods, candidates, movable, fitting, policy } = node;
+  const { absent, load, mean, resources, pods, candidates, policy } = node;
   return (
     <>
       <dl class="figures">
@@ -85,7 +85,7 @@ function NodeView({ node, onOpen }: { node: NodeDetail } & Opening): JSX.Element
       {absent !== undefined && <p class="notice">It takes no part: {absent}.</p>}
       <PodList title={`${count(pods.length, 'pod')} here`} pods={pods} onOpen={onOpen} />
       <PodList
-        title={`Could come: ${fitting.toLocaleString('en')} of ${count(movable, 'movable pod')}`}
+        title={candidates.length === 0 ? 'No pod would gain by coming here' : 'Would gain most by coming here'}
         pods={candidates}
         onOpen={onOpen}
       />

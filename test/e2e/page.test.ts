@@ -1,10 +1,13 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PageState } from '../../src/report/page/state.ts';
 import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { launchBrowser } from '../support/browser.ts';
-import { install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
+import { BUNDLE, install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
 import { policyObject } from '../support/resources.ts';
 import { scrape } from '../support/scrape.ts';
 
@@ -77,6 +80,20 @@ describe('what the page asks for', () => {
     const captain = { authorization: `Bearer ${await tokenOf('captain')}` };
     expect((await scrape(port, '/metrics', captain)).code).toBe(403);
     expect((await scrape(port, '/page/state', captain)).code).toBe(200);
+  });
+});
+
+describe('evenkeel dashboard', () => {
+  it('serves by the rights of a kubeconfig what the cluster is, without a policy the plan of every default', async () => {
+    const flags = ['dashboard', '--kubeconfig', cp.kubeconfig, '--port', '0'];
+    const child = spawn(process.execPath, [BUNDLE, ...flags]);
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const state = (await (await fetch(`${line.toString().trim()}page/state`)).json()) as PageState;
+    expect([state.title, state.role, Object.keys(state.nodes).length]).toEqual([cp.url, 'Planner', 3]);
+    expect(Object.keys(state.policies)).toEqual(['default']);
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
   });
 });
 

@@ -55,8 +55,12 @@ export function explainNode(
   return explainNodeIn(inquire(snapshot, options), name);
 }
 
-/** The same from an inquiry, for whoever asks several times. */
-export function explainNodeIn(inquiry: Inquiry, name: NodeInfo['name']): NodeExplanation | undefined {
+/** The same from an inquiry, for whoever asks several times; with other candidates if `choose` names them. */
+export function explainNodeIn(
+  inquiry: Inquiry,
+  name: NodeInfo['name'],
+  choose: (inquiry: Inquiry, site: number) => readonly Candidate[] = candidatesFor,
+): NodeExplanation | undefined {
   const { cluster, survey, unmeasured } = inquiry;
   const site = cluster.sites.nodes.findIndex((node) => node.name === name);
   if (site < 0) {
@@ -70,7 +74,7 @@ export function explainNodeIn(inquiry: Inquiry, name: NodeInfo['name']): NodeExp
     mean: unmeasured === undefined && cluster.nodes.length > 0 ? toFraction(cluster.load.mean) : undefined,
     resources: resourcesOf(inquiry, site),
     pods: podsOn(inquiry, site),
-    candidates: takesPart && unmeasured === undefined ? candidatesFor(inquiry, site) : [],
+    candidates: takesPart && unmeasured === undefined ? choose(inquiry, site) : [],
   };
 }
 
@@ -87,6 +91,31 @@ function resourcesOf(inquiry: Inquiry, site: number): readonly NodeResource[] {
 function podsOn({ cluster, standingOf }: Inquiry, site: number): readonly PodStanding[] {
   const pods = [...cluster.pods.keys()].filter((pod) => cluster.sites.located[pod] === site);
   return pods.map(standingOf).sort((left, right) => (right.load ?? 0) - (left.load ?? 0));
+}
+
+/** Pods that the filters are asked about before the search for candidates is given up. */
+const MOST_ASKED = 2000;
+
+/**
+ * Chooses the `most` pods that fit and would gain the most by coming, without asking the filters about all the others: what a
+ * process that has more to do can afford on a large cluster.
+ */
+export function bestCandidates(most: number): (inquiry: Inquiry, site: number) => readonly Candidate[] {
+  return (inquiry, site) => {
+    const { cluster, standingOf } = inquiry;
+    const gaining = [...cluster.pods.keys()]
+      .filter((pod) => cluster.movable[pod] === 1 && cluster.sites.located[pod] !== site)
+      .map((pod) => ({ pod, gain: gainOf(inquiry, pod, site) ?? 0 }))
+      .filter(({ gain }) => gain > 0)
+      .sort((left, right) => right.gain - left.gain);
+    const found: Candidate[] = [];
+    for (const { pod, gain } of gaining.slice(0, MOST_ASKED)) {
+      if (found.length < most && rejectionsOf(inquiry, pod, site).length === 0) {
+        found.push({ ...standingOf(pod), fits: true, rejections: [], gain });
+      }
+    }
+    return found;
+  };
 }
 
 function candidatesFor(inquiry: Inquiry, site: number): readonly Candidate[] {

@@ -35,11 +35,8 @@ export interface NodeDetail {
   readonly resources: readonly { readonly name: string; readonly allocatable: string; readonly requested: string }[];
   /** Pods that run there, the ones that add most first. */
   readonly pods: readonly PodRow[];
-  /** Pods of other nodes that fit and would gain most by coming. */
+  /** Pods of other nodes that fit and would gain by coming, those that would gain most first; a few of them. */
   readonly candidates: readonly (PodRow & { readonly gain?: number })[];
-  /** Movable pods of other nodes: all, and those that fit. */
-  readonly movable: number;
-  readonly fitting: number;
 }
 
 /** What a node says to a pod. */

@@ -1,6 +1,6 @@
 import { podKey } from '../../model/pod.ts';
 import type { Inquiry, PodStanding } from '../../plan/explain/inquiry.ts';
-import { explainNodeIn } from '../../plan/explain/node.ts';
+import { bestCandidates, explainNodeIn } from '../../plan/explain/node.ts';
 import { explainPodIn, type NodeForPod } from '../../plan/explain/pod.ts';
 import { amount, percent } from '../../plan/format.ts';
 import type { Rejections } from '../../plan/plan.ts';
@@ -15,12 +15,11 @@ const MOST_EXAMPLES = 20;
 
 /** A node in detail; `undefined` when the snapshot has none of this name. */
 export function nodeDetail(inquiry: Inquiry, policy: string, name: string): NodeDetail | undefined {
-  const found = explainNodeIn(inquiry, name);
+  const found = explainNodeIn(inquiry, name, bestCandidates(MOST_CANDIDATES));
   if (found === undefined) {
     return undefined;
   }
   const { absent, load, mean, resources, pods, candidates } = found;
-  const fitting = candidates.filter(({ fits }) => fits);
   return {
     kind: 'node',
     name,
@@ -34,12 +33,10 @@ export function nodeDetail(inquiry: Inquiry, policy: string, name: string): Node
       requested: amount(resource, requested),
     })),
     pods: pods.map(podRow),
-    candidates: fitting.slice(0, MOST_CANDIDATES).map((candidate) => ({
+    candidates: candidates.map((candidate) => ({
       ...podRow(candidate),
       ...(candidate.gain === undefined ? {} : { gain: candidate.gain }),
     })),
-    movable: candidates.length,
-    fitting: fitting.length,
   };
 }
 
@@ -107,7 +104,7 @@ function podRow({ pod, owner, node, load, decision, protections }: PodStanding):
 function decided(decision: PodStanding['decision']): string {
   switch (decision.kind) {
     case 'Moves':
-      return `moves to ${decision.to ?? 'the queue'}, gain ${percent(decision.gain)}: ${decision.message}`;
+      return `to ${decision.to ?? 'the queue'}, gain ${percent(decision.gain)}: ${decision.message}`;
     case 'Stays':
       return decision.message;
     case 'NotConsidered':
