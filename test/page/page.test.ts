@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { launchBrowser } from '../support/browser.ts';
@@ -8,7 +7,6 @@ import { type Stage, startStage } from './stage.ts';
 
 const SMALL = harbour({ nodes: 20, podsPerNode: 10, runs: 2, landed: 2 });
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PHONE = { width: 360, height: 740 };
 const DESK = { width: 1280, height: 900 };
 
@@ -302,7 +300,7 @@ describe('the page', () => {
 
 describe.each(['light', 'dark'] as const)('accessibility in the %s theme', (colorScheme) => {
   async function violations(page: Page): Promise<readonly unknown[]> {
-    await page.evaluate(AXE);
+    await page.evaluate(axe.source);
     const found = (await page.evaluate('axe.run()')) as {
       violations: readonly { id: string; help: string; nodes: readonly { html: string; failureSummary: string }[] }[];
     };

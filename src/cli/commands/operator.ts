@@ -14,13 +14,13 @@ export const addOperator: AddCommand = (program, { signal }) => {
     .option('--health-address <host:port>', 'where /healthz and /readyz are served, by HTTP', '127.0.0.1:8080')
     .option(
       '--metrics-address <host:port>',
-      'where /metrics is served, by HTTPS, to users who may get it by RBAC',
+      'where /metrics and the page are served, by HTTPS, to users who may get them by RBAC',
       '127.0.0.1:8443',
     )
     .option('--tls-cert-file <file>', 'certificate of /metrics in PEM, read anew when it changes; default self-signed')
     .option('--tls-private-key-file <file>', 'its private key')
     .addOption(
-      new Option('--metrics-insecure [where]', 'serve /metrics by HTTP to everybody who reaches it')
+      new Option('--metrics-insecure [where]', 'serve /metrics by HTTP to everybody who reaches it, and not the page')
         .choices(['loopback', 'anywhere'])
         .preset('loopback'),
     )
