@@ -30,23 +30,25 @@ export function loadIn(
   return now === undefined ? undefined : Math.max(0, now + (change[resource] ?? 0));
 }
 
-/** What a node carries by the weights of a policy: the weighted mean of its resources. */
-export function weightedLoad(
+/** What a node carries in the eyes of a policy: the weighted mean of its resources, or the largest of them. */
+export function aggregatedLoad(
   phase: Phase,
-  { weights }: Pick<PolicyRow, 'weights'>,
+  { weights, aggregate }: Pick<PolicyRow, 'weights' | 'aggregate'>,
   node: NodeRow,
   shift: NodeShift | undefined,
 ): number | undefined {
-  let [sum, total] = [0, 0];
-  for (const resource of PAGE_RESOURCES) {
-    const weight = weights[resource] ?? 0;
+  const known = PAGE_RESOURCES.flatMap((resource) => {
     const load = loadIn(phase, resource, node, shift);
-    if (weight > 0 && load !== undefined) {
-      sum += weight * load;
-      total += weight;
-    }
+    const weight = weights[resource] ?? 0;
+    return weight > 0 && load !== undefined ? [{ load, weight }] : [];
+  });
+  if (known.length === 0) {
+    return undefined;
   }
-  return total === 0 ? undefined : sum / total;
+  const total = known.reduce((sum, { weight }) => sum + weight, 0);
+  return aggregate === 'Dominant'
+    ? Math.max(...known.map(({ load }) => load))
+    : known.reduce((sum, { load, weight }) => sum + weight * load, 0) / total;
 }
 
 /** How evenly nodes are loaded. */

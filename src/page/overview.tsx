@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { PageState, PolicyRow } from '../report/page/state.ts';
 import { clockTime, count, percent } from './format.ts';
-import { PHASE_NAMES, PHASES, type Phase, type Spread, spreadOf, weightedLoad } from './model.ts';
+import { aggregatedLoad, PHASE_NAMES, PHASES, type Phase, type Spread, spreadOf } from './model.ts';
 
 /** What the overview shows. */
 export interface OverviewProps {
@@ -52,10 +52,11 @@ function Figure({ label, value, hint }: { label: string; value: string; hint?: s
 
 function Strips({ state, policy }: Omit<OverviewProps, 'name'>): JSX.Element {
   const shifts = policy.plan?.shifts ?? {};
-  const nodes = Object.entries(state.nodes);
+  const outside = new Set(policy.outside);
+  const nodes = Object.entries(state.nodes).filter(([name, { status }]) => status === 'Ready' && !outside.has(name));
   const spreads = PHASES.map((phase) => ({
     phase,
-    spread: spreadOf(nodes.map(([name, node]) => weightedLoad(phase, policy, node, shifts[name]))),
+    spread: spreadOf(nodes.map(([name, node]) => aggregatedLoad(phase, policy, node, shifts[name]))),
   }));
   const known = spreads.flatMap(({ spread }) => spread ?? []);
   const scale = {
@@ -77,6 +78,9 @@ function Strips({ state, policy }: Omit<OverviewProps, 'name'>): JSX.Element {
       {spreads.map(({ phase, spread }) => (
         <Strip key={phase} phase={phase} spread={spread} scale={scale} />
       ))}
+      {policy.source === 'Requests' && state.basis === 'Usage' && (
+        <p class="notice">This policy balances what pods request; the loads here are measured.</p>
+      )}
       <p class="quiet">
         Before and Planned are the loads of now with the pods of the newest plan where they were, and where it wants
         them.

@@ -1,8 +1,10 @@
 import type { MoveStatus, RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
-import type { RebalancePolicyStatus } from '../../api/v1alpha1/rebalance-policy.ts';
+import type { RebalancePolicySpec, RebalancePolicyStatus } from '../../api/v1alpha1/rebalance-policy.ts';
 import { entries } from '../../execute/journal.ts';
 import { LOAD_RESOURCES } from '../../model/resources.ts';
+import { matches } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
+import { resolveSelector } from '../../plan/options.ts';
 import type { StoredPolicy } from '../../ports.ts';
 import { newestPlan } from '../policy-status.ts';
 import { shiftsOf } from './shifts.ts';
@@ -22,6 +24,9 @@ export function policyRow(
     suspended: spec.suspend,
     ...(invalid.length === 0 ? {} : { invalid: invalid.join('; ') }),
     weights: Object.fromEntries(spec.load.resources.map(({ name, weight }) => [name, weight])),
+    aggregate: spec.load.aggregate,
+    source: spec.load.source,
+    outside: outsideOf(spec, snapshot),
     trigger: Number(spec.thresholds.trigger),
     ...numeric('imbalance', status?.imbalance),
     ...present('lastRun', status?.lastRun),
@@ -36,6 +41,11 @@ export function policyRow(
     ...(newest === undefined ? {} : { plan: planRow(newest, snapshot) }),
     history: (status?.history ?? []).map(historyRow),
   };
+}
+
+function outsideOf({ scope }: RebalancePolicySpec, snapshot: ClusterSnapshot | undefined): readonly string[] {
+  const selector = resolveSelector(scope.nodeSelector);
+  return (snapshot?.nodes ?? []).filter(({ labels }) => !matches(selector, labels)).map(({ name }) => name);
 }
 
 function planRow(plan: RebalancePlan, snapshot: ClusterSnapshot | undefined): PlanRow {

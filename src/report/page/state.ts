@@ -53,6 +53,12 @@ export interface PolicyRow {
   readonly invalid?: string;
   /** Weights of the resources that it balances. */
   readonly weights: Readonly<Partial<Record<PageResource, number>>>;
+  /** How they become one load. */
+  readonly aggregate: 'Weighted' | 'Dominant';
+  /** What it takes for load. */
+  readonly source: 'MetricsAPI' | 'Requests';
+  /** Nodes that its scope leaves out. */
+  readonly outside: readonly string[];
   /** `thresholds.trigger`. */
   readonly trigger: number;
   /** Highest minus lowest aggregated load at the last run. */

@@ -122,6 +122,14 @@ describe('policies', () => {
     expect(Object.values(row?.stays ?? {}).reduce((sum, number) => sum + number, 0)).toBe(2);
   });
 
+  it('name the nodes that their scope leaves out', () => {
+    const policy = aPolicy('even', { scope: { nodeSelector: { matchLabels: { pool: 'general' } } } });
+    const nodes = [aNode('node-1', { labels: { pool: 'general' } }), aNode('node-2')];
+    const facts = { title: 'here', role: 'Leader', plans: [], trouble: undefined } as const;
+    const state = pageState({ ...facts, snapshot: aSnapshot({ nodes }), policies: [{ policy, invalid: [] }] });
+    expect(state.policies['even']?.outside).toEqual(['node-2']);
+  });
+
   it('are there before the first snapshot', () => {
     const state = stateOf(undefined);
     expect([state.takenAt, Object.keys(state.policies)]).toEqual([undefined, ['even']]);
