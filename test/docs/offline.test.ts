@@ -1,0 +1,70 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ELSEWHERE, OFFLINE, ON_CLUSTER, pages, ROOT, shellBlocks } from './pages.ts';
+import { shellIn } from './shell.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'evenkeel-docs-'));
+const shell = shellIn(folder);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.each(OFFLINE)('%s', (section) => {
+  it('has blocks that run as they are written', async () => {
+    for (const block of shellBlocks(section)) {
+      const { stderr, code } = await shell(block);
+      expect(code, `${block}\n${stderr}`).toBe(0);
+    }
+  });
+});
+
+describe('every block marked sh', () => {
+  const sections = new Set(
+    pages().flatMap(({ blocks }) => blocks.flatMap(({ language, section }) => (language === 'sh' ? [section] : []))),
+  );
+  const declared = [...OFFLINE, ...Object.values(ON_CLUSTER).flat(), ...ELSEWHERE.keys()];
+
+  it('is run by a test, and each section that a test runs is there', () => {
+    expect([...sections].sort()).toEqual([...declared].sort());
+  });
+
+  it.each([...ELSEWHERE])('of %s is run by %s', (section, test) => {
+    const [path = ''] = section.split('#');
+    expect(readFileSync(join(ROOT, test), 'utf8')).toContain(path.split('/').at(-1));
+  });
+});
+
+describe('commands outside of blocks', () => {
+  const indented = pages().flatMap(
+    ({ prose }) => prose.match(/^ {4}(?:npm|npx|kubectl|helm|evenkeel|docker) .*$/gm) ?? [],
+  );
+
+  it('are the two that start the demo and the tests', () => {
+    expect(indented.map((line) => line.trim())).toEqual(['npm ci && npm run demo', 'npm ci && npm test']);
+  });
+
+  it('that no test machine can run are said to be so', () => {
+    const unmarked = pages().filter(
+      ({ blocks, prose }) =>
+        blocks.some(({ language }) => language === 'console') &&
+        !/tests? machine|by the tests|until Ctrl-C|until it is ended/.test(prose),
+    );
+    expect(unmarked.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('the imported example of docs/descheduler.md', () => {
+  it('is what the command writes', async () => {
+    const { stdout } = await shell(
+      'evenkeel import descheduler-policy /tmp/evenkeel-descheduler.yaml 2>/dev/null | sed "1,/^---$/d"',
+    );
+    const shown = pages()
+      .flatMap(({ blocks }) => blocks)
+      .find(
+        (block) =>
+          block.section === 'docs/descheduler.md#Moving over from the descheduler' && block.language === 'yaml',
+      );
+    expect(stdout.trim()).toBe(shown?.text);
+  });
+});

@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+/** The top of the checkout. */
+export const ROOT: string = join(import.meta.dirname, '..', '..');
+const SKIPPED = new Set(['node_modules', 'dist', 'release', '.git']);
+
+/** A fenced block of a page. */
+export interface Block {
+  /** `docs/ci.md#In CI`: the page and the heading that the block stands under. */
+  readonly section: string;
+  readonly language: string;
+  readonly text: string;
+}
+
+/** A page in Markdown. */
+export interface Page {
+  /** From the top of the checkout. */
+  readonly path: string;
+  readonly text: string;
+  /** Headings, as they are written. */
+  readonly headings: readonly string[];
+  readonly blocks: readonly Block[];
+  /** The text without fenced blocks. */
+  readonly prose: string;
+}
+
+/** Every Markdown file of the checkout. */
+export function pages(): readonly Page[] {
+  return markdownIn(ROOT).map((file) => readPage(relative(ROOT, file), readFileSync(file, 'utf8')));
+}
+
+function markdownIn(folder: string): readonly string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      return SKIPPED.has(entry.name) ? [] : markdownIn(path);
+    }
+    return entry.name.endsWith('.md') ? [path] : [];
+  });
+}
+
+function readPage(path: string, text: string): Page {
+  const headings: string[] = [];
+  const blocks: Block[] = [];
+  const prose: string[] = [];
+  let open: { readonly language: string; readonly lines: string[] } | undefined;
+  for (const line of text.split('\n')) {
+    const fence = /^```(\w*)$/.exec(line);
+    if (fence !== null && open === undefined) {
+      open = { language: fence[1] ?? '', lines: [] };
+    } else if (fence !== null && open !== undefined) {
+      blocks.push({
+        section: `${path}#${headings.at(-1) ?? ''}`,
+        language: open.language,
+        text: open.lines.join('\n'),
+      });
+      open = undefined;
+    } else if (open !== undefined) {
+      open.lines.push(line);
+    } else {
+      const heading = /^#+ (.+)$/.exec(line)?.[1];
+      headings.push(...(heading === undefined ? [] : [heading]));
+      prose.push(line);
+    }
+  }
+  return { path, text, headings, blocks, prose: prose.join('\n') };
+}
+
+/** Where the blocks of a section are run. */
+export const OFFLINE: readonly string[] = [
+  'docs/quick-start.md#Without a cluster',
+  'docs/strategies.md#Choosing a strategy',
+  'docs/strategies.md#Trying a policy on a scenario',
+  'docs/budgets.md#Too small, too large',
+  'docs/service-levels.md#From OpenSLO',
+  'docs/descheduler.md#Moving over from the descheduler',
+  'docs/ci.md#In CI',
+];
+
+/** Sections whose blocks test/e2e/docs.test.ts runs on a control plane, in its order. */
+export const ON_CLUSTER = {
+  installed: ['docs/install.md#With Helm', 'docs/install.md#First steps', 'docs/install.md#Uninstall'],
+  kustomized: ['docs/install.md#With kustomize', 'docs/install.md#What waits at gates'],
+  dryRun: ['docs/quick-start.md#On your cluster', 'docs/runbook.md#Runbook'],
+  looked: ['docs/security.md#Who may do what', 'docs/monitoring.md#Metrics', 'docs/page.md#The page'],
+  rolledOut: [
+    'docs/roll-out.md#1. DryRun: a few days',
+    'docs/roll-out.md#2. Approve: until you are bored',
+    'docs/roll-out.md#3. Automatic',
+    'docs/roll-out.md#How to stop',
+  ],
+  overlays: ['README.md#On your cluster'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** Sections whose blocks a test of their own runs. */
+export const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['examples/README.md#A repository for the policies of a cluster', 'test/unit/cli/examples.test.ts'],
+]);
+
+/** The `sh` blocks of a section, in order. Throws when there are none. */
+export function shellBlocks(section: string): readonly string[] {
+  const found = pages()
+    .flatMap(({ blocks }) => blocks)
+    .filter((block) => block.section === section && block.language === 'sh')
+    .map(({ text }) => text);
+  if (found.length === 0) {
+    throw new Error(`${section} has no block marked sh: correct test/docs/pages.ts`);
+  }
+  return found;
+}
