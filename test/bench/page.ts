@@ -35,7 +35,12 @@ async function firstPaint(url: string): Promise<Figures> {
       }).observe(document, { childList: true, subtree: true });
     `);
     await page.goto(url);
-    await page.waitForFunction('window.heatAt');
+    await page
+      .locator('.tile')
+      .nth(NODES - 1)
+      .waitFor({ state: 'attached' });
+    // A condition given to the page would be evaluated there, which its content security policy forbids.
+    await page.evaluate('new Promise((painted) => requestAnimationFrame(() => setTimeout(() => setTimeout(painted))))');
     const paint = await page.evaluate(`performance.getEntriesByName('first-contentful-paint')[0].startTime`);
     return { paint: Number(paint), heat: Number(await page.evaluate('window.heatAt')) };
   } finally {
