@@ -5,6 +5,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { CONDITION_REASONS, CONDITION_TYPES } from '../../src/api/v1alpha1/conditions.ts';
 import { runCli } from '../support/run-cli.ts';
 import { type Page, pages, ROOT } from './pages.ts';
+import { firstCells, sectionOf } from './sections.ts';
 
 const all = pages();
 const docs = all.filter(({ path }) => path.startsWith('docs/') || path === 'README.md');
@@ -52,9 +53,8 @@ describe('fields', () => {
   const known = new Set(
     [...reference.matchAll(/^\| `((?:spec|status)[^`]*)` \|/gm)].map(([, field = '']) => plain(field)),
   );
-  /** Fields of pods that pages name as such. */
-  const ofPods = new Set(['spec.schedulingGroup', 'spec.workloadRef']);
-  /** Written by the API server's own conventions into a status of another kind. */
+  /** Fields of pods, which pages name as such. */
+  const ofPods = new Set(['status.nominatedNodeName', 'spec.schedulingGroup', 'spec.workloadRef']);
   const named = docs
     .filter(({ path }) => !path.startsWith('docs/reference/'))
     .flatMap(({ path, prose }) =>
@@ -62,8 +62,7 @@ describe('fields', () => {
     );
 
   it('that pages name are in the schemas', () => {
-    const foreign = new Set(['status.nominatedNodeName', ...ofPods]);
-    const unknown = named.filter(({ field }) => !known.has(plain(field)) && !foreign.has(field));
+    const unknown = named.filter(({ field }) => !known.has(plain(field)) && !ofPods.has(field));
     expect(unknown).toEqual([]);
   });
 });
@@ -86,16 +85,6 @@ describe('examples of our kinds', () => {
     expect(kinds.filter((kind) => typeof kind !== 'string')).toEqual([]);
   });
 });
-
-/** The text of a section up to the next heading of the same depth or above. */
-function sectionOf(text: string, depth: number, heading: string): string {
-  const [, rest = ''] = text.split(`\n${'#'.repeat(depth)} ${heading}\n`);
-  return rest.split(new RegExp(`\n#{1,${depth}} `))[0] ?? '';
-}
-
-function firstCells(section: string): readonly string[] {
-  return [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, cell = '']) => cell);
-}
 
 function subheadings(section: string): readonly string[] {
   return [...section.matchAll(/^### (.+)$/gm)].map(([, heading = '']) => heading);

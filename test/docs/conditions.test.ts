@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CONDITION_TYPES, type ConditionReason } from '../../src/api/v1alpha1/conditions.ts';
+import { resolveOptions } from '../../src/plan/options.ts';
+import type { Plan, PlanOutcome } from '../../src/plan/plan.ts';
+import { plan as computePlan } from '../../src/plan/planner.ts';
+import type { Verdict, Verdicts } from '../../src/report/conditions.ts';
+import { type PolicyFacts, policyStatus } from '../../src/report/policy-status.ts';
+import { fakeClock, NOON } from '../support/fake-clock.ts';
+import { fakeCluster } from '../support/fake-cluster.ts';
+import { aNode, aPlan, aPod, aPolicy, aWorkload } from '../support/fake-objects.ts';
+import { ROOT } from './pages.ts';
+import { firstCells, sectionOf } from './sections.ts';
+
+const web = aWorkload('web', { replicas: 8 });
+const cluster = fakeCluster(fakeClock(), [aNode('a'), aNode('b')], [web], [aPod(web, 'web-1', 'a', 1_000)]);
+const planned = computePlan(
+  await cluster.reader.snapshot(new AbortController().signal),
+  resolveOptions(aPolicy('even').spec),
+);
+
+const message = 'because';
+const is = (status: Verdict['status'], reason: ConditionReason): Verdict => ({ status, reason, message });
+
+/** Everything that a pass can find of a policy's validity (policy-pass.ts). */
+const ACCEPTANCES = [
+  is('True', 'Valid'),
+  is('False', 'InvalidSpec'),
+  is('False', 'InvalidSchedule'),
+  is('False', 'Conflicting'),
+];
+/** Everything that a run can come to. */
+const OUTCOMES: Readonly<Record<PlanOutcome['kind'], PlanOutcome>> = {
+  Moves: { kind: 'Moves', obstacle: undefined },
+  Balanced: { kind: 'Balanced', message },
+  NoBeneficialMove: { kind: 'NoBeneficialMove', message },
+  BudgetExhausted: { kind: 'BudgetExhausted', message },
+  NothingToBalance: { kind: 'NothingToBalance', message },
+  MetricsUnavailable: { kind: 'MetricsUnavailable', message },
+  MetricsIncomplete: { kind: 'MetricsIncomplete', message },
+};
+/** Why a run came to nothing, or a plan was not carried on (run.ts, policy-pass.ts). */
+const POSTPONEMENTS: readonly (Verdicts | undefined)[] = [
+  undefined,
+  { MetricsFresh: is('False', 'AwaitingSamples') },
+  { Degraded: is('True', 'ObserveFailed') },
+  { Degraded: is('True', 'ExecuteFailed') },
+  { Degraded: is('True', 'SteeringUnavailable') },
+];
+/** service-status.ts */
+const LEDGERS: readonly (Verdict | undefined)[] = [
+  undefined,
+  is('True', 'Fresh'),
+  is('True', 'NotNeeded'),
+  is('False', 'LedgersUnavailable'),
+  is('False', 'LedgersIncomplete'),
+  is('False', 'UnknownServiceClass'),
+];
+
+const runbook = readFileSync(join(ROOT, 'docs', 'runbook.md'), 'utf8');
+const stops = firstCells(sectionOf(runbook, 2, 'When a plan stops'));
+const plans = [
+  [],
+  [aPlan(aPolicy('even'), [], { phase: 'Executing' })],
+  ...stops.map((stopped) => [aPlan(aPolicy('even'), [], { phase: 'Aborted', stopped, message })]),
+];
+
+function runOf(outcome: PlanOutcome, aboveTrigger: number): NonNullable<PolicyFacts['run']> {
+  const plan: Plan = { ...planned, outcome };
+  const services = { classes: [], unkept: [], unknownClasses: [] };
+  return { startedAt: NOON, plan, services, stored: undefined, aboveTrigger, consecutive: 3 };
+}
+
+/** Every combination of what is listed above. */
+function allFacts(): readonly PolicyFacts[] {
+  const outcomes = Object.values(OUTCOMES);
+  const runs = [undefined, ...outcomes.flatMap((outcome) => [1, 3].map((above) => runOf(outcome, above)))];
+  return ACCEPTANCES.flatMap((acceptance) =>
+    [false, true].flatMap((suspended) =>
+      runs.flatMap((run) =>
+        (run === undefined ? POSTPONEMENTS : [undefined]).flatMap((postponed) =>
+          LEDGERS.flatMap((ledgers) =>
+            plans.map((own) => ({ acceptance, suspended, run, postponed, ledgers, plans: own, nextRun: undefined })),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** Each reason of each condition that the status of a policy gives for any of these facts. */
+function reasonsGiven(): ReadonlyMap<string, ReadonlySet<string>> {
+  const given = new Map<string, Set<string>>(CONDITION_TYPES.map((type) => [type, new Set()]));
+  const policies = ['DryRun', 'Approve', 'Automatic'].map((mode) => aPolicy('even', { mode }));
+  for (const facts of allFacts()) {
+    for (const { type, reason } of policies.flatMap((policy) => policyStatus(policy, facts, NOON).conditions ?? [])) {
+      given.get(type)?.add(reason);
+    }
+  }
+  return given;
+}
+
+describe('the runbook', () => {
+  const given = reasonsGiven();
+
+  it.each(CONDITION_TYPES)('has under %s the reasons that this condition gives, and no others', (type) => {
+    expect([...firstCells(sectionOf(runbook, 3, type))].sort()).toEqual([...(given.get(type) ?? [])].sort());
+  });
+});
