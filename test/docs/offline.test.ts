@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ELSEWHERE, OFFLINE, ON_CLUSTER, pages, ROOT, shellBlocks } from './pages.ts';
+import { blocksOf, ELSEWHERE, OFFLINE, ON_CLUSTER, pages, ROOT, shellBlocks } from './pages.ts';
 import { shellIn } from './shell.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'evenkeel-docs-'));
@@ -11,10 +11,15 @@ const shell = shellIn(folder);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.each(OFFLINE)('%s', (section) => {
-  it('has blocks that run as they are written', async () => {
+  it('has blocks that run as they are written, and print what is shown', async () => {
+    let printed = '';
     for (const block of shellBlocks(section)) {
-      const { stderr, code } = await shell(block);
+      const { stdout, stderr, code } = await shell(block);
       expect(code, `${block}\n${stderr}`).toBe(0);
+      printed += stdout;
+    }
+    for (const { text } of blocksOf(section, 'text')) {
+      expect(printed).toContain(text);
     }
   });
 });
@@ -59,12 +64,7 @@ describe('the imported example of docs/descheduler.md', () => {
     const { stdout } = await shell(
       'evenkeel import descheduler-policy /tmp/evenkeel-descheduler.yaml 2>/dev/null | sed "1,/^---$/d"',
     );
-    const shown = pages()
-      .flatMap(({ blocks }) => blocks)
-      .find(
-        (block) =>
-          block.section === 'docs/descheduler.md#Moving over from the descheduler' && block.language === 'yaml',
-      );
+    const [shown] = blocksOf('docs/descheduler.md#Moving over from the descheduler', 'yaml');
     expect(stdout.trim()).toBe(shown?.text);
   });
 });

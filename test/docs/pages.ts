@@ -98,12 +98,16 @@ export const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['examples/README.md#A repository for the policies of a cluster', 'test/unit/cli/examples.test.ts'],
 ]);
 
+/** The blocks of a section in one language, in order. */
+export function blocksOf(section: string, language: string): readonly Block[] {
+  return pages()
+    .flatMap(({ blocks }) => blocks)
+    .filter((block) => block.section === section && block.language === language);
+}
+
 /** The `sh` blocks of a section, in order. Throws when there are none. */
 export function shellBlocks(section: string): readonly string[] {
-  const found = pages()
-    .flatMap(({ blocks }) => blocks)
-    .filter((block) => block.section === section && block.language === 'sh')
-    .map(({ text }) => text);
+  const found = blocksOf(section, 'sh').map(({ text }) => text);
   if (found.length === 0) {
     throw new Error(`${section} has no block marked sh: correct test/docs/pages.ts`);
   }
