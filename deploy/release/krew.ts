@@ -1,17 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { writeAttribution } from './attribution.ts';
@@ -46,10 +37,9 @@ function pack(baseUrl: string, output: string): void {
 function archiveOf(): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'evenkeel-krew-'));
   try {
-    for (const file of readdirSync(DIST).filter((each) => each.endsWith('.js'))) {
-      copyFileSync(join(DIST, file), join(folder, file));
-      chmodSync(join(folder, file), file === 'evenkeel.js' ? 0o755 : 0o644);
-    }
+    // What begins with a dot is no part of the build.
+    cpSync(DIST, folder, { recursive: true, filter: (path) => !basename(path).startsWith('.') });
+    chmodSync(join(folder, 'evenkeel.js'), 0o755);
     copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n');
     writeAttribution(folder);

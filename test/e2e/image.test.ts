@@ -107,7 +107,11 @@ describe('the image', () => {
       ].sort(),
     );
     const others = filesBelow(join(image.root, 'opt/evenkeel')).filter((file) => !/^evenkeel.*\.js$/.test(file));
-    expect(others).toEqual(['LICENSE', 'licences.txt', 'package.json', 'sbom.cdx.json']);
+    expect(others).toEqual([
+      ...['LICENSE', 'licences.txt', 'package.json'],
+      ...['icon.svg', 'index.html', 'page.css', 'page.js'].map((name) => `page/${name}`),
+      'sbom.cdx.json',
+    ]);
   });
 
   it('lists what the bundle is made of, and its licences', () => {

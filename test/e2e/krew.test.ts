@@ -98,7 +98,7 @@ async function install(): Promise<string> {
   for (const { from, to } of files) {
     expect(from).toBe('*');
     for (const name of readdirSync(unpacked)) {
-      cpSync(join(unpacked, name), join(installed, to, name));
+      cpSync(join(unpacked, name), join(installed, to, name), { recursive: true });
     }
   }
   symlinkSync(join(installed, bin), join(path, `kubectl-${plugin.metadata.name}`));
