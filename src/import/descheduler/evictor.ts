@@ -141,13 +141,13 @@ function others(evictor: JsonObject, path: string): readonly ImportNote[] {
     evictor['nodeFit'] === false
       ? [changed(`${path}.nodeFit`, 'a pod is only moved when another node can take it by all rules of the scheduler')]
       : [],
-    policy === undefined
-      ? []
-      : [
-          lost(
+    policy === 'Preferred'
+      ? [
+          changed(
             `${path}.noEvictionPolicy`,
-            'annotations of the descheduler mean nothing here: exclude pods by scope.podSelector',
+            'a pod with the annotation descheduler.alpha.kubernetes.io/prefer-no-eviction is never moved: that is Mandatory',
           ),
-        ],
+        ]
+      : [],
   ].flat();
 }

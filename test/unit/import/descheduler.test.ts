@@ -306,6 +306,13 @@ describe('a converted LowNodeUtilization', () => {
     expect(notesOf(fields)).toContain('Changed profiles[0].pluginConfig[0].args.priorityThreshold.name');
   });
 
+  it('never moves what the descheduler would rather not evict, and says so', () => {
+    const pathOf = (noEvictionPolicy: string) =>
+      notesOf({ evictor: { noEvictionPolicy }, balance: [lowNodeUtilization] });
+    expect(pathOf('Preferred')).toContain('Changed profiles[0].pluginConfig[0].args.noEvictionPolicy');
+    expect(pathOf('Mandatory').filter((note) => note.includes('noEvictionPolicy'))).toEqual([]);
+  });
+
   it('names what it does not know', () => {
     const fields: Fields = {
       settings: { maxNoOfPods: 1 },
