@@ -3,10 +3,11 @@ import { type HttpServer, listen } from '../adapters/http/server.ts';
 import { isApiError } from '../adapters/kubernetes/api-error.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import { readerFor } from '../control/measured-by.ts';
 import { createPageFeed, type PageSource } from '../control/page-feed.ts';
 import { seconds } from '../model/units.ts';
 import { EXCLUDED_NAMESPACES } from '../plan/options.ts';
-import type { ClusterReader } from '../ports.ts';
+import type { ClusterReader, UsageServers } from '../ports.ts';
 import { type Cluster, connect } from './cluster.ts';
 import { Failure } from './failure.ts';
 import { defaultPolicy, type InputFlags, isPolicyFile, readInput } from './input.ts';
@@ -14,6 +15,8 @@ import { isLoopback } from './loopback.ts';
 import { loadPage } from './page-files.ts';
 import { computedSource, operatedSource } from './page-source.ts';
 import { readPolicy } from './policy-file.ts';
+import { openUsageServers } from './prometheus-flags.ts';
+import type { Screen } from './screen.ts';
 
 /** Flags of `evenkeel dashboard`. */
 export interface DashboardFlags extends InputFlags {
@@ -27,6 +30,7 @@ export interface DashboardConsole {
   /** The page is served; its address. */
   readonly ready: (url: string) => void;
   readonly warn: (message: string) => void;
+  readonly screen: Screen;
 }
 
 const FIRST_PORT = 8090;
@@ -106,11 +110,12 @@ async function withSource(
   work: (source: PageSource) => Promise<void>,
 ): Promise<void> {
   if (flags.files.length > 0) {
-    const { snapshot, policy } = await readInput(flags, signal);
+    const { snapshot, policy } = await readInput(flags, console.screen, signal);
     await work(computedSource(flags.files.join(', '), policy, { snapshot: async () => snapshot }));
     return;
   }
   const filePolicy = isPolicyFile(flags.policy) ? await readPolicy(flags.policy) : undefined;
+  const usageServers = openUsageServers(flags.prometheus);
   const cluster = await connect(flags, { warn: console.warn });
   const stopping = new AbortController();
   const cache = cluster.cache({
@@ -122,7 +127,7 @@ async function withSource(
     const named = filePolicy === undefined ? flags.policy : undefined;
     const planned = filePolicy ?? (await policyToPlanBy(cluster, named, signal));
     await cache.synced(PATIENCE, signal);
-    await work(sourceOf(cluster, cache.reader, planned, named));
+    await work(sourceOf(cluster, cache.reader, usageServers, planned, named));
   } finally {
     stopping.abort();
     await running;
@@ -133,12 +138,20 @@ async function withSource(
 function sourceOf(
   cluster: Cluster,
   reader: ClusterReader,
+  usageServers: UsageServers,
   planned: RebalancePolicy | undefined,
   only: string | undefined,
 ): PageSource {
   return planned === undefined
-    ? operatedSource({ cluster, reader, role: () => 'Reader', excludedNamespaces: EXCLUDED_NAMESPACES, only })
-    : computedSource(cluster.url, planned, reader);
+    ? operatedSource({
+        cluster,
+        reader,
+        role: () => 'Reader',
+        excludedNamespaces: EXCLUDED_NAMESPACES,
+        usageServers,
+        only,
+      })
+    : computedSource(cluster.url, planned, readerFor(planned.spec, reader, usageServers));
 }
 
 /** `undefined` where policies stand on the cluster, whose plans are read; elsewhere the policy of every default. */

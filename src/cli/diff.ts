@@ -1,15 +1,14 @@
-import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { plan } from '../plan/planner.ts';
 import { diffMarkdown, diffPlans, diffTable, type NamedPlan, type PlanDiff } from '../report/plan-diff.ts';
 import type { CommandResult } from './command.ts';
-import { readPair, type SnapshotFlags } from './input.ts';
+import { type MeasuredFlags, type PolicyOnSnapshot, readPair } from './input.ts';
 import type { DiffOutput } from './output-formats.ts';
 import { whilePlanning } from './progress.ts';
 import type { Screen } from './screen.ts';
 
 /** Flags of `evenkeel diff`. */
-export interface DiffFlags extends SnapshotFlags {
+export interface DiffFlags extends MeasuredFlags {
   /** Files of policies, or names of ones on the cluster or in the snapshot: the old one and the new one. */
   readonly policies: readonly [string, string];
   readonly output: DiffOutput;
@@ -19,16 +18,15 @@ export interface DiffFlags extends SnapshotFlags {
 
 /** Plans by two policies from one snapshot and compares. Throws Failure, InputError or ApiError for people to read. */
 export async function diffCommand(flags: DiffFlags, screen: Screen, signal: AbortSignal): Promise<CommandResult> {
-  const { snapshot, policies } = await readPair(flags.policies, flags, screen, signal);
-  const [old, renewed] = policies;
-  const planOf = ({ metadata, spec }: RebalancePolicy): NamedPlan => ({
-    policy: metadata.name,
-    plan: whilePlanning(screen, snapshot, () => plan(snapshot, resolveOptions(spec))),
+  const [old, renewed] = await readPair(flags.policies, flags, screen, signal);
+  const planOf = ({ policy, snapshot }: PolicyOnSnapshot): NamedPlan => ({
+    policy: policy.metadata.name,
+    plan: whilePlanning(screen, snapshot, () => plan(snapshot, resolveOptions(policy.spec))),
   });
   const diff = diffPlans(planOf(old), planOf(renewed));
   return {
     stdout: render(diff, flags.output, screen),
-    stderr: snapshot.problems.map((problem) => `warning: ${problem}\n`).join(''),
+    stderr: old.snapshot.problems.map((problem) => `warning: ${problem}\n`).join(''),
     exitCode: flags.exitCode && diff.moves.length > 0 ? 2 : 0,
   };
 }

@@ -1,9 +1,10 @@
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import { withUsage } from '../control/measured-by.ts';
 import type { PageSource, PolicyPlans } from '../control/page-feed.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { EXCLUDED_NAMESPACES, resolveOptions } from '../plan/options.ts';
 import { plan as computePlan } from '../plan/planner.ts';
-import type { ClusterReader } from '../ports.ts';
+import type { ClusterReader, StoredPolicy, UsageServers } from '../ports.ts';
 import type { PageRole } from '../report/page/state.ts';
 import { toRebalancePlan } from '../report/plan-resource.ts';
 import type { Cluster } from './cluster.ts';
@@ -15,20 +16,33 @@ export interface OperatedFields {
   readonly reader: Pick<ClusterReader, 'snapshot'>;
   readonly role: () => PageRole;
   readonly excludedNamespaces: ReadonlySet<string>;
+  readonly usageServers: UsageServers;
   /** Only this policy; default all. */
   readonly only?: string | undefined;
 }
 
-/** Policies and plans as they stand on a cluster, where an operator carries them out. */
-export function operatedSource({ cluster, reader, role, excludedNamespaces, only }: OperatedFields): PageSource {
+/**
+ * Policies and plans as they stand on a cluster, where an operator carries them out. There is one picture of the load: that of
+ * the Prometheus server that a policy names, where one does that is known here.
+ */
+export function operatedSource(fields: OperatedFields): PageSource {
+  const { cluster, reader, role, excludedNamespaces, usageServers, only } = fields;
+  const shown = async (signal: AbortSignal): Promise<readonly StoredPolicy[]> =>
+    (await cluster.policies.list(signal)).filter(({ policy }) => only === undefined || policy.metadata.name === only);
   return {
     title: cluster.url,
     role,
     excludedNamespaces,
-    snapshot: (signal) => reader.snapshot(signal),
+    snapshot: async (signal) => {
+      const snapshot = await reader.snapshot(signal);
+      const servers = (await shown(signal)).filter(
+        ({ policy, invalid }) => invalid.length === 0 && usageServers.has(policy.spec.load.prometheus?.server ?? ''),
+      );
+      return servers[0] === undefined ? snapshot : withUsage(servers[0].policy.spec, snapshot, usageServers, signal);
+    },
     plans: async (_, signal) => {
-      const [policies, plans] = await Promise.all([cluster.policies.list(signal), cluster.plans.list(signal)]);
-      return { policies: policies.filter(({ policy }) => only === undefined || policy.metadata.name === only), plans };
+      const [policies, plans] = await Promise.all([shown(signal), cluster.plans.list(signal)]);
+      return { policies, plans };
     },
     watch: (changed, signal) => cluster.policies.watch(changed, signal),
   };

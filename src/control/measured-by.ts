@@ -1,29 +1,70 @@
 import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import type { FieldProblem } from '../api/validate.ts';
-import type { ClusterSnapshot } from '../model/snapshot.ts';
+import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { type ClusterReader, UsageError, type UsageRequest, type UsageServer, type UsageServers } from '../ports.ts';
 
 /** The reader whose usage is what `spec.load.source` asks for: that of a Prometheus server instead of the Metrics API's. */
 export function readerFor(spec: RebalancePolicySpec, reader: ClusterReader, servers: UsageServers): ClusterReader {
-  const { source, prometheus } = spec.load;
-  if (source !== 'Prometheus' || prometheus === undefined) {
+  if (spec.load.source !== 'Prometheus') {
     return reader;
   }
-  const server = servers.get(prometheus.server);
-  return server === undefined
-    ? blind(reader, prometheus.server)
-    : measured(reader, prometheus.server, server, requestOf(spec));
+  const { server, request } = sourceOf(spec, servers);
+  return {
+    ...reader,
+    snapshot: async (signal) => withUsage(spec, await reader.snapshot(signal, { usage: false }), servers, signal),
+    measured: async (signal) => withUsage(spec, await reader.placements(signal), servers, signal),
+    nodeUsage: async (signal) => {
+      const nodes = await orProblem(
+        async () => (await server?.nodes(request, signal)) ?? new Map<string, UsageSample>(),
+      );
+      if (typeof nodes === 'string') {
+        return undefined; // nothing is known at the moment
+      }
+      const [sample] = nodes.values();
+      return sample === undefined ? undefined : { nodes, serverTime: sample.timestamp };
+    },
+  };
 }
 
-/** What is wrong with the server that a policy names, if anything. */
-export function serverProblems({ load }: RebalancePolicySpec, servers: UsageServers): readonly FieldProblem[] {
+/**
+ * The snapshot with usage as the Prometheus server has it that `spec` names; without any, and why, where that cannot be asked.
+ * As it is for another source of load. Rejects only with what is not the server's fault.
+ */
+export async function withUsage(
+  spec: RebalancePolicySpec,
+  snapshot: ClusterSnapshot,
+  servers: UsageServers,
+  signal: AbortSignal,
+): Promise<ClusterSnapshot> {
+  if (spec.load.source !== 'Prometheus') {
+    return snapshot;
+  }
+  const { name, server, request } = sourceOf(spec, servers);
+  if (server === undefined) {
+    return { ...snapshot, usage: undefined, usageProblem: `no Prometheus server ${name} is known here` };
+  }
+  const usage = await orProblem(async () => {
+    const [nodes, pods] = await Promise.all([server.nodes(request, signal), server.pods(request, signal)]);
+    return { nodes, pods };
+  });
+  return typeof usage === 'string'
+    ? { ...snapshot, usage: undefined, usageProblem: `Prometheus server ${name}: ${usage}` }
+    : { ...snapshot, usage };
+}
+
+/** What is wrong with the server that a policy names, if anything. `how` says how one is named to this process. */
+export function serverProblems(
+  { load }: RebalancePolicySpec,
+  servers: UsageServers,
+  how: string,
+): readonly FieldProblem[] {
   const name = load.prometheus?.server;
   if (name === undefined || servers.has(name)) {
     return [];
   }
   const known = [...servers.keys()].join(', ');
-  const advice = `${known === '' ? '' : `write ${known}, or `}start the operator with --prometheus ${name}=URL`;
+  const advice = `${known === '' ? '' : `write ${known}, or `}${how} --prometheus ${name}=URL`;
   return [
     {
       path: ['spec', 'load', 'prometheus', 'server'],
@@ -32,58 +73,28 @@ export function serverProblems({ load }: RebalancePolicySpec, servers: UsageServ
   ];
 }
 
-function requestOf(spec: RebalancePolicySpec): UsageRequest {
+interface UsageSource {
+  readonly name: string;
+  readonly server: UsageServer | undefined;
+  readonly request: UsageRequest;
+}
+
+function sourceOf(spec: RebalancePolicySpec, servers: UsageServers): UsageSource {
   const { load } = resolveOptions(spec);
-  return {
-    resources: load.resources.map(({ name }) => name),
-    window: load.maxAge,
-    queries: spec.load.prometheus?.queries ?? {},
-  };
+  const name = spec.load.prometheus?.server ?? '';
+  const resources = load.resources.map((resource) => resource.name);
+  const request = { resources, window: load.maxAge, queries: spec.load.prometheus?.queries ?? {} };
+  return { name, server: servers.get(name), request };
 }
 
-/** No usage: the planner says what it makes of that. */
-function blind(reader: ClusterReader, name: string): ClusterReader {
-  const usageProblem = `no Prometheus server ${name} is known here`;
-  return {
-    ...reader,
-    snapshot: async (signal) => ({ ...(await reader.snapshot(signal, { usage: false })), usageProblem }),
-    measured: async (signal) => ({ ...(await reader.placements(signal)), usageProblem }),
-    nodeUsage: async () => undefined,
-  };
-}
-
-function measured(reader: ClusterReader, name: string, server: UsageServer, request: UsageRequest): ClusterReader {
-  const withUsage = async (snapshot: ClusterSnapshot, signal: AbortSignal): Promise<ClusterSnapshot> => {
-    try {
-      const [nodes, pods] = await Promise.all([server.nodes(request, signal), server.pods(request, signal)]);
-      return { ...snapshot, usage: { nodes, pods } };
-    } catch (error) {
-      return { ...snapshot, usage: undefined, usageProblem: `Prometheus server ${name}: ${messageOf(error)}` };
+/** What a server gives, or why it gives nothing. */
+async function orProblem<Value extends object>(ask: () => Promise<Value>): Promise<Value | string> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof UsageError) {
+      return error.message;
     }
-  };
-  return {
-    ...reader,
-    snapshot: async (signal) => withUsage(await reader.snapshot(signal, { usage: false }), signal),
-    measured: async (signal) => withUsage(await reader.placements(signal), signal),
-    nodeUsage: async (signal) => {
-      try {
-        const nodes = await server.nodes(request, signal);
-        const [sample] = nodes.values();
-        return sample === undefined ? undefined : { nodes, serverTime: sample.timestamp };
-      } catch (error) {
-        if (error instanceof UsageError) {
-          return undefined; // nothing is known at the moment
-        }
-        throw error;
-      }
-    },
-  };
-}
-
-/** Rethrows what is not the server's fault. */
-function messageOf(error: unknown): string {
-  if (error instanceof UsageError) {
-    return error.message;
+    throw error;
   }
-  throw error;
 }

@@ -89,7 +89,10 @@ function recovery({ policy }: StoredPolicy, { value }: Attempt<unknown>): Verdic
 
 /** Whether a policy is valid: by its schema and rules, and by its schedule, which CEL cannot judge. */
 function accept({ policy, invalid }: StoredPolicy, { usageServers }: LoopPorts): Verdict {
-  const unmet = invalid.length > 0 ? invalid : serverProblems(policy.spec, usageServers).map(formatProblem);
+  const unmet =
+    invalid.length > 0
+      ? invalid
+      : serverProblems(policy.spec, usageServers, 'start the operator with').map(formatProblem);
   if (unmet.length > 0) {
     return { status: 'False', reason: 'InvalidSpec', message: unmet.join('; ') };
   }

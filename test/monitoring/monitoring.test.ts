@@ -78,7 +78,9 @@ describe('alerts', () => {
   it.each(ALERT_CASES)('$alert fires when it is to, not a minute before, and is quiet else', async (each) => {
     const file = join(folder, `${each.alert}.yaml`);
     await writeFile(file, stringify({ rule_files: ['alerts.yaml'], evaluation_interval: '1m', tests: testsOf(each) }));
-    const told = await run(promtool, ['test', 'rules', file]).catch((error: { stdout: string; stderr: string }) => error);
+    const told = await run(promtool, ['test', 'rules', file]).catch(
+      (error: { stdout: string; stderr: string }) => error,
+    );
     expect(told.stderr).toBe('');
     expect(told.stdout).toContain('SUCCESS');
   });

@@ -7,7 +7,7 @@ interface RawDashboardFlags extends RawInputFlags {
 }
 
 /** `evenkeel dashboard` */
-export const addDashboard: AddCommand = (program, { signal }) => {
+export const addDashboard: AddCommand = (program, { signal, screen }) => {
   withInputFlags(program.command('dashboard'))
     .description('serve a page with nodes, moves and service levels on this machine, until Ctrl-C; changes nothing')
     .option('--address <host>', 'loopback address to listen on', '127.0.0.1')
@@ -24,6 +24,7 @@ export const addDashboard: AddCommand = (program, { signal }) => {
       const { dashboardCommand } = await import('../dashboard.ts');
       const flags = { ...inputFlags(raw), address: raw.address, port: raw.port };
       const console = {
+        screen,
         ready: (url: string) => void process.stdout.write(`${url}\n`),
         warn: (message: string) => void process.stderr.write(`warning: ${message}\n`),
       };

@@ -1,5 +1,13 @@
 import type { AddCommand } from '../command.ts';
-import { clusterFlags, examples, outputOption, type RawInputFlags, withSnapshotFlags } from '../flags.ts';
+import {
+  clusterFlags,
+  examples,
+  outputOption,
+  prometheusFlags,
+  type RawInputFlags,
+  withPrometheusFlags,
+  withSnapshotFlags,
+} from '../flags.ts';
 import { DIFF_OUTPUTS, type DiffOutput } from '../output-formats.ts';
 
 interface RawDiffFlags extends RawInputFlags {
@@ -9,7 +17,7 @@ interface RawDiffFlags extends RawInputFlags {
 
 /** `evenkeel diff` */
 export const addDiff: AddCommand = (program, { signal, print, screen }) => {
-  withSnapshotFlags(program.command('diff'))
+  withPrometheusFlags(withSnapshotFlags(program.command('diff')))
     .description('plan by two policies from one snapshot, and say which moves appear, vanish and go elsewhere')
     .argument('<old>', 'file of a RebalancePolicy, or the name of one on the cluster or in the snapshot')
     .argument('<new>', 'the same')
@@ -27,6 +35,7 @@ export const addDiff: AddCommand = (program, { signal, print, screen }) => {
       const flags = {
         ...clusterFlags(raw),
         files: raw.filename,
+        prometheus: prometheusFlags(raw),
         policies: [old, renewed] as const,
         output: raw.output,
         exitCode: raw.exitCode === true,

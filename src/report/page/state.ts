@@ -56,7 +56,7 @@ export interface PolicyRow {
   /** How they become one load. */
   readonly aggregate: 'Weighted' | 'Dominant';
   /** What it takes for load. */
-  readonly source: 'MetricsAPI' | 'Requests';
+  readonly source: 'MetricsAPI' | 'Requests' | 'Prometheus';
   /** Nodes that its scope leaves out. */
   readonly outside: readonly string[];
   /** `thresholds.trigger`. */

@@ -51,7 +51,11 @@ async function shell(script: string, variables: Readonly<Record<string, string>>
     GITHUB_STEP_SUMMARY: summary,
     ...variables,
   };
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', script], { cwd: repository, env });
+  const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
+    cwd: repository,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const exited = once(child, 'exit');
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   await exited;
