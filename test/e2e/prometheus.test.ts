@@ -22,7 +22,7 @@ beforeAll(async () => {
   cp = await startControlPlane({ metricsServer: false, log });
   await install(cp, 'default');
   await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'small.yaml')), { log });
-  prometheus = await startPrometheus(cp.dir);
+  prometheus = await startPrometheus();
   operator = await startOperator(cp, { args: ['--prometheus', `main=${prometheus.url}`] });
   prometheus.configure({
     global: { scrape_interval: '5s', evaluation_interval: '5s' },
@@ -112,12 +112,16 @@ describe('load from a real Prometheus', () => {
 
 describe('what the operator tells Prometheus', () => {
   it('has every metric that dashboard and alerts ask for, once it has happened', async () => {
-    const names = await prometheus.query('count by (__name__) ({__name__=~"evenkeel_.+"})');
-    const known = metricsIn(names.map(({ metric }) => metric['__name__'] ?? '').join('\n'));
     const asked = metricsIn([...dashboardQueries(), ...alertRules()].map(({ expr }) => expr).join('\n'));
     // Nothing here has a class, a gate or a lost watch event, and nothing has failed.
     const idle = /class|slo|availability|preemption|drift|gate|run_failures/;
-    expect([...asked].filter((name) => !known.has(name) && !idle.test(name))).toEqual([]);
+    const missing = async () => {
+      const names = await prometheus.query('count by (__name__) ({__name__=~"evenkeel_.+"})');
+      const known = metricsIn(names.map(({ metric }) => metric['__name__'] ?? '').join('\n'));
+      const unknown = [...asked].filter((name) => !known.has(name) && !idle.test(name));
+      return unknown.length === 0 ? undefined : unknown.join(', ');
+    };
+    await waitUntil('metrics', missing, patience);
   });
 
   it('answers every query of the dashboard', async () => {

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { claimPorts } from '../control-plane/free-ports.ts';
-import { waitUntil } from '../control-plane/wait-until.ts';
+import { answersOk } from '../control-plane/probe.ts';
+import { superviseIn } from '../control-plane/supervisor.ts';
 import { monitoringProgram } from './programs.ts';
 
 /** A running Prometheus. */
@@ -24,50 +24,34 @@ export interface Series {
   readonly value: readonly [number, string];
 }
 
-/** Starts a real Prometheus on the loopback, with its data in `folder`, that scrapes nothing yet. */
-export async function startPrometheus(folder: string): Promise<PrometheusServer> {
+/** Starts a real Prometheus on the loopback, with its data in a folder of its own, that scrapes nothing yet. */
+export async function startPrometheus(): Promise<PrometheusServer> {
   const binary = await monitoringProgram('prometheus');
+  const folder = mkdtempSync(join(tmpdir(), 'evenkeel-prometheus-'));
+  const supervisor = superviseIn(folder);
   const claim = await claimPorts(1);
   const address = `127.0.0.1:${claim.ports[0]}`;
-  const logFile = join(folder, 'prometheus.log');
   const configFile = join(folder, 'prometheus.yaml');
   writeFileSync(configFile, '{}\n');
-  const output = openSync(logFile, 'a');
-  const child = spawn(
-    binary,
-    [
-      `--config.file=${configFile}`,
-      `--storage.tsdb.path=${join(folder, 'prometheus')}`,
-      `--web.listen-address=${address}`,
-    ],
-    { stdio: ['ignore', output, output] },
-  );
-  closeSync(output);
-  const killWithUs = (): void => void child.kill('SIGKILL');
-  process.once('exit', killWithUs);
-  const exited = once(child, 'exit').finally(() => process.off('exit', killWithUs));
+  const program = supervisor.start('prometheus', binary, [
+    `--config.file=${configFile}`,
+    `--storage.tsdb.path=${join(folder, 'data')}`,
+    `--web.listen-address=${address}`,
+  ]);
   const url = `http://${address}`;
   const stop = async (): Promise<void> => {
-    child.kill('SIGKILL');
-    await exited;
+    await supervisor.stop();
     claim.release();
   };
-  const ready = async (): Promise<string | undefined> => {
-    if (child.exitCode !== null) {
-      throw new Error(`Prometheus ended with ${child.exitCode}:\n${readFileSync(logFile, 'utf8').slice(-2000)}`);
-    }
-    const answer = await fetch(`${url}/-/ready`).catch(() => undefined);
-    return answer?.ok ? undefined : `Prometheus is not ready: ${answer?.status ?? 'no answer'}`;
-  };
   try {
-    await waitUntil('Prometheus', ready, { timeoutMilliseconds: 30_000 });
+    await program.ready(() => answersOk(`${url}/-/ready`), 30_000);
   } catch (error) {
     await stop();
     throw error;
   }
   const configure = (config: object): void => {
     writeFileSync(configFile, stringify(config));
-    child.kill('SIGHUP');
+    process.kill(program.pid, 'SIGHUP');
   };
   return { url, configure, query: (promql) => query(url, promql), stop };
 }
