@@ -23,7 +23,8 @@ export function byKustomize(cp: ControlPlane, mode: Mode): Installation {
       await cp.kubectl(['apply', '--server-side', '--warnings-as-errors', '--validate=strict', '-k', folder]);
     },
     async uninstall() {
-      await cp.kubectl(['delete', '--timeout=60s', '-k', folder]);
+      await cp.kubectl(['delete', '--timeout=60s', 'namespace', NAMESPACE]);
+      await cp.kubectl(['delete', '--timeout=60s', '--ignore-not-found', '-k', folder]);
     },
   };
 }
