@@ -33,11 +33,11 @@ const TIMEOUT = 30_000;
 
 /** Instant queries to a server (POST /api/v1/query, which has no limit on the length of a query). */
 export function createInstantQuery(address: PrometheusAddress): InstantQuery {
-  let dispatcher: Promise<Dispatcher> | undefined;
+  let dispatcher: Dispatcher | undefined;
   return async (promql, signal) => {
-    dispatcher ??= openDispatcher(address);
     try {
-      return vectorOf(address, promql, await ask(address, await dispatcher, promql, signal));
+      dispatcher ??= await openDispatcher(address);
+      return vectorOf(address, promql, await ask(address, dispatcher, promql, signal));
     } catch (error) {
       signal.throwIfAborted();
       throw error instanceof UsageError ? error : unreachable(address, error);

@@ -131,6 +131,20 @@ describe('an instant query', () => {
     await expect(asked).rejects.toThrow('one of its files is missing (/nowhere/token)');
   });
 
+  it('takes up certificates that were not there at first', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'evenkeel-prometheus-'));
+    try {
+      const caFile = join(folder, 'ca.crt');
+      const { url } = await aServer(200, vector());
+      const query = createInstantQuery(anAddress(url, { caFile }));
+      await expect(query('x', signal)).rejects.toThrow('one of its files is missing');
+      await writeFile(caFile, '');
+      expect(await query('x', signal)).toEqual([]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it('ends with the reason of the signal', async () => {
     const reason = new Error('enough');
     const asked = createInstantQuery(anAddress('http://127.0.0.1:1'))('x', AbortSignal.abort(reason));
