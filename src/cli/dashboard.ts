@@ -10,7 +10,7 @@ import { EXCLUDED_NAMESPACES } from '../plan/options.ts';
 import type { ClusterReader, UsageServers } from '../ports.ts';
 import { type Cluster, connect } from './cluster.ts';
 import { Failure } from './failure.ts';
-import { defaultPolicy, type InputFlags, isPolicyFile, readInput } from './input.ts';
+import { choosePolicy, defaultPolicy, type InputFlags, isPolicyFile, readInput } from './input.ts';
 import { isLoopback } from './loopback.ts';
 import { loadPage } from './page-files.ts';
 import { computedSource, operatedSource } from './page-source.ts';
@@ -161,12 +161,11 @@ async function policyToPlanBy(
   signal: AbortSignal,
 ): Promise<RebalancePolicy | undefined> {
   try {
-    const names = (await cluster.policies.list(signal)).map(({ policy }) => policy.metadata.name);
-    if (name !== undefined && !names.includes(name)) {
-      const there = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
-      throw new Failure(`there is no RebalancePolicy ${name}; ${there}. For a file, write a path that ends in .yaml`);
+    const policies = (await cluster.policies.list(signal)).map(({ policy }) => policy);
+    if (name !== undefined) {
+      choosePolicy(policies, name); // throws where there is none of that name
     }
-    return names.length === 0 ? defaultPolicy() : undefined;
+    return policies.length === 0 ? defaultPolicy() : undefined;
   } catch (error) {
     if (name === undefined && isApiError(error, 'NotServed', 'Forbidden')) {
       return defaultPolicy();

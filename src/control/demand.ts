@@ -54,16 +54,21 @@ export function createDemand(turnover: () => Turnover): Demand {
   const last = { room: '', requests: 0 };
   const news = { room: 0, requests: 0 };
   let hear = (): void => undefined;
+  /** Whether one of a controller waits that is not remembered; whoever has waited longest ago is forgotten first. */
   const meet = (queue: readonly Queued[]): boolean => {
-    const strangers = queue.filter(({ owner, uid }) => !owners.has(owner ?? uid));
+    let isStranger = false;
     for (const { owner, uid } of queue) {
-      owners.delete(owner ?? uid);
-      owners.add(owner ?? uid);
+      const key = owner ?? uid;
+      isStranger = !owners.delete(key) || isStranger;
+      owners.add(key);
     }
-    for (const owner of [...owners].slice(0, Math.max(0, owners.size - MAX_OWNERS))) {
+    for (const owner of owners) {
+      if (owners.size <= MAX_OWNERS) {
+        break;
+      }
       owners.delete(owner);
     }
-    return strangers.length > 0;
+    return isStranger;
   };
   return {
     tell(queue) {

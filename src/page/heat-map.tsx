@@ -71,12 +71,12 @@ export function HeatMap({ nodes, resources, phase, onOpen }: HeatMapProps): JSX.
         onKeyDown={walk}
         onClick={open}
       >
-        {/* biome-ignore lint/a11y/useSemanticElements: see the grid */}
-        {/* biome-ignore lint/a11y/useFocusableInteractive: see the grid */}
+        {/* biome-ignore lint/a11y/useSemanticElements: part of a grid that cannot be laid out as a table */}
+        {/* biome-ignore lint/a11y/useFocusableInteractive: cells take the focus, one of them at a time */}
         <div role="row" class="hidden" aria-rowindex={1}>
           {['Node', ...resources.map((resource) => RESOURCE_NAMES[resource])].map((title) => (
-            // biome-ignore lint/a11y/useSemanticElements: see the grid
-            // biome-ignore lint/a11y/useFocusableInteractive: see the grid
+            // biome-ignore lint/a11y/useSemanticElements: part of a grid that cannot be laid out as a table
+            // biome-ignore lint/a11y/useFocusableInteractive: cells take the focus, one of them at a time
             <span role="columnheader" key={title}>
               {title}
             </span>
@@ -112,11 +112,11 @@ class Tile extends Component<TileProps> {
 
   render({ name, row, shift, place, resources, phase }: TileProps): JSX.Element {
     return (
-      // biome-ignore lint/a11y/useSemanticElements: see the grid
-      // biome-ignore lint/a11y/useFocusableInteractive: see the grid
+      // biome-ignore lint/a11y/useSemanticElements: part of a grid that cannot be laid out as a table
+      // biome-ignore lint/a11y/useFocusableInteractive: cells take the focus, one of them at a time
       <div role="row" class={`tile tile-${row.status}`} aria-rowindex={place + 2}>
-        {/* biome-ignore lint/a11y/useSemanticElements: see the grid */}
-        {/* biome-ignore lint/a11y/useFocusableInteractive: see the grid */}
+        {/* biome-ignore lint/a11y/useSemanticElements: part of a grid that cannot be laid out as a table */}
+        {/* biome-ignore lint/a11y/useFocusableInteractive: cells take the focus, one of them at a time */}
         <span role="rowheader" class="tile-name" title={name}>
           {name}
           {row.status === 'Ready' ? '' : `, ${row.status}`}
@@ -147,7 +147,7 @@ interface CellProps {
 function Cell({ label, load, isMoved, node, index }: CellProps): JSX.Element {
   const heat = load === undefined ? 'unknown' : String(heatOf(load));
   return (
-    // biome-ignore lint/a11y/useSemanticElements: see the grid
+    // biome-ignore lint/a11y/useSemanticElements: part of a grid that cannot be laid out as a table
     <span
       role="gridcell"
       class={isMoved ? `cell heat-${heat} moved` : `cell heat-${heat}`}

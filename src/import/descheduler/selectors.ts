@@ -1,5 +1,5 @@
 import type { LabelSelectorField } from '../../api/v1alpha1/schema.ts';
-import { isObject, type JsonObject, MalformedField, objectAt, textsAt } from '../../observe/json.ts';
+import { type JsonObject, MalformedField, objectAt, textsAt } from '../../observe/json.ts';
 
 type Expressions = NonNullable<LabelSelectorField['matchExpressions']>;
 
@@ -29,7 +29,7 @@ function expressionOf(part: string, path: string): Expressions[number] {
   return { key: name, operator: negation === '!' ? 'DoesNotExist' : 'Exists' };
 }
 
-/** Namespaces by `include` or `exclude`, as a selector of their names; undefined for neither. */
+/** Namespaces by `include` or `exclude`, as expressions over their names; none for neither. */
 export function namespaceExpressions(namespaces: JsonObject, path: string): Expressions {
   return (['include', 'exclude'] as const).flatMap((key) => {
     const values = textsAt(namespaces, key, path);
@@ -40,7 +40,6 @@ export function namespaceExpressions(namespaces: JsonObject, path: string): Expr
 
 /** A label selector as the field of a RebalancePolicy has it; undefined when absent. */
 export function selectorAt(parent: JsonObject, key: string, path: string): LabelSelectorField | undefined {
-  const selector = objectAt(parent, key, path);
   // What the selector says is checked with the rest of the RebalancePolicy.
-  return isObject(selector) ? (selector as LabelSelectorField) : undefined;
+  return objectAt(parent, key, path) as LabelSelectorField | undefined;
 }

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { fourPods } from '../../support/four-pods.ts';
 import { BUNDLE } from '../../support/operator-process.ts';
 import { policyObject } from '../../support/resources.ts';
 import { runCli } from '../../support/run-cli.ts';
@@ -15,22 +16,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Four pods of one core on node a of two, and a policy that goes by requests. */
 function snapshotFile(): string {
-  const nodes = ['a', 'b'].map((name) => ({
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name },
-    status: { allocatable: { cpu: '10', memory: '8Gi', pods: '110' } },
-  }));
-  const pods = [1, 2, 3, 4].map((index) => ({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: `web-${index}`, ownerReferences: [{ kind: 'ReplicaSet', name: 'web', controller: true }] },
-    spec: { nodeName: 'a', containers: [{ name: 'c', resources: { requests: { cpu: '1' } } }] },
-  }));
   const policy = policyObject('even', { load: { source: 'Requests' } });
   const path = join(folder, 'snapshot.json');
   const metadata = { annotations: { 'evenkeel.dev/taken-at': '2027-01-11T12:00:00Z' } };
-  const items = [...nodes, ...pods, policy];
+  const items = [...fourPods(), policy];
   writeFileSync(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', metadata, items }));
   return path;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fourPods } from '../../support/four-pods.ts';
 import { policyObject } from '../../support/resources.ts';
 import { runCli } from '../../support/run-cli.ts';
 
@@ -6,20 +7,8 @@ const OFFICE = { maxMoves: 0, schedule: '0 8 * * 1-5', duration: '10h', timeZone
 
 /** Four pods of one core each on node a of two, at `takenAt`, with these budgets and this history. */
 function input(takenAt: string, budgets: readonly unknown[], history: readonly unknown[] = []): string {
-  const nodes = ['a', 'b'].map((name) => ({
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name },
-    status: { allocatable: { cpu: '10', memory: '8Gi', pods: '110' } },
-  }));
-  const pods = [1, 2, 3, 4].map((index) => ({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: `web-${index}`, ownerReferences: [{ kind: 'ReplicaSet', name: 'web', controller: true }] },
-    spec: { nodeName: 'a', containers: [{ name: 'c', resources: { requests: { cpu: '1' } } }] },
-  }));
   const policy = policyObject('even', { load: { source: 'Requests' }, budgets });
-  const items = [...nodes, ...pods, ...history, policy];
+  const items = [...fourPods(), ...history, policy];
   const metadata = { annotations: { 'evenkeel.dev/taken-at': takenAt } };
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', metadata, items });
 }
