@@ -321,6 +321,16 @@ describe('a snapshot', () => {
     await expect(createClusterReader(client(metrics)).snapshot(NEVER)).rejects.toThrow('API group "metrics.k8s.io"');
   });
 
+  it('names all rights that are missing, whichever refusal comes first', async () => {
+    const late: Handler = (...asked) => setTimeout(() => status(403)(...asked), 30);
+    const server = await start(
+      route({ '/api/v1/pods': late, '/apis/apps/v1/replicasets': status(403), '/api/v1/nodes': status(403) }),
+    );
+    await expect(createClusterReader(client(server)).snapshot(NEVER)).rejects.toThrow(
+      /^may not list pods: .*: grant the verb list on pods in API group ""; the same is missing for nodes, replicasets$/,
+    );
+  });
+
   describe('knows what was moved before', () => {
     const plans = '/apis/evenkeel.dev/v1alpha1/rebalanceplans';
     const owner = { kind: 'ReplicaSet', name: 'web', uid: 'o' };

@@ -2,10 +2,12 @@ import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, epochSeconds } from '../../model/units.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
 import type { ClusterReader, Promises } from '../../ports.ts';
+import { ApiError, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { runConcurrently } from './concurrent.ts';
 import { listAll } from './list.ts';
 import { createLiveReads } from './live-reads.ts';
+import { describeResource } from './resource.ts';
 import {
   areOursMissing,
   CLASS_SOURCES,
@@ -56,23 +58,63 @@ export function listedSources({ usage }: { readonly usage: boolean } = { usage: 
   return usage ? LISTED_SOURCES : LISTED_SOURCES.filter((source) => !METRICS_SOURCES.includes(source));
 }
 
-/** Lists sources into `builder`. Resolves to the server's time when that began. Rejects with ApiError. */
+/**
+ * Lists sources into `builder`. Resolves to the server's time when that began. Rejects with ApiError; where rights are missing,
+ * only after all lists, so that one error names them all.
+ */
 export async function listInto(
   builder: SnapshotBuilder,
   sources: readonly SnapshotSource[],
   client: ApiClient,
   signal: AbortSignal,
 ): Promise<EpochSeconds> {
-  const times = await runConcurrently(sources, CONCURRENT_LISTS, signal, (source, limited) => {
-    if (source === HISTORY_SOURCE || source.kind === 'ServiceClass' || source.kind === 'QoSLedger') {
-      return readOurs(client, source, builder, limited);
+  const refused = new Map<SnapshotSource, ApiError>();
+  const times = await runConcurrently(sources, CONCURRENT_LISTS, signal, async (source, limited) => {
+    try {
+      return await readAny(client, source, builder, limited);
+    } catch (error) {
+      if (!isApiError(error, 'Forbidden')) {
+        throw error;
+      }
+      refused.set(source, error);
+      return;
     }
-    return METRICS_SOURCES.includes(source)
-      ? readMetrics(client, source, builder, limited)
-      : readSource(client, source, builder, limited);
   });
+  throwIfRefused(
+    sources.filter((source) => refused.has(source)),
+    refused,
+  );
   const known = times.filter((time) => time !== undefined);
   return epochSeconds(known.length === 0 ? client.options.clock.now() : Math.min(...known));
+}
+
+function readAny(
+  client: ApiClient,
+  source: SnapshotSource,
+  builder: SnapshotBuilder,
+  signal: AbortSignal,
+): Promise<EpochSeconds | undefined> {
+  if (source === HISTORY_SOURCE || source.kind === 'ServiceClass' || source.kind === 'QoSLedger') {
+    return readOurs(client, source, builder, signal);
+  }
+  return METRICS_SOURCES.includes(source)
+    ? readMetrics(client, source, builder, signal)
+    : readSource(client, source, builder, signal);
+}
+
+/** Throws the refusal of the first of `sources`, with the names of the others, whichever was answered first. */
+function throwIfRefused(sources: readonly SnapshotSource[], refused: ReadonlyMap<SnapshotSource, ApiError>): void {
+  const [first, ...others] = sources;
+  const error = first && refused.get(first);
+  if (error !== undefined) {
+    const names = others.map(({ target }) => describeResource(target));
+    const rest = names.length === 0 ? '' : `; the same is missing for ${names.join(', ')}`;
+    throw new ApiError('Forbidden', `${error.message}${rest}`, {
+      status: error.status,
+      reason: error.reason,
+      cause: error,
+    });
+  }
 }
 
 /** Resolves to the server's time when the list began. */
