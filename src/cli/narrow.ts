@@ -1,3 +1,4 @@
+import { type LabelExpressions, LabelSelectorError, parseLabelSelector } from '../api/label-selector.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import type { LabelSelectorField } from '../api/v1alpha1/schema.ts';
 import { Failure } from './failure.ts';
@@ -5,7 +6,7 @@ import { Failure } from './failure.ts';
 /** The namespace and label flags of kubectl. */
 export interface Narrowing {
   readonly namespace: string | undefined;
-  /** Equality-based label selector such as app=web,tier!=db. */
+  /** Label selector as kubectl takes it, such as app=web,tier in (front, back). */
   readonly selector: string | undefined;
 }
 
@@ -16,28 +17,18 @@ export function narrow(policy: RebalancePolicy, { namespace, selector }: Narrowi
     namespace === undefined
       ? scope.namespaceSelector
       : require(scope.namespaceSelector, [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: [namespace] }]);
-  const podSelector = selector === undefined ? scope.podSelector : require(scope.podSelector, parseSelector(selector));
+  const podSelector = selector === undefined ? scope.podSelector : require(scope.podSelector, expressionsOf(selector));
   return { ...policy, spec: { ...policy.spec, scope: { ...scope, namespaceSelector, podSelector } } };
 }
 
-type Expressions = NonNullable<LabelSelectorField['matchExpressions']>;
-
-function require(field: LabelSelectorField, expressions: Expressions): LabelSelectorField {
+function require(field: LabelSelectorField, expressions: LabelExpressions): LabelSelectorField {
   return { ...field, matchExpressions: [...(field.matchExpressions ?? []), ...expressions] };
 }
 
-/** Expressions of `app=web,tier!=db,canary,!old`. */
-export function parseSelector(text: string): Expressions {
-  return text.split(',').map((part) => {
-    const [, not, key, comparison, value] = /^\s*(!?)([\w./-]+)(?:\s*(==?|!=)\s*([\w.-]*))?\s*$/.exec(part) ?? [];
-    if (key === undefined || (not === '!' && comparison !== undefined)) {
-      throw new Failure(
-        `-l "${text}": "${part}" is not understood: write key=value, key!=value, key or !key, joined by commas`,
-      );
-    }
-    if (comparison === undefined) {
-      return { key, operator: not === '!' ? ('DoesNotExist' as const) : ('Exists' as const) };
-    }
-    return { key, operator: comparison === '!=' ? ('NotIn' as const) : ('In' as const), values: [value ?? ''] };
-  });
+function expressionsOf(text: string): LabelExpressions {
+  try {
+    return parseLabelSelector(text);
+  } catch (error) {
+    throw error instanceof LabelSelectorError ? new Failure(`-l "${text}": ${error.message}`) : error;
+  }
 }

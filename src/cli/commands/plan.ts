@@ -26,7 +26,7 @@ export const addPlan: AddCommand = (program, { signal, print, screen }) => {
     .description('compute a plan from a live cluster or from files; changes nothing')
     .option('-n, --namespace <name>', 'move only pods of this namespace')
     .option('-A, --all-namespaces', 'move pods of all namespaces that the policy selects (the default)')
-    .option('-l, --selector <selector>', 'move only pods with these labels, such as app=web,tier!=db')
+    .option('-l, --selector <selector>', 'move only pods with these labels, such as "app=web,tier in (front, back)"')
     .addOption(outputOption(PLAN_OUTPUTS))
     .option('--exit-code', 'exit with 2 when moves are needed, 4 when the input is stale or incomplete')
     .addOption(

@@ -1,3 +1,4 @@
+import type { LabelExpressions } from '../../api/label-selector.ts';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import { integerAt, objectAt, objectsAt, textAt } from '../../observe/json.ts';
 import { type Conversion, changed, type ImportNote, lost } from '../note.ts';
@@ -29,7 +30,7 @@ export function convertDescheduler({ policy, timing }: WrappedPolicy): Conversio
 
 interface Settings {
   readonly budget: Readonly<Record<string, number>>;
-  readonly nodeExpressions: ReturnType<typeof expressionsOf>;
+  readonly nodeExpressions: LabelExpressions;
   readonly notes: readonly ImportNote[];
 }
 
@@ -156,7 +157,7 @@ function unmatchedNote({ name, path }: EnabledPlugin): ImportNote {
 
 type Selector = NonNullable<ReturnType<typeof convertEvictor>['podSelector']>;
 
-function merged(selector: Selector | undefined, expressions: ReturnType<typeof expressionsOf>): Selector | undefined {
+function merged(selector: Selector | undefined, expressions: LabelExpressions): Selector | undefined {
   return expressions.length === 0
     ? selector
     : { ...selector, matchExpressions: [...(selector?.matchExpressions ?? []), ...expressions] };

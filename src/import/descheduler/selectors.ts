@@ -1,36 +1,18 @@
+import { type LabelExpressions, LabelSelectorError, parseLabelSelector } from '../../api/label-selector.ts';
 import type { LabelSelectorField } from '../../api/v1alpha1/schema.ts';
 import { type JsonObject, MalformedField, objectAt, textsAt } from '../../observe/json.ts';
 
-type Expressions = NonNullable<LabelSelectorField['matchExpressions']>;
-
-/** Expressions of a selector in one line: `disk=ssd,zone!=a,zone in (b, c),canary,!old`. Throws MalformedField. */
-export function expressionsOf(text: string, path: string): Expressions {
-  const parts = text.match(/[^,(]+(?:\([^)]*\))?[^,(]*/g) ?? [];
-  return parts.map((part) => expressionOf(part.trim(), path));
-}
-
-function expressionOf(part: string, path: string): Expressions[number] {
-  const [, key, comparison, value] = /^([\w./-]+)\s*(==?|!=)\s*([\w.-]*)$/.exec(part) ?? [];
-  if (key !== undefined) {
-    return { key, operator: comparison === '!=' ? 'NotIn' : 'In', values: [value ?? ''] };
+/** Expressions of the selector in one line at `path`. Throws MalformedField. */
+export function expressionsOf(text: string, path: string): LabelExpressions {
+  try {
+    return parseLabelSelector(text);
+  } catch (error) {
+    throw error instanceof LabelSelectorError ? new MalformedField(path, error.message) : error;
   }
-  const [, member, not, list] = /^([\w./-]+)\s+(notin|in)\s*\(([^)]*)\)$/.exec(part) ?? [];
-  if (member !== undefined) {
-    const values = (list ?? '').split(',').map((each) => each.trim());
-    return { key: member, operator: not === 'notin' ? 'NotIn' : 'In', values };
-  }
-  const [, negation, name] = /^(!?)\s*([\w./-]+)$/.exec(part) ?? [];
-  if (name === undefined) {
-    throw new MalformedField(
-      path,
-      `"${part}" is no part of a label selector: write key=value, key!=value, key in (a, b), key or !key`,
-    );
-  }
-  return { key: name, operator: negation === '!' ? 'DoesNotExist' : 'Exists' };
 }
 
 /** Namespaces by `include` or `exclude`, as expressions over their names; none for neither. */
-export function namespaceExpressions(namespaces: JsonObject, path: string): Expressions {
+export function namespaceExpressions(namespaces: JsonObject, path: string): LabelExpressions {
   return (['include', 'exclude'] as const).flatMap((key) => {
     const values = textsAt(namespaces, key, path);
     const operator = key === 'include' ? ('In' as const) : ('NotIn' as const);
