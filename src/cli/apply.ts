@@ -1,3 +1,4 @@
+import { expandFolders } from '../adapters/snapshot-file/folders.ts';
 import type { JsonObject } from '../observe/json.ts';
 import type { ClusterFlags } from './cluster.ts';
 import type { CommandResult } from './command.ts';
@@ -11,7 +12,7 @@ export async function applyCommand(
   flags: ClusterFlags,
   signal: AbortSignal,
 ): Promise<CommandResult> {
-  const read = await Promise.all(files.map((file) => readResources(file)));
+  const read = await Promise.all((await expandFolders(files)).map((file) => readResources(file)));
   const problems = read.flatMap((file) => file.problems);
   if (problems.length > 0) {
     throw new Failure(problems.map(formatFileProblem).join('\n'));

@@ -26,7 +26,7 @@ export function withClusterFlags(command: Command): Command {
 
 /** The command with -f and the cluster flags: where a snapshot comes from. */
 export function withSnapshotFlags(command: Command): Command {
-  const description = 'snapshot file of ordinary Kubernetes objects, - for standard input; repeatable';
+  const description = 'snapshot of ordinary Kubernetes objects: file, folder, or - for standard input; repeatable';
   return withClusterFlags(command).addOption(
     repeatable('-f, --filename <file>', description).default([], 'the live cluster'),
   );

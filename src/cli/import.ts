@@ -1,3 +1,4 @@
+import { expandFolders } from '../adapters/snapshot-file/folders.ts';
 import { InputError } from '../adapters/snapshot-file/input-error.ts';
 import { readStdin, readText } from '../adapters/snapshot-file/read-files.ts';
 import { parseYamlDocuments } from '../adapters/snapshot-file/yaml-documents.ts';
@@ -40,8 +41,8 @@ export async function importDescheduler(file: string, flags: ImportFlags): Promi
 }
 
 /** `evenkeel import openslo FILE...`: ServiceClasses for SLOs of OpenSLO. The same as above. */
-export async function importOpenSlo(files: readonly string[], flags: ImportFlags): Promise<CommandResult> {
-  const read = await Promise.all(files.map(readDocuments));
+export async function importOpenSlo(paths: readonly string[], flags: ImportFlags): Promise<CommandResult> {
+  const read = await Promise.all((await expandFolders(paths)).map(readDocuments));
   const documents = read.flatMap((each) => each.documents);
   const shown = read.map((each) => each.shown).join(', ');
   return finish(

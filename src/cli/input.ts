@@ -1,4 +1,5 @@
 import { isApiError } from '../adapters/kubernetes/api-error.ts';
+import { expandFolders } from '../adapters/snapshot-file/folders.ts';
 import { readObjectFiles } from '../adapters/snapshot-file/read-files.ts';
 import { isRecord } from '../api/json-schema.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
@@ -144,7 +145,7 @@ async function fromFiles(files: readonly string[]): Promise<Source> {
   if (files.filter((file) => file === '-').length > 1) {
     throw new Failure('-f - is written twice, but standard input can be read only once: write it once');
   }
-  const objects = await readObjectFiles(files, process.stdin);
+  const objects = await readObjectFiles(await expandFolders(files), process.stdin);
   return { snapshot: buildSnapshot(objects), policies: policiesIn(objects) };
 }
 

@@ -1,3 +1,4 @@
+import { expandFolders } from '../adapters/snapshot-file/folders.ts';
 import { isRecord } from '../api/json-schema.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { count } from '../plan/format.ts';
@@ -9,11 +10,12 @@ import type { LintOutput } from './output-formats.ts';
 import { type FilePlace, type FileResource, formatFileProblem, readResources } from './policy-file.ts';
 import { SCENARIOS } from './scenario-files.ts';
 
-/** `evenkeel lint FILE...`: every problem of every file; exit code 1 when there is an error among them. */
-export async function lintCommand(files: readonly string[], output: LintOutput): Promise<CommandResult> {
-  if (files.filter((file) => file === '-').length > 1) {
+/** `evenkeel lint FILE...`: every problem of every file, also of those in folders; exit code 1 when there is an error among them. */
+export async function lintCommand(given: readonly string[], output: LintOutput): Promise<CommandResult> {
+  if (given.filter((file) => file === '-').length > 1) {
     throw new Failure('- is written twice, but standard input can be read only once: write it once');
   }
+  const files = await expandFolders(given);
   const read = await Promise.all(files.map((file) => readResources(file, SCENARIOS)));
   const resources = read.flatMap((file) => file.resources);
   const findings: readonly Finding[] = [

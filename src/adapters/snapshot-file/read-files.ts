@@ -65,13 +65,14 @@ function tooLarge(file: string): never {
   );
 }
 
-function whyUnreadable(error: unknown): string {
+/** Why a file or folder could not be opened, for people. */
+export function whyUnreadable(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   switch (code) {
     case 'ENOENT':
       return 'there is no such file';
     case 'EISDIR':
-      return 'is a folder: name the files in it';
+      return 'is a folder: name one file in it';
     case 'EACCES':
       return 'may not be read by this user';
     default:

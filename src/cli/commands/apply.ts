@@ -5,7 +5,9 @@ import { clusterFlags, examples, type RawClusterFlags, repeatable, withClusterFl
 export const addApply: AddCommand = (program, { signal, print }) => {
   withClusterFlags(program.command('apply'))
     .description('validate resources of ours and apply them to the cluster')
-    .addOption(repeatable('-f, --filename <file>', 'file, or - for standard input; repeatable').makeOptionMandatory())
+    .addOption(
+      repeatable('-f, --filename <file>', 'file, folder, or - for standard input; repeatable').makeOptionMandatory(),
+    )
     .addHelpText('after', examples('evenkeel apply -f policies/default.yaml', 'evenkeel apply -f - < policy.yaml'))
     .action(async (raw: RawClusterFlags & { filename: readonly string[] }) => {
       const { applyCommand } = await import('../apply.ts');

@@ -33,7 +33,7 @@ export const addImport: AddCommand = (program, { print }) => {
     });
   withImportFlags(group.command('openslo'))
     .description('make ServiceClasses of SLOs of OpenSLO')
-    .argument('<files...>', 'files of SLOs, - for standard input')
+    .argument('<files...>', 'files or folders of SLOs, - for standard input')
     .addHelpText('after', examples('evenkeel import openslo slo.yaml > classes.yaml'))
     .action(async (files: readonly string[], raw: RawImportFlags) => {
       const { importOpenSlo } = await import('../import.ts');

@@ -7,12 +7,9 @@ export const addLint: AddCommand = (program, { print }) => {
   program
     .command('lint')
     .description('validate policies, service classes and scenarios offline, with line numbers; exit with 1 for errors')
-    .argument('<files...>', 'files, - for standard input')
+    .argument('<files...>', 'files or folders, - for standard input')
     .addOption(outputOption(LINT_OUTPUTS))
-    .addHelpText(
-      'after',
-      examples('evenkeel lint policies/*.yaml', 'evenkeel lint policies/*.yaml -o sarif > lint.sarif'),
-    )
+    .addHelpText('after', examples('evenkeel lint policies/', 'evenkeel lint policies/*.yaml -o sarif > lint.sarif'))
     .action(async (files: readonly string[], { output }: { readonly output: LintOutput }) => {
       const { lintCommand } = await import('../lint.ts');
       print(await lintCommand(files, output));

@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { expandFolders } from '../../../src/adapters/snapshot-file/folders.ts';
 import { InputError } from '../../../src/adapters/snapshot-file/input-error.ts';
 import { parseObjects } from '../../../src/adapters/snapshot-file/parse-objects.ts';
 import { readObjectFiles } from '../../../src/adapters/snapshot-file/read-files.ts';
@@ -186,6 +187,28 @@ describe('writeSnapshot', () => {
   });
 });
 
+describe('expandFolders', () => {
+  let folder = '';
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'evenkeel-'));
+    await mkdir(join(folder, 'empty'));
+    await mkdir(join(folder, 'not-in-here.yaml'));
+    await Promise.all(['c.yml', 'a.yaml', 'b.json', 'README.md'].map((name) => writeFile(join(folder, name), '{}')));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('puts the YAML and JSON files right in a folder in its place, by name', async () => {
+    const files = await expandFolders(['-', folder, 'missing.yaml']);
+    expect(files).toEqual(['-', ...['a.yaml', 'b.json', 'c.yml'].map((name) => join(folder, name)), 'missing.yaml']);
+  });
+
+  it('refuses a folder that holds none', async () => {
+    await expect(expandFolders([join(folder, 'empty')])).rejects.toThrow(
+      'empty: is a folder without .yaml, .yml or .json files: name the files',
+    );
+  });
+});
+
 describe('readObjectFiles', () => {
   let folder = '';
   beforeAll(async () => {
@@ -206,7 +229,7 @@ describe('readObjectFiles', () => {
 
   it.each([
     ['missing.yaml', 'missing.yaml: there is no such file'],
-    ['', 'is a folder: name the files in it'],
+    ['', 'is a folder: name one file in it'],
     ['latin1.yaml', 'latin1.yaml: is not UTF-8 text'],
   ])('says why %j cannot be read', async (name, expected) => {
     await expect(readObjectFiles([join(folder, name)], stdin())).rejects.toThrow(expected);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { policyObject } from '../../support/resources.ts';
@@ -30,6 +31,14 @@ interface Sarif {
 }
 
 describe('evenkeel lint', () => {
+  it('reads the files of a folder', async () => {
+    const { stdout, code } = await runCli([
+      'lint',
+      join(import.meta.dirname, '..', '..', '..', 'examples', 'policies'),
+    ]);
+    expect({ stdout, code }).toEqual({ stdout: '1 resource, no problems\n', code: 0 });
+  });
+
   it('finds a name that is given twice, with both places', async () => {
     const { stdout, code } = await lint(
       documents(policyObject('a', {}), suspended, policyObject('a', { scope: shop })),

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -65,6 +65,8 @@ interface Mistake {
   readonly says: readonly string[];
 }
 
+const bare = join(folder, 'bare');
+mkdirSync(bare);
 const fine = policyFile('fine.yaml', {});
 const scenario = {
   apiVersion: 'evenkeel.dev/v1alpha1',
@@ -156,7 +158,16 @@ const FILES: readonly Mistake[] = [
     says: ['no.yaml: there is no such file'],
   },
   { claim: 'a file to lint that is not there', args: ['lint', 'no.yaml'], says: ['no.yaml: there is no such file'] },
-  { claim: 'a folder', args: ['plan', '-f', tmpdir()], says: ['is a folder: name the files in it'] },
+  {
+    claim: 'a folder in place of a policy',
+    args: ['plan', '-f', fine, '-p', tmpdir()],
+    says: ['is a folder: name one'],
+  },
+  {
+    claim: 'a folder that holds no YAML',
+    args: ['lint', bare],
+    says: ['is a folder without .yaml, .yml or .json files'],
+  },
   { claim: 'an empty file', args: ['plan', '-f', file('empty.yaml', '')], says: ['empty.yaml: holds no objects'] },
   {
     claim: 'an empty policy',
