@@ -80,11 +80,12 @@ const load = {
 
 describe('load from a real Prometheus', () => {
   it('is what pods are moved by, where there is no Metrics API', { timeout: 180_000 }, async () => {
-    const counts = async () => {
-      const series = await prometheus.query('count by (node) (rate(node_cpu_usage_seconds_total[30s]))');
-      return series.length === NODES.length ? undefined : `${series.length} nodes have a rate`;
+    const settled = async () => {
+      const series = await prometheus.query('sum by (node) (rate(node_cpu_usage_seconds_total[30s]))');
+      const rates = new Map(series.map(({ metric, value }) => [metric['node'], Number(value[1])]));
+      return rates.size === NODES.length && (rates.get('node-1') ?? 0) > 2.5 ? undefined : JSON.stringify([...rates]);
     };
-    await waitUntil('rates of all nodes', counts, patience);
+    await waitUntil('rates of all nodes, of which the first has the load', settled, patience);
     await cp.apply([
       policyObject('even', {
         mode: 'Automatic',
@@ -101,7 +102,8 @@ describe('load from a real Prometheus', () => {
     await waitUntil('a plan is carried out', done, patience);
     const plan = (await getPlans(cp)).find(({ status }) => status?.phase === 'Completed');
     expect(plan?.status?.summary?.landed).toBeGreaterThan(1);
-    expect(plan?.spec.moves.every(({ from }) => from === 'node-1')).toBe(true);
+    const origins = plan?.spec.moves.map(({ from }) => from) ?? [];
+    expect(origins.filter((node) => node === 'node-1').length).toBeGreaterThan(origins.length / 2);
     const fresh = async () => {
       const reason = reasonOf(await getPolicy(cp, 'even'), 'MetricsFresh');
       return reason === 'Fresh' ? undefined : `MetricsFresh says ${reason}`;
