@@ -36,14 +36,14 @@ export default defineConfig({
         },
       },
       {
-        // Real control planes wait most of their time (for samples, pods and leases), so that two cores have room for two.
+        // Real control planes wait most of their time (for samples, pods and leases), so that two cores have room for three.
         extends: true,
         test: {
           ...onControlPlane,
           name: 'control-plane',
           include: ['test/{e2e,control-plane,parity,monitoring}/**/*.test.ts', 'test/contract/kubernetes*.test.ts'],
           exclude: TIMED,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },
       },
