@@ -58,8 +58,8 @@ _evenkeel() {
   done < <("\${words[1]}" __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
   local -a space=()
   (( (directive & 2) != 0 )) && space=(-S '')
-  (( \${#described} > 0 )) && _describe -t evenkeel evenkeel described $space
-  (( \${#plain} > 0 )) && compadd $space -- $plain
+  (( \${#described} > 0 )) && _describe -t evenkeel evenkeel described "\${space[@]}"
+  (( \${#plain} > 0 )) && compadd "\${space[@]}" -- $plain
   (( (directive & 4) == 0 )) && _files
   return 0
 }
