@@ -9,9 +9,11 @@ import { createEventSink } from '../adapters/kubernetes/events.ts';
 import { createEvictor } from '../adapters/kubernetes/evictor.ts';
 import { createGates } from '../adapters/kubernetes/gates.ts';
 import { createLedgerStore } from '../adapters/kubernetes/ledger-store.ts';
+import { listNames, type ObjectName } from '../adapters/kubernetes/object-names.ts';
 import { createPlanStore } from '../adapters/kubernetes/plan-store.ts';
 import { createPolicyStore, suspendPolicy } from '../adapters/kubernetes/policy-store.ts';
 import { listRawSnapshot } from '../adapters/kubernetes/raw-snapshot.ts';
+import { RESOURCES } from '../adapters/kubernetes/resource.ts';
 import { createServiceRecords, type RecordsListener } from '../adapters/kubernetes/service-records.ts';
 import { createSteering } from '../adapters/kubernetes/steering.ts';
 import { createServerClock } from '../adapters/server-clock.ts';
@@ -70,6 +72,12 @@ export interface Cluster {
   readonly events: EventSink;
   /** Server-side apply; resolves to a line such as `rebalancepolicy.evenkeel.dev/default created`. */
   apply(object: JsonObject, signal: AbortSignal): Promise<string>;
+  /** Names of all nodes, namespaces or pods; of the pods of one namespace when it is given. */
+  names(
+    kind: 'nodes' | 'namespaces' | 'pods',
+    namespace: string | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly ObjectName[]>;
   /** Sets spec.suspend of a policy. */
   suspend(policy: string, signal: AbortSignal): Promise<void>;
   /** The text of a snapshot file. */
@@ -115,6 +123,8 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     policies: createPolicyStore(client, (error) => warn(error instanceof Error ? error.message : String(error))),
     events: createEventSink(client, { instance: hostname(), report: warn }),
     apply: (object, signal) => apply(client, object, signal),
+    names: (kind, namespace, signal) =>
+      listNames(client, namespace === undefined ? RESOURCES[kind] : { ...RESOURCES[kind], namespace }, signal),
     suspend: (policy, signal) => suspend(client, policy, signal),
     snapshotText: (signal) => snapshotText(client, signal),
     close: () => client.close(),

@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import type { Cluster } from './cluster.ts';
+import type { NameLookup, Names } from './cluster-names.ts';
 
 /** What may stand where the cursor is. */
 export interface Completion {
@@ -14,13 +14,7 @@ export interface Candidate {
   readonly meaning: string;
 }
 
-/** Looks names up on the cluster that the words before name; the words are those of the command. */
-export type NameLookup = (names: Names, words: readonly string[]) => Promise<readonly string[]>;
-/** Names that a cluster knows. */
-export type Names = 'policies' | 'waiting plans';
-
 const NOTHING: Completion = { candidates: [], files: false };
-const FILES: Completion = { candidates: [], files: true };
 
 /** Flags and arguments whose values are names on the cluster, by the command that has them. */
 const NAMED: ReadonlyMap<string, Names> = new Map([
@@ -29,13 +23,25 @@ const NAMED: ReadonlyMap<string, Names> = new Map([
   ['history policy', 'policies'],
   ['diff old', 'policies'],
   ['diff new', 'policies'],
-  ['--policy', 'policies'],
+  ['--policy <policy>', 'policies'],
+  ['--namespace <name>', 'namespaces'],
+]);
+/** What stands before names of an argument. */
+interface Prefix {
+  readonly prefix: string;
+  readonly names: Names;
+}
+const PREFIXES: ReadonlyMap<string, readonly Prefix[]> = new Map([
+  [
+    'explain target',
+    [
+      { prefix: 'pod/', names: 'pods' },
+      { prefix: 'node/', names: 'nodes' },
+    ],
+  ],
 ]);
 /** Arguments with a few words to choose from, which commander is not told since messages of ours list them. */
-const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['top what', ['nodes', 'workloads']],
-  ['explain target', ['pod/', 'node/']],
-]);
+const WORDS: ReadonlyMap<string, readonly string[]> = new Map([['top what', ['nodes', 'workloads']]]);
 
 /**
  * What may stand at the end of these words, the last of which may be empty or begun, as the tree of commands says it.
@@ -49,12 +55,12 @@ export async function complete(program: Command, words: readonly string[], lookU
   const equals = current.startsWith('--') ? current.indexOf('=') : -1;
   if (equals > 0) {
     const flag = current.slice(0, equals);
-    const found = await valuesOf(optionOf(options, flag), () => lookUp('policies', before));
+    const found = await valuesOf(optionOf(options, flag), before, lookUp);
     return only(prefixed(found, `${flag}=`), current);
   }
   const pending = optionOf(options, rest.at(-1) ?? '');
   if (pending?.required === true && !rest.slice(0, -1).includes('--')) {
-    return only(await valuesOf(pending, () => lookUp('policies', before)), current);
+    return only(await valuesOf(pending, before, lookUp), current);
   }
   if (current.startsWith('-')) {
     return only({ candidates: flagsOf(options), files: false }, current);
@@ -63,7 +69,10 @@ export async function complete(program: Command, words: readonly string[], lookU
     const candidates = visible(command).map((each) => ({ word: each.name(), meaning: each.description() }));
     return only({ candidates, files: false }, current);
   }
-  return only(await argumentValues(command, positionals(rest, options), before, lookUp), current);
+  const argument = argumentAt(command, positionals(rest, options));
+  return argument === undefined
+    ? NOTHING
+    : only(await argumentValues(`${command.name()} ${argument.name()}`, argument, words, lookUp), current);
 }
 
 function only({ candidates, files }: Completion, begun: string): Completion {
@@ -100,17 +109,20 @@ function flagsOf(options: readonly Option[]): readonly Candidate[] {
   ];
 }
 
-async function valuesOf(option: Option | undefined, policies: () => Promise<readonly string[]>): Promise<Completion> {
+async function valuesOf(
+  option: Option | undefined,
+  before: readonly string[],
+  lookUp: NameLookup,
+): Promise<Completion> {
   if (option === undefined) {
     return NOTHING;
   }
   if (option.argChoices !== undefined) {
     return { candidates: option.argChoices.map(wordOnly), files: false };
   }
-  if (NAMED.get(option.long ?? '') === 'policies' && option.flags.includes('<policy>')) {
-    return { candidates: (await policies()).map(wordOnly), files: true };
-  }
-  return /<file>/.test(option.flags) ? FILES : NOTHING;
+  const names = NAMED.get(`${option.long} ${/<.*>/.exec(option.flags)?.[0]}`);
+  const found = names === undefined ? [] : await lookUp(names, before);
+  return { candidates: found.map(wordOnly), files: /<file>|<policy>/.test(option.flags) };
 }
 
 function wordOnly(word: string): Candidate {
@@ -130,24 +142,39 @@ function positionals(words: readonly string[], options: readonly Option[]): numb
   return count;
 }
 
+/** Values of the argument that `key` names, at the end of `words`. */
 async function argumentValues(
-  command: Command,
-  place: number,
-  before: readonly string[],
+  key: string,
+  argument: Argument,
+  words: readonly string[],
   lookUp: NameLookup,
 ): Promise<Completion> {
-  const argument = argumentAt(command, place);
-  if (argument === undefined) {
-    return NOTHING;
+  const fixed = argument.argChoices ?? WORDS.get(key);
+  if (fixed !== undefined) {
+    return { candidates: fixed.map(wordOnly), files: false };
   }
-  const key = `${command.name()} ${argument.name()}`;
-  const words = argument.argChoices ?? WORDS.get(key);
-  if (words !== undefined) {
-    return { candidates: words.map(wordOnly), files: false };
+  const before = words.slice(0, -1);
+  const prefixes = PREFIXES.get(key);
+  if (prefixes !== undefined) {
+    return prefixedNames(prefixes, words.at(-1) ?? '', (names) => lookUp(names, before));
   }
   const names = NAMED.get(key);
   const candidates = names === undefined ? [] : (await lookUp(names, before)).map(wordOnly);
   return { candidates, files: ['files', 'old', 'new'].includes(argument.name()) };
+}
+
+/** The prefixes, or behind one that is written already, its names. */
+async function prefixedNames(
+  prefixes: readonly Prefix[],
+  begun: string,
+  lookUp: (names: Names) => Promise<readonly string[]>,
+): Promise<Completion> {
+  const written = prefixes.find(({ prefix }) => begun.startsWith(prefix));
+  if (written === undefined) {
+    return { candidates: prefixes.map(({ prefix }) => wordOnly(prefix)), files: false };
+  }
+  const names = await lookUp(written.names);
+  return prefixed({ candidates: names.map(wordOnly), files: false }, written.prefix);
 }
 
 function argumentAt({ registeredArguments }: Command, place: number): Argument | undefined {
@@ -164,38 +191,4 @@ export function formatCompletion({ candidates, files }: Completion): string {
   const lines = candidates.map(({ word, meaning }) => (meaning === '' ? word : `${word}\t${meaning.split('\n')[0]}`));
   const directive = (files ? 0 : NO_FILES) + (candidates.some(({ word }) => word.endsWith('/')) ? NO_SPACE : 0);
   return `${[...lines, `:${directive}`].join('\n')}\n`;
-}
-
-/** Milliseconds after which somebody who has pressed Tab waits no longer. */
-const PATIENCE = 2000;
-
-/**
- * Names on the cluster that --kubeconfig and --context among the words name. None when the cluster cannot be asked within two
- * seconds: a completion has no place for a message.
- */
-export async function namesOnCluster(names: Names, words: readonly string[]): Promise<readonly string[]> {
-  const flagValue = (flag: string): string | undefined => {
-    const place = words.indexOf(flag);
-    const joined = words.find((word) => word.startsWith(`${flag}=`));
-    return joined?.slice(flag.length + 1) ?? (place < 0 ? undefined : words[place + 1]);
-  };
-  try {
-    const { connect } = await import('./cluster.ts');
-    const cluster = await connect({ kubeconfig: flagValue('--kubeconfig'), context: flagValue('--context') });
-    try {
-      return await listed(names, cluster, AbortSignal.timeout(PATIENCE));
-    } finally {
-      await cluster.close();
-    }
-  } catch {
-    return [];
-  }
-}
-
-async function listed(names: Names, { plans, policies }: Cluster, signal: AbortSignal): Promise<readonly string[]> {
-  if (names === 'policies') {
-    return (await policies.list(signal)).map(({ policy }) => policy.metadata.name);
-  }
-  const waiting = (await plans.list(signal)).filter(({ status }) => status?.phase === 'AwaitingApproval');
-  return waiting.map(({ metadata }) => metadata.name);
 }

@@ -72,6 +72,12 @@ describe('the command line on a cluster', () => {
     const name = await waitingPlan();
     expect(await offered('approve', '')).toBe(`${name}\n:4\n`);
     expect(await offered('plan', '-p', 'c')).toBe('careful\n:0\n');
+    expect(await offered('top', '-n', 'sh')).toBe('shop\n:4\n');
+    expect(await offered('explain', 'node/node-1')).toMatch(/^node\/node-1\n/);
+    const pods = (await cp.kubectl(['get', 'pods', '-n', 'shop', '-o', 'name'])).trim().split('\n').sort();
+    expect(await offered('explain', '-n', 'shop', 'pod/')).toBe(`${pods.join('\n')}\n:4\n`);
+    expect(await offered('explain', pods[0]?.replace('pod/', 'pod/shop/') ?? '')).toMatch(/^pod\/shop\/[^/]+\n:4\n$/);
+    expect(await offered('explain', '-f', 'cluster.yaml', 'pod/')).toBe(':4\n');
     expect((await evenkeel('approve', `${name}x`)).stderr).toContain(`there is no RebalancePlan ${name}x: ${name}?`);
     expect((await evenkeel('stop', 'carefull')).stderr).toContain('there is no RebalancePolicy carefull: careful?');
     expect((await evenkeel('history', 'carful')).stderr).toContain('there is no RebalancePolicy carful: careful?');

@@ -22,6 +22,9 @@ const PAGE_DEADLINE = seconds(60);
  */
 const PAGE_SILENCE = seconds(20);
 
+/** The form of a list of which only the metadata of objects matters. */
+export const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+
 /** Hears of the objects of a list as they arrive. */
 export interface ListListener {
   /** One object; parsed, nothing else. `length` is that of its text, in characters. What it throws ends the list. */

@@ -1,7 +1,7 @@
 import { type Seconds, seconds } from '../../model/units.ts';
 import { ApiError, isApiError } from './api-error.ts';
 import { createFreshness, type Freshness, StaleCacheError } from './freshness.ts';
-import { listAll, type ReadingClient } from './list.ts';
+import { listAll, METADATA_LIST, type ReadingClient } from './list.ts';
 import { createObjectTable, type Diff, type Entry, isEmpty, type ObjectTable } from './object-table.ts';
 import { describeResource, type ResourceRef } from './resource.ts';
 import { compareVersions } from './resource-version.ts';
@@ -31,7 +31,6 @@ export interface ReflectorListener {
 }
 
 const METADATA_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
-const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 /** How often the cache is compared with a list. */
 const AUDIT_INTERVAL: Seconds = seconds(3600);

@@ -32,7 +32,8 @@ export const addCompletion: AddCommand = (program, { print }) => {
     .allowUnknownOption()
     .passThroughOptions()
     .action(async (words: readonly string[]) => {
-      const { complete, formatCompletion, namesOnCluster } = await import('../complete.ts');
+      const { complete, formatCompletion } = await import('../complete.ts');
+      const { namesOnCluster } = await import('../cluster-names.ts');
       print({ stdout: formatCompletion(await complete(program, words, namesOnCluster)), exitCode: 0 });
     });
 };
