@@ -1,0 +1,73 @@
+import type { MovePhase, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import { type ExecutionPolicy, step } from '../../src/execute/executor.ts';
+import type { PodInfo } from '../../src/model/pod.ts';
+import { resolveOptions } from '../../src/plan/options.ts';
+import { aNode, aPlan, aPod, aPolicy, aWorkload } from './fake-objects.ts';
+import { type World, world } from './fake-world.ts';
+
+/** Never aborted. */
+export const forever = new AbortController().signal;
+/** The policy that plans are of. */
+export const policy = aPolicy('even');
+/** Three workloads, one of which gives its pods names that stay. */
+export const web = aWorkload('web');
+export const api = aWorkload('api');
+export const db = aWorkload('db', { kind: 'StatefulSet' });
+/** Their pods, all on node a of a to d. */
+export const PODS = [
+  aPod(web, 'web-1', 'a'),
+  aPod(web, 'web-2', 'a'),
+  aPod(api, 'api-1', 'a'),
+  aPod(db, 'db-0', 'a'),
+] as const;
+export const [WEB_1, WEB_2, API_1, DB_0] = PODS;
+/** Name of the plan that is carried out. */
+export const PLAN = 'even-0123456789';
+
+/** A modelled cluster of four nodes, and every port to it. */
+export function aWorld(pods: readonly PodInfo[] = PODS): World {
+  return world([aNode('a'), aNode('b'), aNode('c'), aNode('d')], [web, api, db], pods);
+}
+
+/** How the policy wants a plan carried out. */
+export function execution(maxConcurrent = 2, changes: Partial<ExecutionPolicy> = {}): ExecutionPolicy {
+  return {
+    stored: { policy, invalid: [] },
+    options: resolveOptions(policy.spec),
+    maxConcurrent,
+    stop: undefined,
+    ...changes,
+  };
+}
+
+/** Stores a plan with these moves. */
+export function put(w: World, moves: RebalancePlan['spec']['moves'], status: RebalancePlan['status'] = {}): void {
+  w.plans.put(aPlan(policy, moves, status));
+}
+
+/** Carries the plan on by one step. Resolves to what is stored then. */
+export async function stepOnce(w: World, how = execution()): Promise<RebalancePlan> {
+  return step(w.plans.of(PLAN), how, w.ports, forever);
+}
+
+/** A step a second until the plan has ended. */
+export async function run(w: World, how = execution(), limit = 2_000): Promise<RebalancePlan> {
+  for (let count = 0; count < limit; count += 1) {
+    const plan = await stepOnce(w, how);
+    if (plan.status?.phase !== 'Executing') {
+      return plan;
+    }
+    w.clock.advance(1);
+  }
+  throw new Error(`the plan did not end in ${limit} steps`);
+}
+
+/** Phases of the moves of a plan, in its order. */
+export function phases(plan: RebalancePlan): readonly (MovePhase | undefined)[] {
+  return plan.status?.moves?.map(({ phase }) => phase) ?? [];
+}
+
+/** What became of the moves of a plan, in its order. */
+export function outcomes(plan: RebalancePlan): readonly (string | undefined)[] {
+  return plan.status?.moves?.map(({ outcome }) => outcome) ?? [];
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { step } from '../../../src/execute/executor.ts';
+import { seconds } from '../../../src/model/units.ts';
+import { ConflictError, type PlanStore } from '../../../src/ports.ts';
+import {
+  API_1,
+  aWorld,
+  execution,
+  forever,
+  outcomes,
+  PLAN,
+  phases,
+  put,
+  run,
+  stepOnce,
+  WEB_1,
+  web,
+} from '../../support/execution.ts';
+import { NOON } from '../../support/fake-clock.ts';
+import { aMove } from '../../support/fake-objects.ts';
+
+describe('a step after a lost answer, a crash or a refusal of the API server', () => {
+  it('resolves a lost answer by looking: evicted or not', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c')]);
+    let tries = 0;
+    w.cluster.script = ({ name }, dryRun) => {
+      tries += dryRun ? 0 : 1;
+      return dryRun || tries > 2 ? undefined : { kind: 'Ambiguous', message: 'reset', acted: name === 'web-1' };
+    };
+    const plan = await run(w);
+    expect(phases(plan)).toEqual(['Landed', 'Landed']);
+    expect(w.cluster.accepted).toEqual(['uid-web-1', 'uid-api-1']);
+    expect(w.calls.filter((call) => call.startsWith('evict '))).toEqual(['evict web-1', 'evict api-1', 'evict api-1']);
+  });
+
+  it('takes up an intent that a crash left behind: the eviction was sent', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b')]);
+    w.tap = (when, call) => {
+      if (when === 'after' && call === 'evictor.evict' && w.cluster.accepted.length > 0) {
+        throw new Error('killed');
+      }
+    };
+    await expect(stepOnce(w)).rejects.toThrow('killed');
+    expect(phases(w.plans.of(PLAN))).toEqual(['Intent']);
+    w.tap = () => undefined;
+    expect(phases(await run(w))).toEqual(['Landed']);
+    expect(w.cluster.accepted).toEqual(['uid-web-1']);
+  });
+
+  it('takes up an intent that a crash left behind: the eviction was not sent', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b')]);
+    w.tap = (when, call) => {
+      if (when === 'before' && call === 'evictor.evict' && w.calls.includes('evict web-1')) {
+        throw new Error('killed');
+      }
+    };
+    await expect(stepOnce(w)).rejects.toThrow('killed');
+    w.tap = () => undefined;
+    expect(phases(await run(w))).toEqual(['Landed']);
+    expect(w.cluster.accepted).toEqual(['uid-web-1']);
+    expect(w.clock.now() - NOON).toBeGreaterThan(15);
+  });
+
+  it('skips a move that a PDB refuses five times, naming the PDB, and goes on with the others meanwhile', async () => {
+    const w = aWorld();
+    w.cluster.minAvailable.set(web.uid, 2);
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c')], { steering: 'AdmissionPolicy' });
+    const plan = await run(w, execution(1));
+    expect(phases(plan)).toEqual(['Skipped', 'Landed']);
+    expect(outcomes(plan)[0]).toMatch(/^refused 5 times: .*keep-web needs 2 healthy pods/);
+    expect(w.calls.filter((call) => call === 'dry-run web-1')).toHaveLength(5);
+    expect(w.cluster.accepted).toEqual(['uid-api-1']);
+    // 10 + 40 + 160 + 600 s of waiting.
+    expect(w.clock.now() - NOON).toBeGreaterThanOrEqual(810);
+    expect(w.events.filter(({ reason }) => reason === 'MoveSkipped')).toHaveLength(1);
+  });
+
+  it('skips for good what the server refuses for good', async () => {
+    const w = aWorld();
+    w.cluster.script = () => ({ kind: 'Refused', message: 'this pod has more than one PodDisruptionBudget' });
+    put(w, [aMove(WEB_1, 'b')]);
+    const plan = await run(w);
+    expect(phases(plan)).toEqual(['Skipped']);
+    expect(outcomes(plan)).toEqual(['this pod has more than one PodDisruptionBudget']);
+  });
+
+  it('comes back to an overloaded server when it said, not before', async () => {
+    const w = aWorld();
+    w.cluster.script = () => (w.clock.now() < NOON + 60 ? { kind: 'Overloaded', retryAfter: seconds(45) } : undefined);
+    put(w, [aMove(WEB_1, 'b')]);
+    expect(phases(await run(w))).toEqual(['Landed']);
+    expect(w.calls.filter((call) => call === 'dry-run web-1')).toHaveLength(3);
+  });
+
+  it('rejects with a ConflictError, and evicts nothing, when somebody else has written the plan', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b')]);
+    const stale = w.plans.of(PLAN);
+    w.plans.put(w.plans.of(PLAN));
+    await expect(step(stale, execution(), w.ports, forever)).rejects.toThrow(ConflictError);
+    expect(w.cluster.accepted).toEqual([]);
+  });
+
+  it('lets a deposed leader write no intent over one of the next leader, and evicts nothing for it', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c')]);
+    const next = { ...w.ports, leaderEpoch: 1 };
+    const writeStatus: PlanStore['writeStatus'] = async (...args) => {
+      await step(w.plans.of(PLAN), execution(1), next, forever);
+      return w.ports.plans.writeStatus(...args);
+    };
+    const old = { ...w.ports, plans: { ...w.ports.plans, writeStatus }, leaderEpoch: 0 };
+    await expect(step(w.plans.of(PLAN), execution(2), old, forever)).rejects.toThrow(ConflictError);
+    expect(w.cluster.accepted).toEqual(['uid-web-1']);
+    expect(w.plans.of(PLAN).status?.moves?.map(({ leaderEpoch }) => leaderEpoch)).toEqual([1, undefined]);
+  });
+
+  it('takes the last intent of a deposed leader for one in flight, whoever sends its eviction', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c')]);
+    const old = { ...w.ports, leaderEpoch: 0 };
+    const next = { ...w.ports, leaderEpoch: 1 };
+    const stale = w.plans.of(PLAN);
+    w.tap = (when, call) => {
+      if (when === 'before' && call === 'evictor.evict' && w.plans.of(PLAN).status?.moves?.[0]?.phase === 'Intent') {
+        throw new Error('the fence is closed');
+      }
+    };
+    await expect(step(stale, execution(1), old, forever)).rejects.toThrow('the fence is closed');
+    w.tap = () => undefined;
+    await expect(step(stale, execution(1), next, forever)).rejects.toThrow(ConflictError);
+    const seen = await step(w.plans.of(PLAN), execution(1), next, forever);
+    expect(phases(seen)).toEqual(['Intent', 'Planned']);
+    expect(w.cluster.accepted).toEqual([]);
+    w.clock.advance(20);
+    await run({ ...w, ports: next }, execution(1));
+    expect(w.cluster.accepted).toEqual(['uid-web-1', 'uid-api-1']);
+    expect(w.plans.of(PLAN).status?.moves?.map(({ leaderEpoch }) => leaderEpoch)).toEqual([1, 1]);
+  });
+
+  it('evicts nothing when the plan was deleted, or the cluster cannot be read', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b')]);
+    const plan = w.plans.of(PLAN);
+    w.tap = (_, call) => {
+      if (call === 'reader.node') {
+        throw new Error('503');
+      }
+    };
+    await expect(stepOnce(w)).rejects.toThrow('503');
+    w.tap = () => undefined;
+    w.plans.stored.clear();
+    await expect(step(plan, execution(), w.ports, forever)).rejects.toThrow(ConflictError);
+    expect(w.cluster.accepted).toEqual([]);
+  });
+});
