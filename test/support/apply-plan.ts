@@ -36,3 +36,8 @@ function shift(nodes: Map<string, UsageSample>, name: string, { cpu, memory }: U
     });
   }
 }
+
+/** The snapshot before the plan, and after each of its moves. */
+export function statesOf(snapshot: ClusterSnapshot, found: Plan): readonly ClusterSnapshot[] {
+  return [snapshot, ...found.moves.map((_, index) => applyPlan(snapshot, found, index + 1))];
+}

@@ -12,3 +12,17 @@ export function asTransfer(move: Move): Transfer {
   }
   return move;
 }
+
+/** Moves one by one, or two by two when they go together. Throws when those do not follow each other. */
+export function unitsOf(plan: Plan): readonly { readonly start: number; readonly unit: readonly Transfer[] }[] {
+  const moves = transfersOf(plan);
+  return moves.flatMap(({ partner }, start) => {
+    if (partner === start - 1 && moves[partner]?.partner === start) {
+      return [];
+    }
+    if (partner !== undefined && partner !== start + 1) {
+      throw new Error(`move ${start} goes together with move ${partner}, which does not follow it`);
+    }
+    return [{ start, unit: moves.slice(start, partner === undefined ? start + 1 : start + 2) }];
+  });
+}
