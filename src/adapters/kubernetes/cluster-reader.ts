@@ -80,10 +80,7 @@ export async function listInto(
       return;
     }
   });
-  throwIfRefused(
-    sources.filter((source) => refused.has(source)),
-    refused,
-  );
+  throwIfRefused(sources, refused);
   const known = times.filter((time) => time !== undefined);
   return epochSeconds(known.length === 0 ? client.options.clock.now() : Math.min(...known));
 }
@@ -102,18 +99,15 @@ function readAny(
     : readSource(client, source, builder, signal);
 }
 
-/** Throws the refusal of the first of `sources`, with the names of the others, whichever was answered first. */
+/** Throws the refusal of the first of `sources` that was refused, with the names of the others, whichever was answered first. */
 function throwIfRefused(sources: readonly SnapshotSource[], refused: ReadonlyMap<SnapshotSource, ApiError>): void {
-  const [first, ...others] = sources;
+  const [first, ...others] = sources.filter((source) => refused.has(source));
   const error = first && refused.get(first);
   if (error !== undefined) {
     const names = others.map(({ target }) => describeResource(target));
     const rest = names.length === 0 ? '' : `; the same is missing for ${names.join(', ')}`;
-    throw new ApiError('Forbidden', `${error.message}${rest}`, {
-      status: error.status,
-      reason: error.reason,
-      cause: error,
-    });
+    const { status, reason } = error;
+    throw new ApiError('Forbidden', `${error.message}${rest}`, { status, reason, cause: error });
   }
 }
 
