@@ -98,6 +98,25 @@ export const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['examples/README.md#A repository for the policies of a cluster', 'test/unit/cli/examples.test.ts'],
 ]);
 
+/** Sections whose blocks marked `console` test/e2e/docs-console.test.ts runs, but for those commands that it cannot. */
+export const IN_CONSOLE = {
+  cluster: 'docs/quick-start.md#On a control plane of its own',
+  printed: 'docs/ci.md#What kubectl prints is enough',
+  rules: 'docs/monitoring.md#Alerts and dashboard',
+  prometheus: 'docs/monitoring.md#Prometheus as the source of load',
+  page: 'docs/page.md#The page',
+} as const satisfies Readonly<Record<string, string>>;
+
+/** Commands that need a container engine, krew, or a kubelet; test/e2e/krew.test.ts packs the plugin and runs it. */
+export const NOT_RUNNABLE = /^(docker|kubectl krew|kubectl evenkeel|kubectl port-forward|npm run release:krew) /;
+
+/** Commands of the blocks of a section that are marked `console`, in order. */
+export function consoleCommands(section: string): readonly string[] {
+  return blocksOf(section, 'console').flatMap(({ text }) =>
+    [...text.matchAll(/^\$ (.*)$/gm)].map(([, command = '']) => command),
+  );
+}
+
 /** The blocks of a section in one language, in order. */
 export function blocksOf(section: string, language: string): readonly Block[] {
   return pages()

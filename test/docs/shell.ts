@@ -10,16 +10,55 @@ import { ROOT } from './pages.ts';
 /** Runs blocks of pages at the top of the checkout as a person would, who has `evenkeel` on the PATH. */
 export type Shell = (script: string) => Promise<CliResult>;
 
-/** A shell whose /tmp is `folder`, with further folders on its PATH and further variables. */
-export function shellIn(
+type Rest = [path?: readonly string[], variables?: Readonly<Record<string, string>>];
+
+/** A command that goes on until somebody ends it. */
+export interface Foreground {
+  /** What it wrote so far, to standard output and to standard error. */
+  output(): string;
+  isOver(): boolean;
+  /** Presses Ctrl-C: every process of its group is interrupted. Resolves when the command has ended. */
+  interrupt(): Promise<void>;
+}
+
+/** Starts a command at the top of the checkout as a terminal does, in a process group of its own. */
+export function startInForeground(command: string, env: NodeJS.ProcessEnv): Foreground {
+  const child = spawn('bash', ['-c', `exec ${command}`], {
+    cwd: ROOT,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = once(child, 'exit');
+  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  let output = '';
+  const keep = (chunk: Buffer): void => {
+    output += chunk.toString('utf8');
+  };
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  return {
+    output: () => output,
+    isOver,
+    interrupt: async () => {
+      if (child.pid !== undefined && !isOver()) {
+        process.kill(-child.pid, 'SIGINT');
+        await exited;
+      }
+    },
+  };
+}
+
+/** Variables of a shell whose home is `folder`, with `evenkeel` and further folders on its PATH, and further variables. */
+export function environmentIn(
   folder: string,
   path: readonly string[] = [],
   variables: Readonly<Record<string, string>> = {},
-): Shell {
+): NodeJS.ProcessEnv {
   const program = join(folder, 'evenkeel');
   writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${BUNDLE}" "$@"\n`);
   chmodSync(program, 0o755);
-  const env = {
+  return {
     ...process.env,
     KUBECONFIG: '',
     HOME: folder,
@@ -28,6 +67,11 @@ export function shellIn(
     PATH: [folder, ...path, process.env['PATH']].join(delimiter),
     ...variables,
   };
+}
+
+/** A shell with these variables whose /tmp is `folder`. */
+export function shellIn(folder: string, ...environment: Rest): Shell {
+  const env = environmentIn(folder, ...environment);
   return async (script) => {
     const own = script.replaceAll('/tmp/', `${folder}/`);
     const child = spawn('bash', ['-euo', 'pipefail', '-c', own], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
