@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
@@ -236,5 +237,13 @@ describe('mode Automatic', () => {
     const hints = JSON.parse(await cp.kubectl(['get', 'placementhints', '-A', '-o', 'json'])) as { items: unknown[] };
     expect(hints.items).toEqual([]);
     expect(await operator.end('SIGTERM')).toBe(0);
+  });
+
+  it.each([0, 10, 25, 50, 100, 200, 400])('ends cleanly %i ms after it began to lead', async (wait) => {
+    operator = await startOperator(cp);
+    await operator.logged('leading');
+    await sleep(wait);
+    operator.signal('SIGTERM');
+    expect(await Promise.race([operator.exited, sleep(20_000, 'it goes on')])).toBe(0);
   });
 });

@@ -161,6 +161,9 @@ export function createServiceRecords(client: ApiClient, listener: RecordsListene
       };
       const stopped = () => needed.resolve();
       signal.addEventListener('abort', stopped, { once: true });
+      if (signal.aborted) {
+        stopped();
+      }
       const rest = needed.promise.then(() => Promise.all(watched.map((each) => each.run(signal))));
       await Promise.all([classes.run(signal), rest]);
       signal.removeEventListener('abort', stopped);

@@ -1,0 +1,28 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createServiceRecords } from '../../src/adapters/kubernetes/service-records.ts';
+import { clientOf, type FakeApiServer, json, listOf, silence, startFakeApiServer } from './fake-api-server.ts';
+
+let server: FakeApiServer;
+afterEach(() => server.stop());
+
+const LISTENER = { failed: () => undefined, unreadable: () => undefined };
+
+describe('watches of what ledgers are kept by', () => {
+  it('are not begun when they were stopped before', async () => {
+    server = await startFakeApiServer();
+    const client = clientOf(server.url);
+    await createServiceRecords(client, LISTENER).run(() => undefined, AbortSignal.abort());
+    expect(server.seen).toEqual([]);
+    await client.close();
+  });
+
+  it('end when they are stopped, classes or none', async () => {
+    server = await startFakeApiServer(json(listOf([])), silence());
+    const client = clientOf(server.url);
+    const stop = new AbortController();
+    const running = createServiceRecords(client, LISTENER).run(() => stop.abort(), stop.signal);
+    await running;
+    expect(server.seen[0]?.path).toBe('/apis/evenkeel.dev/v1alpha1/serviceclasses');
+    await client.close();
+  });
+});
