@@ -23,7 +23,7 @@ export interface DisruptionWatch {
   stop(): Promise<void>;
 }
 
-/** Begins to watch all pods. */
+/** Begins to watch all pods, of which there has to be one. */
 export async function watchDisruptions(cp: ControlPlane): Promise<DisruptionWatch> {
   const losses: Loss[] = [];
   const gone = new Set<string>();
@@ -35,6 +35,7 @@ export async function watchDisruptions(cp: ControlPlane): Promise<DisruptionWatc
       gone.add(qualifiedName(event.object));
     }
   });
+  await watch.begun;
   return { losses, gone, stop: watch.stop };
 }
 

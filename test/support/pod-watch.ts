@@ -12,6 +12,8 @@ export interface PodEvent {
 
 /** A watch that misses nothing until it is stopped. */
 export interface PodWatch {
+  /** Resolves when it has told of the first pod: no change from then on is missed. */
+  readonly begun: Promise<void>;
   /** Ends it. Rejects when the watch did not last until now, or could not be read: then nothing is proved. */
   stop(): Promise<void>;
 }
@@ -21,9 +23,11 @@ export async function watchPods(cp: ControlPlane, take: (event: PodEvent) => voi
   const args = [`--kubeconfig=${cp.kubeconfig}`, 'get', '--raw', '/api/v1/pods?watch=true&timeoutSeconds=7200'];
   const child = spawn(cp.bin('kubectl'), args, { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child, 'spawn');
+  const begun = Promise.withResolvers<void>();
   const read = async (): Promise<void> => {
     for await (const line of createInterface({ input: child.stdout })) {
       take(parse(line));
+      begun.resolve();
     }
   };
   let failure: unknown;
@@ -34,8 +38,10 @@ export async function watchPods(cp: ControlPlane, take: (event: PodEvent) => voi
     })
     .finally(() => {
       isOver = true;
+      begun.resolve();
     });
   return {
+    begun: begun.promise,
     async stop() {
       const wasOver = isOver;
       child.kill();
