@@ -1,11 +1,11 @@
 import { CommanderError } from 'commander';
 import { ApiError } from './adapters/kubernetes/api-error.ts';
 import { ConnectError } from './adapters/kubernetes/connect-error.ts';
-import { InputError } from './adapters/snapshot-file/input-error.ts';
+import { Failure } from './app/failure.ts';
 import type { CommandResult } from './cli/command.ts';
-import { Failure } from './cli/failure.ts';
 import { buildProgram } from './cli/program.ts';
 import { screenOf } from './cli/screen.ts';
+import { InputError } from './model/input-error.ts';
 
 /** Runs the command line `argv` (without node and script). Resolves to the exit code; prints, never throws for users' mistakes. */
 export async function main(argv: readonly string[]): Promise<number> {

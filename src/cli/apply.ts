@@ -1,8 +1,8 @@
 import { expandFolders } from '../adapters/snapshot-file/folders.ts';
-import type { JsonObject } from '../observe/json.ts';
-import type { ClusterFlags } from './cluster.ts';
+import type { ClusterFlags } from '../app/cluster.ts';
+import { Failure } from '../app/failure.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { CommandResult } from './command.ts';
-import { Failure } from './failure.ts';
 import { formatFileProblem, readResources } from './policy-file.ts';
 import { done, withCluster } from './with-cluster.ts';
 

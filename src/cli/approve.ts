@@ -1,7 +1,7 @@
 import { nearest } from '../api/nearest.ts';
-import type { ClusterFlags } from './cluster.ts';
+import type { ClusterFlags } from '../app/cluster.ts';
+import { Failure } from '../app/failure.ts';
 import type { CommandResult } from './command.ts';
-import { Failure } from './failure.ts';
 import { done, withCluster } from './with-cluster.ts';
 
 /** `evenkeel approve PLAN`: lets the operator carry out a plan that waits for approval. */

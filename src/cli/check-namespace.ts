@@ -1,5 +1,5 @@
+import { Failure } from '../app/failure.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
-import { Failure } from './failure.ts';
 import { suggestion } from './suggestion.ts';
 
 /** Throws a Failure that lists what there is when no pod or namespace of the snapshot has this name. */

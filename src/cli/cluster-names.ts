@@ -1,4 +1,4 @@
-import type { Cluster } from './cluster.ts';
+import type { Cluster } from '../app/cluster.ts';
 
 /** Looks names up on the cluster that the words before name; the words are those of the command. */
 export type NameLookup = (names: Names, words: readonly string[]) => Promise<readonly string[]>;
@@ -17,7 +17,7 @@ export async function namesOnCluster(names: Names, words: readonly string[]): Pr
     return [];
   }
   try {
-    const { connect } = await import('./cluster.ts');
+    const { connect } = await import('../app/cluster.ts');
     const cluster = await connect({
       kubeconfig: flagValue(words, '--kubeconfig'),
       context: flagValue(words, '--context'),

@@ -3,19 +3,19 @@ import { type HttpServer, listen } from '../adapters/http/server.ts';
 import { isApiError } from '../adapters/kubernetes/api-error.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
-import { readerFor } from '../control/measured-by.ts';
+import { type Cluster, connect } from '../app/cluster.ts';
+import { Failure } from '../app/failure.ts';
+import { loadPage } from '../app/page-files.ts';
+import { computedSource, operatedSource } from '../app/page-source.ts';
+import { isLoopback } from '../app/serving.ts';
+import { openUsageServers } from '../app/usage-servers.ts';
 import { createPageFeed, type PageSource } from '../control/page-feed.ts';
+import { readerFor } from '../control/usage-source.ts';
 import { seconds } from '../model/units.ts';
 import { EXCLUDED_NAMESPACES } from '../plan/options.ts';
 import type { ClusterReader, UsageServers } from '../ports.ts';
-import { type Cluster, connect } from './cluster.ts';
-import { Failure } from './failure.ts';
 import { choosePolicy, defaultPolicy, type InputFlags, isPolicyFile, readInput } from './input.ts';
-import { isLoopback } from './loopback.ts';
-import { loadPage } from './page-files.ts';
-import { computedSource, operatedSource } from './page-source.ts';
 import { readPolicy } from './policy-file.ts';
-import { openUsageServers } from './prometheus-flags.ts';
 import type { Screen } from './screen.ts';
 
 /** Flags of `evenkeel dashboard`. */

@@ -1,13 +1,13 @@
 import { nearest } from '../api/nearest.ts';
+import { Failure } from '../app/failure.ts';
 import { type PodInfo, podKey } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { explainNode } from '../plan/explain/node.ts';
 import { explainPod } from '../plan/explain/pod.ts';
 import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import { nodeExplanationText, podExplanationText } from '../report/explanation-text.ts';
-import type { Look } from '../report/look.ts';
+import type { Look } from '../report/table.ts';
 import type { CommandResult } from './command.ts';
-import { Failure } from './failure.ts';
 import { type InputFlags, readInput } from './input.ts';
 import { renderObject } from './output.ts';
 import type { ViewOutput } from './output-formats.ts';

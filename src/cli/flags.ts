@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
-import type { ClusterFlags } from './cluster.ts';
-import { Failure } from './failure.ts';
+import type { ClusterFlags } from '../app/cluster.ts';
+import { Failure } from '../app/failure.ts';
+import type { PrometheusFlags } from '../app/usage-servers.ts';
 import type { InputFlags } from './input.ts';
 import { parseOutput } from './output-formats.ts';
-import type { PrometheusFlags } from './prometheus-flags.ts';
 
 /** --kubeconfig and --context as commander parses them. */
 export interface RawClusterFlags {

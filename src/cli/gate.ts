@@ -1,10 +1,10 @@
 import { nearest } from '../api/nearest.ts';
+import { Failure } from '../app/failure.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { serviceReport } from '../plan/service-report.ts';
 import { type Check, gateCheck } from '../report/checks.ts';
-import { Failure } from './failure.ts';
 import { GATE_FIGURES } from './gate-figures.ts';
 
 type GateFigure = (typeof GATE_FIGURES)[number]['name'];

@@ -1,8 +1,8 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import type { ClusterFlags } from '../app/cluster.ts';
+import { Failure } from '../app/failure.ts';
 import { historyText } from '../report/history-text.ts';
-import type { ClusterFlags } from './cluster.ts';
 import type { CommandResult } from './command.ts';
-import { Failure } from './failure.ts';
 import { renderObject } from './output.ts';
 import type { HistoryOutput } from './output-formats.ts';
 import { withProgress } from './progress.ts';

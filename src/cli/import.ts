@@ -1,19 +1,19 @@
 import { expandFolders } from '../adapters/snapshot-file/folders.ts';
-import { InputError } from '../adapters/snapshot-file/input-error.ts';
 import { readStdin, readText } from '../adapters/snapshot-file/read-files.ts';
 import { parseYamlDocuments } from '../adapters/snapshot-file/yaml-documents.ts';
 import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import { formatProblem, validateResource } from '../api/validate.ts';
+import { Failure } from '../app/failure.ts';
 import { scheduleProblems } from '../control/schedule.ts';
 import { convertDescheduler } from '../import/descheduler/convert.ts';
 import { unwrap } from '../import/descheduler/wrapped.ts';
 import type { Conversion } from '../import/note.ts';
 import { convertOpenSlo } from '../import/openslo/convert.ts';
 import { conversionYaml, noteLine } from '../import/yaml.ts';
-import { MalformedField } from '../observe/json.ts';
+import { InputError } from '../model/input-error.ts';
+import { MalformedField } from '../model/json.ts';
 import type { CommandResult } from './command.ts';
-import { Failure } from './failure.ts';
-import type { ImportOutput } from './import-outputs.ts';
+import type { ImportOutput } from './output-formats.ts';
 
 /** Flags of `evenkeel import`. */
 export interface ImportFlags {

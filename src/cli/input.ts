@@ -5,14 +5,14 @@ import { isRecord } from '../api/json-schema.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { API_VERSION } from '../api/v1alpha1/schema.ts';
 import { formatProblem, validatePolicy } from '../api/validate.ts';
+import type { Cluster, ClusterFlags } from '../app/cluster.ts';
+import { Failure } from '../app/failure.ts';
+import type { PrometheusFlags } from '../app/usage-servers.ts';
 import { scheduleProblems } from '../control/schedule.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { expandLists } from '../observe/expand.ts';
 import { buildSnapshot } from '../observe/snapshot-builder.ts';
-import type { Cluster, ClusterFlags } from './cluster.ts';
-import { Failure } from './failure.ts';
 import { withProgress } from './progress.ts';
-import type { PrometheusFlags } from './prometheus-flags.ts';
 import type { Screen } from './screen.ts';
 import { suggestion } from './suggestion.ts';
 
@@ -104,8 +104,8 @@ async function measuredFor(
     return snapshot;
   }
   const [{ openUsageServers }, { serverProblems, withUsage }] = await Promise.all([
-    import('./prometheus-flags.ts'),
-    import('../control/measured-by.ts'),
+    import('../app/usage-servers.ts'),
+    import('../control/usage-source.ts'),
   ]);
   const servers = openUsageServers(prometheus);
   const problems = serverProblems(spec, servers, 'add');
@@ -159,7 +159,7 @@ function policiesIn(objects: readonly unknown[]): readonly RebalancePolicy[] {
 }
 
 async function fromCluster(flags: ClusterFlags, signal: AbortSignal): Promise<Source> {
-  const { connect } = await import('./cluster.ts');
+  const { connect } = await import('../app/cluster.ts');
   const cluster = await connect(flags);
   try {
     const [snapshot, policies] = await Promise.all([cluster.reader.snapshot(signal), storedPolicies(cluster, signal)]);

@@ -1,11 +1,11 @@
 import { expandFolders } from '../adapters/snapshot-file/folders.ts';
 import { isRecord } from '../api/json-schema.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import { Failure } from '../app/failure.ts';
 import { count } from '../plan/format.ts';
 import { type Finding, findingsJunit, findingsSarif } from '../report/findings.ts';
 import { VERSION } from '../version.ts';
 import type { CommandResult } from './command.ts';
-import { Failure } from './failure.ts';
 import type { LintOutput } from './output-formats.ts';
 import { type FilePlace, type FileResource, formatFileProblem, readResources } from './policy-file.ts';
 import { SCENARIOS } from './scenario-files.ts';

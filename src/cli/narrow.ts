@@ -1,7 +1,7 @@
 import { type LabelExpressions, LabelSelectorError, parseLabelSelector } from '../api/label-selector.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import type { LabelSelectorField } from '../api/v1alpha1/schema.ts';
-import { Failure } from './failure.ts';
+import { Failure } from '../app/failure.ts';
 
 /** The namespace and label flags of kubectl. */
 export interface Narrowing {

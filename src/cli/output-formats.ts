@@ -1,5 +1,5 @@
 import { nearest } from '../api/nearest.ts';
-import { Failure } from './failure.ts';
+import { Failure } from '../app/failure.ts';
 
 /** Formats of `evenkeel plan -o`. */
 export const PLAN_OUTPUTS = ['table', 'wide', 'json', 'yaml', 'markdown', 'name', 'junit', 'sarif'] as const;
@@ -41,3 +41,8 @@ export function parseOutput<Format extends string>(text: string, formats: readon
   }
   return known;
 }
+
+/** Formats of `evenkeel import`. */
+export const IMPORT_OUTPUTS = ['yaml', 'json'] as const;
+/** A format of `evenkeel import`. */
+export type ImportOutput = (typeof IMPORT_OUTPUTS)[number];

@@ -6,8 +6,8 @@ import { KINDS } from '../api/v1alpha1/kinds.ts';
 import type { RebalancePolicy, RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import type { KindDefinition } from '../api/v1alpha1/schema.ts';
 import { type FieldProblem, formatProblem, validateResource } from '../api/validate.ts';
+import { Failure } from '../app/failure.ts';
 import { scheduleProblems } from '../control/schedule.ts';
-import { Failure } from './failure.ts';
 
 /** Largest file of our resources that is read. */
 const MAX_BYTES = 10 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
-import type { Look, Tone } from '../report/look.ts';
+import type { Look, Tone } from '../report/table.ts';
 
 /** Where output goes, as far as it matters to how it looks. */
 export interface Screen {

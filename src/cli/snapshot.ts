@@ -1,4 +1,4 @@
-import type { ClusterFlags } from './cluster.ts';
+import type { ClusterFlags } from '../app/cluster.ts';
 import type { CommandResult } from './command.ts';
 import { withProgress } from './progress.ts';
 import type { Screen } from './screen.ts';

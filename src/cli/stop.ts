@@ -1,6 +1,6 @@
-import type { ClusterFlags } from './cluster.ts';
+import type { ClusterFlags } from '../app/cluster.ts';
+import { Failure } from '../app/failure.ts';
 import type { CommandResult } from './command.ts';
-import { Failure } from './failure.ts';
 import { suggestion } from './suggestion.ts';
 import { done, withCluster } from './with-cluster.ts';
 

@@ -1,3 +1,4 @@
+import { Failure } from '../app/failure.ts';
 import {
   NODE_SORTS,
   sortNodes,
@@ -11,7 +12,6 @@ import {
 import { topNodesText, topWorkloadsText } from '../report/top-text.ts';
 import { checkNamespace } from './check-namespace.ts';
 import type { CommandResult } from './command.ts';
-import { Failure } from './failure.ts';
 import { readSource, type SnapshotFlags } from './input.ts';
 import { renderObject } from './output.ts';
 import type { ViewOutput } from './output-formats.ts';

@@ -1,5 +1,5 @@
+import { Failure } from '../app/failure.ts';
 import type { CommandResult } from './command.ts';
-import { Failure } from './failure.ts';
 import type { Screen } from './screen.ts';
 
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J';

@@ -1,4 +1,4 @@
-import { type Cluster, type ClusterFlags, connect } from './cluster.ts';
+import { type Cluster, type ClusterFlags, connect } from '../app/cluster.ts';
 import type { CommandResult } from './command.ts';
 
 /** Does `work` with a connection to the cluster that the flags name, and closes it. */

@@ -5,15 +5,27 @@ import { isInFlight } from '../execute/transitions.ts';
 import { parseInstant } from '../model/instant.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { type Seconds, seconds } from '../model/units.ts';
-import type { Clock, Gates, PlanStore, Telemetry, WaitingPod } from '../ports.ts';
-import type { Demand } from './demand.ts';
-import { type GovernancePorts, governed } from './governed.ts';
-import { guarded } from './guarded.ts';
+import { resolveOptions } from '../plan/options.ts';
+import { scopeTest } from '../plan/scope.ts';
+import type {
+  Clock,
+  ClusterReader,
+  Gates,
+  PlanStore,
+  PolicyStore,
+  StoredPolicy,
+  Telemetry,
+  WaitingPod,
+} from '../ports.ts';
+import { classOf } from '../qos/class-of.ts';
+import type { GateQueue } from './gate-queue.ts';
 import type { LoopSettings } from './loop.ts';
+import { withBackOff } from './periodic.ts';
+import { scheduleProblems } from './schedule.ts';
 
 /** What gates are kept open through. */
 export interface GatePorts extends GovernancePorts {
-  readonly demand: Demand;
+  readonly demand: GateQueue;
   readonly gates: Gates;
   readonly plans: PlanStore;
   readonly telemetry: Telemetry;
@@ -52,7 +64,7 @@ export async function keepGates(
     return GATE_INTERVAL;
   };
   while (!signal.aborted) {
-    await pause(await guarded(look, 'gates could not be looked after', ports, signal), ports.clock, signal);
+    await pause(await withBackOff(look, 'gates could not be looked after', ports, signal), ports.clock, signal);
   }
 }
 
@@ -137,4 +149,41 @@ async function letGo(waiting: WaitingPod, ports: GatePorts, signal: AbortSignal)
 /** A nominated pod waits for those that were preempted for it. */
 function isStuck({ waiting, nominatedNode }: PodInfo): boolean {
   return waiting?.pinnedTo !== undefined && waiting.unschedulable && nominatedNode === undefined;
+}
+
+/** What tells governed pods from others. */
+interface GovernancePorts {
+  readonly policies: Pick<PolicyStore, 'list'>;
+  readonly reader: Pick<ClusterReader, 'promises'>;
+}
+
+/**
+ * A test for the pods at the gate that are left there for QoSDriven: they have a ServiceClass, and a policy of that strategy
+ * acts on its own (Automatic, valid, not suspended) on their namespace and labels. `excludedNamespaces` are kube-system and the
+ * operator's own. Rejects with ApiError.
+ */
+async function governed(
+  { policies, reader }: GovernancePorts,
+  excludedNamespaces: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<(pod: PodInfo) => boolean> {
+  const acting = (await policies.list(signal)).filter(isActing);
+  if (acting.length === 0) {
+    return () => false;
+  }
+  const { namespaces, serviceLevels } = await reader.promises(signal);
+  const scopes = acting.map(({ policy: { spec } }) =>
+    scopeTest(resolveOptions(spec, excludedNamespaces).scope, { nodes: [], namespaces }),
+  );
+  return (pod) => classOf(pod, serviceLevels, namespaces) !== undefined && scopes.some((isIn) => isIn(pod));
+}
+
+function isActing({ policy: { spec }, invalid }: StoredPolicy): boolean {
+  return (
+    spec.strategy.type === 'QoSDriven' &&
+    spec.mode === 'Automatic' &&
+    !spec.suspend &&
+    invalid.length === 0 &&
+    scheduleProblems(spec).length === 0
+  );
 }

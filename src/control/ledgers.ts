@@ -16,9 +16,8 @@ import { carryOn, endLedger } from '../qos/ledger.ts';
 import type { RequestRecord } from '../qos/ledger-record.ts';
 import type { KeptLedger } from '../qos/ledger-state.ts';
 import { ledgerName } from '../report/ledger-resource.ts';
-import { createBell } from './bell.ts';
-import { FAILED_WAIT, guarded } from './guarded.ts';
-import type { KeptLevels, LedgerNews } from './ledger-news.ts';
+import type { KeptLevels, LedgerNews } from './ledger-health.ts';
+import { createWaker, FAILED_WAIT, withBackOff } from './periodic.ts';
 
 /** What ledgers are kept through. */
 export interface LedgerPorts {
@@ -63,14 +62,14 @@ interface Memory {
  * other. Resolves when aborted. A failing look is logged and tried again.
  */
 export async function keepLedgers(ports: LedgerPorts, signal: AbortSignal): Promise<void> {
-  const bell = createBell();
+  const bell = createWaker();
   const memory: Memory = { stored: new Map(), listedAt: undefined, next: 0, said: new Set(), classes: new Map() };
   const watching = ports.records.run(bell.ring, signal);
   await bell.wait(FAILED_WAIT, ports.clock, signal);
   while (!signal.aborted) {
-    const wait = await guarded(() => tell(memory, ports, signal), 'ledgers could not be kept', ports, signal);
+    const wait = await withBackOff(() => tell(memory, ports, signal), 'ledgers could not be kept', ports, signal);
     await bell.wait(wait, ports.clock, signal);
-    await createBell().wait(BUSY_WAIT, ports.clock, signal);
+    await createWaker().wait(BUSY_WAIT, ports.clock, signal);
   }
   await watching;
 }

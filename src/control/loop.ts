@@ -5,19 +5,18 @@ import { podsInFlight } from '../execute/journal.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { PolicyStore, StoredPolicy, UsageServers } from '../ports.ts';
 import { hitRatiosByMode } from '../report/hit-ratio.ts';
-import { createBell } from './bell.ts';
-import type { Demand } from './demand.ts';
-import { guarded } from './guarded.ts';
-import type { LedgerNews } from './ledger-news.ts';
+import type { GateQueue } from './gate-queue.ts';
+import type { LedgerNews } from './ledger-health.ts';
+import { createWaker, withBackOff } from './periodic.ts';
 import { createPolicyMemory, type PolicyMemory } from './policy-memory.ts';
-import { passPolicy } from './policy-pass.ts';
+import { reconcilePolicy } from './reconcile-policy.ts';
 import type { RunPorts } from './run.ts';
 
 /** Everything that the control loop acts through. */
 export interface LoopPorts extends RunPorts, ExecutorPorts {
   readonly policies: PolicyStore;
   /** What waits at the gate: QoSDriven runs at every news of it, too. */
-  readonly demand: Demand;
+  readonly demand: GateQueue;
   /** What ledgers say, by who keeps them. */
   readonly ledgerNews: Pick<LedgerNews, 'health' | 'levels'>;
   /** Where policies may have load read other than from the Metrics API. */
@@ -43,7 +42,7 @@ const IDLE_WAIT: Seconds = seconds(30);
  * status where it changed. Resolves when aborted. A failing pass is logged and tried again.
  */
 export async function runLoop(ports: LoopPorts, settings: LoopSettings, signal: AbortSignal): Promise<void> {
-  const bell = createBell();
+  const bell = createWaker();
   const memory = createPolicyMemory(bell.ring, ports.clock);
   ports.demand.onNews(bell.ring);
   const watching = ports.policies.watch(bell.ring, signal);
@@ -69,7 +68,7 @@ async function guardedPass(
     settings.passed();
     return wait;
   };
-  return guarded(whole, 'pass failed', ports, signal);
+  return withBackOff(whole, 'pass failed', ports, signal);
 }
 
 async function pass(
@@ -89,8 +88,8 @@ async function pass(
     const own = plans.filter(({ spec }) => spec.policy.uid === stored.policy.metadata.uid);
     const { excludedNamespaces } = settings;
     const context = { stored, policies, plans: own, allPlans: plans, excludedNamespaces };
-    const work = () => passPolicy(context, memory, ports, signal);
-    wait = Math.min(wait, await guarded(work, `policy ${stored.policy.metadata.name} failed`, ports, signal));
+    const work = () => reconcilePolicy(context, memory, ports, signal);
+    wait = Math.min(wait, await withBackOff(work, `policy ${stored.policy.metadata.name} failed`, ports, signal));
   }
   return seconds(Math.max(BUSY_WAIT, wait));
 }
@@ -121,7 +120,7 @@ async function finishOrphans(
   const orphans = plans.filter(({ spec }) => spec.policy.uid !== '' && !alive.has(spec.policy.uid));
   for (const plan of orphans) {
     const work = () => finishOrphan(plan, ports, signal);
-    wait = Math.min(wait, await guarded(work, `plan ${plan.metadata.name} failed`, ports, signal));
+    wait = Math.min(wait, await withBackOff(work, `plan ${plan.metadata.name} failed`, ports, signal));
   }
   return wait;
 }

@@ -9,7 +9,7 @@ import { nodeDetail, podDetail, staysDetail } from '../report/page/explain.ts';
 import { mergePatchOf } from '../report/page/merge-patch.ts';
 import { pageState } from '../report/page/page-state.ts';
 import type { PageRole, PageState } from '../report/page/state.ts';
-import { type Bell, createBell } from './bell.ts';
+import { createWaker, type Waker } from './periodic.ts';
 
 /** Where the page gets what it shows. */
 export interface PageSource {
@@ -192,7 +192,7 @@ function createKnowledge(source: PageSource, { clock, report }: FeedPorts) {
 
   async function follow(signal: AbortSignal): Promise<void> {
     following = signal;
-    const bell = createBell();
+    const bell = createWaker();
     const watching = source.watch(bell.ring, signal);
     try {
       await lookUntilAborted(bell, signal);
@@ -208,7 +208,7 @@ function createKnowledge(source: PageSource, { clock, report }: FeedPorts) {
     }
   }
 
-  async function lookUntilAborted(bell: Bell, signal: AbortSignal): Promise<void> {
+  async function lookUntilAborted(bell: Waker, signal: AbortSignal): Promise<void> {
     let due = clock.monotonic();
     let unobserved: string | undefined;
     for (;;) {

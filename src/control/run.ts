@@ -23,10 +23,10 @@ import type {
 import type { Verdicts } from '../report/conditions.ts';
 import { byResource, inPhase, outcomeMessage, planName, toRebalancePlan } from '../report/plan-resource.ts';
 import type { RunFacts } from '../report/policy-status.ts';
-import { foreignPods } from './overlap.ts';
-import { decide } from './propose.ts';
+import { foreignPods } from './foreign-pods.ts';
+import { decide } from './plan-decision.ts';
 import { isOpen } from './retention.ts';
-import { awaitsSamples } from './settle.ts';
+import { awaitsSamples } from './sample-freshness.ts';
 
 /** What a run works through. */
 export interface RunPorts {

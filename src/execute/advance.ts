@@ -3,8 +3,7 @@ import type { Waiting } from '../model/gate.ts';
 import { formatInstant } from '../model/instant.ts';
 import { after, type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import type { EvictionAnswer } from '../ports.ts';
-import { clip, enter, finish, hintEffects, sinceStart } from './phases.ts';
-import { isFinal } from './transitions.ts';
+import { clip, enter, finish, hintEffects, isFinal, sinceStart } from './transitions.ts';
 import { awaitReplacement, verify } from './verify.ts';
 
 /** A move as it was planned. */

@@ -22,9 +22,9 @@ import { liveCheck } from './live-check.ts';
 import { metricsVerdict } from './metrics-stop.ts';
 import { observeMove } from './observe-move.ts';
 import { openGate, opensToTarget } from './open-gate.ts';
+import { NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './ready-moves.ts';
 import { type StopReason, stopReason } from './stop-rules.ts';
 import { isFinal, isInFlight } from './transitions.ts';
-import { NOTHING_ELSEWHERE, type Turns, turnsOf } from './turn.ts';
 
 /** Time that the API server may take to see a new hint before the replacement is created (control-plane.md, steering). */
 export const HINT_PROPAGATION: Seconds = seconds(1);
@@ -110,11 +110,11 @@ async function currentTurns(
   maxConcurrent: number,
   { plans, clock }: ExecutorPorts,
   signal: AbortSignal,
-): Promise<Turns> {
-  const own = turnsOf(entries(plan), NOTHING_ELSEWHERE, maxConcurrent, clock.now());
+): Promise<ReadyMoves> {
+  const own = readyMoves(entries(plan), NOTHING_ELSEWHERE, maxConcurrent, clock.now());
   return own.ready.length === 0
     ? own
-    : turnsOf(entries(plan), inFlightElsewhere(plan, await plans.list(signal)), maxConcurrent, clock.now());
+    : readyMoves(entries(plan), inFlightElsewhere(plan, await plans.list(signal)), maxConcurrent, clock.now());
 }
 
 /** The plan's journal, written move by move. */
@@ -185,7 +185,7 @@ function claimedBy(plan: RebalancePlan, except: number): ReadonlySet<string> {
 
 async function beginMoves(
   plan: RebalancePlan,
-  { ready, hopeless }: Turns,
+  { ready, hopeless }: ReadyMoves,
   options: PolicyOptions,
   ports: ExecutorPorts,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import type { MoveStatus, RebalancePlan, RebalancePlanStatus } from '../api/v1alpha1/rebalance-plan.ts';
+import type { Elsewhere } from './ready-moves.ts';
 import { isFinal, isInFlight } from './transitions.ts';
-import type { Elsewhere } from './turn.ts';
 
 /** A move of the plan with its journal entry. */
 export interface JournalEntry {

@@ -7,13 +7,13 @@ import type { WorkloadInfo } from '../model/workload.ts';
 import { NO_COOLDOWNS } from '../plan/budgets/cooldown.ts';
 import { isForReadiness, type Protection, protectionsOf } from '../plan/budgets/protections.ts';
 import { rolloutOf } from '../plan/budgets/rollout.ts';
-import { nodeRefusal, roomRefusal } from '../plan/filters/index.ts';
+import { capacityRefusal, nodeRefusal } from '../plan/filters/index.ts';
 import { describeRefusal, plainSubject, type Refusal } from '../plan/filters/refusal.ts';
-import { labelsHash } from '../plan/labels-hash.ts';
+import { freeCapacityOf } from '../plan/free-capacity.ts';
+import { labelsHash } from '../plan/hash.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type { Owner } from '../plan/owners.ts';
 import { drainOf } from '../plan/participation.ts';
-import { roomOf } from '../plan/room.ts';
 import { verdictsIn } from '../plan/verdicts.ts';
 import type { ClusterReader, Evictor } from '../ports.ts';
 import type { MoveEvent, PlannedMove } from './advance.ts';
@@ -31,7 +31,7 @@ interface LivePorts {
  * dry run accepted. A preemption need not wait for other pods of its owner, which may be queueing themselves. QoSDriven moves
  * pods that are not Ready, which no pod is missed for that is not missed already, and leaves those that have become Ready
  * since the plan was made, at `plannedAt`.
- * Resolves to Begin, Hold, Skip, or the dry run's Answer. Rejects with ApiError when the cluster cannot be read.
+ * Resolves to Begin, EvictionBlock, Skip, or the dry run's Answer. Rejects with ApiError when the cluster cannot be read.
  */
 export async function liveCheck(
   move: PlannedMove,
@@ -135,11 +135,11 @@ export async function targetObstacle(
     return `${target}: ${drain}`;
   }
   const beside = await reader.podsOnNode(target, signal);
-  const room = roomOf(node, beside);
+  const room = freeCapacityOf(node, beside);
   const subject = plainSubject(pod.constraints, owner?.pinnedNode);
   const refusal =
     nodeRefusal(subject, node, NO_STORAGE) ??
-    roomRefusal(subject, node, room) ??
+    capacityRefusal(subject, node, room) ??
     firstRefusal(pod, node, beside, await reader.placements(signal));
   return refusal === undefined ? undefined : `${target} ${describeRefusal(refusal)}`;
 }

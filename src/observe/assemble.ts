@@ -2,15 +2,15 @@ import type { NodeInfo } from '../model/node.ts';
 import type { PastMove } from '../model/past-move.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
+import type { ClaimInfo, StorageInfo } from '../model/storage.ts';
 import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
 import { assembleServiceLevels } from './assemble-service-levels.ts';
-import { assembleStorage, defaultStorageClass, withDefaultClass } from './assemble-storage.ts';
 import type { Collection } from './collection.ts';
 import { compareNames, compareText, sortByKey } from './order.ts';
 import { computeDisruptionsAllowed } from './pdb-allowance.ts';
-import { sortProblems } from './problems.ts';
 import { priorityOf } from './project/priority-class.ts';
+import type { ProjectedStorageClass } from './project/storage-class.ts';
 
 /** Puts a collection in order and resolves what one object says about another. `problems` gains what is found amiss. */
 export function assembleSnapshot(
@@ -133,4 +133,65 @@ function newest(instants: readonly EpochSeconds[]): EpochSeconds | undefined {
     }
   }
   return result;
+}
+
+/** Most problem texts that a snapshot lists one by one. */
+const MAX_PROBLEMS = 1000;
+
+/** `problems` in a total order, each once, at most a thousand and a line that counts the rest. */
+function sortProblems(problems: ReadonlySet<string>): readonly string[] {
+  const sorted = [...problems].sort();
+  const rest = sorted.length - MAX_PROBLEMS;
+  return rest <= 0 ? sorted : [...sorted.slice(0, MAX_PROBLEMS), `and ${rest} more problems of this sort`];
+}
+
+/** Volumes, claims and classes of a collection, each by name, and what nodes can attach. */
+function assembleStorage(collection: Collection): StorageInfo {
+  const { claims, volumes, storageClasses, csiNodes, csiDrivers } = collection;
+  const defaultClass = defaultStorageClass(storageClasses);
+  return {
+    claims: sortByKey(
+      mapValues(
+        claims,
+        ({ claim, classUnknown }): ClaimInfo => (classUnknown ? { ...claim, storageClass: defaultClass } : claim),
+      ),
+    ),
+    volumes: sortByKey(volumes),
+    classes: sortByKey(
+      mapValues(storageClasses, ({ storageClass, provisioner }) => ({
+        ...storageClass,
+        tracksCapacity: csiDrivers.get(provisioner)?.storageCapacity ?? false,
+      })),
+    ),
+    attachLimits: sortByKey(mapValues(csiNodes, ({ limits }) => sortByKey(limits))),
+  };
+}
+
+function mapValues<From, To>(map: ReadonlyMap<string, From>, change: (value: From) => To): ReadonlyMap<string, To> {
+  return new Map([...map].map(([key, value]) => [key, change(value)]));
+}
+
+/**
+ * The class that admission, and later the volume controller, gives a claim that names none: the newest default, then the
+ * first by name (GetDefaultClass); undefined when there is none.
+ */
+function defaultStorageClass(classes: Collection['storageClasses']): string | undefined {
+  const defaults = [...classes.values()].filter(({ isDefault }) => isDefault);
+  return defaults.sort(byAge)[0]?.storageClass.name;
+}
+
+function byAge(left: ProjectedStorageClass, right: ProjectedStorageClass): number {
+  return right.createdAt - left.createdAt || compareText(left.storageClass.name, right.storageClass.name);
+}
+
+/** The pod, its claims of these names with this class. */
+function withDefaultClass(pod: PodInfo, names: readonly string[], storageClass: string | undefined): PodInfo {
+  if (names.length === 0) {
+    return pod;
+  }
+  const claims = pod.claims.map(({ name, template }) => ({
+    name,
+    template: template !== undefined && names.includes(name) ? { ...template, storageClass } : template,
+  }));
+  return { ...pod, claims };
 }

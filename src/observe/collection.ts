@@ -4,16 +4,15 @@ import type { Labels } from '../model/selector.ts';
 import type { UsageSample } from '../model/snapshot.ts';
 import type { VolumeInfo } from '../model/storage.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
-import type { SnapshotKind } from './kinds.ts';
 import type { ProjectedClaim } from './project/claim.ts';
 import type { ProjectedCsiDriver, ProjectedCsiNode } from './project/csi.ts';
 import type { ProjectedPdb } from './project/pdb.ts';
 import type { ProjectedPod } from './project/pod.ts';
 import type { ProjectedPriorityClass } from './project/priority-class.ts';
-import type { Projected } from './project/project.ts';
 import type { ProjectedServiceClass } from './project/service-class.ts';
 import type { ProjectedLedger } from './project/service-ledger.ts';
 import type { ProjectedStorageClass } from './project/storage-class.ts';
+import type { Projected, SnapshotKind } from './snapshot-kinds.ts';
 
 /** Projected objects by kind and name, before they are put in order. */
 export interface Collection {

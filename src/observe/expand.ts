@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
 
 /** Names the instant of a snapshot in the metadata of its List. RFC 3339. */
 export const TAKEN_AT_ANNOTATION = 'evenkeel.dev/taken-at';

@@ -1,14 +1,13 @@
+import { describe, isObject, type JsonObject, parseTimestamp } from '../model/json.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import { assembleSnapshot } from './assemble.ts';
 import { createCollection } from './collection.ts';
 import { expandLists, isList, TAKEN_AT_ANNOTATION } from './expand.ts';
 import { createInterner } from './interner.ts';
-import { describe, isObject, type JsonObject, parseTimestamp } from './json.ts';
-import { type SnapshotKind, snapshotKindOf } from './kinds.ts';
 import { nameForPeople } from './project/metadata.ts';
-import type { Projected } from './project/project.ts';
-import { readObject } from './read-object.ts';
+import type { Projected } from './snapshot-kinds.ts';
+import { readObject, type SnapshotKind, snapshotKindOf } from './snapshot-kinds.ts';
 
 /** Collects objects, page by page, without keeping the raw ones. */
 export interface SnapshotBuilder {

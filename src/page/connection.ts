@@ -1,7 +1,6 @@
 import type { PageDetail } from '../report/page/detail.ts';
 import { applyMergePatch } from '../report/page/merge-patch.ts';
 import type { PageState } from '../report/page/state.ts';
-import { splitEvents } from './sse.ts';
 
 /** How the page hears of the cluster. */
 export type Link =
@@ -138,4 +137,27 @@ function reasonOf(error: unknown): string {
     return error.message;
   }
   return error instanceof TypeError ? 'the server cannot be reached' : String((error as Error).message);
+}
+
+/** One event of a stream. */
+interface StreamEvent {
+  readonly event: string;
+  readonly data: string;
+}
+
+/** The events that `text` completes, and what is left of it. Events end with an empty line, as the server writes them. */
+function splitEvents(text: string): { readonly events: readonly StreamEvent[]; readonly rest: string } {
+  const frames = text.split('\n\n');
+  const rest = frames.pop() ?? '';
+  return { events: frames.map(parseEvent), rest };
+}
+
+function parseEvent(frame: string): StreamEvent {
+  const fields = new Map(
+    frame.split('\n').map((line) => {
+      const colon = line.indexOf(': ');
+      return [line.slice(0, colon), line.slice(colon + 2)] as const;
+    }),
+  );
+  return { event: fields.get('event') ?? '', data: fields.get('data') ?? '' };
 }

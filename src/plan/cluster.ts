@@ -1,13 +1,13 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { type LoadModel, type LoadTables, loadModel, tabulate } from './load.ts';
+import type { IndexedNodes } from './node-index.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Owners } from './owners.ts';
 import type { Participant } from './participation.ts';
 import type { PodUsage, Subjects } from './pod-usage.ts';
-import { indexScores, type ScoreIndex } from './scores/ground.ts';
+import { indexScores, type ScoreIndex } from './scores/score-index.ts';
 import { internShapes, type Shapes } from './shapes.ts';
-import type { Sites } from './sites.ts';
 
 /**
  * A snapshot, indexed for planning. Nodes that take part and pods are named by their place in these lists, whose order
@@ -26,7 +26,7 @@ export interface Cluster {
   readonly tables: LoadTables;
   readonly load: LoadModel;
   /** All nodes with what runs there. */
-  readonly sites: Sites;
+  readonly sites: IndexedNodes;
   /** Place among all nodes of each node that takes part. */
   readonly siteOf: Int32Array;
   /** The reverse: place among those that take part of each node of the cluster; -1 for the others. */
@@ -39,7 +39,7 @@ export interface Cluster {
 /** What a cluster is indexed from. */
 export interface ClusterInput {
   readonly participants: readonly Participant[];
-  readonly sites: Sites;
+  readonly sites: IndexedNodes;
   readonly subjects: Subjects;
   readonly usage: PodUsage;
   /** Whether neither the scope nor a protection holds the pod, by its place. */

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StrategyName } from '../api/v1alpha1/rebalance-policy.ts';
+import type { Labels } from '../model/selector.ts';
+import { sortedEntries } from './order.ts';
 import type { Move } from './plan.ts';
 
 /**
@@ -14,4 +16,12 @@ export function planHash(strategy: StrategyName, moves: readonly Move[]): string
   return createHash('sha256')
     .update([strategy, ...lines].join('\n'))
     .digest('hex');
+}
+
+/** 16 hexadecimal digits of SHA-256 over a pod's labels in the order of their keys: equal labels have equal hashes. */
+export function labelsHash(labels: Labels): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sortedEntries(labels)))
+    .digest('hex')
+    .slice(0, 16);
 }

@@ -1,8 +1,8 @@
 import { nodeRefusal } from './filters/index.ts';
 import type { Subject } from './filters/refusal.ts';
 import type { AcceptedMove } from './judge.ts';
-import { SCHEDULER_ASSUMES } from './scores/ground.ts';
 import { rank } from './scores/index.ts';
+import { SCHEDULER_ASSUMES } from './scores/score-index.ts';
 import type { StateView } from './state.ts';
 import { refusalsAt } from './verdicts.ts';
 

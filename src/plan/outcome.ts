@@ -1,13 +1,13 @@
 import { podKey } from '../model/pod.ts';
 import type { Cluster } from './cluster.ts';
+import type { Evictability } from './evictability.ts';
 import { count, percent } from './format.ts';
-import type { Holds } from './holds.ts';
 import type { AcceptedMove } from './judge.ts';
 import { share, toFraction } from './load.ts';
-import { missingCapacity } from './obstacle.ts';
 import type { Reason, Transfer } from './plan.ts';
 import { BUDGET_NAMES, type RejectionCode } from './rejection-codes.ts';
 import { countCodes, type Stays } from './rejections.ts';
+import { missingCapacity } from './residual-imbalance.ts';
 import type { SearchResult } from './search.ts';
 import type { SequencedMove } from './sequence.ts';
 import type { StartupTimes } from './startup.ts';
@@ -72,7 +72,7 @@ export function balancedMessage(spread: number, trigger: number): string {
 }
 
 /** Why no pod may be moved at all. */
-export function unmovableMessage({ inScope, of }: Holds, { home, pods }: Cluster): string {
+export function unmovableMessage({ inScope, of }: Evictability, { home, pods }: Cluster): string {
   const counts = new Map<string, number>();
   pods.forEach((_, pod) => {
     if (inScope[pod] === 1) {
@@ -91,7 +91,7 @@ const BUDGET_CODES: ReadonlySet<RejectionCode> = new Set(BUDGET_NAMES);
  * The budget that stands in the way of most moves, in its own words, when some would help and budgets allow none of them;
  * `undefined` when no budget does.
  */
-export function exhaustedMessage(holds: Holds, stays: Stays): string | undefined {
+export function exhaustedMessage(holds: Evictability, stays: Stays): string | undefined {
   const refused = reasonsOfFree(holds, stays).filter(({ code }) => BUDGET_CODES.has(code));
   const [most] = countCodes(refused);
   const example = refused.find(({ code }) => code === most?.[0]);
@@ -104,7 +104,12 @@ export function exhaustedMessage(holds: Holds, stays: Stays): string | undefined
 }
 
 /** What stands in the way when no move helps, most frequent first, and what capacity is missing if any is. */
-export function unhelpedMessage({ discarded }: SearchResult, cluster: Cluster, holds: Holds, stays: Stays): string {
+export function unhelpedMessage(
+  { discarded }: SearchResult,
+  cluster: Cluster,
+  holds: Evictability,
+  stays: Stays,
+): string {
   const codes = countCodes(reasonsOfFree(holds, stays));
   const reasons = codes.map(([code, times]) => `${code} ${times}`).join(', ');
   const why =
@@ -118,6 +123,6 @@ export function unhelpedMessage({ discarded }: SearchResult, cluster: Cluster, h
 }
 
 /** Why those stay that neither a protection nor a PodDisruptionBudget holds. */
-function reasonsOfFree({ of }: Holds, { places, reasons }: Stays): readonly Reason[] {
+function reasonsOfFree({ of }: Evictability, { places, reasons }: Stays): readonly Reason[] {
   return reasons.filter((_, position) => of(places[position] ?? -1) === undefined);
 }

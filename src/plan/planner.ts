@@ -6,15 +6,15 @@ import { planHash } from './hash.ts';
 import { expectedHitRatio } from './hit-ratio.ts';
 import { imbalanceOf } from './imbalance.ts';
 import { toFraction, toLoad } from './load.ts';
-import { obstacleTo } from './obstacle.ts';
 import type { BalancingOptions, PolicyOptions } from './options.ts';
 import { balancedMessage, describeMoves, exhaustedMessage, unhelpedMessage, unmovableMessage } from './outcome.ts';
 import type { Plan, PlanOutcome, Reason } from './plan.ts';
+import { clusterOf, metricsProblem, type PlanningInput, planningInputOf } from './planning-input.ts';
 import { type QosOptions, qosDriven } from './qos/qos-driven.ts';
 import { NO_USAGE, onAbsentNode, rejectAll, type Stays } from './rejections.ts';
+import { residualImbalance } from './residual-imbalance.ts';
 import { type SearchResult, search } from './search.ts';
 import { initialState, type StateView } from './state.ts';
-import { clusterOf, metricsProblem, type Survey, surveyOf } from './survey.ts';
 
 /**
  * Decides which pods should run elsewhere. Pure: the same snapshot and options give the same plan, byte for byte, in
@@ -22,24 +22,24 @@ import { clusterOf, metricsProblem, type Survey, surveyOf } from './survey.ts';
  * without moves says in `outcome` why.
  */
 export function plan(snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
-  return planFrom(surveyOf(snapshot, options), options);
+  return planFrom(planningInputOf(snapshot, options), options);
 }
 
 /** `plan` for who has surveyed the snapshot already. */
-export function planFrom(survey: Survey, options: PolicyOptions): Plan {
+export function planFrom(planningInput: PlanningInput, options: PolicyOptions): Plan {
   const { strategy } = options;
   return strategy.type === 'QoSDriven'
-    ? byServiceLevel(survey, strategy, options)
-    : (withoutMetrics(survey, options) ?? withMetrics(survey, strategy, options));
+    ? byServiceLevel(planningInput, strategy, options)
+    : (withoutMetrics(planningInput, options) ?? withMetrics(planningInput, strategy, options));
 }
 
 /** Needs no metrics, unless pods are to be moved off overloaded nodes, and no second node. */
-function byServiceLevel(survey: Survey, strategy: QosOptions, options: PolicyOptions): Plan {
-  const { snapshot, pdbs, history, participation } = survey;
-  const cluster = clusterOf(survey, options);
+function byServiceLevel(planningInput: PlanningInput, strategy: QosOptions, options: PolicyOptions): Plan {
+  const { snapshot, pdbs, history, participation } = planningInput;
+  const cluster = clusterOf(planningInput, options);
   const state = initialState(cluster);
   const budgets = createBudgets(budgetsInForce(options.budgets, snapshot.takenAt), cluster, pdbs, history);
-  const { moves, stays, outcome, end } = qosDriven(survey, state, budgets, strategy, options);
+  const { moves, stays, outcome, end } = qosDriven(planningInput, state, budgets, strategy, options);
   const spread = toFraction(spreadOf(state));
   return {
     strategy: strategy.type,
@@ -59,34 +59,34 @@ function byServiceLevel(survey: Survey, strategy: QosOptions, options: PolicyOpt
 }
 
 /** The plan when the metrics do not suffice for one; `undefined` when they do, or none are needed. */
-function withoutMetrics(survey: Survey, options: PolicyOptions): Plan | undefined {
-  const { pods, holds, participation } = survey;
+function withoutMetrics(planningInput: PlanningInput, options: PolicyOptions): Plan | undefined {
+  const { pods, holds, participation } = planningInput;
   const { coverage } = participation;
-  const gate = metricsProblem(survey, options);
+  const gate = metricsProblem(planningInput, options);
   if (gate === undefined) {
     return undefined;
   }
   const message = `no node takes part: ${gate.message}`;
   const reason: Reason = { code: 'NodeNotParticipating', message, numbers: { ratio: coverage.ratio } };
-  return finish(survey, options, gate, { stays: rejectAll(pods, holds, nobody, () => reason) });
+  return finish(planningInput, options, gate, { stays: rejectAll(pods, holds, nobody, () => reason) });
 }
 
-function withMetrics(survey: Survey, strategy: BalancingOptions, options: PolicyOptions): Plan {
-  const { snapshot, pods, holds, pdbs, history } = survey;
-  const cluster = clusterOf(survey, options);
+function withMetrics(planningInput: PlanningInput, strategy: BalancingOptions, options: PolicyOptions): Plan {
+  const { snapshot, pods, holds, pdbs, history } = planningInput;
+  const cluster = clusterOf(planningInput, options);
   const state = initialState(cluster);
-  const early = earlyOutcome(survey, cluster, spreadOf(state), options);
+  const early = earlyOutcome(planningInput, cluster, spreadOf(state), options);
   if (early !== undefined) {
-    const explain = stayReason(survey, cluster, () => early.reason);
+    const explain = stayReason(planningInput, cluster, () => early.reason);
     const stays = rejectAll(pods, holds, nobody, explain);
-    return finish(survey, options, early.outcome, { stays, cluster, state });
+    return finish(planningInput, options, early.outcome, { stays, cluster, state });
   }
   const budgets = createBudgets(budgetsInForce(options.budgets, snapshot.takenAt), cluster, pdbs, history);
   const result = search(state, budgets, strategy, options);
-  const explain = stayReason(survey, cluster, result.explain);
+  const explain = stayReason(planningInput, cluster, result.explain);
   const stays = rejectAll(pods, holds, (pod) => result.movedPods.has(pod), explain);
-  const outcome = outcomeOf(result, cluster, survey, stays, options);
-  return finish(survey, options, outcome, { stays, cluster, state, result });
+  const outcome = outcomeOf(result, cluster, planningInput, stays, options);
+  return finish(planningInput, options, outcome, { stays, cluster, state, result });
 }
 
 function nobody(): boolean {
@@ -107,14 +107,14 @@ interface EarlyOutcome {
 }
 
 function earlyOutcome(
-  survey: Survey,
+  planningInput: PlanningInput,
   cluster: Cluster,
   spread: number,
   { thresholds }: PolicyOptions,
 ): EarlyOutcome | undefined {
   const nodes = cluster.nodes.length;
   if (nodes < 2) {
-    const all = survey.snapshot.nodes.length;
+    const all = planningInput.snapshot.nodes.length;
     const message = `${nodes === 0 ? 'no node takes' : 'only one node takes'} part, of ${all} in the cluster: it takes two`;
     const reason = {
       code: 'NoFeasibleNode',
@@ -129,7 +129,7 @@ function earlyOutcome(
     return { outcome: { kind: 'Balanced', message }, reason: { code: 'InBalance', message, numbers } };
   }
   if (!cluster.movable.includes(1)) {
-    const message = unmovableMessage(survey.holds, cluster);
+    const message = unmovableMessage(planningInput.holds, cluster);
     return { outcome: { kind: 'NothingToBalance', message }, reason: { code: 'NoFeasibleNode', message, numbers: {} } };
   }
   return undefined;
@@ -137,7 +137,7 @@ function earlyOutcome(
 
 /** Pods on nodes that take no part, and pods that use nothing, stay for that reason; others for what `explain` says. */
 function stayReason(
-  { participation }: Survey,
+  { participation }: PlanningInput,
   cluster: Cluster,
   explain: (pod: number) => Reason,
 ): (pod: number) => Reason {
@@ -159,15 +159,15 @@ function stayReason(
 function outcomeOf(
   result: SearchResult,
   cluster: Cluster,
-  survey: Survey,
+  planningInput: PlanningInput,
   stays: Stays,
   options: PolicyOptions,
 ): PlanOutcome {
   if (result.moves.length > 0) {
-    return { kind: 'Moves', obstacle: obstacleTo(result.state, options, stays) };
+    return { kind: 'Moves', obstacle: residualImbalance(result.state, options, stays) };
   }
-  const message = unhelpedMessage(result, cluster, survey.holds, stays);
-  const exhausted = result.discarded === undefined ? exhaustedMessage(survey.holds, stays) : undefined;
+  const message = unhelpedMessage(result, cluster, planningInput.holds, stays);
+  const exhausted = result.discarded === undefined ? exhaustedMessage(planningInput.holds, stays) : undefined;
   return exhausted === undefined
     ? { kind: 'NoBeneficialMove', message }
     : { kind: 'BudgetExhausted', message: exhausted };
@@ -181,18 +181,23 @@ interface Findings {
   readonly result?: SearchResult;
 }
 
-function finish(survey: Survey, { strategy }: PolicyOptions, outcome: PlanOutcome, findings: Findings): Plan {
+function finish(
+  planningInput: PlanningInput,
+  { strategy }: PolicyOptions,
+  outcome: PlanOutcome,
+  findings: Findings,
+): Plan {
   const { cluster, state, result, stays } = findings;
-  const moves = cluster === undefined ? [] : describeMoves(cluster, result?.moves ?? [], survey.history.startup);
+  const moves = cluster === undefined ? [] : describeMoves(cluster, result?.moves ?? [], planningInput.history.startup);
   const before = cluster === undefined ? {} : imbalanceOf(cluster.tables, cluster.home);
   const spread = state === undefined ? 0 : toFraction(spreadOf(state));
   return {
     strategy: strategy.type,
-    takenAt: survey.snapshot.takenAt,
+    takenAt: planningInput.snapshot.takenAt,
     outcome,
     moves,
     rejections: { pods: stays.pods, reasons: stays.reasons },
-    coverage: survey.participation.coverage,
+    coverage: planningInput.participation.coverage,
     imbalance: {
       before,
       planned: result === undefined || cluster === undefined ? before : imbalanceOf(cluster.tables, result.placement),

@@ -1,5 +1,5 @@
 import type { PodInfo } from '../model/pod.ts';
-import type { Holds } from './holds.ts';
+import type { Evictability } from './evictability.ts';
 import type { Participation } from './participation.ts';
 import type { Reason, Rejection, Rejections } from './plan.ts';
 import type { RejectionCode } from './rejection-codes.ts';
@@ -28,7 +28,7 @@ export interface Stays extends Rejections {
  */
 export function rejectAll(
   pods: readonly PodInfo[],
-  { inScope, of }: Holds,
+  { inScope, of }: Evictability,
   isMoved: (pod: number) => boolean,
   explain: (pod: number) => Reason,
 ): Stays {

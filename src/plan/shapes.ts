@@ -3,12 +3,12 @@ import type { StorageInfo } from '../model/storage.ts';
 import { bytes, milliCpu } from '../model/units.ts';
 import { nodeRefusal } from './filters/index.ts';
 import type { Subject } from './filters/refusal.ts';
+import type { IndexedNodes } from './node-index.ts';
 import { sortedEntries } from './order.ts';
 import type { Owners } from './owners.ts';
 import type { PodKinds } from './pod-kinds.ts';
 import { FILTER_NAMES, type FilterName } from './rejection-codes.ts';
-import type { Sites } from './sites.ts';
-import { NO_NEEDS, type TopologyNeeds } from './topology/census.ts';
+import { NO_NEEDS, type TopologyNeeds } from './topology/topology-index.ts';
 import { NO_VOLUMES } from './volume-needs.ts';
 
 /**
@@ -40,7 +40,7 @@ const ALLOWED = 1;
 
 /** What shapes are interned from. Nodes and pods are named by their place. */
 export interface ShapesInput {
-  readonly sites: Sites;
+  readonly sites: IndexedNodes;
   readonly kinds: PodKinds;
   readonly owners: Owners;
   /** Nodes that take part. */

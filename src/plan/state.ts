@@ -1,16 +1,16 @@
 import type { NodeInfo } from '../model/node.ts';
 import { type ChangeLog, createChangeLog } from './change-log.ts';
 import type { Cluster } from './cluster.ts';
-import { clusterRefusal, nodeRefusal, roomRefusal } from './filters/index.ts';
+import { capacityRefusal, clusterRefusal, nodeRefusal } from './filters/index.ts';
 import { nodeResourcesFit } from './filters/node-resources-fit.ts';
 import type { Refusal, Subject } from './filters/refusal.ts';
+import { copyCapacity, type FreeCapacity, occupy, vacate } from './free-capacity.ts';
 import { toFraction } from './load.ts';
 import { emptyLedger, type LoadLedger } from './load-ledger.ts';
+import type { IndexedNodes } from './node-index.ts';
 import type { FilterName } from './rejection-codes.ts';
-import { copyRoom, occupy, type Room, vacate } from './room.ts';
-import type { Sites } from './sites.ts';
-import { NO_NEEDS } from './topology/census.ts';
 import type { TopologyCounts } from './topology/counts.ts';
+import { NO_NEEDS } from './topology/topology-index.ts';
 import { nomineesBefore, type Whereabouts } from './verdicts.ts';
 
 /** Where every pod is at one position of a plan, to look at. Nodes and pods are named by their place. */
@@ -99,7 +99,7 @@ interface Contents {
   readonly placement: Int32Array;
   readonly loads: LoadLedger;
   /** Shared with forks until one of them writes. */
-  readonly rooms: Room[];
+  readonly rooms: FreeCapacity[];
   /** 1 for the rooms that may be changed in place. */
   readonly owned: Uint8Array;
   readonly counts: TopologyCounts;
@@ -185,7 +185,7 @@ function whereaboutsOf({ cluster, placement, rooms, counts }: Contents): Whereab
   return {
     sites,
     counts,
-    roomOf: (site) => rooms[nodeAt[site] ?? -1] ?? roomAt(sites, site),
+    freeCapacityOf: (site) => rooms[nodeAt[site] ?? -1] ?? roomAt(sites, site),
     siteOf: (pod) => {
       const node = placement[pod] ?? -1;
       return node < 0 && (home[pod] ?? -1) < 0 ? (sites.located[pod] ?? -1) : (siteOf[node] ?? -1);
@@ -207,7 +207,7 @@ function updateRoom({ cluster, rooms, owned }: Contents, node: number, pod: numb
   const room = rooms[node];
   const constraints = cluster.pods[pod]?.constraints;
   if (room !== undefined && constraints !== undefined) {
-    const own = owned[node] === 1 ? room : copyRoom(room);
+    const own = owned[node] === 1 ? room : copyCapacity(room);
     update(own, constraints, cluster.sites.attachmentsOf(pod));
     rooms[node] = own;
     owned[node] = 1;
@@ -242,7 +242,7 @@ function nodeAt({ nodes }: Cluster, node: number): NodeInfo {
   return info;
 }
 
-function roomAt({ rooms }: Pick<Sites, 'rooms'>, node: number): Room {
+function roomAt({ rooms }: Pick<IndexedNodes, 'rooms'>, node: number): FreeCapacity {
   const room = rooms[node];
   if (room === undefined) {
     throw new RangeError(`no node ${node}`);
@@ -267,7 +267,7 @@ function changingRefusal(contents: Contents, pod: number, node: number): Refusal
 
 function refusalWith(contents: Contents, pod: number, node: number, nominees: readonly number[]): Refusal | undefined {
   const { cluster, counts } = contents;
-  const room = copyRoom(roomAt(contents, node));
+  const room = copyCapacity(roomAt(contents, node));
   const site = cluster.siteOf[node] ?? -1;
   for (const nominee of nominees) {
     const constraints = cluster.pods[nominee]?.constraints;
@@ -287,10 +287,10 @@ function refusalNow(
   { cluster, counts, placement }: Contents,
   pod: number,
   node: number,
-  room: Room,
+  room: FreeCapacity,
 ): Refusal | undefined {
   const subject = subjectOf(cluster, pod);
-  const refusal = roomRefusal(subject, nodeAt(cluster, node), room);
+  const refusal = capacityRefusal(subject, nodeAt(cluster, node), room);
   if (refusal !== undefined || subject.topology === NO_NEEDS) {
     return refusal;
   }

@@ -1,7 +1,7 @@
 import type { Budget, BudgetRefusal } from './budgets/budget.ts';
+import { findFeasibleTargets } from './feasible-targets.ts';
 import { percent } from './format.ts';
 import { share, toFraction } from './load.ts';
-import { createOutlook } from './outlook.ts';
 import type { Reason } from './plan.ts';
 import { shared } from './rejections.ts';
 import type { StateView } from './state.ts';
@@ -26,7 +26,7 @@ export function explainStay(input: ExplainInput): (pod: number) => Reason {
     (pod) => state.nodeOf(pod),
     (node) => belowBounds(state, bounds, node),
   );
-  const outlook = createOutlook(state, bounds.targetBelow);
+  const outlook = findFeasibleTargets(state, bounds.targetBelow);
   return (pod) => {
     if (state.load(state.nodeOf(pod)) <= bounds.sourceAbove) {
       return below(pod);

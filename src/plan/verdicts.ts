@@ -3,10 +3,10 @@ import { type PodInfo, podKey } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { refusalsOf } from './filters/index.ts';
 import type { Refusal, Subject } from './filters/refusal.ts';
+import { copyCapacity, type FreeCapacity, occupy, vacate } from './free-capacity.ts';
+import { type IndexedNodes, indexNodes } from './node-index.ts';
 import { locatePods } from './order.ts';
 import { sortIntoKinds } from './pod-kinds.ts';
-import { copyRoom, occupy, type Room, vacate } from './room.ts';
-import { indexSites, type Sites } from './sites.ts';
 import type { TopologyCounts } from './topology/counts.ts';
 
 /** What the filters say to one pod on one node. */
@@ -18,9 +18,9 @@ export interface NodeVerdict {
 
 /** What runs where on all nodes of a cluster at one moment. Nodes and pods are named by their place among all. */
 export interface Whereabouts {
-  readonly sites: Sites;
+  readonly sites: IndexedNodes;
   readonly counts: TopologyCounts;
-  readonly roomOf: (site: number) => Room;
+  readonly freeCapacityOf: (site: number) => FreeCapacity;
   /** Node of a pod; -1 without one. */
   readonly siteOf: (pod: number) => number;
 }
@@ -35,7 +35,7 @@ export function verdictsIn(snapshot: ClusterSnapshot): (pod: PodInfo, node: Node
   const podPlaces = new Map(snapshot.pods.map((pod, place) => [podKey(pod), place]));
   const nodePlaces = new Map(snapshot.nodes.map(({ name }, place) => [name, place]));
   const known = sitesOf(snapshot, snapshot.pods);
-  let stranger: { readonly pod: PodInfo; readonly sites: Sites } | undefined;
+  let stranger: { readonly pod: PodInfo; readonly sites: IndexedNodes } | undefined;
   return (pod, node) => {
     const site = nodePlaces.get(node.name) ?? -1;
     const place = podPlaces.get(podKey(pod));
@@ -47,18 +47,23 @@ export function verdictsIn(snapshot: ClusterSnapshot): (pod: PodInfo, node: Node
   };
 }
 
-function sitesOf({ nodes, storage, namespaces }: ClusterSnapshot, pods: readonly PodInfo[]): Sites {
-  return indexSites({ nodes, pods, located: locatePods(pods, nodes), kinds: sortIntoKinds(pods), storage, namespaces });
+function sitesOf({ nodes, storage, namespaces }: ClusterSnapshot, pods: readonly PodInfo[]): IndexedNodes {
+  return indexNodes({ nodes, pods, located: locatePods(pods, nodes), kinds: sortIntoKinds(pods), storage, namespaces });
 }
 
-function refusalsIn({ workloads }: ClusterSnapshot, sites: Sites, pod: number, site: number): readonly Refusal[] {
+function refusalsIn(
+  { workloads }: ClusterSnapshot,
+  sites: IndexedNodes,
+  pod: number,
+  site: number,
+): readonly Refusal[] {
   const subject = sites.subjectOf(pod, workloads.get(sites.pods[pod]?.owner?.uid ?? '')?.pinnedNode);
   const siteOf = (other: number): number => sites.located[other] ?? -1;
-  const roomOf = (place: number): Room => roomIn(sites, place);
-  return refusalsAt({ sites, counts: sites.counts, roomOf, siteOf }, pod, subject, site);
+  const freeCapacityOf = (place: number): FreeCapacity => roomIn(sites, place);
+  return refusalsAt({ sites, counts: sites.counts, freeCapacityOf, siteOf }, pod, subject, site);
 }
 
-function roomIn({ rooms }: Sites, site: number): Room {
+function roomIn({ rooms }: IndexedNodes, site: number): FreeCapacity {
   const room = rooms[site];
   if (room === undefined) {
     throw new RangeError(`node ${site} is not one of the snapshot's`);
@@ -86,9 +91,9 @@ function refusalsBeside(
   subject: Subject,
   site: number,
   nominees: readonly number[],
-  room: Room,
+  room: FreeCapacity,
 ): readonly Refusal[] {
-  const reserved = copyRoom(room);
+  const reserved = copyCapacity(room);
   const crowd = counts.fork();
   for (const nominee of nominees) {
     occupyWith(at.sites, nominee, reserved);
@@ -98,17 +103,27 @@ function refusalsBeside(
 }
 
 /** What a node has left once the pod is gone. */
-export function roomWithout({ sites, roomOf, siteOf }: Omit<Whereabouts, 'counts'>, pod: number, site: number): Room {
+export function roomWithout(
+  { sites, freeCapacityOf, siteOf }: Omit<Whereabouts, 'counts'>,
+  pod: number,
+  site: number,
+): FreeCapacity {
   const constraints = sites.pods[pod]?.constraints;
   if (siteOf(pod) !== site || constraints === undefined) {
-    return roomOf(site);
+    return freeCapacityOf(site);
   }
-  const room = copyRoom(roomOf(site));
+  const room = copyCapacity(freeCapacityOf(site));
   vacate(room, constraints, sites.attachmentsOf(pod));
   return room;
 }
 
-function refusalsNow(at: Whereabouts, pod: number, subject: Subject, site: number, room: Room): readonly Refusal[] {
+function refusalsNow(
+  at: Whereabouts,
+  pod: number,
+  subject: Subject,
+  site: number,
+  room: FreeCapacity,
+): readonly Refusal[] {
   const { nodes, storage } = at.sites;
   const node = nodes[site];
   if (node === undefined) {
@@ -118,12 +133,12 @@ function refusalsNow(at: Whereabouts, pod: number, subject: Subject, site: numbe
 }
 
 /** Other pods of the same or a higher priority for which the scheduler keeps room on the node. */
-export function nomineesBefore({ nominees, pods }: Sites, pod: number, site: number): readonly number[] {
+export function nomineesBefore({ nominees, pods }: IndexedNodes, pod: number, site: number): readonly number[] {
   const priority = pods[pod]?.priority ?? 0;
   return (nominees.get(site) ?? []).filter((other) => other !== pod && (pods[other]?.priority ?? 0) >= priority);
 }
 
-function occupyWith(sites: Sites, pod: number, room: Room): void {
+function occupyWith(sites: IndexedNodes, pod: number, room: FreeCapacity): void {
   const constraints = sites.pods[pod]?.constraints;
   if (constraints !== undefined) {
     occupy(room, constraints, sites.attachmentsOf(pod));

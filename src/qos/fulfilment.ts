@@ -1,6 +1,5 @@
-import type { ServiceClass, ServiceLedger } from '../model/service-level.ts';
-import { type EpochSeconds, seconds } from '../model/units.ts';
-import { meanOf } from './mean.ts';
+import type { PenaltyTier, ServiceClass, ServiceLedger } from '../model/service-level.ts';
+import { type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { preemptionOverhead } from './overhead.ts';
 import { type ServiceLevel, serviceLevelAt } from './service-level.ts';
 import { timesAt } from './times.ts';
@@ -101,4 +100,41 @@ function overheadOf(requests: readonly PromisedRequest[], now: EpochSeconds): nu
     { preemptions, overhead: seconds(overhead) },
     { useful: seconds(useful), discarded: seconds(discarded), pending: seconds(0) },
   );
+}
+
+/**
+ * Gini coefficient of values that are not negative, in [0, 1): half the mean difference of all pairs by the mean. 0 for equal
+ * values; by definition of the evaluation (algorithms.md 8) 0 for a set of zeros, and for an empty one.
+ */
+export function gini(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const total = sorted.reduce((sum, value) => sum + value, 0);
+  const ranked = sorted.reduce((sum, value, place) => sum + (place + 1) * value, 0);
+  const count = sorted.length;
+  return total === 0 ? 0 : (2 * ranked) / (count * total) - (count + 1) / count;
+}
+
+/**
+ * `P = D* (1 + b)` with `D* = (O - A) x duration x cpu` (algorithms.md 8): what a request with this availability over this
+ * time and so many cores is owed, in core-seconds; b is the surcharge of the lowest tier that it fell below. 0 where it fell
+ * below none.
+ */
+export function penaltyOf(
+  { slo, penalties }: Pick<ServiceClass, 'slo' | 'penalties'>,
+  availability: number,
+  duration: Seconds,
+  cores: number,
+): number {
+  const tier = tierOf(penalties, availability);
+  return tier === undefined ? 0 : Math.max(0, slo - availability) * duration * cores * (1 + tier.surcharge);
+}
+
+/** The lowest tier that the availability fell below; `undefined`: none. */
+export function tierOf(penalties: readonly PenaltyTier[], availability: number): PenaltyTier | undefined {
+  return penalties.findLast(({ below }) => availability < below);
+}
+
+/** The mean; `undefined` of none. */
+export function meanOf(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

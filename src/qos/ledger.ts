@@ -1,9 +1,16 @@
 import { MAX_INSTANCES } from '../api/v1alpha1/qos-ledger.ts';
 import { type EpochSeconds, epochSeconds, seconds } from '../model/units.ts';
-import { type BookTerms, countOf, type Entered, enterTurns, settle, withEmptyInstances } from './ledger-book.ts';
-import { turnsSince } from './ledger-lives.ts';
+import {
+  type AppliedEvents,
+  applyPodEvents,
+  countOf,
+  type LedgerTerms,
+  settle,
+  withEmptyInstances,
+} from './ledger-events.ts';
 import type { Promised, RequestRecord } from './ledger-record.ts';
 import type { KeptLedger } from './ledger-state.ts';
+import { podEventsSince } from './pod-events.ts';
 import { NO_TIMES } from './times.ts';
 
 /**
@@ -69,12 +76,12 @@ function present({ asOf }: KeptLedger, { pods }: RequestRecord, clock: EpochSeco
 }
 
 /** Twice, where replicas are not wanted any more: the second time they end when their last pods do. */
-function enter(ledger: KeptLedger, record: RequestRecord, now: EpochSeconds, terms: BookTerms): Entered {
-  const turns = turnsSince(ledger, record, now);
-  const entered = enterTurns(ledger, turns, terms, new Set());
+function enter(ledger: KeptLedger, record: RequestRecord, now: EpochSeconds, terms: LedgerTerms): AppliedEvents {
+  const turns = podEventsSince(ledger, record, now);
+  const entered = applyPodEvents(ledger, turns, terms, new Set());
   const surplus = entered.ledger.instances.length - terms.desired;
   const dropped = surplus <= 0 ? [] : entered.free.slice(-surplus);
-  return dropped.length === 0 ? entered : enterTurns(ledger, turns, terms, new Set(dropped));
+  return dropped.length === 0 ? entered : applyPodEvents(ledger, turns, terms, new Set(dropped));
 }
 
 function bounded(

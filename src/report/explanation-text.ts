@@ -3,8 +3,7 @@ import type { Decision, PodStanding } from '../plan/explain/inquiry.ts';
 import type { Candidate, NodeExplanation } from '../plan/explain/node.ts';
 import type { NodeForPod, PodExplanation } from '../plan/explain/pod.ts';
 import { amount, count, percent } from '../plan/format.ts';
-import { type Look, PLAIN, type Tone } from './look.ts';
-import { renderTable } from './table.ts';
+import { type Look, PLAIN, renderTable, type Tone } from './table.ts';
 
 const NUMBERS = new Set(['LOAD', 'SCORE', 'GAIN', 'ADDS', 'ALLOCATABLE', 'REQUESTED']);
 

@@ -1,7 +1,6 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { LOAD_RESOURCES } from '../model/resources.ts';
-import { type Look, PLAIN, type Tone } from './look.ts';
-import { renderTable } from './table.ts';
+import { type Look, PLAIN, renderTable, type Tone } from './table.ts';
 
 const NUMBERS = new Set(['MOVES', 'LANDED', 'BEFORE', 'PLANNED', 'ACTUAL']);
 const TONES: Readonly<Record<string, Tone>> = {

@@ -2,9 +2,8 @@ import { formatDecimal } from '../model/decimal.ts';
 import { podKey } from '../model/pod.ts';
 import { count } from '../plan/format.ts';
 import type { ImbalanceByResource, Move, Plan } from '../plan/plan.ts';
-import { type Look, PLAIN, type Tone } from './look.ts';
 import { imbalanceStatus, outcomeMessage } from './plan-resource.ts';
-import { renderMarkdownTable, renderTable } from './table.ts';
+import { type Look, PLAIN, renderMarkdownTable, renderTable, type Tone } from './table.ts';
 
 /** What one of two policies makes of a snapshot. */
 export interface DiffSide {

@@ -14,7 +14,7 @@ import type { PodInfo } from '../model/pod.ts';
 import { LOAD_RESOURCES } from '../model/resources.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { count } from '../plan/format.ts';
-import { labelsHash } from '../plan/labels-hash.ts';
+import { labelsHash } from '../plan/hash.ts';
 import { controllerAbove } from '../plan/owners.ts';
 import type { Imbalance, ImbalanceByResource, Move, Plan, Rejection, Rejections } from '../plan/plan.ts';
 import { BUDGET_NAMES } from '../plan/rejection-codes.ts';

@@ -1,8 +1,7 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { LOAD_RESOURCES } from '../model/resources.ts';
 import { count, percent } from '../plan/format.ts';
-import { type Look, PLAIN } from './look.ts';
-import { renderTable } from './table.ts';
+import { type Look, PLAIN, renderTable } from './table.ts';
 
 /** Header and rows of a table. */
 export type Table = readonly [header: readonly string[], rows: readonly (readonly string[])[]];

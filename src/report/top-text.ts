@@ -1,8 +1,7 @@
 import { formatDuration } from '../model/duration.ts';
 import { seconds } from '../model/units.ts';
 import { percent } from '../plan/format.ts';
-import { type Look, PLAIN, type Tone } from './look.ts';
-import { renderTable } from './table.ts';
+import { type Look, PLAIN, renderTable, type Tone } from './table.ts';
 import { shareOf, type TopNode, type TopWorkload } from './top.ts';
 
 const NUMBERS = new Set([

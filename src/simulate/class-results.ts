@@ -1,9 +1,6 @@
 import type { ServiceClass } from '../model/service-level.ts';
 import { seconds } from '../model/units.ts';
-import { isFulfilled } from '../qos/fulfilment.ts';
-import { gini } from '../qos/gini.ts';
-import { meanOf } from '../qos/mean.ts';
-import { penaltyOf } from '../qos/penalty.ts';
+import { gini, isFulfilled, meanOf, penaltyOf } from '../qos/fulfilment.ts';
 import type { ClassResult, Contention, WindowClass, WindowResult } from '../report/simulation-result.ts';
 import { availabilityOf, type ServiceRecord } from './service-record.ts';
 

@@ -1,8 +1,8 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { budgetStop } from '../control/budget-stop.ts';
-import { foreignPods } from '../control/overlap.ts';
-import { DEFAULT_MAX_CONCURRENT } from '../control/policy-pass.ts';
+import { foreignPods } from '../control/foreign-pods.ts';
+import { DEFAULT_MAX_CONCURRENT } from '../control/reconcile-policy.ts';
 import { entries, openJournal } from '../execute/journal.ts';
 import { serviceStop } from '../execute/service-stop.ts';
 import { stopReason } from '../execute/stop-rules.ts';
@@ -13,8 +13,8 @@ import { NO_SERVICE_LEVELS, type ServiceLevels } from '../model/service-level.ts
 import type { ClusterSnapshot, UsageSamples } from '../model/snapshot.ts';
 import { projectPastMoves } from '../observe/project/past-moves.ts';
 import { budgetsInForce } from '../plan/budgets/in-force.ts';
+import { latestPeriod } from '../plan/cron.ts';
 import { EXCLUDED_NAMESPACES, type PolicyOptions, resolveOptions, runTiming } from '../plan/options.ts';
-import { latestPeriod } from '../plan/period.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
 import { createUsageHistory, samplingPeriod, type UsageHistory } from '../plan/usage-history.ts';

@@ -3,8 +3,8 @@ import { advance, type MoveEffect, type MoveEvent, type Observation } from '../e
 import { isAvailable, recovery, shortfall } from '../execute/availability.ts';
 import { entries, inFlightElsewhere, type JournalEntry, withRuns } from '../execute/journal.ts';
 import { opensToTarget } from '../execute/open-gate.ts';
+import { readyMoves } from '../execute/ready-moves.ts';
 import { isFinal, isInFlight } from '../execute/transitions.ts';
-import { turnsOf } from '../execute/turn.ts';
 import { parseInstant } from '../model/instant.ts';
 import { matches } from '../model/selector.ts';
 import { elapsed } from '../model/units.ts';
@@ -201,7 +201,7 @@ export function createExecutor(initial: RebalancePlan, settings: ExecutorSetting
 
   function begin(maxConcurrent: number): boolean {
     const elsewhere = inFlightElsewhere(initial, settings.others());
-    const { ready, hopeless } = turnsOf(journal, elsewhere, maxConcurrent, world.wallClock());
+    const { ready, hopeless } = readyMoves(journal, elsewhere, maxConcurrent, world.wallClock());
     const skipped = hopeless.map(({ entry, why }) => apply(entry, { kind: 'Skip', why }));
     const begun = ready.map((entry) => apply(entry, check(entry)));
     return [...skipped, ...begun].includes(true);

@@ -1,8 +1,8 @@
+import type { JsonObject } from '../model/json.ts';
 import type { NodeInfo } from '../model/node.ts';
 import { type EpochSeconds, epochSeconds, seconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
 import type { Interner } from '../observe/interner.ts';
-import type { JsonObject } from '../observe/json.ts';
 import { projectNode } from '../observe/project/node.ts';
 import { projectPod } from '../observe/project/pod.ts';
 import { hasOurGate } from '../observe/project/waiting.ts';

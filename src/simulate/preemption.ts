@@ -1,7 +1,7 @@
 import { matches } from '../model/selector.ts';
 import type { PdbInfo } from '../model/workload.ts';
-import { clusterRefusal, roomRefusal } from '../plan/filters/index.ts';
-import { copyRoom, occupy, vacate } from '../plan/room.ts';
+import { capacityRefusal, clusterRefusal } from '../plan/filters/index.ts';
+import { copyCapacity, occupy, vacate } from '../plan/free-capacity.ts';
 import type { SchedulingView } from './scheduling-view.ts';
 import type { SimulatedPod } from './world.ts';
 
@@ -45,7 +45,7 @@ function victimsOn(
   if (lower.length === 0 || node === undefined) {
     return undefined;
   }
-  const room = copyRoom(view.at.roomOf(site));
+  const room = copyCapacity(view.at.freeCapacityOf(site));
   const counts = view.at.counts.fork();
   const subject = view.subjectOf(pod);
   const attachments = (each: SimulatedPod) => view.at.sites.attachmentsOf(view.placeOf(each));
@@ -54,7 +54,8 @@ function victimsOn(
     counts.remove(view.placeOf(each), site);
   };
   const fits = (): boolean =>
-    roomRefusal(subject, node, room) === undefined && clusterRefusal(subject, { counts, site, home: -1 }) === undefined;
+    capacityRefusal(subject, node, room) === undefined &&
+    clusterRefusal(subject, { counts, site, home: -1 }) === undefined;
   lower.forEach(leave);
   if (!fits()) {
     return undefined;

@@ -1,5 +1,5 @@
-import { InputError } from '../adapters/snapshot-file/input-error.ts';
 import { SCHEDULING_GATE } from '../model/gate.ts';
+import { InputError } from '../model/input-error.ts';
 import type { Interner } from '../observe/interner.ts';
 import { CLASS_LABEL } from '../qos/class-of.ts';
 import { makeWorkload } from './parts.ts';

@@ -1,5 +1,5 @@
-import { InputError } from '../adapters/snapshot-file/input-error.ts';
 import { parseDuration } from '../model/duration.ts';
+import { InputError } from '../model/input-error.ts';
 import type { TraceSpec } from './scenario-schema.ts';
 import { constant, steps, type Trace } from './trace.ts';
 

@@ -4,6 +4,7 @@ import type { FieldProblem } from '../api/validate.ts';
 import { parseDuration } from '../model/duration.ts';
 import { SCHEDULING_GATE } from '../model/gate.ts';
 import { parseInstant } from '../model/instant.ts';
+import { type JsonObject, MalformedField } from '../model/json.ts';
 import type { NodeInfo } from '../model/node.ts';
 import { isQuantityError, parseQuantity, type Quantity, toBytes, toFractionalMilliCpu } from '../model/quantity.ts';
 import type { ServiceClass } from '../model/service-level.ts';
@@ -11,7 +12,6 @@ import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { NO_STORAGE } from '../model/storage.ts';
 import { type EpochSeconds, seconds } from '../model/units.ts';
 import { createInterner, type Interner } from '../observe/interner.ts';
-import { type JsonObject, MalformedField } from '../observe/json.ts';
 import { projectPdb } from '../observe/project/pdb.ts';
 import { CLASS_LABEL } from '../qos/class-of.ts';
 import { DEFAULT_IMAGE_SIZE, DEFAULT_START, makeNode, makeWorkload } from './parts.ts';
@@ -19,7 +19,7 @@ import { classesIn, parseRequestLog, workloadsOf } from './request-log.ts';
 import { resolveTrace, type Texts } from './resolve-trace.ts';
 import type { Delay, Incident, InstanceUsage, RequestLoad, Scenario, Variant, WorkloadSpec } from './scenario.ts';
 import type { ScenarioResource, ScenarioSpec, WorkloadEntry } from './scenario-schema.ts';
-import { standingWorkloads } from './standing.ts';
+import { snapshotWorkloads } from './snapshot-workloads.ts';
 import { constant } from './trace.ts';
 
 /** What a scenario refers to, read already. */
@@ -117,7 +117,7 @@ export function resolveScenario(
   const start: EpochSeconds =
     spec.start === undefined ? (snapshot?.takenAt ?? DEFAULT_START) : parseInstant(spec.start);
   const workloads = [
-    ...(snapshot === undefined ? [] : standingWorkloads(snapshot)),
+    ...(snapshot === undefined ? [] : snapshotWorkloads(snapshot)),
     ...spec.workloads.flatMap((entry) => workloadsIn(entry, duration, texts, interner)),
     ...workloadsOf(log, interner),
   ];

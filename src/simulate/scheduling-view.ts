@@ -1,13 +1,13 @@
-import { clusterRefusal, nodeRefusal, roomRefusal } from '../plan/filters/index.ts';
+import { capacityRefusal, clusterRefusal, nodeRefusal } from '../plan/filters/index.ts';
 import type { Subject } from '../plan/filters/refusal.ts';
+import { occupy } from '../plan/free-capacity.ts';
+import { indexNodes } from '../plan/node-index.ts';
 import { locatePods, sortNodes } from '../plan/order.ts';
 import { indexOwners } from '../plan/owners.ts';
 import { sortIntoKinds } from '../plan/pod-kinds.ts';
-import { occupy } from '../plan/room.ts';
-import { indexScores, SCHEDULER_ASSUMES } from '../plan/scores/ground.ts';
 import { rank } from '../plan/scores/index.ts';
-import { indexSites } from '../plan/sites.ts';
-import { NO_NEEDS } from '../plan/topology/census.ts';
+import { indexScores, SCHEDULER_ASSUMES } from '../plan/scores/score-index.ts';
+import { NO_NEEDS } from '../plan/topology/topology-index.ts';
 import { nomineesBefore, refusalsAt, type Whereabouts } from '../plan/verdicts.ts';
 import type { SimulatedPod, World } from './world.ts';
 
@@ -35,17 +35,17 @@ function viewOf({ scenario, pods: simulated, nodes: all, workloads }: World): Sc
   const { storage, namespaces } = scenario;
   const located = locatePods(pods, nodes);
   const kinds = sortIntoKinds(pods);
-  const sites = indexSites({ nodes, pods, located, kinds, storage, namespaces });
+  const sites = indexNodes({ nodes, pods, located, kinds, storage, namespaces });
   const infos = new Map([...workloads].map(([uid, { info }]) => [uid, info]));
   const index = indexScores(sites, indexOwners(kinds, infos));
-  const roomOf = (site: number) => {
+  const freeCapacityOf = (site: number) => {
     const room = sites.rooms[site];
     if (room === undefined) {
       throw new RangeError(`no node ${site}`);
     }
     return room;
   };
-  const at: Whereabouts = { sites, counts: sites.counts, roomOf, siteOf: (pod) => located[pod] ?? -1 };
+  const at: Whereabouts = { sites, counts: sites.counts, freeCapacityOf, siteOf: (pod) => located[pod] ?? -1 };
   const places = new Map(simulated.map((pod, place) => [pod, place]));
   const placeOf = (pod: SimulatedPod): number => {
     const place = places.get(pod);
@@ -74,10 +74,10 @@ function viewOf({ scenario, pods: simulated, nodes: all, workloads }: World): Sc
     suits,
     fits: (pod, site) => suits(pod, site) && hasRoom(at, placeOf(pod), subjectOf(pod), site),
     rank: (pod, feasible) =>
-      rank(placeOf(pod), feasible, { index, assumed: SCHEDULER_ASSUMES, roomOf, siteOf: at.siteOf }),
+      rank(placeOf(pod), feasible, { index, assumed: SCHEDULER_ASSUMES, freeCapacityOf, siteOf: at.siteOf }),
     assume: (pod, site) => {
       const place = placeOf(pod);
-      occupy(roomOf(site), pod.info.constraints, sites.attachmentsOf(place));
+      occupy(freeCapacityOf(site), pod.info.constraints, sites.attachmentsOf(place));
       sites.counts.add(place, site);
       located[place] = site;
     },
@@ -96,7 +96,7 @@ function hasRoom(at: Whereabouts, pod: number, subject: Subject, site: number): 
   }
   const place = { counts, site, home: at.siteOf(pod) };
   const isWelcome = subject.topology === NO_NEEDS || clusterRefusal(subject, place) === undefined;
-  return isWelcome && roomRefusal(subject, node, at.roomOf(site)) === undefined;
+  return isWelcome && capacityRefusal(subject, node, at.freeCapacityOf(site)) === undefined;
 }
 
 /** The view of the world as it stands, made anew only when something has changed that it is made from. */

@@ -1,5 +1,5 @@
 import { seconds } from '../model/units.ts';
-import { meanOf } from '../qos/mean.ts';
+import { meanOf } from '../qos/fulfilment.ts';
 import type { Series, SimulationResult, VariantResult, WaitResult, WindowResult } from '../report/simulation-result.ts';
 import { balanceOf, createBalanceSum } from './balance.ts';
 import { byClass, classResult, contentionOf, type Mark, windowClasses } from './class-results.ts';

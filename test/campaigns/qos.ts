@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceLevels } from '../../src/model/service-level.ts';
 import { type EpochSeconds, epochSeconds } from '../../src/model/units.ts';
 import { buildSnapshot } from '../../src/observe/snapshot-builder.ts';
-import { gini } from '../../src/qos/gini.ts';
+import { gini } from '../../src/qos/fulfilment.ts';
 import { serviceLevelAt } from '../../src/qos/service-level.ts';
 import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
 import { applyScenario, loadScenario } from '../control-plane/scenario.ts';

@@ -20,10 +20,10 @@ const BLOCK = 10;
 export async function claimPorts(count: number): Promise<PortClaim> {
   const blocks = (LAST - FIRST) / BLOCK;
   for (let attempt = 0; attempt < 1000; attempt += 1) {
-    const guarded = FIRST + BLOCK * Math.floor(Math.random() * blocks);
-    const guard = await listen(guarded);
+    const withBackOff = FIRST + BLOCK * Math.floor(Math.random() * blocks);
+    const guard = await listen(withBackOff);
     if (guard !== undefined) {
-      const ports = Array.from({ length: count }, (_, index) => guarded + 1 + index);
+      const ports = Array.from({ length: count }, (_, index) => withBackOff + 1 + index);
       if (await areFree(ports)) {
         guard.unref();
         return { ports, release: () => void guard.close() };

@@ -23,7 +23,7 @@ const planned = computePlan(
 const message = 'because';
 const is = (status: Verdict['status'], reason: ConditionReason): Verdict => ({ status, reason, message });
 
-/** Everything that a pass can find of a policy's validity (policy-pass.ts). */
+/** Everything that a pass can find of a policy's validity (reconcile-policy.ts). */
 const ACCEPTANCES = [
   is('True', 'Valid'),
   is('False', 'InvalidSpec'),
@@ -40,7 +40,7 @@ const OUTCOMES: Readonly<Record<PlanOutcome['kind'], PlanOutcome>> = {
   MetricsUnavailable: { kind: 'MetricsUnavailable', message },
   MetricsIncomplete: { kind: 'MetricsIncomplete', message },
 };
-/** Why a run came to nothing, or a plan was not carried on (run.ts, policy-pass.ts). */
+/** Why a run came to nothing, or a plan was not carried on (run.ts, reconcile-policy.ts). */
 const POSTPONEMENTS: readonly (Verdicts | undefined)[] = [
   undefined,
   { MetricsFresh: is('False', 'AwaitingSamples') },

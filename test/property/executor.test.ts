@@ -30,7 +30,7 @@ interface History {
   readonly steering: SteeringMode;
   readonly delays: Delays;
   /** Owners whose PDB allows no eviction. */
-  readonly guarded: readonly number[];
+  readonly withBackOff: readonly number[];
   /** Answers to evictions and dry runs in order; undefined is what the cluster would say, as is everything later. */
   readonly answers: readonly (Script | undefined)[];
   /** Port calls, begun or ended, between one crash and the next. */
@@ -53,7 +53,7 @@ interface End {
 function build(history: History): World {
   const w = world([aNode('a'), aNode('b'), aNode('c')], OWNERS, PODS);
   Object.assign(w.cluster.delays, history.delays);
-  for (const owner of history.guarded) {
+  for (const owner of history.withBackOff) {
     w.cluster.minAvailable.set(OWNERS[owner]?.uid ?? '', 3);
   }
   const answers = [...history.answers];
@@ -232,7 +232,7 @@ const histories: fc.Arbitrary<History> = fc.record({
     bind: fc.oneof({ weight: 9, arbitrary: span(5) }, { weight: 1, arbitrary: never }),
     ready: fc.oneof({ weight: 9, arbitrary: span(40) }, { weight: 1, arbitrary: never }),
   }),
-  guarded: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.subarray([0, 1, 2]) }),
+  withBackOff: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.subarray([0, 1, 2]) }),
   answers: fc.array(answer, { maxLength: 25 }),
   crashes,
   pauses,
@@ -245,7 +245,7 @@ const crashesOnly: fc.Arbitrary<History> = fc.record({
   moves,
   steering: fc.constantFrom('AdmissionPolicy', 'Gate'),
   delays: calmDelays,
-  guarded: fc.constant([]),
+  withBackOff: fc.constant([]),
   answers: fc.constant([]),
   crashes: fc.array(span(60), { minLength: 1, maxLength: 4 }),
   pauses,

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InputError } from '../../src/adapters/snapshot-file/input-error.ts';
 import { parseObjects } from '../../src/adapters/snapshot-file/parse-objects.ts';
 import { trimObject } from '../../src/adapters/snapshot-file/trim.ts';
+import { InputError } from '../../src/model/input-error.ts';
+import { isObject } from '../../src/model/json.ts';
 import { seconds } from '../../src/model/units.ts';
-import { isObject } from '../../src/observe/json.ts';
-import { SNAPSHOT_KINDS, type SnapshotKind } from '../../src/observe/kinds.ts';
 import { buildSnapshot, createSnapshotBuilder } from '../../src/observe/snapshot-builder.ts';
+import { SNAPSHOT_KINDS, type SnapshotKind } from '../../src/observe/snapshot-kinds.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { greedyLb, refineLb, someOptions } from '../support/builders.ts';

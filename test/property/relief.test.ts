@@ -150,9 +150,9 @@ describe('relief of overloaded nodes', () => {
     fc.assert(
       fc.property(clusters, (snapshot) => {
         const { moves } = plan(snapshot, reliefOptions());
-        const contest = plan(snapshot, qosOptions('Standard')).moves;
-        expect(moves.slice(0, contest.length)).toEqual(contest);
-        expect(moves.slice(contest.length).every(isTransfer)).toBe(true);
+        const preemptionPass = plan(snapshot, qosOptions('Standard')).moves;
+        expect(moves.slice(0, preemptionPass.length)).toEqual(preemptionPass);
+        expect(moves.slice(preemptionPass.length).every(isTransfer)).toBe(true);
       }),
       { numRuns: RUNS },
     );

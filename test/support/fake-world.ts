@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { createDemand } from '../../src/control/demand.ts';
+import { createGateQueue } from '../../src/control/gate-queue.ts';
 import type { LoopPorts } from '../../src/control/loop.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
@@ -69,7 +69,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
       hitRatios: () => undefined,
     },
     clock,
-    demand: createDemand(() => ({ room: 0, requests: 0 })),
+    demand: createGateQueue(() => ({ room: 0, requests: 0 })),
     usageServers: new Map(),
     ledgerNews: newsOf(cluster),
     leaderEpoch: undefined,

@@ -1,12 +1,12 @@
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import { type Cluster, indexCluster } from '../../src/plan/cluster.ts';
+import { indexNodes } from '../../src/plan/node-index.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
 import { locatePods, sortNodes, sortPods } from '../../src/plan/order.ts';
 import { indexOwners } from '../../src/plan/owners.ts';
 import { participation } from '../../src/plan/participation.ts';
 import { sortIntoKinds } from '../../src/plan/pod-kinds.ts';
 import { measurePods } from '../../src/plan/pod-usage.ts';
-import { indexSites } from '../../src/plan/sites.ts';
 import { initialState, type State } from '../../src/plan/state.ts';
 import { someOptions } from './builders.ts';
 
@@ -21,7 +21,7 @@ export function clusterOf(snapshot: ClusterSnapshot, options: PolicyOptions = so
   const { participants } = participation({ snapshot, nodes, pods, movable, options });
   return indexCluster({
     participants,
-    sites: indexSites({ ...subjects, storage: snapshot.storage, namespaces: snapshot.namespaces }),
+    sites: indexNodes({ ...subjects, storage: snapshot.storage, namespaces: snapshot.namespaces }),
     subjects,
     usage: measurePods(subjects, snapshot, options),
     isFree: () => true,

@@ -30,11 +30,11 @@ export function pageEndpoints(
     '/page/stream': streamEndpoint(feed),
     '/page/explain': (request, signal) => explain(feed, request, signal),
   };
-  const guarded = PAGE_PATHS.map((path): [string, Endpoint] => {
+  const withBackOff = PAGE_PATHS.map((path): [string, Endpoint] => {
     const guard = guardOf(path);
     return [path, async (request, signal) => (await guard?.(request, signal)) ?? answers[path](request, signal)];
   });
-  return new Map([...fileEndpoints(files), ...guarded]);
+  return new Map([...fileEndpoints(files), ...withBackOff]);
 }
 
 function streamEndpoint(feed: PageFeed): Endpoint {

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { seconds } from '../../model/units.ts';
-import { isObject, type JsonObject } from '../../observe/json.ts';
 import type { AccessReviews, User } from '../http/access-guard.ts';
 import { ApiError } from './api-error.ts';
 import type { ApiClient, ApiRequest } from './client.ts';

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
-import { isObject, type JsonObject } from '../../observe/json.ts';
 import { describeResource, type ResourceRef } from './resource.ts';
 
 /** What went wrong with a request, by what can be done about it. */

@@ -1,6 +1,6 @@
 import { KINDS } from '../../api/v1alpha1/kinds.ts';
 import { GROUP, VERSION } from '../../api/v1alpha1/schema.ts';
-import { isObject, type JsonObject } from '../../observe/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { ApiError, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import type { ResourceRef } from './resource.ts';

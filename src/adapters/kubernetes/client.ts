@@ -3,15 +3,14 @@ import { request as httpRequest } from 'undici';
 import { type EpochSeconds, epochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import type { Fence } from '../../ports.ts';
 import { ApiError, errorFromAnswer, isApiError, isFailure } from './api-error.ts';
-import { behindFence } from './behind-fence.ts';
 import { readBytes } from './body.ts';
 import type { Connection, TlsMaterial } from './connection.ts';
 import { DeadlineExceeded, withDeadline } from './deadline.ts';
-import { createRequestValve, type RequestValve } from './request-valve.ts';
+import type { RateLimit } from './flow-control.ts';
+import { createFlowControl, type FlowControl } from './flow-control.ts';
 import { pathOf, type ResourceRef } from './resource.ts';
 import { type BackOff, isBrief, retry } from './retry.ts';
-import type { RateLimit } from './token-bucket.ts';
-import { createTransport, type Transport } from './transport.ts';
+import { behindFence, createTransport, type Transport } from './transport.ts';
 import { isUnsent, unreachable } from './unreachable.ts';
 
 /** RBAC verb of a request. */
@@ -78,13 +77,13 @@ export class ApiClient {
   readonly connection: Connection;
   readonly options: ClientOptions;
   readonly #transport: Transport;
-  readonly #valve: RequestValve | undefined;
+  readonly #valve: FlowControl | undefined;
 
   constructor(connection: Connection, options: ClientOptions) {
     this.connection = connection;
     this.options = options;
     this.#transport = createTransport(connection.proxy);
-    this.#valve = options.limits === undefined ? undefined : createRequestValve(options.limits, options);
+    this.#valve = options.limits === undefined ? undefined : createFlowControl(options.limits, options);
   }
 
   /** Reads; repeats what fails for a reason that may pass. Rejects with ApiError, or with the signal's reason. */

@@ -1,23 +1,23 @@
-import type { Turnover } from '../../control/demand.ts';
+import type { Turnover } from '../../control/gate-queue.ts';
 import type { NodeInfo } from '../../model/node.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import { createInterner, type Interner } from '../../observe/interner.ts';
 import { compareText } from '../../observe/order.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
-import type { Projected } from '../../observe/project/project.ts';
 import { WORKLOAD_KINDS } from '../../observe/project/workload.ts';
-import { readObject } from '../../observe/read-object.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
+import type { Projected } from '../../observe/snapshot-kinds.ts';
+import { readObject } from '../../observe/snapshot-kinds.ts';
 import type { ClusterReader } from '../../ports.ts';
 import type { ApiClient } from './client.ts';
 import { listedSources, listInto, listPromises } from './cluster-reader.ts';
-import { createDoubts } from './doubts.ts';
 import { StaleCacheError } from './freshness.ts';
 import { createLiveReads } from './live-reads.ts';
 import type { Diff } from './object-table.ts';
 import { Reflector, type ReflectorListener } from './reflector.ts';
 import { MEASURED_KINDS, METRICS_SOURCES, SNAPSHOT_SOURCES, type SnapshotSource } from './snapshot-sources.ts';
+import { createStalePodDetector } from './stale-pod-detector.ts';
 
 /** Nothing is planned from a cache that has been cut off for longer (execution.md, stale cache). */
 const MAX_AGE: Seconds = seconds(60);
@@ -82,7 +82,7 @@ export function createClusterCache(client: ApiClient, listener: CacheListener): 
   const live = createLiveReads(client);
   const pods = ofKind('Pod').map((cache) => ({
     cache,
-    doubts: createDoubts(() => cache.entries, client.options.clock),
+    doubts: createStalePodDetector(() => cache.entries, client.options.clock),
   }));
   const settleDoubts = (): void => {
     for (const { cache, doubts } of pods) {

@@ -1,7 +1,7 @@
 import { PIN_ANNOTATION, SCHEDULING_GATE } from '../../model/gate.ts';
+import { isObject, type JsonObject, MalformedField } from '../../model/json.ts';
 import type { PodRef } from '../../model/pod.ts';
 import { createInterner } from '../../observe/interner.ts';
-import { isObject, type JsonObject, MalformedField } from '../../observe/json.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import { projectPod } from '../../observe/project/pod.ts';
 import type { GateAnswer, Gates, WaitingPod } from '../../ports.ts';
@@ -9,7 +9,6 @@ import { isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listObjects } from './list.ts';
 import { MERGE_PATCH } from './merge-patch.ts';
-import { pinned } from './pinned.ts';
 import { RESOURCES } from './resource.ts';
 
 /** Opens our scheduling gate. `report` hears of pods that cannot be read, and of those that cannot be tied to a node. */
@@ -139,4 +138,32 @@ function partsOf({ metadata, spec }: JsonObject): { readonly metadata: JsonObjec
 function versionOf(object: JsonObject): string {
   const version = partsOf(object).metadata['resourceVersion'];
   return typeof version === 'string' ? version : '';
+}
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+
+/**
+ * The `affinity` that ties a gated pod with this spec to `node`, as a merge patch; `undefined` when it cannot be narrowed. The
+ * API server takes nothing but requirements appended to the terms that are there, and none to an empty term, which matches
+ * nothing anyway (core/validation validateNodeAffinityMutation). Terms are ORed, so each gets the requirement.
+ */
+export function pinned({ affinity }: JsonObject, node: string): JsonObject | undefined {
+  const nodeAffinity = isObject(affinity) && isObject(affinity['nodeAffinity']) ? affinity['nodeAffinity'] : {};
+  const required = isObject(nodeAffinity[REQUIRED]) ? nodeAffinity[REQUIRED] : {};
+  const found = Array.isArray(required['nodeSelectorTerms']) ? required['nodeSelectorTerms'].filter(isObject) : [];
+  const terms = found.length === 0 ? [{}] : found;
+  if (found.some((term) => lengthOf(term, 'matchExpressions') + lengthOf(term, 'matchFields') === 0)) {
+    return undefined;
+  }
+  const pin = { key: 'metadata.name', operator: 'In', values: [node] };
+  const nodeSelectorTerms = terms.map((term: JsonObject) => ({
+    ...term,
+    matchFields: [...(Array.isArray(term['matchFields']) ? term['matchFields'] : []), pin],
+  }));
+  return { nodeAffinity: { [REQUIRED]: { nodeSelectorTerms } } };
+}
+
+function lengthOf(term: JsonObject, key: string): number {
+  const list = term[key];
+  return Array.isArray(list) ? list.length : 0;
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { parse } from 'yaml';
-import { isObject, type JsonObject } from '../../observe/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { ConnectError } from './connect-error.ts';
 
 /** Environment variables that decide about the connection. */

@@ -1,6 +1,6 @@
 import { parseInstant } from '../../model/instant.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { epochSeconds, type Seconds, seconds } from '../../model/units.ts';
-import { isObject, type JsonObject } from '../../observe/json.ts';
 import { type LeaseRecord, type LeaseStore, NamespaceMissingError, type StoredLease } from '../../ports.ts';
 import { ApiError, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';

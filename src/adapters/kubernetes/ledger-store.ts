@@ -1,6 +1,6 @@
 import type { QoSLedger } from '../../api/v1alpha1/qos-ledger.ts';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
-import { isObject, type JsonObject, MalformedField } from '../../observe/json.ts';
+import { isObject, type JsonObject, MalformedField } from '../../model/json.ts';
 import { projectServiceLedger } from '../../observe/project/service-ledger.ts';
 import type { LedgerStore, StoredLedger } from '../../ports.ts';
 import { ledgerName, ledgerSpec, ledgerStatus } from '../../report/ledger-resource.ts';

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { type EpochSeconds, seconds } from '../../model/units.ts';
-import { isObject, type JsonObject } from '../../observe/json.ts';
 import { ApiError, errorFromAnswer, isApiError, isFailure } from './api-error.ts';
 import type { ApiClient, ApiRequest } from './client.ts';
 import { createItemScanner } from './json-items.ts';

@@ -1,10 +1,10 @@
+import { isObject, MalformedField } from '../../model/json.ts';
 import type { NodeInfo } from '../../model/node.ts';
 import type { OwnerRef, PodInfo } from '../../model/pod.ts';
 import type { UsageSample } from '../../model/snapshot.ts';
 import type { EpochSeconds } from '../../model/units.ts';
 import type { WorkloadInfo } from '../../model/workload.ts';
 import { createInterner } from '../../observe/interner.ts';
-import { isObject, MalformedField } from '../../observe/json.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import { projectNodeMetrics } from '../../observe/project/metrics.ts';
 import { projectNode } from '../../observe/project/node.ts';

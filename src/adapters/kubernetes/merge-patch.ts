@@ -1,4 +1,4 @@
-import { isObject } from '../../observe/json.ts';
+import { isObject } from '../../model/json.ts';
 
 /** Content type of a JSON merge patch (RFC 7386), the only patch besides server-side apply that custom resources take well. */
 export const MERGE_PATCH = 'application/merge-patch+json';

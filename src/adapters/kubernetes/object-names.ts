@@ -1,4 +1,4 @@
-import { isObject } from '../../observe/json.ts';
+import { isObject } from '../../model/json.ts';
 import type { ApiClient } from './client.ts';
 import { listAll, METADATA_LIST } from './list.ts';
 import type { ResourceRef } from './resource.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../observe/json.ts';
+import { isObject } from '../../model/json.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import { compareVersions } from './resource-version.ts';
 

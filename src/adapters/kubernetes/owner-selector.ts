@@ -1,5 +1,5 @@
+import { isObject } from '../../model/json.ts';
 import type { OwnerRef } from '../../model/pod.ts';
-import { isObject } from '../../observe/json.ts';
 import { readSelector } from '../../observe/project/selector.ts';
 import { isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';

@@ -1,6 +1,6 @@
 import type { RebalancePlan, RebalancePlanStatus } from '../../api/v1alpha1/rebalance-plan.ts';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
-import { isObject } from '../../observe/json.ts';
+import { isObject } from '../../model/json.ts';
 import { ConflictError, type PlanStore } from '../../ports.ts';
 import { ApiError, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';

@@ -1,6 +1,6 @@
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import { formatProblem, validatePolicy } from '../../api/validate.ts';
-import { isObject } from '../../observe/json.ts';
+import { isObject } from '../../model/json.ts';
 import { ConflictError, type PolicyStore, type StoredPolicy } from '../../ports.ts';
 import { isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';

@@ -1,6 +1,6 @@
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { type EpochSeconds, epochSeconds } from '../../model/units.ts';
-import { isObject, type JsonObject } from '../../observe/json.ts';
-import type { SnapshotKind } from '../../observe/kinds.ts';
+import type { SnapshotKind } from '../../observe/snapshot-kinds.ts';
 import type { ApiClient } from './client.ts';
 import { listAll } from './list.ts';
 import {

@@ -1,8 +1,8 @@
+import { isObject, MalformedField } from '../../model/json.ts';
 import type { Labels } from '../../model/selector.ts';
 import { type EpochSeconds, epochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import { assembleByPriorityClass } from '../../observe/assemble-service-levels.ts';
 import { createInterner } from '../../observe/interner.ts';
-import { isObject, MalformedField } from '../../observe/json.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import { projectNamespace } from '../../observe/project/namespace.ts';
 import { projectNode } from '../../observe/project/node.ts';

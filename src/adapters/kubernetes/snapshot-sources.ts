@@ -1,4 +1,4 @@
-import type { SnapshotKind } from '../../observe/kinds.ts';
+import type { SnapshotKind } from '../../observe/snapshot-kinds.ts';
 import { type ApiError, isApiError } from './api-error.ts';
 import { RESOURCES, type ResourceRef } from './resource.ts';
 

@@ -1,5 +1,5 @@
+import { isObject } from '../../model/json.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
-import { isObject } from '../../observe/json.ts';
 import { ApiError, errorFromAnswer } from './api-error.ts';
 import { readLines } from './body.ts';
 import type { ApiRequest } from './client.ts';

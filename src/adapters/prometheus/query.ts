@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
-import { isObject, type JsonObject } from '../../observe/json.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { UsageError } from '../../ports.ts';
 
 /** A Prometheus server, or whatever answers as one (Thanos, Mimir, VictoriaMetrics). */

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InputError } from './input-error.ts';
+import { InputError } from '../../model/input-error.ts';
 import { whyUnreadable } from './read-files.ts';
 
 /**

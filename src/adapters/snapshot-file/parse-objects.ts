@@ -1,4 +1,4 @@
-import { InputError } from './input-error.ts';
+import { InputError } from '../../model/input-error.ts';
 import { parseOwnSnapshot } from './own-snapshot.ts';
 import { type ParsedDocument, parseLargeYaml, parseYamlDocuments } from './yaml-documents.ts';
 

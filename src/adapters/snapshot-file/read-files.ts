@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { InputError } from './input-error.ts';
+import { InputError } from '../../model/input-error.ts';
 import { parseObjects } from './parse-objects.ts';
 
 /** Largest input: a little less than the longest string that V8 makes. */

@@ -1,10 +1,10 @@
-import { isObject, type JsonObject } from '../../observe/json.ts';
-import { SNAPSHOT_API_VERSIONS, type SnapshotKind } from '../../observe/kinds.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import { BOUND_ANNOTATION, CLASS_ANNOTATION } from '../../observe/project/claim.ts';
 import { MIGRATED_SOURCES } from '../../observe/project/in-tree-volumes.ts';
 import { POD_ANNOTATIONS } from '../../observe/project/pod.ts';
 import { DEFAULT_CLASS_ANNOTATIONS } from '../../observe/project/storage-class.ts';
 import { relevantVolumes } from '../../observe/project/volumes.ts';
+import { SNAPSHOT_API_VERSIONS, type SnapshotKind } from '../../observe/snapshot-kinds.ts';
 
 /** What is kept of a value: all of it, some keys of an object, or some keys of each object of a list. */
 type Mask = true | { readonly [key: string]: Mask } | readonly [Mask];

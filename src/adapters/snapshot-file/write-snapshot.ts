@@ -1,8 +1,8 @@
 import { formatInstant } from '../../model/instant.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import type { EpochSeconds } from '../../model/units.ts';
 import { expandLists, isList, TAKEN_AT_ANNOTATION } from '../../observe/expand.ts';
-import { isObject, type JsonObject } from '../../observe/json.ts';
-import { snapshotKindOf } from '../../observe/kinds.ts';
+import { snapshotKindOf } from '../../observe/snapshot-kinds.ts';
 import { trimObject } from './trim.ts';
 
 /** Stands for a Metrics API that is served but has no samples, which is not the same as none. */

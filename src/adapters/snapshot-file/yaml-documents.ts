@@ -1,6 +1,6 @@
 import { loadAll, YAMLException } from 'js-yaml';
 import { LineCounter, parseAllDocuments, type YAMLError } from 'yaml';
-import { InputError } from './input-error.ts';
+import { InputError } from '../../model/input-error.ts';
 
 /** A parsed document and the line where it begins. */
 export interface ParsedDocument {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { AddCommand } from '../command.ts';
 import { examples } from '../flags.ts';
-import { IMPORT_OUTPUTS, type ImportOutput } from '../import-outputs.ts';
+import { IMPORT_OUTPUTS, type ImportOutput } from '../output-formats.ts';
 
 interface RawImportFlags {
   readonly output: ImportOutput;

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import type { OperatorFlags } from '../../operator.ts';
-import type { ClusterFlags } from '../cluster.ts';
+import type { ClusterFlags } from '../../app/cluster.ts';
+import type { OperatorFlags } from '../../app/operator.ts';
 import type { AddCommand } from '../command.ts';
 import { examples, type RawClusterFlags, withClusterFlags, withPrometheusFlags } from '../flags.ts';
 
@@ -36,7 +36,7 @@ export const addOperator: AddCommand = (program, { signal }) => {
     .addOption(new Option('--log-level <level>', 'least level that is logged').choices(LOG_LEVELS).default('info'))
     .addHelpText('after', examples('evenkeel operator --context staging --log-level debug'))
     .action(async (raw: RawClusterFlags & Omit<OperatorFlags, keyof ClusterFlags>) => {
-      const { runOperator } = await import('../../operator.ts');
+      const { runOperator } = await import('../../app/operator.ts');
       await runOperator({ ...raw, kubeconfig: raw.kubeconfig, context: raw.context }, signal);
     });
 };

@@ -1,5 +1,5 @@
+import { Failure } from '../../app/failure.ts';
 import type { AddCommand } from '../command.ts';
-import { Failure } from '../failure.ts';
 import { examples, outputOption, repeatable } from '../flags.ts';
 import { SIMULATION_OUTPUTS, type SimulationOutput } from '../output-formats.ts';
 

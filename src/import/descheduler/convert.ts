@@ -1,6 +1,6 @@
 import type { LabelExpressions } from '../../api/label-selector.ts';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
-import { integerAt, objectAt, objectsAt, textAt } from '../../observe/json.ts';
+import { integerAt, objectAt, objectsAt, textAt } from '../../model/json.ts';
 import { type Conversion, changed, type ImportNote, lost } from '../note.ts';
 import { type DeschedulerDocument, type EnabledPlugin, type Profile, readDocument } from './document.ts';
 import { convertEvictor } from './evictor.ts';

@@ -7,7 +7,7 @@ import {
   objectsAt,
   textAt,
   textsAt,
-} from '../../observe/json.ts';
+} from '../../model/json.ts';
 import { type ImportNote, lost, unread } from '../note.ts';
 
 /** A plugin that a profile enables. */

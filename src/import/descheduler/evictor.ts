@@ -1,5 +1,5 @@
 import type { LabelSelectorField } from '../../api/v1alpha1/schema.ts';
-import { booleanAt, integerAt, type JsonObject, objectAt, textAt, textsAt } from '../../observe/json.ts';
+import { booleanAt, integerAt, type JsonObject, objectAt, textAt, textsAt } from '../../model/json.ts';
 import { changed, type ImportNote, lost, unread } from '../note.ts';
 import type { Profile } from './document.ts';
 import { expressionsOf, selectorAt } from './selectors.ts';

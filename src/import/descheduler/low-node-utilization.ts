@@ -1,5 +1,5 @@
 import type { LabelSelectorField } from '../../api/v1alpha1/schema.ts';
-import { entriesAt, integerAt, type JsonObject, MalformedField, objectAt, textAt } from '../../observe/json.ts';
+import { entriesAt, integerAt, type JsonObject, MalformedField, objectAt, textAt } from '../../model/json.ts';
 import { changed, type ImportNote, lost, unread } from '../note.ts';
 import type { EnabledPlugin } from './document.ts';
 import { namespaceExpressions } from './selectors.ts';

@@ -1,6 +1,6 @@
 import { type LabelExpressions, LabelSelectorError, parseLabelSelector } from '../../api/label-selector.ts';
 import type { LabelSelectorField } from '../../api/v1alpha1/schema.ts';
-import { type JsonObject, MalformedField, objectAt, textsAt } from '../../observe/json.ts';
+import { type JsonObject, MalformedField, objectAt, textsAt } from '../../model/json.ts';
 
 /** Expressions of the selector in one line at `path`. Throws MalformedField. */
 export function expressionsOf(text: string, path: string): LabelExpressions {

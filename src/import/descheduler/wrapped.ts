@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, textAt } from '../../observe/json.ts';
+import { isObject, type JsonObject, textAt } from '../../model/json.ts';
 
 /** A DeschedulerPolicy, and when it is run where its surroundings say so. */
 export interface WrappedPolicy {

@@ -1,5 +1,5 @@
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
-import { isObject, type JsonObject, MalformedField, nameAt, objectAt, objectsAt, textAt } from '../../observe/json.ts';
+import { isObject, type JsonObject, MalformedField, nameAt, objectAt, objectsAt, textAt } from '../../model/json.ts';
 import { type Conversion, changed, type ImportNote, lost } from '../note.ts';
 import { windowOf } from './window.ts';
 

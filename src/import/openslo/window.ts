@@ -1,6 +1,6 @@
 import { formatDuration } from '../../model/duration.ts';
+import { isObject, type JsonObject, listAt, MalformedField } from '../../model/json.ts';
 import { seconds } from '../../model/units.ts';
-import { isObject, type JsonObject, listAt, MalformedField } from '../../observe/json.ts';
 import { changed, type ImportNote } from '../note.ts';
 
 const HOUR = 3600;

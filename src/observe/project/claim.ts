@@ -1,7 +1,7 @@
+import { describe, type JsonObject, MalformedField, objectAt, textAt, textsAt } from '../../model/json.ts';
 import type { ClaimInfo, ClaimRequest } from '../../model/storage.ts';
 import type { Bytes } from '../../model/units.ts';
 import type { Interner } from '../interner.ts';
-import { describe, type JsonObject, MalformedField, objectAt, textAt, textsAt } from '../json.ts';
 import { type Metadata, readMetadata } from './metadata.ts';
 import { readSize } from './resource-list.ts';
 import { readSelector } from './selector.ts';

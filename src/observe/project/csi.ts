@@ -7,7 +7,7 @@ import {
   objectAt,
   objectsAt,
   textAt,
-} from '../json.ts';
+} from '../../model/json.ts';
 import { readMetadata } from './metadata.ts';
 
 /** What the drivers of a node can attach. */

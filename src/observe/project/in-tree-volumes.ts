@@ -1,4 +1,4 @@
-import { type JsonObject, objectAt, textAt } from '../json.ts';
+import { type JsonObject, objectAt, textAt } from '../../model/json.ts';
 
 /** A volume plugin of earlier versions whose volumes a CSI driver serves now (csi-translation-lib). */
 interface MigratedPlugin {

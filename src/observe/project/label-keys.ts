@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from '../../model/json.ts';
 import type { Labels, Requirement, Selector } from '../../model/selector.ts';
-import { isObject, type JsonObject } from '../json.ts';
 
 /**
  * `selector` narrowed to pods that have (`In`), or do not have (`NotIn`), the values that `labels` has of these keys; keys

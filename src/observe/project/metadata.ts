@@ -1,6 +1,14 @@
+import {
+  asObject,
+  isObject,
+  type JsonObject,
+  MalformedField,
+  objectsAt,
+  textAt,
+  timestampAt,
+} from '../../model/json.ts';
 import type { OwnerRef } from '../../model/pod.ts';
 import { type EpochSeconds, epochSeconds } from '../../model/units.ts';
-import { asObject, isObject, type JsonObject, MalformedField, objectsAt, textAt, timestampAt } from '../json.ts';
 
 /** What we read of an object's metadata. */
 export interface Metadata {

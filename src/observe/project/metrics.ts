@@ -1,8 +1,8 @@
+import { isObject, type JsonObject, listAt, parseGoDuration, parseTimestamp } from '../../model/json.ts';
 import { isQuantityError, parseQuantity, type Quantity, toBytes, toFractionalMilliCpu } from '../../model/quantity.ts';
 import type { Usage } from '../../model/resources.ts';
 import type { UsageSample } from '../../model/snapshot.ts';
 import { bytes, epochSeconds, milliCpu, type Seconds, seconds } from '../../model/units.ts';
-import { isObject, type JsonObject, listAt, parseGoDuration, parseTimestamp } from '../json.ts';
 import { readMetadata } from './metadata.ts';
 import { quantityText } from './resource-list.ts';
 

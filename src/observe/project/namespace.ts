@@ -1,6 +1,6 @@
+import { type JsonObject, textEntriesAt } from '../../model/json.ts';
 import type { Labels } from '../../model/selector.ts';
 import type { Interner } from '../interner.ts';
-import { type JsonObject, textEntriesAt } from '../json.ts';
 import { readMetadata } from './metadata.ts';
 
 /** A namespace's name and labels, with the name label that the API server always sets. Throws MalformedField. */

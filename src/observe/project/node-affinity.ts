@@ -1,5 +1,5 @@
+import { asObject, type JsonObject, MalformedField, objectAt, objectsAt } from '../../model/json.ts';
 import type { NodeSelectorTerm, PreferredNodeTerm, UnsupportedConstraint } from '../../model/pod.ts';
-import { asObject, type JsonObject, MalformedField, objectAt, objectsAt } from '../json.ts';
 import { readNodeRequirements } from './selector.ts';
 import { readWeight } from './weight.ts';
 

@@ -1,6 +1,3 @@
-import type { NodeInfo, Taint } from '../../model/node.ts';
-import { type Bytes, bytes } from '../../model/units.ts';
-import type { Interner } from '../interner.ts';
 import {
   booleanAt,
   describe,
@@ -12,14 +9,17 @@ import {
   textAt,
   textEntriesAt,
   textsAt,
-} from '../json.ts';
+} from '../../model/json.ts';
+import type { NodeInfo, Taint } from '../../model/node.ts';
+import { type Bytes, bytes } from '../../model/units.ts';
+import type { Interner } from '../interner.ts';
 import { readCondition, readMetadata } from './metadata.ts';
 import { podSlots, readAmounts, toResourceVector } from './resource-list.ts';
 import { taintEffect } from './scheduling.ts';
 
 /**
  * The planner's view of a Node. Without allocatable, capacity counts (SetDefaults_NodeStatus). A node written by hand
- * (no uid) that lists no conditions counts as Ready. Holds all images of the node: assembly keeps those that pods run. Throws MalformedField.
+ * (no uid) that lists no conditions counts as Ready. Evictability all images of the node: assembly keeps those that pods run. Throws MalformedField.
  */
 export function projectNode(object: JsonObject, interner: Interner): NodeInfo {
   const metadata = readMetadata(object, 'Node', 'Cluster');

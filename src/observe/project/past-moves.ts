@@ -1,7 +1,4 @@
 import { MOVE_PHASES, type MovePhase } from '../../api/v1alpha1/rebalance-plan.ts';
-import type { PastMove, PastReplacement } from '../../model/past-move.ts';
-import type { OwnerRef, PodRef } from '../../model/pod.ts';
-import { type Seconds, seconds } from '../../model/units.ts';
 import {
   describe,
   integerAt,
@@ -12,7 +9,10 @@ import {
   objectsAt,
   textAt,
   timestampAt,
-} from '../json.ts';
+} from '../../model/json.ts';
+import type { PastMove, PastReplacement } from '../../model/past-move.ts';
+import type { OwnerRef, PodRef } from '../../model/pod.ts';
+import { type Seconds, seconds } from '../../model/units.ts';
 import { readMetadata } from './metadata.ts';
 
 /** The moves from node to node of one RebalancePlan whose eviction was sent, or may have been. */

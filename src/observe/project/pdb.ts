@@ -1,5 +1,5 @@
+import { describe, integerAt, type JsonObject, MalformedField, objectAt } from '../../model/json.ts';
 import type { Selector } from '../../model/selector.ts';
-import { describe, integerAt, type JsonObject, MalformedField, objectAt } from '../json.ts';
 import { readMetadata } from './metadata.ts';
 import { readSelector } from './selector.ts';
 

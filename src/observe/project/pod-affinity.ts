@@ -1,6 +1,15 @@
+import {
+  asObject,
+  describe,
+  type JsonObject,
+  MalformedField,
+  objectAt,
+  objectsAt,
+  textAt,
+  textsAt,
+} from '../../model/json.ts';
 import type { PodAffinityTerm, PreferredPodTerm } from '../../model/pod.ts';
 import type { Labels, Selector } from '../../model/selector.ts';
-import { asObject, describe, type JsonObject, MalformedField, objectAt, objectsAt, textAt, textsAt } from '../json.ts';
 import { mergeLabelKeys } from './label-keys.ts';
 import { readSelector } from './selector.ts';
 import { readWeight } from './weight.ts';

@@ -1,6 +1,6 @@
+import { type JsonObject, objectAt, objectsAt } from '../../model/json.ts';
 import type { ResourceVector } from '../../model/resources.ts';
 import type { Interner } from '../interner.ts';
-import { type JsonObject, objectAt, objectsAt } from '../json.ts';
 import { readCondition } from './metadata.ts';
 import { type Amounts, addAmounts, isHugePages, raiseAmounts, readAmounts, toResourceVector } from './resource-list.ts';
 

@@ -1,9 +1,9 @@
+import { integerAt, type JsonObject, objectAt, objectsAt, textAt, timestampAt } from '../../model/json.ts';
 import { type EpochSeconds, epochSeconds } from '../../model/units.ts';
 import type { PodSighting } from '../../qos/ledger-history.ts';
 import type { PodEnd, ReadyMark } from '../../qos/ledger-record.ts';
-import { integerAt, type JsonObject, objectAt, objectsAt, textAt, timestampAt } from '../json.ts';
-import { normalizeImageName } from './image.ts';
 import { readCondition, readController, readMetadata } from './metadata.ts';
+import { normalizeImageName } from './scheduling.ts';
 
 /** One version of a pod, as far as ledgers are concerned. */
 export interface OwnedSighting {

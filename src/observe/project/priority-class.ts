@@ -1,4 +1,4 @@
-import { integerAt, type JsonObject } from '../json.ts';
+import { integerAt, type JsonObject } from '../../model/json.ts';
 import { readMetadata } from './metadata.ts';
 
 /** A PriorityClass of scheduling.k8s.io. */

@@ -1,7 +1,7 @@
+import { booleanAt, integerAt, type JsonObject, objectAt, textAt, textEntriesAt } from '../../model/json.ts';
 import type { OwnerRef } from '../../model/pod.ts';
 import type { Labels } from '../../model/selector.ts';
 import type { EpochSeconds } from '../../model/units.ts';
-import { booleanAt, integerAt, type JsonObject, objectAt, textAt, textEntriesAt } from '../json.ts';
 import { readCondition, readController, readMetadata } from './metadata.ts';
 import type { WorkloadKind } from './workload.ts';
 

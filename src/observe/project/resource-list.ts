@@ -1,8 +1,8 @@
+import { describe, entriesAt, type JsonObject, MalformedField } from '../../model/json.ts';
 import { isQuantityError, type Quantity, toBytes, toCount, toMilliCpu } from '../../model/quantity.ts';
 import type { ResourceVector } from '../../model/resources.ts';
 import type { Bytes } from '../../model/units.ts';
 import type { Interner } from '../interner.ts';
-import { describe, entriesAt, type JsonObject, MalformedField } from '../json.ts';
 
 /** Exact amounts in billionths by resource name: a v1.ResourceList. */
 export type Amounts = Map<string, bigint>;

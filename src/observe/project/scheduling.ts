@@ -1,15 +1,14 @@
+import { SCHEDULING_GATE } from '../../model/gate.ts';
+import { describe, integerAt, type JsonObject, objectAt, objectsAt, textAt, textEntriesAt } from '../../model/json.ts';
 import type { TaintEffect } from '../../model/node.ts';
 import type { HostPort, SchedulingConstraints, Toleration, UnsupportedConstraint } from '../../model/pod.ts';
 import type { Labels } from '../../model/selector.ts';
 import type { Interner } from '../interner.ts';
-import { describe, integerAt, type JsonObject, objectAt, objectsAt, textAt, textEntriesAt } from '../json.ts';
-import { normalizeImageName } from './image.ts';
 import { readNodeAffinity } from './node-affinity.ts';
 import { readPreferredPodTerms, readRequiredPodTerms } from './pod-affinity.ts';
 import { podRequests } from './pod-requests.ts';
 import { templateKey } from './template-key.ts';
 import { readSpread } from './topology-spread.ts';
-import { unsupportedFields } from './unsupported.ts';
 
 /** What of a pod its constraints are read from. */
 export interface ConstraintSource {
@@ -121,4 +120,58 @@ function byPort(left: HostPort, right: HostPort): number {
   const leftKey = `${left.protocol} ${left.ip}`;
   const rightKey = `${right.protocol} ${right.ip}`;
   return left.port - right.port || (leftKey < rightKey ? -1 : Number(leftKey > rightKey));
+}
+
+/**
+ * The name under which nodes list an image: one without a tag or digest is `latest` (imagelocality normalizedImageName).
+ * A colon before the last slash belongs to a port.
+ */
+export function normalizeImageName(name: string): string {
+  return name.lastIndexOf(':') <= name.lastIndexOf('/') ? `${name}:latest` : name;
+}
+
+/**
+ * Fields of a pod that bind it to nodes or to other pods in ways that no filter evaluates. Our own scheduling gate is none of
+ * them: the operator itself opens it.
+ */
+function unsupportedFields(spec: JsonObject): readonly UnsupportedConstraint[] {
+  const found: UnsupportedConstraint[] = [];
+  const scheduler = textAt(spec, 'schedulerName', 'spec') || 'default-scheduler';
+  if (scheduler !== 'default-scheduler') {
+    found.push({ filter: 'SchedulerName', detail: `spec.schedulerName is ${describe(scheduler)}` });
+  }
+  for (const gate of objectsAt(spec, 'schedulingGates', 'spec')) {
+    if (gate.name !== SCHEDULING_GATE) {
+      found.push({ filter: 'SchedulingGates', detail: `spec.schedulingGates has ${describe(gate.name)}` });
+    }
+  }
+  for (const claim of objectsAt(spec, 'resourceClaims', 'spec')) {
+    found.push({ filter: 'DynamicResources', detail: `spec.resourceClaims has ${describe(claim.name)}` });
+  }
+  for (const group of ['schedulingGroup', 'workloadRef']) {
+    if (objectAt(spec, group, 'spec') !== undefined) {
+      found.push({ filter: 'GangScheduling', detail: `spec.${group} is set` });
+    }
+  }
+  const system = textAt(objectAt(spec, 'os', 'spec') ?? {}, 'name', 'spec.os') || 'linux';
+  if (system !== 'linux') {
+    found.push({ filter: 'PodOS', detail: `spec.os.name is ${describe(system)}` });
+  }
+  return [...found, ...declaredFeatures(spec)];
+}
+
+/** Features that a node must declare (KEP-5328): the scheduler infers these two from a pod's spec. */
+function declaredFeatures(spec: JsonObject): readonly UnsupportedConstraint[] {
+  const filter = 'NodeDeclaredFeatures';
+  const ownUsers = spec.hostNetwork === true && spec.hostUsers === false;
+  const containers = [...objectsAt(spec, 'containers', 'spec'), ...objectsAt(spec, 'initContainers', 'spec')];
+  const restartsAll = containers.some((container) =>
+    objectsAt(container, 'restartPolicyRules', 'spec.containers').some(
+      ({ action }) => action === 'RestartAllContainers',
+    ),
+  );
+  return [
+    ...(ownUsers ? [{ filter, detail: 'spec.hostNetwork goes with spec.hostUsers: false' }] : []),
+    ...(restartsAll ? [{ filter, detail: 'a container restarts all containers' }] : []),
+  ];
 }

@@ -1,4 +1,3 @@
-import type { Requirement, Selector, SelectorOperator } from '../../model/selector.ts';
 import {
   describe,
   type JsonObject,
@@ -8,7 +7,8 @@ import {
   textAt,
   textEntriesAt,
   textsAt,
-} from '../json.ts';
+} from '../../model/json.ts';
+import type { Requirement, Selector, SelectorOperator } from '../../model/selector.ts';
 
 const LABEL_OPERATORS: ReadonlyMap<string, SelectorOperator> = new Map([
   ['In', 'In'],

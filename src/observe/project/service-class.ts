@@ -2,9 +2,9 @@ import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import type { ServiceClassSpec } from '../../api/v1alpha1/service-class.ts';
 import { formatProblem, validateResource } from '../../api/validate.ts';
 import { parseDuration } from '../../model/duration.ts';
+import { type JsonObject, MalformedField } from '../../model/json.ts';
 import type { ServiceClass } from '../../model/service-level.ts';
 import type { EpochSeconds } from '../../model/units.ts';
-import { type JsonObject, MalformedField } from '../json.ts';
 import { readMetadata } from './metadata.ts';
 
 /** A ServiceClass and which PriorityClasses stand for it. */

@@ -1,7 +1,4 @@
 import { MAX_CHECKPOINTS, MAX_INSTANCES } from '../../api/v1alpha1/qos-ledger.ts';
-import type { ServiceTimes } from '../../model/service-level.ts';
-import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
-import type { KeptInstance, KeptLedger, LeftPod, StartMean } from '../../qos/ledger-state.ts';
 import {
   booleanAt,
   integerAt,
@@ -12,7 +9,10 @@ import {
   objectsAt,
   textAt,
   timestampAt,
-} from '../json.ts';
+} from '../../model/json.ts';
+import type { ServiceTimes } from '../../model/service-level.ts';
+import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
+import type { KeptInstance, KeptLedger, LeftPod, StartMean } from '../../qos/ledger-state.ts';
 import { readMetadata } from './metadata.ts';
 
 /** A QoSLedger. */

@@ -1,7 +1,7 @@
+import { type JsonObject, MalformedField, objectAt, objectsAt, textAt, textsAt } from '../../model/json.ts';
 import type { Requirement } from '../../model/selector.ts';
 import type { StorageClassInfo } from '../../model/storage.ts';
 import type { EpochSeconds } from '../../model/units.ts';
-import { type JsonObject, MalformedField, objectAt, objectsAt, textAt, textsAt } from '../json.ts';
 import { driverOf } from './in-tree-volumes.ts';
 import { readMetadata } from './metadata.ts';
 

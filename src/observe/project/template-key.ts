@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, MalformedField } from '../json.ts';
+import { isObject, type JsonObject, MalformedField } from '../../model/json.ts';
 import { labelKeysOf } from './label-keys.ts';
 import type { ConstraintSource } from './scheduling.ts';
 

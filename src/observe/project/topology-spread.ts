@@ -1,6 +1,6 @@
+import { describe, integerAt, type JsonObject, MalformedField, objectsAt, textAt, textsAt } from '../../model/json.ts';
 import type { NodePolicy, SpreadConstraint, UnsupportedConstraint } from '../../model/pod.ts';
 import type { Labels } from '../../model/selector.ts';
-import { describe, integerAt, type JsonObject, MalformedField, objectsAt, textAt, textsAt } from '../json.ts';
 import { mergeLabelKeys } from './label-keys.ts';
 import { readTopologyKey } from './pod-affinity.ts';
 import { readSelector } from './selector.ts';

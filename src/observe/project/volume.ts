@@ -1,7 +1,7 @@
+import { type JsonObject, MalformedField, objectAt, textAt, textEntriesAt, textsAt } from '../../model/json.ts';
 import type { NodeSelectorTerm } from '../../model/pod.ts';
 import type { VolumeInfo } from '../../model/storage.ts';
 import type { Interner } from '../interner.ts';
-import { type JsonObject, MalformedField, objectAt, textAt, textEntriesAt, textsAt } from '../json.ts';
 import { readClass, readVolumeMode } from './claim.ts';
 import { readMigrated } from './in-tree-volumes.ts';
 import { type Metadata, readMetadata } from './metadata.ts';

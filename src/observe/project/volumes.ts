@@ -1,6 +1,6 @@
+import { asText, describe, isObject, type JsonObject, objectAt, objectsAt } from '../../model/json.ts';
 import type { PodClaim, UnsupportedConstraint } from '../../model/pod.ts';
 import type { Interner } from '../interner.ts';
-import { asText, describe, isObject, type JsonObject, objectAt, objectsAt } from '../json.ts';
 import { type ProjectedRequest, readClaimTemplate } from './claim.ts';
 
 /** Sources that any node can provide, or that no scheduler plugin looks at when a pod has them without a claim. */

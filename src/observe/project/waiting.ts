@@ -1,6 +1,6 @@
 import { PIN_ANNOTATION, SCHEDULING_GATE, type Waiting } from '../../model/gate.ts';
+import { type JsonObject, objectsAt } from '../../model/json.ts';
 import type { Labels } from '../../model/selector.ts';
-import { type JsonObject, objectsAt } from '../json.ts';
 import { readCondition } from './metadata.ts';
 
 /** Whether a pod's spec, or that of a pod template, carries our scheduling gate. `field` is its path. Throws MalformedField. */

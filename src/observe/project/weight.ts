@@ -1,4 +1,4 @@
-import { describe, integerAt, type JsonObject, MalformedField } from '../json.ts';
+import { describe, integerAt, type JsonObject, MalformedField } from '../../model/json.ts';
 
 /** The weight of a preferred term, 1 to 100 as the API allows. Throws MalformedField, also when it is missing. */
 export function readWeight(term: JsonObject, field: string): number {

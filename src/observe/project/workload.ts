@@ -1,6 +1,14 @@
+import {
+  integerAt,
+  type JsonObject,
+  MalformedField,
+  objectAt,
+  objectsAt,
+  textAt,
+  timestampAt,
+} from '../../model/json.ts';
 import { type EpochSeconds, epochSeconds, seconds } from '../../model/units.ts';
 import type { RolloutState, WorkloadInfo } from '../../model/workload.ts';
-import { integerAt, type JsonObject, MalformedField, objectAt, objectsAt, textAt, timestampAt } from '../json.ts';
 import { type Metadata, readController, readMetadata } from './metadata.ts';
 import { hasOurGate } from './waiting.ts';
 

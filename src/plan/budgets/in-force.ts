@@ -1,6 +1,6 @@
 import type { EpochSeconds } from '../../model/units.ts';
+import { formatLocalTime, windowAt } from '../cron.ts';
 import type { BudgetOptions } from '../options.ts';
-import { formatLocalTime, windowAt } from './window.ts';
 
 /** A budget that applies at the time of a plan. */
 export interface ActiveBudget extends BudgetOptions {

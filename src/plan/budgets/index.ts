@@ -5,9 +5,7 @@ import { type Cooldowns, targetCooldown } from './cooldown.ts';
 import type { ActiveBudget } from './in-force.ts';
 import { maxMoves, smallestMaxMoves } from './max-moves.ts';
 import { maxOverhead, type OverheadHistory } from './max-overhead.ts';
-import { perNamespace } from './per-namespace.ts';
-import { perNode } from './per-node.ts';
-import { perOwner } from './per-owner.ts';
+import { perNamespace, perNode, perOwner } from './per-key.ts';
 import { type PdbLookup, podDisruptionBudget } from './pod-disruption-budget.ts';
 
 /** The budgets of one plan. */

@@ -9,10 +9,10 @@ import { toFraction } from '../load.ts';
 import type { PolicyOptions } from '../options.ts';
 import type { Plan, Reason } from '../plan.ts';
 import { planFrom } from '../planner.ts';
+import { clusterOf, metricsProblem, type PlanningInput, planningInputOf } from '../planning-input.ts';
 import type { FilterName } from '../rejection-codes.ts';
 import { NO_USAGE, onAbsentNode } from '../rejections.ts';
 import { initialState, type State } from '../state.ts';
-import { clusterOf, metricsProblem, type Survey, surveyOf } from '../survey.ts';
 import { refusalsAt } from '../verdicts.ts';
 
 /** Why a filter refuses a pod on a node. */
@@ -47,7 +47,7 @@ export interface PodStanding {
 
 /** A snapshot, looked at in all detail for one policy. Nodes and pods are named by their place. */
 export interface Inquiry {
-  readonly survey: Survey;
+  readonly planningInput: PlanningInput;
   readonly cluster: Cluster;
   /** As the snapshot has it. */
   readonly state: State;
@@ -61,18 +61,18 @@ export interface Inquiry {
 
 /** Plans, and keeps what the plan was made from. */
 export function inquire(snapshot: ClusterSnapshot, options: PolicyOptions): Inquiry {
-  const survey = surveyOf(snapshot, options);
-  const cluster = clusterOf(survey, options);
+  const planningInput = planningInputOf(snapshot, options);
+  const cluster = clusterOf(planningInput, options);
   const state = initialState(cluster);
   const entries = budgetsInForce(options.budgets, snapshot.takenAt);
-  const budgets = createBudgets(entries, cluster, survey.pdbs, survey.history);
-  const problem = metricsProblem(survey, options);
+  const budgets = createBudgets(entries, cluster, planningInput.pdbs, planningInput.history);
+  const problem = metricsProblem(planningInput, options);
   const known = {
-    survey,
+    planningInput,
     cluster,
     state,
     budgets,
-    plan: planFrom(survey, options),
+    plan: planFrom(planningInput, options),
     unmeasured: problem?.message,
   };
   const decisionOf = createDecisions(known.plan);
@@ -99,13 +99,13 @@ function standing(
   pod: number,
   decisionOf: (pod: PodInfo) => Decision,
 ): PodStanding {
-  const { survey, cluster, state, unmeasured } = inquiry;
-  const info = survey.pods[pod];
+  const { planningInput, cluster, state, unmeasured } = inquiry;
+  const info = planningInput.pods[pod];
   if (info === undefined) {
     throw new RangeError(`no pod ${pod}`);
   }
   const { namespace, name, uid, owner, nodeName } = info;
-  const protections = [...survey.holds.all(pod), ...outsideOfBalance(inquiry, pod, info)];
+  const protections = [...planningInput.holds.all(pod), ...outsideOfBalance(inquiry, pod, info)];
   const isPlaced = unmeasured === undefined && state.nodeOf(pod) >= 0;
   return {
     pod: { namespace, name, uid },
@@ -120,7 +120,7 @@ function standing(
 
 /** Why the balance does not reckon with the pod. */
 function outsideOfBalance(
-  { survey, cluster, unmeasured }: Omit<Inquiry, 'standingOf'>,
+  { planningInput, cluster, unmeasured }: Omit<Inquiry, 'standingOf'>,
   pod: number,
   { nodeName }: PodInfo,
 ): readonly Reason[] {
@@ -131,9 +131,9 @@ function outsideOfBalance(
     return [];
   }
   if ((cluster.home[pod] ?? -1) < 0) {
-    return [onAbsentNode(survey.participation, nodeName)];
+    return [onAbsentNode(planningInput.participation, nodeName)];
   }
-  return survey.holds.all(pod).length > 0 || cluster.movable[pod] === 1 ? [] : [NO_USAGE];
+  return planningInput.holds.all(pod).length > 0 || cluster.movable[pod] === 1 ? [] : [NO_USAGE];
 }
 
 /** What every filter that refuses says to the pod on a node, with every other pod where it is; empty: it fits. */

@@ -61,7 +61,7 @@ export function explainNodeIn(
   name: NodeInfo['name'],
   choose: (inquiry: Inquiry, site: number) => readonly Candidate[] = candidatesFor,
 ): NodeExplanation | undefined {
-  const { cluster, survey, unmeasured } = inquiry;
+  const { cluster, planningInput, unmeasured } = inquiry;
   const site = cluster.sites.nodes.findIndex((node) => node.name === name);
   if (site < 0) {
     return undefined;
@@ -69,7 +69,7 @@ export function explainNodeIn(
   const takesPart = (cluster.nodeAt[site] ?? -1) >= 0;
   return {
     node: name,
-    absent: takesPart ? unmeasured : (survey.participation.absent.get(name) ?? unmeasured),
+    absent: takesPart ? unmeasured : (planningInput.participation.absent.get(name) ?? unmeasured),
     load: loadOf(inquiry, site),
     mean: unmeasured === undefined && cluster.nodes.length > 0 ? toFraction(cluster.load.mean) : undefined,
     resources: resourcesOf(inquiry, site),

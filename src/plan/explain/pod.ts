@@ -3,8 +3,8 @@ import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import type { PolicyOptions } from '../options.ts';
 import { compareText } from '../order.ts';
 import type { Reason } from '../plan.ts';
-import { SCHEDULER_ASSUMES } from '../scores/ground.ts';
 import { type ScoreName, scoresOf } from '../scores/index.ts';
+import { SCHEDULER_ASSUMES } from '../scores/score-index.ts';
 import { roomWithout } from '../verdicts.ts';
 import {
   type FilterRejection,
@@ -56,7 +56,7 @@ export function explainPod(
 
 /** The same from an inquiry, for whoever asks several times. */
 export function explainPodIn(inquiry: Inquiry, uid: PodRef['uid']): PodExplanation | undefined {
-  const pod = inquiry.survey.pods.findIndex((candidate) => candidate.uid === uid);
+  const pod = inquiry.planningInput.pods.findIndex((candidate) => candidate.uid === uid);
   return pod < 0 ? undefined : { ...inquiry.standingOf(pod), nodes: nodesFor(inquiry, pod) };
 }
 
@@ -79,7 +79,7 @@ function rankings(
   const ground = {
     index: cluster.scores,
     assumed: SCHEDULER_ASSUMES,
-    roomOf: (site: number) => roomWithout(whereabouts, pod, site),
+    freeCapacityOf: (site: number) => roomWithout(whereabouts, pod, site),
     siteOf: (other: number) => (other === pod ? -1 : whereabouts.siteOf(other)),
   };
   const byPlugin = Object.entries(scoresOf(pod, Int32Array.from(feasible), ground));
@@ -100,7 +100,7 @@ function nodeFor(
   rejections: readonly FilterRejection[],
   ranking: Pick<NodeForPod, 'score' | 'scores'>,
 ): NodeForPod {
-  const { cluster, survey, budgets } = inquiry;
+  const { cluster, planningInput, budgets } = inquiry;
   const { name } = nodeInfoAt(inquiry, site);
   const target = cluster.nodeAt[site] ?? -1;
   const current = cluster.sites.located[pod] === site;
@@ -113,7 +113,7 @@ function nodeFor(
     ...ranking,
     gain: gainOf(inquiry, pod, site),
     load: loadOf(inquiry, site),
-    absent: target >= 0 ? undefined : (survey.participation.absent.get(name) ?? 'it is not in the snapshot'),
+    absent: target >= 0 ? undefined : (planningInput.participation.absent.get(name) ?? 'it is not in the snapshot'),
     budgets: isTarget ? budgets.budgets.flatMap(({ check }) => check(pod, target) ?? []) : [],
   };
 }

@@ -1,7 +1,7 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { StorageInfo } from '../../model/storage.ts';
+import type { FreeCapacity } from '../free-capacity.ts';
 import type { FilterName } from '../rejection-codes.ts';
-import type { Room } from '../room.ts';
 import type { Place } from '../topology/place.ts';
 import { interPodAffinity } from './inter-pod-affinity.ts';
 import { nodeAffinity } from './node-affinity.ts';
@@ -25,7 +25,10 @@ export type Filter =
       readonly check: (subject: Subject, node: NodeInfo, storage: StorageInfo) => Refusal | undefined;
     }
   /** What runs on the node. */
-  | { readonly looksAt: 'Room'; readonly check: (subject: Subject, node: NodeInfo, room: Room) => Refusal | undefined }
+  | {
+      readonly looksAt: 'Room';
+      readonly check: (subject: Subject, node: NodeInfo, room: FreeCapacity) => Refusal | undefined;
+    }
   /** What runs anywhere in the cluster. */
   | { readonly looksAt: 'Cluster'; readonly check: (subject: Subject, place: Place) => Refusal | undefined };
 
@@ -55,7 +58,7 @@ export interface Question {
   readonly subject: Subject;
   readonly node: NodeInfo;
   readonly storage: StorageInfo;
-  readonly room: Room;
+  readonly room: FreeCapacity;
   readonly place: Place;
 }
 
@@ -87,7 +90,7 @@ export function nodeRefusal(subject: Subject, node: NodeInfo, storage: StorageIn
 }
 
 /** The first refusal of the filters that look at what runs on the node. */
-export function roomRefusal(subject: Subject, node: NodeInfo, room: Room): Refusal | undefined {
+export function capacityRefusal(subject: Subject, node: NodeInfo, room: FreeCapacity): Refusal | undefined {
   for (const { check } of OF_ROOM) {
     const refusal = check(subject, node, room);
     if (refusal !== undefined) {

@@ -1,12 +1,12 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { HostPort } from '../../model/pod.ts';
-import type { Room } from '../room.ts';
+import type { FreeCapacity } from '../free-capacity.ts';
 import type { Refusal, Subject } from './refusal.ts';
 
 const ANY_ADDRESS = '0.0.0.0';
 
 /** kube-scheduler's NodePorts: no host port of the pod may collide with one in use on the node. */
-export function nodePorts({ constraints }: Subject, _node: NodeInfo, room: Room): Refusal | undefined {
+export function nodePorts({ constraints }: Subject, _node: NodeInfo, room: FreeCapacity): Refusal | undefined {
   if (constraints.hostPorts.length === 0 || room.ports.length === 0) {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import type { NodeInfo } from '../../model/node.ts';
-import type { Room } from '../room.ts';
+import type { FreeCapacity } from '../free-capacity.ts';
 import type { Refusal, Subject } from './refusal.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { Refusal, Subject } from './refusal.ts';
  * allocatable, never usage. A resource that is not requested does not count, however overcommitted it is
  * (noderesources.fitsRequest).
  */
-export function nodeResourcesFit({ constraints }: Subject, _node: NodeInfo, room: Room): Refusal | undefined {
+export function nodeResourcesFit({ constraints }: Subject, _node: NodeInfo, room: FreeCapacity): Refusal | undefined {
   const { cpu, memory, ephemeralStorage, extended } = constraints.requests;
   if (room.slots < 1) {
     return short('pods', 1, room.slots);
@@ -24,7 +24,7 @@ export function nodeResourcesFit({ constraints }: Subject, _node: NodeInfo, room
   return extended.size === 0 ? undefined : extendedFit(extended, room);
 }
 
-function extendedFit(requests: ReadonlyMap<string, number>, room: Room): Refusal | undefined {
+function extendedFit(requests: ReadonlyMap<string, number>, room: FreeCapacity): Refusal | undefined {
   for (const [name, need] of requests) {
     const free = room.extended.get(name) ?? 0;
     if (need > 0 && need > free) {

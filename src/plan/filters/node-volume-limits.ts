@@ -1,12 +1,12 @@
 import type { NodeInfo } from '../../model/node.ts';
-import type { Room } from '../room.ts';
+import type { FreeCapacity } from '../free-capacity.ts';
 import type { Refusal, Subject } from './refusal.ts';
 
 /**
  * kube-scheduler's NodeVolumeLimits: the CSI volumes on the node, with those that the pod would add, stay within what its
  * CSINode says that each driver can attach. A volume that is there already adds nothing.
  */
-export function nodeVolumeLimits({ volumes }: Subject, _node: NodeInfo, room: Room): Refusal | undefined {
+export function nodeVolumeLimits({ volumes }: Subject, _node: NodeInfo, room: FreeCapacity): Refusal | undefined {
   const { attached, attachLimits } = room;
   if (volumes.attachments.length === 0 || attachLimits === undefined) {
     return undefined;

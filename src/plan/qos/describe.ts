@@ -5,12 +5,12 @@ import type { Cluster } from '../cluster.ts';
 import { count, trimmed } from '../format.ts';
 import { share, toFraction } from '../load.ts';
 import type { Move } from '../plan.ts';
-import type { AdmissionStep, ContestStep, PreemptionStep } from './contest.ts';
 import { span } from './explain.ts';
+import type { AdmissionStep, PreemptionPassStep, PreemptionStep } from './preemption-pass.ts';
 import type { TransferStep } from './transfers.ts';
 
 /** What happens to one pod. */
-export type Step = ContestStep | TransferStep;
+export type Step = PreemptionPassStep | TransferStep;
 
 /** The steps for people and other programs, with names instead of places of pods and nodes. */
 export function describeSteps(cluster: Cluster, steps: readonly Step[]): readonly Move[] {

@@ -3,9 +3,9 @@ import type { Reason } from '../plan.ts';
 import { BUDGET_NAMES } from '../rejection-codes.ts';
 import { shared } from '../rejections.ts';
 import type { StateView } from '../state.ts';
-import type { ContestInput, ContestResult } from './contest.ts';
-import type { Claimant } from './hosts.ts';
-import type { Standing, Standings } from './standings.ts';
+import type { Preemptor } from './candidates.ts';
+import type { PreemptionPassInput, PreemptionPassResult } from './preemption-pass.ts';
+import type { ServicePosition, ServicePositions } from './service-position.ts';
 
 const UNPROMISED = 'neither its label, its namespace nor its PriorityClass names a ServiceClass';
 const UNKNOWN = 'what it got so far is not known: its workload has no QoSLedger, or one from the future';
@@ -15,7 +15,7 @@ const RUNS_UNKNOWN: Reason = { code: 'NoLedger', message: `runs on: ${UNKNOWN}`,
 const RUNS_ON: Reason = { code: 'NotNeeded', message: 'runs on: nobody who waits takes its place', numbers: {} };
 
 /** Why a pod that runs, and that nothing protects, is not evicted. */
-export function whyItRunsOn(pod: number, standings: Standings): Reason {
+export function whyItRunsOn(pod: number, standings: ServicePositions): Reason {
   if (standings.classOf(pod) === undefined) {
     return RUNS_UNPROMISED;
   }
@@ -24,8 +24,8 @@ export function whyItRunsOn(pod: number, standings: Standings): Reason {
 
 /** Why those who wait were not placed, by place of the pod. `end` is the state after the pass. */
 export function whyTheyWait(
-  input: ContestInput,
-  { steps, unplaced, refusals }: ContestResult,
+  input: PreemptionPassInput,
+  { steps, unplaced, refusals }: PreemptionPassResult,
   end: StateView,
 ): ReadonlyMap<number, Reason> {
   const { shapes } = end.cluster;
@@ -35,7 +35,7 @@ export function whyTheyWait(
   );
   const isFull = steps.length >= input.maxSteps;
   const refusal = BUDGET_NAMES.flatMap((code) => refusals.get(code) ?? [])[0];
-  const reasonFor = ({ pod, standing }: Claimant): Reason => {
+  const reasonFor = ({ pod, standing }: Preemptor): Reason => {
     const nodes = nodesFor(pod);
     if (nodes.code === 'NoFeasibleNode') {
       return nodes;
@@ -70,14 +70,14 @@ function allowedNodes({ cluster }: StateView, pod: number): Reason {
     : { code: 'NoEligibleVictim', message: '', numbers: { nodes: open } };
 }
 
-function withoutStanding(pod: number, standings: Standings): Reason {
+function withoutStanding(pod: number, standings: ServicePositions): Reason {
   const isPromised = standings.classOf(pod) !== undefined;
   const why = isPromised ? UNKNOWN : UNPROMISED;
   const message = `waits until a node has room, and nobody is evicted for it: ${why}`;
   return { code: isPromised ? 'NoLedger' : 'NoServiceClass', message, numbers: {} };
 }
 
-function mayWait(standing: Standing): Reason | undefined {
+function mayWait(standing: ServicePosition): Reason | undefined {
   const { safetyMargin, metric } = standing;
   if (metric < safetyMargin) {
     return undefined;
@@ -86,7 +86,7 @@ function mayWait(standing: Standing): Reason | undefined {
   return { code: 'MayWait', message, numbers: numbersOf(standing) };
 }
 
-function noVictim(standing: Standing, { numbers }: Reason): Reason {
+function noVictim(standing: ServicePosition, { numbers }: Reason): Reason {
   const { nodes = 0 } = numbers;
   const where = `none of the ${count(nodes, 'node')} that it may run on`;
   const message = `waits: it can wait ${span(standing)}, and ${where} has room, or gets it by evicting pods that can wait longer or matter less`;
@@ -94,11 +94,11 @@ function noVictim(standing: Standing, { numbers }: Reason): Reason {
 }
 
 /** A metric for people. */
-export function span({ metric }: Pick<Standing, 'metric'>): string {
+export function span({ metric }: Pick<ServicePosition, 'metric'>): string {
   return Number.isFinite(metric) ? inSeconds(metric) : 'for good';
 }
 
 /** Best effort has no time to violate, which is not a number. */
-function numbersOf({ metric, safetyMargin }: Standing): Readonly<Record<string, number>> {
+function numbersOf({ metric, safetyMargin }: ServicePosition): Readonly<Record<string, number>> {
   return Number.isFinite(metric) ? { timeToViolate: metric, safetyMargin } : { safetyMargin };
 }

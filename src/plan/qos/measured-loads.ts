@@ -5,8 +5,8 @@ import { loadModel, tabulate } from '../load.ts';
 import { emptyLedger, type LoadLedger } from '../load-ledger.ts';
 import { coverageOf, gateMessage, judgeNodes, type NodeSample } from '../metrics-gate.ts';
 import type { PolicyOptions } from '../options.ts';
+import type { PlanningInput } from '../planning-input.ts';
 import { measurePods } from '../pod-usage.ts';
-import type { Survey } from '../survey.ts';
 
 /** What nodes are measured to carry, while pods are thought of elsewhere. Nodes and pods are named by their place. */
 export interface MeasuredLoads extends Omit<LoadLedger, 'fork'> {
@@ -19,9 +19,13 @@ export interface MeasuredLoads extends Omit<LoadLedger, 'fork'> {
  * begun before the last move from or to it had ended is not known: pods would leave it for a load that has left already.
  * `undefined` without metrics, or with fewer valid samples than `load.minCoverage` asks for.
  */
-export function measureLoads(survey: Survey, cluster: Cluster, policy: PolicyOptions): MeasuredLoads | undefined {
+export function measureLoads(
+  planningInput: PlanningInput,
+  cluster: Cluster,
+  policy: PolicyOptions,
+): MeasuredLoads | undefined {
   const options: PolicyOptions = { ...policy, load: { ...policy.load, source: 'Measured' } };
-  const { snapshot, subjects, pods } = survey;
+  const { snapshot, subjects, pods } = planningInput;
   const { nodes, home } = cluster;
   const { usage, takenAt } = snapshot;
   const samples = usage === undefined ? [] : judgeNodes(nodes, subjects.pods, usage, takenAt, options.load.maxAge);

@@ -1,16 +1,16 @@
 import type { PodInfo } from '../../model/pod.ts';
 import { type EpochSeconds, elapsed, type Seconds } from '../../model/units.ts';
+import type { PlanningInput } from '../planning-input.ts';
 import type { State } from '../state.ts';
-import type { Survey } from '../survey.ts';
 import type { MeasuredLoads } from './measured-loads.ts';
-import { type ContestRules, compareNumbers } from './rules.ts';
-import type { Standing, Standings } from './standings.ts';
+import { compareNumbers, type PreemptionRules } from './rules.ts';
+import type { ServicePosition, ServicePositions } from './service-position.ts';
 
 /** A pod on an overloaded node that violates its SLO, or will before it could still be moved. */
 export interface Sufferer {
   readonly pod: number;
   readonly node: number;
-  readonly standing: Standing;
+  readonly standing: ServicePosition;
   readonly ready: boolean;
   /** By how much the load of its node falls when it leaves. */
   readonly relief: number;
@@ -21,10 +21,10 @@ export type Reluctance = 'CannotAfford' | 'MinRunTime';
 
 /** What pressure is looked for in: where pods are after those who wait got their places. */
 export interface PressureInput {
-  readonly survey: Survey;
+  readonly planningInput: PlanningInput;
   readonly state: State;
-  readonly standings: Standings;
-  readonly rules: ContestRules;
+  readonly standings: ServicePositions;
+  readonly rules: PreemptionRules;
   /** Of the same moment as `state`. */
   readonly loads: MeasuredLoads;
   /** A node is overloaded above this load (see load.ts). */
@@ -46,10 +46,10 @@ export interface Pressure {
  * its node most, so that few have to; then the one that starts sooner.
  */
 export function pressureIn(input: PressureInput): Pressure {
-  const { survey, state, rules, loads, limit } = input;
+  const { planningInput, state, rules, loads, limit } = input;
   const sufferers: Sufferer[] = [];
   const reluctant = new Map<number, Reluctance>();
-  for (const pod of survey.mobile) {
+  for (const pod of planningInput.mobile) {
     const node = state.nodeOf(pod);
     if (node < 0 || !loads.isKnown(node) || loads.load(node) <= limit) {
       continue;
@@ -65,18 +65,18 @@ export function pressureIn(input: PressureInput): Pressure {
 }
 
 function judge(
-  { survey, standings, loads, period }: PressureInput,
+  { planningInput, standings, loads, period }: PressureInput,
   pod: number,
   node: number,
 ): Sufferer | Reluctance | undefined {
-  const [info, standing] = [survey.pods[pod], standings.of(pod)];
+  const [info, standing] = [planningInput.pods[pod], standings.of(pod)];
   if (info === undefined || standing === undefined || !(standing.metric < standing.safetyMargin + period)) {
     return undefined;
   }
   const { ready } = info;
   const sufferer = { pod, node, standing, ready, relief: loads.load(node) - loads.without(node, pod) };
   if (!ready) {
-    return isStuck(info, standing.alpha, survey.snapshot.takenAt) ? sufferer : undefined;
+    return isStuck(info, standing.alpha, planningInput.snapshot.takenAt) ? sufferer : undefined;
   }
   if (standing.metric <= 0) {
     return 'CannotAfford';
@@ -89,7 +89,7 @@ function isStuck({ readySince }: PodInfo, alpha: Seconds, now: EpochSeconds): bo
   return readySince !== undefined && elapsed(readySince, now) > alpha;
 }
 
-function compare(rules: ContestRules, left: Sufferer, right: Sufferer): number {
+function compare(rules: PreemptionRules, left: Sufferer, right: Sufferer): number {
   return (
     rules.compare(left.standing, right.standing) ||
     right.relief - left.relief ||

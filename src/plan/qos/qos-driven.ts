@@ -1,21 +1,26 @@
 import { MAX_MOVES } from '../../api/v1alpha1/rebalance-plan.ts';
 import type { Budgets } from '../budgets/index.ts';
+import { latestPeriod } from '../cron.ts';
 import { toLoad } from '../load.ts';
 import type { PolicyOptions, StrategyOptions } from '../options.ts';
-import { latestPeriod } from '../period.ts';
 import type { Move, PlanOutcome, Reason } from '../plan.ts';
+import type { PlanningInput } from '../planning-input.ts';
 import { BUDGET_NAMES } from '../rejection-codes.ts';
 import { rejectAll, type Stays } from '../rejections.ts';
 import type { State } from '../state.ts';
-import type { Survey } from '../survey.ts';
-import { type ContestInput, type ContestResult, contest, promisedPlaces } from './contest.ts';
 import { describeSteps } from './describe.ts';
 import { whyItRunsOn, whyTheyWait } from './explain.ts';
 import { type MeasuredLoads, measureLoads } from './measured-loads.ts';
-import { NO_RELIEF, type Relief, relieve } from './relief.ts';
-import { type ContestRules, PUBLISHED } from './rules.ts';
+import { NO_RELIEF, type Relief, relieve } from './overload-relief.ts';
+import {
+  type PreemptionPassInput,
+  type PreemptionPassResult,
+  preemptionPass,
+  promisedPlaces,
+} from './preemption-pass.ts';
+import { type PreemptionRules, PUBLISHED } from './rules.ts';
+import { createServicePositions } from './service-position.ts';
 import { STANDARD } from './standard.ts';
-import { createStandings } from './standings.ts';
 
 /** Settings of QoSDriven. */
 export type QosOptions = Extract<StrategyOptions, { type: 'QoSDriven' }>;
@@ -34,23 +39,23 @@ export interface QosFindings {
  * `start` is not changed; `budgets` are spent.
  */
 export function qosDriven(
-  survey: Survey,
+  planningInput: PlanningInput,
   start: State,
   { budgets }: Budgets,
   strategy: QosOptions,
   policy: PolicyOptions,
 ): QosFindings {
-  const { pods, holds, queue } = survey;
+  const { pods, holds, queue } = planningInput;
   const rules = rulesOf(strategy);
   const state = start.fork();
   for (const [pod, node] of promisedPlaces(start.cluster)) {
     state.place(pod, node);
   }
-  const standings = createStandings(survey, rules);
+  const standings = createServicePositions(planningInput, rules);
   const input = { state, queue, budgets, holds, standings, rules, maxSteps: MAX_MOVES };
-  const result = contest(input);
+  const result = preemptionPass(input);
   const waits = whyTheyWait(input, result, state);
-  const relief = relieveNodes(survey, input, result, strategy, policy);
+  const relief = relieveNodes(planningInput, input, result, strategy, policy);
   const steps = [...result.steps, ...relief.steps];
   const moved = new Set(steps.map(({ pod }) => pod));
   const queued = new Set(queue);
@@ -69,26 +74,28 @@ export function qosDriven(
   };
 }
 
-function rulesOf({ refinements }: QosOptions): ContestRules {
+function rulesOf({ refinements }: QosOptions): PreemptionRules {
   return refinements === 'Standard' ? STANDARD : PUBLISHED;
 }
 
 function relieveNodes(
-  survey: Survey,
-  input: ContestInput,
-  { steps }: ContestResult,
+  planningInput: PlanningInput,
+  input: PreemptionPassInput,
+  { steps }: PreemptionPassResult,
   { pressure }: QosOptions,
   policy: PolicyOptions,
 ): Relief {
   const { cluster } = input.state;
   const loads =
-    pressure === undefined || survey.mobile.length === 0 ? undefined : measureLoads(survey, cluster, policy);
+    pressure === undefined || planningInput.mobile.length === 0
+      ? undefined
+      : measureLoads(planningInput, cluster, policy);
   if (pressure === undefined || loads === undefined) {
     return NO_RELIEF;
   }
   catchUp(loads, input.state);
-  const period = latestPeriod(pressure.runs, survey.snapshot.takenAt);
-  return relieve({ ...input, survey, loads, limit: toLoad(pressure.overload), period }, steps);
+  const period = latestPeriod(pressure.runs, planningInput.snapshot.takenAt);
+  return relieve({ ...input, planningInput, loads, limit: toLoad(pressure.overload), period }, steps);
 }
 
 /** Takes the loads from where the snapshot has the pods to where they are in the state. */
@@ -105,7 +112,7 @@ function catchUp(loads: MeasuredLoads, { cluster, nodeOf }: State): void {
 }
 
 function outcomeOf(
-  { steps, unplaced, refusals }: ContestResult,
+  { steps, unplaced, refusals }: PreemptionPassResult,
   waiting: number,
   waits: ReadonlyMap<number, Reason>,
   relief: Relief,

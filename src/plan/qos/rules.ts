@@ -4,14 +4,14 @@ import { type Contender, eligibilityBound } from '../../qos/eligibility.ts';
 import { compareCosts, type PreemptionCost, preemptionCost } from '../../qos/preemption-cost.ts';
 import { qosMetric, type Replica } from '../../qos/time-to-violate.ts';
 import type { Trust } from '../../qos/waiting-time.ts';
+import type { PlanningInput } from '../planning-input.ts';
 import type { Promises } from '../promises.ts';
-import type { Survey } from '../survey.ts';
-import type { Standing } from './standings.ts';
+import type { ServicePosition } from './service-position.ts';
 
 /** Who comes first, and who may take whose place. Contenders are compared by their metric, whatever it is. */
-export interface ContestRules {
+export interface PreemptionRules {
   /** How long requests are taken to live. */
-  readonly trustIn: (survey: Survey, promises: Pick<Promises, 'classOf'>) => Trust;
+  readonly trustIn: (planningInput: PlanningInput, promises: Pick<Promises, 'classOf'>) => Trust;
   /** The metric of one replica: how long it can do without running. */
   readonly metricOf: (
     ledger: ServiceLedger,
@@ -24,11 +24,14 @@ export interface ContestRules {
   /** Negative when `left` is served before `right`; claimants of one class come in the order of their metrics. */
   readonly compare: (left: Contender, right: Contender) => number;
   /** The metric below which a claimant of this rank and margin may take the place of `incumbent`; -Infinity: never. */
-  readonly boundOf: (incumbent: Standing, claimant: Omit<Contender, 'metric'>) => number;
+  readonly boundOf: (incumbent: ServicePosition, claimant: Omit<Contender, 'metric'>) => number;
   /** What evicting these costs, for compareCosts. */
-  readonly costOf: (victims: readonly Standing[]) => PreemptionCost;
+  readonly costOf: (victims: readonly ServicePosition[]) => PreemptionCost;
   /** The least that evicting any of these can cost a claimant of this class; `undefined` where it can have none. */
-  readonly bestCase: (residents: readonly Standing[], claimant: Omit<Contender, 'metric'>) => BestCase | undefined;
+  readonly bestCase: (
+    residents: readonly ServicePosition[],
+    claimant: Omit<Contender, 'metric'>,
+  ) => BestCase | undefined;
   /** Whether a victim without which there is room as well is spared. */
   readonly spares: boolean;
 }
@@ -40,7 +43,7 @@ export interface BestCase {
 }
 
 /** The policy as published (QoS 3, T 3.4; algorithms.md 6). */
-export const PUBLISHED: ContestRules = {
+export const PUBLISHED: PreemptionRules = {
   trustIn: () => 'NoLonger',
   metricOf: qosMetric,
   compare: (left, right) => compareNumbers(left.metric, right.metric),
@@ -57,10 +60,10 @@ export const PUBLISHED: ContestRules = {
 
 /** What the victim costs that costs least of those that a claimant of this class may have; `undefined`: there is none. */
 export function leastCost(
-  residents: readonly Standing[],
+  residents: readonly ServicePosition[],
   claimant: Omit<Contender, 'metric'>,
-  boundOf: ContestRules['boundOf'],
-  costOf: ContestRules['costOf'],
+  boundOf: PreemptionRules['boundOf'],
+  costOf: PreemptionRules['costOf'],
 ): BestCase | undefined {
   let least: BestCase | undefined;
   for (const [place, resident] of residents.entries()) {

@@ -1,9 +1,10 @@
 import type { Contender } from '../../qos/eligibility.ts';
 import type { PreemptionCost } from '../../qos/preemption-cost.ts';
 import { waitingBudget, waitingTime } from '../../qos/waiting-time.ts';
-import { isOversold } from './oversold.ts';
-import { type ContestRules, compareNumbers, leastCost } from './rules.ts';
-import type { Standing } from './standings.ts';
+import type { PlanningInput } from '../planning-input.ts';
+import type { Promises } from '../promises.ts';
+import { compareNumbers, leastCost, type PreemptionRules } from './rules.ts';
+import type { ServicePosition } from './service-position.ts';
 
 /** A start may cost at most one part in so many of the quiet time that an eviction buys. */
 const STARTS_PER_QUIET = 40;
@@ -25,8 +26,8 @@ const GAP_SHARE = 0.6;
  *
  * Who was promised everything can never wait, and is never evicted for an equal.
  */
-export const STANDARD: ContestRules = {
-  trustIn: (survey, promises) => (isOversold(survey, promises) ? 'WholeWindow' : 'NoLonger'),
+export const STANDARD: PreemptionRules = {
+  trustIn: (planningInput, promises) => (isOvercommitted(planningInput, promises) ? 'WholeWindow' : 'NoLonger'),
   metricOf: waitingTime,
   compare: (left, right) => {
     const [leftUrgent, rightUrgent] = [isUrgent(left), isUrgent(right)];
@@ -41,7 +42,7 @@ export const STANDARD: ContestRules = {
   spares: true,
 };
 
-function boundOf(incumbent: Standing, claimant: Omit<Contender, 'metric'>): number {
+function boundOf(incumbent: ServicePosition, claimant: Omit<Contender, 'metric'>): number {
   if (claimant.importance < incumbent.importance) {
     return claimant.safetyMargin;
   }
@@ -52,25 +53,25 @@ function boundOf(incumbent: Standing, claimant: Omit<Contender, 'metric'>): numb
   return canWait(incumbent) ? Math.max(claimant.safetyMargin, fair) : Math.min(claimant.safetyMargin, fair);
 }
 
-function isUrgent({ metric, safetyMargin }: Pick<Standing, 'metric' | 'safetyMargin'>): boolean {
+function isUrgent({ metric, safetyMargin }: Pick<ServicePosition, 'metric' | 'safetyMargin'>): boolean {
   return metric < safetyMargin;
 }
 
 /** Whether an eviction buys quiet time that is worth it. */
-function canWait(incumbent: Standing): boolean {
+function canWait(incumbent: ServicePosition): boolean {
   return slackOf(incumbent) >= quietOf(incumbent);
 }
 
-function slackOf({ metric, safetyMargin }: Standing): number {
+function slackOf({ metric, safetyMargin }: ServicePosition): number {
   return metric - safetyMargin;
 }
 
-function quietOf({ alpha, serviceClass }: Standing): number {
+function quietOf({ alpha, serviceClass }: ServicePosition): number {
   return Math.min(STARTS_PER_QUIET * alpha, QUIET_SHARE * waitingBudget(serviceClass));
 }
 
 /** The metric below which an equal is so much worse off that the two change places. */
-function evenedOut({ metric, serviceClass }: Standing): number {
+function evenedOut({ metric, serviceClass }: ServicePosition): number {
   const budget = waitingBudget(serviceClass);
   return budget > 0 ? metric - GAP_SHARE * budget : Number.NEGATIVE_INFINITY;
 }
@@ -79,7 +80,7 @@ function evenedOut({ metric, serviceClass }: Standing): number {
  * Class by class what those lose who cannot wait, then how long all of them can, for each that is evicted: of two evictions
  * each must buy as much quiet time as one would.
  */
-function costOf(victims: readonly Standing[]): PreemptionCost {
+function costOf(victims: readonly ServicePosition[]): PreemptionCost {
   const below = new Map<number, number>();
   let least = Number.POSITIVE_INFINITY;
   for (const victim of victims) {
@@ -90,4 +91,36 @@ function costOf(victims: readonly Standing[]): PreemptionCost {
     }
   }
   return { below, above: least / victims.length, victims: victims.length };
+}
+
+/** Of the time that pods may do without running this share is left for starts, terminations and room in the wrong place. */
+const SET_ASIDE = 0.05;
+
+/**
+ * Whether more was promised than there is room for: of the pods in scope more wait than their SLOs allow. A pod may wait for
+ * `1 - O` of its time, so at no time may more wait in the mean than the sum of that over all pods. Pods of one controller
+ * count as being of one class.
+ */
+function isOvercommitted({ holds, queue, subjects }: PlanningInput, { classOf }: Pick<Promises, 'classOf'>): boolean {
+  const waiting = queue.filter((pod) => (classOf(pod)?.slo ?? 0) > 0).length;
+  return waiting > 0 && waiting > (1 - SET_ASIDE) * mayWait(holds.inScope, subjects.owners.ofPod, classOf);
+}
+
+function mayWait(inScope: Uint8Array, ownerOf: Int32Array, classOf: Promises['classOf']): number {
+  const shares = new Map<number, number>();
+  let sum = 0;
+  for (const [pod, owner] of ownerOf.entries()) {
+    if (inScope[pod] === 1) {
+      const share = shares.get(owner) ?? shareOf(classOf(pod)?.slo ?? 0);
+      if (owner >= 0) {
+        shares.set(owner, share);
+      }
+      sum += share;
+    }
+  }
+  return sum;
+}
+
+function shareOf(slo: number): number {
+  return slo > 0 ? 1 - slo : 0;
 }

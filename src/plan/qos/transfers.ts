@@ -1,8 +1,8 @@
 import type { State } from '../state.ts';
-import { NO_NEEDS } from '../topology/census.ts';
-import type { ContestStep } from './contest.ts';
+import { NO_NEEDS } from '../topology/topology-index.ts';
+import type { PreemptionPassStep } from './preemption-pass.ts';
 import type { PressureInput, Sufferer } from './pressure.ts';
-import type { Standing } from './standings.ts';
+import type { ServicePosition } from './service-position.ts';
 
 /** A move that is decided. */
 export interface Transferral {
@@ -24,7 +24,7 @@ export interface TransferStep {
   readonly pod: number;
   readonly from: number;
   readonly to: number;
-  readonly standing: Standing;
+  readonly standing: ServicePosition;
   readonly ready: boolean;
   /** Places in the sequence of earlier steps that must have left their nodes; ascending. */
   readonly needs: readonly number[];
@@ -43,7 +43,7 @@ export interface TransferStep {
  */
 export function sequenceTransfers(
   { state, loads, limit }: PressureInput,
-  earlier: readonly ContestStep[],
+  earlier: readonly PreemptionPassStep[],
   moves: readonly Transferral[],
 ): readonly TransferStep[] {
   const needsOf = createNeeds(state, earlier, moves);
@@ -82,7 +82,7 @@ export function sequenceTransfers(
  */
 function createNeeds(
   end: State,
-  earlier: readonly ContestStep[],
+  earlier: readonly PreemptionPassStep[],
   moves: readonly Transferral[],
 ): (move: Transferral, place: number) => readonly number[] {
   if (moves.length === 0) {
@@ -105,7 +105,7 @@ function createNeeds(
 }
 
 /** Where pods are when nobody was evicted or moved, and only those were let in who need no eviction. */
-function beforeAll(end: State, earlier: readonly ContestStep[], moves: readonly Transferral[]): State {
+function beforeAll(end: State, earlier: readonly PreemptionPassStep[], moves: readonly Transferral[]): State {
   const state = end.fork();
   for (const { sufferer } of moves) {
     state.move(sufferer.pod, sufferer.node);

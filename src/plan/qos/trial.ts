@@ -1,7 +1,7 @@
-import { roomRefusal } from '../filters/index.ts';
-import { copyRoom, occupy, vacate } from '../room.ts';
+import { capacityRefusal } from '../filters/index.ts';
+import { copyCapacity, occupy, vacate } from '../free-capacity.ts';
 import type { State } from '../state.ts';
-import { NO_NEEDS } from '../topology/census.ts';
+import { NO_NEEDS } from '../topology/topology-index.ts';
 
 /** Tries out who would have to leave a node so that a pod fits there; nothing of it lasts. */
 export interface Trial {
@@ -28,7 +28,7 @@ export function createTrial(state: State, pod: number, node: number): Trial {
       fits: () => state.fits(pod, node),
     };
   }
-  const room = copyRoom(state.whereabouts.roomOf(siteOf[node] ?? -1));
+  const room = copyCapacity(state.whereabouts.freeCapacityOf(siteOf[node] ?? -1));
   const update = (change: typeof occupy, victim: number): void => {
     const constraints = pods[victim]?.constraints;
     if (constraints !== undefined) {
@@ -38,6 +38,6 @@ export function createTrial(state: State, pod: number, node: number): Trial {
   return {
     remove: (victim) => update(vacate, victim),
     restore: (victim) => update(occupy, victim),
-    fits: () => roomRefusal(subject, info, room) === undefined,
+    fits: () => capacityRefusal(subject, info, room) === undefined,
   };
 }

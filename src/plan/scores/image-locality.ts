@@ -1,5 +1,5 @@
-import { podAt } from './ground.ts';
 import { MAX_SCORE, type Score } from './score.ts';
+import { podAt } from './score-index.ts';
 
 const MIB = 2 ** 20;
 /** Images below this do not matter (imagelocality.minThreshold). */

@@ -1,4 +1,3 @@
-import type { Ground } from './ground.ts';
 import { imageLocality } from './image-locality.ts';
 import { interPodAffinity } from './inter-pod-affinity.ts';
 import { nodeAffinity } from './node-affinity.ts';
@@ -6,6 +5,7 @@ import { nodeResourcesBalancedAllocation } from './node-resources-balanced-alloc
 import { nodeResourcesFit } from './node-resources-fit.ts';
 import { podTopologySpread } from './pod-topology-spread.ts';
 import type { Score } from './score.ts';
+import type { ScoreContext } from './score-index.ts';
 import { taintToleration } from './taint-toleration.ts';
 
 /** Every score plugin under kube-scheduler's name, with its default weight (apis/config default plugins). */
@@ -25,7 +25,7 @@ export type ScoreName = keyof typeof SCORES;
 const ALL = Object.values(SCORES);
 
 /** The weighted sum by which the scheduler would rank each feasible node, in the order of `feasible`: up to 1200. */
-export function rank(pod: number, feasible: Int32Array, ground: Ground): Int32Array {
+export function rank(pod: number, feasible: Int32Array, ground: ScoreContext): Int32Array {
   const totals = new Int32Array(feasible.length);
   for (const { weight, score } of ALL) {
     const values = score(pod, feasible, ground);
@@ -40,7 +40,7 @@ export function rank(pod: number, feasible: Int32Array, ground: Ground): Int32Ar
 export function scoresOf(
   pod: number,
   feasible: Int32Array,
-  ground: Ground,
+  ground: ScoreContext,
 ): Readonly<Record<ScoreName, readonly number[]>> {
   const entries = Object.entries(SCORES).map(([name, { weight, score }]) => [
     name,

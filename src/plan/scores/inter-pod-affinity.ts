@@ -1,6 +1,6 @@
 import type { PodInfo } from '../../model/pod.ts';
-import { type Ground, podAt } from './ground.ts';
 import { MAX_SCORE, type Score } from './score.ts';
+import { podAt, type ScoreContext } from './score-index.ts';
 import type { Attraction } from './term-index.ts';
 
 /**
@@ -27,7 +27,7 @@ export const interPodAffinity: Score = (pod, feasible, ground) => {
 /** By topology key and domain. */
 type Weights = Map<string, Map<number, number>>;
 
-function weighDomains(pod: PodInfo, ground: Ground): Weights {
+function weighDomains(pod: PodInfo, ground: ScoreContext): Weights {
   const { index } = ground;
   const { preferredPodAffinity } = pod.constraints;
   const weights: Weights = new Map();
@@ -47,7 +47,7 @@ function weighDomains(pod: PodInfo, ground: Ground): Weights {
 }
 
 /** Adds the weight to the domain of every pod. */
-function enter(weights: Weights, { topologyKey, weight, pods }: Attraction, ground: Ground): void {
+function enter(weights: Weights, { topologyKey, weight, pods }: Attraction, ground: ScoreContext): void {
   const { of } = ground.index.domainsOf(topologyKey);
   const byDomain = weights.get(topologyKey) ?? new Map<number, number>();
   for (const pod of pods) {

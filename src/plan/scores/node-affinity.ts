@@ -1,6 +1,6 @@
 import { matchesTerm } from '../filters/node-affinity.ts';
-import { podAt } from './ground.ts';
 import { normalize, type Score } from './score.ts';
+import { podAt } from './score-index.ts';
 
 /** kube-scheduler's NodeAffinity: the weights of the preferred terms that the node matches, added up. */
 export const nodeAffinity: Score = (pod, feasible, { index }) => {

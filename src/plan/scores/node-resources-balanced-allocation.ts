@@ -1,11 +1,11 @@
-import { podAt } from './ground.ts';
 import { MAX_SCORE, type Score } from './score.ts';
+import { podAt } from './score-index.ts';
 
 /**
  * kube-scheduler's NodeResourcesBalancedAllocation over cpu and memory: by how much the pod brings the requested shares of
  * both closer together or further apart, around 75. Pods that request neither are not scored (PreScore skips them).
  */
-export const nodeResourcesBalancedAllocation: Score = (pod, feasible, { index, roomOf }) => {
+export const nodeResourcesBalancedAllocation: Score = (pod, feasible, { index, freeCapacityOf }) => {
   const { constraints } = podAt(index, pod);
   const { cpu, memory } = constraints.requests;
   if (cpu === 0 && memory === 0) {
@@ -13,7 +13,7 @@ export const nodeResourcesBalancedAllocation: Score = (pod, feasible, { index, r
   }
   return feasible.map((site) => {
     const { allocatable } = index.nodes[site] ?? NOTHING;
-    const room = roomOf(site);
+    const room = freeCapacityOf(site);
     const usedCpu = allocatable.cpu - room.cpu;
     const usedMemory = allocatable.memory - room.memory;
     const before = evenness(usedCpu, allocatable.cpu, usedMemory, allocatable.memory);

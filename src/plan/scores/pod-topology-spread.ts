@@ -2,8 +2,8 @@ import type { PodInfo, SpreadConstraint } from '../../model/pod.ts';
 import { nodeAffinity } from '../filters/node-affinity.ts';
 import { taintToleration } from '../filters/taint-toleration.ts';
 import { isMandatory } from '../topology/trackers.ts';
-import { type Ground, podAt } from './ground.ts';
 import { MAX_SCORE, type Score } from './score.ts';
+import { podAt, type ScoreContext } from './score-index.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';
 
@@ -49,13 +49,13 @@ export const podTopologySpread: Score = (place, feasible, ground) => {
   return hasOwn ? spreadOut(scores, feasible, isRanked) : scores;
 };
 
-function ownPreferences({ constraints, namespace }: PodInfo, { index }: Ground): readonly Preference[] {
+function ownPreferences({ constraints, namespace }: PodInfo, { index }: ScoreContext): readonly Preference[] {
   return constraints.spread
     .filter((constraint) => !isMandatory(constraint))
     .map((constraint) => ({ constraint, pods: index.terms().spreadOver(constraint, namespace) }));
 }
 
-function defaultPreferences(pod: number, { index }: Ground): readonly Preference[] {
+function defaultPreferences(pod: number, { index }: ScoreContext): readonly Preference[] {
   const { owner } = podAt(index, pod);
   if (owner === undefined || !SPREAD_OWNERS.has(owner.kind)) {
     return [];
@@ -71,7 +71,7 @@ function addCosts(
   pod: PodInfo,
   ranked: Int32Array,
   isRanked: (site: number) => boolean,
-  ground: Ground,
+  ground: ScoreContext,
 ): void {
   const { topologyKey, maxSkew } = constraint;
   const { of, values } = ground.index.domainsOf(topologyKey);
@@ -111,7 +111,7 @@ function isIncluded(
   { nodeAffinityPolicy, nodeTaintsPolicy }: Preference['constraint'],
   { constraints }: PodInfo,
   site: number,
-  { index }: Ground,
+  { index }: ScoreContext,
 ): boolean {
   const node = index.nodes[site];
   return (

@@ -1,6 +1,6 @@
 import { tolerates } from '../filters/taint-toleration.ts';
-import { podAt } from './ground.ts';
 import { normalize, type Score } from './score.ts';
+import { podAt } from './score-index.ts';
 
 /** kube-scheduler's TaintToleration: the fewer PreferNoSchedule taints the pod does not tolerate, the better. */
 export const taintToleration: Score = (pod, feasible, { index }) => {

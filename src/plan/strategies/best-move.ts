@@ -1,6 +1,5 @@
 import { toFraction } from '../load.ts';
 import { isImprovement, type StateView } from '../state.ts';
-import { leastOf } from './least-of.ts';
 import type { Proposal } from './strategy.ts';
 import type { TargetLimits, Targets } from './targets.ts';
 
@@ -55,4 +54,14 @@ function boundOf(state: StateView, pod: number, targets: Targets, minGain: numbe
   }
   const fall = toFraction(load - rest) * toFraction(targets.leastSum(pod) - load - rest);
   return dimensions > 1 ? Number.NEGATIVE_INFINITY : (weights[node] ?? 0) * fall;
+}
+
+/** Place of the least value, the first of several; -1 when all are +Infinity. */
+export function leastOf(values: readonly number[]): number {
+  let least = -1;
+  for (let place = 0; place < values.length; place += 1) {
+    const isLess = (values[place] ?? 0) < (least < 0 ? Number.POSITIVE_INFINITY : (values[least] ?? 0));
+    least = isLess ? place : least;
+  }
+  return least;
 }

@@ -1,7 +1,7 @@
 import type { StateView } from '../state.ts';
 
 /**
- * Turns a greedy assignment into one with the same balance and fewer moves: interchangeable nodes swap roles so that as
+ * ReadyMoves a greedy assignment into one with the same balance and fewer moves: interchangeable nodes swap roles so that as
  * much load as possible stays put, then pairs of pods that would swap nodes for nothing stay. Returns the node of every
  * pod.
  */

@@ -1,8 +1,8 @@
 import { type PodBounds, toLoad } from '../load.ts';
-import { ASSUME_NOTHING, type Ground } from '../scores/ground.ts';
 import { rank } from '../scores/index.ts';
+import { ASSUME_NOTHING, type ScoreContext } from '../scores/score-index.ts';
 import type { StateView } from '../state.ts';
-import { type Barren, createBarren, createRoomless } from './barren.ts';
+import { createFullNodes, createInfeasibleNodes, type InfeasibleNodes } from './infeasible-nodes.ts';
 import { createLoadOrder, type LoadOrder } from './load-order.ts';
 
 /** What a target must satisfy, in loads. */
@@ -47,8 +47,8 @@ interface Candidates {
   /** What a pod adds to any of these nodes. */
   readonly bounds: PodBounds;
   /** Which of these nodes are known to refuse a pod, and which to have no room for any of its size. */
-  readonly barren: Barren;
-  readonly roomless: Barren;
+  readonly barren: InfeasibleNodes;
+  readonly roomless: InfeasibleNodes;
 }
 
 interface Found {
@@ -128,11 +128,11 @@ function collectTied(
  */
 function highestRanked(state: StateView, pod: number, nodes: readonly number[]): number {
   const { siteOf, scores } = state.cluster;
-  const { roomOf, siteOf: siteOfPod } = state.whereabouts;
-  const ground: Ground = {
+  const { freeCapacityOf, siteOf: siteOfPod } = state.whereabouts;
+  const ground: ScoreContext = {
     index: scores,
     assumed: ASSUME_NOTHING,
-    roomOf,
+    freeCapacityOf,
     siteOf: (other) => (other === pod ? -1 : siteOfPod(other)),
   };
   const totals = rank(
@@ -261,7 +261,7 @@ function bySize(state: StateView, nodes: readonly number[]): readonly Candidates
   return [...groups.values()].map((group) => ({
     order: createLoadOrder(state, group),
     bounds: load.boundsOver(group),
-    barren: createBarren(state, group.length),
-    roomless: createRoomless(state, group.length),
+    barren: createInfeasibleNodes(state, group.length),
+    roomless: createFullNodes(state, group.length),
   }));
 }

@@ -1,8 +1,8 @@
-import type { Census } from './census.ts';
+import type { TopologyIndex } from './topology-index.ts';
 
 /** How many pods each tracker counts in each domain, while pods come and go. Pods and nodes are named by their place. */
 export interface TopologyCounts {
-  readonly census: Census;
+  readonly census: TopologyIndex;
   /** Pods in a domain. */
   readonly inDomain: (tracker: number, domain: number) => number;
   /** Pods in all domains together. */
@@ -27,7 +27,7 @@ interface Books {
 }
 
 /** The counts of a cluster without pods. */
-export function emptyCounts(census: Census): TopologyCounts {
+export function emptyCounts(census: TopologyIndex): TopologyCounts {
   const size = census.trackers.length;
   return createCounts(census, {
     counts: Array.from({ length: size }, () => new Map<number, number>()),
@@ -37,7 +37,7 @@ export function emptyCounts(census: Census): TopologyCounts {
   });
 }
 
-function createCounts(census: Census, books: Books): TopologyCounts {
+function createCounts(census: TopologyIndex, books: Books): TopologyCounts {
   const { trackers, countedBy } = census;
   const { counts, totals, versions, owned } = books;
   const inDomain = (tracker: number, domain: number): number => counts[tracker]?.get(domain) ?? 0;

@@ -42,7 +42,7 @@ export function nodeDetail(inquiry: Inquiry, policy: string, name: string): Node
 
 /** A pod, by `namespace/name`, in detail; `undefined` when the snapshot has none of this name. */
 export function podDetail(inquiry: Inquiry, policy: string, key: string): PodDetail | undefined {
-  const pod = inquiry.survey.pods.find((candidate) => podKey(candidate) === key);
+  const pod = inquiry.planningInput.pods.find((candidate) => podKey(candidate) === key);
   const found = pod === undefined ? undefined : explainPodIn(inquiry, pod.uid);
   if (found === undefined) {
     return undefined;

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { StaleCacheError } from '../../../src/adapters/kubernetes/freshness.ts';
-import { createDemand } from '../../../src/control/demand.ts';
 import { Elector, LeadershipLostError } from '../../../src/control/elector.ts';
+import { createGateQueue } from '../../../src/control/gate-queue.ts';
 import { keepGates } from '../../../src/control/gates.ts';
 import { leaseTimes } from '../../../src/control/lease.ts';
-import { createLedgerNews } from '../../../src/control/ledger-news.ts';
+import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { type LoopPorts, runLoop } from '../../../src/control/loop.ts';
 import type { PodRef } from '../../../src/model/pod.ts';
 import { seconds } from '../../../src/model/units.ts';
@@ -149,7 +149,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<LoopPorts, 'leaderEpoch'> 
       hitRatios: nothing,
     },
     clock: me.process.clock,
-    demand: createDemand(() => ({ room: 0, requests: 0 })),
+    demand: createGateQueue(() => ({ room: 0, requests: 0 })),
     usageServers: new Map(),
     ledgerNews: createLedgerNews(),
     log: pino({ level: 'silent' }),

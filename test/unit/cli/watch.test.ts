@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CommandResult } from '../../../src/cli/command.ts';
 import type { Screen } from '../../../src/cli/screen.ts';
 import { watched } from '../../../src/cli/watch.ts';
-import { PLAIN } from '../../../src/report/look.ts';
+import { PLAIN } from '../../../src/report/table.ts';
 
 const EVERY_MOMENT = { watch: true, interval: 0.001, output: 'table', files: [] };
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
-import { createLedgerNews } from '../../../src/control/ledger-news.ts';
+import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { keepLedgers } from '../../../src/control/ledgers.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { ConflictError, type LedgerStore, type ServiceView, type StoredLedger } from '../../../src/ports.ts';

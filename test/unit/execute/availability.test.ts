@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { shortfall } from '../../../src/execute/availability.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
-import { labelsHash } from '../../../src/plan/labels-hash.ts';
+import { labelsHash } from '../../../src/plan/hash.ts';
 import { aRollout } from '../../support/builders.ts';
 import { NOON } from '../../support/fake-clock.ts';
 import { aPod, aWorkload } from '../../support/fake-objects.ts';

@@ -3,7 +3,7 @@ import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../../src/model/units.ts';
 import type { WorkloadInfo } from '../../../src/model/workload.ts';
-import { labelsHash } from '../../../src/plan/labels-hash.ts';
+import { labelsHash } from '../../../src/plan/hash.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import { anAffinityTerm, aRollout, labels } from '../../support/builders.ts';
 import {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { pinned } from '../../../src/adapters/kubernetes/pinned.ts';
+import { pinned } from '../../../src/adapters/kubernetes/gates.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
 import { createInterner } from '../../../src/observe/interner.ts';
-import type { JsonObject } from '../../../src/observe/json.ts';
-import { withoutPin } from '../../../src/observe/project/pin.ts';
-import { projectPod } from '../../../src/observe/project/pod.ts';
+import { projectPod, withoutPin } from '../../../src/observe/project/pod.ts';
 import { projectWorkload } from '../../../src/observe/project/workload.ts';
 import { aRawPod, type Raw } from './objects.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/observe/json.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
 import { projectPodSighting } from '../../../src/observe/project/pod-sighting.ts';
 import { projectRequest } from '../../../src/observe/project/request.ts';
 import { projectServiceClass } from '../../../src/observe/project/service-class.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PenaltyTier } from '../../../src/model/service-level.ts';
 import { seconds } from '../../../src/model/units.ts';
-import { penaltyOf, tierOf } from '../../../src/qos/penalty.ts';
+import { penaltyOf, tierOf } from '../../../src/qos/fulfilment.ts';
 
 /** Penalties of the published evaluation (algorithms.md 8). */
 function tiers(slo: number, ...below: readonly number[]): { readonly slo: number; readonly penalties: PenaltyTier[] } {

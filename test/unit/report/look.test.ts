@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Look } from '../../../src/report/look.ts';
+import type { Look } from '../../../src/report/table.ts';
 import { renderTable } from '../../../src/report/table.ts';
 
 const HEADER = ['NAME', 'LOAD', 'REMARKS'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../src/execute/journal.ts';
-import { labelsHash } from '../../../src/plan/labels-hash.ts';
+import { labelsHash } from '../../../src/plan/hash.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan as computePlan } from '../../../src/plan/planner.ts';

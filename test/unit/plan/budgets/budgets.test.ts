@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
 import type { PdbInfo } from '../../../../src/model/workload.ts';
-import { perOwner } from '../../../../src/plan/budgets/per-owner.ts';
+import { perOwner } from '../../../../src/plan/budgets/per-key.ts';
 import type { BudgetOptions, PolicyOptions } from '../../../../src/plan/options.ts';
 import type { Plan, Transfer } from '../../../../src/plan/plan.ts';
 import { plan } from '../../../../src/plan/planner.ts';

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { HostPort } from '../../../../src/model/pod.ts';
 import { nodePorts } from '../../../../src/plan/filters/node-ports.ts';
-import { roomOf } from '../../../../src/plan/room.ts';
+import { freeCapacityOf } from '../../../../src/plan/free-capacity.ts';
 import { aHostPort, aNode, aPod } from '../../../support/builders.ts';
 import { aSubject } from './filters.ts';
 
 const node = aNode('a');
 
 function fits(wanted: HostPort, used: HostPort): boolean {
-  const room = roomOf(node, [aPod('other', { constraints: { hostPorts: [used] } })]);
+  const room = freeCapacityOf(node, [aPod('other', { constraints: { hostPorts: [used] } })]);
   return nodePorts(aSubject({ hostPorts: [wanted] }), node, room) === undefined;
 }
 
 describe('NodePorts', () => {
   it('refuses a port that is in use, and names it', () => {
-    const room = roomOf(node, [aPod('other', { constraints: { hostPorts: [aHostPort(80)] } })]);
+    const room = freeCapacityOf(node, [aPod('other', { constraints: { hostPorts: [aHostPort(80)] } })]);
     expect(nodePorts(aSubject({ hostPorts: [aHostPort(443), aHostPort(80)] }), node, room)).toEqual({
       filter: 'NodePorts',
       port: aHostPort(80),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nodeResourcesFit } from '../../../../src/plan/filters/node-resources-fit.ts';
 import type { Refusal } from '../../../../src/plan/filters/refusal.ts';
-import { copyRoom, occupy, roomOf, vacate } from '../../../../src/plan/room.ts';
+import { copyCapacity, freeCapacityOf, occupy, vacate } from '../../../../src/plan/free-capacity.ts';
 import { aHostPort, aNode, aPod, constraints, type Resources } from '../../../support/builders.ts';
 import { aSubject } from './filters.ts';
 
@@ -12,7 +12,7 @@ const node = aNode('a', {
 
 function verdict(wanted: Resources, ...others: readonly Resources[]): Refusal | undefined {
   const pods = others.map((requests, index) => aPod(`p${index}`, { constraints: { requests } }));
-  return nodeResourcesFit(aSubject({ requests: wanted }), node, roomOf(node, pods));
+  return nodeResourcesFit(aSubject({ requests: wanted }), node, freeCapacityOf(node, pods));
 }
 
 describe('NodeResourcesFit', () => {
@@ -63,7 +63,7 @@ describe('the room of a node', () => {
   });
 
   it('is what it was after a pod came and went', () => {
-    const room = roomOf(node, [aPod('p', { constraints: { hostPorts: [aHostPort(80)] } })]);
+    const room = freeCapacityOf(node, [aPod('p', { constraints: { hostPorts: [aHostPort(80)] } })]);
     const before = structuredClone(room);
     occupy(room, demanding);
     expect(room).not.toEqual(before);
@@ -72,9 +72,9 @@ describe('the room of a node', () => {
   });
 
   it('is not changed through a copy, nor is the node', () => {
-    const room = roomOf(node, []);
+    const room = freeCapacityOf(node, []);
     const before = structuredClone({ room, node });
-    occupy(copyRoom(room), demanding);
+    occupy(copyCapacity(room), demanding);
     expect({ room, node }).toEqual(before);
   });
 });

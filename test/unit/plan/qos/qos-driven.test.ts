@@ -67,12 +67,12 @@ describe('QoSDriven', () => {
   });
 
   it('changes places of equals at once as published, and only over a wide gap with our refinements', () => {
-    const contest = (runs: number, useful: number, pending: number) =>
+    const preemptionPass = (runs: number, useful: number, pending: number) =>
       aContest({ n1: 1 }, CLASSES, [
         aRequest('runs', 'free', 'n1', { useful: runs }),
         aRequest('waits', 'free', undefined, { useful, pending }),
       ]);
-    const [narrow, wide] = [contest(2000, 1400, 600), contest(3000, 1800, 1200)];
+    const [narrow, wide] = [preemptionPass(2000, 1400, 600), preemptionPass(3000, 1800, 1200)];
     expect(movesOf(narrow, qosOptions('None'))).toHaveLength(2);
     expect(movesOf(narrow, qosOptions('Standard'))).toEqual([]);
     expect(codesOf(narrow, qosOptions('Standard')).waits).toBe('MayWait');
@@ -113,13 +113,13 @@ describe('QoSDriven', () => {
 
   it('leaves a pod that has not run for minRunTime', () => {
     const classes = [...CLASSES.slice(0, 2), aServiceClass({ name: 'free', slo: 0.5, importance: 3, minRunTime: 60 })];
-    const contest = (readySince: number) =>
+    const preemptionPass = (readySince: number) =>
       aContest({ n1: 1 }, classes, [
         aRequest('rich', 'free', 'n1', { useful: 3000 }, { readySince: epochSeconds(NOW - readySince) }),
         aRequest('waits', 'prod', undefined, { pending: 5 }),
       ]);
-    expect(movesOf(contest(59))).toEqual([]);
-    expect(movesOf(contest(60))).toHaveLength(2);
+    expect(movesOf(preemptionPass(59))).toEqual([]);
+    expect(movesOf(preemptionPass(60))).toHaveLength(2);
   });
 
   it('evicts only as many as it takes with our refinements', () => {
@@ -162,23 +162,23 @@ describe('the budgets of QoSDriven', () => {
     aRequest('w2', 'prod', undefined, { pending: 5 }),
     aRequest('w3', 'prod', undefined, { pending: 4 }),
   ];
-  const contest = aContest({ n1: 1, n2: 1, n3: 1 }, CLASSES, requests);
+  const preemptionPass = aContest({ n1: 1, n2: 1, n3: 1 }, CLASSES, requests);
 
   it('limit evictions, not admissions', () => {
     const options = qosOptions('None', { budgets: [aBudget({ maxMoves: 1 })] });
-    expect(movesOf(contest, options)).toEqual(['w1:  > n3', 'r1: n1 > ', 'w2:  > n1']);
-    expect(codesOf(contest, options).w3).toBe('MaxMoves');
+    expect(movesOf(preemptionPass, options)).toEqual(['w1:  > n3', 'r1: n1 > ', 'w2:  > n1']);
+    expect(codesOf(preemptionPass, options).w3).toBe('MaxMoves');
   });
 
   it('are told when they allow no eviction at all', () => {
     const options = qosOptions('None', { budgets: [aBudget({ maxMoves: 0 })] });
-    const { outcome, moves } = plan({ ...contest, nodes: contest.nodes.slice(0, 2) }, options);
+    const { outcome, moves } = plan({ ...preemptionPass, nodes: preemptionPass.nodes.slice(0, 2) }, options);
     expect([outcome.kind, moves.length]).toEqual(['BudgetExhausted', 0]);
   });
 
   it('include PodDisruptionBudgets over the whole plan', () => {
     const pdbs = [aPdb('all', { disruptionsAllowed: 1 })];
-    expect(movesOf({ ...contest, pdbs })).toEqual(['w1:  > n3', 'r1: n1 > ', 'w2:  > n1']);
+    expect(movesOf({ ...preemptionPass, pdbs })).toEqual(['w1:  > n3', 'r1: n1 > ', 'w2:  > n1']);
   });
 });
 

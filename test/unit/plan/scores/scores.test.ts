@@ -5,12 +5,17 @@ import { EVERYTHING } from '../../../../src/model/selector.ts';
 import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
 import { NO_STORAGE } from '../../../../src/model/storage.ts';
 import { bytes } from '../../../../src/model/units.ts';
+import { indexNodes } from '../../../../src/plan/node-index.ts';
 import { locatePods } from '../../../../src/plan/order.ts';
 import { indexOwners } from '../../../../src/plan/owners.ts';
 import { sortIntoKinds } from '../../../../src/plan/pod-kinds.ts';
-import { ASSUME_NOTHING, type Ground, indexScores, SCHEDULER_ASSUMES } from '../../../../src/plan/scores/ground.ts';
 import { rank, SCORES, type ScoreName } from '../../../../src/plan/scores/index.ts';
-import { indexSites } from '../../../../src/plan/sites.ts';
+import {
+  ASSUME_NOTHING,
+  indexScores,
+  SCHEDULER_ASSUMES,
+  type ScoreContext,
+} from '../../../../src/plan/scores/score-index.ts';
 import {
   aNode,
   anAffinityTerm,
@@ -34,12 +39,12 @@ interface Scene {
   readonly namespaces?: ClusterSnapshot['namespaces'];
 }
 
-function groundOf({ pod, nodes, others = [], namespaces = new Map() }: Scene): Ground {
+function groundOf({ pod, nodes, others = [], namespaces = new Map() }: Scene): ScoreContext {
   const pods = [pod, ...others];
   const located = locatePods(pods, nodes);
   const kinds = sortIntoKinds(pods);
-  const sites = indexSites({ nodes, pods, located, kinds, storage: NO_STORAGE, namespaces });
-  const roomOf: Ground['roomOf'] = (site) => {
+  const sites = indexNodes({ nodes, pods, located, kinds, storage: NO_STORAGE, namespaces });
+  const freeCapacityOf: ScoreContext['freeCapacityOf'] = (site) => {
     const room = sites.rooms[site];
     if (room === undefined) {
       throw new RangeError(`no node ${site}`);
@@ -47,7 +52,7 @@ function groundOf({ pod, nodes, others = [], namespaces = new Map() }: Scene): G
     return room;
   };
   const index = indexScores(sites, indexOwners(kinds, new Map()));
-  return { index, assumed: SCHEDULER_ASSUMES, roomOf, siteOf: (place) => located[place] ?? -1 };
+  return { index, assumed: SCHEDULER_ASSUMES, freeCapacityOf, siteOf: (place) => located[place] ?? -1 };
 }
 
 function sitesOf({ nodes, feasible }: Scene): Int32Array {

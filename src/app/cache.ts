@@ -1,0 +1,55 @@
+import type { Logger } from 'pino';
+import type { ClusterCache } from '../adapters/kubernetes/cluster-cache.ts';
+import type { Turnover } from '../control/gate-queue.ts';
+import { seconds } from '../model/units.ts';
+import type { ClusterReader } from '../ports.ts';
+import type { Metrics } from '../report/metrics/metrics.ts';
+import type { Cluster } from './cluster.ts';
+
+/** After that the operator goes on without: moves in flight are brought to their end, and runs say what is missing. */
+const PATIENCE = seconds(10);
+
+/** Caches that are being kept current. */
+export interface RunningCache {
+  readonly reader: ClusterReader;
+  /** Counts what came and went. */
+  readonly turnover: () => Turnover;
+  /** Resolves when the caches are filled, or 10 s after the start; never rejects. */
+  readonly ready: Promise<void>;
+  /** Ends all watches. A second call does nothing. */
+  stop(): Promise<void>;
+}
+
+/** Fills caches of the cluster and keeps them current until aborted or stopped. A replica that waits to lead has them too. */
+export function startCache(cluster: Cluster, metrics: Metrics, log: Logger, signal: AbortSignal): RunningCache {
+  const cache = cluster.cache({
+    failed: (resource, err) => log.warn({ resource, err }, 'list or watch failed'),
+    drifted(resource, diff) {
+      metrics.cacheDrifted(resource, diff.added + diff.updated + diff.removed);
+      log.warn({ resource, ...diff }, 'cache had drifted from the API server');
+    },
+  });
+  metrics.showCaches(cache.states);
+  const stopping = new AbortController();
+  const ended = AbortSignal.any([signal, stopping.signal]);
+  const running = cache.run(ended);
+  return {
+    reader: cache.reader,
+    turnover: cache.turnover,
+    ready: waitUntilSynced(cache, log, ended),
+    stop: () => {
+      stopping.abort();
+      return running;
+    },
+  };
+}
+
+async function waitUntilSynced(cache: ClusterCache, log: Logger, signal: AbortSignal): Promise<void> {
+  try {
+    await cache.synced(PATIENCE, signal);
+  } catch (err) {
+    if (!signal.aborted) {
+      log.warn({ err }, 'caches are not filled yet: nothing is planned before they are');
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import { hostname } from 'node:os';
+import { isApiError } from '../adapters/kubernetes/api-error.ts';
+import { applyResource } from '../adapters/kubernetes/apply.ts';
+import { ApiClient, type RequestLimits } from '../adapters/kubernetes/client.ts';
+import { type CacheListener, type ClusterCache, createClusterCache } from '../adapters/kubernetes/cluster-cache.ts';
+import { createClusterReader } from '../adapters/kubernetes/cluster-reader.ts';
+import { connect as openConnection } from '../adapters/kubernetes/connect.ts';
+import { createEventSink } from '../adapters/kubernetes/events.ts';
+import { createEvictor } from '../adapters/kubernetes/evictor.ts';
+import { createGates } from '../adapters/kubernetes/gates.ts';
+import { createLedgerStore } from '../adapters/kubernetes/ledger-store.ts';
+import { listNames, type ObjectName } from '../adapters/kubernetes/object-names.ts';
+import { createPlanStore } from '../adapters/kubernetes/plan-store.ts';
+import { createPolicyStore, suspendPolicy } from '../adapters/kubernetes/policy-store.ts';
+import { listRawSnapshot } from '../adapters/kubernetes/raw-snapshot.ts';
+import { RESOURCES } from '../adapters/kubernetes/resource.ts';
+import { createServiceRecords, type RecordsListener } from '../adapters/kubernetes/service-records.ts';
+import { createSteering } from '../adapters/kubernetes/steering.ts';
+import { createServerClock } from '../adapters/server-clock.ts';
+import { trimObject } from '../adapters/snapshot-file/trim.ts';
+import { EMPTY_METRICS, formatSnapshotHeader, formatSnapshotItem } from '../adapters/snapshot-file/write-snapshot.ts';
+import { systemClock } from '../adapters/system-clock.ts';
+import type { JsonObject } from '../model/json.ts';
+import type {
+  Clock,
+  ClusterReader,
+  EventSink,
+  Evictor,
+  Fence,
+  Gates,
+  LedgerStore,
+  PlanStore,
+  PolicyStore,
+  ServiceRecords,
+  Steering,
+} from '../ports.ts';
+import { VERSION } from '../version.ts';
+import { Failure } from './failure.ts';
+
+/** Which cluster to talk to. */
+export interface ClusterFlags {
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+}
+
+/** Hears of what happens on the way to the cluster; whatever is absent is written to standard error. */
+export interface ClusterHooks {
+  readonly onRequest?: (verb: string, code: string) => void;
+  /** Something was lost, or cannot be done, that does not stop the caller. */
+  readonly warn?: (message: string) => void;
+  /** Asked before each change. */
+  readonly fence?: Fence;
+}
+
+/** Every port, on one cluster. */
+export interface Cluster {
+  readonly url: string;
+  /** Goes by the API server's clock from its first answer on. */
+  readonly clock: Clock;
+  /** Lists everything for each snapshot: for a single one. */
+  readonly reader: ClusterReader;
+  /** Empty caches, for many snapshots. */
+  cache(listener: CacheListener): ClusterCache;
+  readonly evictor: Evictor;
+  readonly steering: Steering;
+  readonly gates: Gates;
+  readonly plans: PlanStore;
+  readonly ledgers: LedgerStore;
+  /** Watches of what ledgers are kept by, not begun yet. */
+  serviceRecords(listener: RecordsListener): ServiceRecords;
+  readonly policies: PolicyStore;
+  readonly events: EventSink;
+  /** Server-side apply; resolves to a line such as `rebalancepolicy.evenkeel.dev/default created`. */
+  apply(object: JsonObject, signal: AbortSignal): Promise<string>;
+  /** Names of all nodes, namespaces or pods; of the pods of one namespace when it is given. */
+  names(
+    kind: 'nodes' | 'namespaces' | 'pods',
+    namespace: string | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly ObjectName[]>;
+  /** Sets spec.suspend of a policy. */
+  suspend(policy: string, signal: AbortSignal): Promise<void>;
+  /** The text of a snapshot file. */
+  snapshotText(signal: AbortSignal): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Attempts at a read before it fails: people wait less patiently than the operator. */
+const ATTEMPTS = 3;
+
+/**
+ * What one process asks of an API server at most: several times what plans at full speed need, and well below what API
+ * priority and fairness leaves to one client among others.
+ */
+const LIMITS: RequestLimits = { reads: { perSecond: 50, burst: 100 }, changes: { perSecond: 20, burst: 40 } };
+
+/** Connects to the cluster of a kubeconfig, or to the one that this process runs in. Throws ConnectError. */
+export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Promise<Cluster> {
+  const connection = await openConnection({ ...flags, env: process.env });
+  const clock = createServerClock(systemClock);
+  const client = new ApiClient(connection, {
+    userAgent: `evenkeel/${VERSION}`,
+    attempts: ATTEMPTS,
+    clock,
+    onServerTime: clock.heard,
+    random: Math.random,
+    limits: LIMITS,
+    ...(hooks.onRequest === undefined ? {} : { onRequest: hooks.onRequest }),
+    ...(hooks.fence === undefined ? {} : { fence: hooks.fence }),
+  });
+  const warn = hooks.warn ?? ((message: string) => void process.stderr.write(`warning: ${message}\n`));
+  return {
+    url: connection.server,
+    clock,
+    reader: createClusterReader(client),
+    cache: (listener) => createClusterCache(client, listener),
+    evictor: createEvictor(client),
+    steering: createSteering(client, warn),
+    gates: createGates(client, warn),
+    plans: createPlanStore(client),
+    ledgers: createLedgerStore(client),
+    serviceRecords: (listener) => createServiceRecords(client, listener),
+    policies: createPolicyStore(client, (error) => warn(error instanceof Error ? error.message : String(error))),
+    events: createEventSink(client, { instance: hostname(), report: warn }),
+    apply: (object, signal) => apply(client, object, signal),
+    names: (kind, namespace, signal) =>
+      listNames(client, namespace === undefined ? RESOURCES[kind] : { ...RESOURCES[kind], namespace }, signal),
+    suspend: (policy, signal) => suspend(client, policy, signal),
+    snapshotText: (signal) => snapshotText(client, signal),
+    close: () => client.close(),
+  };
+}
+
+async function apply(client: ApiClient, object: JsonObject, signal: AbortSignal): Promise<string> {
+  const applied = await applyResource(client, object, { force: false, dryRun: false }, signal);
+  const metadata = object['metadata'] as { readonly name: string };
+  return `${String(object['kind']).toLowerCase()}.evenkeel.dev/${metadata.name} ${applied}`;
+}
+
+async function suspend(client: ApiClient, policy: string, signal: AbortSignal): Promise<void> {
+  try {
+    await suspendPolicy(client, policy, signal);
+  } catch (error) {
+    if (isApiError(error, 'NotFound')) {
+      throw new Failure(`there is no RebalancePolicy ${policy}: kubectl get rbp lists them`, 1, { cause: error });
+    }
+    throw error;
+  }
+}
+
+async function snapshotText(client: ApiClient, signal: AbortSignal): Promise<string> {
+  const keep = (...args: Parameters<typeof trimObject>): string => formatSnapshotItem(trimObject(...args));
+  const { objects, takenAt, metricsServed } = await listRawSnapshot(client, keep, signal);
+  const marker = metricsServed ? formatSnapshotItem(EMPTY_METRICS) : '';
+  return formatSnapshotHeader(takenAt) + marker + objects.join('');
+}

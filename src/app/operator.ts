@@ -1,0 +1,235 @@
+import { setFlagsFromString } from 'node:v8';
+import { type Logger, pino } from 'pino';
+import { collectDefaultMetrics } from 'prom-client';
+import { systemClock } from '../adapters/system-clock.ts';
+import { type ElectionEvent, LeadershipLostError } from '../control/elector.ts';
+import { createGateQueue } from '../control/gate-queue.ts';
+import { keepGates } from '../control/gates.ts';
+import type { LeaseTimes } from '../control/lease.ts';
+import { createLedgerNews, type LedgerNews } from '../control/ledger-health.ts';
+import { keepLedgers } from '../control/ledgers.ts';
+import { runLoop } from '../control/loop.ts';
+import { createPageFeed } from '../control/page-feed.ts';
+import type { Seconds } from '../model/units.ts';
+import { NamespaceMissingError, type UsageServers } from '../ports.ts';
+import { type ClassFulfilment, fulfilmentByClass } from '../qos/fulfilment.ts';
+import { createMetrics, type Metrics } from '../report/metrics/metrics.ts';
+import { VERSION } from '../version.ts';
+import { type RunningCache, startCache } from './cache.ts';
+import { type Cluster, type ClusterFlags, connect } from './cluster.ts';
+import { type Election, type ElectionFlags, openElection } from './election.ts';
+import { Failure } from './failure.ts';
+import { loadPage } from './page-files.ts';
+import { operatedSource } from './page-source.ts';
+import { openServing, type Serving, type ServingFlags } from './serving.ts';
+import { openUsageServers, type PrometheusFlags } from './usage-servers.ts';
+
+/** Flags of `evenkeel operator`. */
+export interface OperatorFlags extends ClusterFlags, ElectionFlags, ServingFlags, PrometheusFlags {
+  /** Whether to act only while holding the lease. */
+  readonly leaderElect: boolean;
+  readonly logLevel: string;
+}
+
+/** The operator is not ready when it last reached the API server, in a pass or for the lease, longer ago than this. */
+const READY_WINDOW = 120;
+
+/** One running operator. */
+interface Operator {
+  readonly flags: OperatorFlags;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly usageServers: UsageServers;
+  /** When a pass last reached the API server, or this replica began to lead, on the monotonic clock. */
+  lastPass: Seconds | undefined;
+}
+
+/**
+ * Runs the operator until aborted; moves in flight are left in the journal. Throws Failure when it cannot start, and when
+ * it has lost the lease: the process is to end then, before the next leader can begin.
+ */
+export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Promise<void> {
+  keepHeapSmall();
+  const log = pino({ level: flags.logLevel, base: { version: VERSION } });
+  const operator: Operator = {
+    flags,
+    log,
+    metrics: createMetrics(VERSION),
+    usageServers: openUsageServers(flags),
+    lastPass: undefined,
+  };
+  collectDefaultMetrics({ register: operator.metrics.registry });
+  const election = flags.leaderElect ? await joinElection(operator) : undefined;
+  const cluster = await connect(flags, {
+    onRequest: operator.metrics.apiRequest,
+    warn: (message) => log.warn(message),
+    ...(election === undefined ? {} : { fence: election.elector }),
+  });
+  const caching = Promise.withResolvers<RunningCache>();
+  const serving = await serveHttp(operator, cluster, caching.promise, election);
+  const { healthPort, metricsPort, certificate } = serving;
+  const ports = { healthPort, metricsPort, certificate };
+  log.info({ ...ports, apiServer: cluster.url, node: process.version }, 'operator started');
+  const cache = startCache(cluster, operator.metrics, log, signal);
+  caching.resolve(cache);
+  try {
+    await lead(operator, cluster, cache, election, signal);
+  } catch (error) {
+    throw explained(error, flags);
+  } finally {
+    await cache.stop();
+    await serving.close();
+    await Promise.all([cluster.close(), election?.close()]);
+    log.info('operator stopped');
+  }
+}
+
+/** Does a leader's work: as soon as this replica leads, or at once without an election. Resolves when stopped. */
+async function lead(
+  operator: Operator,
+  cluster: Cluster,
+  cache: RunningCache,
+  election: Election | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { flags, log, metrics, usageServers } = operator;
+  const settings = {
+    excludedNamespaces: excludedNamespaces(flags),
+    passed: () => {
+      operator.lastPass = systemClock.monotonic();
+    },
+  };
+  const { telemetry, runFailed, preempted } = metrics;
+  const ledgerNews = createLedgerNews();
+  metrics.showServices(() => servicesOf(ledgerNews));
+  const demand = createGateQueue(cache.turnover);
+  const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, log, demand, ledgerNews, usageServers };
+  const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
+    await cache.ready;
+    const records = cluster.serviceRecords({
+      failed: (resource, err) => log.warn({ resource, err }, 'list or watch for ledgers failed'),
+      unreadable: (problem) => log.warn({ problem }, 'object takes no part in ledgers'),
+    });
+    await Promise.all([
+      runLoop({ ...ports, leaderEpoch }, settings, own),
+      keepGates(ports, settings, own),
+      keepLedgers({ ...ports, records, preempted }, own),
+    ]);
+  };
+  metrics.leads(election === undefined);
+  await (election === undefined ? work(undefined, signal) : election.elector.run(work, signal));
+}
+
+/** How all workloads with a ledger are served at this moment; empty on a replica that does not lead. */
+function servicesOf(news: LedgerNews): readonly ClassFulfilment[] {
+  const { classes, ledgers } = news.levels();
+  const requests = [...ledgers.values()].flatMap((ledger) => {
+    const serviceClass = classes.get(ledger.className);
+    return serviceClass === undefined ? [] : [{ serviceClass, ledger }];
+  });
+  return fulfilmentByClass(requests, systemClock.now());
+}
+
+async function joinElection(operator: Operator): Promise<Election> {
+  const election: Election = await openElection(operator.flags, {
+    onRequest: operator.metrics.apiRequest,
+    report: (event) => follow(operator, election.times, event),
+  });
+  return election;
+}
+
+function follow(operator: Operator, times: LeaseTimes, event: ElectionEvent): void {
+  const { log, metrics } = operator;
+  switch (event.kind) {
+    case 'Waiting':
+      log.info({ holder: event.holder }, 'another replica leads');
+      break;
+    case 'Leading':
+      operator.lastPass = systemClock.monotonic();
+      metrics.leads(true);
+      log.info({ epoch: event.epoch }, 'leading');
+      break;
+    case 'Lost':
+      endSoon(times);
+      metrics.leads(false);
+      log.error({ err: event.error }, 'leadership lost');
+      break;
+    case 'Released':
+      metrics.leads(false);
+      log.info('lease released');
+      break;
+    case 'Failed':
+      log.warn({ err: event.error }, 'lease request failed');
+      break;
+    default:
+      event satisfies never;
+  }
+}
+
+/**
+ * Ends the process halfway between our deadline and the moment from which another replica may lead, even if something
+ * does not stop when it is told to. Whatever ends by itself before that is not waited for.
+ */
+function endSoon({ duration, renewDeadline }: LeaseTimes): void {
+  setTimeout(() => process.exit(1), ((duration - renewDeadline) / 2) * 1000).unref();
+}
+
+function explained(error: unknown, { ownNamespace }: OperatorFlags): unknown {
+  if (error instanceof LeadershipLostError) {
+    return new Failure(`${error.message}: this replica ends, since another one may lead now`, 1, { cause: error });
+  }
+  if (error instanceof NamespaceMissingError) {
+    const advice = `create it (kubectl create namespace ${ownNamespace}), name another one with --own-namespace, or write --no-leader-elect if no other operator runs`;
+    return new Failure(`there is no namespace ${ownNamespace} to keep the lease in: ${advice}`, 1, { cause: error });
+  }
+  return error;
+}
+
+function excludedNamespaces({ ownNamespace }: OperatorFlags): ReadonlySet<string> {
+  return new Set(['kube-system', ownNamespace]);
+}
+
+async function serveHttp(
+  operator: Operator,
+  cluster: Cluster,
+  caching: Promise<RunningCache>,
+  election: Election | undefined,
+): Promise<Serving> {
+  const { flags, log, metrics, usageServers } = operator;
+  const { registry } = metrics;
+  const role = () => (election === undefined || election.elector.leading ? 'Leader' : 'Follower');
+  const reader = { snapshot: async (signal: AbortSignal) => (await caching).reader.snapshot(signal) };
+  const source = operatedSource({ cluster, reader, role, excludedNamespaces: excludedNamespaces(flags), usageServers });
+  const report = (err: unknown): void => log.warn({ err }, 'the page cannot show everything');
+  return openServing(flags, {
+    page: { files: await loadPage(), feed: createPageFeed(source, { clock: systemClock, report }) },
+    metrics: async () => ({ type: registry.contentType, body: await registry.metrics() }),
+    unreadiness: () => unreadiness(operator, election),
+    onRequest: metrics.apiRequest,
+    warn: (message) => log.warn(message),
+    renewed: (certificate) => log.info({ certificate }, 'certificate of /metrics renewed'),
+  });
+}
+
+/** A replica that does not lead is ready when it could: when it reaches the lease. */
+function unreadiness({ lastPass }: Pick<Operator, 'lastPass'>, election: Election | undefined): string | undefined {
+  return election === undefined || election.elector.leading
+    ? tooLongAgo(lastPass, 'pass that reached the API server')
+    : tooLongAgo(election.elector.contactedAt, 'look at the lease');
+}
+
+function tooLongAgo(instant: Seconds | undefined, what: string): string | undefined {
+  if (instant === undefined) {
+    return `no ${what} yet`;
+  }
+  const age = systemClock.monotonic() - instant;
+  return age > READY_WINDOW ? `the last ${what} was ${Math.round(age)} s ago` : undefined;
+}
+
+/**
+ * Lets V8 favour memory over speed from now on: its heap grows by a third at most between two collections, and sparsely used
+ * pages are compacted. Without it a process that runs for weeks keeps pages from its busiest moments.
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString('--optimize-for-size');
+}

@@ -1,0 +1,90 @@
+import type { MovePhase } from '../api/v1alpha1/rebalance-plan.ts';
+import { parseInstant } from '../model/instant.ts';
+import { type EpochSeconds, elapsed } from '../model/units.ts';
+import { LONGEST_REST } from './advance.ts';
+import type { JournalEntry } from './journal.ts';
+import { isFinal, isInFlight } from './transitions.ts';
+
+/** Whose turn it is. */
+export interface ReadyMoves {
+  /** Planned moves that may begin now, in the order of the plan. */
+  readonly ready: readonly JournalEntry[];
+  /** Planned moves that can never begin, with the reason. */
+  readonly hopeless: readonly { readonly entry: JournalEntry; readonly why: string }[];
+}
+
+/** Moves in flight that belong to other plans: what those left behind whose policy was deleted or lost pods to another. */
+export interface Elsewhere {
+  /** Of plans of a policy of this name, which share its `maxConcurrent`. */
+  readonly ofPolicy: readonly JournalEntry[];
+  readonly ofOthers: readonly JournalEntry[];
+}
+
+/** No other plan is being carried out. */
+export const NOTHING_ELSEWHERE: Elsewhere = { ofPolicy: [], ofOthers: [] };
+
+/**
+ * Planned moves that may begin: as many as `maxConcurrent` leaves beside those in flight, one at a time of an owner and
+ * to a node, so that the live check sees all that takes room there, and none before the moves that it needs have landed.
+ * An admission takes nothing from anybody: neither `maxConcurrent` nor its owner limits it.
+ */
+export function readyMoves(
+  journal: readonly JournalEntry[],
+  { ofPolicy, ofOthers }: Elsewhere,
+  maxConcurrent: number,
+  now: EpochSeconds,
+): ReadyMoves {
+  const inFlight = [...journal.filter(({ run }) => isInFlight(run.phase)), ...ofPolicy];
+  const busyOwners = new Set([...inFlight, ...ofOthers].map(({ move }) => move.owner.uid));
+  const busyTargets = new Set([...inFlight, ...ofOthers].flatMap(({ move }) => move.to ?? []));
+  const planned = journal.filter(({ run }) => run.phase === 'Planned');
+  const hopeless = planned.flatMap((entry) => {
+    const why = hopelessness(entry, journal);
+    return why === undefined ? [] : [{ entry, why }];
+  });
+  const ready: JournalEntry[] = [];
+  let disruptions = inFlight.filter(isDisruption).length;
+  for (const entry of planned) {
+    const { move, run } = entry;
+    const disrupts = isDisruption(entry);
+    const isOverLimit = disrupts && (busyOwners.has(move.owner.uid) || disruptions >= maxConcurrent);
+    const isBusy = move.to !== undefined && busyTargets.has(move.to);
+    if (!isOverLimit && !isBusy && !rests(run, now) && needsAreMet(entry, journal)) {
+      if (move.to !== undefined) {
+        busyTargets.add(move.to);
+      }
+      if (disrupts) {
+        busyOwners.add(move.owner.uid);
+        disruptions += 1;
+      }
+      ready.push(entry);
+    }
+  }
+  return { ready, hopeless };
+}
+
+/** A rest longer than any that is given was written by another clock than ours, or before ours was set back: it is over. */
+function rests({ notBefore }: JournalEntry['run'], now: EpochSeconds): boolean {
+  const left = notBefore === undefined ? 0 : elapsed(now, parseInstant(notBefore));
+  return left > 0 && left <= LONGEST_REST;
+}
+
+function needsOf({ move }: JournalEntry, journal: readonly JournalEntry[]): readonly JournalEntry[] {
+  return (move.after ?? []).flatMap((index) => journal[index] ?? []);
+}
+
+/** Phases of a move that has left its node for good, as one that needs it has hoped. */
+const LEFT: ReadonlySet<MovePhase> = new Set(['Landed', 'Missed', 'Vacated']);
+
+function needsAreMet(entry: JournalEntry, journal: readonly JournalEntry[]): boolean {
+  return needsOf(entry, journal).every(({ run }) => LEFT.has(run.phase));
+}
+
+function isDisruption({ move }: JournalEntry): boolean {
+  return move.from !== undefined;
+}
+
+function hopelessness(entry: JournalEntry, journal: readonly JournalEntry[]): string | undefined {
+  const lost = needsOf(entry, journal).find(({ run }) => isFinal(run.phase) && !LEFT.has(run.phase));
+  return lost && `it needs ${lost.move.pod.namespace}/${lost.move.pod.name} to move first, which was ${lost.run.phase}`;
+}

@@ -1,0 +1,89 @@
+import type { PodInfo } from '../../model/pod.ts';
+import type { Cluster } from '../cluster.ts';
+import type { BudgetOptions, Limit } from '../options.ts';
+import type { Owners } from '../owners.ts';
+import { type Budget, createTally, isSpent } from './budget.ts';
+
+/** Pods that a plan takes from one node; `undefined` when no entry limits them. */
+export function perNode(
+  entries: readonly BudgetOptions[],
+  { home, nodes }: Pick<Cluster, 'home' | 'nodes'>,
+): Budget | undefined {
+  const limit = Math.min(Number.POSITIVE_INFINITY, ...entries.flatMap((entry) => entry.perNode ?? []));
+  if (limit === Number.POSITIVE_INFINITY) {
+    return undefined;
+  }
+  const tally = createTally<number>();
+  const nodeOf = (pod: number): number => home[pod] ?? -1;
+  return {
+    reach: 'Node',
+    check: (pod) => {
+      const taken = tally.of(nodeOf(pod));
+      if (!isSpent(taken, limit)) {
+        return undefined;
+      }
+      const message = `the plan takes ${limit} pods from ${nodes[nodeOf(pod)]?.name}, perNode allows no more`;
+      return { code: 'PerNode', message, numbers: { taken, limit } };
+    },
+    spend: (pod) => tally.add(nodeOf(pod)),
+    refund: (pod) => tally.remove(nodeOf(pod)),
+  };
+}
+
+/** Pods of one namespace that a plan moves; `undefined` when no entry limits them. */
+export function perNamespace(entries: readonly BudgetOptions[], pods: readonly PodInfo[]): Budget | undefined {
+  const limit = Math.min(Number.POSITIVE_INFINITY, ...entries.flatMap((entry) => entry.perNamespace ?? []));
+  if (limit === Number.POSITIVE_INFINITY) {
+    return undefined;
+  }
+  const tally = createTally<string>();
+  const namespaceOf = (pod: number): string => pods[pod]?.namespace ?? '';
+  return {
+    reach: 'Pod',
+    check: (pod) => {
+      const moved = tally.of(namespaceOf(pod));
+      if (!isSpent(moved, limit)) {
+        return undefined;
+      }
+      const message = `the plan moves ${limit} pods of namespace ${namespaceOf(pod)}, perNamespace allows no more`;
+      return { code: 'PerNamespace', message, numbers: { moved, limit } };
+    },
+    spend: (pod) => tally.add(namespaceOf(pod)),
+    refund: (pod) => tally.remove(namespaceOf(pod)),
+  };
+}
+
+/** Keeps products such as 0.07 x 100 = 7.000000000000001 from being rounded up to 8. */
+const ROUNDING = 1e-9;
+
+/**
+ * Pods of one controller that a plan moves, a share of its replicas rounded up; `undefined` when no entry limits them.
+ */
+export function perOwner(entries: readonly BudgetOptions[], owners: Owners): Budget | undefined {
+  const limits = entries.flatMap((entry) => entry.perOwner ?? []);
+  if (limits.length === 0) {
+    return undefined;
+  }
+  const tally = createTally<number>();
+  const ownerOf = (pod: number): number => owners.ofPod[pod] ?? -1;
+  return {
+    reach: 'Pod',
+    check: (pod) => {
+      const owner = owners.list[ownerOf(pod)];
+      const replicas = owner?.replicas ?? 0;
+      const limit = Math.min(...limits.map((entry) => countOf(entry, replicas)));
+      const moved = tally.of(ownerOf(pod));
+      if (!isSpent(moved, limit)) {
+        return undefined;
+      }
+      const text = `${owner?.ref.kind} ${owner?.ref.name} with ${replicas} replicas has its ${limit} moves`;
+      return { code: 'PerOwner', message: text, numbers: { moved, limit, replicas } };
+    },
+    spend: (pod) => tally.add(ownerOf(pod)),
+    refund: (pod) => tally.remove(ownerOf(pod)),
+  };
+}
+
+function countOf(limit: Limit, replicas: number): number {
+  return limit.kind === 'Count' ? limit.count : Math.ceil(limit.share * replicas - ROUNDING);
+}

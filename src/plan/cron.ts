@@ -1,0 +1,87 @@
+import { Cron } from 'croner';
+import { after, type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
+import type { BudgetWindow, RunTiming } from './options.ts';
+
+/** How often a window may run into the next one before it counts as one without an end. */
+const MAX_CHAINED = 100;
+
+/** A window that is open at some instant. */
+export interface OpenWindow {
+  /** When it closes, windows that follow without a gap included; `undefined` when there is no end to them. */
+  readonly closesAt: EpochSeconds | undefined;
+}
+
+/**
+ * What is wrong with a cron expression that windows are to begin by; `undefined` when nothing is. Stricter than a
+ * validator of the syntax: an expression that never comes, such as 30 February, is refused as well.
+ */
+export function cronProblem(schedule: string): string | undefined {
+  try {
+    const first = new Cron(schedule, { mode: '5-part', timezone: 'Etc/UTC' }).nextRun(toDate(epochSeconds(0)));
+    return first === null ? 'no day of any year matches it' : undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message.replace(/^\w+: /, '') : String(error);
+  }
+}
+
+/**
+ * The window at instant `now`; `undefined` when none is open. A window is open from its beginning, for `duration` of
+ * elapsed time, its end excluded: one that spans a change of clocks is as long as any other. A beginning at a local time
+ * that is skipped in spring is when the skipped hour ends, so that protection never vanishes; one at a local time that
+ * comes twice in autumn is the first of the two, while expressions with * or / in the hour go on through both.
+ * Throws for an expression or a zone that cannot be evaluated.
+ */
+export function windowAt(window: BudgetWindow, now: EpochSeconds): OpenWindow | undefined {
+  const { schedule, timeZone, duration } = window;
+  const cron = new Cron(schedule, { mode: '5-part', timezone: timeZone });
+  // previousRuns looks strictly before its reference.
+  const begin = cron.previousRuns(1, new Date(Math.floor(now) * 1000 + 1))[0];
+  if (begin === undefined || !(elapsed(toInstant(begin), now) < duration)) {
+    return undefined;
+  }
+  let closesAt = after(toInstant(begin), duration);
+  let last = begin;
+  for (let chained = 0; chained < MAX_CHAINED; chained += 1) {
+    const next = cron.nextRun(last);
+    if (next === null || toInstant(next) > closesAt) {
+      return { closesAt };
+    }
+    last = next;
+    closesAt = after(toInstant(next), duration);
+  }
+  return { closesAt: undefined };
+}
+
+/** `18:00 Europe/Rome`, with the date when that is not today in the zone. */
+export function formatLocalTime(instant: EpochSeconds, timeZone: string, now: EpochSeconds): string {
+  const [date, time] = localParts(instant, timeZone);
+  return `${localParts(now, timeZone)[0] === date ? '' : `${date} `}${time} ${timeZone}`;
+}
+
+/** Date and time of day. The Swedish locale writes both as ISO 8601 does. */
+function localParts(instant: EpochSeconds, timeZone: string): readonly [date: string, time: string] {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  const [date = '', time = ''] = format.format(toDate(instant)).split(' ');
+  return [date, time];
+}
+
+function toDate(instant: EpochSeconds): Date {
+  return new Date(instant * 1000);
+}
+
+function toInstant(date: Date): EpochSeconds {
+  return epochSeconds(date.getTime() / 1000);
+}
+
+/**
+ * How long it is at most from `now` until the policy runs again. Infinite where its cron expression never comes again.
+ * Throws for an expression or a zone that cannot be evaluated.
+ */
+export function latestPeriod(runs: RunTiming, now: EpochSeconds): Seconds {
+  if ('interval' in runs) {
+    return runs.interval;
+  }
+  const cron = new Cron(runs.schedule, { mode: '5-part', timezone: runs.timeZone });
+  const next = cron.nextRun(new Date(now * 1000));
+  return next === null ? seconds(Number.POSITIVE_INFINITY) : elapsed(now, epochSeconds(next.getTime() / 1000));
+}

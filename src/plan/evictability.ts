@@ -1,0 +1,64 @@
+import type { PodInfo } from '../model/pod.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
+import type { BudgetRefusal } from './budgets/budget.ts';
+import type { Cooldowns } from './budgets/cooldown.ts';
+import { type PdbLookup, pdbHold } from './budgets/pod-disruption-budget.ts';
+import { type Protection, protectionOf, protectionsOf } from './budgets/protections.ts';
+import { rolloutTest } from './budgets/rollout.ts';
+import type { PolicyOptions } from './options.ts';
+import type { Owner, Owners } from './owners.ts';
+import { scopeProblem } from './scope.ts';
+
+/** Why no plan moves a pod: a protection, or a PodDisruptionBudget that allows nothing. */
+export type EvictionBlock = Protection | BudgetRefusal;
+
+/** What can be said of the pods before anything is known of loads. Pods are named by their place. */
+export interface Evictability {
+  /** 1 for the pods that the policy is about. */
+  readonly inScope: Uint8Array;
+  /** The first that applies, of pods in scope. */
+  readonly of: (pod: number) => EvictionBlock | undefined;
+  /** Every one that applies, being out of scope among them, in the order in which they are reported. */
+  readonly all: (pod: number) => readonly EvictionBlock[];
+}
+
+/** Judges every pod once. */
+export function assessEvictability(
+  snapshot: ClusterSnapshot,
+  pods: readonly PodInfo[],
+  owners: Owners,
+  pdbs: PdbLookup,
+  { scope, protections }: PolicyOptions,
+  cooldowns: Cooldowns,
+): Evictability {
+  const problemOf = scopeProblem(scope, snapshot);
+  const rollout = rolloutTest(snapshot, protections.stabilization);
+  const context = { options: protections, now: snapshot.takenAt, rollout, cooldowns };
+  const ownerOf = (place: number): Owner | undefined => owners.list[owners.ofPod[place] ?? -1];
+  const inScope = new Uint8Array(pods.length);
+  const holds: (EvictionBlock | undefined)[] = pods.map((pod, place) => {
+    if (problemOf(pod) !== undefined) {
+      return undefined;
+    }
+    inScope[place] = 1;
+    return protectionOf(pod, ownerOf(place), context) ?? pdbHold(pdbs(pod));
+  });
+  return {
+    inScope,
+    of: (pod) => holds[pod],
+    all: (place) => {
+      const pod = pods[place];
+      return pod === undefined
+        ? []
+        : [...outOfScope(problemOf(pod)), ...protectionsOf(pod, ownerOf(place), context), ...given(pdbHold(pdbs(pod)))];
+    },
+  };
+}
+
+function outOfScope(problem: string | undefined): readonly EvictionBlock[] {
+  return problem === undefined ? [] : [{ code: 'OutOfScope', message: problem, numbers: {} }];
+}
+
+function given(hold: EvictionBlock | undefined): readonly EvictionBlock[] {
+  return hold === undefined ? [] : [hold];
+}

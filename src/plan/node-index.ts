@@ -1,0 +1,91 @@
+import type { NodeInfo } from '../model/node.ts';
+import type { PodInfo } from '../model/pod.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
+import type { StorageInfo } from '../model/storage.ts';
+import type { Subject } from './filters/refusal.ts';
+import { emptyNodeCapacity, type FreeCapacity, occupy } from './free-capacity.ts';
+import type { PodKinds } from './pod-kinds.ts';
+import { emptyCounts, type TopologyCounts } from './topology/counts.ts';
+import { indexTopology } from './topology/topology-index.ts';
+import { type Attachment, indexVolumes } from './volume-needs.ts';
+
+/** All nodes of a cluster with what runs there: what the filters are asked about. Nodes and pods are named by their place. */
+export interface IndexedNodes {
+  readonly nodes: readonly NodeInfo[];
+  readonly pods: readonly PodInfo[];
+  /** Node of each pod; -1 without one that is known. */
+  readonly located: Int32Array;
+  readonly storage: StorageInfo;
+  readonly namespaces: ClusterSnapshot['namespaces'];
+  /** What each node has left. */
+  readonly rooms: readonly FreeCapacity[];
+  /** What affinity and spread count. */
+  readonly counts: TopologyCounts;
+  /** Volumes of a pod that count against the limits of nodes; empty where no node has any. */
+  readonly attachmentsOf: (pod: number) => readonly Attachment[];
+  /** Pending pods for which the scheduler keeps room, by node. */
+  readonly nominees: ReadonlyMap<number, readonly number[]>;
+  /** What the filters look at on the side of the pod. `pinnedNode` is that of its template. */
+  readonly subjectOf: (pod: number, pinnedNode: string | undefined) => Subject;
+}
+
+/** What sites are indexed from: nodes and pods in order. */
+export interface IndexNodesInput extends Pick<ClusterSnapshot, 'storage' | 'namespaces' | 'nodes' | 'pods'> {
+  readonly located: Int32Array;
+  readonly kinds: PodKinds;
+}
+
+const NO_ATTACHMENTS: readonly Attachment[] = [];
+
+/** Puts every pod on its node. */
+export function indexNodes({ nodes, pods, located, kinds, storage, namespaces }: IndexNodesInput): IndexedNodes {
+  const volumes = indexVolumes(storage, pods, kinds);
+  const census = indexTopology(nodes, kinds, namespaces);
+  const counts = emptyCounts(census);
+  const rooms = nodes.map(({ name, allocatable }) => emptyNodeCapacity(allocatable, storage.attachLimits.get(name)));
+  const volumesOf = (pod: number) => volumes.needsOf(pods[pod]);
+  const attachmentsOf = (pod: number): readonly Attachment[] =>
+    volumes.isLimited ? volumesOf(pod).attachments : NO_ATTACHMENTS;
+  pods.forEach(({ constraints }, pod) => {
+    const node = located[pod] ?? -1;
+    const room = rooms[node];
+    if (room !== undefined) {
+      occupy(room, constraints, attachmentsOf(pod));
+      counts.add(pod, node);
+    }
+  });
+  return {
+    nodes,
+    pods,
+    located,
+    storage,
+    namespaces,
+    rooms,
+    counts,
+    attachmentsOf,
+    nominees: nomineesOf(nodes, pods, located),
+    subjectOf: (pod, pinnedNode) => {
+      const info = pods[pod];
+      if (info === undefined) {
+        throw new RangeError(`no pod ${pod}`);
+      }
+      return { constraints: info.constraints, pinnedNode, volumes: volumesOf(pod), topology: census.needsOf(pod) };
+    },
+  };
+}
+
+function nomineesOf(
+  nodes: readonly NodeInfo[],
+  pods: readonly PodInfo[],
+  located: Int32Array,
+): IndexedNodes['nominees'] {
+  const nominees = new Map<number, number[]>();
+  located.forEach((site, pod) => {
+    const nominatedNode = site < 0 ? pods[pod]?.nominatedNode : undefined;
+    if (nominatedNode !== undefined) {
+      const node = nodes.findIndex(({ name }) => name === nominatedNode);
+      nominees.set(node, [...(nominees.get(node) ?? []), pod]);
+    }
+  });
+  return nominees;
+}

@@ -1,0 +1,135 @@
+import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
+import type { BudgetHistory } from './budgets/index.ts';
+import { type PdbLookup, pdbLookup } from './budgets/pod-disruption-budget.ts';
+import { isForReadiness } from './budgets/protections.ts';
+import { type Cluster, indexCluster } from './cluster.ts';
+import { assessEvictability, type Evictability } from './evictability.ts';
+import { historyOf } from './history.ts';
+import { gateMessage } from './metrics-gate.ts';
+import { indexNodes } from './node-index.ts';
+import { type PolicyOptions, planningOptions } from './options.ts';
+import { locatePods, sortNodes, sortPods } from './order.ts';
+import { indexOwners } from './owners.ts';
+import { type Participation, participation } from './participation.ts';
+import { type PodKinds, sortIntoKinds } from './pod-kinds.ts';
+import { measurePods, type Subjects } from './pod-usage.ts';
+
+/** The snapshot in order, and what can be said before loads are known. */
+export interface PlanningInput {
+  readonly snapshot: ClusterSnapshot;
+  readonly pods: readonly PodInfo[];
+  readonly subjects: Subjects;
+  readonly pdbs: PdbLookup;
+  readonly history: BudgetHistory;
+  readonly holds: Evictability;
+  readonly participation: Participation;
+  /** Pods that wait at our gate and may be let through, by place; empty but for QoSDriven. */
+  readonly queue: readonly number[];
+  /** Pods that may be moved if their node is overloaded, not Ready ones among them, by place; empty but for QoSDriven. */
+  readonly mobile: readonly number[];
+}
+
+/** Puts a snapshot in order and judges its pods and nodes. */
+export function planningInputOf(snapshot: ClusterSnapshot, policy: PolicyOptions): PlanningInput {
+  const options = planningOptions(policy);
+  const nodes = sortNodes(snapshot.nodes);
+  const pods = sortPods(snapshot.pods);
+  const kinds = sortIntoKinds(pods);
+  const owners = indexOwners(kinds, snapshot.workloads);
+  const pdbs = pdbLookup(snapshot.pdbs);
+  const history = historyOf(snapshot, { pods, owners }, options);
+  const holds = assessEvictability(snapshot, pods, owners, pdbs, options, history.cooldowns);
+  const subjects = { pods, nodes, owners, kinds, located: locatePods(pods, nodes) };
+  const queue = options.strategy.type === 'QoSDriven' ? queueOf(pods, holds) : [];
+  const mobile = mobileOf(snapshot, pods, holds, options);
+  const movable = movableConstraints(kinds, holds, [...queue, ...mobile]);
+  const takesPart = participation({ snapshot, nodes, pods, movable, options });
+  return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart, queue, mobile };
+}
+
+/** Pods in scope that nothing holds on their nodes, or nothing but that they are not Ready. */
+function mobileOf(
+  { usage, serviceLevels }: ClusterSnapshot,
+  pods: readonly PodInfo[],
+  holds: Evictability,
+  { strategy }: PolicyOptions,
+): readonly number[] {
+  const isMeasured = strategy.type === 'QoSDriven' && strategy.pressure !== undefined && usage !== undefined;
+  if (!isMeasured || serviceLevels.ledgers.size === 0) {
+    return [];
+  }
+  const mobile: number[] = [];
+  pods.forEach((pod, place) => {
+    const isBound = holds.inScope[place] === 1 && pod.nodeName !== undefined;
+    const mayLeave = (): boolean =>
+      holds.of(place) === undefined || (!pod.ready && holds.all(place).every((hold) => isForReadiness(hold, pod)));
+    if (isBound && mayLeave()) {
+      mobile.push(place);
+    }
+  });
+  return mobile;
+}
+
+/** Pods in scope that nothing keeps waiting but gates. */
+function queueOf(pods: readonly PodInfo[], { inScope }: Evictability): readonly number[] {
+  const queue: number[] = [];
+  pods.forEach((pod, place) => {
+    const { nodeName, waiting, terminating, owner, constraints } = pod;
+    const isQueued = nodeName === undefined && waiting?.gated === true && !terminating;
+    if (isQueued && inScope[place] === 1 && owner !== undefined && constraints.unsupported.length === 0) {
+      queue.push(place);
+    }
+  });
+  return queue;
+}
+
+/** Constraints of the pods that no protection holds, and of those that a plan may place all the same. */
+function movableConstraints(
+  { list, ofPod }: PodKinds,
+  holds: Evictability,
+  placeable: readonly number[],
+): ReadonlySet<SchedulingConstraints> {
+  const isMovable = new Uint8Array(list.length);
+  ofPod.forEach((kind, pod) => {
+    if (isMovable[kind] === 0 && isFree(holds, pod)) {
+      isMovable[kind] = 1;
+    }
+  });
+  for (const pod of placeable) {
+    isMovable[ofPod[pod] ?? -1] = 1;
+  }
+  return new Set(list.filter((_, kind) => isMovable[kind] === 1).map(({ constraints }) => constraints));
+}
+
+function isFree({ inScope, of }: Evictability, pod: number): boolean {
+  return inScope[pod] === 1 && of(pod) === undefined;
+}
+
+/** Why the metrics do not suffice for a plan; `undefined` when they do, or none are needed. */
+export function metricsProblem({ snapshot, participation }: PlanningInput, options: PolicyOptions) {
+  const { load } = planningOptions(options);
+  return load.source === 'Requests' || snapshot.nodes.length === 0
+    ? undefined
+    : gateMessage(snapshot, participation.coverage, load.minCoverage);
+}
+
+/** Indexes what was surveyed, with what pods use. */
+export function clusterOf(planningInput: PlanningInput, policy: PolicyOptions): Cluster {
+  const { snapshot, subjects, holds, participation, queue, mobile } = planningInput;
+  const options = planningOptions(policy);
+  const usage = measurePods(subjects, snapshot, options);
+  const { participants } = participation;
+  const { storage, namespaces } = snapshot;
+  const sites = indexNodes({ ...subjects, storage, namespaces });
+  const placeable = [...queue, ...mobile];
+  return indexCluster({
+    participants,
+    sites,
+    subjects,
+    usage,
+    isFree: (pod) => isFree(holds, pod),
+    placeable,
+    options,
+  });
+}

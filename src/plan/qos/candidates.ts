@@ -1,0 +1,292 @@
+import { allocationScore } from '../../qos/allocation-score.ts';
+import { compareCosts, type PreemptionCost } from '../../qos/preemption-cost.ts';
+import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
+import { createHeap } from '../heap.ts';
+import type { State } from '../state.ts';
+import type { PotentialVictim, PotentialVictimsOf } from './potential-victims.ts';
+import { type BestCase, compareNumbers, type PreemptionRules } from './rules.ts';
+import type { ServicePosition } from './service-position.ts';
+import { createTrial, type Trial } from './trial.ts';
+
+/** A node for a pod that waits, and who has to leave it first. */
+export interface CandidateNode {
+  readonly node: number;
+  /** Empty on a node that has room. */
+  readonly victims: readonly PotentialVictim[];
+  /** Claimants with a metric below this may have them. */
+  readonly bound: number;
+  readonly cost: PreemptionCost;
+  /** 0 to 10. */
+  readonly score: number;
+}
+
+/** A pod that waits. `standing` is `undefined` without a class or a ledger: it goes where there is room, or waits on. */
+export interface Preemptor {
+  readonly pod: number;
+  readonly standing: ServicePosition | undefined;
+}
+
+/** What hosts are looked for in; it changes as the plan grows. */
+export interface Arena {
+  readonly state: State;
+  readonly rules: PreemptionRules;
+  readonly budgets: readonly Budget[];
+  readonly residentsOf: PotentialVictimsOf;
+  /** What evictions from a node cost at least, for claimants of this class; `undefined`: there are none. */
+  readonly bestCaseOn: (node: number, claimant: ServicePosition) => BestCase | undefined;
+  readonly wasEvicted: (pod: number) => boolean;
+  /** Nodes that the plan has changed, oldest first. */
+  readonly touched: readonly number[];
+  /** Told which budget keeps a pod from being evicted. */
+  readonly onRefusal: (refusal: BudgetRefusal) => void;
+}
+
+/** The best host for claimants of one shape and class, who must come in the order of their metrics. */
+export interface CandidateTable {
+  /** `undefined`: there is none. */
+  readonly bestFor: (claimant: Preemptor) => CandidateNode | undefined;
+}
+
+/** A host as it is, or at best. */
+interface Entry extends CandidateNode {
+  /** Nobody has looked yet: the node costs no less, and may be no host at all. */
+  readonly isGuess: boolean;
+}
+
+/**
+ * Looks at the nodes in the order of what they cost at best, until one that it has looked at comes first; so of thousands it
+ * looks at a few. A node is guessed at anew when the plan has changed it, or when the claimant at hand may no longer have its
+ * victims; and for pods under affinity or spread when pods that matter to them have moved.
+ */
+export function createCandidateTable(arena: Arena): CandidateTable {
+  const { state, touched } = arena;
+  const entries: (Entry | undefined)[] = new Array(state.cluster.nodes.length);
+  const best = createHeap<Entry>(compareHosts);
+  const expiring = createHeap<Entry>(compareBounds);
+  const seen = new Set<number>();
+  let caughtUp = -1;
+  let surroundings = Number.NaN;
+  const file = (node: number, entry: Entry | undefined): void => {
+    entries[node] = entry;
+    if (entry !== undefined) {
+      best.push(entry);
+    }
+  };
+  const guess = (nodes: Iterable<number>, claimant: Preemptor): void => {
+    for (const node of nodes) {
+      file(node, guessAt(arena, claimant, node));
+    }
+  };
+  const look = (node: number, claimant: Preemptor): void => {
+    const host = hostOn(arena, claimant, node);
+    const entry = host === undefined ? undefined : { ...host, isGuess: false };
+    seen.add(node);
+    file(node, entry);
+    if (entry !== undefined && entry.victims.length > 0) {
+      expiring.push(entry);
+    }
+  };
+  const isCurrent = (entry: Entry): boolean => entries[entry.node] === entry;
+  const catchUp = (claimant: Preemptor): void => {
+    if (caughtUp < 0) {
+      guess(entries.keys(), claimant);
+    } else {
+      guess(new Set(touched.slice(caughtUp)), claimant);
+    }
+    caughtUp = touched.length;
+    if (state.surroundings(claimant.pod) !== surroundings) {
+      guess(seen, claimant);
+      seen.clear();
+    }
+  };
+  const dropExpired = (claimant: Preemptor): void => {
+    const metric = claimant.standing?.metric ?? Number.POSITIVE_INFINITY;
+    for (let entry = expiring.peek(); entry !== undefined && !(metric < entry.bound); entry = expiring.peek()) {
+      expiring.pop();
+      if (isCurrent(entry)) {
+        guess([entry.node], claimant);
+      }
+    }
+  };
+  const takeBest = (claimant: Preemptor): CandidateNode | undefined => {
+    for (let entry = best.peek(); entry !== undefined; entry = best.peek()) {
+      if (isCurrent(entry) && !entry.isGuess && isWithinBudgets(arena, entry)) {
+        return entry;
+      }
+      best.pop();
+      if (isCurrent(entry)) {
+        look(entry.node, claimant);
+      }
+    }
+    return undefined;
+  };
+  return {
+    bestFor: (claimant) => {
+      catchUp(claimant);
+      dropExpired(claimant);
+      const host = takeBest(claimant);
+      // Trials move pods as well, and put them back.
+      surroundings = state.surroundings(claimant.pod);
+      return host;
+    },
+  };
+}
+
+/** Negative when `left` is better: room first, by allocation score; then the lower cost; then the score; then the order of the nodes. */
+function compareHosts(left: CandidateNode, right: CandidateNode): number {
+  return compareCosts(left.cost, right.cost) || right.score - left.score || left.node - right.node;
+}
+
+function compareBounds(left: CandidateNode, right: CandidateNode): number {
+  return compareNumbers(left.bound, right.bound) || left.node - right.node;
+}
+
+/** Costs less than any other. */
+const FREE: PreemptionCost = { below: new Map(), above: Number.POSITIVE_INFINITY, victims: 0 };
+
+/** The node at best: with room if any pod of about that size has some, else with the best of its victims alone. */
+function guessAt(arena: Arena, { pod, standing }: Preemptor, node: number): Entry | undefined {
+  const { state, bestCaseOn } = arena;
+  const { shapes } = state.cluster;
+  if (!shapes.allows(shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1, node)) {
+    return undefined;
+  }
+  if (state.couldHold(pod, node)) {
+    return { ...OPEN, node, cost: FREE, score: scoreOf(state, pod, node, []) };
+  }
+  const best = standing === undefined ? undefined : bestCaseOn(node, standing);
+  if (best === undefined) {
+    return undefined;
+  }
+  const victims = arena.residentsOf(node).slice(best.victim, best.victim + 1);
+  return { ...OPEN, node, cost: best.cost, score: scoreOf(state, pod, node, victims) };
+}
+
+const OPEN = { victims: [], bound: Number.POSITIVE_INFINITY, isGuess: true } as const;
+
+function hostOn(arena: Arena, claimant: Preemptor, node: number): CandidateNode | undefined {
+  const { state, rules } = arena;
+  const { shapes } = state.cluster;
+  const { pod, standing } = claimant;
+  if (!shapes.allows(shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1, node)) {
+    return undefined;
+  }
+  if (state.fits(pod, node)) {
+    return { node, victims: [], bound: Number.POSITIVE_INFINITY, cost: FREE, score: scoreOf(state, pod, node, []) };
+  }
+  if (standing === undefined) {
+    return undefined;
+  }
+  const victims = victimsOn(arena, standing, node, createTrial(state, pod, node));
+  return victims === undefined
+    ? undefined
+    : {
+        node,
+        victims,
+        bound: victims.reduce((least, victim) => Math.min(least, rules.boundOf(victim.standing, standing)), FREE.above),
+        cost: rules.costOf(victims.map((victim) => victim.standing)),
+        score: scoreOf(state, pod, node, victims),
+      };
+}
+
+/** Who leaves the node so that the claimant fits, each only if it may be evicted for it; `undefined`: it would not suffice. */
+function victimsOn(
+  arena: Arena,
+  claimant: ServicePosition,
+  node: number,
+  trial: Trial,
+): readonly PotentialVictim[] | undefined {
+  const { rules, budgets } = arena;
+  const removed: PotentialVictim[] = [];
+  let fits = false;
+  for (const resident of arena.residentsOf(node)) {
+    const mayGo = claimant.metric < rules.boundOf(resident.standing, claimant) && !arena.wasEvicted(resident.pod);
+    if (mayGo && isAllowed(arena, resident.pod)) {
+      spendAll(budgets, resident.pod);
+      trial.remove(resident.pod);
+      removed.push(resident);
+      fits = trial.fits();
+      if (fits) {
+        break;
+      }
+    }
+  }
+  const spared = fits && rules.spares ? sparedOf(removed, trial) : new Set<PotentialVictim>();
+  for (const resident of removed) {
+    refundAll(budgets, resident.pod);
+    if (!spared.has(resident)) {
+      trial.restore(resident.pod);
+    }
+  }
+  return fits ? removed.filter((resident) => !spared.has(resident)) : undefined;
+}
+
+/** Those without whose leaving there is room as well, the one that can do without running for the shortest time first. */
+function sparedOf(removed: readonly PotentialVictim[], trial: Trial): ReadonlySet<PotentialVictim> {
+  const spared = new Set<PotentialVictim>();
+  for (const resident of removed.toReversed()) {
+    trial.restore(resident.pod);
+    if (trial.fits()) {
+      spared.add(resident);
+    } else {
+      trial.remove(resident.pod);
+    }
+  }
+  return spared;
+}
+
+function isAllowed({ budgets, onRefusal }: Arena, pod: number): boolean {
+  for (const { check } of budgets) {
+    const refusal = check(pod);
+    if (refusal !== undefined) {
+      onRefusal(refusal);
+      return false;
+    }
+  }
+  return true;
+}
+
+function isWithinBudgets(arena: Arena, { victims }: CandidateNode): boolean {
+  const counted: PotentialVictim[] = [];
+  for (const victim of victims) {
+    if (!isAllowed(arena, victim.pod)) {
+      break;
+    }
+    spendAll(arena.budgets, victim.pod);
+    counted.push(victim);
+  }
+  for (const { pod } of counted) {
+    refundAll(arena.budgets, pod);
+  }
+  return counted.length === victims.length;
+}
+
+function spendAll(budgets: readonly Budget[], pod: number): void {
+  for (const { spend } of budgets) {
+    spend(pod);
+  }
+}
+
+function refundAll(budgets: readonly Budget[], pod: number): void {
+  for (const { refund } of budgets) {
+    refund(pod);
+  }
+}
+
+/** The allocation score of the node with the pod, and without its victims. */
+export function scoreOf(
+  { cluster, whereabouts }: State,
+  pod: number,
+  node: number,
+  victims: readonly PotentialVictim[],
+): number {
+  const { nodes, siteOf, pods } = cluster;
+  const room = whereabouts.freeCapacityOf(siteOf[node] ?? -1);
+  const own = pods[pod]?.constraints.requests;
+  const allocation = (resource: 'cpu' | 'memory') => {
+    const capacity = nodes[node]?.allocatable[resource] ?? 0;
+    const gone = victims.reduce((sum, victim) => sum + (pods[victim.pod]?.constraints.requests[resource] ?? 0), 0);
+    return { capacity, allocated: capacity - room[resource] + (own?.[resource] ?? 0) - gone };
+  };
+  return allocationScore(allocation('cpu'), allocation('memory'));
+}

@@ -1,0 +1,61 @@
+import type { Cluster } from '../cluster.ts';
+import type { Evictability } from '../evictability.ts';
+import { compareNumbers } from './rules.ts';
+import type { ServicePosition, ServicePositions } from './service-position.ts';
+
+/** A running pod that may have to make room. */
+export interface PotentialVictim {
+  readonly pod: number;
+  readonly standing: ServicePosition;
+}
+
+/** Pods on each node that no protection, class or ledger keeps there, whoever can do longest without running first. */
+export type PotentialVictimsOf = (node: number) => readonly PotentialVictim[];
+
+/** Sorts the pods of a node when they are first asked for. */
+export function createPotentialVictims(
+  { home, nodes, pods }: Cluster,
+  holds: Evictability,
+  standings: ServicePositions,
+): PotentialVictimsOf {
+  const known: (readonly PotentialVictim[] | undefined)[] = new Array(nodes.length);
+  let byNode: readonly (readonly number[])[] | undefined;
+  const residentsOf = (node: number): readonly PotentialVictim[] =>
+    standing(byNode?.[node] ?? [], standings).sort(
+      (left, right) => compareNumbers(right.standing.metric, left.standing.metric) || left.pod - right.pod,
+    );
+  return (node) => {
+    byNode ??= evictableByNode(home, holds, nodes.length, pods.length);
+    const residents = known[node] ?? residentsOf(node);
+    known[node] = residents;
+    return residents;
+  };
+}
+
+/** In the order of the pods. */
+function standing(pods: readonly number[], standings: ServicePositions): PotentialVictim[] {
+  const found: PotentialVictim[] = [];
+  for (const pod of pods) {
+    const own = standings.of(pod);
+    if (own !== undefined && !standings.isFresh(pod, own)) {
+      found.push({ pod, standing: own });
+    }
+  }
+  return found;
+}
+
+function evictableByNode(
+  home: Int32Array,
+  { inScope, of }: Evictability,
+  nodes: number,
+  pods: number,
+): readonly (readonly number[])[] {
+  const byNode: number[][] = Array.from({ length: nodes }, () => []);
+  for (let pod = 0; pod < pods; pod += 1) {
+    const node = home[pod] ?? -1;
+    if (node >= 0 && inScope[pod] === 1 && of(pod) === undefined) {
+      byNode[node]?.push(pod);
+    }
+  }
+  return byNode;
+}

@@ -1,0 +1,70 @@
+import type { Cluster } from './cluster.ts';
+import { amount, count } from './format.ts';
+import { meanOf, share, toLoad } from './load.ts';
+import type { PolicyOptions } from './options.ts';
+import { countCodes, type Stays } from './rejections.ts';
+import type { StateView } from './state.ts';
+
+/**
+ * What keeps the cluster from balance when a plan leaves highest and lowest node at least `thresholds.trigger` apart: the
+ * node that stays highest, why its pods stay, the largest of them in its own words, and what capacity is missing if any
+ * is. `undefined` when balance is reached and capacity suffices.
+ */
+export function residualImbalance(end: StateView, { thresholds }: PolicyOptions, stays: Stays): string | undefined {
+  const [highest, lowest] = extremes(end);
+  const missing = missingCapacity(end.cluster);
+  if (end.load(highest) - end.load(lowest) < Math.max(1, toLoad(thresholds.trigger))) {
+    return missing === '' ? undefined : missing;
+  }
+  const { nodes } = end.cluster;
+  const stands = (node: number): string => `${nodes[node]?.name} at ${share(end.load(node))}`;
+  const parts = [
+    `${stands(highest)} and ${stands(lowest)} stay apart`,
+    ...staysOn(end, highest, stays),
+    ...(missing === '' ? [] : [missing]),
+  ];
+  return parts.join(': ');
+}
+
+/** The nodes with the highest and the lowest load, ties by place. */
+function extremes(state: StateView): readonly [highest: number, lowest: number] {
+  let [highest, lowest] = [0, 0];
+  for (const node of state.cluster.nodes.keys()) {
+    highest = state.load(node) > state.load(highest) ? node : highest;
+    lowest = state.load(node) < state.load(lowest) ? node : lowest;
+  }
+  return [highest, lowest];
+}
+
+function staysOn(end: StateView, node: number, { places, pods, reasons }: Stays): readonly string[] {
+  const here: number[] = [];
+  places.forEach((pod, position) => {
+    if (end.nodeOf(pod) === node) {
+      here.push(position);
+    }
+  });
+  const size = (position: number): number => end.load(node) - end.loadWithout(places[position] ?? -1);
+  const [largest] = here.toSorted((left, right) => size(right) - size(left));
+  const [pod, reason] = [pods[largest ?? -1], reasons[largest ?? -1]];
+  if (largest === undefined || pod === undefined || reason === undefined) {
+    return ['nothing that runs there is in scope'];
+  }
+  const codes = countCodes(here.flatMap((position) => reasons[position] ?? [])).map(
+    ([code, times]) => `${code} ${times}`,
+  );
+  const text = `its largest is ${pod.namespace}/${pod.name}, ${share(size(largest))}: ${reason.message}`;
+  return [`of its ${count(here.length, 'pod')} stay ${codes.join(', ')}; ${text}`];
+}
+
+/**
+ * Where the mean load of a resource is above 1, even a perfectly balanced cluster is overloaded: what is used beyond
+ * allocatable is the capacity that is missing. Empty when nothing is.
+ */
+export function missingCapacity({ tables, home }: Cluster): string {
+  const shortages = tables.usage.resources.flatMap((resource, index) => {
+    const capacity = tables.allocatable[index]?.reduce((sum, value) => sum + value, 0) ?? 0;
+    const excess = (meanOf(tables, home, index) - 1) * capacity;
+    return excess > 0 ? [amount(resource, excess)] : [];
+  });
+  return shortages.length === 0 ? '' : `the nodes are under-provisioned by ${shortages.join(' and ')}`;
+}

@@ -1,0 +1,114 @@
+import type { NodeInfo } from '../../model/node.ts';
+import type { ClusterSnapshot } from '../../model/snapshot.ts';
+import type { PodKind, PodKinds } from '../pod-kinds.ts';
+import { addsToSpread, createRegistry, hasTerms, type Registry, type Tracker } from './trackers.ts';
+
+/** A number of pods in the target's domain that a filter asks for. */
+export interface Need {
+  /** Place of the tracker. */
+  readonly tracker: number;
+  /** The tracker counts the pod itself, which must not stand in its own way. */
+  readonly self: boolean;
+}
+
+/** A spread constraint as a filter needs it. */
+export interface SpreadNeed extends Need {
+  readonly maxSkew: number;
+  readonly minDomains: number;
+  /** 1 when the pod would count where it lands. */
+  readonly adds: 0 | 1;
+}
+
+/** What InterPodAffinity and PodTopologySpread ask for one kind of pod. */
+export interface TopologyNeeds {
+  /** Pods that match all terms must be in each of these domains, or nowhere at all while the pod matches its own terms. */
+  readonly affinity: readonly Need[];
+  readonly matchesItself: boolean;
+  /** A required affinity term selects no pods. */
+  readonly hopeless: boolean;
+  /** None of these may be in the domain: pods that the pod's own terms match, and pods whose terms match the pod. */
+  readonly antiAffinity: readonly Need[];
+  readonly repelledBy: readonly Need[];
+  readonly spread: readonly SpreadNeed[];
+}
+
+/** What most pods need. */
+export const NO_NEEDS: TopologyNeeds = {
+  affinity: [],
+  matchesItself: false,
+  hopeless: false,
+  antiAffinity: [],
+  repelledBy: [],
+  spread: [],
+};
+
+/** Which pods matter to the affinity and spread of which others. Pods and nodes are named by their place. */
+export interface TopologyIndex {
+  readonly trackers: readonly Tracker[];
+  readonly kinds: PodKinds;
+  /** Trackers that count a pod. */
+  readonly countedBy: (pod: number) => Int32Array;
+  /** Remembered per kind of pod. */
+  readonly needsOf: (pod: number) => TopologyNeeds;
+}
+
+const NOWHERE = new Int32Array();
+
+/**
+ * Finds out which kind of pod counts for which terms of affinity and spread. `nodes` are all nodes, those included that take
+ * no part. Costs nothing where no pod has such terms.
+ */
+export function indexTopology(
+  nodes: readonly NodeInfo[],
+  kinds: PodKinds,
+  namespaces: ClusterSnapshot['namespaces'],
+): TopologyIndex {
+  const { list, ofPod } = kinds;
+  if (!list.some(({ constraints }) => hasTerms(constraints))) {
+    return { trackers: [], kinds, countedBy: () => NOWHERE, needsOf: () => NO_NEEDS };
+  }
+  const registry = createRegistry(nodes, namespaces);
+  for (const { constraints, namespace } of list) {
+    registry.register(constraints, namespace);
+  }
+  const counting = list.map(registry.counting);
+  const needs: (TopologyNeeds | undefined)[] = [];
+  return {
+    trackers: registry.trackers,
+    kinds,
+    countedBy: (pod) => counting[ofPod[pod] ?? -1] ?? NOWHERE,
+    needsOf: (pod) => {
+      const place = ofPod[pod] ?? -1;
+      const kind = list[place];
+      if (kind === undefined) {
+        return NO_NEEDS;
+      }
+      const found = needs[place] ?? needsOfKind(registry, kind, counting[place] ?? NOWHERE);
+      needs[place] = found;
+      return found;
+    },
+  };
+}
+
+function needsOfKind(registry: Registry, kind: PodKind, counting: Int32Array): TopologyNeeds {
+  const own = registry.register(kind.constraints, kind.namespace);
+  const repelling = registry.repelling(kind);
+  const need = (tracker: number): Need => ({ tracker, self: counting.includes(tracker) });
+  const isFree = own.affinity.length + own.antiAffinity.length + own.spread.length + repelling.length === 0;
+  if (isFree && !own.hopeless) {
+    return NO_NEEDS;
+  }
+  return {
+    affinity: own.affinity.map(need),
+    matchesItself: own.affinity.every((tracker) => counting.includes(tracker)),
+    hopeless: own.hopeless,
+    antiAffinity: own.antiAffinity.map(({ matching }) => need(matching)),
+    repelledBy: repelling.map(need),
+    spread: own.spread.map(({ constraint, tracker }) => ({
+      ...need(tracker),
+      maxSkew: constraint.maxSkew,
+      minDomains: constraint.minDomains,
+      adds: addsToSpread(constraint, kind) ? 1 : 0,
+    })),
+  };
+}

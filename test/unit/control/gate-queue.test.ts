@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { createGateQueue, newsFor, type Queued } from '../../../src/control/gate-queue.ts';
+
+const pod = (uid: string, owner = `owner of ${uid}`): Queued => ({ uid, owner });
+const still = { room: 0, requests: 0 };
+
+describe('the demand', () => {
+  it('is news when somebody joins or leaves the queue, in whatever order it is told', () => {
+    const demand = createGateQueue(() => still);
+    const versions = ['', 'a', 'a b', 'b a', 'b', ''].map((queue) => {
+      demand.tell(queue === '' ? [] : queue.split(' ').map((uid) => pod(uid)));
+      return demand.news().room;
+    });
+    expect(versions).toEqual([0, 1, 2, 2, 3, 4]);
+  });
+
+  it('is news when room may have been freed, unless nobody waits for it', () => {
+    let room = 0;
+    const demand = createGateQueue(() => ({ room, requests: 0 }));
+    demand.tell([pod('a')]);
+    room = 1;
+    demand.tell([pod('a')]);
+    expect(demand.news().room).toBe(2);
+    demand.tell([]);
+    room = 2;
+    demand.tell([]);
+    expect(demand.news().room).toBe(3);
+  });
+
+  it('calls who listens', () => {
+    const demand = createGateQueue(() => still);
+    let heard = 0;
+    demand.onNews(() => {
+      heard += 1;
+    });
+    demand.tell([pod('a')]);
+    demand.tell([pod('a')]);
+    expect(heard).toBe(1);
+  });
+});
+
+describe('requests', () => {
+  it('are news when one of another controller waits, not when a pod waits in place of another', () => {
+    const demand = createGateQueue(() => still);
+    const queues = [
+      [pod('a1', 'a')],
+      [pod('a1', 'a'), pod('b1', 'b')],
+      [pod('b1', 'b')],
+      [pod('a2', 'a'), pod('b2', 'b')],
+    ];
+    const versions = queues.map((queue) => {
+      demand.tell(queue);
+      return demand.news().requests;
+    });
+    expect(versions).toEqual([1, 2, 2, 2]);
+  });
+
+  it('are news when one may have ended while others wait', () => {
+    let requests = 0;
+    const demand = createGateQueue(() => ({ room: 0, requests }));
+    demand.tell([pod('a')]);
+    requests = 1;
+    demand.tell([pod('a')]);
+    demand.tell([pod('a')]);
+    expect(demand.news().requests).toBe(2);
+  });
+
+  it('without a controller are each their own', () => {
+    const demand = createGateQueue(() => still);
+    demand.tell([{ uid: 'a', owner: undefined }]);
+    demand.tell([{ uid: 'b', owner: undefined }]);
+    expect(demand.news().requests).toBe(2);
+  });
+});
+
+describe('news', () => {
+  const news = { room: 7, requests: 3 };
+
+  it('of whoever waits are for QoSDriven with its refinements', () => {
+    expect(newsFor(news, { type: 'QoSDriven' })).toBe(7);
+    expect(newsFor(news, { type: 'QoSDriven', qosDriven: { refinements: 'Standard' } })).toBe(7);
+  });
+
+  it('of requests are for QoSDriven as published', () => {
+    expect(newsFor(news, { type: 'QoSDriven', qosDriven: { refinements: 'None' } })).toBe(3);
+  });
+
+  it('are for nobody else', () => {
+    expect(newsFor(news, { type: 'RefineLB' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import type { MoveStatus, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { decide } from '../../../src/control/plan-decision.ts';
+import { expiredPlans, isOpen } from '../../../src/control/retention.ts';
+import { resolveOptions } from '../../../src/plan/options.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
+import { plan as computePlan } from '../../../src/plan/planner.ts';
+import { inPhase, toRebalancePlan } from '../../../src/report/plan-resource.ts';
+import { fakeClock, NOON } from '../../support/fake-clock.ts';
+import { fakeCluster } from '../../support/fake-cluster.ts';
+import { aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+
+const web = aWorkload('web');
+const api = aWorkload('api');
+const pods = [...[1, 2, 3].map((index) => aPod(web, `web-${index}`, 'a', 1_000)), aPod(api, 'api-1', 'a', 1_000)];
+const cluster = fakeCluster(fakeClock(), [aNode('a'), aNode('b')], [web, api], pods);
+const snapshot = await cluster.reader.snapshot(new AbortController().signal);
+const plan = computePlan(snapshot, resolveOptions(aPolicy('even').spec));
+const without: Plan = { ...plan, moves: [], outcome: { kind: 'Balanced', message: 'level' } };
+
+function open(policy = aPolicy('even'), phase: 'Proposed' | 'AwaitingApproval' = 'Proposed'): RebalancePlan {
+  return inPhase(toRebalancePlan(plan, policy), phase, {});
+}
+
+const moved = { ...snapshot, pods: snapshot.pods.map((pod) => ({ ...pod, nodeName: 'b' })) };
+
+describe('decide', () => {
+  it('has a plan to decide on', () => {
+    expect(plan.moves.length).toBeGreaterThan(0);
+  });
+
+  it.each(['DryRun', 'Approve', 'Automatic'] as const)(
+    'in mode %s keeps what is open while there are no metrics, and drops it when nothing is to be done',
+    (mode) => {
+      const policy = aPolicy('even', { mode });
+      for (const kind of ['MetricsUnavailable', 'MetricsIncomplete'] as const) {
+        const blind: Plan = { ...without, outcome: { kind, message: 'no metrics' } };
+        expect(decide(policy, blind, [open()], true, snapshot)).toEqual({ kind: 'Wait' });
+      }
+      expect(decide(policy, without, [open()], true, snapshot)).toEqual({ kind: 'Drop' });
+    },
+  );
+
+  it('in mode DryRun stores each new plan at once and keeps one that says the same', () => {
+    const policy = aPolicy('even');
+    expect(decide(policy, plan, [], false, snapshot)).toEqual({ kind: 'Store', phase: 'Proposed' });
+    expect(decide(policy, plan, [open()], false, snapshot)).toEqual({ kind: 'Keep', plan: open() });
+    expect(decide(policy, { ...plan, hash: 'other' }, [open()], false, snapshot)).toEqual({
+      kind: 'Store',
+      phase: 'Proposed',
+    });
+  });
+
+  it('keeps no plan of another generation', () => {
+    const edited = { ...aPolicy('even'), metadata: { ...aPolicy('even').metadata, generation: 2 } };
+    expect(decide(edited, plan, [open()], false, snapshot)).toEqual({ kind: 'Store', phase: 'Proposed' });
+  });
+
+  it('in mode Approve keeps the plan that people read while its pods are where it says, whatever a later run finds', () => {
+    const policy = aPolicy('even', { mode: 'Approve' });
+    const waiting = open(policy, 'AwaitingApproval');
+    const other = { ...plan, hash: 'other' };
+    expect(decide(policy, other, [waiting], false, snapshot)).toEqual({ kind: 'Keep', plan: waiting });
+    expect(decide(policy, other, [waiting], true, moved)).toEqual({ kind: 'Store', phase: 'AwaitingApproval' });
+    expect(decide(policy, other, [waiting], false, moved)).toEqual({ kind: 'Drop' });
+    expect(decide(policy, plan, [], false, snapshot)).toEqual({ kind: 'Drop' });
+  });
+
+  it('in mode Automatic stores a plan for execution after enough runs, and nothing before', () => {
+    const policy = aPolicy('even', { mode: 'Automatic' });
+    expect(decide(policy, plan, [], false, snapshot)).toEqual({ kind: 'Drop' });
+    expect(decide(policy, plan, [], true, snapshot)).toEqual({ kind: 'Store', phase: 'Executing' });
+  });
+});
+
+describe('retention', () => {
+  const ended = (
+    day: number,
+    phase: 'Completed' | 'Aborted' | 'Superseded' | 'Executing' | 'Proposed' | 'AwaitingApproval',
+  ) => {
+    const made = aPlan(aPolicy('even'), [], { phase });
+    return {
+      ...made,
+      metadata: { name: `${phase}-${day}` },
+      spec: { ...made.spec, takenAt: `2026-01-0${day}T00:00:00Z` },
+    };
+  };
+
+  it('expires the oldest ended plans, in any order given, and never an open one', () => {
+    const plans = [
+      ended(2, 'Aborted'),
+      ended(1, 'Executing'),
+      ended(4, 'Completed'),
+      ended(1, 'Superseded'),
+      ended(3, 'Completed'),
+    ];
+    expect(expiredPlans(plans, 2, NOON).map(({ metadata }) => metadata.name)).toEqual(['Aborted-2', 'Superseded-1']);
+    expect(expiredPlans(plans, 4, NOON)).toEqual([]);
+  });
+
+  it('keeps plans of the last day that evicted pods, for cooldown and lost service, a hundred of them', () => {
+    const evicted = (minute: number, phase: MoveStatus['phase'] = 'Landed'): RebalancePlan => {
+      const made = aPlan(aPolicy('even'), [], { phase: 'Completed', moves: [{ podUID: 'p', phase, attempt: 0 }] });
+      const takenAt = new Date((NOON - minute * 60) * 1000).toISOString();
+      return { ...made, metadata: { name: `${minute}` }, spec: { ...made.spec, takenAt } };
+    };
+    const namesOf = (plans: readonly RebalancePlan[], limit: number) =>
+      expiredPlans(plans, limit, NOON).map(({ metadata }) => metadata.name);
+    expect(namesOf([evicted(1), evicted(2), evicted(24 * 60 - 1), evicted(24 * 60)], 1)).toEqual(['1440']);
+    expect(namesOf([evicted(1), evicted(2, 'Missed'), evicted(3, 'Failed'), evicted(4, 'Skipped')], 1)).toEqual(['4']);
+    const many = Array.from({ length: 130 }, (_, minute) => evicted(minute));
+    expect(namesOf(many, 10)).toEqual(Array.from({ length: 30 }, (_, index) => `${100 + index}`));
+  });
+
+  it('knows an open plan', () => {
+    const phases = ['Completed', 'Aborted', 'Superseded', 'Executing', 'Proposed', 'AwaitingApproval'] as const;
+    expect(phases.filter((phase) => isOpen(ended(1, phase)))).toEqual(['Executing', 'Proposed', 'AwaitingApproval']);
+  });
+});

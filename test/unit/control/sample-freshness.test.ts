@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import type { PlanPhase } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { awaitsSamples, SETTLE_LIMIT } from '../../../src/control/sample-freshness.ts';
+import { formatInstant } from '../../../src/model/instant.ts';
+import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
+import { epochSeconds } from '../../../src/model/units.ts';
+import { fakeClock, NOON } from '../../support/fake-clock.ts';
+import { fakeCluster } from '../../support/fake-cluster.ts';
+import { aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+
+const web = aWorkload('web');
+const signal = new AbortController().signal;
+
+/** Samples are taken over the 15 s before NOON + `span`. */
+async function snapshotAt(span: number): Promise<ClusterSnapshot> {
+  const clock = fakeClock();
+  clock.advance(span);
+  return fakeCluster(clock, [aNode('a'), aNode('b')], [web], [aPod(web, 'web-1', 'a')]).reader.snapshot(signal);
+}
+
+function ended(phase: PlanPhase, at = 0) {
+  return aPlan(aPolicy('even'), [], { phase, finishedAt: formatInstant(epochSeconds(NOON + at)) });
+}
+
+describe('awaitsSamples', () => {
+  it('waits until every sample was begun after the last move ended', async () => {
+    expect(await awaits(5)).toContain(
+      'the last plan ended 4s ago; 2 node samples began before that and 0 pods have none yet',
+    );
+    expect(await awaits(15)).toContain('2 node samples');
+    expect(await awaits(16)).toBeUndefined();
+  });
+
+  async function awaits(span: number) {
+    return awaitsSamples(await snapshotAt(span), [ended('Completed')]);
+  }
+
+  it('waits for pods that were there before the end and have no sample', async () => {
+    const snapshot = await snapshotAt(60);
+    const usage = snapshot.usage === undefined ? undefined : { ...snapshot.usage, pods: new Map() };
+    expect(awaitsSamples({ ...snapshot, usage }, [ended('Completed')])).toContain(
+      '0 node samples began before that and 1 pods have none yet',
+    );
+  });
+
+  it('waits no longer than the limit', async () => {
+    const snapshot = await snapshotAt(SETTLE_LIMIT + 2);
+    const usage = snapshot.usage === undefined ? undefined : { ...snapshot.usage, pods: new Map() };
+    expect(awaitsSamples({ ...snapshot, usage }, [ended('Completed')])).toBeUndefined();
+  });
+
+  it('looks at the plan that ended last, aborted ones too', async () => {
+    const snapshot = await snapshotAt(60);
+    expect(
+      awaitsSamples(snapshot, [ended('Completed', 0), ended('Aborted', 50), ended('Completed', 10)]),
+    ).toBeDefined();
+  });
+
+  it.each<[string, PlanPhase]>([
+    ['proposed and gave way', 'Superseded'],
+    ['never ended', 'Executing'],
+  ])('does not wait for a plan that was %s: it moved nothing', async (_, phase) => {
+    const plan = phase === 'Executing' ? aPlan(aPolicy('even'), []) : ended(phase);
+    expect(awaitsSamples(await snapshotAt(1), [plan])).toBeUndefined();
+  });
+
+  it('does not wait without plans, or without a Metrics API', async () => {
+    const snapshot = await snapshotAt(1);
+    expect(awaitsSamples(snapshot, [])).toBeUndefined();
+    expect(awaitsSamples({ ...snapshot, usage: undefined }, [ended('Completed')])).toBeUndefined();
+  });
+});

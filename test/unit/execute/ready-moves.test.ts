@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { MovePhase, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { entries } from '../../../src/execute/journal.ts';
+import { type Elsewhere, NOTHING_ELSEWHERE, readyMoves } from '../../../src/execute/ready-moves.ts';
+import { formatInstant } from '../../../src/model/instant.ts';
+import { epochSeconds } from '../../../src/model/units.ts';
+import { NOON } from '../../support/fake-clock.ts';
+import { aMove, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+
+type PlannedMove = RebalancePlan['spec']['moves'][number];
+
+function move(name: string, to: string, after?: readonly number[]): PlannedMove {
+  const planned = aMove(aPod(aWorkload(`owner-of-${name}`), name, 'a'), to);
+  return after === undefined ? planned : { ...planned, after: [...after] };
+}
+
+/** Moves with the phases that they are in. */
+function turns(moves: readonly (readonly [PlannedMove, MovePhase])[], maxConcurrent = 10) {
+  const plan = aPlan(
+    aPolicy('even'),
+    moves.map(([planned]) => planned),
+    { moves: moves.map(([{ pod }, phase]) => ({ podUID: pod.uid, phase, attempt: 0 })) },
+  );
+  const { ready, hopeless } = readyMoves(entries(plan), NOTHING_ELSEWHERE, maxConcurrent, NOON);
+  return { ready: ready.map(({ index }) => index), hopeless: hopeless.map(({ entry, why }) => [entry.index, why]) };
+}
+
+describe('turnsOf', () => {
+  it('begins as many moves as maxConcurrent leaves, in the order of the plan', () => {
+    const moves = ['p', 'q', 'r'].map((name, index) => [move(name, `n${index}`), 'Planned'] as const);
+    expect(turns(moves, 2).ready).toEqual([0, 1]);
+    expect(turns([[move('o', 'n9'), 'Verifying'], ...moves], 2).ready).toEqual([1]);
+  });
+
+  it('lets a move wait for those that it needs', () => {
+    const needing = [move('q', 'c', [0]), 'Planned'] as const;
+    expect(turns([[move('p', 'b'), 'Planned'], needing]).ready).toEqual([0]);
+    expect(turns([[move('p', 'b'), 'Verifying'], needing]).ready).toEqual([]);
+    expect(turns([[move('p', 'b'), 'Landed'], needing]).ready).toEqual([1]);
+    expect(turns([[move('p', 'b'), 'Missed'], needing]).ready).toEqual([1]);
+  });
+
+  it.each<MovePhase>(['Skipped', 'Failed', 'Aborted'])('gives up a move whose need was %s', (phase) => {
+    const found = turns([
+      [move('p', 'b'), phase],
+      [move('q', 'c', [0]), 'Planned'],
+    ]);
+    expect(found).toEqual({ ready: [], hopeless: [[1, `it needs shop/p to move first, which was ${phase}`]] });
+  });
+
+  it('sends one pod at a time to a node, so that the next live check sees what the first one takes', () => {
+    const two = [
+      [move('p', 'b'), 'Planned'],
+      [move('q', 'b'), 'Planned'],
+    ] as const;
+    expect(turns(two).ready).toEqual([0]);
+  });
+
+  it('counts what other plans have in flight: their owners and targets, and those of the same policy against its limit', () => {
+    const busy = entries(
+      aPlan(aPolicy('gone'), [move('p', 'b')], { moves: [{ podUID: 'uid-p', phase: 'Verifying', attempt: 0 }] }),
+    );
+    const [p, q, r] = [move('p', 'c'), move('q', 'b'), move('r', 'd')];
+    const journal = entries(aPlan(aPolicy('even'), [p, q, r]));
+    const ready = (elsewhere: Elsewhere, limit: number) =>
+      readyMoves(journal, elsewhere, limit, NOON).ready.map(({ index }) => index);
+    expect(ready(NOTHING_ELSEWHERE, 1)).toEqual([0]);
+    expect(ready({ ofPolicy: [], ofOthers: busy }, 1)).toEqual([2]);
+    expect(ready({ ofPolicy: busy, ofOthers: [] }, 1)).toEqual([]);
+    expect(ready({ ofPolicy: busy, ofOthers: [] }, 2)).toEqual([2]);
+  });
+
+  it('waits out a rest, but none that no clock of ours can have given', () => {
+    const rested = (span: number) => {
+      const notBefore = formatInstant(epochSeconds(NOON + span));
+      const run = { podUID: 'uid-p', phase: 'Planned', attempt: 1, notBefore } as const;
+      return readyMoves(entries(aPlan(aPolicy('even'), [move('p', 'b')], { moves: [run] })), NOTHING_ELSEWHERE, 1, NOON)
+        .ready;
+    };
+    expect(rested(600)).toEqual([]);
+    expect(rested(0)).toHaveLength(1);
+    // Written before our clock was set back by an hour.
+    expect(rested(3_610)).toHaveLength(1);
+  });
+});
