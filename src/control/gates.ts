@@ -19,7 +19,7 @@ import type {
 } from '../ports.ts';
 import { classOf } from '../qos/class-of.ts';
 import type { GateQueue } from './gate-queue.ts';
-import type { LoopSettings } from './loop.ts';
+import type { LoopSettings } from './loop-ports.ts';
 import { withBackOff } from './periodic.ts';
 import { scheduleProblems } from './schedule.ts';
 

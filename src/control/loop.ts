@@ -1,38 +1,13 @@
-import type { Logger } from 'pino';
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { type ExecutorPorts, step } from '../execute/executor.ts';
+import { step } from '../execute/executor.ts';
 import { podsInFlight } from '../execute/journal.ts';
 import { type Seconds, seconds } from '../model/units.ts';
-import type { PolicyStore, StoredPolicy, UsageServers } from '../ports.ts';
+import type { StoredPolicy } from '../ports.ts';
 import { hitRatiosByMode } from '../report/hit-ratio.ts';
-import type { GateQueue } from './gate-queue.ts';
-import type { LedgerNews } from './ledger-health.ts';
+import type { LoopPorts, LoopSettings } from './loop-ports.ts';
 import { createWaker, withBackOff } from './periodic.ts';
 import { createPolicyMemory, type PolicyMemory } from './policy-memory.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
-import type { RunPorts } from './run.ts';
-
-/** Everything that the control loop acts through. */
-export interface LoopPorts extends RunPorts, ExecutorPorts {
-  readonly policies: PolicyStore;
-  /** What waits at the gate: QoSDriven runs at every news of it, too. */
-  readonly demand: GateQueue;
-  /** What ledgers say, by who keeps them. */
-  readonly ledgerNews: Pick<LedgerNews, 'health' | 'levels'>;
-  /** Where policies may have load read other than from the Metrics API. */
-  readonly usageServers: UsageServers;
-  readonly log: Logger;
-  /** A run failed before it had a plan. */
-  readonly runFailed: () => void;
-}
-
-/** Settings of the operator. */
-export interface LoopSettings {
-  /** kube-system and the operator's own namespace. */
-  readonly excludedNamespaces: ReadonlySet<string>;
-  /** Called after each pass that reached the API server. */
-  readonly passed: () => void;
-}
 
 const BUSY_WAIT: Seconds = seconds(1);
 const IDLE_WAIT: Seconds = seconds(30);

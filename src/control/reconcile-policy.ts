@@ -15,7 +15,7 @@ import { policyStatus } from '../report/policy-status.ts';
 import { ledgerVerdict } from '../report/service-status.ts';
 import { budgetStop } from './budget-stop.ts';
 import { newsFor } from './gate-queue.ts';
-import type { LoopPorts } from './loop.ts';
+import type { LoopPorts } from './loop-ports.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
 import { expiredPlans, isOpen } from './retention.ts';
 import { type RunContext, type RunResult, runPolicy, SteeringUnavailableError, startFields, supersede } from './run.ts';

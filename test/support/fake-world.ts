@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createGateQueue } from '../../src/control/gate-queue.ts';
-import type { LoopPorts } from '../../src/control/loop.ts';
+import type { LoopPorts } from '../../src/control/loop-ports.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';

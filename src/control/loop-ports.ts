@@ -1,0 +1,28 @@
+import type { Logger } from 'pino';
+import type { ExecutorPorts } from '../execute/executor.ts';
+import type { PolicyStore, UsageServers } from '../ports.ts';
+import type { GateQueue } from './gate-queue.ts';
+import type { LedgerNews } from './ledger-health.ts';
+import type { RunPorts } from './run.ts';
+
+/** Everything that the control loop acts through. */
+export interface LoopPorts extends RunPorts, ExecutorPorts {
+  readonly policies: PolicyStore;
+  /** What waits at the gate: QoSDriven runs at every news of it, too. */
+  readonly demand: GateQueue;
+  /** What ledgers say, by who keeps them. */
+  readonly ledgerNews: Pick<LedgerNews, 'health' | 'levels'>;
+  /** Where policies may have load read other than from the Metrics API. */
+  readonly usageServers: UsageServers;
+  readonly log: Logger;
+  /** A run failed before it had a plan. */
+  readonly runFailed: () => void;
+}
+
+/** Settings of the operator. */
+export interface LoopSettings {
+  /** kube-system and the operator's own namespace. */
+  readonly excludedNamespaces: ReadonlySet<string>;
+  /** Called after each pass that reached the API server. */
+  readonly passed: () => void;
+}
