@@ -6,7 +6,7 @@ import type { KeptInstance, KeptLedger, LeftPod, StartMean } from './ledger-stat
 import type { PodEvent } from './pod-events.ts';
 import { grown, NO_TIMES, withoutRun } from './times.ts';
 
-/** What turns are entered under. */
+/** What events are entered under. */
 export interface LedgerTerms {
   readonly mode: LedgerMode;
   /** Of the class. */
@@ -17,7 +17,7 @@ export interface LedgerTerms {
   readonly preempted: ReadonlySet<string>;
 }
 
-/** A ledger after some turns. */
+/** A ledger after some events. */
 export interface AppliedEvents {
   /** The very ledger that was opened when nothing has changed. */
   readonly ledger: KeptLedger;
@@ -36,7 +36,7 @@ interface Spare {
 }
 
 /**
- * Enters turns into a ledger. An instance is a place that pods take one after the other: a new pod takes the one that has
+ * Enters events into a ledger. An instance is a place that pods take one after the other: a new pod takes the one that has
  * been free for the longest time, or a new one while fewer are there than wanted; else it is a spare, as the surge of a
  * rollout is, and takes the next that is free. Time is counted up to each change of an instance, so that useful, discarded
  * and pending time come to exactly wall time x instances; `asOf` becomes the instant of the last one.
@@ -46,7 +46,7 @@ interface Spare {
  */
 export function applyPodEvents(
   ledger: KeptLedger,
-  turns: readonly PodEvent[],
+  events: readonly PodEvent[],
   { mode, window, desired, preempted }: LedgerTerms,
   dropped: ReadonlySet<string>,
 ): AppliedEvents {
@@ -162,7 +162,7 @@ export function applyPodEvents(
     }
   }
 
-  const records = new Map(turns.map(({ pod }) => [pod.uid, pod]));
+  const records = new Map(events.map(({ pod }) => [pod.uid, pod]));
   for (const slot of slots) {
     if (slot.left?.preempted === false && preempted.has(slot.left.pod)) {
       slot.left = { ...slot.left, preempted: true };
@@ -170,19 +170,19 @@ export function applyPodEvents(
       isChanged = true;
     }
   }
-  for (const turn of turns) {
-    switch (turn.kind) {
+  for (const event of events) {
+    switch (event.kind) {
       case 'Created':
-        create(turn);
+        create(event);
         break;
       case 'Ready':
-        change(turn, turn.ready);
+        change(event, event.ready);
         break;
       case 'Ended':
-        end(turn, turn.how);
+        end(event, event.how);
         break;
       default:
-        turn satisfies never;
+        event satisfies never;
     }
   }
   const free = freed.flatMap(({ freedBy }) => freedBy ?? []);

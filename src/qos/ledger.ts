@@ -77,11 +77,11 @@ function present({ asOf }: KeptLedger, { pods }: RequestRecord, clock: EpochSeco
 
 /** Twice, where replicas are not wanted any more: the second time they end when their last pods do. */
 function enter(ledger: KeptLedger, record: RequestRecord, now: EpochSeconds, terms: LedgerTerms): AppliedEvents {
-  const turns = podEventsSince(ledger, record, now);
-  const entered = applyPodEvents(ledger, turns, terms, new Set());
+  const events = podEventsSince(ledger, record, now);
+  const entered = applyPodEvents(ledger, events, terms, new Set());
   const surplus = entered.ledger.instances.length - terms.desired;
   const dropped = surplus <= 0 ? [] : entered.free.slice(-surplus);
-  return dropped.length === 0 ? entered : applyPodEvents(ledger, turns, terms, new Set(dropped));
+  return dropped.length === 0 ? entered : applyPodEvents(ledger, events, terms, new Set(dropped));
 }
 
 function bounded(

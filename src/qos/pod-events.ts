@@ -2,7 +2,7 @@ import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PodEnd, PodRecord, ReadyMark, RequestRecord } from './ledger-record.ts';
 import type { KeptLedger } from './ledger-state.ts';
 
-/** One turn in the life of a pod, between the `asOf` of a ledger and now. */
+/** A change in the life of a pod, between the `asOf` of a ledger and now. */
 export type PodEvent =
   | { readonly kind: 'Created'; readonly at: EpochSeconds; readonly pod: PodRecord }
   | { readonly kind: 'Ready'; readonly at: EpochSeconds; readonly pod: PodRecord; readonly ready: boolean }
@@ -17,12 +17,12 @@ export function podEventsSince(ledger: KeptLedger, record: RequestRecord, now: E
   const held = heldPods(ledger);
   const pods = [...record.pods, ...lostPods(ledger, record, held)].sort(byAge);
   const ends = endsOf(pods, held, ledger.asOf, record, now);
-  const turns = pods
+  const events = pods
     .filter((pod) => isOpen(pod, held, ledger.asOf))
-    .flatMap((pod) => readyMoves(pod, held.get(pod.uid), ends.get(pod.uid), ledger.asOf, now));
-  const born = new Map(turns.flatMap(({ kind, at, pod }) => (kind === 'Created' ? [[pod, at] as const] : [])));
+    .flatMap((pod) => eventsOf(pod, held.get(pod.uid), ends.get(pod.uid), ledger.asOf, now));
+  const born = new Map(events.flatMap(({ kind, at, pod }) => (kind === 'Created' ? [[pod, at] as const] : [])));
   const isNew = ({ at, pod }: PodEvent): number => Number(born.get(pod) === at);
-  return turns.sort((left, right) => left.at - right.at || isNew(left) - isNew(right));
+  return events.sort((left, right) => left.at - right.at || isNew(left) - isNew(right));
 }
 
 /** Pods that are incarnations now, by UID, and whether they run. */
@@ -97,7 +97,7 @@ function lastSignOf({ createdAt, marks }: PodRecord): EpochSeconds {
   return epochSeconds(Math.max(createdAt, marks.at(-1)?.since ?? createdAt));
 }
 
-function readyMoves(
+function eventsOf(
   pod: PodRecord,
   running: boolean | undefined,
   end: (PodEnd & { readonly at: EpochSeconds }) | undefined,
@@ -133,7 +133,7 @@ function readinessSince(
 ): readonly Change[] {
   const changes: Change[] = [];
   let last: Change = { at: from, ready: known };
-  const turn = (next: Change): void => {
+  const change = (next: Change): void => {
     if (next.ready !== last.ready) {
       changes.push(next);
     }
@@ -141,7 +141,7 @@ function readinessSince(
   };
   const settled = marks.findLast(({ since }) => since <= from);
   if (settled !== undefined) {
-    turn({ at: from, ready: settled.ready });
+    change({ at: from, ready: settled.ready });
   }
   for (const { ready, since, startedAt, stoppedAt } of marks) {
     if (since <= from) {
@@ -149,9 +149,9 @@ function readinessSince(
     }
     const missed = ready ? stoppedAt : startedAt;
     if (ready === last.ready && missed !== undefined && missed < since) {
-      turn({ at: clamp(missed, last.at, since), ready: !ready });
+      change({ at: clamp(missed, last.at, since), ready: !ready });
     }
-    turn({ at: clamp(since, last.at, until), ready });
+    change({ at: clamp(since, last.at, until), ready });
   }
   return changes;
 }
