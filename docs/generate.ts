@@ -14,7 +14,7 @@ async function main(check: boolean): Promise<void> {
     'reference/flags.md': flagsReference(),
     'reference/metrics.md': await metricsReference(),
     'images/node-loads.svg': nodeLoads(),
-    'images/availability.svg': availabilityOverTime(),
+    'images/availability.svg': await availabilityOverTime(),
     'images/move-life.svg': moveLife(),
   };
   for (const [name, text] of Object.entries(pages)) {

@@ -30,6 +30,26 @@ export interface Clock {
   sleep(span: Seconds, signal: AbortSignal): Promise<void>;
 }
 
+/** Where processes report what happens: a static message, and fields. */
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/**
+ * Calls `fire` whenever a cron expression comes round in a time zone, until stopped. Local times that do not exist in spring
+ * are skipped, and an hour is skipped in autumn.
+ */
+export type StartCron = (schedule: string, timeZone: string, fire: () => void) => CronTimer;
+
+/** A cron expression that fires. Owns its timer. */
+export interface CronTimer {
+  /** When it fires next; `undefined` when it never does. */
+  next(): EpochSeconds | undefined;
+  stop(): void;
+}
+
 /**
  * Reads the cluster. Every method rejects with an ApiError when the server cannot be read; `snapshot`, `measured` and `nodes`
  * with a StaleCacheError when they come from caches that are not filled, or were cut off for too long.
@@ -124,6 +144,14 @@ export type EvictionAnswer =
 export interface Evictor {
   /** Evicts with a UID precondition. A dry run consults PDBs and changes nothing. Rejects only when aborted. */
   evict(pod: PodRef, options: { readonly dryRun: boolean }, signal: AbortSignal): Promise<EvictionAnswer>;
+}
+
+/** What came and went on the cluster, counted. */
+export interface Turnover {
+  /** Pods and nodes: when it has changed, room may have been freed or taken. */
+  readonly room: number;
+  /** Controllers and nodes: when it has changed, a request may have ended, but no pod was merely replaced. */
+  readonly requests: number;
 }
 
 /** Steering that is in force. */

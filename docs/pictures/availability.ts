@@ -11,9 +11,9 @@ const TITLES = ['Priorities, stock preemption', 'QoSDriven as published', 'QoSDr
 const PANEL = { width: 270, height: 170, gap: 24, left: 40, top: 60 } as const;
 
 /** Mean availability since admission of each class over an hour, in the experiment of `npm run reproduce:qos`, three ways. */
-export function availabilityOverTime(): string {
+export async function availabilityOverTime(): Promise<string> {
   const requests = parseRequestLog(readFileSync(LOG, 'utf8'), LOG);
-  const { variants, duration } = simulate(qosScenario(requests, [PRIORITY, PUBLISHED, OURS]));
+  const { variants, duration } = await simulate(qosScenario(requests, [PRIORITY, PUBLISHED, OURS]));
   const [first] = variants;
   const classes = first?.classes ?? [];
   const key = classes.flatMap(({ slo }, index) => {

@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import type { ClusterCache } from '../adapters/kubernetes/cluster-cache.ts';
-import type { Turnover } from '../control/gate-queue.ts';
 import { seconds } from '../model/units.ts';
-import type { ClusterReader } from '../ports.ts';
+import type { ClusterReader, Turnover } from '../ports.ts';
 import type { Metrics } from '../report/metrics/metrics.ts';
 import type { Cluster } from './cluster.ts';
 

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { type Logger, pino } from 'pino';
 import { collectDefaultMetrics } from 'prom-client';
+import { startCron } from '../adapters/cron.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import { type ElectionEvent, LeadershipLostError } from '../control/elector.ts';
 import { createGateQueue } from '../control/gate-queue.ts';
@@ -9,6 +10,7 @@ import type { LeaseTimes } from '../control/lease.ts';
 import { createLedgerNews, type LedgerNews } from '../control/ledger-health.ts';
 import { keepLedgers } from '../control/ledgers.ts';
 import { runLoop } from '../control/loop.ts';
+import { OPERATOR_PACE } from '../control/loop-ports.ts';
 import { createPageFeed } from '../control/page-feed.ts';
 import type { Seconds } from '../model/units.ts';
 import { NamespaceMissingError, type UsageServers } from '../ports.ts';
@@ -95,6 +97,7 @@ async function lead(
   const { flags, log, metrics, usageServers } = operator;
   const settings = {
     excludedNamespaces: excludedNamespaces(flags),
+    pace: OPERATOR_PACE,
     passed: () => {
       operator.lastPass = systemClock.monotonic();
     },
@@ -103,7 +106,17 @@ async function lead(
   const ledgerNews = createLedgerNews();
   metrics.showServices(() => servicesOf(ledgerNews));
   const demand = createGateQueue(cache.turnover);
-  const ports = { ...cluster, reader: cache.reader, telemetry, runFailed, log, demand, ledgerNews, usageServers };
+  const ports = {
+    ...cluster,
+    reader: cache.reader,
+    telemetry,
+    runFailed,
+    log,
+    demand,
+    ledgerNews,
+    usageServers,
+    startCron,
+  };
   const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
     await cache.ready;
     const records = cluster.serviceRecords({
@@ -113,7 +126,7 @@ async function lead(
     await Promise.all([
       runLoop({ ...ports, leaderEpoch }, settings, own),
       keepGates(ports, settings, own),
-      keepLedgers({ ...ports, records, preempted }, own),
+      keepLedgers({ ...ports, records, preempted }, settings, own),
     ]);
   };
   metrics.leads(election === undefined);

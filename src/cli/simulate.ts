@@ -42,7 +42,7 @@ export interface SimulateConsole {
 export async function simulateCommand(flags: SimulateFlags, console: SimulateConsole): Promise<CommandResult> {
   const scenario = await readScenario(flags);
   const began = console.now();
-  const result = simulate(scenario, progressLine(console));
+  const result = await simulate(scenario, progressLine(console));
   const total = result.variants.reduce((sum, variant) => sum + variant.events, 0);
   const span = (console.now() - began) / 1000;
   const rate = span > 0 ? Math.round(total / span) : total;

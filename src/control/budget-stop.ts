@@ -2,9 +2,8 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { entries } from '../execute/journal.ts';
 import type { StopReason } from '../execute/stop-rules.ts';
 import { parseInstant } from '../model/instant.ts';
-import type { PastMove } from '../model/past-move.ts';
 import type { EpochSeconds } from '../model/units.ts';
-import { projectPastMoves } from '../observe/project/past-moves.ts';
+import { pastMovesOf } from '../observe/project/past-moves.ts';
 import { type ActiveBudget, budgetsInForce } from '../plan/budgets/in-force.ts';
 import { lostService } from '../plan/budgets/overhead.ts';
 import { inSeconds } from '../plan/format.ts';
@@ -56,7 +55,7 @@ function overheadStop(
   if (next === undefined || limited.length === 0) {
     return undefined;
   }
-  const pastMoves = plans.flatMap((each): readonly PastMove[] => projectPastMoves({ ...each }).moves);
+  const pastMoves = pastMovesOf(plans);
   const startup = startupTimes(pastMoves, NO_PODS);
   const cost = next.cost === undefined ? startup.of(next.owner.uid) : Number(next.cost);
   for (const { place, limit, window } of limited) {

@@ -1,18 +1,11 @@
 import type { StrategyName } from '../api/v1alpha1/rebalance-policy.ts';
+import type { Turnover } from '../ports.ts';
 
 /** A pod that waits for its turn. */
 export interface Queued {
   readonly uid: string;
   /** UID of its controller; undefined for a pod without one. */
   readonly owner: string | undefined;
-}
-
-/** What came and went on the cluster, counted. */
-export interface Turnover {
-  /** Pods and nodes: when it has changed, room may have been freed or taken. */
-  readonly room: number;
-  /** Controllers and nodes: when it has changed, a request may have ended, but no pod was merely replaced. */
-  readonly requests: number;
 }
 
 /** What waits for room, told by who looks after the gates to who runs the policies. */

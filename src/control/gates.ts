@@ -1,7 +1,4 @@
-import type { Logger } from 'pino';
-import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { entries, type JournalEntry } from '../execute/journal.ts';
-import { isInFlight } from '../execute/transitions.ts';
+import { type JournalEntry, movesInFlight } from '../execute/journal.ts';
 import { parseInstant } from '../model/instant.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { type Seconds, seconds } from '../model/units.ts';
@@ -11,6 +8,7 @@ import type {
   Clock,
   ClusterReader,
   Gates,
+  Log,
   PlanStore,
   PolicyStore,
   StoredPolicy,
@@ -20,7 +18,7 @@ import type {
 import { classOf } from '../qos/class-of.ts';
 import type { GateQueue } from './gate-queue.ts';
 import type { LoopSettings } from './loop-ports.ts';
-import { withBackOff } from './periodic.ts';
+import { createWaker, withBackOff } from './periodic.ts';
 import { scheduleProblems } from './schedule.ts';
 
 /** What gates are kept open through. */
@@ -30,13 +28,11 @@ export interface GatePorts extends GovernancePorts {
   readonly plans: PlanStore;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly log: Log;
   /** A look at the gates failed. */
   readonly runFailed: () => void;
 }
 
-/** Time between two looks at the gates: what a new pod that nobody moves waits at most, about. */
-const GATE_INTERVAL: Seconds = seconds(2);
 /** How often it is asked whether gates may be opened: a role may be bound, or taken away, at any time. */
 const RIGHTS_INTERVAL: Seconds = seconds(30);
 
@@ -48,9 +44,11 @@ const RIGHTS_INTERVAL: Seconds = seconds(30);
  */
 export async function keepGates(
   ports: GatePorts,
-  settings: Pick<LoopSettings, 'excludedNamespaces'>,
+  settings: Pick<LoopSettings, 'excludedNamespaces' | 'pace'>,
   signal: AbortSignal,
 ): Promise<void> {
+  const waker = createWaker();
+  settings.pace.onChange(waker.ring);
   let confirmed: Seconds | undefined;
   const look = async (): Promise<Seconds> => {
     const now = ports.clock.monotonic();
@@ -61,19 +59,11 @@ export async function keepGates(
       return RIGHTS_INTERVAL;
     }
     await sweepGates(ports, settings, signal);
-    return GATE_INTERVAL;
+    return settings.pace.gates;
   };
   while (!signal.aborted) {
-    await pause(await withBackOff(look, 'gates could not be looked after', ports, signal), ports.clock, signal);
+    await waker.wait(await withBackOff(look, 'gates could not be looked after', ports, signal), ports.clock, signal);
   }
-}
-
-async function pause(span: Seconds, clock: Clock, signal: AbortSignal): Promise<void> {
-  await clock.sleep(span, signal).catch((error: unknown) => {
-    if (!signal.aborted) {
-      throw error;
-    }
-  });
 }
 
 /**
@@ -92,7 +82,7 @@ export async function sweepGates(
     ports.demand.tell([]);
     return;
   }
-  const moves = movesInFlight(await plans.list(signal));
+  const moves = Map.groupBy((await plans.list(signal)).flatMap(movesInFlight), ({ move }) => move.owner.uid);
   const listed = new Set(waiting.map(({ pod }) => pod.uid));
   const idle = waiting.filter(({ pod }) => !isAwaited(pod, moves, listed));
   const isGoverned = idle.length === 0 ? () => false : await governed(ports, excludedNamespaces, signal);
@@ -106,11 +96,6 @@ export async function sweepGates(
     const [cause] = failures;
     throw new AggregateError(failures, `${failures.length} pods could not be let through the gate`, { cause });
   }
-}
-
-function movesInFlight(plans: readonly RebalancePlan[]): ReadonlyMap<string, readonly JournalEntry[]> {
-  const moves = plans.flatMap((plan) => entries(plan).filter(({ run }) => isInFlight(run.phase)));
-  return Map.groupBy(moves, ({ move }) => move.owner.uid);
 }
 
 /**

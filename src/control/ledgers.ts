@@ -1,22 +1,25 @@
-import type { Logger } from 'pino';
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { entries } from '../execute/journal.ts';
 import { formatDecimal } from '../model/decimal.ts';
+import { oncePer } from '../model/once-per.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import {
   type ClassedRequest,
   type Clock,
   ConflictError,
   type LedgerStore,
+  type Log,
   type PlanStore,
   type ServiceRecords,
   type ServiceView,
   type StoredLedger,
 } from '../ports.ts';
 import { carryOn, endLedger } from '../qos/ledger.ts';
-import type { RequestRecord } from '../qos/ledger-record.ts';
+import type { Promised, RequestRecord } from '../qos/ledger-record.ts';
 import type { KeptLedger } from '../qos/ledger-state.ts';
 import { ledgerName } from '../report/ledger-resource.ts';
 import type { KeptLevels, LedgerNews } from './ledger-health.ts';
+import type { LoopSettings } from './loop-ports.ts';
 import { createWaker, FAILED_WAIT, withBackOff } from './periodic.ts';
 
 /** What ledgers are kept through. */
@@ -25,7 +28,7 @@ export interface LedgerPorts {
   readonly ledgers: LedgerStore;
   readonly plans: Pick<PlanStore, 'list'>;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly log: Log;
   /** A look at the ledgers failed. */
   readonly runFailed: () => void;
   /** Who else wants to know what ledgers say. */
@@ -34,8 +37,6 @@ export interface LedgerPorts {
   readonly preempted: (className: string, times: number) => void;
 }
 
-/** Time between two looks while there is much to see: changes that come together are written together. */
-const BUSY_WAIT: Seconds = seconds(1);
 const IDLE_WAIT: Seconds = seconds(30);
 /** Ledgers written in one look, and so in a second: half of what the client may change, so that evictions need not wait. */
 const MOST_WRITES = 5;
@@ -50,10 +51,19 @@ interface Memory {
   listedAt: Seconds | undefined;
   /** Where the next look begins to write, so that none is left behind. */
   next: number;
+  /** What the last look found of each request that had nothing to write: it has nothing new while it is the very same. */
+  readonly settled: Map<string, Seen>;
   /** Problems that were said already. */
   said: ReadonlySet<string>;
   /** As of the last look. */
   classes: ServiceView['classes'];
+}
+
+/** What the next state of a ledger is made from, but for the time. */
+interface Seen {
+  readonly stored: StoredLedger | undefined;
+  readonly record: RequestRecord;
+  readonly promised: Promised | undefined;
 }
 
 /**
@@ -61,15 +71,26 @@ interface Memory {
  * A ledger is written when something other than time has changed. Apart from the control loop, so that neither can stop the
  * other. Resolves when aborted. A failing look is logged and tried again.
  */
-export async function keepLedgers(ports: LedgerPorts, signal: AbortSignal): Promise<void> {
+export async function keepLedgers(
+  ports: LedgerPorts,
+  { pace }: Pick<LoopSettings, 'pace'>,
+  signal: AbortSignal,
+): Promise<void> {
   const bell = createWaker();
-  const memory: Memory = { stored: new Map(), listedAt: undefined, next: 0, said: new Set(), classes: new Map() };
+  const memory: Memory = {
+    stored: new Map(),
+    listedAt: undefined,
+    next: 0,
+    settled: new Map(),
+    said: new Set(),
+    classes: new Map(),
+  };
   const watching = ports.records.run(bell.ring, signal);
   await bell.wait(FAILED_WAIT, ports.clock, signal);
   while (!signal.aborted) {
     const wait = await withBackOff(() => tell(memory, ports, signal), 'ledgers could not be kept', ports, signal);
     await bell.wait(wait, ports.clock, signal);
-    await createWaker().wait(BUSY_WAIT, ports.clock, signal);
+    await createWaker().wait(pace.ledgers, ports.clock, signal);
   }
   await watching;
 }
@@ -152,10 +173,13 @@ async function preemptedPods(
   if (!requests.some(({ record }) => record.pods.some(({ end }) => end !== undefined))) {
     return new Set();
   }
-  const moves = (await plans.list(signal)).flatMap(entries);
-  const sent = moves.filter(({ move, run }) => move.to === undefined && !UNSENT.has(run.phase));
-  return new Set(sent.map(({ run }) => run.podUID));
+  return new Set((await plans.list(signal)).flatMap(preemptionsOf));
 }
+
+/** UIDs of the pods whose eviction for others was sent, or may have been. */
+const preemptionsOf = oncePer((plan: RebalancePlan): readonly string[] =>
+  entries(plan).flatMap(({ move, run }) => (move.to === undefined && !UNSENT.has(run.phase) ? run.podUID : [])),
+);
 
 const UNSENT: ReadonlySet<string> = new Set(['Planned', 'Skipped', 'Aborted']);
 
@@ -167,12 +191,25 @@ function changesOf(
 ): readonly Change[] {
   const now = ports.clock.now();
   const seen = new Set<string>();
-  const ofRequests = view.requests.map((request): Change => {
-    const key = keyOf(request.record.namespace, ledgerName(request.record.owner));
+  const ofRequests = view.requests.flatMap((request): readonly Change[] => {
+    const { record, className } = request;
+    const key = keyOf(record.namespace, ledgerName(record.owner));
     seen.add(key);
-    const stored = memory.stored.get(key);
-    return { stored, record: request.record, ledger: nextOf(request, stored?.ledger, view, preempted, now) };
+    const current: Seen = { stored: memory.stored.get(key), record, promised: view.classes.get(className) };
+    if (isSettled(memory.settled.get(key), current)) {
+      return [];
+    }
+    const ledger = nextOf(request, current.stored?.ledger, view, preempted, now);
+    if (ledger === current.stored?.ledger) {
+      memory.settled.set(key, current);
+    }
+    return [{ stored: current.stored, record, ledger }];
   });
+  for (const key of memory.settled.keys()) {
+    if (!seen.has(key)) {
+      memory.settled.delete(key);
+    }
+  }
   const others = [...memory.stored].filter(([key]) => !seen.has(key)).map(([, stored]) => orphaned(stored, view, now));
   return [...ofRequests, ...others].filter((change) => {
     const isChanged = change.ledger !== change.stored?.ledger || hasOldSlo(change, view);
@@ -181,6 +218,11 @@ function changesOf(
     }
     return isChanged;
   });
+}
+
+/** Nothing but time has gone on since. */
+function isSettled(before: Seen | undefined, { stored, record, promised }: Seen): boolean {
+  return before?.stored === stored && before?.record === record && before?.promised === promised;
 }
 
 function nextOf(

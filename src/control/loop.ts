@@ -4,12 +4,11 @@ import { podsInFlight } from '../execute/journal.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { StoredPolicy } from '../ports.ts';
 import { hitRatiosByMode } from '../report/hit-ratio.ts';
-import type { LoopPorts, LoopSettings } from './loop-ports.ts';
+import type { LoopPorts, LoopSettings, Pace } from './loop-ports.ts';
 import { createWaker, withBackOff } from './periodic.ts';
 import { createPolicyMemory, type PolicyMemory } from './policy-memory.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 
-const BUSY_WAIT: Seconds = seconds(1);
 const IDLE_WAIT: Seconds = seconds(30);
 
 /**
@@ -18,8 +17,9 @@ const IDLE_WAIT: Seconds = seconds(30);
  */
 export async function runLoop(ports: LoopPorts, settings: LoopSettings, signal: AbortSignal): Promise<void> {
   const bell = createWaker();
-  const memory = createPolicyMemory(bell.ring, ports.clock);
+  const memory = createPolicyMemory(bell.ring, ports);
   ports.demand.onNews(bell.ring);
+  settings.pace.onChange(bell.ring);
   const watching = ports.policies.watch(bell.ring, signal);
   try {
     while (!signal.aborted) {
@@ -58,15 +58,14 @@ async function pass(
   ports.telemetry.policies(policies);
   ports.telemetry.hitRatios(hitRatiosByMode(plans));
   await sweepHints(plans, ports, signal);
-  let wait = await finishOrphans(policies, plans, ports, signal);
+  let wait = await finishOrphans(policies, plans, settings.pace, ports, signal);
   for (const stored of policies) {
     const own = plans.filter(({ spec }) => spec.policy.uid === stored.policy.metadata.uid);
-    const { excludedNamespaces } = settings;
-    const context = { stored, policies, plans: own, allPlans: plans, excludedNamespaces };
+    const context = { ...settings, stored, policies, plans: own, allPlans: plans };
     const work = () => reconcilePolicy(context, memory, ports, signal);
     wait = Math.min(wait, await withBackOff(work, `policy ${stored.policy.metadata.name} failed`, ports, signal));
   }
-  return seconds(Math.max(BUSY_WAIT, wait));
+  return seconds(Math.max(settings.pace.plans, wait));
 }
 
 /** Hints that belong to no move in flight are left over from a crash (execution.md, steering). */
@@ -87,6 +86,7 @@ async function sweepHints(plans: readonly RebalancePlan[], ports: LoopPorts, sig
 async function finishOrphans(
   policies: readonly StoredPolicy[],
   plans: readonly RebalancePlan[],
+  pace: Pace,
   ports: LoopPorts,
   signal: AbortSignal,
 ): Promise<number> {
@@ -94,17 +94,17 @@ async function finishOrphans(
   const alive = new Set(policies.map(({ policy }) => policy.metadata.uid));
   const orphans = plans.filter(({ spec }) => spec.policy.uid !== '' && !alive.has(spec.policy.uid));
   for (const plan of orphans) {
-    const work = () => finishOrphan(plan, ports, signal);
+    const work = () => finishOrphan(plan, pace, ports, signal);
     wait = Math.min(wait, await withBackOff(work, `plan ${plan.metadata.name} failed`, ports, signal));
   }
   return wait;
 }
 
-async function finishOrphan(plan: RebalancePlan, ports: LoopPorts, signal: AbortSignal): Promise<Seconds> {
+async function finishOrphan(plan: RebalancePlan, pace: Pace, ports: LoopPorts, signal: AbortSignal): Promise<Seconds> {
   if (plan.status?.phase !== 'Executing') {
     await ports.plans.remove(plan.metadata.name, signal);
     return IDLE_WAIT;
   }
   await step(plan, { stored: undefined, options: undefined, maxConcurrent: 0, stop: undefined }, ports, signal);
-  return BUSY_WAIT;
+  return pace.plans;
 }

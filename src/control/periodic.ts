@@ -1,6 +1,8 @@
-import type { Logger } from 'pino';
 import { type Seconds, seconds } from '../model/units.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock, Log } from '../ports.ts';
+
+/** Why a wait ends early; a reason of its own saves one with a stack trace. */
+const RUNG = 'rung';
 
 /** Wakes a loop early. */
 export interface Waker {
@@ -13,7 +15,7 @@ export interface Waker {
 export function createWaker(): Waker {
   let waking = new AbortController();
   return {
-    ring: () => waking.abort(),
+    ring: () => waking.abort(RUNG),
     async wait(span, clock, signal) {
       const { signal: woken } = waking;
       await clock.sleep(span, AbortSignal.any([signal, woken])).catch((error: unknown) => {
@@ -28,7 +30,7 @@ export function createWaker(): Waker {
 
 /** Who hears of a failure. */
 interface FailurePorts {
-  readonly log: Logger;
+  readonly log: Log;
   /** Counts it. */
   readonly runFailed: () => void;
 }

@@ -1,6 +1,6 @@
 import type { EpochSeconds } from '../model/units.ts';
 import type { ServiceReport } from '../plan/service-report.ts';
-import type { Clock, StoredPolicy } from '../ports.ts';
+import type { Clock, StartCron, StoredPolicy } from '../ports.ts';
 import { type Sampling, samplingFor } from './sampling.ts';
 import { type PolicySchedule, scheduleOf } from './schedule.ts';
 
@@ -30,7 +30,10 @@ export interface PolicyMemory {
 }
 
 /** An empty memory; `wake` is called when a cron expression fires. */
-export function createPolicyMemory(wake: () => void, clock: Pick<Clock, 'now'>): PolicyMemory {
+export function createPolicyMemory(
+  wake: () => void,
+  { clock, startCron }: { readonly clock: Pick<Clock, 'now'>; readonly startCron: StartCron },
+): PolicyMemory {
   const known = new Map<string, Remembered>();
   const forget = (uid: string): void => {
     known.get(uid)?.schedule.stop();
@@ -46,7 +49,7 @@ export function createPolicyMemory(wake: () => void, clock: Pick<Clock, 'now'>):
       forget(uid);
       const fresh = {
         generation,
-        schedule: scheduleOf(spec, wake),
+        schedule: scheduleOf(spec, startCron, wake),
         demand: 0,
         notBefore: undefined,
         overlap: undefined,

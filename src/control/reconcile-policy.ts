@@ -15,7 +15,7 @@ import { policyStatus } from '../report/policy-status.ts';
 import { ledgerVerdict } from '../report/service-status.ts';
 import { budgetStop } from './budget-stop.ts';
 import { newsFor } from './gate-queue.ts';
-import type { LoopPorts } from './loop-ports.ts';
+import type { LoopPorts, Pace } from './loop-ports.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
 import { expiredPlans, isOpen } from './retention.ts';
 import { type RunContext, type RunResult, runPolicy, SteeringUnavailableError, startFields, supersede } from './run.ts';
@@ -26,7 +26,6 @@ import { readerFor, serverProblems } from './usage-source.ts';
 /** Moves in flight when no budget says otherwise. */
 export const DEFAULT_MAX_CONCURRENT = 2;
 
-const BUSY_WAIT: Seconds = seconds(1);
 const RETRY_WAIT: Seconds = seconds(5);
 
 /** One policy in one pass: its plans are advanced, a due run is made, its status is written. Resolves to the time until it wants to be looked at again. */
@@ -76,7 +75,7 @@ export async function reconcilePolicy(
     ...advanced.verdicts,
     ...ran.verdicts,
   };
-  return report(context.stored, outcome, verdicts, ports, signal);
+  return report(context, outcome, verdicts, ports, signal);
 }
 
 /** A plan that could not be carried on, and is again, degrades its policy no longer. */
@@ -258,7 +257,7 @@ interface Outcome {
 }
 
 async function report(
-  { policy }: StoredPolicy,
+  { stored: { policy }, pace }: RunContext,
   { acceptance, remembered, result, plans }: Outcome,
   failures: Verdicts,
   ports: LoopPorts,
@@ -285,7 +284,7 @@ async function report(
   if (!isDeepStrictEqual(status, policy.status)) {
     await ports.policies.writeStatus(policy, status, signal);
   }
-  return seconds(Math.min(waitOf(plans, nextRun, now), untilSample(remembered?.sampling, now)));
+  return seconds(Math.min(waitOf(plans, nextRun, pace, now), untilSample(remembered?.sampling, now)));
 }
 
 /** By what the last run found, and by whether ledgers are kept now; `undefined` while either is not known. */
@@ -310,9 +309,14 @@ function nextRunOf(
     : epochSeconds(Math.max(remembered.schedule.nextRun(lastRun, now), remembered.notBefore ?? 0));
 }
 
-function waitOf(plans: readonly RebalancePlan[], nextRun: EpochSeconds | undefined, now: EpochSeconds): Seconds {
+function waitOf(
+  plans: readonly RebalancePlan[],
+  nextRun: EpochSeconds | undefined,
+  pace: Pace,
+  now: EpochSeconds,
+): Seconds {
   if (plans.some(({ status }) => status?.phase === 'Executing')) {
-    return BUSY_WAIT;
+    return pace.plans;
   }
   return elapsed(now, nextRun ?? epochSeconds(Number.POSITIVE_INFINITY));
 }

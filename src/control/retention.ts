@@ -2,6 +2,7 @@ import type { MovePhase, PlanPhase, RebalancePlan } from '../api/v1alpha1/rebala
 import { parseInstant } from '../model/instant.ts';
 import { type EpochSeconds, elapsed } from '../model/units.ts';
 import { LOOK_BACK } from '../plan/budgets/cooldown.ts';
+import { compareText } from '../plan/order.ts';
 
 /**
  * Plans of one policy that are kept for their history at most. Cooldown keeps plans apart long before that; the bound is
@@ -27,7 +28,10 @@ export function expiredPlans(
   historyLimit: number,
   now: EpochSeconds,
 ): readonly RebalancePlan[] {
-  const ended = plans.filter((plan) => !isOpen(plan)).sort((a, b) => b.spec.takenAt.localeCompare(a.spec.takenAt));
+  const ended = plans.filter((plan) => !isOpen(plan)).sort((a, b) => compareText(b.spec.takenAt, a.spec.takenAt));
+  if (ended.length <= historyLimit) {
+    return [];
+  }
   const remembered = new Set(ended.filter((plan) => isRemembered(plan, now)).slice(0, MAX_REMEMBERED));
   return ended.slice(historyLimit).filter((plan) => !remembered.has(plan));
 }

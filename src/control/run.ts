@@ -24,6 +24,7 @@ import type { Verdicts } from '../report/conditions.ts';
 import { byResource, inPhase, outcomeMessage, planName, toRebalancePlan } from '../report/plan-resource.ts';
 import type { RunFacts } from '../report/policy-status.ts';
 import { foreignPods } from './foreign-pods.ts';
+import type { Pace } from './loop-ports.ts';
 import { decide } from './plan-decision.ts';
 import { isOpen } from './retention.ts';
 import { awaitsSamples } from './sample-freshness.ts';
@@ -55,6 +56,7 @@ export interface RunContext {
   /** Plans of all policies, for what was moved before. */
   readonly allPlans: readonly RebalancePlan[];
   readonly excludedNamespaces: ReadonlySet<string>;
+  readonly pace: Pace;
 }
 
 /**

@@ -1,10 +1,11 @@
-import { schedule as startCron, validateDetailed } from 'node-cron';
+import { validateDetailed } from 'node-cron';
 import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import type { FieldProblem } from '../api/validate.ts';
 import { parseDuration } from '../model/duration.ts';
 import { after, type EpochSeconds, epochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { cronProblem } from '../plan/cron.ts';
 import { DEFAULT_INTERVAL, DEFAULT_ZONE } from '../plan/options.ts';
+import type { StartCron } from '../ports.ts';
 
 /** How far the clocks of two leaders may be apart. */
 const CLOCK_TOLERANCE: Seconds = seconds(10);
@@ -74,12 +75,11 @@ export interface PolicySchedule {
 
 /**
  * The schedule of a policy whose `scheduleProblem` is undefined. `wake` is called when a cron expression fires.
- * Local times that do not exist in spring are skipped, and an hour is skipped in autumn (node-cron 4).
  */
-export function scheduleOf(timing: Timing, wake: () => void): PolicySchedule {
+export function scheduleOf(timing: Timing, startCron: StartCron, wake: () => void): PolicySchedule {
   return timing.schedule === undefined
     ? intervalSchedule(timing.interval ?? DEFAULT_INTERVAL)
-    : cronSchedule(timing.schedule, timing.timeZone ?? DEFAULT_ZONE, wake);
+    : cronSchedule(startCron, timing.schedule, timing.timeZone ?? DEFAULT_ZONE, wake);
 }
 
 function intervalSchedule(interval: string): PolicySchedule {
@@ -92,25 +92,21 @@ function intervalSchedule(interval: string): PolicySchedule {
   return { nextRun, due: (lastRun, now) => nextRun(lastRun, now) <= now, stop: () => undefined };
 }
 
-function cronSchedule(expression: string, timezone: string, wake: () => void): PolicySchedule {
+function cronSchedule(startCron: StartCron, schedule: string, timeZone: string, wake: () => void): PolicySchedule {
   // It fires by this machine's clock, and runs are recorded by the API server's: the two are never compared.
   let isNew = false;
   let fired: EpochSeconds | undefined;
-  const task = startCron(
-    expression,
-    () => {
-      isNew = true;
-      wake();
-    },
-    { timezone, suppressMissedWarning: true },
-  );
+  const timer = startCron(schedule, timeZone, () => {
+    isNew = true;
+    wake();
+  });
   return {
     due(lastRun, now) {
       fired = isNew ? epochSeconds(Math.floor(now)) : fired;
       isNew = false;
       return fired !== undefined && (lastRun === undefined || lastRun < fired);
     },
-    nextRun: (_, now) => epochSeconds((task.getNextRun()?.getTime() ?? now * 1000) / 1000),
-    stop: () => void task.destroy(),
+    nextRun: (_, now) => timer.next() ?? now,
+    stop: timer.stop,
   };
 }

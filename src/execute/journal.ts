@@ -1,4 +1,5 @@
 import type { MoveStatus, RebalancePlan, RebalancePlanStatus } from '../api/v1alpha1/rebalance-plan.ts';
+import { oncePer } from '../model/once-per.ts';
 import type { Elsewhere } from './ready-moves.ts';
 import { isFinal, isInFlight } from './transitions.ts';
 
@@ -15,14 +16,19 @@ export function openJournal(plan: RebalancePlan): readonly MoveStatus[] {
 }
 
 /** Moves with their entries, in the order of the plan. A move without an entry is Planned. */
-export function entries(plan: RebalancePlan): readonly JournalEntry[] {
+export const entries = oncePer((plan: RebalancePlan): readonly JournalEntry[] => {
   const runs = new Map((plan.status?.moves ?? []).map((run) => [run.podUID, run]));
   return plan.spec.moves.map((move, index) => ({
     index,
     move,
     run: runs.get(move.pod.uid) ?? { podUID: move.pod.uid, phase: 'Planned', attempt: 0 },
   }));
-}
+});
+
+/** Moves of the plan that may have an eviction or a hint outstanding. */
+export const movesInFlight = oncePer((plan: RebalancePlan): readonly JournalEntry[] =>
+  entries(plan).filter(({ run }) => isInFlight(run.phase)),
+);
 
 /** The plan's status with some entries replaced and the summary counted anew. */
 export function withRuns(plan: RebalancePlan, changed: ReadonlyMap<number, MoveStatus>): RebalancePlanStatus {
@@ -42,16 +48,13 @@ export function summarize(moves: readonly MoveStatus[]): NonNullable<RebalancePl
 /** What plans other than `plan` have in flight. */
 export function inFlightElsewhere({ metadata, spec }: RebalancePlan, plans: readonly RebalancePlan[]): Elsewhere {
   const others = plans.filter((other) => other.metadata.name !== metadata.name);
-  const inFlight = (chosen: readonly RebalancePlan[]) =>
-    chosen.flatMap((other) => entries(other).filter(({ run }) => isInFlight(run.phase)));
   return {
-    ofPolicy: inFlight(others.filter((other) => other.spec.policy.name === spec.policy.name)),
-    ofOthers: inFlight(others.filter((other) => other.spec.policy.name !== spec.policy.name)),
+    ofPolicy: others.filter((other) => other.spec.policy.name === spec.policy.name).flatMap(movesInFlight),
+    ofOthers: others.filter((other) => other.spec.policy.name !== spec.policy.name).flatMap(movesInFlight),
   };
 }
 
 /** Pod UIDs whose move may have an eviction or a hint outstanding. */
 export function podsInFlight(plans: readonly RebalancePlan[]): ReadonlySet<string> {
-  const inFlight = plans.flatMap((plan) => entries(plan).filter(({ run }) => isInFlight(run.phase)));
-  return new Set(inFlight.map(({ run }) => run.podUID));
+  return new Set(plans.flatMap(movesInFlight).map(({ run }) => run.podUID));
 }

@@ -14,6 +14,7 @@ import { labelsHash } from '../plan/hash.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type { Owner } from '../plan/owners.ts';
 import { drainOf } from '../plan/participation.ts';
+import { hasTerms } from '../plan/topology/trackers.ts';
 import { verdictsIn } from '../plan/verdicts.ts';
 import type { ClusterReader, Evictor } from '../ports.ts';
 import type { MoveEvent, PlannedMove } from './advance.ts';
@@ -140,8 +141,25 @@ export async function targetObstacle(
   const refusal =
     nodeRefusal(subject, node, NO_STORAGE) ??
     capacityRefusal(subject, node, room) ??
-    firstRefusal(pod, node, beside, await reader.placements(signal));
+    refusalElsewhere(pod, node, beside, await reader.placements(signal));
   return refusal === undefined ? undefined : `${target} ${describeRefusal(refusal)}`;
+}
+
+/**
+ * What all filters say, which costs an index of the whole cluster: where no pod has affinity or spread, the pod no volumes,
+ * and nobody is waiting for the node, there is nothing that the node and its pods have not said already.
+ */
+function refusalElsewhere(
+  pod: PodInfo,
+  node: NodeInfo,
+  beside: readonly PodInfo[],
+  snapshot: ClusterSnapshot,
+): Refusal | undefined {
+  const isTied = pod.claims.length > 0 || hasTerms(pod.constraints);
+  const othersMatter = snapshot.pods.some(
+    ({ constraints, nominatedNode }) => nominatedNode === node.name || hasTerms(constraints),
+  );
+  return isTied || othersMatter ? firstRefusal(pod, node, beside, snapshot) : undefined;
 }
 
 /** The pod, the node and the pods there take the place of what the snapshot has of them: they were read live. */

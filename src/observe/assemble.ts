@@ -1,5 +1,4 @@
 import type { NodeInfo } from '../model/node.ts';
-import type { PastMove } from '../model/past-move.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { ClaimInfo, StorageInfo } from '../model/storage.ts';
@@ -9,6 +8,7 @@ import { assembleServiceLevels } from './assemble-service-levels.ts';
 import type { Collection } from './collection.ts';
 import { compareNames, compareText, sortByKey } from './order.ts';
 import { computeDisruptionsAllowed } from './pdb-allowance.ts';
+import { byStart } from './project/past-moves.ts';
 import { priorityOf } from './project/priority-class.ts';
 import type { ProjectedStorageClass } from './project/storage-class.ts';
 
@@ -29,7 +29,7 @@ export function assembleSnapshot(
     namespaces: sortByKey(collection.namespaces),
     pdbs: assemblePdbs(collection, pods, workloads),
     storage: assembleStorage(collection),
-    pastMoves: assemblePastMoves(collection),
+    pastMoves: [...collection.pastMoves.values()].flat().sort(byStart),
     serviceLevels: assembleServiceLevels(collection, instant, problems),
     usage: collection.metricsServed()
       ? { nodes: sortByKey(collection.nodeSamples), pods: sortByKey(collection.podSamples) }
@@ -44,13 +44,6 @@ function assembleNodes({ nodes }: Collection, pods: readonly PodInfo[]): readonl
   return [...nodes.values()]
     .map((node) => ({ ...node, images: new Map([...node.images].filter(([name]) => run.has(name))) }))
     .sort((left, right) => compareText(left.name, right.name));
-}
-
-/** By start, plan and pod. */
-function assemblePastMoves({ pastMoves }: Collection): readonly PastMove[] {
-  return [...pastMoves.values()]
-    .flat()
-    .sort((a, b) => a.startedAt - b.startedAt || compareText(a.plan, b.plan) || compareText(a.pod.uid, b.pod.uid));
 }
 
 function assemblePods(collection: Collection, problems: Set<string>): readonly PodInfo[] {

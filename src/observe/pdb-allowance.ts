@@ -12,14 +12,26 @@ export function computeDisruptionsAllowed(
   podsOfNamespace: readonly PodInfo[],
   workloads: ReadonlyMap<string, WorkloadInfo>,
 ): number {
+  return Math.max(0, healthyBeyondNeed(pdb, podsOfNamespace, workloads) ?? 0);
+}
+
+/**
+ * Healthy pods beyond those that the budget asks for; negative while some are missing, `undefined` where the disruption
+ * controller could not tell.
+ */
+export function healthyBeyondNeed(
+  pdb: ProjectedPdb,
+  podsOfNamespace: readonly PodInfo[],
+  workloads: ReadonlyMap<string, WorkloadInfo>,
+): number | undefined {
   const { selector } = pdb;
   const pods = selector === undefined ? [] : podsOfNamespace.filter(({ labels }) => matches(selector, labels));
   const expected = expectedPods(pdb, pods, workloads);
   if (expected === undefined || expected.count <= 0) {
-    return 0;
+    return undefined;
   }
   const healthy = pods.filter(({ ready, terminating }) => ready && !terminating).length;
-  return Math.max(0, healthy - expected.healthy);
+  return healthy - expected.healthy;
 }
 
 interface Expected {

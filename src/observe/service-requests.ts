@@ -1,7 +1,7 @@
 import type { Labels } from '../model/selector.ts';
 import type { ServiceLevels } from '../model/service-level.ts';
 import type { ClassedRequest } from '../ports.ts';
-import { CLASS_LABEL } from '../qos/class-of.ts';
+import { classNameOf } from '../qos/class-of.ts';
 import type { PodRecord, RequestRecord } from '../qos/ledger-record.ts';
 import type { ProjectedRequest } from './project/request.ts';
 
@@ -42,7 +42,9 @@ export function gatherRequests({ workloads, pods, namespaces, byPriorityClass }:
       return [];
     }
     const own = podsOf.get(uid) ?? [];
-    const className = classNameOf(workload, own, namespaces, byPriorityClass);
+    // By what the template says; admission may have given its pods a PriorityClass.
+    const priorityClassName = workload.priorityClassName ?? own.at(-1)?.priorityClassName;
+    const className = classNameOf({ ...workload, priorityClassName }, { byPriorityClass }, namespaces);
     return className === undefined ? [] : [{ record: toRecord(workload, own), className }];
   });
   return { classed, recordOf };
@@ -52,21 +54,6 @@ export function gatherRequests({ workloads, pods, namespaces, byPriorityClass }:
 function topOf(uid: string, workloads: RequestSources['workloads']): string {
   const above = workloads.get(uid)?.owner?.uid;
   return above !== undefined && workloads.has(above) ? above : uid;
-}
-
-/** As that of a pod (see classOf), by what the template says; admission may have given its pods a PriorityClass. */
-function classNameOf(
-  { labels, namespace, priorityClassName }: ProjectedRequest,
-  pods: readonly OwnedRecord[],
-  namespaces: RequestSources['namespaces'],
-  byPriorityClass: RequestSources['byPriorityClass'],
-): string | undefined {
-  const priority = priorityClassName ?? pods.at(-1)?.priorityClassName;
-  return (
-    labels.get(CLASS_LABEL) ??
-    namespaces.get(namespace)?.get(CLASS_LABEL) ??
-    (priority === undefined ? undefined : byPriorityClass.get(priority))
-  );
 }
 
 function toRecord(

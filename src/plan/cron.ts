@@ -81,7 +81,15 @@ export function latestPeriod(runs: RunTiming, now: EpochSeconds): Seconds {
   if ('interval' in runs) {
     return runs.interval;
   }
-  const cron = new Cron(runs.schedule, { mode: '5-part', timezone: runs.timeZone });
-  const next = cron.nextRun(new Date(now * 1000));
-  return next === null ? seconds(Number.POSITIVE_INFINITY) : elapsed(now, epochSeconds(next.getTime() / 1000));
+  const next = nextFire(runs.schedule, runs.timeZone, now);
+  return next === undefined ? seconds(Number.POSITIVE_INFINITY) : elapsed(now, next);
+}
+
+/**
+ * When a cron expression comes round next after `now`; `undefined` when it never does. Throws for an expression or a zone that
+ * cannot be evaluated.
+ */
+export function nextFire(schedule: string, timeZone: string, now: EpochSeconds): EpochSeconds | undefined {
+  const next = new Cron(schedule, { mode: '5-part', timezone: timeZone }).nextRun(toDate(now));
+  return next === null ? undefined : toInstant(next);
 }

@@ -1,4 +1,5 @@
-import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import type { MovePhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { oncePer } from '../model/once-per.ts';
 import type { SteeringMode } from '../ports.ts';
 
 /**
@@ -6,11 +7,16 @@ import type { SteeringMode } from '../ports.ts';
  * out from the journals, so that a restart forgets nothing.
  */
 export function hitRatio(plans: readonly RebalancePlan[]): number | undefined {
-  const runs = plans.flatMap((plan) => plan.status?.moves ?? []);
-  const landed = runs.filter(({ phase }) => phase === 'Landed').length;
-  const ended = landed + runs.filter(({ phase }) => phase === 'Missed').length;
+  const counts = plans.map(countLandings);
+  const landed = counts.reduce((sum, count) => sum + count.landed, 0);
+  const ended = counts.reduce((sum, { missed }) => sum + missed, landed);
   return ended === 0 ? undefined : landed / ended;
 }
+
+const countLandings = oncePer(({ status }: RebalancePlan) => {
+  const count = (phase: MovePhase): number => (status?.moves ?? []).filter((run) => run.phase === phase).length;
+  return { landed: count('Landed'), missed: count('Missed') };
+});
 
 /** The same by the steering that was in force; modes without a replacement are left out. */
 export function hitRatiosByMode(plans: readonly RebalancePlan[]): ReadonlyMap<SteeringMode, number> {

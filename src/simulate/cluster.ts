@@ -7,7 +7,7 @@ import type { Incident, Scenario, WorkloadSpec } from './scenario.ts';
 import { createWorld, type SimulatedPod, type SimulatedWorkload, type World } from './world.ts';
 
 /** Time until the API server sees a new hint (control-plane.md, steering). */
-export const HINT_DELAY = 1;
+const HINT_DELAY = 1;
 
 const HOSTNAME = 'kubernetes.io/hostname';
 
@@ -99,7 +99,7 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
         ...template,
         name: info.kind === 'StatefulSet' ? `${info.name}-${instance}` : `${info.name}-${suffix(workload.made)}`,
         uid,
-        createdAt: world.wallClock(),
+        createdAt: world.serverTime(),
         constraints: steered(template.constraints, info.uid),
         waiting: { gated: gates && template.waiting?.gated === true, pinnedTo: undefined, unschedulable: false },
       },
@@ -156,7 +156,7 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
       if (pod !== undefined) {
         current += 1;
         ready += pod.info.ready ? 1 : 0;
-        available += isAvailable(pod.info, info.minReadySeconds, world.wallClock()) ? 1 : 0;
+        available += isAvailable(pod.info, info.minReadySeconds, world.serverTime()) ? 1 : 0;
       }
     }
     const rollout = { observed: true, updated: current, toUpdate: replicas, current, ready, available };
@@ -167,7 +167,7 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
     const replicas = spec.info.replicas ?? spec.standing.length;
     const workload: SimulatedWorkload = {
       spec,
-      info: { ...spec.info, changedAt: spec.standing.length > 0 ? spec.info.changedAt : world.wallClock() },
+      info: { ...spec.info, changedAt: spec.standing.length > 0 ? spec.info.changedAt : world.serverTime() },
       replicas,
       instances: [],
       completed: new Set(),
@@ -206,6 +206,7 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
 
   function finish(workload: SimulatedWorkload): void {
     workload.ended = true;
+    world.removeWorkload(workload);
     for (const pod of workload.instances.filter((each) => each !== undefined)) {
       terminate(pod);
     }
@@ -286,7 +287,7 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
     },
     starve: (pod, starved) => {
       pod.starved = starved;
-      world.change(pod, { ready: !starved, readySince: world.wallClock() });
+      world.change(pod, { ready: !starved, readySince: world.serverTime() });
       refresh(pod.workload);
     },
   };

@@ -8,6 +8,8 @@ export interface EventQueue {
   readonly at: (instant: number, action: () => void) => void;
   /** Performs what is due until `instant`, that instant included, and leaves the clock there. */
   readonly run: (instant: number) => void;
+  /** Instant of the next action; infinite without one. */
+  readonly next: () => number;
   /** Actions performed so far. */
   readonly performed: () => number;
 }
@@ -39,6 +41,7 @@ export function createEventQueue(): EventQueue {
       }
       now = Math.max(now, instant);
     },
+    next: () => heap.peek()?.instant ?? Number.POSITIVE_INFINITY,
     performed: () => performed,
   };
 }

@@ -40,7 +40,7 @@ export function createKubelets(world: World, random: Random, events: KubeletEven
     queue.at(queue.now() + draw(isHot ? timing.startup.hot : timing.startup.cold, random), () => {
       if (pod.exists && !pod.info.terminating && !node.down && node.turns === turn) {
         keepImages(world, node, pod);
-        world.change(pod, { phase: 'Running', ready: true, readySince: world.wallClock() });
+        world.change(pod, { phase: 'Running', ready: true, readySince: world.serverTime() });
         events.ready(pod);
       }
     });
@@ -74,7 +74,7 @@ export function createKubelets(world: World, random: Random, events: KubeletEven
     }
     world.changeNode(node, { ...node.info, ready: false, taints: [...node.info.taints, ...UNREACHABLE] });
     for (const pod of podsOn(node)) {
-      world.change(pod, { ready: false, readySince: world.wallClock() });
+      world.change(pod, { ready: false, readySince: world.serverTime() });
     }
     queue.at(queue.now() + timing.nodeToleration, () => expire(node, turn));
   };

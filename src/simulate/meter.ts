@@ -168,7 +168,7 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
     return {
       cpu: milliCpu(cpu / span),
       memory: bytes(memory / span),
-      timestamp: world.wallClock(),
+      timestamp: world.serverTime(),
       window: seconds(span),
     };
   }

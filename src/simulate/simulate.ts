@@ -4,16 +4,16 @@ import type { Series, SimulationResult, VariantResult, WaitResult, WindowResult 
 import { balanceOf, createBalanceSum } from './balance.ts';
 import { byClass, classResult, contentionOf, type Mark, windowClasses } from './class-results.ts';
 import { createCluster } from './cluster.ts';
-import { startDriver } from './driver.ts';
 import { createEventQueue, type EventQueue } from './event-queue.ts';
 import { startMeter } from './meter.ts';
+import { startOperator } from './operator.ts';
 import { randomStreams } from './random.ts';
 import type { Scenario, Variant } from './scenario.ts';
 import { startScheduler } from './scheduler.ts';
 import { viewsOf } from './scheduling-view.ts';
-import { keepServiceLedgers } from './service-ledgers.ts';
 import { availabilityOf, keepServiceRecords, type ServiceRecord, type ServiceRecords } from './service-record.ts';
 import { starvePods } from './starvation.ts';
+import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 /** Points of the series over time. */
 const POINTS = 120;
@@ -30,8 +30,11 @@ export type Progress = (progress: {
 }) => void;
 
 /** Plays every variant of a scenario. The same scenario gives the same result, to the byte. */
-export function simulate(scenario: Scenario, progress: Progress = () => undefined): SimulationResult {
-  const variants = scenario.variants.map((variant) => playVariant(scenario, variant, progress));
+export async function simulate(scenario: Scenario, progress: Progress = () => undefined): Promise<SimulationResult> {
+  const variants: VariantResult[] = [];
+  for (const variant of scenario.variants) {
+    variants.push(await playVariant(scenario, variant, progress));
+  }
   const baseline = scenario.variants.findIndex(
     ({ scheduler, policies }) => scheduler === 'Priority' && policies.length === 0,
   );
@@ -53,7 +56,7 @@ interface Counts {
   plans: number;
 }
 
-function playVariant(scenario: Scenario, variant: Variant, progress: Progress): VariantResult {
+async function playVariant(scenario: Scenario, variant: Variant, progress: Progress): Promise<VariantResult> {
   const streams = randomStreams(scenario.seed);
   const queue = createEventQueue();
   const cluster = createCluster(scenario, queue, {
@@ -62,7 +65,7 @@ function playVariant(scenario: Scenario, variant: Variant, progress: Progress): 
   });
   const { world } = cluster;
   const records = keepServiceRecords(world);
-  const ledgers = keepServiceLedgers(world);
+  const clock = createVirtualClock(queue, scenario.start);
   const balance = createBalanceSum();
   const current = { cpu: 0, memory: 0 };
   const meter = startMeter(world, streams, (use, pods) => {
@@ -75,35 +78,34 @@ function playVariant(scenario: Scenario, variant: Variant, progress: Progress): 
   });
   const counts: Counts = { transfers: 0, preemptions: 0, runs: 0, plans: 0 };
   const views = viewsOf(world);
-  const evicted: Parameters<typeof startDriver>[0]['evicted'] = (pod, kind) => {
-    counts[kind === 'Transfer' ? 'transfers' : 'preemptions'] += 1;
-    ledgers.preempted(pod);
-  };
   startScheduler(cluster, views, {
     preempts: variant.scheduler === 'Priority',
     random: streams('ties of the scheduler'),
     latency: scenario.timing.scheduling,
-    preempted: (pod) => evicted(pod, 'Preemption'),
+    preempted: () => {
+      counts.preemptions += 1;
+    },
   });
-  startDriver({
+  const operator = startOperator({
     cluster,
-    views,
+    clock,
     policies: variant.policies,
-    reaction: scenario.timing.reaction,
     usage: meter.samples,
-    serviceLevels: ledgers.current,
-    planned: (_, plan) => {
+    planned: (plan) => {
       counts.runs += 1;
       counts.plans += plan.moves.length > 0 ? 1 : 0;
     },
-    evicted,
+    evicted: (_, kind) => {
+      counts[kind === 'Transfer' ? 'transfers' : 'preemptions'] += 1;
+    },
   });
   const series = recordSeries(scenario, queue, records, () => ({
     ...current,
     evictions: counts.transfers + counts.preemptions,
   }));
   const windows = recordWindows(scenario, queue, records);
-  runWithProgress(scenario, variant, queue, progress);
+  await runWithProgress(scenario, variant, clock, queue, progress);
+  await operator.stop();
   records.settle();
   const { total, failed } = meter.requests();
   return {
@@ -121,9 +123,15 @@ function playVariant(scenario: Scenario, variant: Variant, progress: Progress): 
   };
 }
 
-function runWithProgress({ duration }: Scenario, { name }: Variant, queue: EventQueue, progress: Progress): void {
+async function runWithProgress(
+  { duration }: Scenario,
+  { name }: Variant,
+  clock: VirtualClock,
+  queue: EventQueue,
+  progress: Progress,
+): Promise<void> {
   for (let part = 1; part <= POINTS; part += 1) {
-    queue.run((duration * part) / POINTS);
+    await clock.run((duration * part) / POINTS);
     progress({ variant: name, now: queue.now(), duration, events: queue.performed() });
   }
 }

@@ -1,10 +1,11 @@
 import type { NodeInfo } from '../model/node.ts';
-import { type PodInfo, podKey } from '../model/pod.ts';
+import { type PodInfo, type PodRef, podKey } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
-import { computeDisruptionsAllowed } from '../observe/pdb-allowance.ts';
+import { healthyBeyondNeed } from '../observe/pdb-allowance.ts';
 import { compareText } from '../plan/order.ts';
+import type { Turnover } from '../ports.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { Scenario, WorkloadSpec } from './scenario.ts';
 
@@ -46,6 +47,12 @@ export interface SimulatedNode {
   turns: number;
 }
 
+/** A budget as the disruption controller has it. */
+export interface ModelledPdb extends PdbInfo {
+  /** No fewer pods are healthy than it asks for. */
+  readonly isHealthy: boolean;
+}
+
 /** Told of every change of a pod, after it was made. */
 export type PodObserver = (pod: SimulatedPod) => void;
 
@@ -53,12 +60,13 @@ export type PodObserver = (pod: SimulatedPod) => void;
 export interface World {
   readonly scenario: Scenario;
   readonly queue: EventQueue;
-  /** Wall-clock time. */
-  readonly wallClock: () => EpochSeconds;
+  /** Wall-clock time, as the API server puts it on record: in whole seconds. */
+  readonly serverTime: () => EpochSeconds;
   readonly nodes: ReadonlyMap<string, SimulatedNode>;
   /** In the order of a snapshot. */
   readonly pods: readonly SimulatedPod[];
   readonly podOf: (uid: string) => SimulatedPod | undefined;
+  readonly podNamed: (ref: Pick<PodRef, 'namespace' | 'name'>) => SimulatedPod | undefined;
   /** By uid of the controller. */
   readonly workloads: ReadonlyMap<string, SimulatedWorkload>;
   /** Pods that run, are not going, and whose node is up: those that serve. */
@@ -71,7 +79,11 @@ export interface World {
   readonly change: (pod: SimulatedPod, fields: Partial<PodInfo>) => void;
   readonly remove: (pod: SimulatedPod) => void;
   readonly changeNode: (node: SimulatedNode, info: NodeInfo) => void;
+  /** It was deleted; its pods go on their own. */
+  readonly removeWorkload: (workload: SimulatedWorkload) => void;
   readonly changeWorkload: (workload: SimulatedWorkload, info: WorkloadInfo) => void;
+  /** What came and went. */
+  readonly turnover: () => Turnover;
   /** Tells observers that a pod serves or no longer does, although the API server does not know. */
   readonly touch: (pod: SimulatedPod) => void;
   readonly observe: (observer: PodObserver) => void;
@@ -81,7 +93,7 @@ export interface World {
   readonly layout: () => number;
   readonly snapshot: (extras: Pick<ClusterSnapshot, 'pastMoves' | 'serviceLevels' | 'usage'>) => ClusterSnapshot;
   /** PodDisruptionBudgets as the disruption controller has them. */
-  readonly pdbs: () => readonly PdbInfo[];
+  readonly pdbs: () => readonly ModelledPdb[];
 }
 
 /** A world without pods and nodes. */
@@ -89,10 +101,13 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
   const nodes = new Map<string, SimulatedNode>();
   const pods: SimulatedPod[] = [];
   const byUid = new Map<string, SimulatedPod>();
+  const byName = new Map<string, SimulatedPod>();
   const workloads = new Map<string, SimulatedWorkload>();
   const infos = new Map<string, WorkloadInfo>();
   const observers: PodObserver[] = [];
   const nodeObservers: (() => void)[] = [];
+  const serverTime = (): EpochSeconds => epochSeconds(Math.floor(scenario.start + queue.now()));
+  const turnover = { room: 0, requests: 0 };
   let layout = 0;
   const known: { pods?: readonly PodInfo[]; nodes?: readonly NodeInfo[] } = {};
   const tell = (pod: SimulatedPod): void => {
@@ -115,30 +130,36 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
     known.nodes ??= [...nodes.values()].map(({ info }) => info).sort((a, b) => compareText(a.name, b.name));
     return known.nodes;
   };
-  const pdbs = (): readonly PdbInfo[] => allowances(scenario, podInfos, infos);
+  const pdbs = (): readonly ModelledPdb[] => allowances(scenario, podInfos, infos);
   return {
     scenario,
     queue,
-    wallClock: () => epochSeconds(scenario.start + queue.now()),
+    serverTime,
     nodes,
     pods,
     podOf: (uid) => byUid.get(uid),
+    podNamed: (ref) => byName.get(podKey(ref)),
     workloads,
     isServing: (pod) => pod.info.ready && isUp(pod),
     isBusy: (pod) => (pod.info.ready || pod.starved) && isUp(pod),
     addNode: (info) => {
       nodes.set(info.name, { info, down: false, turns: 0 });
+      turnover.room += 1;
+      turnover.requests += 1;
       layout += 1;
       delete known.nodes;
       tellOfNodes();
     },
     addWorkload: (workload) => {
       workloads.set(workload.info.uid, workload);
+      turnover.requests += 1;
       infos.set(workload.info.uid, workload.info);
     },
     add: (pod) => {
       pods.splice(placeOf(pods, pod.info), 0, pod);
       byUid.set(pod.info.uid, pod);
+      byName.set(podKey(pod.info), pod);
+      turnover.room += 1;
       layout += 1;
       delete known.pods;
       tell(pod);
@@ -152,6 +173,8 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
     remove: (pod) => {
       pods.splice(placeOf(pods, pod.info), 1);
       byUid.delete(pod.info.uid);
+      byName.delete(podKey(pod.info));
+      turnover.room += 1;
       pod.exists = false;
       layout += 1;
       delete known.pods;
@@ -166,10 +189,18 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
         tellOfNodes();
       }
     },
+    removeWorkload: ({ info: { uid } }) => {
+      workloads.delete(uid);
+      infos.delete(uid);
+      turnover.requests += 1;
+    },
     changeWorkload: (workload, info) => {
       workload.info = info;
-      infos.set(info.uid, info);
+      if (workloads.has(info.uid)) {
+        infos.set(info.uid, info);
+      }
     },
+    turnover: () => ({ ...turnover }),
     touch: tell,
     observe: (observer) => {
       observers.push(observer);
@@ -179,7 +210,7 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
     },
     layout: () => layout,
     snapshot: (extras) => ({
-      takenAt: epochSeconds(scenario.start + queue.now()),
+      takenAt: serverTime(),
       nodes: nodeInfos(),
       pods: podInfos(),
       workloads: infos,
@@ -197,17 +228,13 @@ function allowances(
   { pdbs }: Scenario,
   pods: () => readonly PodInfo[],
   workloads: ReadonlyMap<string, WorkloadInfo>,
-): readonly PdbInfo[] {
-  return pdbs.map((pdb) => ({
-    namespace: pdb.namespace,
-    name: pdb.name,
-    selector: pdb.selector,
-    disruptionsAllowed: computeDisruptionsAllowed(
-      pdb,
-      pods().filter(({ namespace }) => namespace === pdb.namespace),
-      workloads,
-    ),
-  }));
+): readonly ModelledPdb[] {
+  return pdbs.map((pdb) => {
+    const { namespace, name, selector } = pdb;
+    const own = pods().filter((pod) => pod.namespace === namespace);
+    const spare = healthyBeyondNeed(pdb, own, workloads) ?? -1;
+    return { namespace, name, selector, disruptionsAllowed: Math.max(0, spare), isHealthy: spare >= 0 };
+  });
 }
 
 /** Where a pod stands, or would stand, in the order of a snapshot. */

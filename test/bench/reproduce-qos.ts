@@ -153,5 +153,5 @@ async function main(): Promise<void> {
 if (isMainThread) {
   await main();
 } else {
-  parentPort?.on('message', (run: Run) => parentPort?.postMessage(simulate(scenarioOf(run)).variants[0]));
+  parentPort?.on('message', async (run: Run) => parentPort?.postMessage((await simulate(scenarioOf(run))).variants[0]));
 }

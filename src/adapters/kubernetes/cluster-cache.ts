@@ -1,4 +1,3 @@
-import type { Turnover } from '../../control/gate-queue.ts';
 import type { NodeInfo } from '../../model/node.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
@@ -9,7 +8,7 @@ import { WORKLOAD_KINDS } from '../../observe/project/workload.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
 import type { Projected } from '../../observe/snapshot-kinds.ts';
 import { readObject } from '../../observe/snapshot-kinds.ts';
-import type { ClusterReader } from '../../ports.ts';
+import type { ClusterReader, Turnover } from '../../ports.ts';
 import type { ApiClient } from './client.ts';
 import { listedSources, listInto, listPromises } from './cluster-reader.ts';
 import { StaleCacheError } from './freshness.ts';

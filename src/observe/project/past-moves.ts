@@ -1,4 +1,4 @@
-import { MOVE_PHASES, type MovePhase } from '../../api/v1alpha1/rebalance-plan.ts';
+import { MOVE_PHASES, type MovePhase, type RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
 import {
   describe,
   integerAt,
@@ -10,9 +10,11 @@ import {
   textAt,
   timestampAt,
 } from '../../model/json.ts';
+import { oncePer } from '../../model/once-per.ts';
 import type { PastMove, PastReplacement } from '../../model/past-move.ts';
 import type { OwnerRef, PodRef } from '../../model/pod.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
+import { compareText } from '../order.ts';
 import { readMetadata } from './metadata.ts';
 
 /** The moves from node to node of one RebalancePlan whose eviction was sent, or may have been. */
@@ -52,6 +54,20 @@ export function projectPastMoves(object: JsonObject): ProjectedPlan {
     return run === undefined || place === undefined ? [] : readMove({ plan: name, pod, move, field, run, place });
   });
   return { name, moves };
+}
+
+const movesOf = oncePer((plan: RebalancePlan) => projectPastMoves({ ...plan }).moves);
+
+/** What the journals of these plans remember, the oldest move first. */
+export function pastMovesOf(plans: Iterable<RebalancePlan>): readonly PastMove[] {
+  return [...plans].flatMap(movesOf).sort(byStart);
+}
+
+/** By start, plan and pod. */
+export function byStart(left: PastMove, right: PastMove): number {
+  return (
+    left.startedAt - right.startedAt || compareText(left.plan, right.plan) || compareText(left.pod.uid, right.pod.uid)
+  );
 }
 
 interface Source {

@@ -1,0 +1,24 @@
+import type { PlacementHint } from '../../api/v1alpha1/placement-hint.ts';
+import { API_VERSION } from '../../api/v1alpha1/schema.ts';
+import type { Steering } from '../../ports.ts';
+import type { Cluster } from '../cluster.ts';
+
+/** Hints on the modelled cluster, whose admission policy goes by them. */
+export function createSteering({ placeHint, removeHint }: Pick<Cluster, 'placeHint' | 'removeHint'>): Steering {
+  const hints = new Map<string, PlacementHint>();
+  return {
+    available: async () => true,
+    async place(namespace, spec) {
+      if (!hints.has(spec.podUID)) {
+        const metadata = { name: `hint-${spec.podUID}`, namespace };
+        hints.set(spec.podUID, { apiVersion: API_VERSION, kind: 'PlacementHint', metadata, spec });
+        placeHint(spec.podUID, spec.ownerUID, spec.nodeName);
+      }
+    },
+    async remove(_, podUID) {
+      hints.delete(podUID);
+      removeHint(podUID);
+    },
+    list: async () => [...hints.values()],
+  };
+}
