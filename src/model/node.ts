@@ -1,5 +1,5 @@
 import type { ResourceVector } from './resources.ts';
-import type { Labels } from './selector.ts';
+import type { Labels, Requirement } from './selector.ts';
 import type { Bytes, EpochSeconds } from './units.ts';
 
 /** What a taint does to pods that do not tolerate it. */
@@ -34,4 +34,18 @@ export interface NodeInfo {
   /** Size in bytes of the images on the node that some pod of the snapshot runs, by each name that the pods use. */
   readonly images: ReadonlyMap<string, Bytes>;
   readonly createdAt: EpochSeconds;
+}
+
+/** One required node-affinity term; all of its requirements must hold. A term without any matches no node. */
+export interface NodeSelectorTerm {
+  readonly expressions: readonly Requirement[];
+  /** Only `metadata.name` exists as a field. */
+  readonly fields: readonly Requirement[];
+}
+
+/** A node-affinity term that nodes are ranked by. */
+export interface PreferredNodeTerm {
+  /** 1 to 100. */
+  readonly weight: number;
+  readonly term: NodeSelectorTerm;
 }

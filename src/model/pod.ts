@@ -1,7 +1,7 @@
 import type { Waiting } from './gate.ts';
-import type { TaintEffect } from './node.ts';
+import type { NodeSelectorTerm, PreferredNodeTerm, TaintEffect } from './node.ts';
 import type { ResourceVector } from './resources.ts';
-import type { Labels, Requirement, Selector } from './selector.ts';
+import type { Labels, Selector } from './selector.ts';
 import type { ClaimRequest } from './storage.ts';
 import type { EpochSeconds } from './units.ts';
 
@@ -27,26 +27,12 @@ export interface Toleration {
   readonly effect: TaintEffect | undefined;
 }
 
-/** One required node-affinity term; all of its requirements must hold. A term without any matches no node. */
-export interface NodeSelectorTerm {
-  readonly expressions: readonly Requirement[];
-  /** Only `metadata.name` exists as a field. */
-  readonly fields: readonly Requirement[];
-}
-
 /** A port that a pod takes on its node. */
 export interface HostPort {
   /** `0.0.0.0` when the pod names none. */
   readonly ip: string;
   readonly protocol: string;
   readonly port: number;
-}
-
-/** A node-affinity term that nodes are ranked by. */
-export interface PreferredNodeTerm {
-  /** 1 to 100. */
-  readonly weight: number;
-  readonly term: NodeSelectorTerm;
 }
 
 /** A term of pod affinity or anti-affinity; matchLabelKeys and mismatchLabelKeys are part of its selector. */

@@ -1,4 +1,4 @@
-import type { NodeSelectorTerm } from './pod.ts';
+import type { NodeSelectorTerm } from './node.ts';
 import type { Labels, Requirement, Selector } from './selector.ts';
 import type { Bytes } from './units.ts';
 

@@ -1,4 +1,5 @@
-import type { NodeSelectorTerm, PodClaim, PodInfo } from '../model/pod.ts';
+import type { NodeSelectorTerm } from '../model/node.ts';
+import type { PodClaim, PodInfo } from '../model/pod.ts';
 import type { ClaimInfo, ClaimRequest, StorageInfo, VolumeInfo } from '../model/storage.ts';
 import type { PodKinds } from './pod-kinds.ts';
 

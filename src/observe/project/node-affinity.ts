@@ -1,5 +1,6 @@
 import { asObject, type JsonObject, MalformedField, objectAt, objectsAt } from '../../model/json.ts';
-import type { NodeSelectorTerm, PreferredNodeTerm, UnsupportedConstraint } from '../../model/pod.ts';
+import type { NodeSelectorTerm, PreferredNodeTerm } from '../../model/node.ts';
+import type { UnsupportedConstraint } from '../../model/pod.ts';
 import { readNodeRequirements } from './selector.ts';
 import { readWeight } from './weight.ts';
 

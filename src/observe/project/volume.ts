@@ -1,5 +1,5 @@
 import { type JsonObject, MalformedField, objectAt, textAt, textEntriesAt, textsAt } from '../../model/json.ts';
-import type { NodeSelectorTerm } from '../../model/pod.ts';
+import type { NodeSelectorTerm } from '../../model/node.ts';
 import type { VolumeInfo } from '../../model/storage.ts';
 import type { Interner } from '../interner.ts';
 import { readClass, readVolumeMode } from './claim.ts';

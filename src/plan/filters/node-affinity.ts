@@ -1,5 +1,4 @@
-import type { NodeInfo } from '../../model/node.ts';
-import type { NodeSelectorTerm } from '../../model/pod.ts';
+import type { NodeInfo, NodeSelectorTerm } from '../../model/node.ts';
 import { holds, type Labels } from '../../model/selector.ts';
 import type { Refusal, Subject } from './refusal.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeSelectorTerm } from '../../../../src/model/pod.ts';
+import type { NodeSelectorTerm } from '../../../../src/model/node.ts';
 import { nodeAffinity } from '../../../../src/plan/filters/node-affinity.ts';
 import { aNode, labels } from '../../../support/builders.ts';
 import { aSubject } from './filters.ts';
