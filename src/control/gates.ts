@@ -1,4 +1,5 @@
-import { type JournalEntry, movesInFlight } from '../execute/journal.ts';
+import { movesInFlight } from '../execute/journal.ts';
+import type { JournalEntry } from '../execute/move.ts';
 import { parseInstant } from '../model/instant.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { type Seconds, seconds } from '../model/units.ts';

@@ -1,71 +1,15 @@
-import type { MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import type { Waiting } from '../model/gate.ts';
+import type { MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
 import { formatInstant } from '../model/instant.ts';
 import { after, type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import type { EvictionAnswer } from '../ports.ts';
+import { type Advanced, LONGEST_REST, type MoveEvent, type Observation, type PlannedMove } from './move.ts';
 import { clip, enter, finish, hintEffects, isFinal, sinceStart } from './transitions.ts';
 import { awaitReplacement, verify } from './verify.ts';
-
-/** A move as it was planned. */
-export type PlannedMove = RebalancePlan['spec']['moves'][number];
-
-/** What happened to a move. */
-export type MoveEvent =
-  /** The live check passed; `serverTime` is the API server's clock, `leaderEpoch` undefined without leader election. */
-  | { readonly kind: 'Begin'; readonly serverTime: EpochSeconds; readonly leaderEpoch: number | undefined }
-  /** What the API server said, to the dry run while Planned and to the eviction while Intent. */
-  | { readonly kind: 'Answer'; readonly answer: EvictionAnswer }
-  /** What stands on the cluster. */
-  | ({ readonly kind: 'Observed' } & Observation)
-  /** The live check found something that may pass. */
-  | { readonly kind: 'Hold'; readonly why: string }
-  /** The live check failed for good. */
-  | { readonly kind: 'Skip'; readonly why: string }
-  /** The plan was stopped. */
-  | { readonly kind: 'Abort'; readonly why: string };
-
-/** What stands on the cluster of a move in flight. */
-export interface Observation {
-  /** The incarnation that was to be evicted. */
-  readonly pod: 'Running' | 'Terminating' | 'Gone';
-  /** The pod that its controller made instead, if it did; of an admission, the pod itself while it is there. */
-  readonly replacement: Replacement | undefined;
-  /** Whether its controller, if it is there, has fewer pods than it wants: a replacement may yet come. */
-  readonly awaited: boolean;
-  readonly serverTime: EpochSeconds;
-}
-
-/** The pod that took an evicted one's place. */
-export interface Replacement {
-  readonly name: string;
-  readonly uid: string;
-  readonly node: string | undefined;
-  /** Ready for the owner's minReadySeconds. */
-  readonly available: boolean;
-  /** When it became Ready; `undefined` while it is not. */
-  readonly readySince: EpochSeconds | undefined;
-  /** Seconds since it was created. */
-  readonly age: Seconds;
-  /** What it waits for; `undefined` once it is bound. */
-  readonly waiting: Waiting | undefined;
-}
-
-/** Side effects in the order in which they are to be performed, after the new run was written. */
-export type MoveEffect = 'PlaceHint' | 'Evict' | 'RemoveHint' | 'OpenGate';
-
-/** A move's next state and what has to be done about it. */
-export interface Advanced {
-  readonly run: MoveStatus;
-  readonly effects: readonly MoveEffect[];
-}
 
 /** An eviction call ends within 10 s; after this long a pod that still runs was not evicted by it. */
 export const ANSWER_GRACE: Seconds = seconds(15);
 /** Tries, refused by a PDB or without effect, before the move is skipped. */
 export const MAX_ATTEMPTS = 5;
-/** The longest that a move rests between two tries, whatever a server asks for. */
-export const LONGEST_REST: Seconds = seconds(600);
-
 const FIRST_BACKOFF = 10;
 /** 10, 40, 160 and 600 s: five tries take in the whole range that execution.md gives for a PDB. */
 const BUDGET_FACTOR = 4;

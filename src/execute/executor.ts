@@ -16,10 +16,11 @@ import type {
   StoredPolicy,
   Telemetry,
 } from '../ports.ts';
-import { advance, type MoveEffect, type MoveEvent } from './advance.ts';
-import { entries, inFlightElsewhere, type JournalEntry, withRuns } from './journal.ts';
+import { advance } from './advance.ts';
+import { entries, inFlightElsewhere, withRuns } from './journal.ts';
 import { liveCheck } from './live-check.ts';
 import { metricsVerdict } from './metrics-stop.ts';
+import type { JournalEntry, MoveEffect, MoveEvent } from './move.ts';
 import { observeMove } from './observe-move.ts';
 import { openGate, opensToTarget } from './open-gate.ts';
 import { NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './ready-moves.ts';

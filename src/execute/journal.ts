@@ -1,14 +1,7 @@
 import type { MoveStatus, RebalancePlan, RebalancePlanStatus } from '../api/v1alpha1/rebalance-plan.ts';
 import { oncePer } from '../model/once-per.ts';
-import type { Elsewhere } from './ready-moves.ts';
+import type { Elsewhere, JournalEntry } from './move.ts';
 import { isFinal, isInFlight } from './transitions.ts';
-
-/** A move of the plan with its journal entry. */
-export interface JournalEntry {
-  readonly index: number;
-  readonly move: RebalancePlan['spec']['moves'][number];
-  readonly run: MoveStatus;
-}
 
 /** The journal before anything was done: every move Planned. */
 export function openJournal(plan: RebalancePlan): readonly MoveStatus[] {

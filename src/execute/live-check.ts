@@ -17,8 +17,8 @@ import { drainOf } from '../plan/participation.ts';
 import { hasTerms } from '../plan/topology/trackers.ts';
 import { verdictsIn } from '../plan/verdicts.ts';
 import type { ClusterReader, Evictor } from '../ports.ts';
-import type { MoveEvent, PlannedMove } from './advance.ts';
 import { recovery, shortfall } from './availability.ts';
+import type { MoveEvent, PlannedMove } from './move.ts';
 
 interface LivePorts {
   readonly reader: ClusterReader;

@@ -3,9 +3,8 @@ import type { PodInfo } from '../model/pod.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
 import type { ClusterReader } from '../ports.ts';
-import type { Observation, Replacement } from './advance.ts';
 import { isAvailable } from './availability.ts';
-import type { JournalEntry } from './journal.ts';
+import type { JournalEntry, Observation, Replacement } from './move.ts';
 
 /**
  * What stands on the cluster of a move in flight. `claimed` are replacements of other moves. The pod of an admission is its

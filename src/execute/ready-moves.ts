@@ -1,8 +1,7 @@
 import type { MovePhase } from '../api/v1alpha1/rebalance-plan.ts';
 import { parseInstant } from '../model/instant.ts';
 import { type EpochSeconds, elapsed } from '../model/units.ts';
-import { LONGEST_REST } from './advance.ts';
-import type { JournalEntry } from './journal.ts';
+import { type Elsewhere, type JournalEntry, LONGEST_REST } from './move.ts';
 import { isFinal, isInFlight } from './transitions.ts';
 
 /** Whose turn it is. */
@@ -11,13 +10,6 @@ export interface ReadyMoves {
   readonly ready: readonly JournalEntry[];
   /** Planned moves that can never begin, with the reason. */
   readonly hopeless: readonly { readonly entry: JournalEntry; readonly why: string }[];
-}
-
-/** Moves in flight that belong to other plans: what those left behind whose policy was deleted or lost pods to another. */
-export interface Elsewhere {
-  /** Of plans of a policy of this name, which share its `maxConcurrent`. */
-  readonly ofPolicy: readonly JournalEntry[];
-  readonly ofOthers: readonly JournalEntry[];
 }
 
 /** No other plan is being carried out. */

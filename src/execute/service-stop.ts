@@ -5,7 +5,8 @@ import type { EpochSeconds, Seconds } from '../model/units.ts';
 import { inSeconds, percent } from '../plan/format.ts';
 import { isBelievable } from '../plan/promises.ts';
 import { availabilityOf, timesOver, totalOf } from '../qos/times.ts';
-import { entries, type JournalEntry } from './journal.ts';
+import { entries } from './journal.ts';
+import type { JournalEntry } from './move.ts';
 import type { StopReason } from './stop-rules.ts';
 import { isInFlight } from './transitions.ts';
 

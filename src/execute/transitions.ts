@@ -1,7 +1,7 @@
 import type { MovePhase, MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
-import type { Advanced, MoveEffect } from './advance.ts';
+import type { Advanced, MoveEffect } from './move.ts';
 
 /**
  * Every legal transition of a move (execution.md, the journal).

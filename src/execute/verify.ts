@@ -1,7 +1,7 @@
 import type { MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
 import { parseInstant } from '../model/instant.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
-import type { Advanced, MoveEffect, Observation, PlannedMove, Replacement } from './advance.ts';
+import type { Advanced, MoveEffect, Observation, PlannedMove, Replacement } from './move.ts';
 import { enter, finish, sinceStart } from './transitions.ts';
 
 /** A replacement that is not Ready after this long has failed. */

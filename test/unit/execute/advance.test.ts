@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MOVE_PHASES, type MovePhase, type MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
-import {
-  type Advanced,
-  ANSWER_GRACE,
-  advance,
-  MAX_ATTEMPTS,
-  type MoveEvent,
-  type Observation,
-  type PlannedMove,
-  type Replacement,
-} from '../../../src/execute/advance.ts';
+import { ANSWER_GRACE, advance, MAX_ATTEMPTS } from '../../../src/execute/advance.ts';
+import type { Advanced, MoveEvent, Observation, PlannedMove, Replacement } from '../../../src/execute/move.ts';
 import { assertLegal, isFinal, isInFlight, TRANSITIONS } from '../../../src/execute/transitions.ts';
 import { REPLACEMENT_DEADLINE } from '../../../src/execute/verify.ts';
 import { formatInstant } from '../../../src/model/instant.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
-import { advance, type MoveEffect, type Replacement } from '../../../src/execute/advance.ts';
+import { advance } from '../../../src/execute/advance.ts';
 import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
+import type { MoveEffect, Replacement } from '../../../src/execute/move.ts';
 import { PIN_PATIENCE } from '../../../src/execute/verify.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds, type Seconds, seconds } from '../../../src/model/units.ts';

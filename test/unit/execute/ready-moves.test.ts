@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { MovePhase, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { entries } from '../../../src/execute/journal.ts';
-import { type Elsewhere, NOTHING_ELSEWHERE, readyMoves } from '../../../src/execute/ready-moves.ts';
+import type { Elsewhere } from '../../../src/execute/move.ts';
+import { NOTHING_ELSEWHERE, readyMoves } from '../../../src/execute/ready-moves.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { NOON } from '../../support/fake-clock.ts';
