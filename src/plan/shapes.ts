@@ -8,7 +8,7 @@ import { sortedEntries } from './order.ts';
 import type { Owners } from './owners.ts';
 import type { PodKinds } from './pod-kinds.ts';
 import { FILTER_NAMES, type FilterName } from './rejection-codes.ts';
-import { NO_NEEDS, type TopologyNeeds } from './topology/topology-index.ts';
+import { NO_NEEDS, type TopologyNeeds } from './topology/needs.ts';
 import { NO_VOLUMES } from './volume-needs.ts';
 
 /**

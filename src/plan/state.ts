@@ -10,7 +10,7 @@ import { emptyLedger, type LoadLedger } from './load-ledger.ts';
 import type { IndexedNodes } from './node-index.ts';
 import type { FilterName } from './rejection-codes.ts';
 import type { TopologyCounts } from './topology/counts.ts';
-import { NO_NEEDS } from './topology/topology-index.ts';
+import { NO_NEEDS } from './topology/needs.ts';
 import { nomineesBefore, type Whereabouts } from './verdicts.ts';
 
 /** Where every pod is at one position of a plan, to look at. Nodes and pods are named by their place. */

@@ -1,6 +1,5 @@
-import type { Path } from '../api/json-schema.ts';
+import type { FieldProblem, Path } from '../api/json-schema.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
-import type { FieldProblem } from '../api/validate.ts';
 import { parseDuration } from '../model/duration.ts';
 import { SCHEDULING_GATE } from '../model/gate.ts';
 import { parseInstant } from '../model/instant.ts';

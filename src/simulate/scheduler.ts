@@ -1,6 +1,6 @@
 import type { SchedulingConstraints } from '../model/pod.ts';
 import { nodesToScore } from '../plan/hit-ratio.ts';
-import { NO_NEEDS } from '../plan/topology/topology-index.ts';
+import { NO_NEEDS } from '../plan/topology/needs.ts';
 import type { Cluster } from './cluster.ts';
 import { nominate } from './preemption.ts';
 import type { Random } from './random.ts';

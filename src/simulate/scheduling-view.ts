@@ -7,7 +7,7 @@ import { indexOwners } from '../plan/owners.ts';
 import { sortIntoKinds } from '../plan/pod-kinds.ts';
 import { rank } from '../plan/scores/index.ts';
 import { indexScores, SCHEDULER_ASSUMES } from '../plan/scores/score-index.ts';
-import { NO_NEEDS } from '../plan/topology/topology-index.ts';
+import { NO_NEEDS } from '../plan/topology/needs.ts';
 import { nomineesBefore, refusalsAt, type Whereabouts } from '../plan/verdicts.ts';
 import type { SimulatedPod, World } from './world.ts';
 

@@ -1,5 +1,5 @@
+import type { Need } from '../topology/needs.ts';
 import { type Place, podsNear } from '../topology/place.ts';
-import type { Need } from '../topology/topology-index.ts';
 import type { Refusal, Subject } from './refusal.ts';
 
 /**

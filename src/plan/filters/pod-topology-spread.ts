@@ -1,5 +1,5 @@
+import type { SpreadNeed } from '../topology/needs.ts';
 import { type Place, podsNear } from '../topology/place.ts';
-import type { SpreadNeed } from '../topology/topology-index.ts';
 import type { Refusal, Subject } from './refusal.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Taint } from '../../model/node.ts';
 import type { HostPort, SchedulingConstraints } from '../../model/pod.ts';
 import { count, trimmed } from '../format.ts';
-import { NO_NEEDS, type TopologyNeeds } from '../topology/topology-index.ts';
+import { NO_NEEDS, type TopologyNeeds } from '../topology/needs.ts';
 import { NO_VOLUMES, type VolumeNeeds } from '../volume-needs.ts';
 
 /** What a filter looks at on the side of the pod; pods that share one also share their verdicts. */

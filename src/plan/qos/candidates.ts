@@ -4,8 +4,8 @@ import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import { createHeap } from '../heap.ts';
 import type { State } from '../state.ts';
 import type { PotentialVictim, PotentialVictimsOf } from './potential-victims.ts';
+import type { ServicePosition } from './rules.ts';
 import { type BestCase, compareNumbers, type PreemptionRules } from './rules.ts';
-import type { ServicePosition } from './service-position.ts';
 import { createTrial, type Trial } from './trial.ts';
 
 /** A node for a pod that waits, and who has to leave it first. */

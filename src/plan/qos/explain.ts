@@ -5,7 +5,8 @@ import { shared } from '../rejections.ts';
 import type { StateView } from '../state.ts';
 import type { Preemptor } from './candidates.ts';
 import type { PreemptionPassInput, PreemptionPassResult } from './preemption-pass.ts';
-import type { ServicePosition, ServicePositions } from './service-position.ts';
+import type { ServicePosition } from './rules.ts';
+import type { ServicePositions } from './service-position.ts';
 
 const UNPROMISED = 'neither its label, its namespace nor its PriorityClass names a ServiceClass';
 const UNKNOWN = 'what it got so far is not known: its workload has no QoSLedger, or one from the future';

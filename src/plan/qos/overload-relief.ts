@@ -2,12 +2,12 @@ import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import { inSeconds } from '../format.ts';
 import { share, toFraction } from '../load.ts';
 import type { Reason } from '../plan.ts';
-import { NO_NEEDS } from '../topology/topology-index.ts';
+import { NO_NEEDS } from '../topology/needs.ts';
 import { scoreOf } from './candidates.ts';
 import { span } from './explain.ts';
 import type { PreemptionPassStep } from './preemption-pass.ts';
 import { type PressureInput, pressureIn, type Reluctance, type Sufferer } from './pressure.ts';
-import type { ServicePosition } from './service-position.ts';
+import type { ServicePosition } from './rules.ts';
 import { sequenceTransfers, type Transferral, type TransferStep } from './transfers.ts';
 
 /** What relieving nodes works on; `state`, `loads` and `budgets` are spent. */

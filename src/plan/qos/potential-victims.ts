@@ -1,7 +1,8 @@
 import type { Cluster } from '../cluster.ts';
 import type { Evictability } from '../evictability.ts';
+import type { ServicePosition } from './rules.ts';
 import { compareNumbers } from './rules.ts';
-import type { ServicePosition, ServicePositions } from './service-position.ts';
+import type { ServicePositions } from './service-position.ts';
 
 /** A running pod that may have to make room. */
 export interface PotentialVictim {

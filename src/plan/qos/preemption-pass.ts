@@ -2,7 +2,7 @@ import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Evictability } from '../evictability.ts';
 import type { State } from '../state.ts';
-import { NO_NEEDS } from '../topology/topology-index.ts';
+import { NO_NEEDS } from '../topology/needs.ts';
 import {
   type Arena,
   type CandidateNode,
@@ -11,8 +11,8 @@ import {
   type Preemptor,
 } from './candidates.ts';
 import { createPotentialVictims, type PotentialVictimsOf } from './potential-victims.ts';
-import type { BestCase, PreemptionRules } from './rules.ts';
-import type { ServicePosition, ServicePositions } from './service-position.ts';
+import type { BestCase, PreemptionRules, ServicePosition } from './rules.ts';
+import type { ServicePositions } from './service-position.ts';
 
 /** A running pod makes room for another. */
 export interface PreemptionStep {

@@ -1,12 +1,20 @@
 import type { ServiceClass, ServiceLedger } from '../../model/service-level.ts';
 import type { EpochSeconds, Seconds } from '../../model/units.ts';
+import type { Incumbent } from '../../qos/eligibility.ts';
 import { type Contender, eligibilityBound } from '../../qos/eligibility.ts';
 import { compareCosts, type PreemptionCost, preemptionCost } from '../../qos/preemption-cost.ts';
 import { qosMetric, type Replica } from '../../qos/time-to-violate.ts';
 import type { Trust } from '../../qos/waiting-time.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import type { Promises } from '../promises.ts';
-import type { ServicePosition } from './service-position.ts';
+
+/** How a pod stands in the contest for room. */
+export interface ServicePosition extends Incumbent {
+  readonly serviceClass: ServiceClass;
+  /** alpha: what its next start is expected to take. */
+  readonly alpha: Seconds;
+  readonly running: boolean;
+}
 
 /** Who comes first, and who may take whose place. Contenders are compared by their metric, whatever it is. */
 export interface PreemptionRules {

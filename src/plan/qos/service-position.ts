@@ -1,7 +1,6 @@
 import type { PodInfo } from '../../model/pod.ts';
 import type { ServiceClass, ServiceLedger } from '../../model/service-level.ts';
-import { elapsed, type Seconds } from '../../model/units.ts';
-import type { Incumbent } from '../../qos/eligibility.ts';
+import { elapsed } from '../../model/units.ts';
 import { isOverheadSpent, preemptionOverhead } from '../../qos/overhead.ts';
 import { expectedStartup } from '../../qos/startup.ts';
 import { replicaOf, tellsReplicasApart } from '../../qos/time-to-violate.ts';
@@ -9,15 +8,7 @@ import { timesAt } from '../../qos/times.ts';
 import type { Trust } from '../../qos/waiting-time.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import { promisesIn } from '../promises.ts';
-import type { PreemptionRules } from './rules.ts';
-
-/** How a pod stands in the contest for room. */
-export interface ServicePosition extends Incumbent {
-  readonly serviceClass: ServiceClass;
-  /** alpha: what its next start is expected to take. */
-  readonly alpha: Seconds;
-  readonly running: boolean;
-}
+import type { PreemptionRules, ServicePosition } from './rules.ts';
 
 /** ServicePositions of pods, by place; worked out when first asked for. */
 export interface ServicePositions {

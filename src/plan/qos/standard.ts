@@ -3,8 +3,8 @@ import type { PreemptionCost } from '../../qos/preemption-cost.ts';
 import { waitingBudget, waitingTime } from '../../qos/waiting-time.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import type { Promises } from '../promises.ts';
+import type { ServicePosition } from './rules.ts';
 import { compareNumbers, leastCost, type PreemptionRules } from './rules.ts';
-import type { ServicePosition } from './service-position.ts';
 
 /** A start may cost at most one part in so many of the quiet time that an eviction buys. */
 const STARTS_PER_QUIET = 40;

@@ -1,8 +1,8 @@
 import type { State } from '../state.ts';
-import { NO_NEEDS } from '../topology/topology-index.ts';
+import { NO_NEEDS } from '../topology/needs.ts';
 import type { PreemptionPassStep } from './preemption-pass.ts';
 import type { PressureInput, Sufferer } from './pressure.ts';
-import type { ServicePosition } from './service-position.ts';
+import type { ServicePosition } from './rules.ts';
 
 /** A move that is decided. */
 export interface Transferral {

@@ -1,7 +1,7 @@
 import { capacityRefusal } from '../filters/index.ts';
 import { copyCapacity, occupy, vacate } from '../free-capacity.ts';
 import type { State } from '../state.ts';
-import { NO_NEEDS } from '../topology/topology-index.ts';
+import { NO_NEEDS } from '../topology/needs.ts';
 
 /** Tries out who would have to leave a node so that a pod fits there; nothing of it lasts. */
 export interface Trial {

@@ -5,8 +5,9 @@ import type { State, StateView } from '../state.ts';
 import { createExclusions } from './exclusions.ts';
 import { bySize, greedyAssignment } from './greedy-assignment.ts';
 import { lower, raise } from './level.ts';
-import { rehearse, settle, split, straight, type Way, type WayTerms } from './local-search.ts';
+import { rehearse, settle, split, straight } from './local-search.ts';
 import { keepLoadInPlace } from './minimize-moves.ts';
+import type { Way, WayTerms } from './search-terms.ts';
 import { anyNode, type Bounds, type Proposal, type Proposals, type Strategy, type Terms } from './strategy.ts';
 
 /** Settings of GreedyLB. */

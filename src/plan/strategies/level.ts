@@ -2,9 +2,9 @@ import type { State } from '../state.ts';
 import { isImprovement } from '../state.ts';
 import { bestMoveFrom, leastOf } from './best-move.ts';
 import { createLoadOrder, type LoadOrder } from './load-order.ts';
-import type { WayTerms } from './local-search.ts';
 import { createNodeHeap } from './node-heap.ts';
 import { bestPairFrom } from './pairs.ts';
+import type { WayTerms } from './search-terms.ts';
 import type { Proposal } from './strategy.ts';
 import { createTargets } from './targets.ts';
 

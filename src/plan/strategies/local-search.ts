@@ -1,30 +1,8 @@
 import type { State, StateView } from '../state.ts';
 import { createExclusions } from './exclusions.ts';
 import { type Pair, payingOrder } from './pairs.ts';
+import type { FindWay, WayTerms } from './search-terms.ts';
 import type { MayLeave, Proposal, Proposals, Terms } from './strategy.ts';
-
-/** Moves from some state to a better one, in order. A pod may move more than once. */
-export interface Way {
-  readonly moves: readonly Proposal[];
-  /** Whether nothing more would be found from its end. */
-  readonly isFinal: boolean;
-}
-
-/** What a search for a way may do. */
-export interface WayTerms {
-  readonly minGain: number;
-  /** Whether the pod may be moved, after the moves that were noted. */
-  readonly allows: (pod: number) => boolean;
-  /** The way moves the pod: counts against the budgets. */
-  readonly note: (pod: number) => void;
-  /** Forgets what was noted in this search, for another try from the same start. */
-  readonly restart: () => void;
-  /** No more moves than this are of use. */
-  readonly maxMoves: number;
-}
-
-/** Finds a way from where `scratch` is, and takes `scratch` to its end. */
-export type FindWay = (scratch: State, terms: WayTerms) => Way;
 
 /**
  * Finds a way on a scratch state to where no more way is found, and only then proposes the moves that lead there, each pod

@@ -1,7 +1,7 @@
 import { toLoad } from '../load.ts';
 import type { State } from '../state.ts';
 import type { LoadOrder } from './load-order.ts';
-import type { WayTerms } from './local-search.ts';
+import type { WayTerms } from './search-terms.ts';
 import type { Proposal } from './strategy.ts';
 import type { Targets } from './targets.ts';
 

@@ -3,7 +3,8 @@ import type { StrategyOptions } from '../options.ts';
 import type { StateView } from '../state.ts';
 import { createExclusions, type Exclusions } from './exclusions.ts';
 import { lower } from './level.ts';
-import { type FindWay, settle } from './local-search.ts';
+import { settle } from './local-search.ts';
+import type { FindWay } from './search-terms.ts';
 import type { Bounds, Proposal, Proposals, Strategy, Terms, Verdict } from './strategy.ts';
 import { createTargets, type Targets } from './targets.ts';
 

@@ -1,5 +1,5 @@
 import type { TopologyCounts } from './counts.ts';
-import type { Need } from './topology-index.ts';
+import type { Need } from './needs.ts';
 
 /** A node that a pod might go to, as affinity and spread see it. */
 export interface Place {

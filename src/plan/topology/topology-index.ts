@@ -1,46 +1,8 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import type { PodKind, PodKinds } from '../pod-kinds.ts';
+import { type Need, NO_NEEDS, type TopologyNeeds } from './needs.ts';
 import { addsToSpread, createRegistry, hasTerms, type Registry, type Tracker } from './trackers.ts';
-
-/** A number of pods in the target's domain that a filter asks for. */
-export interface Need {
-  /** Place of the tracker. */
-  readonly tracker: number;
-  /** The tracker counts the pod itself, which must not stand in its own way. */
-  readonly self: boolean;
-}
-
-/** A spread constraint as a filter needs it. */
-export interface SpreadNeed extends Need {
-  readonly maxSkew: number;
-  readonly minDomains: number;
-  /** 1 when the pod would count where it lands. */
-  readonly adds: 0 | 1;
-}
-
-/** What InterPodAffinity and PodTopologySpread ask for one kind of pod. */
-export interface TopologyNeeds {
-  /** Pods that match all terms must be in each of these domains, or nowhere at all while the pod matches its own terms. */
-  readonly affinity: readonly Need[];
-  readonly matchesItself: boolean;
-  /** A required affinity term selects no pods. */
-  readonly hopeless: boolean;
-  /** None of these may be in the domain: pods that the pod's own terms match, and pods whose terms match the pod. */
-  readonly antiAffinity: readonly Need[];
-  readonly repelledBy: readonly Need[];
-  readonly spread: readonly SpreadNeed[];
-}
-
-/** What most pods need. */
-export const NO_NEEDS: TopologyNeeds = {
-  affinity: [],
-  matchesItself: false,
-  hopeless: false,
-  antiAffinity: [],
-  repelledBy: [],
-  spread: [],
-};
 
 /** Which pods matter to the affinity and spread of which others. Pods and nodes are named by their place. */
 export interface TopologyIndex {
