@@ -1,7 +1,7 @@
 import { Environment, type ParseResult } from '@marcbachmann/cel-js';
+import type { FieldProblem } from './json-schema.ts';
 import { isRecord, type JsonSchema, type Path } from './json-schema.ts';
 import { CEL_KEYWORD, type CelRule } from './v1alpha1/schema.ts';
-import type { FieldProblem } from './validate.ts';
 
 const environment = new Environment({ unlistedVariablesAreDyn: true });
 const parsed = new Map<string, ParseResult>();

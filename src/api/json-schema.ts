@@ -3,6 +3,12 @@ import type { CelRule } from './v1alpha1/schema.ts';
 /** Where a value stands in an object: field names and list indexes. */
 export type Path = readonly (string | number)[];
 
+/** One thing that is wrong with an object, and what to write instead. */
+export interface FieldProblem {
+  readonly path: Path;
+  readonly message: string;
+}
+
 /** The part of JSON Schema that structural schemas of CRDs use. */
 export interface JsonSchema {
   readonly type?: string;

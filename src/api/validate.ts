@@ -1,16 +1,11 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { celProblems } from './cel.ts';
+import type { FieldProblem } from './json-schema.ts';
 import { formatPath, isRecord, type JsonSchema, mapSchema, type Path } from './json-schema.ts';
 import { nearest } from './nearest.ts';
 import { KINDS } from './v1alpha1/kinds.ts';
 import type { RebalancePolicy } from './v1alpha1/rebalance-policy.ts';
 import { API_VERSION, HINT_KEYWORD, type KindDefinition } from './v1alpha1/schema.ts';
-
-/** One thing that is wrong with an object, and what to write instead. */
-export interface FieldProblem {
-  readonly path: Path;
-  readonly message: string;
-}
 
 /** An object of one of our kinds with defaults filled in; `value` conforms to its type only when there are no problems. */
 export interface Validated<Value> {

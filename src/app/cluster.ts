@@ -1,12 +1,13 @@
 import { hostname } from 'node:os';
 import { isApiError } from '../adapters/kubernetes/api-error.ts';
 import { applyResource } from '../adapters/kubernetes/apply.ts';
-import { ApiClient, type RequestLimits } from '../adapters/kubernetes/client.ts';
+import { ApiClient } from '../adapters/kubernetes/client.ts';
 import { type CacheListener, type ClusterCache, createClusterCache } from '../adapters/kubernetes/cluster-cache.ts';
 import { createClusterReader } from '../adapters/kubernetes/cluster-reader.ts';
 import { connect as openConnection } from '../adapters/kubernetes/connect.ts';
 import { createEventSink } from '../adapters/kubernetes/events.ts';
 import { createEvictor } from '../adapters/kubernetes/evictor.ts';
+import type { RequestLimits } from '../adapters/kubernetes/flow-control.ts';
 import { createGates } from '../adapters/kubernetes/gates.ts';
 import { createLedgerStore } from '../adapters/kubernetes/ledger-store.ts';
 import { listNames, type ObjectName } from '../adapters/kubernetes/object-names.ts';

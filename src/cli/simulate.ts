@@ -1,7 +1,8 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { readObjectFiles, readText } from '../adapters/snapshot-file/read-files.ts';
+import type { FieldProblem } from '../api/json-schema.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
-import { type FieldProblem, formatProblem } from '../api/validate.ts';
+import { formatProblem } from '../api/validate.ts';
 import { Failure } from '../app/failure.ts';
 import type { ServiceClass } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';

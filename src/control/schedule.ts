@@ -1,6 +1,6 @@
 import { validateDetailed } from 'node-cron';
+import type { FieldProblem } from '../api/json-schema.ts';
 import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
-import type { FieldProblem } from '../api/validate.ts';
 import { parseDuration } from '../model/duration.ts';
 import { after, type EpochSeconds, epochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { cronProblem } from '../plan/cron.ts';

@@ -1,5 +1,5 @@
+import type { FieldProblem } from '../api/json-schema.ts';
 import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
-import type { FieldProblem } from '../api/validate.ts';
 import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { type ClusterReader, UsageError, type UsageRequest, type UsageServer, type UsageServers } from '../ports.ts';

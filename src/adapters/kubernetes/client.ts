@@ -6,7 +6,7 @@ import { ApiError, errorFromAnswer, isApiError, isFailure } from './api-error.ts
 import { readBytes } from './body.ts';
 import type { Connection, TlsMaterial } from './connection.ts';
 import { DeadlineExceeded, withDeadline } from './deadline.ts';
-import type { RateLimit } from './flow-control.ts';
+import type { RequestLimits } from './flow-control.ts';
 import { createFlowControl, type FlowControl } from './flow-control.ts';
 import { pathOf, type ResourceRef } from './resource.ts';
 import { type BackOff, isBrief, retry } from './retry.ts';
@@ -59,12 +59,6 @@ export interface ClientOptions extends BackOff {
   readonly onServerTime?: (time: EpochSeconds) => void;
   /** Keeps an overloaded or absent server from being run against; without, nothing is held back. */
   readonly limits?: RequestLimits;
-}
-
-/** How many calls a client sends; watches are not counted, since they back off by themselves. */
-export interface RequestLimits {
-  readonly reads: RateLimit;
-  readonly changes: RateLimit;
 }
 
 const DEFAULT_DEADLINE = seconds(10);

@@ -1,7 +1,6 @@
 import { type Seconds, seconds } from '../../model/units.ts';
 import type { Clock } from '../../ports.ts';
 import { ApiError, isApiError } from './api-error.ts';
-import type { RequestLimits } from './client.ts';
 import { type BackOff, jitteredDelay } from './retry.ts';
 
 /** What every call passes on its way to the server (execution.md, failure model: token buckets, circuit breaker). */
@@ -149,4 +148,10 @@ export function createCircuitBreaker(what: string, { clock, random }: BackOff): 
 
 function isOutage(error: unknown): error is ApiError {
   return isApiError(error, 'Unreachable', 'Timeout', 'ServerError');
+}
+
+/** How many calls a client sends; watches are not counted, since they back off by themselves. */
+export interface RequestLimits {
+  readonly reads: RateLimit;
+  readonly changes: RateLimit;
 }

@@ -2,23 +2,13 @@ import { SCHEDULING_GATE } from '../../model/gate.ts';
 import { describe, integerAt, type JsonObject, objectAt, objectsAt, textAt, textEntriesAt } from '../../model/json.ts';
 import type { TaintEffect } from '../../model/node.ts';
 import type { HostPort, SchedulingConstraints, Toleration, UnsupportedConstraint } from '../../model/pod.ts';
-import type { Labels } from '../../model/selector.ts';
 import type { Interner } from '../interner.ts';
 import { readNodeAffinity } from './node-affinity.ts';
 import { readPreferredPodTerms, readRequiredPodTerms } from './pod-affinity.ts';
 import { podRequests } from './pod-requests.ts';
+import type { ConstraintSource } from './template-key.ts';
 import { templateKey } from './template-key.ts';
 import { readSpread } from './topology-spread.ts';
-
-/** What of a pod its constraints are read from. */
-export interface ConstraintSource {
-  readonly spec: JsonObject;
-  readonly status: JsonObject;
-  /** The pod's own. */
-  readonly labels: Labels;
-  /** What its volumes ask for and no filter evaluates. */
-  readonly unsupportedVolumes: readonly UnsupportedConstraint[];
-}
 
 /** What decides where the pod fits, interned. Throws MalformedField. */
 export function readConstraints(source: ConstraintSource, interner: Interner): SchedulingConstraints {

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, MalformedField } from '../../model/json.ts';
+import type { UnsupportedConstraint } from '../../model/pod.ts';
+import type { Labels } from '../../model/selector.ts';
 import { labelKeysOf } from './label-keys.ts';
-import type { ConstraintSource } from './scheduling.ts';
 
 /** Everything in a pod's spec, but containers and volumes, that its constraints are read from. */
 const SPEC_FIELDS = [
@@ -59,4 +60,14 @@ function pick(object: JsonObject, fields: readonly string[]): readonly unknown[]
 
 function pickEach(list: unknown, fields: readonly string[]): unknown {
   return Array.isArray(list) ? list.map((item) => (isObject(item) ? pick(item, fields) : item)) : list;
+}
+
+/** What of a pod its constraints are read from. */
+export interface ConstraintSource {
+  readonly spec: JsonObject;
+  readonly status: JsonObject;
+  /** The pod's own. */
+  readonly labels: Labels;
+  /** What its volumes ask for and no filter evaluates. */
+  readonly unsupportedVolumes: readonly UnsupportedConstraint[];
 }
