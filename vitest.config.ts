@@ -18,7 +18,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'fast',
-          include: ['test/{unit,property,contract,scenario,docs}/**/*.test.ts', 'test/check.test.ts'],
+          include: ['test/{unit,property,contract,scenario,docs}/**/*.test.ts', 'test/{check,layers}.test.ts'],
           exclude: ['test/contract/kubernetes*.test.ts'],
           testTimeout: 120_000,
         },

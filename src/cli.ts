@@ -3,7 +3,7 @@ import { ApiError } from './adapters/kubernetes/api-error.ts';
 import { ConnectError } from './adapters/kubernetes/connect-error.ts';
 import { Failure } from './app/failure.ts';
 import type { CommandResult } from './cli/command.ts';
-import { buildProgram } from './cli/program.ts';
+import { buildProgram } from './cli/commands/index.ts';
 import { screenOf } from './cli/screen.ts';
 import { InputError } from './model/input-error.ts';
 

@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import { buildProgram } from '../../src/cli/program.ts';
+import { buildProgram } from '../../src/cli/commands/index.ts';
 import { screenOf } from '../../src/cli/screen.ts';
 
 /** Every command with its arguments and flags as Markdown, as its --help has them. */

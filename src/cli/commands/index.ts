@@ -1,4 +1,5 @@
-import type { AddCommand } from '../command.ts';
+import { Command } from 'commander';
+import type { AddCommand, CommandContext } from '../command.ts';
 import { addApply } from './apply.ts';
 import { addApprove } from './approve.ts';
 import { addCompletion } from './completion.ts';
@@ -17,7 +18,7 @@ import { addTop } from './top.ts';
 import { addVersion } from './version.ts';
 
 /** Every command, in the order of the help. To add one, write its file in this folder and a line here. */
-export const COMMANDS: readonly AddCommand[] = [
+const COMMANDS: readonly AddCommand[] = [
   addPlan,
   addDiff,
   addExplain,
@@ -35,3 +36,21 @@ export const COMMANDS: readonly AddCommand[] = [
   addCompletion,
   addVersion,
 ];
+
+const EXIT_CODES = `
+Exit codes: 0 done, 1 error; with --exit-code 2 moves are needed, or differ, and 4 the input is stale or incomplete;
+3 what --fail-on names holds.`;
+
+/** The command line with every command declared; nothing runs before it parses. */
+export function buildProgram(context: CommandContext): Command {
+  const program = new Command('evenkeel')
+    .description('Keeps a Kubernetes cluster on an even keel. Also found by kubectl as kubectl evenkeel.')
+    .showHelpAfterError('(evenkeel --help and evenkeel COMMAND --help list what there is)')
+    .addHelpText('after', EXIT_CODES)
+    .enablePositionalOptions()
+    .exitOverride();
+  for (const add of COMMANDS) {
+    add(program, context);
+  }
+  return program;
+}
