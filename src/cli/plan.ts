@@ -1,5 +1,8 @@
+import { type LabelExpressions, LabelSelectorError, parseLabelSelector } from '../api/label-selector.ts';
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import type { LabelSelectorField } from '../api/v1alpha1/schema.ts';
+import { Failure } from '../app/failure.ts';
 import { parseDuration } from '../model/duration.ts';
 import { resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -13,11 +16,17 @@ import { checkNamespace } from './check-namespace.ts';
 import type { CommandResult } from './command.ts';
 import { checkGate, parseGate } from './gate.ts';
 import { type Input, type InputFlags, readInput } from './input.ts';
-import { type Narrowing, narrow } from './narrow.ts';
 import { renderObject } from './output.ts';
 import type { PlanOutput } from './output-formats.ts';
 import { whilePlanning } from './progress.ts';
 import type { Screen } from './screen.ts';
+
+/** The namespace and label flags of kubectl. */
+interface Narrowing {
+  readonly namespace: string | undefined;
+  /** Label selector as kubectl takes it, such as app=web,tier in (front, back). */
+  readonly selector: string | undefined;
+}
 
 /** Flags of `evenkeel plan`. */
 export interface PlanFlags extends InputFlags, Narrowing {
@@ -101,4 +110,27 @@ function exitCodeOf(plan: Plan, gateFailed: boolean, asked: boolean): number {
     return 3;
   }
   return asked && plan.moves.length > 0 ? 2 : 0;
+}
+
+/** The policy about only part of its scope, as -n and -l ask. Throws a Failure for a selector that is not understood. */
+function narrow(policy: RebalancePolicy, { namespace, selector }: Narrowing): RebalancePolicy {
+  const { scope } = policy.spec;
+  const namespaceSelector =
+    namespace === undefined
+      ? scope.namespaceSelector
+      : require(scope.namespaceSelector, [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: [namespace] }]);
+  const podSelector = selector === undefined ? scope.podSelector : require(scope.podSelector, expressionsOf(selector));
+  return { ...policy, spec: { ...policy.spec, scope: { ...scope, namespaceSelector, podSelector } } };
+}
+
+function require(field: LabelSelectorField, expressions: LabelExpressions): LabelSelectorField {
+  return { ...field, matchExpressions: [...(field.matchExpressions ?? []), ...expressions] };
+}
+
+function expressionsOf(text: string): LabelExpressions {
+  try {
+    return parseLabelSelector(text);
+  } catch (error) {
+    throw error instanceof LabelSelectorError ? new Failure(`-l "${text}": ${error.message}`) : error;
+  }
 }

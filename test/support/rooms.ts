@@ -123,7 +123,12 @@ export const ROOMS: readonly Room[] = [
     packages: ['commander', 'node:path', 'node:util', 'yaml'],
     types: ['node:tty', 'ports.ts'],
   },
-  { path: 'cli/commands', rooms: ['version.ts', 'app', 'cli'], packages: ['commander'] },
+  {
+    path: 'cli/commands',
+    rooms: ['api', 'report', 'adapters/snapshot-file', 'version.ts', 'app', 'cli'],
+    packages: ['commander'],
+    types: ['model'],
+  },
   { path: 'cli.ts', rooms: ['model', 'adapters/kubernetes', 'app', 'cli', 'cli/commands'], packages: ['commander'] },
   { path: 'main.ts', rooms: ['cli.ts'], packages: ['node:module', 'node:os', 'node:path'] },
 ];

@@ -1,4 +1,7 @@
-import type { AddCommand } from '../command.ts';
+import type { RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
+import type { ClusterFlags } from '../../app/cluster.ts';
+import { Failure } from '../../app/failure.ts';
+import type { AddCommand, CommandResult } from '../command.ts';
 import {
   clusterFlags,
   examples,
@@ -9,8 +12,17 @@ import {
   withWatchFlags,
 } from '../flags.ts';
 import { HISTORY_OUTPUTS, type HistoryOutput } from '../output-formats.ts';
+import { withProgress } from '../progress.ts';
+import type { Screen } from '../screen.ts';
+import { suggestion } from '../suggestion.ts';
 
-/** `evenkeel history` */
+interface HistoryFlags extends ClusterFlags {
+  /** Name of a policy; `undefined`: all. */
+  readonly policy: string | undefined;
+  readonly output: HistoryOutput;
+}
+
+/** `evenkeel history [POLICY]`: plans with what they predicted and what was measured, newest first. */
 export const addHistory: AddCommand = (program, { signal, print, screen }) => {
   withWatchFlags(withClusterFlags(program.command('history')))
     .description('list plans with what they predicted and what was measured')
@@ -18,10 +30,45 @@ export const addHistory: AddCommand = (program, { signal, print, screen }) => {
     .addOption(outputOption(HISTORY_OUTPUTS))
     .addHelpText('after', examples('evenkeel history', 'evenkeel history default -o wide', 'evenkeel history -w'))
     .action(async (policy: string | undefined, raw: RawClusterFlags & RawWatchFlags & { output: HistoryOutput }) => {
-      const { historyCommand } = await import('../history.ts');
       const { watched } = await import('../watch.ts');
       const watching = { output: raw.output, files: [], watch: raw.watch === true, interval: raw.interval };
       const flags = { ...clusterFlags(raw), policy, output: raw.output };
-      print(await watched(watching, screen, signal, () => historyCommand(flags, screen, signal)));
+      print(await watched(watching, screen, signal, () => history(flags, screen, signal)));
     });
 };
+
+async function history(flags: HistoryFlags, screen: Screen, signal: AbortSignal): Promise<CommandResult> {
+  const { policy } = flags;
+  const { withCluster } = await import('../with-cluster.ts');
+  return withCluster(flags, async (cluster) => {
+    const all = await withProgress(screen, 'reading the cluster', () => cluster.plans.list(signal));
+    const plans = all
+      .filter(({ spec }) => policy === undefined || spec.policy.name === policy)
+      .sort((a, b) => b.spec.takenAt.localeCompare(a.spec.takenAt));
+    if (policy !== undefined && plans.length === 0) {
+      const known = (await cluster.policies.list(signal)).map((stored) => stored.policy.metadata.name);
+      checkPolicy(policy, known);
+    }
+    return { stdout: await render(plans, flags.output, screen), exitCode: 0 };
+  });
+}
+
+function checkPolicy(name: string, known: readonly string[]): void {
+  if (!known.includes(name)) {
+    throw new Failure(`there is no RebalancePolicy ${name}${suggestion(name, known)}`);
+  }
+}
+
+async function render(plans: readonly RebalancePlan[], output: HistoryOutput, { look }: Screen): Promise<string> {
+  const { historyText } = await import('../../report/history-text.ts');
+  const { renderObject } = await import('../output.ts');
+  switch (output) {
+    case 'table':
+    case 'wide':
+      return historyText(plans, output === 'wide', look);
+    case 'name':
+      return plans.map(({ metadata }) => `rebalanceplan.evenkeel.dev/${metadata.name}\n`).join('');
+    default:
+      return renderObject({ apiVersion: 'v1', kind: 'List', items: plans }, '', output);
+  }
+}

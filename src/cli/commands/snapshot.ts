@@ -1,13 +1,21 @@
-import type { AddCommand } from '../command.ts';
+import type { ClusterFlags } from '../../app/cluster.ts';
+import type { AddCommand, CommandResult } from '../command.ts';
 import { clusterFlags, examples, type RawClusterFlags, withClusterFlags } from '../flags.ts';
+import { withProgress } from '../progress.ts';
+import type { Screen } from '../screen.ts';
 
-/** `evenkeel snapshot` */
+/** `evenkeel snapshot`: what `evenkeel plan -f` needs, as ordinary Kubernetes objects. */
 export const addSnapshot: AddCommand = (program, { signal, print, screen }) => {
   withClusterFlags(program.command('snapshot'))
     .description('write what plan needs as ordinary Kubernetes objects, to standard output')
     .addHelpText('after', examples('evenkeel snapshot > snapshot.yaml'))
-    .action(async (raw: RawClusterFlags) => {
-      const { snapshotCommand } = await import('../snapshot.ts');
-      print(await snapshotCommand(clusterFlags(raw), screen, signal));
-    });
+    .action(async (raw: RawClusterFlags) => print(await snapshot(clusterFlags(raw), screen, signal)));
 };
+
+async function snapshot(flags: ClusterFlags, screen: Screen, signal: AbortSignal): Promise<CommandResult> {
+  const { withCluster } = await import('../with-cluster.ts');
+  return withCluster(flags, async (cluster) => ({
+    stdout: await withProgress(screen, 'reading the cluster', () => cluster.snapshotText(signal)),
+    exitCode: 0,
+  }));
+}
