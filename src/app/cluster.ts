@@ -10,7 +10,7 @@ import { createEvictor } from '../adapters/kubernetes/evictor.ts';
 import type { RequestLimits } from '../adapters/kubernetes/flow-control.ts';
 import { createGates } from '../adapters/kubernetes/gates.ts';
 import { createLedgerStore } from '../adapters/kubernetes/ledger-store.ts';
-import { listNames, type ObjectName } from '../adapters/kubernetes/object-names.ts';
+import { listNames, type ObjectName } from '../adapters/kubernetes/list.ts';
 import { createPlanStore } from '../adapters/kubernetes/plan-store.ts';
 import { createPolicyStore, suspendPolicy } from '../adapters/kubernetes/policy-store.ts';
 import { listRawSnapshot } from '../adapters/kubernetes/raw-snapshot.ts';

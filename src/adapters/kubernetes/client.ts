@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { request as httpRequest } from 'undici';
 import { type EpochSeconds, epochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import type { Fence } from '../../ports.ts';
-import { ApiError, errorFromAnswer, isApiError, isFailure } from './api-error.ts';
+import { ApiError, errorFromAnswer, isApiError, isFailure, isUnsent, unreachable } from './api-error.ts';
 import { readBytes } from './body.ts';
 import type { Connection, TlsMaterial } from './connection.ts';
 import { DeadlineExceeded, withDeadline } from './deadline.ts';
@@ -11,7 +11,6 @@ import { createFlowControl, type FlowControl } from './flow-control.ts';
 import { pathOf, type ResourceRef } from './resource.ts';
 import { type BackOff, isBrief, retry } from './retry.ts';
 import { behindFence, createTransport, type Transport } from './transport.ts';
-import { isUnsent, unreachable } from './unreachable.ts';
 
 /** RBAC verb of a request. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
