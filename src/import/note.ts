@@ -1,3 +1,5 @@
+import { stringify } from 'yaml';
+
 /** What became of one setting that could not be taken over as it stands. */
 export interface ImportNote {
   /** Where the setting stands, such as `profiles[0].plugins.balance.enabled[1]`. */
@@ -36,4 +38,16 @@ export function unread(
     .map((key) =>
       lost(path === '' ? key : `${path}.${key}`, `is no setting that is known here: ${known.join(', ')} are`),
     );
+}
+
+/** A conversion as a YAML file: what was lost or changed as comments on top, then one document for each resource. */
+export function conversionYaml({ resources, notes }: Conversion): string {
+  const comments = notes.map((note) => `# ${noteLine(note)}\n`).join('');
+  const documents = resources.map((resource) => `---\n${stringify(resource, { lineWidth: 0 })}`).join('');
+  return comments + documents;
+}
+
+/** `Lost profiles[0].plugins.balance.enabled[1]: ...`, on one line whatever names the document has. */
+export function noteLine({ effect, path, message }: ImportNote): string {
+  return `${effect} ${path === '' ? '' : `${path}: `}${message}`.replaceAll(/\s+/g, ' ');
 }
