@@ -92,6 +92,14 @@ describe('the check of the table', () => {
     ]);
   });
 
+  it('finds a room without a file, and one that is in the table twice', () => {
+    const rooms: readonly Room[] = [{ path: 'low' }, { path: 'gone' }, { path: 'low' }];
+    expect(layerProblems(new Map([['src/low/a.ts', '']]), rooms)).toEqual([
+      'gone has no file: take it off the table',
+      'low has no file: take it off the table',
+    ]);
+  });
+
   it('finds a room that names one below it', () => {
     const upside = [{ path: 'low', rooms: ['high'] }, { path: 'high' }];
     const sources = new Map([

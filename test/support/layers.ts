@@ -32,7 +32,7 @@ export function layerProblems(sources: Sources, table: readonly Room[]): readonl
       ? [`${file} is in no room: add it to the table`]
       : importsOf(source).flatMap((found) => importProblem(file, found, room, table, used) ?? []);
   });
-  return [...tableProblems(table), ...ofFiles, ...unusedAllowances(table, used)];
+  return [...tableProblems(table), ...emptyRooms(sources, table), ...ofFiles, ...unusedAllowances(table, used)];
 }
 
 /** Circles of imports, types included, each as the files along it; none where nothing imports itself by way of others. */
@@ -93,9 +93,9 @@ function importProblem(
     return undefined;
   }
   const name = targetRoom?.path ?? target;
-  const allowed = [...((targetRoom === undefined ? room.packages : room.rooms) ?? [])];
-  const isAllowed = allowed.includes(name) || (isType && room.types?.includes(name) === true);
-  if (isAllowed) {
+  const { types = [] } = room;
+  const allowed = (targetRoom === undefined ? room.packages : room.rooms) ?? [];
+  if (allowed.includes(name) || (isType && types.includes(name))) {
     used.add(allowance(room, name));
     return undefined;
   }
@@ -115,6 +115,12 @@ function tableProblems(table: readonly Room[]): readonly string[] {
       .filter((name) => below.includes(name))
       .map((name) => `${path} names ${name}, which is not above it`);
   });
+}
+
+/** Rooms without a file, and the second of two of the same path. */
+function emptyRooms(sources: Sources, table: readonly Room[]): readonly string[] {
+  const inhabited = new Set([...sources.keys()].map((file) => roomOf(file, table)));
+  return table.filter((room) => !inhabited.has(room)).map(({ path }) => `${path} has no file: take it off the table`);
 }
 
 function unusedAllowances(table: readonly Room[], used: ReadonlySet<string>): readonly string[] {

@@ -2,7 +2,7 @@ import type { Room } from './layers.ts';
 
 /** The structure of src: imports go from the rooms below to those above, and no room names one below it. */
 export const ROOMS: readonly Room[] = [
-  // No I/O, no clock, no logger, but control, which runs the loop.
+  // No I/O, no clock, no logger: what happens outside goes through ports. But page is the code of the browser.
   { path: 'model' },
   {
     path: 'api',
