@@ -10,7 +10,7 @@ import type { LeaseTimes } from '../control/lease.ts';
 import { createLedgerNews, type LedgerNews } from '../control/ledger-health.ts';
 import { keepLedgers } from '../control/ledgers.ts';
 import { runLoop } from '../control/loop.ts';
-import { OPERATOR_PACE } from '../control/loop-ports.ts';
+import { OPERATOR_PACE } from '../control/pace.ts';
 import { createPageFeed } from '../control/page-feed.ts';
 import type { Seconds } from '../model/units.ts';
 import { NamespaceMissingError, type UsageServers } from '../ports.ts';

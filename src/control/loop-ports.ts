@@ -1,8 +1,8 @@
 import type { ExecutorPorts } from '../execute/executor.ts';
-import { type Seconds, seconds } from '../model/units.ts';
 import type { Log, PolicyStore, StartCron, UsageServers } from '../ports.ts';
 import type { GateQueue } from './gate-queue.ts';
 import type { LedgerNews } from './ledger-health.ts';
+import type { Pace } from './pace.ts';
 import type { RunPorts } from './run.ts';
 
 /** Everything that the control loop acts through. */
@@ -19,26 +19,6 @@ export interface LoopPorts extends RunPorts, ExecutorPorts {
   /** A run failed before it had a plan. */
   readonly runFailed: () => void;
 }
-
-/** How soon a leader looks again. */
-export interface Pace {
-  /** At a plan under way. */
-  readonly plans: Seconds;
-  /** At the gates: what a new pod that nobody moves waits at most, about. */
-  readonly gates: Seconds;
-  /** At what ledgers are kept by, after a change: changes that come together are written together. */
-  readonly ledgers: Seconds;
-  /** Wakes the looks at plans and gates before their time. */
-  readonly onChange: (wake: () => void) => void;
-}
-
-/** The pace of the operator on a cluster: nothing wakes it early. */
-export const OPERATOR_PACE: Pace = {
-  plans: seconds(1),
-  gates: seconds(2),
-  ledgers: seconds(1),
-  onChange: () => undefined,
-};
 
 /** Settings of the operator. */
 export interface LoopSettings {

@@ -24,7 +24,7 @@ import type { Verdicts } from '../report/conditions.ts';
 import { byResource, inPhase, outcomeMessage, planName, toRebalancePlan } from '../report/plan-resource.ts';
 import type { RunFacts } from '../report/policy-status.ts';
 import { foreignPods } from './foreign-pods.ts';
-import type { Pace } from './loop-ports.ts';
+import type { Pace } from './pace.ts';
 import { decide } from './plan-decision.ts';
 import { isOpen } from './retention.ts';
 import { awaitsSamples } from './sample-freshness.ts';

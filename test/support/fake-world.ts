@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { startCron } from '../../src/adapters/cron.ts';
 import { createGateQueue } from '../../src/control/gate-queue.ts';
 import type { LoopPorts } from '../../src/control/loop-ports.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
@@ -73,6 +74,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     usageServers: new Map(),
     ledgerNews: newsOf(cluster),
     leaderEpoch: undefined,
+    startCron,
     log: pino({ level: 'silent' }),
     runFailed: () => {
       failures += 1;

@@ -1,6 +1,7 @@
 import type { ConditionType } from '../../src/api/v1alpha1/conditions.ts';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { runLoop } from '../../src/control/loop.ts';
+import { OPERATOR_PACE } from '../../src/control/pace.ts';
 import type { ServiceLedger, ServiceLevels } from '../../src/model/service-level.ts';
 import { epochSeconds } from '../../src/model/units.ts';
 import { NOON } from './fake-clock.ts';
@@ -44,6 +45,7 @@ export async function play(w: World, span: number, script: Readonly<Record<numbe
     w.ports,
     {
       excludedNamespaces: new Set(['kube-system']),
+      pace: OPERATOR_PACE,
       passed: () => {
         passes += 1;
       },

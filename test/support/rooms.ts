@@ -48,13 +48,12 @@ export const ROOMS: readonly Room[] = [
       'report/page',
     ],
     packages: ['node-cron', 'node:util'],
-    types: ['pino', 'report/page/state.ts', 'report/page/detail.ts'],
+    types: ['report/page/state.ts', 'report/page/detail.ts'],
   },
   {
     path: 'simulate',
-    rooms: ['model', 'api', 'qos', 'plan', 'observe', 'execute', 'report', 'control'],
+    rooms: ['model', 'api', 'qos', 'plan', 'ports.ts', 'observe', 'execute', 'report', 'control'],
     packages: ['typebox'],
-    types: ['ports.ts'],
   },
 
   // The world outside.
@@ -76,6 +75,7 @@ export const ROOMS: readonly Room[] = [
     rooms: ['model', 'observe'],
     packages: ['js-yaml', 'node:fs/promises', 'node:path', 'yaml'],
   },
+  { path: 'adapters/cron.ts', rooms: ['model'], packages: ['node-cron'], types: ['ports.ts'] },
   { path: 'adapters/server-clock.ts', rooms: ['model'], types: ['ports.ts'] },
   { path: 'adapters/system-clock.ts', rooms: ['model'], packages: ['node:timers/promises'], types: ['ports.ts'] },
 
@@ -95,6 +95,7 @@ export const ROOMS: readonly Room[] = [
       'adapters/kubernetes',
       'adapters/prometheus',
       'adapters/snapshot-file',
+      'adapters/cron.ts',
       'adapters/server-clock.ts',
       'adapters/system-clock.ts',
       'version.ts',

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { startCron } from '../../../src/adapters/cron.ts';
 import { StaleCacheError } from '../../../src/adapters/kubernetes/freshness.ts';
 import { Elector, LeadershipLostError } from '../../../src/control/elector.ts';
 import { createGateQueue } from '../../../src/control/gate-queue.ts';
@@ -7,6 +8,7 @@ import { leaseTimes } from '../../../src/control/lease.ts';
 import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { runLoop } from '../../../src/control/loop.ts';
 import type { LoopPorts } from '../../../src/control/loop-ports.ts';
+import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import type { PodRef } from '../../../src/model/pod.ts';
 import { seconds } from '../../../src/model/units.ts';
 import type { EvictionAnswer } from '../../../src/ports.ts';
@@ -54,7 +56,11 @@ const DEADLINE = 10;
 const RESTART = 1;
 /** How much longer a write of the journal may take than an eviction: into the term of the next leader. */
 const JOURNAL_DELAY = 10;
-const SETTINGS = { excludedNamespaces: new Set(['kube-system', 'evenkeel-system']), passed: () => undefined };
+const SETTINGS = {
+  excludedNamespaces: new Set(['kube-system', 'evenkeel-system']),
+  pace: OPERATOR_PACE,
+  passed: () => undefined,
+};
 
 /** Methods that change something on the cluster: they pass the fence. */
 const CHANGES: ReadonlySet<string> = new Set([
@@ -150,6 +156,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<LoopPorts, 'leaderEpoch'> 
       hitRatios: nothing,
     },
     clock: me.process.clock,
+    startCron,
     demand: createGateQueue(() => ({ room: 0, requests: 0 })),
     usageServers: new Map(),
     ledgerNews: createLedgerNews(),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { startCron } from '../../../src/adapters/cron.ts';
 import { foreignPods } from '../../../src/control/foreign-pods.ts';
 import { createPolicyMemory } from '../../../src/control/policy-memory.ts';
 import { EXCLUDED_NAMESPACES } from '../../../src/plan/options.ts';
@@ -73,14 +74,14 @@ describe('the memory of policies', () => {
   };
 
   it('remembers a policy until it is edited', () => {
-    const memory = createPolicyMemory(() => undefined, fakeClock());
+    const memory = createPolicyMemory(() => undefined, { clock: fakeClock(), startCron });
     memory.of(policy).overlap = 'some';
     expect(memory.of(policy).overlap).toBe('some');
     expect(memory.of(edited).overlap).toBeUndefined();
   });
 
   it('forgets policies that are gone, and keeps the others', () => {
-    const memory = createPolicyMemory(() => undefined, fakeClock());
+    const memory = createPolicyMemory(() => undefined, { clock: fakeClock(), startCron });
     memory.of(policy).overlap = 'some';
     memory.of(stored('other', '2')).overlap = 'other';
     memory.keepOnly([policy]);

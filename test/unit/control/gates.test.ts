@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { keepGates } from '../../../src/control/gates.ts';
+import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { NO_SERVICE_LEVELS } from '../../../src/model/service-level.ts';
@@ -46,7 +47,7 @@ function aWorld(pods: readonly PodInfo[], journal?: Partial<MoveStatus>): World 
 async function keep(w: World, span = 1): Promise<void> {
   const stop = new AbortController();
   w.clock.at(w.clock.now() + span, () => stop.abort());
-  await keepGates(w.ports, { excludedNamespaces: new Set() }, stop.signal);
+  await keepGates(w.ports, { excludedNamespaces: new Set(), pace: OPERATOR_PACE }, stop.signal);
 }
 
 /** Names of the pods that still are at the gate. */

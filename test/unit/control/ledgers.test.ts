@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { keepLedgers } from '../../../src/control/ledgers.ts';
+import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { ConflictError, type LedgerStore, type ServiceView, type StoredLedger } from '../../../src/ports.ts';
 import type { PodRecord, RequestRecord } from '../../../src/qos/ledger-record.ts';
@@ -119,6 +120,7 @@ async function keepFor(
       ledgerNews: news,
       preempted: (className, times) => void preemptions.push(`${className} ${times}`),
     },
+    { pace: OPERATOR_PACE },
     stopping.signal,
   );
   return { failures: failed.length, news, preemptions, clock };

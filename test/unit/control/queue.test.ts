@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keepGates } from '../../../src/control/gates.ts';
 import { runLoop } from '../../../src/control/loop.ts';
+import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import type { ServiceLedger } from '../../../src/model/service-level.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
@@ -17,7 +18,7 @@ const POLICY = {
   strategy: { type: 'QoSDriven', qosDriven: { refinements: 'None' } },
   protections: { minReplicas: 1 },
 };
-const SETTINGS = { excludedNamespaces: new Set<string>(), passed: () => undefined };
+const SETTINGS = { excludedNamespaces: new Set<string>(), pace: OPERATOR_PACE, passed: () => undefined };
 
 function labelled(pod: PodInfo, className: string): PodInfo {
   return { ...pod, labels: new Map([['evenkeel.dev/service-class', className]]) };

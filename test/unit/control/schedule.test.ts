@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { startCron } from '../../../src/adapters/cron.ts';
 import { formatProblem } from '../../../src/api/validate.ts';
 import { scheduleOf, scheduleProblem, scheduleProblems } from '../../../src/control/schedule.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
@@ -64,7 +65,7 @@ describe('scheduleProblems', () => {
 });
 
 describe('a schedule by interval', () => {
-  const schedule = scheduleOf({ interval: '5m' }, () => undefined);
+  const schedule = scheduleOf({ interval: '5m' }, startCron, () => undefined);
 
   it('is due at once when there was no run', () => {
     expect(schedule.due(undefined, NOON)).toBe(true);
@@ -87,7 +88,7 @@ describe('a schedule by interval', () => {
   });
 
   it('runs every five minutes when nothing is said', () => {
-    expect(scheduleOf({}, () => undefined).nextRun(NOON, NOON)).toBe(later(300));
+    expect(scheduleOf({}, startCron, () => undefined).nextRun(NOON, NOON)).toBe(later(300));
   });
 });
 
@@ -99,7 +100,7 @@ describe('a schedule by cron expression', () => {
   it('is due when it fires, once, and wakes the loop; its zone counts; stopped it is silent', async () => {
     vi.useFakeTimers({ now: NOON * 1000 });
     let woken = 0;
-    const schedule = scheduleOf({ schedule: '30 13 * * *', timeZone: 'Europe/Rome' }, () => {
+    const schedule = scheduleOf({ schedule: '30 13 * * *', timeZone: 'Europe/Rome' }, startCron, () => {
       woken += 1;
     });
     expect(schedule.due(undefined, NOON)).toBe(false);
@@ -116,7 +117,7 @@ describe('a schedule by cron expression', () => {
 
   it('is due once also when runs are recorded by a clock that is an hour behind the one by which it fires', async () => {
     vi.useFakeTimers({ now: NOON * 1000 });
-    const schedule = scheduleOf({ schedule: '30 13 * * *', timeZone: 'Europe/Rome' }, () => undefined);
+    const schedule = scheduleOf({ schedule: '30 13 * * *', timeZone: 'Europe/Rome' }, startCron, () => undefined);
     await vi.advanceTimersByTimeAsync(1_800_500);
     expect(schedule.due(later(-10_000), later(-1_800))).toBe(true);
     expect(schedule.due(later(-1_800), later(-1_799))).toBe(false);

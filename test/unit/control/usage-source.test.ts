@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runLoop } from '../../../src/control/loop.ts';
+import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import type { UsageSample } from '../../../src/model/snapshot.ts';
 import { bytes, milliCpu, seconds } from '../../../src/model/units.ts';
 import { UsageError, type UsageServer } from '../../../src/ports.ts';
@@ -33,7 +34,11 @@ async function play(w: World, server: UsageServer | undefined, span: number): Pr
   const stop = new AbortController();
   w.clock.at(w.clock.now() + span, () => stop.abort());
   const usageServers = new Map(server === undefined ? [] : [['main', server]]);
-  await runLoop({ ...w.ports, usageServers }, { excludedNamespaces: new Set(), passed: () => undefined }, stop.signal);
+  await runLoop(
+    { ...w.ports, usageServers },
+    { excludedNamespaces: new Set(), pace: OPERATOR_PACE, passed: () => undefined },
+    stop.signal,
+  );
 }
 
 const byPrometheus = {

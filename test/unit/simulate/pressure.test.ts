@@ -46,10 +46,11 @@ function scenario(variants: readonly Variant[]): Scenario {
   });
 }
 
-describe('a node whose pods come to want more than it has', () => {
-  const [alone, published, ours] = simulate(
+describe('a node whose pods come to want more than it has', async () => {
+  const { variants } = await simulate(
     scenario([ALONE, byQosDriven('published', { refinements: 'None' }), byQosDriven('ours', {})]),
-  ).variants as [VariantResult, VariantResult, VariantResult];
+  );
+  const [alone, published, ours] = variants as [VariantResult, VariantResult, VariantResult];
   const least = ({ classes }: VariantResult) => classes[0]?.least ?? 0;
 
   it('makes them miss their SLO when nobody moves one of them', () => {

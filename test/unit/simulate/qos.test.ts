@@ -14,8 +14,8 @@ function availabilities({ classes }: VariantResult): Readonly<Record<string, num
 }
 
 describe('the published experiment in the simulator', () => {
-  it('starves 56 of 96 with priorities alone, and nobody that matters more', () => {
-    const { variants, contention } = simulate(qosScenario(log, [PRIORITY]));
+  it('starves 56 of 96 with priorities alone, and nobody that matters more', async () => {
+    const { variants, contention } = await simulate(qosScenario(log, [PRIORITY]));
     const free = variants[0]?.classes.find(({ name }) => name === 'free')?.availabilities ?? [];
     expect(free.filter((value) => value < 0.1)).toHaveLength(56);
     expect(free.filter((value) => value > 0.9)).toHaveLength(40);
@@ -23,8 +23,8 @@ describe('the published experiment in the simulator', () => {
     expect(contention.at(-1)).toBe('low');
   });
 
-  it('shares what is left among equals by QoSDriven, and spends few preemptions for it by our defaults', () => {
-    const { variants } = simulate(qosScenario(few, [PUBLISHED, OURS], { nodes: 2, duration: 3600 }));
+  it('shares what is left among equals by QoSDriven, and spends few preemptions for it by our defaults', async () => {
+    const { variants } = await simulate(qosScenario(few, [PUBLISHED, OURS], { nodes: 2, duration: 3600 }));
     const [published, ours] = variants as [VariantResult, VariantResult];
     for (const variant of [published, ours]) {
       expect(variant.moves.preemptions).toBeGreaterThan(0);
@@ -34,8 +34,8 @@ describe('the published experiment in the simulator', () => {
     expect(ours.moves.preemptions).toBeLessThanOrEqual(published.moves.preemptions / 5);
   });
 
-  it('preempts nobody while there is room for all, by whatever policy', () => {
-    const { variants } = simulate(
+  it('preempts nobody while there is room for all, by whatever policy', async () => {
+    const { variants } = await simulate(
       qosScenario(few.slice(0, 18), [PRIORITY, PUBLISHED, OURS], { nodes: 2, duration: 600 }),
     );
     const [first, ...others] = variants;

@@ -1,16 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import { createLedgerNews } from '../../../src/control/ledger-health.ts';
+import { keepLedgers } from '../../../src/control/ledgers.ts';
+import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import { timesAt, totalOf } from '../../../src/qos/times.ts';
+import { createLedgerObjects } from '../../../src/simulate/api-server/ledgers.ts';
+import { createPlanObjects } from '../../../src/simulate/api-server/plans.ts';
+import { recordService } from '../../../src/simulate/api-server/service-records.ts';
 import { createCluster } from '../../../src/simulate/cluster.ts';
 import { createEventQueue } from '../../../src/simulate/event-queue.ts';
 import { randomStreams } from '../../../src/simulate/random.ts';
 import { startScheduler } from '../../../src/simulate/scheduler.ts';
 import { viewsOf } from '../../../src/simulate/scheduling-view.ts';
-import { keepServiceLedgers } from '../../../src/simulate/service-ledgers.ts';
 import { availabilityOf, keepServiceRecords } from '../../../src/simulate/service-record.ts';
+import { createVirtualClock } from '../../../src/simulate/virtual-clock.ts';
+import { aPlan, aPolicy, aPreemption } from '../../support/fake-objects.ts';
 import { aScenario, aWorkload } from '../../support/scenarios.ts';
 import { aServiceClass } from '../../support/service-levels.ts';
 
-function play(until: number, evictAt: readonly number[]) {
+async function play(until: number, evictAt: readonly number[]) {
   const serviceClass = aServiceClass({ name: 'gold' });
   const scenario = aScenario({
     classes: [serviceClass],
@@ -20,44 +27,68 @@ function play(until: number, evictAt: readonly number[]) {
   const random = randomStreams(1)('all');
   const cluster = createCluster(scenario, queue, { gates: true, random });
   const { world } = cluster;
+  const clock = createVirtualClock(queue, scenario.start);
   const records = keepServiceRecords(world);
-  const ledgers = keepServiceLedgers(world);
+  const ledgers = createLedgerObjects();
+  const plans = createPlanObjects(() => undefined);
+  const failures: object[] = [];
+  const stopping = new AbortController();
+  const keeping = keepLedgers(
+    {
+      records: recordService(world),
+      ledgers: ledgers.store,
+      plans: plans.store,
+      clock,
+      log: { info: () => undefined, warn: () => undefined, error: (fields) => void failures.push(fields) },
+      runFailed: () => undefined,
+      ledgerNews: createLedgerNews(),
+      preempted: () => undefined,
+    },
+    { pace: OPERATOR_PACE },
+    stopping.signal,
+  );
   startScheduler(cluster, viewsOf(world), { preempts: false, random, latency: 0, preempted: () => undefined });
   for (const at of evictAt) {
     queue.at(at, () => {
       const pod = world.pods.find((each) => world.isServing(each));
       if (pod !== undefined) {
-        ledgers.preempted(pod);
+        const plan = aPlan(aPolicy('qos'), [aPreemption(pod.info)], {
+          moves: [{ podUID: pod.info.uid, phase: 'Evicting', attempt: 1 }],
+        });
+        void plans.store.create({ ...plan, metadata: { name: `qos-${at}` } }, stopping.signal);
         cluster.terminate(pod);
       }
     });
   }
-  queue.run(until);
+  await clock.run(until);
+  stopping.abort();
+  await keeping;
   records.settle();
   const [record] = records.list;
-  const [ledger] = ledgers.current().ledgers.values();
+  const [ledger] = ledgers.current().values();
   if (record === undefined || ledger === undefined) {
     throw new Error('nothing was recorded');
   }
-  return { record, ledger, times: timesAt(ledger, serviceClass.mode, world.wallClock()) };
+  expect(failures).toEqual([]);
+  return { record, ledger, times: timesAt(ledger, serviceClass.mode, world.serverTime()) };
 }
 
 describe('what a workload got', () => {
-  it('is counted to the second: three starts of 10 s, and one more for each eviction', () => {
-    const { record } = play(100, [50, 70]);
+  it('is counted to the second: three starts of 10 s, and one more for each eviction', async () => {
+    const { record } = await play(100, [50, 70]);
     expect(record.pending).toBe(30 + 20);
     expect(record.useful).toBe(300 - 50);
     expect(availabilityOf(record)).toBeCloseTo(250 / 300);
   });
 
-  it('is the same in its ledger, which accounts for all time of all instances', () => {
-    const { record, ledger, times } = play(237, [33, 50, 51, 90, 140]);
+  it('is the same in the ledger of the operator, which accounts for all time of all instances', async () => {
+    const { record, ledger, times } = await play(237, [33, 50, 51, 90, 140]);
     expect(times.useful).toBeCloseTo(record.useful);
     expect(times.pending).toBeCloseTo(record.pending);
     expect(totalOf(times)).toBeCloseTo(3 * 237);
     expect(ledger.running + ledger.waiting).toBe(3);
     expect(ledger.preemptions).toBe(5);
-    expect(ledger.startup.hot).toBe(10);
+    expect(ledger.startup.hot ?? ledger.startup.cold).toBe(10);
     expect(ledger.overhead).toBe(50);
   });
 });

@@ -10,8 +10,9 @@ import { kseScenario } from '../../support/kse.ts';
 import { aPolicy } from '../../support/policies.ts';
 import { ALONE, aScenario, aSimulatedNode, aWorkload } from '../../support/scenarios.ts';
 
-function play(fields: Partial<Scenario>): VariantResult {
-  const [variant] = simulate(aScenario(fields)).variants;
+async function play(fields: Partial<Scenario>): Promise<VariantResult> {
+  const { variants } = await simulate(aScenario(fields));
+  const [variant] = variants;
   if (variant === undefined) {
     throw new Error('there is no variant');
   }
@@ -21,23 +22,23 @@ function play(fields: Partial<Scenario>): VariantResult {
 const REQUESTS = { rate: constant(10), arrivals: 'Even', cpu: 10, memory: 0 } as const;
 
 describe('a simulated cluster', () => {
-  it('loses the requests of a start and no others', () => {
-    const { requests } = play({ workloads: [aWorkload('web', { requests: REQUESTS })] });
+  it('loses the requests of a start and no others', async () => {
+    const { requests } = await play({ workloads: [aWorkload('web', { requests: REQUESTS })] });
     expect(requests.total).toBeCloseTo(6000);
     expect(requests.failed).toBeCloseTo(100); // 10 s of start-up
   });
 
-  it('measures what runs: 100 millicores for each of two pods, evenly on two nodes of 2000', () => {
-    const { balance } = play({ workloads: [aWorkload('a'), aWorkload('b')], duration: aScenario().duration });
+  it('measures what runs: 100 millicores for each of two pods, evenly on two nodes of 2000', async () => {
+    const { balance } = await play({ workloads: [aWorkload('a'), aWorkload('b')], duration: aScenario().duration });
     // 39 of 40 windows are full, the first lacks 10 of its 15 s.
     expect(balance.cpu.mean).toBeCloseTo((0.05 * (39 + 1 / 3)) / 40);
     expect(balance.cpu.ema).toBeCloseTo(0);
   });
 
-  it('runs Jobs to their end, and starts them anew when their node is lost', () => {
+  it('runs Jobs to their end, and starts them anew when their node is lost', async () => {
     const job = aWorkload('batch', { kind: 'Job', runTime: 100 });
-    expect(play({ workloads: [job] }).waits).toMatchObject({ finished: 1, makespan: 110, slowdown: 1.1 });
-    const lost = play({
+    expect((await play({ workloads: [job] })).waits).toMatchObject({ finished: 1, makespan: 110, slowdown: 1.1 });
+    const lost = await play({
       nodes: [aSimulatedNode('a')],
       workloads: [job],
       incidents: [
@@ -49,8 +50,8 @@ describe('a simulated cluster', () => {
     expect(lost.waits.makespan).toBe(180);
   });
 
-  it('makes pods of a lost node anew elsewhere after grace and toleration, and not before', () => {
-    const { requests } = play({
+  it('makes pods of a lost node anew elsewhere after grace and toleration, and not before', async () => {
+    const { requests } = await play({
       nodes: [aSimulatedNode('a'), aSimulatedNode('b')],
       workloads: [aWorkload('web', { requests: REQUESTS, pod: { nodeSelector: {} } })],
       incidents: [
@@ -63,13 +64,13 @@ describe('a simulated cluster', () => {
     expect(requests.failed).toBeGreaterThanOrEqual(100 + 10 * 210 - 1e-6);
   });
 
-  it('ends services when their time is over', () => {
-    const { requests } = play({ workloads: [aWorkload('web', { requests: REQUESTS, endsAfter: 200 })] });
+  it('ends services when their time is over', async () => {
+    const { requests } = await play({ workloads: [aWorkload('web', { requests: REQUESTS, endsAfter: 200 })] });
     expect(requests.total).toBeCloseTo(2000);
   });
 
-  it('follows changes of scale', () => {
-    const { balance } = play({
+  it('follows changes of scale', async () => {
+    const { balance } = await play({
       workloads: [aWorkload('web', { replicas: 1 })],
       incidents: [{ at: 300, kind: 'Scale', workload: 'web', replicas: 5 }],
     });
@@ -78,7 +79,7 @@ describe('a simulated cluster', () => {
     expect(balance.cpu.mean).toBeCloseTo(one + four);
   });
 
-  it('never loses a pod, whatever happens to nodes', () => {
+  it('never loses a pod, whatever happens to nodes', async () => {
     const names = ['a', 'b', 'c'];
     const workloads = names.map((name) => aWorkload(name, { replicas: 4 }));
     const incidents = Array.from({ length: 20 }, (_, index) => ({
@@ -86,13 +87,13 @@ describe('a simulated cluster', () => {
       kind: index % 2 === 0 ? ('NodeFails' as const) : ('NodeReturns' as const),
       node: names[Math.floor(index / 2) % 3] ?? 'a',
     }));
-    const { balance, waits } = play({ nodes: names.map((name) => aSimulatedNode(name)), workloads, incidents });
+    const { balance, waits } = await play({ nodes: names.map((name) => aSimulatedNode(name)), workloads, incidents });
     expect(waits.neverServed).toBe(0);
     expect(balance.cpu.mean).toBeGreaterThan(0);
   });
 
-  it('takes no room for granted: what does not fit waits until something ends', () => {
-    const { waits } = play({
+  it('takes no room for granted: what does not fit waits until something ends', async () => {
+    const { waits } = await play({
       nodes: [aSimulatedNode('a', { pods: '1' })],
       workloads: [aWorkload('first', { endsAfter: 100 }), aWorkload('second', { arrivesAt: 1 })],
     });
@@ -120,11 +121,12 @@ describe('a policy in the simulator', () => {
     ),
   };
 
-  it('moves load off the node that has most, by the planner and the executor of the operator', () => {
-    const results = Array.from({ length: 8 }, (_, seed) => {
+  it('moves load off the node that has most, by the planner and the executor of the operator', async () => {
+    const played = Array.from({ length: 8 }, async (_, seed) => {
       const variants = [ALONE, { name: 'refine', scheduler: 'None' as const, policies: [aPolicy('refine', spec)] }];
-      return simulate(aScenario({ ...uneven, seed, variants })).variants;
+      return (await simulate(aScenario({ ...uneven, seed, variants }))).variants;
     });
+    const results = await Promise.all(played);
     const moved = results.filter(([, refine]) => (refine?.moves.transfers ?? 0) > 0);
     expect(moved.length).toBeGreaterThan(0);
     for (const [alone, refine] of results) {
@@ -135,19 +137,22 @@ describe('a policy in the simulator', () => {
     }
   });
 
-  it('gives the same result, to the byte, for the same seed, and another for another', () => {
+  it('gives the same result, to the byte, for the same seed, and another for another', async () => {
     const [base] = [{ pods: 20, rate: 40, growth: 'constant', distribution: 'exponential', resource: 'cpu' } as const];
-    const report = (seed: number) => JSON.stringify(simulate(kseScenario(base, seed)));
-    expect(report(3)).toBe(report(3));
-    expect(report(3)).not.toBe(report(4));
+    const report = async (seed: number) => JSON.stringify(await simulate(kseScenario(base, seed)));
+    expect(await report(3)).toBe(await report(3));
+    expect(await report(3)).not.toBe(await report(4));
   });
 
-  it('lets gates of pods be opened where no class governs them', () => {
+  it('lets gates of pods be opened where no class governs them', async () => {
     const gated = aWorkload('web', { requests: REQUESTS, pod: { schedulingGates: [{ name: 'evenkeel.dev/qos' }] } });
     const policies = [aPolicy('refine', spec)];
-    const { requests } = play({ workloads: [gated], variants: [{ name: 'refine', scheduler: 'None', policies }] });
+    const { requests } = await play({
+      workloads: [gated],
+      variants: [{ name: 'refine', scheduler: 'None', policies }],
+    });
     expect(requests.failed).toBeCloseTo(120); // two seconds at the gate, ten to start
-    expect(play({ workloads: [gated] }).requests.failed).toBeCloseTo(100);
+    expect((await play({ workloads: [gated] })).requests.failed).toBeCloseTo(100);
   });
 
   /** Runs on this node from the beginning. */
@@ -158,7 +163,7 @@ describe('a policy in the simulator', () => {
     return { ...workload, standing: [{ ...workload.template, ...since, ...rest }] };
   }
 
-  it('stops a plan when a move takes so long that its workload falls below its SLO', () => {
+  it('stops a plan when a move takes so long that its workload falls below its SLO', async () => {
     const gold = aServiceClass('gold', { slo: 0.9, window: seconds(1000), expectedStartup: seconds(10) });
     const third = { cpu: constant(300), memory: constant(0) };
     const labels = { 'evenkeel.dev/service-class': 'gold' };
@@ -168,9 +173,9 @@ describe('a policy in the simulator', () => {
     const timing = { ...aScenario().timing, startup: { hot: slow, cold: slow } };
     const once = { ...spec, interval: '5m', budgets: [{ maxConcurrent: 1 }] };
     const variants = [{ name: 'refine', scheduler: 'None' as const, policies: [aPolicy('refine', once)] }];
-    const transfers = (classes: Scenario['classes']) =>
-      play({ workloads, classes, timing, variants, duration: seconds(599) }).moves.transfers;
+    const transfers = async (classes: Scenario['classes']) =>
+      (await play({ workloads, classes, timing, variants, duration: seconds(599) })).moves.transfers;
     // Starts were taken to last 10 s: after 300 s of service they may last 33.
-    expect([transfers([]), transfers([gold])]).toEqual([3, 1]);
+    expect([await transfers([]), await transfers([gold])]).toEqual([3, 1]);
   });
 });

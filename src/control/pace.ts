@@ -1,0 +1,21 @@
+import { type Seconds, seconds } from '../model/units.ts';
+
+/** How soon a leader looks again. */
+export interface Pace {
+  /** At a plan under way. */
+  readonly plans: Seconds;
+  /** At the gates: what a new pod that nobody moves waits at most, about. */
+  readonly gates: Seconds;
+  /** At what ledgers are kept by, after a change: changes that come together are written together. */
+  readonly ledgers: Seconds;
+  /** Wakes the looks at plans and gates before their time. */
+  readonly onChange: (wake: () => void) => void;
+}
+
+/** The pace of the operator on a cluster: nothing wakes it early. */
+export const OPERATOR_PACE: Pace = {
+  plans: seconds(1),
+  gates: seconds(2),
+  ledgers: seconds(1),
+  onChange: () => undefined,
+};
