@@ -66,7 +66,7 @@ async function pass(
     const work = () => reconcilePolicy(context, memory, ports, signal);
     wait = Math.min(wait, await withBackOff(work, `policy ${stored.policy.metadata.name} failed`, ports, signal));
   }
-  return seconds(Math.max(settings.pace.plans, wait));
+  return seconds(Math.max(settings.pace.policies, wait));
 }
 
 /** Hints that belong to no move in flight are left over from a crash (execution.md, steering). */

@@ -4,6 +4,8 @@ import { type Seconds, seconds } from '../model/units.ts';
 export interface Pace {
   /** At a plan under way. */
   readonly plans: Seconds;
+  /** At policies, at the soonest: what nothing wakes never looks more often. */
+  readonly policies: Seconds;
   /** At the gates: what a new pod that nobody moves waits at most, about. */
   readonly gates: Seconds;
   /** At what ledgers are kept by, after a change: changes that come together are written together. */
@@ -15,6 +17,7 @@ export interface Pace {
 /** The pace of the operator on a cluster: nothing wakes it early. */
 export const OPERATOR_PACE: Pace = {
   plans: seconds(1),
+  policies: seconds(1),
   gates: seconds(2),
   ledgers: seconds(1),
   onChange: () => undefined,

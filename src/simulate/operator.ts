@@ -109,9 +109,10 @@ const ON_CHANGES = seconds(30);
 function paceOf(world: World): Pace {
   const { reaction } = world.scenario.timing;
   return reaction > 0
-    ? { ...OPERATOR_PACE, plans: reaction }
+    ? { ...OPERATOR_PACE, plans: reaction, policies: reaction }
     : {
         plans: ON_CHANGES,
+        policies: seconds(0),
         gates: ON_CHANGES,
         ledgers: seconds(0),
         onChange: (wake) => {
