@@ -1,12 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConditionReason } from '../api/v1alpha1/conditions.ts';
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { formatProblem } from '../api/validate.ts';
-import { step } from '../execute/executor.ts';
+import { type ExecutionPolicy, step } from '../execute/executor.ts';
 import { serviceStop } from '../execute/service-stop.ts';
-import type { StopReason } from '../execute/stop-rules.ts';
-import { parseInstant } from '../model/instant.ts';
-import { after, type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
+import { after, type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { budgetsInForce } from '../plan/budgets/in-force.ts';
 import { type PolicyOptions, planningOptions, resolveOptions } from '../plan/options.ts';
 import { ConflictError, type StoredPolicy } from '../ports.ts';
@@ -14,92 +11,80 @@ import type { Verdict, Verdicts } from '../report/conditions.ts';
 import { policyStatus } from '../report/policy-status.ts';
 import { ledgerVerdict } from '../report/service-status.ts';
 import { budgetStop } from './budget-stop.ts';
-import { newsFor } from './gate-queue.ts';
+import {
+  acceptance,
+  type Due,
+  lastRunOf,
+  newsOf,
+  nextRunOf,
+  type PlanAction,
+  type PolicyState,
+  untilNextLook,
+  whatIsDue,
+} from './due.ts';
 import type { LoopPorts } from './loop-ports.ts';
-import type { Pace } from './pace.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
-import { expiredPlans, isOpen } from './retention.ts';
 import { type RunContext, type RunResult, runPolicy, SteeringUnavailableError, startFields, supersede } from './run.ts';
-import { takeSample, untilSample } from './sampling.ts';
-import { scheduleProblems } from './schedule.ts';
-import { readerFor, serverProblems } from './usage-source.ts';
+import { takeSample } from './sampling.ts';
+import { readerFor } from './usage-source.ts';
 
 /** Moves in flight when no budget says otherwise. */
-export const DEFAULT_MAX_CONCURRENT = 2;
+const DEFAULT_MAX_CONCURRENT = 2;
 
 const RETRY_WAIT: Seconds = seconds(5);
 
-/** One policy in one pass: its plans are advanced, a due run is made, its status is written. Resolves to the time until it wants to be looked at again. */
+/** One policy in one pass. */
+interface Pass {
+  readonly context: RunContext;
+  readonly accepted: Verdict;
+  readonly remembered: Remembered | undefined;
+  readonly ports: LoopPorts;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * One policy in one pass: its plans are carried on, a due run is made, what is kept no longer is removed, and its status is
+ * written. What is due is decided by `whatIsDue`. Resolves to the time until the policy wants to be looked at again.
+ */
 export async function reconcilePolicy(
   context: RunContext,
   memory: PolicyMemory,
   loopPorts: LoopPorts,
   signal: AbortSignal,
 ): Promise<Seconds> {
-  const acceptance = accept(context.stored, loopPorts);
-  const { spec } = context.stored.policy;
-  const isAccepted = acceptance.status === 'True';
-  const reader = isAccepted ? readerFor(spec, loopPorts.reader, loopPorts.usageServers) : loopPorts.reader;
-  const ports = { ...loopPorts, reader };
-  const remembered = isAccepted ? memory.of(context.stored) : undefined;
-  const advanced = await attempt(
-    'ExecuteFailed',
-    () => advancePlans(context, acceptance, ports, signal),
-    ports,
-    signal,
-  );
-  const plans = advanced.value ?? (await ownPlans(context, ports, signal));
-  const sampling = remembered?.sampling;
-  const sampled =
-    sampling === undefined
-      ? NOTHING
-      : await attempt('ObserveFailed', () => takeSample(sampling, ports, signal), ports, signal);
-  const news = newsFor(ports.demand.news(), spec.strategy);
-  const ready = remembered !== undefined && isDue(context.stored, plans, remembered, news, ports.clock.now());
-  const ran = ready
-    ? await attempt(
-        'ObserveFailed',
-        () => runPolicy({ ...context, plans }, ports, signal, sampling?.history),
-        ports,
-        signal,
-      )
-    : NOTHING;
-  if (ready) {
-    remember(remembered, ran.value, news, ports.clock.now());
-  }
-  const final = ready ? await ownPlans(context, ports, signal) : plans;
-  await removeExpired(context.stored, final, ports, signal);
-  const outcome = { acceptance, remembered, result: ran.value, plans: final };
-  const verdicts = {
+  const pass = begin(context, memory, loopPorts, signal);
+  const advanced = await attempt('ExecuteFailed', () => advancePlans(pass, dueNow(pass, context.plans)), pass);
+  const sampled = await attempt('ObserveFailed', () => sample(pass), pass);
+  const plans = advanced.value ?? (await ownPlans(pass));
+  const isRunDue = dueNow(pass, plans).run;
+  const ran = isRunDue ? await attempt('ObserveFailed', () => run(pass, plans), pass) : NOTHING;
+  const final = isRunDue ? await ownPlans(pass) : plans;
+  await remove(dueNow(pass, final), pass);
+  const failures = {
     ...recovery(context.stored, advanced),
     ...sampled.verdicts,
     ...advanced.verdicts,
     ...ran.verdicts,
   };
-  return report(context, outcome, verdicts, ports, signal);
+  return report(pass, final, ran.value, failures);
 }
 
-/** A plan that could not be carried on, and is again, degrades its policy no longer. */
-function recovery({ policy }: StoredPolicy, { value }: Attempt<unknown>): Verdicts {
-  const degraded = policy.status?.conditions?.find(({ type }) => type === 'Degraded');
-  return value !== undefined && degraded?.reason === 'ExecuteFailed'
-    ? { Degraded: { status: 'False', reason: 'AsExpected', message: 'nothing failed' } }
-    : {};
-}
-
-/** Whether a policy is valid: by its schema and rules, and by its schedule, which CEL cannot judge. */
-function accept({ policy, invalid }: StoredPolicy, { usageServers }: LoopPorts): Verdict {
-  const unmet =
-    invalid.length > 0
-      ? invalid
-      : serverProblems(policy.spec, usageServers, 'start the operator with').map(formatProblem);
-  if (unmet.length > 0) {
-    return { status: 'False', reason: 'InvalidSpec', message: unmet.join('; ') };
+function begin(context: RunContext, memory: PolicyMemory, ports: LoopPorts, signal: AbortSignal): Pass {
+  const { stored } = context;
+  const accepted = acceptance(stored, ports.usageServers);
+  if (accepted.status !== 'True') {
+    return { context, accepted, remembered: undefined, ports, signal };
   }
-  const problems = scheduleProblems(policy.spec);
-  return problems.length === 0
-    ? { status: 'True', reason: 'Valid', message: 'the policy is valid' }
-    : { status: 'False', reason: 'InvalidSchedule', message: problems.map(formatProblem).join('; ') };
+  const reader = readerFor(stored.policy.spec, ports.reader, ports.usageServers);
+  return { context, accepted, remembered: memory.of(stored), ports: { ...ports, reader }, signal };
+}
+
+function dueNow(pass: Pass, plans: readonly RebalancePlan[]): Due {
+  return whatIsDue(stateOf(pass, plans));
+}
+
+function stateOf({ context: { stored }, remembered, ports }: Pass, plans: readonly RebalancePlan[]): PolicyState {
+  return { stored, plans, remembered, news: ports.demand.news(), now: ports.clock.now() };
 }
 
 interface Attempt<Value> {
@@ -113,8 +98,7 @@ const NOTHING = { value: undefined, verdicts: {} };
 async function attempt<Value>(
   reason: ConditionReason,
   work: () => Promise<Value>,
-  { log, runFailed }: LoopPorts,
-  signal: AbortSignal,
+  { ports: { log, runFailed }, signal }: Pass,
 ): Promise<Attempt<Value>> {
   try {
     return { value: await work(), verdicts: {} };
@@ -134,56 +118,71 @@ async function attempt<Value>(
   }
 }
 
-/** Carries open plans on: executes, starts what was approved, ends what the policy has left behind. */
-async function advancePlans(
-  { stored, plans, allPlans, excludedNamespaces }: RunContext,
-  acceptance: Verdict,
-  ports: LoopPorts,
-  signal: AbortSignal,
-): Promise<readonly RebalancePlan[]> {
-  const { policy } = stored;
-  const options =
-    acceptance.status === 'True' ? planningOptions(resolveOptions(policy.spec, excludedNamespaces)) : undefined;
-  const maxConcurrent = concurrency(options, ports.clock.now());
-  const result: RebalancePlan[] = [];
-  for (const plan of plans) {
-    if (plan.status?.phase === 'Executing') {
-      const stop = options === undefined ? undefined : stopOf(plan, options, allPlans, ports);
-      const current = await asItStands(stored, ports, signal);
-      result.push(await step(plan, { stored: current, options, maxConcurrent, stop }, ports, signal));
-    } else if (plan.status?.phase === undefined) {
-      result.push(await supersede(plan, 'was cut off before it had a phase: the next run plans anew', ports, signal));
-    } else if (isOpen(plan) && plan.spec.policy.generation !== policy.metadata.generation) {
-      result.push(await supersede(plan, 'the policy was edited', ports, signal));
-    } else if (mayStart(plan, stored, options !== undefined)) {
-      const started = await startFields(policy.spec.steering.mode, ports, signal);
-      const status = { ...plan.status, ...started, phase: 'Executing' } as const;
-      result.push(await ports.plans.writeStatus(plan, status, signal));
-    } else {
-      result.push(plan);
-    }
+/** A plan that could not be carried on, and is again, degrades its policy no longer. */
+function recovery({ policy }: StoredPolicy, { value }: Attempt<unknown>): Verdicts {
+  const degraded = policy.status?.conditions?.find(({ type }) => type === 'Degraded');
+  return value !== undefined && degraded?.reason === 'ExecuteFailed'
+    ? { Degraded: { status: 'False', reason: 'AsExpected', message: 'nothing failed' } }
+    : {};
+}
+
+async function advancePlans(pass: Pass, { actions }: Due): Promise<readonly RebalancePlan[]> {
+  const { plans } = pass.context;
+  const options = optionsOf(pass);
+  const advanced: RebalancePlan[] = [];
+  for (const [place, plan] of plans.entries()) {
+    advanced.push(await advance(plan, actions[place] ?? { kind: 'Leave' }, options, pass));
   }
-  return result;
+  return advanced;
 }
 
-/** By the rules that look at more than the plan, its policy and the nodes. */
-function stopOf(
+async function advance(
   plan: RebalancePlan,
-  options: PolicyOptions,
-  allPlans: readonly RebalancePlan[],
-  { clock, ledgerNews }: LoopPorts,
-): StopReason | undefined {
-  const now = clock.now();
-  return budgetStop(plan, options, allPlans, now) ?? serviceStop(plan, ledgerNews.levels(), now);
+  action: PlanAction,
+  options: PolicyOptions | undefined,
+  pass: Pass,
+): Promise<RebalancePlan> {
+  const { context, ports, signal } = pass;
+  switch (action.kind) {
+    case 'Step':
+      return step(plan, await executionPolicy(plan, options, pass), ports, signal);
+    case 'Supersede':
+      return supersede(plan, action.why, ports, signal);
+    case 'Start': {
+      const started = await startFields(context.stored.policy.spec.steering.mode, ports, signal);
+      return ports.plans.writeStatus(plan, { ...plan.status, ...started, phase: 'Executing' }, signal);
+    }
+    case 'Leave':
+      return plan;
+    default:
+      return action satisfies never;
+  }
 }
 
-/** An edit, a suspension or a deletion stops new intents at once, also in a pass that other policies have made long. */
-async function asItStands(
-  { policy }: StoredPolicy,
-  { policies }: LoopPorts,
-  signal: AbortSignal,
-): Promise<StoredPolicy | undefined> {
-  return (await policies.list(signal)).find((other) => other.policy.metadata.uid === policy.metadata.uid);
+/** `undefined` for a policy that is not valid. */
+function optionsOf({ accepted, context: { stored, excludedNamespaces } }: Pass): PolicyOptions | undefined {
+  return accepted.status === 'True'
+    ? planningOptions(resolveOptions(stored.policy.spec, excludedNamespaces))
+    : undefined;
+}
+
+/**
+ * The policy as it stands now: an edit, a suspension or a deletion stops new intents at once, also in a pass that other
+ * policies have made long. It stops also by the rules that look at more than the plan, its policy and the nodes.
+ */
+async function executionPolicy(
+  plan: RebalancePlan,
+  options: PolicyOptions | undefined,
+  { context: { stored, allPlans }, ports: { clock, ledgerNews, policies }, signal }: Pass,
+): Promise<ExecutionPolicy> {
+  const { uid } = stored.policy.metadata;
+  const now = clock.now();
+  const stop =
+    options === undefined
+      ? undefined
+      : (budgetStop(plan, options, allPlans, now) ?? serviceStop(plan, ledgerNews.levels(), now));
+  const current = (await policies.list(signal)).find(({ policy }) => policy.metadata.uid === uid);
+  return { stored: current, options, maxConcurrent: concurrency(options, now), stop };
 }
 
 /** The least `maxConcurrent` of the budgets in force. */
@@ -192,45 +191,35 @@ function concurrency(options: PolicyOptions | undefined, now: EpochSeconds): num
   return limits.length === 0 ? DEFAULT_MAX_CONCURRENT : Math.min(...limits);
 }
 
-function mayStart(plan: RebalancePlan, { policy }: StoredPolicy, accepted: boolean): boolean {
-  return accepted && !policy.spec.suspend && plan.status?.phase === 'AwaitingApproval' && plan.spec.approved;
+async function sample({ remembered, ports, signal }: Pass): Promise<void> {
+  if (remembered?.sampling !== undefined) {
+    await takeSample(remembered.sampling, ports, signal);
+  }
 }
 
-async function ownPlans(
-  { stored }: RunContext,
-  ports: LoopPorts,
-  signal: AbortSignal,
-): Promise<readonly RebalancePlan[]> {
-  const plans = await ports.plans.list(signal);
-  return plans.filter(({ spec }) => spec.policy.uid === stored.policy.metadata.uid);
+/** Runs the policy; what came of it decides when it may run again. */
+async function run(pass: Pass, plans: readonly RebalancePlan[]): Promise<RunResult> {
+  const { context, remembered, ports, signal } = pass;
+  const news = newsOf(context.stored, ports.demand.news());
+  let result: RunResult | undefined;
+  try {
+    result = await runPolicy({ ...context, plans }, ports, signal, remembered?.sampling?.history);
+    return result;
+  } finally {
+    remember(remembered, result, news, ports.clock.now());
+  }
 }
 
-function isDue(
-  { policy }: StoredPolicy,
-  plans: readonly RebalancePlan[],
-  { schedule, notBefore, demand }: Remembered,
-  news: number | undefined,
-  now: EpochSeconds,
-): boolean {
-  const busy = plans.some(({ status }) => status?.phase === 'Executing');
-  const held = notBefore !== undefined && notBefore > now;
-  const isDemanded = news !== undefined && demand !== news;
-  return !policy.spec.suspend && !busy && !held && (isDemanded || schedule.due(lastRunOf(policy), now));
-}
-
-/** An edited policy runs at once. */
-function lastRunOf({ status, metadata }: StoredPolicy['policy']): EpochSeconds | undefined {
-  return status?.lastRun === undefined || status.observedGeneration !== metadata.generation
-    ? undefined
-    : parseInstant(status.lastRun);
-}
-
+/** Without a result the run has failed. */
 function remember(
-  remembered: Remembered,
+  remembered: Remembered | undefined,
   result: RunResult | undefined,
   news: number | undefined,
   now: EpochSeconds,
 ): void {
+  if (remembered === undefined) {
+    return;
+  }
   remembered.demand = news ?? 0;
   remembered.notBefore = result?.kind === 'Planned' ? undefined : after(now, RETRY_WAIT);
   if (result?.kind === 'Planned') {
@@ -239,53 +228,46 @@ function remember(
   }
 }
 
-async function removeExpired(
-  { policy }: StoredPolicy,
-  plans: readonly RebalancePlan[],
-  ports: LoopPorts,
-  signal: AbortSignal,
-): Promise<void> {
-  for (const { metadata } of expiredPlans(plans, policy.spec.historyLimit ?? 10, ports.clock.now())) {
+async function ownPlans({ context, ports, signal }: Pass): Promise<readonly RebalancePlan[]> {
+  const { uid } = context.stored.policy.metadata;
+  return (await ports.plans.list(signal)).filter(({ spec }) => spec.policy.uid === uid);
+}
+
+async function remove({ expired }: Due, { ports, signal }: Pass): Promise<void> {
+  for (const { metadata } of expired) {
     await ports.plans.remove(metadata.name, signal);
   }
 }
 
-interface Outcome {
-  readonly acceptance: Verdict;
-  readonly remembered: Remembered | undefined;
-  readonly result: RunResult | undefined;
-  readonly plans: readonly RebalancePlan[];
-}
-
 async function report(
-  { stored: { policy }, pace }: RunContext,
-  { acceptance, remembered, result, plans }: Outcome,
+  pass: Pass,
+  plans: readonly RebalancePlan[],
+  result: RunResult | undefined,
   failures: Verdicts,
-  ports: LoopPorts,
-  signal: AbortSignal,
 ): Promise<Seconds> {
-  const now = ports.clock.now();
-  const run = result?.kind === 'Planned' ? result.facts : undefined;
-  const lastRun = run?.startedAt ?? lastRunOf(policy);
-  const nextRun = nextRunOf(policy, remembered, plans, lastRun, now);
+  const { context, accepted, remembered, ports, signal } = pass;
+  const { policy } = context.stored;
+  const state = stateOf(pass, plans);
+  const facts = result?.kind === 'Planned' ? result.facts : undefined;
+  const nextRun = nextRunOf(state, facts?.startedAt ?? lastRunOf(policy));
   const overlap = remembered?.overlap;
   const status = policyStatus(
     policy,
     {
-      acceptance: overlap === undefined ? acceptance : { status: 'False', reason: 'Conflicting', message: overlap },
+      acceptance: overlap === undefined ? accepted : { status: 'False', reason: 'Conflicting', message: overlap },
       suspended: policy.spec.suspend,
-      run,
+      run: facts,
       postponed: { ...(result?.kind === 'Postponed' ? result.verdicts : {}), ...failures },
       plans,
       nextRun,
       ledgers: ledgersNow(remembered, ports),
     },
-    now,
+    state.now,
   );
   if (!isDeepStrictEqual(status, policy.status)) {
     await ports.policies.writeStatus(policy, status, signal);
   }
-  return seconds(Math.min(waitOf(plans, nextRun, pace, now), untilSample(remembered?.sampling, now)));
+  return untilNextLook(state, nextRun, context.pace);
 }
 
 /** By what the last run found, and by whether ledgers are kept now; `undefined` while either is not known. */
@@ -294,30 +276,4 @@ function ledgersNow(remembered: Remembered | undefined, { ledgerNews, clock }: L
   return remembered?.services === undefined || health.kind === 'Awaiting'
     ? undefined
     : ledgerVerdict(remembered.services, health.kind === 'Failing' ? health.why : undefined);
-}
-
-/** Undefined while nothing can be said: suspended, or a plan is being carried out. */
-function nextRunOf(
-  { spec }: StoredPolicy['policy'],
-  remembered: Remembered | undefined,
-  plans: readonly RebalancePlan[],
-  lastRun: EpochSeconds | undefined,
-  now: EpochSeconds,
-): EpochSeconds | undefined {
-  const busy = plans.some(({ status }) => status?.phase === 'Executing');
-  return remembered === undefined || spec.suspend || busy
-    ? undefined
-    : epochSeconds(Math.max(remembered.schedule.nextRun(lastRun, now), remembered.notBefore ?? 0));
-}
-
-function waitOf(
-  plans: readonly RebalancePlan[],
-  nextRun: EpochSeconds | undefined,
-  pace: Pace,
-  now: EpochSeconds,
-): Seconds {
-  if (plans.some(({ status }) => status?.phase === 'Executing')) {
-    return pace.plans;
-  }
-  return elapsed(now, nextRun ?? epochSeconds(Number.POSITIVE_INFINITY));
 }

@@ -1,5 +1,6 @@
 import type { MovePhase, PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { parseInstant } from '../model/instant.ts';
+import { oncePer } from '../model/once-per.ts';
 import { type EpochSeconds, elapsed } from '../model/units.ts';
 import { LOOK_BACK } from '../plan/budgets/cooldown.ts';
 import { compareText } from '../plan/order.ts';
@@ -36,7 +37,12 @@ export function expiredPlans(
   return ended.slice(historyLimit).filter((plan) => !remembered.has(plan));
 }
 
-function isRemembered({ spec, status }: RebalancePlan, now: EpochSeconds): boolean {
-  const ended = parseInstant(status?.finishedAt ?? spec.takenAt);
-  return elapsed(ended, now) < LOOK_BACK && (status?.moves ?? []).some(({ phase }) => EVICTED.includes(phase));
+function isRemembered(plan: RebalancePlan, now: EpochSeconds): boolean {
+  const { endedAt, hasEvicted } = endOf(plan);
+  return hasEvicted && elapsed(endedAt, now) < LOOK_BACK;
 }
+
+const endOf = oncePer(({ spec, status }: RebalancePlan) => ({
+  endedAt: parseInstant(status?.finishedAt ?? spec.takenAt),
+  hasEvicted: (status?.moves ?? []).some(({ phase }) => EVICTED.includes(phase)),
+}));
