@@ -74,17 +74,16 @@ export interface Cluster {
   /** Server-side apply; resolves to a line such as `rebalancepolicy.evenkeel.dev/default created`. */
   apply(object: JsonObject, signal: AbortSignal): Promise<string>;
   /** Names of all nodes, namespaces or pods; of the pods of one namespace when it is given. */
-  names(
-    kind: 'nodes' | 'namespaces' | 'pods',
-    namespace: string | undefined,
-    signal: AbortSignal,
-  ): Promise<readonly ObjectName[]>;
+  names(kind: keyof typeof NAMED, namespace: string | undefined, signal: AbortSignal): Promise<readonly ObjectName[]>;
   /** Sets spec.suspend of a policy. */
   suspend(policy: string, signal: AbortSignal): Promise<void>;
   /** The text of a snapshot file. */
   snapshotText(signal: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
+
+/** What people name on the command line. */
+const NAMED = { nodes: RESOURCES.Node, namespaces: RESOURCES.Namespace, pods: RESOURCES.Pod };
 
 /** Attempts at a read before it fails: people wait less patiently than the operator. */
 const ATTEMPTS = 3;
@@ -125,7 +124,7 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     events: createEventSink(client, { instance: hostname(), report: warn }),
     apply: (object, signal) => apply(client, object, signal),
     names: (kind, namespace, signal) =>
-      listNames(client, namespace === undefined ? RESOURCES[kind] : { ...RESOURCES[kind], namespace }, signal),
+      listNames(client, namespace === undefined ? NAMED[kind] : { ...NAMED[kind], namespace }, signal),
     suspend: (policy, signal) => suspend(client, policy, signal),
     snapshotText: (signal) => snapshotText(client, signal),
     close: () => client.close(),

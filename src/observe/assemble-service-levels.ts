@@ -16,23 +16,24 @@ export function assembleServiceLevels(
   takenAt: EpochSeconds,
   problems: Set<string>,
 ): ServiceLevels {
-  const classes = new Map([...sortByKey(collection.serviceClasses)].map(([name, { terms }]) => [name, terms]));
+  const promised = collection.of('ServiceClass');
+  const classes = new Map([...sortByKey(promised)].map(([name, { terms }]) => [name, terms]));
   return {
     classes,
     ledgers: assembleLedgers(collection, classes, takenAt, problems),
-    byPriorityClass: assembleByPriorityClass([...collection.serviceClasses.values()], problems),
+    byPriorityClass: assembleByPriorityClass([...promised.values()], problems),
   };
 }
 
 /** By UID of the workload, in the order of UIDs. */
 function assembleLedgers(
-  { serviceLedgers }: Collection,
+  collection: Collection,
   classes: ReadonlyMap<string, ServiceClass>,
   takenAt: EpochSeconds,
   problems: Set<string>,
 ): ReadonlyMap<string, ServiceLedger> {
   const byOwner = new Map<string, ServiceLedger>();
-  for (const [key, { ledger }] of sortByKey(serviceLedgers)) {
+  for (const [key, { ledger }] of sortByKey(collection.of('QoSLedger'))) {
     if (ledger === undefined || ledger.endedAt !== undefined) {
       continue;
     }

@@ -1,6 +1,6 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
-import type { ClusterSnapshot } from '../model/snapshot.ts';
+import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
 import type { ClaimInfo, StorageInfo } from '../model/storage.ts';
 import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
@@ -26,30 +26,30 @@ export function assembleSnapshot(
     nodes: assembleNodes(collection, pods),
     pods,
     workloads,
-    namespaces: sortByKey(collection.namespaces),
+    namespaces: sortByKey(mapValues(collection.of('Namespace'), ({ labels }) => labels)),
     pdbs: assemblePdbs(collection, pods, workloads),
     storage: assembleStorage(collection),
-    pastMoves: [...collection.pastMoves.values()].flat().sort(byStart),
+    pastMoves: [...collection.of('RebalancePlan').values()].flatMap(({ moves }) => moves).sort(byStart),
     serviceLevels: assembleServiceLevels(collection, instant, problems),
     usage: collection.metricsServed()
-      ? { nodes: sortByKey(collection.nodeSamples), pods: sortByKey(collection.podSamples) }
+      ? { nodes: assembleSamples(collection, 'NodeMetrics'), pods: assembleSamples(collection, 'PodMetrics') }
       : undefined,
     problems: sortProblems(problems),
   };
 }
 
 /** By name, each with those of its images that some pod runs: nodes list many more. */
-function assembleNodes({ nodes }: Collection, pods: readonly PodInfo[]): readonly NodeInfo[] {
+function assembleNodes(collection: Collection, pods: readonly PodInfo[]): readonly NodeInfo[] {
   const run = new Set([...new Set(pods.map(({ constraints }) => constraints))].flatMap(({ images }) => images));
-  return [...nodes.values()]
+  return [...collection.of('Node').values()]
     .map((node) => ({ ...node, images: new Map([...node.images].filter(([name]) => run.has(name))) }))
     .sort((left, right) => compareText(left.name, right.name));
 }
 
 function assemblePods(collection: Collection, problems: Set<string>): readonly PodInfo[] {
-  const defaultClass = defaultStorageClass(collection.storageClasses);
+  const defaultClass = defaultStorageClass(collection);
   const byUid = new Map<string, PodInfo>();
-  for (const { pod: projected, priorityUnknown, claimsWithoutClass } of collection.pods.values()) {
+  for (const { pod: projected, priorityUnknown, claimsWithoutClass } of collection.of('Pod').values()) {
     const pod = withDefaultClass(projected, claimsWithoutClass, defaultClass);
     if (pod.phase === 'Succeeded' || pod.phase === 'Failed') {
       continue;
@@ -62,8 +62,8 @@ function assemblePods(collection: Collection, problems: Set<string>): readonly P
   return [...byUid.values()].sort((left, right) => compareNames(left, right) || compareText(left.uid, right.uid));
 }
 
-function withPriority(pod: PodInfo, { priorityClasses }: Collection, problems: Set<string>): PodInfo {
-  const priority = priorityOf(pod.priorityClassName, priorityClasses);
+function withPriority(pod: PodInfo, collection: Collection, problems: Set<string>): PodInfo {
+  const priority = priorityOf(pod.priorityClassName, collection.of('PriorityClass'));
   if (priority === undefined) {
     problems.add(
       `Pod ${pod.namespace}/${pod.name}: spec.priorityClassName: there is no PriorityClass ` +
@@ -75,13 +75,13 @@ function withPriority(pod: PodInfo, { priorityClasses }: Collection, problems: S
 
 /** By uid, in the order of uids. ReplicaSets of earlier revisions, scaled to zero and without pods, are left out. */
 function assembleWorkloads(
-  { workloads }: Collection,
+  collection: Collection,
   pods: readonly PodInfo[],
   problems: Set<string>,
 ): ReadonlyMap<string, WorkloadInfo> {
   const withPods = new Set(pods.map(({ owner }) => owner?.uid));
   const byUid = new Map<string, WorkloadInfo>();
-  for (const workload of workloads.values()) {
+  for (const workload of collection.workloads()) {
     if (workload.kind === 'ReplicaSet' && workload.replicas === 0 && !withPods.has(workload.uid)) {
       continue;
     }
@@ -95,12 +95,12 @@ function assembleWorkloads(
 }
 
 function assemblePdbs(
-  { pdbs }: Collection,
+  collection: Collection,
   pods: readonly PodInfo[],
   workloads: ReadonlyMap<string, WorkloadInfo>,
 ): readonly PdbInfo[] {
   const podsByNamespace = Map.groupBy(pods, ({ namespace }) => namespace);
-  return [...pdbs.values()].sort(compareNames).map((pdb) => ({
+  return [...collection.of('PodDisruptionBudget').values()].sort(compareNames).map((pdb) => ({
     namespace: pdb.namespace,
     name: pdb.name,
     selector: pdb.selector,
@@ -110,10 +110,14 @@ function assemblePdbs(
 }
 
 /** The newest sample, else the newest creation or readiness, else 1970. */
-function newestInstant({ nodes, pods, nodeSamples, podSamples }: Collection): EpochSeconds {
-  const samples = [...nodeSamples.values(), ...podSamples.values()].map(({ timestamp }) => timestamp);
-  const creations = [...nodes.values()].map(({ createdAt }) => createdAt);
-  const lives = [...pods.values()].flatMap(({ pod }) => [pod.createdAt, pod.readySince ?? pod.createdAt]);
+function newestInstant(collection: Collection): EpochSeconds {
+  const measured = [...collection.of('NodeMetrics').values(), ...collection.of('PodMetrics').values()];
+  const samples = measured.map(({ sample }) => sample.timestamp);
+  const creations = [...collection.of('Node').values()].map(({ createdAt }) => createdAt);
+  const lives = [...collection.of('Pod').values()].flatMap(({ pod }) => [
+    pod.createdAt,
+    pod.readySince ?? pod.createdAt,
+  ]);
   return newest(samples) ?? newest([...creations, ...lives]) ?? epochSeconds(0);
 }
 
@@ -138,25 +142,30 @@ function sortProblems(problems: ReadonlySet<string>): readonly string[] {
   return rest <= 0 ? sorted : [...sorted.slice(0, MAX_PROBLEMS), `and ${rest} more problems of this sort`];
 }
 
+/** Usage by node or pod, in the order of their names. */
+function assembleSamples(collection: Collection, kind: 'NodeMetrics' | 'PodMetrics'): ReadonlyMap<string, UsageSample> {
+  return sortByKey(mapValues(collection.of(kind), ({ sample }) => sample));
+}
+
 /** Volumes, claims and classes of a collection, each by name, and what nodes can attach. */
 function assembleStorage(collection: Collection): StorageInfo {
-  const { claims, volumes, storageClasses, csiNodes, csiDrivers } = collection;
-  const defaultClass = defaultStorageClass(storageClasses);
+  const defaultClass = defaultStorageClass(collection);
+  const drivers = collection.of('CSIDriver');
   return {
     claims: sortByKey(
       mapValues(
-        claims,
+        collection.of('PersistentVolumeClaim'),
         ({ claim, classUnknown }): ClaimInfo => (classUnknown ? { ...claim, storageClass: defaultClass } : claim),
       ),
     ),
-    volumes: sortByKey(volumes),
+    volumes: sortByKey(collection.of('PersistentVolume')),
     classes: sortByKey(
-      mapValues(storageClasses, ({ storageClass, provisioner }) => ({
+      mapValues(collection.of('StorageClass'), ({ storageClass, provisioner }) => ({
         ...storageClass,
-        tracksCapacity: csiDrivers.get(provisioner)?.storageCapacity ?? false,
+        tracksCapacity: drivers.get(provisioner)?.storageCapacity ?? false,
       })),
     ),
-    attachLimits: sortByKey(mapValues(csiNodes, ({ limits }) => sortByKey(limits))),
+    attachLimits: sortByKey(mapValues(collection.of('CSINode'), ({ limits }) => sortByKey(limits))),
   };
 }
 
@@ -168,8 +177,8 @@ function mapValues<From, To>(map: ReadonlyMap<string, From>, change: (value: Fro
  * The class that admission, and later the volume controller, gives a claim that names none: the newest default, then the
  * first by name (GetDefaultClass); undefined when there is none.
  */
-function defaultStorageClass(classes: Collection['storageClasses']): string | undefined {
-  const defaults = [...classes.values()].filter(({ isDefault }) => isDefault);
+function defaultStorageClass(collection: Collection): string | undefined {
+  const defaults = [...collection.of('StorageClass').values()].filter(({ isDefault }) => isDefault);
   return defaults.sort(byAge)[0]?.storageClass.name;
 }
 

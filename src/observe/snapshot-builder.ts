@@ -5,9 +5,9 @@ import { assembleSnapshot } from './assemble.ts';
 import { createCollection } from './collection.ts';
 import { expandLists, isList, TAKEN_AT_ANNOTATION } from './expand.ts';
 import { createInterner } from './interner.ts';
+import type { SnapshotKind } from './kind-table.ts';
 import { nameForPeople } from './project/metadata.ts';
-import type { Projected } from './snapshot-kinds.ts';
-import { readObject, type SnapshotKind, snapshotKindOf } from './snapshot-kinds.ts';
+import { type Projected, readObject, snapshotKindOf } from './snapshot-kinds.ts';
 
 /** Collects objects, page by page, without keeping the raw ones. */
 export interface SnapshotBuilder {

@@ -35,7 +35,7 @@ function client(server: FakeApiServer, options: Parameters<typeof clientOf>[1] =
   return made;
 }
 
-const getPod: ApiRequest = { verb: 'get', target: { ...RESOURCES.pods, namespace: 'shop', name: 'web-1' } };
+const getPod: ApiRequest = { verb: 'get', target: { ...RESOURCES.Pod, namespace: 'shop', name: 'web-1' } };
 const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-1' } };
 
 async function errorOf(promise: Promise<unknown>): Promise<ApiError> {
@@ -63,9 +63,9 @@ describe('a request', () => {
     const server = await start(json(pod));
     const behindProxy = new ApiClient(plainConnection(`${server.url}/k8s/clusters/c-1`), clientOf(server.url).options);
     cleanups.push(() => behindProxy.close());
-    await behindProxy.read({ verb: 'get', target: { ...RESOURCES.nodes, name: 'a/../b' } }, NEVER);
+    await behindProxy.read({ verb: 'get', target: { ...RESOURCES.Node, name: 'a/../b' } }, NEVER);
     expect(server.seen[0]?.path).toBe('/k8s/clusters/c-1/api/v1/nodes/a%2F..%2Fb');
-    await expect(behindProxy.read({ verb: 'get', target: { ...RESOURCES.nodes, name: '..' } }, NEVER)).rejects.toThrow(
+    await expect(behindProxy.read({ verb: 'get', target: { ...RESOURCES.Node, name: '..' } }, NEVER)).rejects.toThrow(
       RangeError,
     );
   });
@@ -262,7 +262,7 @@ describe('repetition', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  const change: ApiRequest = { verb: 'create', target: RESOURCES.pods, body: {} };
+  const change: ApiRequest = { verb: 'create', target: RESOURCES.Pod, body: {} };
 
   it('is not for what changes something', async () => {
     const server = await start(status(503));
@@ -300,7 +300,7 @@ describe('repetition', () => {
     };
     const login = new ApiClient(connection, clientOf(server.url).options);
     cleanups.push(() => login.close());
-    await login.send({ verb: 'create', target: RESOURCES.pods, body: {} }, NEVER);
+    await login.send({ verb: 'create', target: RESOURCES.Pod, body: {} }, NEVER);
     expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer 0', 'Bearer 1']);
     expect((await errorOf(login.read(getPod, NEVER))).kind).toBe('Unauthorized');
     expect(server.seen).toHaveLength(4);

@@ -6,13 +6,8 @@ import {
   createClusterCache,
 } from '../../src/adapters/kubernetes/cluster-cache.ts';
 import { createClusterReader } from '../../src/adapters/kubernetes/cluster-reader.ts';
-import { pathOf } from '../../src/adapters/kubernetes/resource.ts';
-import {
-  HISTORY_SOURCE,
-  METRICS_SOURCES,
-  SERVICE_SOURCES,
-  SNAPSHOT_SOURCES,
-} from '../../src/adapters/kubernetes/snapshot-sources.ts';
+import { pathOf, RESOURCES } from '../../src/adapters/kubernetes/resource.ts';
+import { LISTED_SOURCES, METRICS_SOURCES, WATCHED_SOURCES } from '../../src/adapters/kubernetes/snapshot-sources.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
 import { seconds } from '../../src/model/units.ts';
 import { plan } from '../../src/plan/planner.ts';
@@ -22,7 +17,7 @@ import { RAW_OTHERS, rawPods } from '../unit/adapters/raw-objects.ts';
 import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from '../unit/observe/objects.ts';
 import { clientOf, type Handler, json, listOf, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
 
-const SOURCES = [...SNAPSHOT_SOURCES, ...METRICS_SOURCES, HISTORY_SOURCE, ...SERVICE_SOURCES];
+const SOURCES = [...WATCHED_SOURCES, ...LISTED_SOURCES];
 const PATHS: ReadonlyMap<unknown, string> = new Map(SOURCES.map(({ kind, target }) => [kind, pathOf(target)]));
 const DATE = { date: 'Thu, 01 Jan 2026 10:00:30 GMT' };
 
@@ -118,7 +113,7 @@ async function startCache(
 async function synced(...args: Parameters<typeof startCache>) {
   const started = await startCache(...args);
   await started.cache.synced(seconds(20), NEVER);
-  await soon('watches', async () => (started.watching() === SNAPSHOT_SOURCES.length ? undefined : 'too few'));
+  await soon('watches', async () => (started.watching() === WATCHED_SOURCES.length ? undefined : 'too few'));
   return started;
 }
 
@@ -185,7 +180,7 @@ describe('a snapshot from caches', () => {
         .slice(before)
         .map(({ path }) => path)
         .sort(),
-    ).toEqual([...METRICS_SOURCES, HISTORY_SOURCE, ...SERVICE_SOURCES].map(({ target }) => pathOf(target)).sort());
+    ).toEqual(LISTED_SOURCES.map(({ target }) => pathOf(target)).sort());
   });
 
   it('is the one that a list gives after changes', async () => {
@@ -223,7 +218,7 @@ describe('a snapshot from caches', () => {
     ['does not answer', status(503, {}, 503, DATE), '503'],
   ])('says so and knows the time when the Metrics API %s', async (_, handler, problem) => {
     const paths = Object.fromEntries(METRICS_SOURCES.map(({ target }) => [pathOf(target), handler]));
-    const plans = { [pathOf(HISTORY_SOURCE.target)]: status(403, {}, 403, DATE) };
+    const plans = { [pathOf(RESOURCES.RebalancePlan)]: status(403, {}, 403, DATE) };
     const { cache } = await synced(CLUSTER, { ...paths, ...plans });
     const snapshot = await cache.reader.snapshot(NEVER);
     expect(snapshot.problems).toContainEqual(expect.stringContaining(problem));
@@ -274,7 +269,7 @@ it('a cache that was cut off for more than 60 s is not planned from', async () =
   await cache.synced(seconds(20), NEVER);
   await cache.reader.snapshot(NEVER);
   await world.server.stop();
-  await soon('the break', async () => (broken.size === SNAPSHOT_SOURCES.length ? undefined : 'open'));
+  await soon('the break', async () => (broken.size === WATCHED_SOURCES.length ? undefined : 'open'));
   skew = 61;
   await expect(cache.reader.snapshot(NEVER)).rejects.toThrow(/pods cut off for 6\d s \(/);
   controller.abort();

@@ -46,7 +46,7 @@ describe('a list', () => {
       json(listOf(named('a', 'b'), { continue: 'next', resourceVersion: '5' })),
       json(listOf(named('c'), { resourceVersion: '5' })),
     );
-    expect(await listObjects(client(server), RESOURCES.nodes, { fieldSelector: 'x=y' }, NEVER)).toEqual(
+    expect(await listObjects(client(server), RESOURCES.Node, { fieldSelector: 'x=y' }, NEVER)).toEqual(
       named('a', 'b', 'c'),
     );
     expect(server.seen.map(({ query }) => Object.fromEntries(query))).toEqual([
@@ -57,7 +57,7 @@ describe('a list', () => {
 
   it('begins anew when its continue token expires', async () => {
     const server = await start(json(listOf(named('old'), { continue: 'next' })), status(410), json(listOf(named('a'))));
-    expect(await listObjects(client(server), RESOURCES.nodes, {}, NEVER)).toEqual(named('a'));
+    expect(await listObjects(client(server), RESOURCES.Node, {}, NEVER)).toEqual(named('a'));
   });
 
   it('begins anew when a page breaks off after some of its objects', async () => {
@@ -65,7 +65,7 @@ describe('a list', () => {
       truncated('{"items":[{"metadata":{"name":"half"}},{"meta'),
       json(listOf(named('a', 'b'))),
     );
-    expect(await listObjects(client(server), RESOURCES.nodes, {}, NEVER)).toEqual(named('a', 'b'));
+    expect(await listObjects(client(server), RESOURCES.Node, {}, NEVER)).toEqual(named('a', 'b'));
   });
 
   it.each([
@@ -75,7 +75,7 @@ describe('a list', () => {
     const server = await start(stalled, json(listOf(named('a'))));
     const began = performance.now();
     const made = client(server, { clock: impatientClock(500) });
-    expect(await listObjects(made, RESOURCES.nodes, {}, NEVER)).toEqual(named('a'));
+    expect(await listObjects(made, RESOURCES.Node, {}, NEVER)).toEqual(named('a'));
     expect(performance.now() - began).toBeGreaterThanOrEqual(39);
   });
 
@@ -86,7 +86,7 @@ describe('a list', () => {
       status(429),
       json(listOf(named('b'))),
     );
-    expect(await listObjects(client(server), RESOURCES.nodes, {}, NEVER)).toEqual(named('a', 'b'));
+    expect(await listObjects(client(server), RESOURCES.Node, {}, NEVER)).toEqual(named('a', 'b'));
   });
 
   it.each<[string, Handler, string]>([
@@ -96,7 +96,7 @@ describe('a list', () => {
     ['is a failure in a 200', status(500, {}, 200), 'code 500'],
     ['ends before its end', json('x'), 'broke off or is not JSON'],
   ])('that %s is an error in the end', async (_, handler, message) => {
-    await expect(listObjects(client(await start(handler)), RESOURCES.nodes, {}, NEVER)).rejects.toThrow(message);
+    await expect(listObjects(client(await start(handler)), RESOURCES.Node, {}, NEVER)).rejects.toThrow(message);
   });
 
   it('takes items apart whatever they hold and wherever the chunks end', async () => {
@@ -114,12 +114,12 @@ describe('a list', () => {
       }
       response.end();
     });
-    expect(await listObjects(client(server), RESOURCES.nodes, {}, NEVER)).toEqual(items);
+    expect(await listObjects(client(server), RESOURCES.Node, {}, NEVER)).toEqual(items);
   });
 
   it('without items, or with null for them, is empty', async () => {
-    expect(await listObjects(client(await start(json(listOf([])))), RESOURCES.nodes, {}, NEVER)).toEqual([]);
-    expect(await listObjects(client(await start(json({ items: null }))), RESOURCES.nodes, {}, NEVER)).toEqual([]);
+    expect(await listObjects(client(await start(json(listOf([])))), RESOURCES.Node, {}, NEVER)).toEqual([]);
+    expect(await listObjects(client(await start(json({ items: null }))), RESOURCES.Node, {}, NEVER)).toEqual([]);
   });
 
   it('gives the version and the time of its beginning', async () => {
@@ -128,7 +128,7 @@ describe('a list', () => {
       json(listOf([], { resourceVersion: '9' }), 200, { date: 'Thu, 01 Jan 2026 10:00:09 GMT' }),
     );
     const silent = { item: () => undefined, restart: () => undefined };
-    expect(await listAll(client(server), RESOURCES.nodes, {}, silent, NEVER)).toEqual({
+    expect(await listAll(client(server), RESOURCES.Node, {}, silent, NEVER)).toEqual({
       resourceVersion: '9',
       serverTime: Date.parse('2026-01-01T10:00:00Z') / 1000,
     });
@@ -158,7 +158,7 @@ async function follow(...script: readonly (Handler | typeof HASTE)[]) {
     failed: (error: unknown) => errors.push(error),
     drifted: () => undefined,
   };
-  const reflected = { target: RESOURCES.policies, query: {}, metadataOnly: true, read: () => undefined };
+  const reflected = { target: RESOURCES.RebalancePolicy, query: {}, metadataOnly: true, read: () => undefined };
   const reflector = new Reflector(client(server, { clock, attempts: 1 }), reflected, listener);
   await reflector.run(controller.signal);
   const queries = server.seen.map(({ query }) => Object.fromEntries(query));

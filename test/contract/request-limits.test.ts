@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const PLENTY = { perSecond: 1_000, burst: 1_000 };
 const pod = { namespace: 'shop', name: 'web-1', uid: 'u1' };
-const getPod: ApiRequest = { verb: 'get', target: { ...RESOURCES.pods, namespace: 'shop', name: 'web-1' } };
+const getPod: ApiRequest = { verb: 'get', target: { ...RESOURCES.Pod, namespace: 'shop', name: 'web-1' } };
 
 async function serve(handler: Handler): Promise<{ server: FakeApiServer; client: ApiClient }> {
   const server = await startFakeApiServer(handler);

@@ -57,7 +57,7 @@ describe('an answer of the API server', () => {
 
   it('with more than 1 MiB around its objects is refused', async () => {
     const client = await clientFor(json({ ...(listOf([]) as object), padding: 'x'.repeat(2 * MIB) }));
-    await expect(listObjects(client, RESOURCES.pods, {}, NEVER)).rejects.toThrow(
+    await expect(listObjects(client, RESOURCES.Pod, {}, NEVER)).rejects.toThrow(
       'the API server sent a list without its items of more than 1048576 bytes',
     );
   });
@@ -78,7 +78,7 @@ describe('an answer of the API server', () => {
     const endless = json(listOf([], { resourceVersion: '7', continue: 'next' }));
     const client = await clientFor(endless);
     const listener = { item: () => undefined, restart: () => undefined };
-    await expect(listAll(client, RESOURCES.pods, {}, listener, NEVER)).rejects.toThrow(
+    await expect(listAll(client, RESOURCES.Pod, {}, listener, NEVER)).rejects.toThrow(
       'list of pods does not end after 10000 pages',
     );
   });
@@ -86,7 +86,7 @@ describe('an answer of the API server', () => {
   it('that is too long to be held says what to do', async () => {
     const plan = { metadata: { name: 'p' }, spec: { message: 'x'.repeat(1000) } };
     const client = await clientFor(json(listOf([plan, plan, plan])));
-    await expect(listObjects(client, RESOURCES.plans, {}, NEVER, 2500)).rejects.toThrow(
+    await expect(listObjects(client, RESOURCES.RebalancePlan, {}, NEVER, 2500)).rejects.toThrow(
       'the rebalanceplans on the API server are longer than 2500 characters together: delete those that',
     );
   });

@@ -1,4 +1,4 @@
-import type { SnapshotKind } from '../../src/observe/snapshot-kinds.ts';
+import type { SnapshotKind } from '../../src/observe/kind-table.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 

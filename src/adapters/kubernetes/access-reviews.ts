@@ -26,13 +26,13 @@ export function createAccessReviews(client: ApiClient): AccessReviews {
 
   return {
     async authenticate(token, signal) {
-      const status = await review(RESOURCES.tokenReviews, 'TokenReview', { token }, signal);
+      const status = await review(RESOURCES.TokenReview, 'TokenReview', { token }, signal);
       return status.authenticated === true ? userOf(status.user) : undefined;
     },
     async mayGet(user, path, signal) {
       const { username, ...rest } = user;
       const spec = { user: username, ...rest, nonResourceAttributes: { path, verb: 'get' } };
-      const { allowed, denied } = await review(RESOURCES.accessReviews, 'SubjectAccessReview', spec, signal);
+      const { allowed, denied } = await review(RESOURCES.SubjectAccessReview, 'SubjectAccessReview', spec, signal);
       return allowed === true && denied !== true;
     },
   };

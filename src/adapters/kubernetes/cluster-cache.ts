@@ -2,6 +2,7 @@ import type { NodeInfo } from '../../model/node.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import { createInterner, type Interner } from '../../observe/interner.ts';
+import { queryOf } from '../../observe/kind-table.ts';
 import { compareText } from '../../observe/order.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import { WORKLOAD_KINDS } from '../../observe/project/workload.ts';
@@ -15,7 +16,7 @@ import { StaleCacheError } from './freshness.ts';
 import { createLiveReads } from './live-reads.ts';
 import type { Diff } from './object-table.ts';
 import { Reflector, type ReflectorListener } from './reflector.ts';
-import { MEASURED_KINDS, METRICS_SOURCES, SNAPSHOT_SOURCES, type SnapshotSource } from './snapshot-sources.ts';
+import { METRICS_SOURCES, type SnapshotSource, USAGE_SOURCES, WATCHED_SOURCES } from './snapshot-sources.ts';
 import { createStalePodDetector } from './stale-pod-detector.ts';
 
 /** Nothing is planned from a cache that has been cut off for longer (execution.md, stale cache). */
@@ -70,14 +71,14 @@ export function createClusterCache(client: ApiClient, listener: CacheListener): 
     turnover.room += ROOM_KINDS.has(kind) ? added + removed : 0;
     turnover.requests += REQUEST_KINDS.has(kind) ? added + removed : 0;
   };
-  const all = SNAPSHOT_SOURCES.map((source) =>
+  const all = WATCHED_SOURCES.map((source) =>
     reflect(client, source, interner, {
       ...listener,
       changed: (diff) => counted(source.kind, diff),
     }),
   );
-  const ofKind = (wanted: SnapshotSource['kind']) => all.filter((_, index) => SNAPSHOT_SOURCES[index]?.kind === wanted);
-  const measuredCaches = [...MEASURED_KINDS].flatMap(ofKind);
+  const ofKind = (wanted: SnapshotSource['kind']) => all.filter((_, index) => WATCHED_SOURCES[index]?.kind === wanted);
+  const measuredCaches = USAGE_SOURCES.flatMap(({ kind }) => ofKind(kind));
   const live = createLiveReads(client);
   const pods = ofKind('Pod').map((cache) => ({
     cache,
@@ -133,7 +134,7 @@ export function createClusterCache(client: ApiClient, listener: CacheListener): 
 
 function reflect(
   client: ApiClient,
-  { kind, target, query }: SnapshotSource,
+  { kind, target, part }: SnapshotSource,
   interner: Interner,
   listener: CacheListener & Pick<ReflectorListener, 'changed'>,
 ): Cached {
@@ -151,7 +152,7 @@ function reflect(
     failed: (error) => listener.failed(cache.name, error),
     drifted: (diff) => listener.drifted(cache.name, diff),
   };
-  const cache: Cached = new Reflector(client, { target, query, metadataOnly: false, read }, heard);
+  const cache: Cached = new Reflector(client, { target, query: queryOf(part), metadataOnly: false, read }, heard);
   return cache;
 }
 
@@ -170,7 +171,7 @@ function nodesOf(caches: readonly Cached[]): readonly NodeInfo[] {
   requireFresh(caches);
   return caches
     .flatMap(({ entries }) => [...entries.values()])
-    .flatMap(({ value }) => (typeof value !== 'string' && value.table === 'nodes' ? [value.value] : []))
+    .flatMap(({ value }) => (typeof value !== 'string' && value.kind === 'Node' ? [value.value] : []))
     .sort((left, right) => compareText(left.name, right.name));
 }
 

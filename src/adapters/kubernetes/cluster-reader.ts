@@ -1,5 +1,6 @@
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, epochSeconds } from '../../model/units.ts';
+import { queryOf } from '../../observe/kind-table.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
 import type { ClusterReader, Promises } from '../../ports.ts';
 import { ApiError, isApiError } from './api-error.ts';
@@ -9,15 +10,12 @@ import { listAll } from './list.ts';
 import { createLiveReads } from './live-reads.ts';
 import { describeResource } from './resource.ts';
 import {
-  areOursMissing,
-  CLASS_SOURCES,
-  HISTORY_SOURCE,
-  isMetricsMissing,
-  MEASURED_KINDS,
-  METRICS_SOURCES,
-  SERVICE_SOURCES,
-  SNAPSHOT_SOURCES,
+  isMissing,
+  LISTED_SOURCES,
+  PROMISE_SOURCES,
   type SnapshotSource,
+  USAGE_SOURCES,
+  WATCHED_SOURCES,
 } from './snapshot-sources.ts';
 
 /** Lists that are read at the same time. */
@@ -31,10 +29,9 @@ export function createClusterReader(client: ApiClient): ClusterReader {
   };
   return {
     ...createLiveReads(client),
-    snapshot: (signal, options) => listed([...SNAPSHOT_SOURCES, ...listedSources(options)], signal),
-    placements: (signal) => listed(SNAPSHOT_SOURCES, signal),
-    measured: (signal) =>
-      listed([...SNAPSHOT_SOURCES.filter(({ kind }) => MEASURED_KINDS.has(kind)), ...METRICS_SOURCES], signal),
+    snapshot: (signal, options) => listed([...WATCHED_SOURCES, ...listedSources(options)], signal),
+    placements: (signal) => listed(WATCHED_SOURCES, signal),
+    measured: (signal) => listed(USAGE_SOURCES, signal),
     promises: (signal) => listPromises(client, signal),
   };
 }
@@ -42,20 +39,13 @@ export function createClusterReader(client: ApiClient): ClusterReader {
 /** Lists what decides the class of a pod. Rejects with ApiError. */
 export async function listPromises(client: ApiClient, signal: AbortSignal): Promise<Promises> {
   const builder = createSnapshotBuilder();
-  const { namespaces, serviceLevels } = builder.finish(await listInto(builder, CLASS_SOURCES, client, signal));
+  const { namespaces, serviceLevels } = builder.finish(await listInto(builder, PROMISE_SOURCES, client, signal));
   return { namespaces, serviceLevels };
 }
 
-/**
- * What is listed for each snapshot even where everything else is watched: the Metrics API cannot be watched, and what budgets
- * allow is computed from the journal as it is now, never from memory (execution.md, the journal). So are ledgers, and classes,
- * which a cluster may not have installed.
- */
-const LISTED_SOURCES: readonly SnapshotSource[] = [...METRICS_SOURCES, HISTORY_SOURCE, ...SERVICE_SOURCES];
-
-/** Those, without the Metrics API where usage comes from elsewhere. */
+/** What is listed for each snapshot even where everything else is watched, without the Metrics API where usage comes from elsewhere. */
 export function listedSources({ usage }: { readonly usage: boolean } = { usage: true }): readonly SnapshotSource[] {
-  return usage ? LISTED_SOURCES : LISTED_SOURCES.filter((source) => !METRICS_SOURCES.includes(source));
+  return usage ? LISTED_SOURCES : LISTED_SOURCES.filter(({ missing }) => missing !== 'Unmeasured');
 }
 
 /**
@@ -71,7 +61,7 @@ export async function listInto(
   const refused = new Map<SnapshotSource, ApiError>();
   const times = await runConcurrently(sources, CONCURRENT_LISTS, signal, async (source, limited) => {
     try {
-      return await readAny(client, source, builder, limited);
+      return await readIfThere(client, source, builder, limited);
     } catch (error) {
       if (!isApiError(error, 'Forbidden')) {
         throw error;
@@ -83,20 +73,6 @@ export async function listInto(
   throwIfRefused(sources, refused);
   const known = times.filter((time) => time !== undefined);
   return epochSeconds(known.length === 0 ? client.options.clock.now() : Math.min(...known));
-}
-
-function readAny(
-  client: ApiClient,
-  source: SnapshotSource,
-  builder: SnapshotBuilder,
-  signal: AbortSignal,
-): Promise<EpochSeconds | undefined> {
-  if (source === HISTORY_SOURCE || source.kind === 'ServiceClass' || source.kind === 'QoSLedger') {
-    return readOurs(client, source, builder, signal);
-  }
-  return METRICS_SOURCES.includes(source)
-    ? readMetrics(client, source, builder, signal)
-    : readSource(client, source, builder, signal);
 }
 
 /** Throws the refusal of the first of `sources` that was refused, with the names of the others, whichever was answered first. */
@@ -114,7 +90,7 @@ function throwIfRefused(sources: readonly SnapshotSource[], refused: ReadonlyMap
 /** Resolves to the server's time when the list began. */
 async function readSource(
   client: ApiClient,
-  { kind, target, query }: SnapshotSource,
+  { kind, target, part }: SnapshotSource,
   builder: SnapshotBuilder,
   signal: AbortSignal,
 ): Promise<EpochSeconds> {
@@ -122,12 +98,12 @@ async function readSource(
     item: (object: unknown) => builder.addAs(kind, object),
     restart: () => builder.forget(kind),
   };
-  const { serverTime } = await listAll(client, target, query, listener, signal);
+  const { serverTime } = await listAll(client, target, queryOf(part), listener, signal);
   return serverTime;
 }
 
-/** A cluster without metrics is still a cluster: the planner says what it makes of that. */
-async function readMetrics(
+/** What a cluster may do without is empty then; where that matters, the snapshot says so. */
+async function readIfThere(
   client: ApiClient,
   source: SnapshotSource,
   builder: SnapshotBuilder,
@@ -135,39 +111,31 @@ async function readMetrics(
 ): Promise<EpochSeconds | undefined> {
   try {
     const time = await readSource(client, source, builder, signal);
-    builder.noteMetricsServed();
+    if (source.missing === 'Unmeasured') {
+      builder.noteMetricsServed();
+    }
     return time;
   } catch (error) {
-    if (!isMetricsMissing(error)) {
+    if (!isMissing(source, error)) {
       throw error;
     }
     builder.forget(source.kind);
-    builder.report(`the Metrics API cannot be read: ${error.message}`);
+    const problem = describeMissing(source, error);
+    if (problem !== undefined) {
+      builder.report(problem);
+    }
     return error.serverTime;
   }
 }
 
-/** Where our kinds are not installed, there are none; where they may not be read, the plan says what it does not know. */
-async function readOurs(
-  client: ApiClient,
-  source: SnapshotSource,
-  builder: SnapshotBuilder,
-  signal: AbortSignal,
-): Promise<EpochSeconds | undefined> {
-  try {
-    return await readSource(client, source, builder, signal);
-  } catch (error) {
-    if (!areOursMissing(error)) {
-      throw error;
-    }
-    builder.forget(source.kind);
-    if (error.kind === 'Forbidden') {
-      const consequence =
-        source === HISTORY_SOURCE ? 'cooldown and maxOverhead know of no earlier moves' : 'no workload has an SLO';
-      builder.report(
-        `${source.kind === 'ServiceClass' ? 'ServiceClasses' : `${source.kind}s`} cannot be read, so ${consequence}: ${error.message}`,
-      );
-    }
-    return error.serverTime;
+/** Undefined where our kinds are not installed: there are none then. */
+function describeMissing({ kind, missing }: SnapshotSource, { kind: why, message }: ApiError): string | undefined {
+  if (missing === 'Unmeasured') {
+    return `the Metrics API cannot be read: ${message}`;
   }
+  if (missing === 'Failure' || why !== 'Forbidden') {
+    return undefined;
+  }
+  const plural = kind.endsWith('s') ? `${kind}es` : `${kind}s`;
+  return `${plural} cannot be read, so ${missing.consequence}: ${message}`;
 }

@@ -23,7 +23,7 @@ export function createEventSink(client: ApiClient, { instance, report }: EventOp
   return {
     async send(event, signal) {
       const body = toEvent(event, instance, client.options.clock.now());
-      const target = { ...RESOURCES.events, namespace: body.metadata.namespace };
+      const target = { ...RESOURCES.Event, namespace: body.metadata.namespace };
       try {
         await client.send({ verb: 'create', target, body }, signal);
       } catch (error) {

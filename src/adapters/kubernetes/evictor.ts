@@ -17,7 +17,7 @@ export function createEvictor(client: ApiClient): Evictor {
         metadata: { namespace, name },
         deleteOptions: { preconditions: { uid } },
       };
-      const target = { ...RESOURCES.pods, namespace, name, subresource: 'eviction' };
+      const target = { ...RESOURCES.Pod, namespace, name, subresource: 'eviction' };
       const query: Record<string, string> = dryRun ? { dryRun: 'All' } : {};
       try {
         await client.send({ verb: 'create', target, query, body }, signal);

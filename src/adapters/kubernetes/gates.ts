@@ -19,7 +19,7 @@ export function createGates(client: ApiClient, report: (message: string) => void
       // No selector knows gates; all gated pods are Pending, and few others are.
       const query = { fieldSelector: 'status.phase=Pending' };
       const interner = createInterner();
-      const pods = await listObjects(client, RESOURCES.pods, query, signal);
+      const pods = await listObjects(client, RESOURCES.Pod, query, signal);
       return pods.flatMap((object) => readWaitingPod(object, interner, report));
     },
     open: (pod, target, signal) => open(client, pod, target, report, signal),
@@ -34,7 +34,7 @@ async function mayPatchPods(client: ApiClient, signal: AbortSignal): Promise<boo
     kind: 'SelfSubjectAccessReview',
     spec: { resourceAttributes: { verb: 'patch', group: '', resource: 'pods' } },
   };
-  const review = { verb: 'create', target: RESOURCES.selfSubjectAccessReviews, body } as const;
+  const review = { verb: 'create', target: RESOURCES.SelfSubjectAccessReview, body } as const;
   const answer = await client.send(review, signal);
   const status = isObject(answer.body) ? answer.body['status'] : undefined;
   return isObject(status) && status['allowed'] === true;
@@ -70,7 +70,7 @@ async function open(
   report: (message: string) => void,
   signal: AbortSignal,
 ): Promise<GateAnswer> {
-  const reference = { ...RESOURCES.pods, namespace, name };
+  const reference = { ...RESOURCES.Pod, namespace, name };
   return answered(async () => {
     const { body } = await client.read({ verb: 'get', target: reference }, signal);
     const pod = isObject(body) ? body : {};
@@ -110,7 +110,7 @@ async function release(
     // With a resourceVersion the server does not try again with a newer object (registry/core/pod/storage/eviction.go).
     deleteOptions: { preconditions: { uid, resourceVersion } },
   };
-  const target = { ...RESOURCES.pods, namespace, name, subresource: 'eviction' };
+  const target = { ...RESOURCES.Pod, namespace, name, subresource: 'eviction' };
   return answered(async () => {
     await client.send({ verb: 'create', target, body }, signal);
     return 'Done';

@@ -21,7 +21,7 @@ export interface LeaseOptions {
  * must get through when a fence stops everything else.
  */
 export function createLeaseStore(client: ApiClient, { namespace, name, deadline }: LeaseOptions): LeaseStore {
-  const all = { ...RESOURCES.leases, namespace };
+  const all = { ...RESOURCES.Lease, namespace };
   const target = { ...all, name };
   return {
     async get(signal) {

@@ -21,7 +21,7 @@ export function createLedgerStore(client: ApiClient): LedgerStore {
   ): Promise<StoredLedger> {
     const { uid, resourceVersion } = resource.metadata;
     const body = { metadata: { uid, resourceVersion }, ...change };
-    const target = { ...RESOURCES.ledgers, namespace, name, ...subresource };
+    const target = { ...RESOURCES.QoSLedger, namespace, name, ...subresource };
     const request = { verb: 'patch', target, body, contentType: MERGE_PATCH } as const;
     return toStored((await orConflict(client.sendIdempotent(request, signal))).body);
   }
@@ -36,10 +36,10 @@ export function createLedgerStore(client: ApiClient): LedgerStore {
   };
 
   return {
-    list: async (signal) => (await listObjects(client, RESOURCES.ledgers, {}, signal)).map(toStored),
+    list: async (signal) => (await listObjects(client, RESOURCES.QoSLedger, {}, signal)).map(toStored),
     async get({ namespace, name }, signal) {
       try {
-        const target = { ...RESOURCES.ledgers, namespace, name };
+        const target = { ...RESOURCES.QoSLedger, namespace, name };
         return toStored((await client.read({ verb: 'get', target }, signal)).body);
       } catch (error) {
         if (isApiError(error, 'NotFound')) {
@@ -52,7 +52,7 @@ export function createLedgerStore(client: ApiClient): LedgerStore {
       const { namespace, owner } = ledger;
       const metadata = { name: ledgerName(owner), namespace };
       const body = { apiVersion: API_VERSION, kind: 'QoSLedger', metadata, spec: ledgerSpec(ledger) };
-      const target = { ...RESOURCES.ledgers, namespace };
+      const target = { ...RESOURCES.QoSLedger, namespace };
       const created = await orConflict(client.send({ verb: 'create', target, body }, signal));
       return await write(toStored(created.body), ledger, terms, signal);
     },
@@ -60,7 +60,7 @@ export function createLedgerStore(client: ApiClient): LedgerStore {
     async remove({ namespace, name, resource }, signal) {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: resource.metadata.uid } };
       try {
-        await client.send({ verb: 'delete', target: { ...RESOURCES.ledgers, namespace, name }, body }, signal);
+        await client.send({ verb: 'delete', target: { ...RESOURCES.QoSLedger, namespace, name }, body }, signal);
       } catch (error) {
         if (!isApiError(error, 'NotFound', 'Conflict')) {
           throw error;

@@ -5,18 +5,19 @@ import type { UsageSample } from '../../model/snapshot.ts';
 import type { EpochSeconds } from '../../model/units.ts';
 import type { WorkloadInfo } from '../../model/workload.ts';
 import { createInterner } from '../../observe/interner.ts';
+import { UNFINISHED } from '../../observe/kind-table.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import { projectNodeMetrics } from '../../observe/project/metrics.ts';
 import { projectNode } from '../../observe/project/node.ts';
 import { projectPod } from '../../observe/project/pod.ts';
-import { projectWorkload, type WorkloadKind } from '../../observe/project/workload.ts';
+import { projectWorkload, WORKLOAD_KINDS } from '../../observe/project/workload.ts';
 import type { ClusterReader, LivePod, NodeUsage } from '../../ports.ts';
 import { ApiError, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listAll, listObjects } from './list.ts';
 import { createOwnerSelectors } from './owner-selector.ts';
-import { RESOURCES, type ResourceRef, WORKLOAD_RESOURCES } from './resource.ts';
-import { isMetricsMissing, UNFINISHED } from './snapshot-sources.ts';
+import { RESOURCES, type ResourceRef } from './resource.ts';
+import { isMetricsMissing } from './snapshot-sources.ts';
 
 /** Reads single objects, and those of one owner or node, as they are now: what is checked right before an eviction. */
 export function createLiveReads(
@@ -26,22 +27,22 @@ export function createLiveReads(
   return {
     pod: (ref, signal) => readPod(client, ref.namespace, ref.name, signal),
     node: async (name, signal) => {
-      const { body } = await getIfThere(client, { ...RESOURCES.nodes, name }, signal);
+      const { body } = await getIfThere(client, { ...RESOURCES.Node, name }, signal);
       return body === undefined ? undefined : parse(body, 'Node', toNode);
     },
     podsOnNode: async (name, signal) => {
-      const fieldSelector = `spec.nodeName=${name},${UNFINISHED}`;
-      return toPods(await listObjects(client, RESOURCES.pods, { fieldSelector }, signal));
+      const fieldSelector = `spec.nodeName=${name},${UNFINISHED.fieldSelector}`;
+      return toPods(await listObjects(client, RESOURCES.Pod, { fieldSelector }, signal));
     },
     podsOfOwner: async (namespace, owner, signal) => {
       const labelSelector = await selectors.of(namespace, owner, signal);
       const query: Record<string, string> = labelSelector === undefined ? {} : { labelSelector };
-      const pods = toPods(await listObjects(client, { ...RESOURCES.pods, namespace }, query, signal));
+      const pods = toPods(await listObjects(client, { ...RESOURCES.Pod, namespace }, query, signal));
       return pods.filter((pod) => pod.owner?.uid === owner.uid);
     },
     workload: (namespace, owner, signal) => readWorkload(client, namespace, owner, signal),
     nodes: async (signal) => {
-      const objects = await listObjects(client, RESOURCES.nodes, {}, signal);
+      const objects = await listObjects(client, RESOURCES.Node, {}, signal);
       return objects
         .map((object) => parse(object, 'Node', toNode))
         .sort((left, right) => (left.name < right.name ? -1 : 1));
@@ -65,7 +66,7 @@ async function readNodeUsage(client: ApiClient, signal: AbortSignal): Promise<No
   };
   try {
     const listener = { item: take, restart: () => nodes.clear() };
-    const { serverTime } = await listAll(client, RESOURCES.nodeMetrics, {}, listener, signal);
+    const { serverTime } = await listAll(client, RESOURCES.NodeMetrics, {}, listener, signal);
     return { nodes, serverTime };
   } catch (error) {
     if (isMetricsMissing(error)) {
@@ -76,7 +77,7 @@ async function readNodeUsage(client: ApiClient, signal: AbortSignal): Promise<No
 }
 
 async function readPod(client: ApiClient, namespace: string, name: string, signal: AbortSignal): Promise<LivePod> {
-  const { body, serverTime } = await getIfThere(client, { ...RESOURCES.pods, namespace, name }, signal);
+  const { body, serverTime } = await getIfThere(client, { ...RESOURCES.Pod, namespace, name }, signal);
   return { pod: body === undefined ? undefined : toPods([body])[0], serverTime };
 }
 
@@ -86,15 +87,12 @@ async function readWorkload(
   owner: OwnerRef,
   signal: AbortSignal,
 ): Promise<WorkloadInfo | undefined> {
-  const entry = Object.entries(WORKLOAD_RESOURCES).find(([kind]) => kind === owner.kind);
-  if (entry === undefined) {
+  const kind = WORKLOAD_KINDS.find((each) => each === owner.kind);
+  if (kind === undefined) {
     return undefined;
   }
-  const { body } = await getIfThere(client, { ...entry[1], namespace, name: owner.name }, signal);
-  const workload =
-    body === undefined
-      ? undefined
-      : parse(body, owner.kind, (object) => projectWorkload(object, entry[0] as WorkloadKind));
+  const { body } = await getIfThere(client, { ...RESOURCES[kind], namespace, name: owner.name }, signal);
+  const workload = body === undefined ? undefined : parse(body, kind, (object) => projectWorkload(object, kind));
   return workload?.uid === owner.uid ? workload : undefined;
 }
 

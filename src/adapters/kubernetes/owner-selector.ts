@@ -13,9 +13,9 @@ export interface OwnerSelectors {
 
 /** Selectors of these kinds never change. */
 const RESOURCE_OF: ReadonlyMap<string, ResourceRef> = new Map<string, ResourceRef>([
-  ['ReplicaSet', RESOURCES.replicaSets],
-  ['StatefulSet', RESOURCES.statefulSets],
-  ['Job', RESOURCES.jobs],
+  ['ReplicaSet', RESOURCES.ReplicaSet],
+  ['StatefulSet', RESOURCES.StatefulSet],
+  ['Job', RESOURCES.Job],
 ]);
 
 /** More controllers than this are not moved at a time. */

@@ -17,7 +17,7 @@ export function createPlanStore(client: ApiClient): PlanStore {
   ): Promise<RebalancePlan> {
     const { name, uid, resourceVersion } = plan.metadata;
     const body = { metadata: { uid, resourceVersion }, status: replacingPatch(plan.status, status) };
-    const target = { ...RESOURCES.plans, name, subresource: 'status' };
+    const target = { ...RESOURCES.RebalancePlan, name, subresource: 'status' };
     return asPlan(
       await orConflict(client.sendIdempotent({ verb: 'patch', target, body, contentType: MERGE_PATCH }, signal)),
     );
@@ -26,13 +26,16 @@ export function createPlanStore(client: ApiClient): PlanStore {
   return {
     async create(plan, signal) {
       const { status, ...body } = plan;
-      const created = asPlan(await orConflict(client.send({ verb: 'create', target: RESOURCES.plans, body }, signal)));
+      const created = asPlan(
+        await orConflict(client.send({ verb: 'create', target: RESOURCES.RebalancePlan, body }, signal)),
+      );
       return status === undefined ? created : await writeStatus(created, status, signal);
     },
-    list: async (signal) => (await listObjects(client, RESOURCES.plans, {}, signal)).map((body) => asPlan({ body })),
+    list: async (signal) =>
+      (await listObjects(client, RESOURCES.RebalancePlan, {}, signal)).map((body) => asPlan({ body })),
     async get(name, signal) {
       try {
-        return asPlan(await client.read({ verb: 'get', target: { ...RESOURCES.plans, name } }, signal));
+        return asPlan(await client.read({ verb: 'get', target: { ...RESOURCES.RebalancePlan, name } }, signal));
       } catch (error) {
         if (isApiError(error, 'NotFound')) {
           return undefined;
@@ -43,12 +46,12 @@ export function createPlanStore(client: ApiClient): PlanStore {
     writeStatus,
     async approve(name, signal) {
       const body = { spec: { approved: true } };
-      const target = { ...RESOURCES.plans, name };
+      const target = { ...RESOURCES.RebalancePlan, name };
       return asPlan(await client.send({ verb: 'patch', target, body, contentType: MERGE_PATCH }, signal));
     },
     async remove(name, signal) {
       try {
-        await client.send({ verb: 'delete', target: { ...RESOURCES.plans, name } }, signal);
+        await client.send({ verb: 'delete', target: { ...RESOURCES.RebalancePlan, name } }, signal);
       } catch (error) {
         if (!isApiError(error, 'NotFound')) {
           throw error;

@@ -14,10 +14,10 @@ import { RESOURCES, type ResourceRef } from './resource.ts';
 /** RebalancePolicies on an API server. `report` hears of watches that failed; they are begun anew all the same. */
 export function createPolicyStore(client: ApiClient, report: (error: unknown) => void): PolicyStore {
   return {
-    list: async (signal) => (await listObjects(client, RESOURCES.policies, {}, signal)).flatMap(toStoredPolicy),
+    list: async (signal) => (await listObjects(client, RESOURCES.RebalancePolicy, {}, signal)).flatMap(toStoredPolicy),
     async writeStatus(policy, status, signal) {
       const { name, uid } = policy.metadata;
-      const target = { ...RESOURCES.policies, name, subresource: 'status' };
+      const target = { ...RESOURCES.RebalancePolicy, name, subresource: 'status' };
       // A merge patch of status does not look at metadata.uid, and would write to a policy that was made anew.
       const body = [
         { op: 'test', path: '/metadata/uid', value: uid },
@@ -29,7 +29,9 @@ export function createPolicyStore(client: ApiClient, report: (error: unknown) =>
     },
     async watch(changed, signal) {
       await Promise.all(
-        [RESOURCES.policies, RESOURCES.plans].map((target) => follow(client, target, changed, report).run(signal)),
+        [RESOURCES.RebalancePolicy, RESOURCES.RebalancePlan].map((target) =>
+          follow(client, target, changed, report).run(signal),
+        ),
       );
     },
   };
@@ -62,7 +64,10 @@ async function orOtherUid<Answer>(request: Promise<Answer>): Promise<Answer> {
 /** Sets `spec.suspend`: no new runs and no new evictions. Rejects with ApiError NotFound when there is no such policy. */
 export async function suspendPolicy(client: ApiClient, name: string, signal: AbortSignal): Promise<void> {
   const body = { spec: { suspend: true } };
-  await client.send({ verb: 'patch', target: { ...RESOURCES.policies, name }, body, contentType: MERGE_PATCH }, signal);
+  await client.send(
+    { verb: 'patch', target: { ...RESOURCES.RebalancePolicy, name }, body, contentType: MERGE_PATCH },
+    signal,
+  );
 }
 
 function toStoredPolicy(object: unknown): readonly StoredPolicy[] {

@@ -1,17 +1,9 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { type EpochSeconds, epochSeconds } from '../../model/units.ts';
-import type { SnapshotKind } from '../../observe/snapshot-kinds.ts';
+import { queryOf, type SnapshotKind } from '../../observe/kind-table.ts';
 import type { ApiClient } from './client.ts';
 import { listAll } from './list.ts';
-import {
-  areOursMissing,
-  HISTORY_SOURCE,
-  isMetricsMissing,
-  METRICS_SOURCES,
-  SERVICE_SOURCES,
-  SNAPSHOT_SOURCES,
-  type SnapshotSource,
-} from './snapshot-sources.ts';
+import { isMissing, LISTED_SOURCES, type SnapshotSource, WATCHED_SOURCES } from './snapshot-sources.ts';
 
 /** Objects as the API server lists them, trimmed one by one, and when that began by the server's clock. */
 export interface RawSnapshot<Kept> {
@@ -32,45 +24,24 @@ export async function listRawSnapshot<Kept>(
 ): Promise<RawSnapshot<Kept>> {
   const objects: Kept[] = [];
   const times: EpochSeconds[] = [];
-  for (const source of SNAPSHOT_SOURCES) {
-    times.push(await listSource(client, source, objects, trim, signal));
-  }
-  for (const source of [HISTORY_SOURCE, ...SERVICE_SOURCES]) {
-    await listOurs(client, source, objects, trim, signal);
-  }
   let metricsServed = true;
-  for (const source of METRICS_SOURCES) {
+  for (const source of [...WATCHED_SOURCES, ...LISTED_SOURCES]) {
     try {
-      await listSource(client, source, objects, trim, signal);
+      const time = await listSource(client, source, objects, trim, signal);
+      times.push(...(source.missing === 'Failure' ? [time] : []));
     } catch (error) {
-      if (!isMetricsMissing(error)) {
+      if (!isMissing(source, error)) {
         throw error;
       }
-      metricsServed = false;
+      metricsServed &&= source.missing !== 'Unmeasured';
     }
   }
   return { objects, takenAt: epochSeconds(Math.min(...times)), metricsServed };
 }
 
-async function listOurs<Kept>(
-  client: ApiClient,
-  source: SnapshotSource,
-  objects: Kept[],
-  trim: (kind: SnapshotKind, object: JsonObject) => Kept,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await listSource(client, source, objects, trim, signal);
-  } catch (error) {
-    if (!areOursMissing(error)) {
-      throw error;
-    }
-  }
-}
-
 async function listSource<Kept>(
   client: ApiClient,
-  { kind, target, query }: SnapshotSource,
+  { kind, target, part }: SnapshotSource,
   objects: Kept[],
   trim: (kind: SnapshotKind, object: JsonObject) => Kept,
   signal: AbortSignal,
@@ -82,6 +53,6 @@ async function listSource<Kept>(
       objects.length = before;
     },
   };
-  const { serverTime } = await listAll(client, target, query, listener, signal);
+  const { serverTime } = await listAll(client, target, queryOf(part), listener, signal);
   return serverTime;
 }

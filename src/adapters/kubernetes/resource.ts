@@ -1,5 +1,5 @@
-import { GROUP, VERSION } from '../../api/v1alpha1/schema.ts';
-import type { WorkloadKind } from '../../observe/project/workload.ts';
+import { API_VERSION } from '../../api/v1alpha1/schema.ts';
+import { KINDS, SNAPSHOT_KINDS, type SnapshotKind } from '../../observe/kind-table.ts';
 
 /** A resource of the API, all of its objects or one of them. */
 export interface ResourceRef {
@@ -13,55 +13,30 @@ export interface ResourceRef {
   readonly subresource?: string;
 }
 
-/** Resources that the operator and the command line use. */
-export const RESOURCES = {
-  nodes: core('nodes'),
-  pods: core('pods'),
-  namespaces: core('namespaces'),
-  replicationControllers: core('replicationcontrollers'),
-  deployments: { group: 'apps', version: 'v1', resource: 'deployments' },
-  replicaSets: { group: 'apps', version: 'v1', resource: 'replicasets' },
-  statefulSets: { group: 'apps', version: 'v1', resource: 'statefulsets' },
-  daemonSets: { group: 'apps', version: 'v1', resource: 'daemonsets' },
-  jobs: { group: 'batch', version: 'v1', resource: 'jobs' },
-  pdbs: { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' },
-  volumes: core('persistentvolumes'),
-  claims: core('persistentvolumeclaims'),
-  storageClasses: { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' },
-  csiNodes: { group: 'storage.k8s.io', version: 'v1', resource: 'csinodes' },
-  csiDrivers: { group: 'storage.k8s.io', version: 'v1', resource: 'csidrivers' },
-  nodeMetrics: { group: 'metrics.k8s.io', version: 'v1beta1', resource: 'nodes' },
-  podMetrics: { group: 'metrics.k8s.io', version: 'v1beta1', resource: 'pods' },
-  events: { group: 'events.k8s.io', version: 'v1', resource: 'events' },
-  tokenReviews: { group: 'authentication.k8s.io', version: 'v1', resource: 'tokenreviews' },
-  accessReviews: { group: 'authorization.k8s.io', version: 'v1', resource: 'subjectaccessreviews' },
-  leases: { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' },
-  admissionPolicies: { group: 'admissionregistration.k8s.io', version: 'v1', resource: 'mutatingadmissionpolicies' },
-  admissionBindings: {
-    group: 'admissionregistration.k8s.io',
-    version: 'v1',
-    resource: 'mutatingadmissionpolicybindings',
-  },
-  selfSubjectAccessReviews: { group: 'authorization.k8s.io', version: 'v1', resource: 'selfsubjectaccessreviews' },
-  policies: { group: GROUP, version: VERSION, resource: 'rebalancepolicies' },
-  plans: { group: GROUP, version: VERSION, resource: 'rebalanceplans' },
-  serviceClasses: { group: GROUP, version: VERSION, resource: 'serviceclasses' },
-  ledgers: { group: GROUP, version: VERSION, resource: 'qosledgers' },
-  hints: { group: GROUP, version: VERSION, resource: 'placementhints' },
+/** Resources of which no snapshot is made. */
+const OTHERS = {
+  Event: resource('events.k8s.io/v1', 'events'),
+  TokenReview: resource('authentication.k8s.io/v1', 'tokenreviews'),
+  SubjectAccessReview: resource('authorization.k8s.io/v1', 'subjectaccessreviews'),
+  SelfSubjectAccessReview: resource('authorization.k8s.io/v1', 'selfsubjectaccessreviews'),
+  Lease: resource('coordination.k8s.io/v1', 'leases'),
+  MutatingAdmissionPolicy: resource('admissionregistration.k8s.io/v1', 'mutatingadmissionpolicies'),
+  MutatingAdmissionPolicyBinding: resource('admissionregistration.k8s.io/v1', 'mutatingadmissionpolicybindings'),
+  RebalancePolicy: resource(API_VERSION, 'rebalancepolicies'),
+  PlacementHint: resource(API_VERSION, 'placementhints'),
 } as const satisfies Record<string, ResourceRef>;
 
-/** The resource of each kind that controls pods. */
-export const WORKLOAD_RESOURCES: Readonly<Record<WorkloadKind, ResourceRef>> = {
-  Deployment: RESOURCES.deployments,
-  ReplicaSet: RESOURCES.replicaSets,
-  StatefulSet: RESOURCES.statefulSets,
-  DaemonSet: RESOURCES.daemonSets,
-  Job: RESOURCES.jobs,
-  ReplicationController: RESOURCES.replicationControllers,
+/** Resources that the operator and the command line use, by kind. */
+export const RESOURCES: Readonly<Record<SnapshotKind | keyof typeof OTHERS, ResourceRef>> = {
+  ...(Object.fromEntries(
+    SNAPSHOT_KINDS.map((kind) => [kind, resource(KINDS[kind].apiVersion, KINDS[kind].resource)]),
+  ) as Record<SnapshotKind, ResourceRef>),
+  ...OTHERS,
 };
 
-function core(resource: string): ResourceRef {
-  return { group: '', version: 'v1', resource };
+function resource(apiVersion: string, plural: string): ResourceRef {
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  return { group, version, resource: plural };
 }
 
 /** The URL path of a resource below the server. Throws a RangeError for a name that would leave its place in the path. */

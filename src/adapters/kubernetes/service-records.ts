@@ -16,7 +16,7 @@ import { withoutTrace, withSighting } from '../../qos/ledger-history.ts';
 import type { ApiClient } from './client.ts';
 import { StaleCacheError } from './freshness.ts';
 import { Reflector } from './reflector.ts';
-import { RESOURCES, type ResourceRef, WORKLOAD_RESOURCES } from './resource.ts';
+import { RESOURCES, type ResourceRef } from './resource.ts';
 import { areOursMissing } from './snapshot-sources.ts';
 
 /** Nothing is counted by what has been cut off for longer. */
@@ -63,8 +63,8 @@ export function createServiceRecords(client: ApiClient, listener: RecordsListene
     const heard = {
       changed: () => ring(),
       failed(error: unknown) {
-        isMissing ||= target === RESOURCES.serviceClasses && areOursMissing(error);
-        if (target !== RESOURCES.serviceClasses || !areOursMissing(error)) {
+        isMissing ||= target === RESOURCES.ServiceClass && areOursMissing(error);
+        if (target !== RESOURCES.ServiceClass || !areOursMissing(error)) {
           listener.failed(target.resource, error);
         }
       },
@@ -97,18 +97,16 @@ export function createServiceRecords(client: ApiClient, listener: RecordsListene
     }
   }
 
-  const classes = reflect(RESOURCES.serviceClasses, projectServiceClass);
-  const nodes = reflect(RESOURCES.nodes, (object) => new Set(projectNode(object, interner).images.keys()));
-  const namespaces = reflect(RESOURCES.namespaces, (object) => projectNamespace(object, interner));
-  const pods = reflect(RESOURCES.pods, take, (object) => {
+  const classes = reflect(RESOURCES.ServiceClass, projectServiceClass);
+  const nodes = reflect(RESOURCES.Node, (object) => new Set(projectNode(object, interner).images.keys()));
+  const namespaces = reflect(RESOURCES.Namespace, (object) => projectNamespace(object, interner));
+  const pods = reflect(RESOURCES.Pod, take, (object) => {
     const uid = isObject(object) && isObject(object['metadata']) ? object['metadata']['uid'] : undefined;
     if (typeof uid === 'string') {
       miss(uid, now());
     }
   });
-  const workloads = WORKLOAD_KINDS.map((kind) =>
-    reflect(WORKLOAD_RESOURCES[kind], (object) => projectRequest(object, kind)),
-  );
+  const workloads = WORKLOAD_KINDS.map((kind) => reflect(RESOURCES[kind], (object) => projectRequest(object, kind)));
   const watched = [nodes, namespaces, pods, ...workloads];
 
   function requireFresh(needed: readonly Pick<Reflector<unknown>, 'age' | 'name' | 'trouble'>[]): void {

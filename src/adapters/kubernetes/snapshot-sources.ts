@@ -1,59 +1,30 @@
-import type { SnapshotKind } from '../../observe/snapshot-kinds.ts';
+import { KINDS, type KindRow, SNAPSHOT_KINDS, type SnapshotKind } from '../../observe/kind-table.ts';
 import { type ApiError, isApiError } from './api-error.ts';
 import { RESOURCES, type ResourceRef } from './resource.ts';
 
+/** How a live cluster is asked for a kind. */
+type LiveRow = Pick<KindRow<unknown>, 'reading' | 'missing' | 'alsoFor' | 'part'>;
+
 /** Where the objects of one kind of a snapshot are listed. */
-export interface SnapshotSource {
+export interface SnapshotSource extends Pick<LiveRow, 'missing' | 'part'> {
   readonly kind: SnapshotKind;
   readonly target: ResourceRef;
-  readonly query: Readonly<Record<string, string>>;
 }
 
-/** Pods that hold or want a node. */
-export const UNFINISHED = 'status.phase!=Succeeded,status.phase!=Failed';
+/** What is watched where many snapshots are made. */
+export const WATCHED_SOURCES: readonly SnapshotSource[] = sources(({ reading }) => reading === 'Watched');
 
-/** Everything that a snapshot is made from but usage. A pod's priority is in the pod: PriorityClasses are not needed. */
-export const SNAPSHOT_SOURCES: readonly SnapshotSource[] = [
-  source('Pod', RESOURCES.pods, { fieldSelector: UNFINISHED }),
-  source('Node', RESOURCES.nodes),
-  source('ReplicaSet', RESOURCES.replicaSets),
-  source('Deployment', RESOURCES.deployments),
-  source('StatefulSet', RESOURCES.statefulSets),
-  source('DaemonSet', RESOURCES.daemonSets),
-  source('Job', RESOURCES.jobs),
-  source('ReplicationController', RESOURCES.replicationControllers),
-  source('PodDisruptionBudget', RESOURCES.pdbs),
-  source('Namespace', RESOURCES.namespaces),
-  source('PersistentVolume', RESOURCES.volumes),
-  source('PersistentVolumeClaim', RESOURCES.claims),
-  source('StorageClass', RESOURCES.storageClasses),
-  source('CSINode', RESOURCES.csiNodes),
-  source('CSIDriver', RESOURCES.csiDrivers),
-];
-
-/** What is measured, and what a sample is judged by. */
-export const MEASURED_KINDS: ReadonlySet<SnapshotKind> = new Set(['Pod', 'Node']);
+/** What is listed for each snapshot all the same. */
+export const LISTED_SOURCES: readonly SnapshotSource[] = sources(({ reading }) => reading === 'Listed');
 
 /** Usage, which a cluster may not measure. */
-export const METRICS_SOURCES: readonly SnapshotSource[] = [
-  source('NodeMetrics', RESOURCES.nodeMetrics),
-  source('PodMetrics', RESOURCES.podMetrics),
-];
+export const METRICS_SOURCES: readonly SnapshotSource[] = sources(({ missing }) => missing === 'Unmeasured');
 
-/** What was moved before; a cluster without our kinds has no history. */
-export const HISTORY_SOURCE: SnapshotSource = source('RebalancePlan', RESOURCES.plans);
+/** Usage, and what a sample is judged by. */
+export const USAGE_SOURCES: readonly SnapshotSource[] = sources(({ alsoFor }) => alsoFor.includes('Usage'));
 
 /** What decides the class of a pod. */
-export const CLASS_SOURCES: readonly SnapshotSource[] = [
-  source('Namespace', RESOURCES.namespaces),
-  source('ServiceClass', RESOURCES.serviceClasses),
-];
-
-/** What workloads were promised, and what they got; in a cluster without our kinds nobody was promised anything. */
-export const SERVICE_SOURCES: readonly SnapshotSource[] = [
-  source('ServiceClass', RESOURCES.serviceClasses),
-  source('QoSLedger', RESOURCES.ledgers),
-];
+export const PROMISE_SOURCES: readonly SnapshotSource[] = sources(({ alsoFor }) => alsoFor.includes('Promises'));
 
 /** Whether our kinds are not installed, or the caller may not read them: anybody who may read pods may plan. */
 export function areOursMissing(error: unknown): error is ApiError {
@@ -65,6 +36,21 @@ export function isMetricsMissing(error: unknown): error is ApiError {
   return isApiError(error, 'NotServed', 'NotFound') || (isApiError(error, 'ServerError') && error.status === 503);
 }
 
-function source(kind: SnapshotKind, target: ResourceRef, query: Readonly<Record<string, string>> = {}): SnapshotSource {
-  return { kind, target, query };
+/** Whether a cluster may do without the kind, and `error` says that it does. */
+export function isMissing({ missing }: Pick<SnapshotSource, 'missing'>, error: unknown): error is ApiError {
+  switch (missing) {
+    case 'Failure':
+      return false;
+    case 'Unmeasured':
+      return isMetricsMissing(error);
+    default:
+      return areOursMissing(error);
+  }
+}
+
+function sources(wanted: (row: LiveRow) => boolean): readonly SnapshotSource[] {
+  return SNAPSHOT_KINDS.filter((kind) => wanted(KINDS[kind])).map((kind) => {
+    const { part, missing }: LiveRow = KINDS[kind];
+    return { kind, target: RESOURCES[kind], part, missing };
+  });
 }

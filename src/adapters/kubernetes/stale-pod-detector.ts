@@ -46,5 +46,5 @@ export function createStalePodDetector(cached: () => CachedPods, clock: Pick<Clo
 }
 
 function podOf({ value }: Entry<Projected | string>): PodInfo | undefined {
-  return typeof value !== 'string' && value.table === 'pods' ? value.value.pod : undefined;
+  return typeof value !== 'string' && value.kind === 'Pod' ? value.value.pod : undefined;
 }

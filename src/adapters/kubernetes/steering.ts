@@ -16,9 +16,15 @@ const PLAN_LABEL = 'evenkeel.dev/plan';
 export function createSteering(client: ApiClient, report: (message: string) => void): Steering {
   return {
     async available(signal) {
-      const policy = await isThere(client, { ...RESOURCES.admissionPolicies, name: ADMISSION_POLICY }, report, signal);
+      const policy = await isThere(
+        client,
+        { ...RESOURCES.MutatingAdmissionPolicy, name: ADMISSION_POLICY },
+        report,
+        signal,
+      );
       return (
-        policy && (await isThere(client, { ...RESOURCES.admissionBindings, name: ADMISSION_POLICY }, report, signal))
+        policy &&
+        (await isThere(client, { ...RESOURCES.MutatingAdmissionPolicyBinding, name: ADMISSION_POLICY }, report, signal))
       );
     },
     async place(namespace, spec, plan, signal) {
@@ -44,15 +50,16 @@ export function createSteering(client: ApiClient, report: (message: string) => v
       };
       await ignoring(
         'AlreadyExists',
-        client.sendIdempotent({ verb: 'create', target: { ...RESOURCES.hints, namespace }, body }, signal),
+        client.sendIdempotent({ verb: 'create', target: { ...RESOURCES.PlacementHint, namespace }, body }, signal),
       );
     },
     async remove(namespace, podUID, signal) {
-      const target = { ...RESOURCES.hints, namespace, name: hintName(podUID) };
+      const target = { ...RESOURCES.PlacementHint, namespace, name: hintName(podUID) };
       await ignoring('NotFound', client.sendIdempotent({ verb: 'delete', target }, signal));
     },
     // The API server has checked the schema.
-    list: async (signal) => (await listObjects(client, RESOURCES.hints, {}, signal)) as readonly PlacementHint[],
+    list: async (signal) =>
+      (await listObjects(client, RESOURCES.PlacementHint, {}, signal)) as readonly PlacementHint[],
   };
 }
 

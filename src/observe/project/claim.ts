@@ -1,6 +1,7 @@
 import { describe, type JsonObject, MalformedField, objectAt, textAt, textsAt } from '../../model/json.ts';
 import type { ClaimInfo, ClaimRequest } from '../../model/storage.ts';
 import type { Bytes } from '../../model/units.ts';
+import { type FieldMask, withAnnotations } from '../fields.ts';
 import type { Interner } from '../interner.ts';
 import { type Metadata, readMetadata } from './metadata.ts';
 import { readSize } from './resource-list.ts';
@@ -9,7 +10,30 @@ import { readSelector } from './selector.ts';
 /** Names the class of a claim or volume, and wins over the field (GetPersistentVolumeClaimClass). */
 export const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 /** The volume controller's mark on a claim that is bound. */
-export const BOUND_ANNOTATION = 'pv.kubernetes.io/bind-completed';
+const BOUND_ANNOTATION = 'pv.kubernetes.io/bind-completed';
+
+const CLAIM_SPEC_FIELDS = {
+  accessModes: true,
+  storageClassName: true,
+  volumeMode: true,
+  volumeAttributesClassName: true,
+  selector: true,
+  resources: { requests: { storage: true } },
+} as const satisfies FieldMask;
+
+/** What plans read of a PersistentVolumeClaim. */
+export const CLAIM_FIELDS: FieldMask = {
+  metadata: withAnnotations([CLASS_ANNOTATION, BOUND_ANNOTATION]),
+  spec: { ...CLAIM_SPEC_FIELDS, volumeName: true },
+  status: { phase: true },
+};
+/** What plans read of the sources of a pod's volumes that are claims. */
+export const CLAIM_SOURCE_FIELDS: FieldMask = {
+  persistentVolumeClaim: { claimName: true },
+  ephemeral: {
+    volumeClaimTemplate: { metadata: { annotations: { [CLASS_ANNOTATION]: true } }, spec: CLAIM_SPEC_FIELDS },
+  },
+};
 
 /** What a claim asks for, before its class is known. */
 export interface ProjectedRequest {

@@ -8,7 +8,17 @@ import {
   objectsAt,
   textAt,
 } from '../../model/json.ts';
+import { type FieldMask, METADATA_FIELDS } from '../fields.ts';
 import { readMetadata } from './metadata.ts';
+
+/** What plans read of a CSINode. */
+export const CSI_NODE_FIELDS: FieldMask = {
+  metadata: METADATA_FIELDS,
+  spec: { drivers: [{ name: true, allocatable: { count: true } }] },
+};
+
+/** What plans read of a CSIDriver. */
+export const CSI_DRIVER_FIELDS: FieldMask = { metadata: METADATA_FIELDS, spec: { storageCapacity: true } };
 
 /** What the drivers of a node can attach. */
 export interface ProjectedCsiNode {

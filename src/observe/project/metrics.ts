@@ -3,8 +3,20 @@ import { isQuantityError, parseQuantity, type Quantity, toBytes, toFractionalMil
 import type { Usage } from '../../model/resources.ts';
 import type { UsageSample } from '../../model/snapshot.ts';
 import { bytes, epochSeconds, milliCpu, type Seconds, seconds } from '../../model/units.ts';
+import { type FieldMask, METADATA_FIELDS } from '../fields.ts';
 import { readMetadata } from './metadata.ts';
 import { quantityText } from './resource-list.ts';
+
+/** What plans read of a NodeMetrics. */
+export const NODE_METRICS_FIELDS: FieldMask = { metadata: METADATA_FIELDS, timestamp: true, window: true, usage: true };
+
+/** What plans read of a PodMetrics. */
+export const POD_METRICS_FIELDS: FieldMask = {
+  metadata: METADATA_FIELDS,
+  timestamp: true,
+  window: true,
+  containers: [{ name: true, usage: true }],
+};
 
 /** A sample and the node, or the `namespace/name` of the pod, that it is about. */
 export interface ProjectedSample {

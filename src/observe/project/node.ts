@@ -12,14 +12,22 @@ import {
 } from '../../model/json.ts';
 import type { NodeInfo, Taint } from '../../model/node.ts';
 import { type Bytes, bytes } from '../../model/units.ts';
+import { CONDITION_FIELDS, type FieldMask, METADATA_FIELDS } from '../fields.ts';
 import type { Interner } from '../interner.ts';
 import { readCondition, readMetadata } from './metadata.ts';
 import { podSlots, readAmounts, toResourceVector } from './resource-list.ts';
 import { taintEffect } from './scheduling.ts';
 
+/** What plans read of a Node. */
+export const NODE_FIELDS: FieldMask = {
+  metadata: METADATA_FIELDS,
+  spec: { unschedulable: true, taints: [{ key: true, value: true, effect: true }] },
+  status: { allocatable: true, conditions: CONDITION_FIELDS, images: [{ names: true, sizeBytes: true }] },
+};
+
 /**
  * The planner's view of a Node. Without allocatable, capacity counts (SetDefaults_NodeStatus). A node written by hand
- * (no uid) that lists no conditions counts as Ready. Evictability all images of the node: assembly keeps those that pods run. Throws MalformedField.
+ * (no uid) that lists no conditions counts as Ready. It has all images of the node; assembly keeps those that pods run. Throws MalformedField.
  */
 export function projectNode(object: JsonObject, interner: Interner): NodeInfo {
   const metadata = readMetadata(object, 'Node', 'Cluster');

@@ -14,8 +14,30 @@ import { oncePer } from '../../model/once-per.ts';
 import type { PastMove, PastReplacement } from '../../model/past-move.ts';
 import type { OwnerRef, PodRef } from '../../model/pod.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
+import { type FieldMask, METADATA_FIELDS } from '../fields.ts';
 import { compareText } from '../order.ts';
 import { readMetadata } from './metadata.ts';
+
+const POD_REF_FIELDS: FieldMask = { namespace: true, name: true, uid: true };
+/** What cooldown, quarantine and lost service are worked out from; the rejections of a plan are no part of it. */
+export const PLAN_FIELDS: FieldMask = {
+  metadata: METADATA_FIELDS,
+  spec: {
+    moves: [{ pod: POD_REF_FIELDS, owner: { kind: true, name: true, uid: true }, from: true, to: true, cost: true }],
+  },
+  status: {
+    moves: [
+      {
+        podUID: true,
+        phase: true,
+        startedAt: true,
+        finishedAt: true,
+        unavailableSeconds: true,
+        replacement: { uid: true, node: true },
+      },
+    ],
+  },
+};
 
 /** The moves from node to node of one RebalancePlan whose eviction was sent, or may have been. */
 export interface ProjectedPlan {

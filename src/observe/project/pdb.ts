@@ -1,7 +1,15 @@
 import { describe, integerAt, type JsonObject, MalformedField, objectAt } from '../../model/json.ts';
 import type { Selector } from '../../model/selector.ts';
+import { type FieldMask, METADATA_FIELDS } from '../fields.ts';
 import { readMetadata } from './metadata.ts';
 import { readSelector } from './selector.ts';
+
+/** What plans read of a PodDisruptionBudget. */
+export const PDB_FIELDS: FieldMask = {
+  metadata: METADATA_FIELDS,
+  spec: true,
+  status: { observedGeneration: true, disruptionsAllowed: true },
+};
 
 /** A limit of a PodDisruptionBudget: a number of pods, or a percentage that is rounded up. */
 export type IntOrPercent = { readonly count: number } | { readonly percent: number };

@@ -1,5 +1,9 @@
 import { integerAt, type JsonObject } from '../../model/json.ts';
+import { type FieldMask, METADATA_FIELDS } from '../fields.ts';
 import { readMetadata } from './metadata.ts';
+
+/** What plans read of a PriorityClass. */
+export const PRIORITY_CLASS_FIELDS: FieldMask = { metadata: METADATA_FIELDS, value: true, globalDefault: true };
 
 /** A PriorityClass of scheduling.k8s.io. */
 export interface ProjectedPriorityClass {

@@ -5,7 +5,11 @@ import { parseDuration } from '../../model/duration.ts';
 import { type JsonObject, MalformedField } from '../../model/json.ts';
 import type { ServiceClass } from '../../model/service-level.ts';
 import type { EpochSeconds } from '../../model/units.ts';
+import { type FieldMask, METADATA_FIELDS } from '../fields.ts';
 import { readMetadata } from './metadata.ts';
+
+/** What plans read of a ServiceClass. */
+export const SERVICE_CLASS_FIELDS: FieldMask = { metadata: METADATA_FIELDS, spec: true };
 
 /** A ServiceClass and which PriorityClasses stand for it. */
 export interface ProjectedServiceClass {

@@ -13,7 +13,11 @@ import {
 import type { ServiceTimes } from '../../model/service-level.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import type { KeptInstance, KeptLedger, LeftPod, StartMean } from '../../qos/ledger-state.ts';
+import { type FieldMask, METADATA_FIELDS } from '../fields.ts';
 import { readMetadata } from './metadata.ts';
+
+/** What plans read of a QoSLedger. */
+export const LEDGER_FIELDS: FieldMask = { metadata: METADATA_FIELDS, spec: true, status: true };
 
 /** A QoSLedger. */
 export interface ProjectedLedger {

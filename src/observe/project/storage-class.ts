@@ -2,14 +2,23 @@ import { type JsonObject, MalformedField, objectAt, objectsAt, textAt, textsAt }
 import type { Requirement } from '../../model/selector.ts';
 import type { StorageClassInfo } from '../../model/storage.ts';
 import type { EpochSeconds } from '../../model/units.ts';
+import { type FieldMask, withAnnotations } from '../fields.ts';
 import { driverOf } from './in-tree-volumes.ts';
 import { readMetadata } from './metadata.ts';
 
 /** Annotations of the class that claims without one get; the second is of earlier versions (IsDefaultAnnotation). */
-export const DEFAULT_CLASS_ANNOTATIONS: readonly string[] = [
+const DEFAULT_CLASS_ANNOTATIONS: readonly string[] = [
   'storageclass.kubernetes.io/is-default-class',
   'storageclass.beta.kubernetes.io/is-default-class',
 ];
+
+/** What plans read of a StorageClass. */
+export const STORAGE_CLASS_FIELDS: FieldMask = {
+  metadata: withAnnotations(DEFAULT_CLASS_ANNOTATIONS),
+  provisioner: true,
+  volumeBindingMode: true,
+  allowedTopologies: true,
+};
 
 /** A StorageClass, before it is known whether its driver tracks capacity. */
 export interface ProjectedStorageClass {

@@ -1,12 +1,30 @@
 import { type JsonObject, MalformedField, objectAt, textAt, textEntriesAt, textsAt } from '../../model/json.ts';
 import type { NodeSelectorTerm } from '../../model/node.ts';
 import type { VolumeInfo } from '../../model/storage.ts';
+import { type FieldMask, withAnnotations } from '../fields.ts';
 import type { Interner } from '../interner.ts';
-import { readClass, readVolumeMode } from './claim.ts';
-import { readMigrated } from './in-tree-volumes.ts';
+import { CLASS_ANNOTATION, readClass, readVolumeMode } from './claim.ts';
+import { MIGRATED_SOURCES, readMigrated } from './in-tree-volumes.ts';
 import { type Metadata, readMetadata } from './metadata.ts';
 import { readNodeSelectorTerms } from './node-affinity.ts';
 import { readSize } from './resource-list.ts';
+
+/** What plans read of a PersistentVolume. */
+export const VOLUME_FIELDS: FieldMask = {
+  metadata: withAnnotations([CLASS_ANNOTATION]),
+  spec: {
+    capacity: { storage: true },
+    accessModes: true,
+    storageClassName: true,
+    volumeMode: true,
+    volumeAttributesClassName: true,
+    claimRef: { namespace: true, name: true, uid: true },
+    nodeAffinity: true,
+    csi: { driver: true, volumeHandle: true },
+    ...Object.fromEntries(MIGRATED_SOURCES.map(({ source, handle }) => [source, { [handle]: true }])),
+  },
+  status: { phase: true },
+};
 
 /**
  * What a PersistentVolume says. It is available when no claim has it and one without a VolumeAttributesClass may take it:

@@ -9,8 +9,30 @@ import {
 } from '../../model/json.ts';
 import { type EpochSeconds, epochSeconds, seconds } from '../../model/units.ts';
 import type { RolloutState, WorkloadInfo } from '../../model/workload.ts';
+import { type FieldMask, METADATA_FIELDS } from '../fields.ts';
 import { type Metadata, readController, readMetadata } from './metadata.ts';
 import { hasOurGate } from './waiting.ts';
+
+/** What plans read of a controller of pods. */
+export const WORKLOAD_FIELDS: FieldMask = {
+  metadata: METADATA_FIELDS,
+  spec: {
+    replicas: true,
+    parallelism: true,
+    minReadySeconds: true,
+    template: { spec: { nodeName: true, schedulingGates: [{ name: true }] } },
+    podFailurePolicy: true,
+    updateStrategy: { type: true, rollingUpdate: { partition: true } },
+  },
+  status: {
+    observedGeneration: true,
+    replicas: true,
+    updatedReplicas: true,
+    readyReplicas: true,
+    availableReplicas: true,
+    conditions: [{ type: true, lastUpdateTime: true }],
+  },
+};
 
 /** Kinds that own pods, or own what owns pods. */
 export const WORKLOAD_KINDS = [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { SNAPSHOT_KINDS } from '../../../src/observe/kind-table.ts';
 import { buildSnapshot, createSnapshotBuilder } from '../../../src/observe/snapshot-builder.ts';
-import { SNAPSHOT_KINDS } from '../../../src/observe/snapshot-kinds.ts';
 import { aRawNode, aRawPod, aRawReplicaSet } from './objects.ts';
 
 /** Keys that the projection reads, so that arbitrary values reach deep into it. */
