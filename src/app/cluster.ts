@@ -16,6 +16,7 @@ import { createPolicyStore, suspendPolicy } from '../adapters/kubernetes/policy-
 import { listRawSnapshot } from '../adapters/kubernetes/raw-snapshot.ts';
 import { RESOURCES } from '../adapters/kubernetes/resource.ts';
 import { createServiceRecords, type RecordsListener } from '../adapters/kubernetes/service-records.ts';
+import { createSharedReflectors } from '../adapters/kubernetes/shared-reflectors.ts';
 import { createSteering } from '../adapters/kubernetes/steering.ts';
 import { createServerClock } from '../adapters/server-clock.ts';
 import { trimObject } from '../adapters/snapshot-file/trim.ts';
@@ -60,7 +61,7 @@ export interface Cluster {
   readonly clock: Clock;
   /** Lists everything for each snapshot: for a single one. */
   readonly reader: ClusterReader;
-  /** Empty caches, for many snapshots. */
+  /** Empty caches, for many snapshots. Their watches are those of `serviceRecords`: each kind is watched once. */
   cache(listener: CacheListener): ClusterCache;
   readonly evictor: Evictor;
   readonly steering: Steering;
@@ -108,18 +109,19 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     ...(hooks.onRequest === undefined ? {} : { onRequest: hooks.onRequest }),
     ...(hooks.fence === undefined ? {} : { fence: hooks.fence }),
   });
+  const reflectors = createSharedReflectors(client);
   const warn = hooks.warn ?? ((message: string) => void process.stderr.write(`warning: ${message}\n`));
   return {
     url: connection.server,
     clock,
     reader: createClusterReader(client),
-    cache: (listener) => createClusterCache(client, listener),
+    cache: (listener) => createClusterCache(client, reflectors, listener),
     evictor: createEvictor(client),
     steering: createSteering(client, warn),
     gates: createGates(client, warn),
     plans: createPlanStore(client),
     ledgers: createLedgerStore(client),
-    serviceRecords: (listener) => createServiceRecords(client, listener),
+    serviceRecords: (listener) => createServiceRecords(reflectors, clock, listener),
     policies: createPolicyStore(client, (error) => warn(error instanceof Error ? error.message : String(error))),
     events: createEventSink(client, { instance: hostname(), report: warn }),
     apply: (object, signal) => apply(client, object, signal),

@@ -120,7 +120,7 @@ async function lead(
   const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
     await cache.ready;
     const records = cluster.serviceRecords({
-      failed: (resource, err) => log.warn({ resource, err }, 'list or watch for ledgers failed'),
+      failed: (resource, err) => log.warn({ resource, err }, 'ServiceClasses or objects for ledgers cannot be read'),
       unreadable: (problem) => log.warn({ problem }, 'object takes no part in ledgers'),
     });
     await Promise.all([

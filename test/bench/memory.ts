@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { ApiClient } from '../../src/adapters/kubernetes/client.ts';
 import { type ClusterCache, createClusterCache } from '../../src/adapters/kubernetes/cluster-cache.ts';
+import { createSharedReflectors } from '../../src/adapters/kubernetes/shared-reflectors.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
 import { seconds } from '../../src/model/units.ts';
 import { plainConnection } from '../contract/fake-api-server.ts';
@@ -115,7 +116,7 @@ async function main(): Promise<void> {
     attempts: 3,
   });
   const log = (resource: string, what: unknown): void => console.error(resource, what);
-  const cache = createClusterCache(client, { failed: log, drifted: log });
+  const cache = createClusterCache(client, createSharedReflectors(client), { failed: log, drifted: log });
   await measure(cache);
   await client.close();
   child.disconnect();

@@ -7,6 +7,8 @@ import {
 } from '../../src/adapters/kubernetes/cluster-cache.ts';
 import { createClusterReader } from '../../src/adapters/kubernetes/cluster-reader.ts';
 import { pathOf, RESOURCES } from '../../src/adapters/kubernetes/resource.ts';
+import { createServiceRecords } from '../../src/adapters/kubernetes/service-records.ts';
+import { createSharedReflectors } from '../../src/adapters/kubernetes/shared-reflectors.ts';
 import { LISTED_SOURCES, METRICS_SOURCES, WATCHED_SOURCES } from '../../src/adapters/kubernetes/snapshot-sources.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
 import { seconds } from '../../src/model/units.ts';
@@ -83,7 +85,14 @@ async function startWorld(objects: readonly Raw[], overrides: Readonly<Record<st
   }
   const server = await startFakeApiServer(answer);
   cleanups.push(() => server.stop());
-  return { server, change, dropNext, watching: () => [...watchers.values()].filter(({ size }) => size > 0).length };
+  const open = () => [...watchers].flatMap(([path, { size }]) => Array<string>(size).fill(path));
+  return {
+    server,
+    change,
+    dropNext,
+    open,
+    watching: () => [...watchers.values()].filter(({ size }) => size > 0).length,
+  };
 }
 
 /** A cache of such a server, all of its watches open, and the reader that lists. */
@@ -99,7 +108,8 @@ async function startCache(
     failed: (resource, error) => failures.push(`${resource}: ${error instanceof Error ? error.message : error}`),
     drifted: () => undefined,
   };
-  const cache = createClusterCache(client, listener);
+  const reflectors = createSharedReflectors(client);
+  const cache = createClusterCache(client, reflectors, listener);
   const controller = new AbortController();
   const running = cache.run(controller.signal);
   cleanups.push(async () => {
@@ -107,7 +117,7 @@ async function startCache(
     await running;
     await client.close();
   });
-  return { ...world, cache, failures, lister: createClusterReader(client) };
+  return { ...world, cache, reflectors, failures, lister: createClusterReader(client) };
 }
 
 async function synced(...args: Parameters<typeof startCache>) {
@@ -263,7 +273,7 @@ it('a cache that was cut off for more than 60 s is not planned from', async () =
   const client = clientOf(world.server.url, { clock, attempts: 1 });
   const broken = new Set<string>();
   const failed = (resource: string) => void broken.add(resource);
-  const cache = createClusterCache(client, { failed, drifted: () => undefined });
+  const cache = createClusterCache(client, createSharedReflectors(client), { failed, drifted: () => undefined });
   const controller = new AbortController();
   const running = cache.run(controller.signal);
   await cache.synced(seconds(20), NEVER);
@@ -323,5 +333,78 @@ describe('a cache of pods', () => {
     later(30);
     await cache.reader.snapshot(NEVER);
     expect(listed()).toBe(0);
+  });
+});
+
+describe('caches and ledgers together', () => {
+  const classes = pathOf(RESOURCES.ServiceClass);
+  const gold: Raw = {
+    apiVersion: 'evenkeel.dev/v1alpha1',
+    kind: 'ServiceClass',
+    metadata: { name: 'gold', uid: 'uid-gold' },
+    spec: { slo: '0.9', importance: 1, window: '1h', mode: 'Aggregated' },
+  };
+  const labelled: Raw = {
+    ...aRawReplicaSet('web'),
+    spec: { replicas: 6, template: { metadata: { labels: { 'evenkeel.dev/service-class': 'gold' } } } },
+  };
+  const finished = (name: string): Raw => aRawPod(name, { status: { phase: 'Succeeded' } });
+
+  /** Filled caches, and records of a replica that leads. */
+  async function leading(objects: readonly Raw[]) {
+    const started = await synced(objects.filter(({ kind }) => kind !== 'QoSLedger'));
+    const records = createServiceRecords(started.reflectors, systemClock, {
+      failed: (resource, error) => started.failures.push(`${resource}: ${error}`),
+      unreadable: () => undefined,
+    });
+    const controller = new AbortController();
+    const running = records.run(() => undefined, controller.signal);
+    cleanups.push(async () => {
+      controller.abort();
+      await running;
+    });
+    const view = () => {
+      try {
+        return records.view();
+      } catch {
+        return undefined;
+      }
+    };
+    await soon('records', async () => (view() === undefined ? 'not yet' : undefined));
+    const watched = () => started.open().toSorted();
+    return { ...started, view, watched };
+  }
+
+  const cached = (cache: ClusterCache) => cache.states().find(({ resource }) => resource === 'pods')?.objects;
+  const planned = WATCHED_SOURCES.map(({ target }) => pathOf(target));
+  const without = CLUSTER.filter(({ kind }) => kind !== 'ServiceClass');
+
+  it('watch nothing for ledgers but classes while there is none, and ask for unfinished pods only', async () => {
+    const { watched, server } = await leading(without);
+    expect(watched()).toEqual([...planned, classes].toSorted());
+    const watches = server.seen.filter(({ query }) => query.has('watch'));
+    expect(watches).toHaveLength(planned.length + 1);
+    const ofPods = watches.find(({ path }) => path === '/api/v1/pods');
+    expect(ofPods?.query.get('fieldSelector')).toBe('status.phase!=Succeeded,status.phase!=Failed');
+  });
+
+  it('watch each kind once, all pods among them, and caches keep no finished ones', async () => {
+    const started = await leading([...without, gold, labelled, finished('done')]);
+    await soon('watches', async () => (started.watched().length < planned.length + 1 ? 'too few' : undefined));
+    expect(started.watched()).toEqual([...planned, classes].toSorted());
+    const last = started.server.seen.findLast(({ path, query }) => path === '/api/v1/pods' && query.has('watch'));
+    expect(last?.query.has('fieldSelector')).toBe(false);
+    const before = cached(started.cache);
+    started.change('MODIFIED', finished('web-1'));
+    const recorded = () => started.view()?.requests.flatMap(({ record }) => record.pods) ?? [];
+    const end = (uid: string) => recorded().find((pod) => pod.uid === uid)?.end?.how;
+    await soon('the end of web-1', async () =>
+      end('pod-web-1') === 'Succeeded' ? undefined : JSON.stringify(recorded()),
+    );
+    expect(end('pod-done')).toBe('Succeeded');
+    expect(cached(started.cache)).toBe((before ?? 0) - 1);
+    const { pods } = await started.cache.reader.snapshot(NEVER);
+    expect(pods.map(({ name }) => name)).not.toEqual(expect.arrayContaining(['done']));
+    expect(started.failures).toEqual([]);
   });
 });

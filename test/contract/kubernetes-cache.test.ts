@@ -4,6 +4,7 @@ import { ApiClient } from '../../src/adapters/kubernetes/client.ts';
 import { type ClusterCache, createClusterCache } from '../../src/adapters/kubernetes/cluster-cache.ts';
 import { createClusterReader } from '../../src/adapters/kubernetes/cluster-reader.ts';
 import { connect } from '../../src/adapters/kubernetes/connect.ts';
+import { createSharedReflectors } from '../../src/adapters/kubernetes/shared-reflectors.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import { seconds } from '../../src/model/units.ts';
@@ -37,7 +38,7 @@ beforeAll(async () => {
   const kubeconfig = await plane.kubeconfigFor({ namespace: NAMESPACE, name: 'operator' });
   const options = { clock: systemClock, random: Math.random, userAgent: 'evenkeel/test', attempts: 5 };
   client = new ApiClient(await connect({ kubeconfig, env: {} }), options);
-  cache = createClusterCache(client, {
+  cache = createClusterCache(client, createSharedReflectors(client), {
     failed: (_, error) => failures.push(error),
     drifted: (resource, diff) => drifts.push([resource, diff]),
   });

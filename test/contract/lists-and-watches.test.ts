@@ -158,8 +158,9 @@ async function follow(...script: readonly (Handler | typeof HASTE)[]) {
     failed: (error: unknown) => errors.push(error),
     drifted: () => undefined,
   };
-  const reflected = { target: RESOURCES.RebalancePolicy, query: {}, metadataOnly: true, read: () => undefined };
-  const reflector = new Reflector(client(server, { clock, attempts: 1 }), reflected, listener);
+  const reflected = { target: RESOURCES.RebalancePolicy, metadataOnly: true };
+  const shared = new Reflector(client(server, { clock, attempts: 1 }), reflected);
+  const reflector = shared.handle({ ...listener, read: () => undefined });
   await reflector.run(controller.signal);
   const queries = server.seen.map(({ query }) => Object.fromEntries(query));
   const asked = queries.map(({ watch, resourceVersion }) => (watch === undefined ? 'list' : resourceVersion));

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createServiceRecords } from '../../src/adapters/kubernetes/service-records.ts';
+import { createSharedReflectors } from '../../src/adapters/kubernetes/shared-reflectors.ts';
+import { systemClock } from '../../src/adapters/system-clock.ts';
 import { clientOf, type FakeApiServer, json, listOf, silence, startFakeApiServer } from './fake-api-server.ts';
 
 let server: FakeApiServer;
@@ -11,7 +13,10 @@ describe('watches of what ledgers are kept by', () => {
   it('are not begun when they were stopped before', async () => {
     server = await startFakeApiServer();
     const client = clientOf(server.url);
-    await createServiceRecords(client, LISTENER).run(() => undefined, AbortSignal.abort());
+    await createServiceRecords(createSharedReflectors(client), systemClock, LISTENER).run(
+      () => undefined,
+      AbortSignal.abort(),
+    );
     expect(server.seen).toEqual([]);
     await client.close();
   });
@@ -20,7 +25,10 @@ describe('watches of what ledgers are kept by', () => {
     server = await startFakeApiServer(json(listOf([])), silence());
     const client = clientOf(server.url);
     const stop = new AbortController();
-    const running = createServiceRecords(client, LISTENER).run(() => stop.abort(), stop.signal);
+    const running = createServiceRecords(createSharedReflectors(client), systemClock, LISTENER).run(
+      () => stop.abort(),
+      stop.signal,
+    );
     await running;
     expect(server.seen[0]?.path).toBe('/apis/evenkeel.dev/v1alpha1/serviceclasses');
     await client.close();

@@ -44,6 +44,7 @@ const faults: Readonly<Record<string, Step>> = {
   'refuse 410': ({ server }) => server.refuse(answer(410), answer(410)),
   'refuse 403': ({ server }) => server.refuse(answer(403)),
   'no connection': ({ server }) => server.refuse(unreachable(), unreachable(), unreachable()),
+  'a handler joins': (made) => made.join(),
   'one page': ({ server }) => {
     server.pageSize = 1;
   },
@@ -77,7 +78,13 @@ async function play(seed: number, history: readonly (readonly [string, Step])[],
       await step(made);
     }
     await made.clock.advance(rest);
-    return { held: made.held(), stored: made.stored(), age: made.reflector.age, drifts: made.drifts };
+    return {
+      held: made.held(),
+      late: made.heldByLate(),
+      stored: made.stored(),
+      age: made.reflector.age,
+      drifts: made.drifts,
+    };
   } finally {
     await made.stop();
   }
@@ -95,8 +102,9 @@ describe('after the faults have ended', () => {
   it('the cache is what a list would be, by UID and version, whatever happened', { timeout: 300_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(seed, historyOf(faults), async (random, history) => {
-        const { held, stored, age, drifts } = await play(random, history, RECOVERY);
+        const { held, late, stored, age, drifts } = await play(random, history, RECOVERY);
         expect(held, shown(history)).toEqual(stored);
+        expect(late, shown(history)).toEqual(late.map(() => stored));
         expect(age, shown(history)).toBeLessThan(5);
         expect(drifts, shown(history)).toEqual([]);
       }),
@@ -107,8 +115,8 @@ describe('after the faults have ended', () => {
   it('an audit has found what the watch did not tell', { timeout: 300_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(seed, historyOf(faults, lies), async (random, history) => {
-        const { held, stored } = await play(random, [...history, ['heal', heal]], AUDITED);
-        expect(held, shown(history)).toEqual(stored);
+        const { held, late, stored } = await play(random, [...history, ['heal', heal]], AUDITED);
+        expect([held, ...late], shown(history)).toEqual([held, ...late].map(() => stored));
       }),
       { numRuns: 1000 },
     );

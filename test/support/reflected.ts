@@ -1,5 +1,5 @@
 import type { Diff } from '../../src/adapters/kubernetes/object-table.ts';
-import { Reflector } from '../../src/adapters/kubernetes/reflector.ts';
+import { type Reflection, Reflector } from '../../src/adapters/kubernetes/reflector.ts';
 import { nameForPeople } from '../../src/observe/project/metadata.ts';
 import { type FakeWatchServer, fakeWatchServer } from './fake-watch-server.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
@@ -8,7 +8,9 @@ import { type ManualClock, manualClock } from './manual-clock.ts';
 export interface ReflectedServer {
   readonly clock: ManualClock;
   readonly server: FakeWatchServer;
-  readonly reflector: Reflector<unknown>;
+  readonly shared: Reflector;
+  /** What it keeps for its first handler. */
+  readonly reflector: Reflection<unknown>;
   readonly failures: unknown[];
   readonly drifts: Diff[];
   /** Names of the objects that it said were deleted. */
@@ -19,6 +21,9 @@ export interface ReflectedServer {
   held(): readonly string[];
   /** What the server holds. */
   stored(): readonly string[];
+  /** One more handler joins; what the late handlers hold, each as `held` says it. */
+  join(): void;
+  heldByLate(): readonly (readonly string[])[];
   stop(): Promise<void>;
 }
 
@@ -34,40 +39,45 @@ export function reflect(names: readonly string[] = ['a', 'b', 'c', 'd'], random 
   const removals: string[] = [];
   let changes = 0;
   const target = { group: '', version: 'v1', resource: 'things' };
-  const reflector = new Reflector(
-    server.client,
-    {
-      target,
-      query: {},
-      metadataOnly: false,
-      read: (object) => object,
-      removed: (object) => removals.push(nameForPeople(object)),
+  const shared = new Reflector(server.client, { target, metadataOnly: false });
+  const quiet = { read: (object: unknown) => object, changed: () => undefined, failed: () => undefined };
+  const late: Reflection<unknown>[] = [];
+  const reflector = shared.handle<unknown>({
+    read: (object) => object,
+    removed: (object) => removals.push(nameForPeople(object)),
+    changed: () => {
+      changes += 1;
     },
-    {
-      changed: () => {
-        changes += 1;
-      },
-      failed: (error) => failures.push(error),
-      drifted: (diff) => drifts.push(diff),
-    },
-  );
+    failed: (error) => failures.push(error),
+    drifted: (diff) => drifts.push(diff),
+  });
   const controller = new AbortController();
-  const running = reflector.run(controller.signal);
+  const running = [reflector.run(controller.signal)];
   return {
     clock,
     server,
+    shared,
     reflector,
     failures,
     drifts,
     removals,
     changes: () => changes,
-    held: () =>
-      [...reflector.entries].map(([name, { uid, resourceVersion }]) => `${name} ${uid} ${resourceVersion}`).sort(),
+    held: () => contentOf(reflector),
+    join() {
+      const reflection = shared.handle<unknown>({ ...quiet, drifted: () => undefined });
+      late.push(reflection);
+      running.push(reflection.run(controller.signal));
+    },
+    heldByLate: () => late.map(contentOf),
     stored: () =>
       [...server.objects].map(([name, { metadata }]) => `${name} ${metadata.uid} ${metadata.resourceVersion}`).sort(),
     async stop() {
       controller.abort();
-      await running;
+      await Promise.all(running);
     },
   };
+}
+
+function contentOf({ entries }: Reflection<unknown>): readonly string[] {
+  return [...entries].map(([name, { uid, resourceVersion }]) => `${name} ${uid} ${resourceVersion}`).sort();
 }

@@ -2,7 +2,6 @@ import type { NodeInfo } from '../../model/node.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import { createInterner, type Interner } from '../../observe/interner.ts';
-import { queryOf } from '../../observe/kind-table.ts';
 import { compareText } from '../../observe/order.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import { WORKLOAD_KINDS } from '../../observe/project/workload.ts';
@@ -15,9 +14,11 @@ import { listedSources, listInto, listPromises } from './cluster-reader.ts';
 import { StaleCacheError } from './freshness.ts';
 import { createLiveReads } from './live-reads.ts';
 import type { Diff } from './object-table.ts';
-import { Reflector, type ReflectorListener } from './reflector.ts';
+import type { Reflection } from './reflector.ts';
+import type { SharedReflectors } from './shared-reflectors.ts';
 import { METRICS_SOURCES, type SnapshotSource, USAGE_SOURCES, WATCHED_SOURCES } from './snapshot-sources.ts';
 import { createStalePodDetector } from './stale-pod-detector.ts';
+import type { Handler } from './subscription.ts';
 
 /** Nothing is planned from a cache that has been cut off for longer (execution.md, stale cache). */
 const MAX_AGE: Seconds = seconds(60);
@@ -61,10 +62,14 @@ const ROOM_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set(['Pod', 'Node'])
 /** What wants room, or is room. */
 const REQUEST_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set([...WORKLOAD_KINDS, 'Node']);
 
-type Cached = Reflector<Projected | string>;
+type Cached = Reflection<Projected | string>;
 
-/** Empty caches; `run` fills them. */
-export function createClusterCache(client: ApiClient, listener: CacheListener): ClusterCache {
+/** Empty caches on shared watches; `run` fills them. */
+export function createClusterCache(
+  client: ApiClient,
+  reflectors: SharedReflectors,
+  listener: CacheListener,
+): ClusterCache {
   const interner = createInterner();
   const turnover = { room: 0, requests: 0 };
   const counted = (kind: SnapshotSource['kind'], { added, removed }: Diff): void => {
@@ -72,7 +77,7 @@ export function createClusterCache(client: ApiClient, listener: CacheListener): 
     turnover.requests += REQUEST_KINDS.has(kind) ? added + removed : 0;
   };
   const all = WATCHED_SOURCES.map((source) =>
-    reflect(client, source, interner, {
+    reflect(reflectors, source, interner, {
       ...listener,
       changed: (diff) => counted(source.kind, diff),
     }),
@@ -133,10 +138,10 @@ export function createClusterCache(client: ApiClient, listener: CacheListener): 
 }
 
 function reflect(
-  client: ApiClient,
-  { kind, target, part }: SnapshotSource,
+  reflectors: SharedReflectors,
+  { kind, part }: SnapshotSource,
   interner: Interner,
-  listener: CacheListener & Pick<ReflectorListener, 'changed'>,
+  listener: CacheListener & Pick<Handler<unknown>, 'changed'>,
 ): Cached {
   const read = (object: unknown): Projected | string => {
     try {
@@ -147,12 +152,13 @@ function reflect(
       return `${kind} ${nameForPeople(object)}: cannot be read: ${error}`;
     }
   };
-  const heard: ReflectorListener = {
+  const cache: Cached = reflectors.of(kind).handle({
+    part,
+    read,
     changed: listener.changed,
     failed: (error) => listener.failed(cache.name, error),
     drifted: (diff) => listener.drifted(cache.name, diff),
-  };
-  const cache: Cached = new Reflector(client, { target, query: queryOf(part), metadataOnly: false, read }, heard);
+  });
   return cache;
 }
 

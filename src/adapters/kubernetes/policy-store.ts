@@ -8,7 +8,7 @@ import { listObjects } from './list.ts';
 import { MERGE_PATCH } from './merge-patch.ts';
 import { type Diff, describeDiff } from './object-table.ts';
 import { orConflict } from './plan-store.ts';
-import { Reflector } from './reflector.ts';
+import { type Reflection, Reflector } from './reflector.ts';
 import { RESOURCES, type ResourceRef } from './resource.ts';
 
 /** RebalancePolicies on an API server. `report` hears of watches that failed; they are begun anew all the same. */
@@ -43,10 +43,10 @@ function follow(
   target: ResourceRef,
   changed: () => void,
   report: (error: unknown) => void,
-): Reflector<undefined> {
+): Reflection<undefined> {
   const drifted = (diff: Diff) => report(new Error(`${target.resource} had drifted: ${describeDiff(diff)}`));
-  const reflected = { target, query: {}, metadataOnly: true, read: () => undefined };
-  return new Reflector(client, reflected, { changed, failed: report, drifted });
+  const handler = { read: () => undefined, changed, failed: report, drifted };
+  return new Reflector(client, { target, metadataOnly: true }).handle(handler);
 }
 
 const JSON_PATCH = 'application/json-patch+json';

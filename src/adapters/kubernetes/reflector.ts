@@ -1,33 +1,38 @@
 import { type Seconds, seconds } from '../../model/units.ts';
+import { queryOf } from '../../observe/kind-table.ts';
 import { ApiError, isApiError } from './api-error.ts';
 import { createFreshness, type Freshness, StaleCacheError } from './freshness.ts';
 import { listAll, METADATA_LIST, type ReadingClient } from './list.ts';
-import { createObjectTable, type Diff, type Entry, isEmpty, type ObjectTable } from './object-table.ts';
+import type { Diff, Entry } from './object-table.ts';
 import { describeResource, type ResourceRef } from './resource.ts';
 import { compareVersions } from './resource-version.ts';
 import { jitteredDelay } from './retry.ts';
+import { type Handler, Subscription } from './subscription.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
 
-/** The objects to reflect, and what is kept of them. */
-export interface Reflected<Value> {
+/** What to reflect. */
+export interface Reflected {
   readonly target: ResourceRef;
-  readonly query: Readonly<Record<string, string>>;
   /** Reads only the metadata of the objects. */
   readonly metadataOnly: boolean;
-  /** What is kept of an object that was listed or watched, whatever the server sent; must not throw. */
-  readonly read: (object: unknown) => Value;
-  /** Hears of an object that a watch says was deleted, in its last state; must not throw. */
-  readonly removed?: (object: unknown) => void;
 }
 
-/** Hears what happens to a reflector. */
-export interface ReflectorListener {
-  /** The first list is in, or objects have changed; `diff` says how many. */
-  changed(diff: Diff): void;
-  /** A list or a watch failed; it is tried again. */
-  failed(error: unknown): void;
-  /** An audit found that the cache differs from the server at the same resourceVersion; it is put right. */
-  drifted(diff: Diff): void;
+/** What a reflector has for one handler, and how current it is. */
+export interface Reflection<Value> {
+  /** Which resource this is, for people and metrics: `pods`, `poddisruptionbudgets.policy`. */
+  readonly name: string;
+  /** The objects by `namespace/name`; a list replaces all of them at once. */
+  readonly entries: ReadonlyMap<string, Entry<Value>>;
+  /** Seconds since the content was last known to be current (see Freshness); undefined before the first list is complete. */
+  readonly age: Seconds | undefined;
+  /** Why the last list or watch failed, for people; undefined while all is well. */
+  readonly trouble: string | undefined;
+  /** Resolves when the first list is in. Rejects with StaleCacheError after `span`, saying why, or with the signal's reason. */
+  synced(span: Seconds, signal: AbortSignal): Promise<void>;
+  /** Lists anew, at once: something has shown that the content is wrong, `why`. Until then the content has no age. */
+  distrust(why: string): void;
+  /** Keeps the content current until aborted; then resolves. */
+  run(signal: AbortSignal): Promise<void>;
 }
 
 const METADATA_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
@@ -38,6 +43,8 @@ const AUDIT_INTERVAL: Seconds = seconds(3600);
 const AUDIT_RETRY: Seconds = seconds(600);
 /** A watch that ends sooner than this counts as a failure, so that an eager loop cannot flood the server. */
 const SUSPICIOUSLY_SHORT = seconds(1);
+/** Why a watch was ended by ourselves. */
+const HANDLER_JOINED = new Error('a handler has joined: the resource is listed anew');
 /** A server that asks to wait longer is asked again after this. */
 const LONGEST_WAIT = 60;
 
@@ -47,14 +54,21 @@ const LONGEST_WAIT = 60;
  * anew, and the difference by UID applied. After all other failures the watch goes on from the last resourceVersion. Both
  * back off with full jitter, 0.5 s doubled up to 30 s, or as long as Retry-After says. Once an hour the copy is compared
  * with a list of the same resourceVersion.
+ *
+ * Several handlers share the list and the watch. Objects are not kept, only what handlers read of them, so the resource is
+ * listed anew for a handler that joins late; it gets every version from then on. The others may miss a version between the
+ * watch and that list, as with any list, so a handler that needs every version joins last. The server is asked for a part of
+ * the objects only while every handler wants just that part.
  */
-export class Reflector<Value> {
+export class Reflector {
   readonly #client: ReadingClient;
-  readonly #reflected: Reflected<Value>;
-  readonly #listener: ReflectorListener;
-  readonly #table: ObjectTable<Value>;
+  readonly #reflected: Reflected;
   readonly #freshness: Freshness;
-  readonly #firstList = Promise.withResolvers<void>();
+  /** Of those handlers that are running. */
+  readonly #subscriptions = new Set<Subscription<unknown>>();
+  /** Ends the loop that is running; undefined while none is. */
+  #stop: AbortController | undefined;
+  #loop: Promise<void> = Promise.resolve();
   /** Where the next watch begins; undefined when the resource must be listed. */
   #resourceVersion: string | undefined;
   #lastFailure: unknown;
@@ -64,58 +78,101 @@ export class Reflector<Value> {
   #failures = 0;
   #nextAudit = 0;
 
-  constructor(client: ReadingClient, reflected: Reflected<Value>, listener: ReflectorListener) {
+  constructor(client: ReadingClient, reflected: Reflected) {
     this.#client = client;
     this.#reflected = reflected;
-    this.#listener = listener;
-    this.#table = createObjectTable(reflected.read);
     this.#freshness = createFreshness(client.options.clock);
   }
 
-  /** Which resource this is, for people and metrics: `pods`, `poddisruptionbudgets.policy`. */
-  get name(): string {
-    return describeResource(this.#reflected.target);
+  /** What is kept for a handler; nothing before it runs. The resource is listed and watched while one handler runs. */
+  handle<Value>(handler: Handler<Value>): Reflection<Value> {
+    const subscription = new Subscription(handler);
+    const name = describeResource(this.#reflected.target);
+    const age = () => this.#ageOf(subscription);
+    const trouble = () => this.#trouble();
+    return {
+      name,
+      get entries() {
+        return subscription.entries;
+      },
+      get age() {
+        return age();
+      },
+      get trouble() {
+        return trouble();
+      },
+      synced: (span, signal) => this.#synced(subscription.filled, name, span, signal),
+      distrust: (why) => this.#distrust(why),
+      run: (signal) => this.#run(subscription, signal),
+    };
   }
 
-  /** The objects by `namespace/name`; a list replaces all of them at once. */
-  get entries(): ReadonlyMap<string, Entry<Value>> {
-    return this.#table.entries;
+  #ageOf({ isListed }: Subscription<unknown>): Seconds | undefined {
+    return isListed ? this.#freshness.age() : undefined;
   }
 
-  /** Seconds since the content was last known to be current (see Freshness); undefined before the first list is complete. */
-  get age(): Seconds | undefined {
-    return this.#freshness.age();
-  }
-
-  /** Why the last list or watch failed, for people; undefined while all is well. */
-  get trouble(): string | undefined {
+  #trouble(): string | undefined {
     const error = this.#lastFailure;
     return error instanceof Error ? error.message : error?.toString();
   }
 
-  /** Resolves when the first list is in. Rejects with StaleCacheError after `span`, saying why, or with the signal's reason. */
-  async synced(span: Seconds, signal: AbortSignal): Promise<void> {
+  async #synced(filled: Promise<void>, name: string, span: Seconds, signal: AbortSignal): Promise<void> {
     const done = new AbortController();
     const deadline = async (): Promise<never> => {
       await this.#client.options.clock.sleep(span, AbortSignal.any([signal, done.signal]));
-      throw new StaleCacheError(`${this.name} could not be listed within ${span} s: ${this.trouble ?? 'no answer'}`);
+      throw new StaleCacheError(`${name} could not be listed within ${span} s: ${this.#trouble() ?? 'no answer'}`);
     };
     try {
-      await Promise.race([this.#firstList.promise, deadline()]);
+      await Promise.race([filled, deadline()]);
     } finally {
       done.abort();
     }
   }
 
-  /** Lists anew, at once: something has shown that the content is wrong, `why`. Until then the content has no age. */
-  distrust(why: string): void {
+  #distrust(why: string): void {
     this.#resourceVersion = undefined;
     this.#freshness.distrusted();
     this.#watching?.abort(new ApiError('Expired', why));
   }
 
-  /** Reflects until aborted; then resolves. */
-  async run(signal: AbortSignal): Promise<void> {
+  async #run(subscription: Subscription<unknown>, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) {
+      return;
+    }
+    const left = Promise.withResolvers<void>();
+    const leave = (): void => left.resolve(this.#leave(subscription));
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      await Promise.race([left.promise, this.#join(subscription)]);
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  /** The resource is listed for this handler next. Rejects when the loop fails, which is a bug. */
+  #join(subscription: Subscription<unknown>): Promise<void> {
+    subscription.join();
+    this.#subscriptions.add(subscription);
+    this.#watching?.abort(HANDLER_JOINED);
+    if (this.#stop === undefined) {
+      const stop = new AbortController();
+      this.#stop = stop;
+      this.#loop = this.#loop.then(() => this.#reflect(stop.signal));
+    }
+    return this.#loop;
+  }
+
+  /** After the last handler nothing is reflected any more; resolves when that is so. */
+  async #leave(subscription: Subscription<unknown>): Promise<void> {
+    this.#subscriptions.delete(subscription);
+    if (this.#subscriptions.size === 0) {
+      this.#stop?.abort();
+      this.#stop = undefined;
+      await this.#loop;
+    }
+  }
+
+  async #reflect(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const wait = await this.#round(signal);
       if (wait > 0 && !signal.aborted) {
@@ -131,68 +188,97 @@ export class Reflector<Value> {
   /** Lists if need be, and watches once. Resolves to the seconds to wait before the next round. */
   async #round(signal: AbortSignal): Promise<number> {
     try {
-      if (this.#resourceVersion === undefined) {
+      if (this.#isListDue()) {
         await this.#list(signal);
       } else if (this.#client.options.clock.monotonic() >= this.#nextAudit) {
-        await this.#audit(this.#resourceVersion, signal);
+        await this.#audit(signal);
       }
-      return (await this.#watch(this.#resourceVersion ?? '', signal)) ? 0 : this.#backOff(0);
+      if (this.#isListDue()) {
+        return 0;
+      }
+      return (await this.#watch(signal)) ? 0 : this.#backOff(0);
     } catch (error) {
       return signal.aborted ? 0 : this.#recover(error);
     }
   }
 
+  #isListDue(): boolean {
+    return this.#resourceVersion === undefined || [...this.#subscriptions].some(({ isListed }) => !isListed);
+  }
+
   async #list(signal: AbortSignal): Promise<void> {
     const began = this.#client.options.clock.monotonic();
-    const isFirst = this.age === undefined;
-    const { diff, resourceVersion } = await this.#readList(undefined, signal);
+    const before = new Map([...this.#subscriptions].map((each) => [each, this.#ageOf(each)]));
+    const { diffs, resourceVersion } = await this.#readList(undefined, signal);
     this.#resourceVersion = resourceVersion;
     this.#freshness.listed(began);
     this.#nextAudit = began + AUDIT_INTERVAL;
     this.#lastFailure = undefined;
-    this.#firstList.resolve();
-    if (isFirst || !isEmpty(diff)) {
-      this.#listener.changed(diff);
+    for (const [subscription, diff] of diffs) {
+      subscription.listed(diff, before.get(subscription) === undefined);
     }
   }
 
   /** Compares with the list of exactly the resourceVersion that the watch has come to: nothing may differ. */
-  async #audit(resourceVersion: string, signal: AbortSignal): Promise<void> {
+  async #audit(signal: AbortSignal): Promise<void> {
     const began = this.#client.options.clock.monotonic();
     this.#nextAudit = began + AUDIT_RETRY;
     try {
-      const { diff } = await this.#readList(resourceVersion, signal);
+      const { diffs } = await this.#readList(this.#resourceVersion, signal);
       this.#nextAudit = began + AUDIT_INTERVAL;
-      if (!isEmpty(diff)) {
-        this.#listener.drifted(diff);
-        this.#listener.changed(diff);
+      for (const [subscription, diff] of diffs) {
+        subscription.audited(diff);
       }
     } catch (error) {
       if (signal.aborted || isExpired(error)) {
         throw error;
       }
-      this.#listener.failed(error);
+      this.#failed(error);
     }
   }
 
+  /** Lists for the handlers that are running when it begins, and says what it changed for those that still are. */
   async #readList(
     exactly: string | undefined,
     signal: AbortSignal,
-  ): Promise<{ readonly diff: Diff; readonly resourceVersion: string }> {
-    const { target, query, metadataOnly } = this.#reflected;
-    const draft = this.#table.beginList();
-    const listener = { item: draft.put, restart: draft.restart };
+  ): Promise<{
+    readonly diffs: readonly (readonly [Subscription<unknown>, Diff])[];
+    readonly resourceVersion: string;
+  }> {
+    const { target, metadataOnly } = this.#reflected;
+    const drafts = [...this.#subscriptions].map((each) => [each, each.beginList()] as const);
+    const listener = {
+      item(object: unknown) {
+        for (const [, draft] of drafts) {
+          draft.put(object);
+        }
+      },
+      restart() {
+        for (const [, draft] of drafts) {
+          draft.restart();
+        }
+      },
+    };
     const accept = metadataOnly ? METADATA_LIST : undefined;
-    const { resourceVersion } = await listAll(this.#client, target, query, listener, signal, { accept, exactly });
+    const options = { accept, exactly };
+    const { resourceVersion } = await listAll(this.#client, target, this.#query(), listener, signal, options);
     if (resourceVersion === '') {
       throw new ApiError('BadAnswer', `the API server's list of ${target.resource} has no resourceVersion`);
     }
-    return { diff: draft.commit(), resourceVersion };
+    const running = drafts.filter(([subscription]) => this.#subscriptions.has(subscription));
+    return { diffs: running.map(([subscription, draft]) => [subscription, draft.commit()]), resourceVersion };
   }
 
-  /** One watch to its end; resolves to whether it lasted. */
-  async #watch(from: string, signal: AbortSignal): Promise<boolean> {
-    const { target, query, metadataOnly } = this.#reflected;
+  /** Asks for a part only when all handlers want the same one. */
+  #query(): Readonly<Record<string, string>> {
+    const parts = new Set([...this.#subscriptions].map(({ handler }) => handler.part));
+    const [only] = parts;
+    return queryOf(parts.size === 1 ? only : undefined);
+  }
+
+  /** One watch to its end; resolves to whether it lasted, or made way for a list. */
+  async #watch(signal: AbortSignal): Promise<boolean> {
+    const { target, metadataOnly } = this.#reflected;
     const accept = metadataOnly ? METADATA_OBJECT : undefined;
     const listener = {
       opened: () => this.#freshness.watchOpened(),
@@ -201,12 +287,16 @@ export class Reflector<Value> {
     const { clock } = this.#client.options;
     const watching = new AbortController();
     const both = AbortSignal.any([signal, watching.signal]);
+    const request = { target, query: this.#query(), accept, resourceVersion: this.#resourceVersion ?? '' };
     this.#watching = watching;
     let silent = false;
     let lasted = false;
     try {
-      await watchOnce(this.#client, { target, query, accept, resourceVersion: from }, listener, both);
+      await watchOnce(this.#client, request, listener, both);
     } catch (error) {
+      if (watching.signal.reason === HANDLER_JOINED) {
+        return true;
+      }
       silent = isApiError(error, 'Timeout');
       throw error;
     } finally {
@@ -221,18 +311,20 @@ export class Reflector<Value> {
     return lasted;
   }
 
-  #take({ type, object, resourceVersion }: WatchEvent): void {
+  #take(event: WatchEvent): void {
     this.#freshness.heard();
-    if (isLater(resourceVersion, this.#resourceVersion)) {
-      this.#resourceVersion = resourceVersion;
+    if (isLater(event.resourceVersion, this.#resourceVersion)) {
+      this.#resourceVersion = event.resourceVersion;
       this.#progress();
     }
-    if (type === 'DELETED') {
-      this.#reflected.removed?.(object);
+    for (const subscription of this.#subscriptions) {
+      subscription.take(event);
     }
-    const diff = type === 'BOOKMARK' ? undefined : this.#table.apply(type, object);
-    if (diff !== undefined && !isEmpty(diff)) {
-      this.#listener.changed(diff);
+  }
+
+  #failed(error: unknown): void {
+    for (const { handler } of this.#subscriptions) {
+      handler.failed(error);
     }
   }
 
@@ -244,7 +336,7 @@ export class Reflector<Value> {
   /** What becomes of a failure. Returns the seconds to wait. */
   #recover(error: unknown): number {
     this.#lastFailure = error;
-    this.#listener.failed(error);
+    this.#failed(error);
     const expired = isExpired(error);
     if (expired || isApiError(error, 'BadAnswer', 'Invalid')) {
       this.#resourceVersion = undefined;

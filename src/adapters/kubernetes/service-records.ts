@@ -1,8 +1,9 @@
-import { isObject, MalformedField } from '../../model/json.ts';
+import { isObject, type JsonObject, MalformedField } from '../../model/json.ts';
 import type { Labels } from '../../model/selector.ts';
-import { type EpochSeconds, epochSeconds, type Seconds, seconds } from '../../model/units.ts';
-import { assembleByPriorityClass } from '../../observe/assemble-service-levels.ts';
+import { epochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import { createInterner } from '../../observe/interner.ts';
+import { KINDS, type SnapshotKind } from '../../observe/kind-table.ts';
+import { createPodHistory, type PodHistory } from '../../observe/pod-history.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import { projectNamespace } from '../../observe/project/namespace.ts';
 import { projectNode } from '../../observe/project/node.ts';
@@ -10,13 +11,11 @@ import { projectPodSighting } from '../../observe/project/pod-sighting.ts';
 import { type ProjectedRequest, projectRequest } from '../../observe/project/request.ts';
 import { type ProjectedServiceClass, projectServiceClass } from '../../observe/project/service-class.ts';
 import { WORKLOAD_KINDS } from '../../observe/project/workload.ts';
-import { gatherRequests, type OwnedRecord } from '../../observe/service-requests.ts';
-import type { ServiceRecords, ServiceView } from '../../ports.ts';
-import { withoutTrace, withSighting } from '../../qos/ledger-history.ts';
-import type { ApiClient } from './client.ts';
+import { assembleServiceView } from '../../observe/service-view.ts';
+import type { Clock, ServiceRecords } from '../../ports.ts';
 import { StaleCacheError } from './freshness.ts';
-import { Reflector } from './reflector.ts';
-import { RESOURCES, type ResourceRef } from './resource.ts';
+import type { Reflection } from './reflector.ts';
+import type { SharedReflectors } from './shared-reflectors.ts';
 import { areOursMissing } from './snapshot-sources.ts';
 
 /** Nothing is counted by what has been cut off for longer. */
@@ -24,128 +23,56 @@ const MAX_AGE: Seconds = seconds(60);
 
 /** What the watches tell, besides to `view`. */
 export interface RecordsListener {
-  /** A list or a watch failed; it is tried again. */
+  /** ServiceClasses could not be listed or watched, which is tried again; or an object not be read, which is a bug. */
   failed(resource: string, error: unknown): void;
   /** An object cannot be read: its workload has no ledger. */
   unreadable(problem: string): void;
 }
 
+/** What is kept of one kind; undefined of an object that cannot be read. */
+type Kept<Value> = Reflection<Value | undefined>;
+
+/** What is kept of each kind. */
+interface Watches {
+  readonly classes: Kept<ProjectedServiceClass>;
+  readonly namespaces: Kept<{ readonly name: string; readonly labels: Labels }>;
+  /** UIDs of pods that have a controller. */
+  readonly pods: Kept<string>;
+  readonly workloads: readonly Kept<ProjectedRequest>[];
+  /** What is needed besides classes as soon as there is one. */
+  readonly others: readonly Reflection<unknown>[];
+}
+
+/** What handlers tell. */
+interface Told extends RecordsListener {
+  changed(): void;
+  /** ServiceClasses are not served, or may not be read. */
+  missing(): void;
+}
+
 /**
- * Watches of its own: the caches of plans hold no finished pods, and forget what is gone. Each version of a pod is taken in as
- * it comes, so that what happens between two looks is not lost. Without a ServiceClass nothing but those is watched.
+ * Shares the watches of the planner's caches, which keep no finished pods and forget what is gone: here each version of a pod is
+ * taken in as it comes, so that what happens between two looks is not lost. Without a ServiceClass nothing but those is watched
+ * for ledgers, and finished pods are not even asked for. The failures of shared watches are for the caches to report.
  */
-export function createServiceRecords(client: ApiClient, listener: RecordsListener): ServiceRecords {
-  const interner = createInterner();
-  const history = new Map<string, OwnedRecord>();
-  const counted = new Set<string>();
-  const now = (): EpochSeconds => epochSeconds(Math.floor(client.options.clock.now()));
+export function createServiceRecords(
+  reflectors: SharedReflectors,
+  clock: Clock,
+  listener: RecordsListener,
+): ServiceRecords {
+  const history = createPodHistory();
   let ring = (): void => undefined;
   let isMissing = false;
-
-  function reflect<Value>(
-    target: ResourceRef,
-    project: (object: Readonly<Record<string, unknown>>) => Value,
-    removed: (object: unknown) => void = () => undefined,
-  ): Reflector<Value | undefined> {
-    const read = (object: unknown): Value | undefined => {
-      try {
-        return project(isObject(object) ? object : {});
-      } catch (error) {
-        if (error instanceof MalformedField) {
-          listener.unreadable(`${target.resource} ${nameForPeople(object)}: ${error.message}`);
-        } else {
-          // A bug of ours must not end the watch of all other objects.
-          listener.failed(target.resource, error);
-        }
-        return undefined;
-      }
-    };
-    const heard = {
-      changed: () => ring(),
-      failed(error: unknown) {
-        isMissing ||= target === RESOURCES.ServiceClass && areOursMissing(error);
-        if (target !== RESOURCES.ServiceClass || !areOursMissing(error)) {
-          listener.failed(target.resource, error);
-        }
-      },
-      drifted: () => undefined,
-    };
-    const gone = (object: unknown): void => {
-      // Its last state may be one of which no other event has told.
-      read(object);
-      removed(object);
-    };
-    return new Reflector(client, { target, query: {}, metadataOnly: false, read, removed: gone }, heard);
-  }
-
-  function take(object: unknown): string | undefined {
-    const owned = projectPodSighting(isObject(object) ? object : {}, (node) => nodes.entries.get(node)?.value);
-    if (owned === undefined) {
-      return undefined;
-    }
-    const { seen, owner, priorityClassName } = owned;
-    if (!counted.has(seen.uid)) {
-      history.set(seen.uid, { pod: withSighting(history.get(seen.uid)?.pod, seen), owner, priorityClassName });
-    }
-    return seen.uid;
-  }
-
-  function miss(uid: string, at: EpochSeconds | undefined): void {
-    const known = history.get(uid);
-    if (known !== undefined) {
-      history.set(uid, { ...known, pod: withoutTrace(known.pod, at) });
-    }
-  }
-
-  const classes = reflect(RESOURCES.ServiceClass, projectServiceClass);
-  const nodes = reflect(RESOURCES.Node, (object) => new Set(projectNode(object, interner).images.keys()));
-  const namespaces = reflect(RESOURCES.Namespace, (object) => projectNamespace(object, interner));
-  const pods = reflect(RESOURCES.Pod, take, (object) => {
-    const uid = isObject(object) && isObject(object['metadata']) ? object['metadata']['uid'] : undefined;
-    if (typeof uid === 'string') {
-      miss(uid, now());
-    }
-  });
-  const workloads = WORKLOAD_KINDS.map((kind) => reflect(RESOURCES[kind], (object) => projectRequest(object, kind)));
-  const watched = [nodes, namespaces, pods, ...workloads];
-
-  function requireFresh(needed: readonly Pick<Reflector<unknown>, 'age' | 'name' | 'trouble'>[]): void {
-    const stale = needed.filter(({ age }) => age === undefined || age > MAX_AGE);
-    if (stale.length > 0) {
-      const names = stale.map(({ name, trouble }) => (trouble === undefined ? name : `${name} (${trouble})`));
-      throw new StaleCacheError(`workloads are not known well enough: ${names.join('; ')}`);
-    }
-  }
-
-  function neededNow(): readonly Pick<Reflector<unknown>, 'age' | 'name' | 'trouble'>[] {
-    return classes.entries.size === 0 ? [classes] : [classes, ...watched];
-  }
-
-  /** Of pods that are gone only those are remembered that a ledger is yet to count. */
-  function forgetGone({ requests }: ServiceView): void {
-    const awaited = new Set(requests.flatMap(({ record }) => record.pods.map(({ uid }) => uid)));
-    for (const [uid, { pod }] of history) {
-      if (pod.end !== undefined && !awaited.has(uid)) {
-        history.delete(uid);
-      }
-    }
-  }
-
-  /** Forgets pods that are gone and were counted; marks those that a new list no longer has. */
-  function settleHistory(): void {
-    const there = new Set([...pods.entries.values()].flatMap(({ value }) => value ?? []));
-    for (const uid of history.keys()) {
-      if (!there.has(uid)) {
-        miss(uid, undefined);
-      }
-    }
-    for (const uid of counted) {
-      if (!there.has(uid)) {
-        counted.delete(uid);
-      }
-    }
-  }
-
+  const told: Told = {
+    ...listener,
+    changed: () => ring(),
+    missing: () => {
+      isMissing = true;
+    },
+  };
+  const watches = watchesFor(reflectors, history, clock, told);
+  const { classes, others } = watches;
+  const neededNow = () => (classes.entries.size === 0 ? [classes] : [classes, ...others]);
   return {
     async run(changed, signal) {
       const needed = Promise.withResolvers<void>();
@@ -162,7 +89,7 @@ export function createServiceRecords(client: ApiClient, listener: RecordsListene
       if (signal.aborted) {
         stopped();
       }
-      const rest = needed.promise.then(() => Promise.all(watched.map((each) => each.run(signal))));
+      const rest = needed.promise.then(() => Promise.all(others.map((each) => each.run(signal))));
       await Promise.all([classes.run(signal), rest]);
       signal.removeEventListener('abort', stopped);
     },
@@ -171,50 +98,108 @@ export function createServiceRecords(client: ApiClient, listener: RecordsListene
         return undefined;
       }
       requireFresh(neededNow());
-      settleHistory();
-      const view = viewOf(
-        valuesOf(classes),
-        new Map(workloads.flatMap(valuesOf).map((workload) => [workload.self.uid, workload])),
-        new Map(valuesOf(namespaces).map(({ name, labels }) => [name, labels])),
-        history.values(),
-      );
-      forgetGone(view);
-      return view;
+      return viewOf(watches, history);
     },
-    counted({ pods: records }) {
-      for (const { uid } of records.filter(({ end }) => end !== undefined)) {
-        history.delete(uid);
-        counted.add(uid);
-      }
-    },
+    counted: history.counted,
   };
 }
 
-function valuesOf<Value>({ entries }: Reflector<Value | undefined>): readonly Value[] {
+function watchesFor(reflectors: SharedReflectors, history: PodHistory, clock: Clock, told: Told): Watches {
+  const interner = createInterner();
+  const keep = <Value>(kind: SnapshotKind, project: (object: JsonObject) => Value): Kept<Value> =>
+    reflectors.of(kind).handle({ ...quiet(told), read: readerOf(kind, project, told) });
+
+  const nodes = keep('Node', (object) => new Set(projectNode(object, interner).images.keys()));
+  const namespaces = keep('Namespace', (object) => projectNamespace(object, interner));
+  const workloads = WORKLOAD_KINDS.map((kind) => keep(kind, (object) => projectRequest(object, kind)));
+  const readPod = readerOf('Pod', (object) => see(object, nodes, history), told);
+  const pods = reflectors.of('Pod').handle({
+    ...quiet(told),
+    read: readPod,
+    removed(object) {
+      // Its last state may be one of which no other event has told.
+      readPod(object);
+      const uid = uidOf(object);
+      if (uid !== undefined) {
+        history.deleted(uid, epochSeconds(Math.floor(clock.now())));
+      }
+    },
+  });
+  const classes = reflectors.of('ServiceClass').handle({
+    ...quiet(told),
+    read: readerOf('ServiceClass', projectServiceClass, told),
+    failed(error) {
+      if (areOursMissing(error)) {
+        told.missing();
+      } else {
+        told.failed(KINDS.ServiceClass.resource, error);
+      }
+    },
+  });
+  return { classes, namespaces, pods, workloads, others: [nodes, namespaces, pods, ...workloads] };
+}
+
+function quiet({ changed }: Told) {
+  return { changed, failed: () => undefined, drifted: () => undefined };
+}
+
+/** Undefined for an object that cannot be read. */
+function readerOf<Value>(
+  kind: SnapshotKind,
+  project: (object: JsonObject) => Value,
+  told: Told,
+): (object: unknown) => Value | undefined {
+  return (object) => {
+    try {
+      return project(isObject(object) ? object : {});
+    } catch (error) {
+      const { resource } = KINDS[kind];
+      if (error instanceof MalformedField) {
+        told.unreadable(`${resource} ${nameForPeople(object)}: ${error.message}`);
+      } else {
+        // A bug of ours must not end the watch of all other objects.
+        told.failed(resource, error);
+      }
+      return undefined;
+    }
+  };
+}
+
+/** Takes in a version of a pod. The UID of a pod that has a controller. */
+function see(object: JsonObject, nodes: Kept<ReadonlySet<string>>, history: PodHistory): string | undefined {
+  const owned = projectPodSighting(object, (node) => nodes.entries.get(node)?.value);
+  if (owned !== undefined) {
+    history.saw(owned);
+  }
+  return owned?.seen.uid;
+}
+
+function uidOf(object: unknown): string | undefined {
+  const uid = isObject(object) && isObject(object['metadata']) ? object['metadata']['uid'] : undefined;
+  return typeof uid === 'string' ? uid : undefined;
+}
+
+function viewOf({ classes, namespaces, pods, workloads }: Watches, history: PodHistory) {
+  history.existing(new Set(valuesOf(pods)));
+  const view = assembleServiceView({
+    classes: valuesOf(classes),
+    workloads: workloads.flatMap(valuesOf),
+    namespaces: valuesOf(namespaces),
+    pods: history.records(),
+  });
+  history.keepEnded(new Set(view.requests.flatMap(({ record }) => record.pods.map(({ uid }) => uid))));
+  return view;
+}
+
+function valuesOf<Value>({ entries }: Kept<Value>): readonly Value[] {
   return [...entries.values()].flatMap(({ value }) => (value === undefined ? [] : [value]));
 }
 
-function viewOf(
-  classes: readonly ProjectedServiceClass[],
-  workloads: ReadonlyMap<string, ProjectedRequest>,
-  namespaces: ReadonlyMap<string, Labels>,
-  pods: Iterable<OwnedRecord>,
-): ServiceView {
-  const problems = new Set<string>();
-  const byPriorityClass = assembleByPriorityClass(classes, problems);
-  const { classed, recordOf } = gatherRequests({ workloads, pods, namespaces, byPriorityClass });
-  return {
-    classes: new Map(classes.map((each) => [each.terms.name, each])),
-    requests: classed,
-    recordOf: ({ namespace, owner }) =>
-      recordOf(owner.uid) ?? {
-        namespace,
-        owner,
-        createdAt: epochSeconds(0),
-        desired: 0,
-        completedAt: undefined,
-        pods: [],
-      },
-    problems: [...problems],
-  };
+/** Throws StaleCacheError that names what cannot be trusted, and why. */
+function requireFresh(needed: readonly Reflection<unknown>[]): void {
+  const stale = needed.filter(({ age }) => age === undefined || age > MAX_AGE);
+  if (stale.length > 0) {
+    const names = stale.map(({ name, trouble }) => (trouble === undefined ? name : `${name} (${trouble})`));
+    throw new StaleCacheError(`workloads are not known well enough: ${names.join('; ')}`);
+  }
 }

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { seconds } from '../../../src/model/units.ts';
+import type { Part } from '../../../src/observe/kind-table.ts';
+import { nameForPeople } from '../../../src/observe/project/metadata.ts';
 import { answer, unreachable } from '../../support/fake-watch-server.ts';
 import { type ReflectedServer, reflect } from '../../support/reflected.ts';
 
@@ -234,6 +236,106 @@ describe('a reflector', () => {
     const early = reflected();
     await early.stop();
     expect(early.failures).toEqual([]);
+  });
+});
+
+/** One more handler of the same reflector, and what it heard. */
+function another({ shared }: ReflectedServer, part?: Part) {
+  const heard: string[] = [];
+  const reflection = shared.handle<unknown>({
+    part,
+    read: (object) => object,
+    removed: (object) => heard.push(`removed ${nameForPeople(object)}`),
+    changed: ({ added, updated, removed }) => heard.push(`+${added} ~${updated} -${removed}`),
+    failed: () => heard.push('failed'),
+    drifted: () => heard.push('drifted'),
+  });
+  const controller = new AbortController();
+  const running = reflection.run(controller.signal);
+  const leave = async () => {
+    controller.abort();
+    await running;
+  };
+  return { reflection, heard, leave, names: () => [...reflection.entries.keys()] };
+}
+
+describe('several handlers of one reflector', () => {
+  it('share one watch; one that joins late has all objects after a list, of which the others hear nothing', async () => {
+    const made = await watching();
+    const before = made.changes();
+    const late = another(made);
+    expect(late.reflection.age).toBeUndefined();
+    await made.clock.advance(1);
+    expect(made.server.asked).toEqual(['list', 'next page', 'watch from 5']);
+    expect(late.names()).toEqual(['a', 'b', 'c', 'd']);
+    expect([late.heard, late.reflection.age]).toEqual([['+4 ~0 -0'], made.reflector.age]);
+    expect([made.changes(), made.failures]).toEqual([before, []]);
+    made.server.put('e');
+    made.server.remove('a');
+    await made.clock.advance(0);
+    expect(late.heard.slice(1)).toEqual(['+1 ~0 -0', 'removed a', '+0 ~0 -1']);
+    expect(made.held()).toEqual(made.stored());
+    await late.leave();
+  });
+
+  it('are listed for when one joins while a list is under way', async () => {
+    const made = reflected();
+    const second = another(made);
+    await made.clock.advance(0);
+    const third = another(made);
+    await made.clock.advance(1);
+    expect(made.server.asked.filter((asked) => asked === 'list').length).toBeLessThanOrEqual(2);
+    expect([second.names(), third.names()]).toEqual(
+      [made.held(), made.held()].map((held) => held.map(([name]) => name)),
+    );
+    await Promise.all([second.leave(), third.leave()]);
+  });
+
+  it('leave one by one; after the last nothing is asked, and one that comes back begins with a list', async () => {
+    const made = await watching();
+    const second = another(made);
+    await made.clock.advance(1);
+    await made.stop();
+    made.server.put('e');
+    await made.clock.advance(1);
+    expect(second.names()).toContain('e');
+    expect(made.reflector.entries.has('e')).toBe(false);
+    await second.leave();
+    made.server.asked.splice(0);
+    await made.clock.advance(700);
+    expect(made.server.asked).toEqual([]);
+    const third = another(made);
+    await made.clock.advance(1);
+    expect(made.server.asked[0]).toBe('list');
+    expect(third.names()).toContain('e');
+    await third.leave();
+  });
+
+  it('each keep the part that they want: what leaves it counts as deleted', async () => {
+    const made = await watching();
+    const has = (object: unknown) => (object as { readonly spec: { readonly done?: boolean } }).spec.done !== true;
+    made.server.put('a', { done: true });
+    const part = another(made, { fieldSelector: 'done!=true', has });
+    await made.clock.advance(1);
+    expect(part.names()).toEqual(['b', 'c', 'd']);
+    made.server.put('b', { done: true });
+    made.server.put('e', { done: true });
+    await made.clock.advance(0);
+    expect(part.names()).toEqual(['c', 'd']);
+    expect(part.heard).toEqual(['+3 ~0 -0', '+0 ~0 -1']);
+    expect(made.held()).toEqual(made.stored());
+    await part.leave();
+  });
+
+  it('are distrusted together', async () => {
+    const made = await watching();
+    const second = another(made);
+    await made.clock.advance(5);
+    made.reflector.distrust('a is gone');
+    expect(second.reflection.age).toBeUndefined();
+    await made.clock.advance(5);
+    expect(second.reflection.age).toBe(0);
+    await second.leave();
   });
 });
 

@@ -1,0 +1,100 @@
+import type { Part } from '../../observe/kind-table.ts';
+import { createObjectTable, type Diff, type Entry, isEmpty, type ListDraft, type ObjectTable } from './object-table.ts';
+import type { WatchEvent } from './watch.ts';
+
+/** One consumer of the objects of a resource. Its functions must not throw. */
+export interface Handler<Value> {
+  /** The part of the objects that it wants; all unless said otherwise. What leaves the part counts as deleted. */
+  readonly part?: Part | undefined;
+  /** What is kept of an object that was listed or watched, whatever the server sent. */
+  readonly read: (object: unknown) => Value;
+  /** Hears of an object that a watch says was deleted, in its last state. */
+  readonly removed?: (object: unknown) => void;
+  /** The first list is in, or objects have changed; `diff` says how many. */
+  readonly changed: (diff: Diff) => void;
+  /** A list or a watch failed; it is tried again. */
+  readonly failed: (error: unknown) => void;
+  /** An audit found that what is kept differs from the server at the same resourceVersion; it is put right. */
+  readonly drifted: (diff: Diff) => void;
+}
+
+/** What a reflector keeps for one handler: a table of its own, so that each keeps only what it reads. */
+export class Subscription<Value> {
+  readonly handler: Handler<Value>;
+  readonly #table: ObjectTable<Value>;
+  readonly #filled = Promise.withResolvers<void>();
+  #isListed = false;
+
+  constructor(handler: Handler<Value>) {
+    this.handler = handler;
+    this.#table = createObjectTable(handler.read);
+  }
+
+  /** The objects by `namespace/name`; a list replaces all of them at once. */
+  get entries(): ReadonlyMap<string, Entry<Value>> {
+    return this.#table.entries;
+  }
+
+  /** Whether a list has come in since the handler joined. */
+  get isListed(): boolean {
+    return this.#isListed;
+  }
+
+  /** Resolves when the first list is in. */
+  get filled(): Promise<void> {
+    return this.#filled.promise;
+  }
+
+  /** The handler joins a reflector that may have run before: it knows nothing yet. */
+  join(): void {
+    this.#isListed = false;
+  }
+
+  /** Begins a list; what is kept stays as it is until `commit`. */
+  beginList(): ListDraft {
+    const draft = this.#table.beginList();
+    return {
+      ...draft,
+      put: (object) => {
+        if (this.#wants(object)) {
+          draft.put(object);
+        }
+      },
+    };
+  }
+
+  /** A list was committed and changed so much; the handler hears of it when something changed, or when it must. */
+  listed(diff: Diff, mustHear: boolean): void {
+    this.#isListed = true;
+    this.#filled.resolve();
+    if (mustHear || !isEmpty(diff)) {
+      this.handler.changed(diff);
+    }
+  }
+
+  /** An audit was committed and changed so much. */
+  audited(diff: Diff): void {
+    if (!isEmpty(diff)) {
+      this.handler.drifted(diff);
+      this.handler.changed(diff);
+    }
+  }
+
+  /** Takes an event of a watch. */
+  take({ type, object }: Pick<WatchEvent, 'type' | 'object'>): void {
+    if (type === 'BOOKMARK') {
+      return;
+    }
+    if (type === 'DELETED') {
+      this.handler.removed?.(object);
+    }
+    const diff = this.#table.apply(this.#wants(object) ? type : 'DELETED', object);
+    if (!isEmpty(diff)) {
+      this.handler.changed(diff);
+    }
+  }
+
+  #wants(object: unknown): boolean {
+    return this.handler.part?.has(object) ?? true;
+  }
+}
