@@ -34,8 +34,8 @@ export interface ObjectTable<Value> {
 export interface ListDraft {
   put(object: unknown): void;
   restart(): void;
-  /** Makes the list the content of the table, and says what that changed. */
-  commit(): Diff;
+  /** Makes the list, as of this resourceVersion, the content of the table, and says what that changed. */
+  commit(resourceVersion: string): Diff;
 }
 
 /** Deletions that are remembered, so that an event from before one of them does not bring the object back. */
@@ -56,12 +56,14 @@ export function describeDiff({ added, updated, removed }: Diff): string {
 /** An empty table. `read` makes of an object what is kept of it; it must not throw. */
 export function createObjectTable<Value>(read: (object: unknown) => Value): ObjectTable<Value> {
   let entries = new Map<string, Entry<Value>>();
+  /** Of the last list: what it does not have was gone by then. */
+  let listedAt = '0';
   const tombstones = new Map<string, string>();
 
   function set(object: unknown, identity: Identity): Diff {
     const known = entries.get(identity.name);
-    const last = known?.resourceVersion ?? tombstones.get(identity.name);
-    if (last !== undefined && !isNewer(identity.resourceVersion, last)) {
+    const last = known?.resourceVersion ?? tombstones.get(identity.name) ?? listedAt;
+    if (!isNewer(identity.resourceVersion, last)) {
       return NOTHING;
     }
     tombstones.delete(identity.name);
@@ -115,9 +117,10 @@ export function createObjectTable<Value>(read: (object: unknown) => Value): Obje
         restart() {
           listed = new Map();
         },
-        commit() {
+        commit(resourceVersion) {
           const diff = compare(entries, listed);
           entries = listed;
+          listedAt = resourceVersion;
           tombstones.clear();
           return diff;
         },

@@ -266,7 +266,7 @@ export class Reflector {
       throw new ApiError('BadAnswer', `the API server's list of ${target.resource} has no resourceVersion`);
     }
     const running = drafts.filter(([subscription]) => this.#subscriptions.has(subscription));
-    return { diffs: running.map(([subscription, draft]) => [subscription, draft.commit()]), resourceVersion };
+    return { diffs: running.map(([subscription, draft]) => [subscription, draft.commit(resourceVersion)]), resourceVersion };
   }
 
   /** Asks for a part only when all handlers want the same one. */

@@ -15,7 +15,7 @@ function table() {
 function listed(objects: readonly unknown[], into = table()) {
   const draft = into.beginList();
   objects.forEach(draft.put);
-  return { diff: draft.commit(), content: contentOf(into) };
+  return { diff: draft.commit('5'), content: contentOf(into) };
 }
 
 function contentOf({ entries }: ReturnType<typeof table>): readonly string[] {
@@ -38,6 +38,13 @@ describe('an event', () => {
     expect(made.apply('MODIFIED', object('one', '6'))).toEqual(none);
     expect(made.apply('DELETED', object('one', '7'))).toEqual(none);
     expect(contentOf(made)).toEqual([]);
+  });
+
+  it('from before a list that no longer has the object does not bring it back', () => {
+    const made = table();
+    made.beginList().commit('9');
+    expect(made.apply('MODIFIED', object('one', '6'))).toEqual(none);
+    expect(made.apply('ADDED', object('two', '10'))).toEqual({ ...none, added: 1 });
   });
 
   it('of an object that was made anew is a removal and an addition, even if its deletion never came', () => {
@@ -112,7 +119,7 @@ describe('a list', () => {
     made.apply('ADDED', object('one', '5'));
     const draft = made.beginList();
     draft.put(object('one', '5'));
-    expect([read, draft.commit()]).toEqual([1, none]);
+    expect([read, draft.commit('5')]).toEqual([1, none]);
   });
 
   it('changes nothing until it is complete, and forgets what came before it began anew', () => {
@@ -122,7 +129,7 @@ describe('a list', () => {
     expect(contentOf(made)).toEqual(['a one 5']);
     draft.restart();
     draft.put(object('y', '9', 'y'));
-    draft.commit();
+    draft.commit('5');
     expect(contentOf(made)).toEqual(['y y 9']);
   });
 });
