@@ -1,13 +1,12 @@
 import { type Seconds, seconds } from '../../model/units.ts';
-import { queryOf } from '../../observe/kind-table.ts';
 import { ApiError, isApiError } from './api-error.ts';
 import { createFreshness, type Freshness, StaleCacheError } from './freshness.ts';
 import { listAll, METADATA_LIST, type ReadingClient } from './list.ts';
-import type { Diff, Entry } from './object-table.ts';
+import type { Entry } from './object-table.ts';
 import { describeResource, type ResourceRef } from './resource.ts';
 import { compareVersions } from './resource-version.ts';
 import { jitteredDelay } from './retry.ts';
-import { type Handler, Subscription } from './subscription.ts';
+import { type Diffs, type Handler, Subscription, Subscriptions } from './subscription.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
 
 /** What to reflect. */
@@ -65,7 +64,7 @@ export class Reflector {
   readonly #reflected: Reflected;
   readonly #freshness: Freshness;
   /** Of those handlers that are running. */
-  readonly #subscriptions = new Set<Subscription<unknown>>();
+  readonly #subscriptions = new Subscriptions();
   /** Ends the loop that is running; undefined while none is. */
   #stop: AbortController | undefined;
   #loop: Promise<void> = Promise.resolve();
@@ -151,7 +150,6 @@ export class Reflector {
 
   /** The resource is listed for this handler next. Rejects when the loop fails, which is a bug. */
   #join(subscription: Subscription<unknown>): Promise<void> {
-    subscription.join();
     this.#subscriptions.add(subscription);
     this.#watching?.abort(HANDLER_JOINED);
     if (this.#stop === undefined) {
@@ -165,7 +163,7 @@ export class Reflector {
   /** After the last handler nothing is reflected any more; resolves when that is so. */
   async #leave(subscription: Subscription<unknown>): Promise<void> {
     this.#subscriptions.delete(subscription);
-    if (this.#subscriptions.size === 0) {
+    if (this.#subscriptions.isEmpty) {
       this.#stop?.abort();
       this.#stop = undefined;
       await this.#loop;
@@ -203,19 +201,19 @@ export class Reflector {
   }
 
   #isListDue(): boolean {
-    return this.#resourceVersion === undefined || [...this.#subscriptions].some(({ isListed }) => !isListed);
+    return this.#resourceVersion === undefined || this.#subscriptions.hasUnlisted;
   }
 
   async #list(signal: AbortSignal): Promise<void> {
     const began = this.#client.options.clock.monotonic();
-    const before = new Map([...this.#subscriptions].map((each) => [each, this.#ageOf(each)]));
+    const isDistrusted = this.#freshness.age() === undefined;
     const { diffs, resourceVersion } = await this.#readList(undefined, signal);
     this.#resourceVersion = resourceVersion;
     this.#freshness.listed(began);
     this.#nextAudit = began + AUDIT_INTERVAL;
     this.#lastFailure = undefined;
     for (const [subscription, diff] of diffs) {
-      subscription.listed(diff, before.get(subscription) === undefined);
+      subscription.listed(diff, isDistrusted);
     }
   }
 
@@ -233,47 +231,30 @@ export class Reflector {
       if (signal.aborted || isExpired(error)) {
         throw error;
       }
-      this.#failed(error);
+      this.#subscriptions.failed(error);
     }
   }
 
-  /** Lists for the handlers that are running when it begins, and says what it changed for those that still are. */
   async #readList(
     exactly: string | undefined,
     signal: AbortSignal,
-  ): Promise<{
-    readonly diffs: readonly (readonly [Subscription<unknown>, Diff])[];
-    readonly resourceVersion: string;
-  }> {
+  ): Promise<{ readonly diffs: Diffs; readonly resourceVersion: string }> {
     const { target, metadataOnly } = this.#reflected;
-    const drafts = [...this.#subscriptions].map((each) => [each, each.beginList()] as const);
-    const listener = {
-      item(object: unknown) {
-        for (const [, draft] of drafts) {
-          draft.put(object);
-        }
-      },
-      restart() {
-        for (const [, draft] of drafts) {
-          draft.restart();
-        }
-      },
-    };
+    const draft = this.#subscriptions.beginList();
     const accept = metadataOnly ? METADATA_LIST : undefined;
     const options = { accept, exactly };
-    const { resourceVersion } = await listAll(this.#client, target, this.#query(), listener, signal, options);
+    const { resourceVersion } = await listAll(
+      this.#client,
+      target,
+      this.#subscriptions.query(),
+      draft,
+      signal,
+      options,
+    );
     if (resourceVersion === '') {
       throw new ApiError('BadAnswer', `the API server's list of ${target.resource} has no resourceVersion`);
     }
-    const running = drafts.filter(([subscription]) => this.#subscriptions.has(subscription));
-    return { diffs: running.map(([subscription, draft]) => [subscription, draft.commit(resourceVersion)]), resourceVersion };
-  }
-
-  /** Asks for a part only when all handlers want the same one. */
-  #query(): Readonly<Record<string, string>> {
-    const parts = new Set([...this.#subscriptions].map(({ handler }) => handler.part));
-    const [only] = parts;
-    return queryOf(parts.size === 1 ? only : undefined);
+    return { diffs: draft.commit(resourceVersion), resourceVersion };
   }
 
   /** One watch to its end; resolves to whether it lasted, or made way for a list. */
@@ -287,7 +268,12 @@ export class Reflector {
     const { clock } = this.#client.options;
     const watching = new AbortController();
     const both = AbortSignal.any([signal, watching.signal]);
-    const request = { target, query: this.#query(), accept, resourceVersion: this.#resourceVersion ?? '' };
+    const request = {
+      target,
+      query: this.#subscriptions.query(),
+      accept,
+      resourceVersion: this.#resourceVersion ?? '',
+    };
     this.#watching = watching;
     let silent = false;
     let lasted = false;
@@ -317,15 +303,7 @@ export class Reflector {
       this.#resourceVersion = event.resourceVersion;
       this.#progress();
     }
-    for (const subscription of this.#subscriptions) {
-      subscription.take(event);
-    }
-  }
-
-  #failed(error: unknown): void {
-    for (const { handler } of this.#subscriptions) {
-      handler.failed(error);
-    }
+    this.#subscriptions.take(event);
   }
 
   #progress(): void {
@@ -336,7 +314,7 @@ export class Reflector {
   /** What becomes of a failure. Returns the seconds to wait. */
   #recover(error: unknown): number {
     this.#lastFailure = error;
-    this.#failed(error);
+    this.#subscriptions.failed(error);
     const expired = isExpired(error);
     if (expired || isApiError(error, 'BadAnswer', 'Invalid')) {
       this.#resourceVersion = undefined;

@@ -1,4 +1,5 @@
-import type { Part } from '../../observe/kind-table.ts';
+import { type Part, queryOf } from '../../observe/kind-table.ts';
+import type { ListListener } from './list.ts';
 import { createObjectTable, type Diff, type Entry, isEmpty, type ListDraft, type ObjectTable } from './object-table.ts';
 import type { WatchEvent } from './watch.ts';
 
@@ -63,8 +64,9 @@ export class Subscription<Value> {
     };
   }
 
-  /** A list was committed and changed so much; the handler hears of it when something changed, or when it must. */
-  listed(diff: Diff, mustHear: boolean): void {
+  /** A list was committed and changed so much. The handler hears of its first one, and after a distrust, even if nothing changed. */
+  listed(diff: Diff, wasDistrusted: boolean): void {
+    const mustHear = wasDistrusted || !this.#isListed;
     this.#isListed = true;
     this.#filled.resolve();
     if (mustHear || !isEmpty(diff)) {
@@ -96,5 +98,82 @@ export class Subscription<Value> {
 
   #wants(object: unknown): boolean {
     return this.handler.part?.has(object) ?? true;
+  }
+}
+
+/** What a list changed for each handler. */
+export type Diffs = readonly (readonly [Subscription<unknown>, Diff])[];
+
+/** A list that is being read for several handlers. */
+interface SharedDraft extends ListListener {
+  /** Gives the list, as of this resourceVersion, to those handlers that are still running. */
+  commit(resourceVersion: string): Diffs;
+}
+
+/** The handlers of a reflector that are running. */
+export class Subscriptions {
+  readonly #running = new Set<Subscription<unknown>>();
+
+  /** Whether no handler is running. */
+  get isEmpty(): boolean {
+    return this.#running.size === 0;
+  }
+
+  /** Whether a handler waits for its first list. */
+  get hasUnlisted(): boolean {
+    return [...this.#running].some(({ isListed }) => !isListed);
+  }
+
+  /** The handler runs from now on. */
+  add(subscription: Subscription<unknown>): void {
+    subscription.join();
+    this.#running.add(subscription);
+  }
+
+  /** The handler does not run any more. */
+  delete(subscription: Subscription<unknown>): void {
+    this.#running.delete(subscription);
+  }
+
+  /** Asks for a part only when all handlers want the same one. */
+  query(): Readonly<Record<string, string>> {
+    const parts = new Set([...this.#running].map(({ handler }) => handler.part));
+    const [only] = parts;
+    return queryOf(parts.size === 1 ? only : undefined);
+  }
+
+  /** Begins a list for those handlers that are running now. */
+  beginList(): SharedDraft {
+    const drafts = [...this.#running].map((each) => [each, each.beginList()] as const);
+    return {
+      item(object) {
+        for (const [, draft] of drafts) {
+          draft.put(object);
+        }
+      },
+      restart() {
+        for (const [, draft] of drafts) {
+          draft.restart();
+        }
+      },
+      commit: (resourceVersion) =>
+        drafts
+          .filter(([subscription]) => this.#running.has(subscription))
+          .map(([subscription, draft]) => [subscription, draft.commit(resourceVersion)]),
+    };
+  }
+
+  /** Takes an event of a watch. */
+  take(event: WatchEvent): void {
+    for (const subscription of this.#running) {
+      subscription.take(event);
+    }
+  }
+
+  /** Tells all handlers that a list or a watch failed. */
+  failed(error: unknown): void {
+    for (const { handler } of this.#running) {
+      handler.failed(error);
+    }
   }
 }
