@@ -1,9 +1,11 @@
+import type { V1SubjectAccessReviewSpec, V1TokenReviewSpec } from '@kubernetes/client-node';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { seconds } from '../../model/units.ts';
 import type { AccessReviews, User } from '../http/access-guard.ts';
 import { ApiError } from './api-error.ts';
 import type { ApiClient, ApiRequest } from './client.ts';
 import { RESOURCES, type ResourceRef } from './resource.ts';
+import type { SentJson } from './sent-json.ts';
 
 /** A scraper waits ten seconds for its answer, in which two reviews have to fit. */
 const DEADLINE = seconds(3);
@@ -26,12 +28,17 @@ export function createAccessReviews(client: ApiClient): AccessReviews {
 
   return {
     async authenticate(token, signal) {
-      const status = await review(RESOURCES.TokenReview, 'TokenReview', { token }, signal);
+      const spec = { token } satisfies SentJson<V1TokenReviewSpec>;
+      const status = await review(RESOURCES.TokenReview, 'TokenReview', spec, signal);
       return status.authenticated === true ? userOf(status.user) : undefined;
     },
     async mayGet(user, path, signal) {
       const { username, ...rest } = user;
-      const spec = { user: username, ...rest, nonResourceAttributes: { path, verb: 'get' } };
+      const spec = {
+        user: username,
+        ...rest,
+        nonResourceAttributes: { path, verb: 'get' },
+      } satisfies SentJson<V1SubjectAccessReviewSpec>;
       const { allowed, denied } = await review(RESOURCES.SubjectAccessReview, 'SubjectAccessReview', spec, signal);
       return allowed === true && denied !== true;
     },

@@ -1,9 +1,11 @@
+import type { EventsV1Event } from '@kubernetes/client-node';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import type { EpochSeconds } from '../../model/units.ts';
 import type { EventRecord, EventSink } from '../../ports.ts';
 import { isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { RESOURCES } from './resource.ts';
+import type { SentJson } from './sent-json.ts';
 
 /** Who reports our events. */
 export const REPORTING_CONTROLLER = 'evenkeel.dev/operator';
@@ -53,7 +55,7 @@ function toEvent(event: EventRecord, instance: string, now: EpochSeconds) {
     type: event.type,
     note: event.note.length > MAX_NOTE ? `${event.note.slice(0, MAX_NOTE - 3)}...` : event.note,
     regarding: reference(regarding),
-  };
+  } satisfies SentJson<EventsV1Event>;
 }
 
 function reference(regarding: EventRecord['regarding']) {

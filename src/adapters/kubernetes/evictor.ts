@@ -1,8 +1,11 @@
+import type { V1Eviction, V1Preconditions } from '@kubernetes/client-node';
+import type { PodRef } from '../../model/pod.ts';
 import { seconds } from '../../model/units.ts';
 import type { EvictionAnswer, Evictor } from '../../ports.ts';
 import { type ApiError, isApiError } from './api-error.ts';
-import type { ApiClient } from './client.ts';
+import type { ApiClient, ApiRequest } from './client.ts';
 import { RESOURCES } from './resource.ts';
+import type { SentJson } from './sent-json.ts';
 
 /** Wait of an overloaded or unreachable server that names none. */
 const USUAL_WAIT = seconds(5);
@@ -10,17 +13,10 @@ const USUAL_WAIT = seconds(5);
 /** Sends evictions (policy/v1) with a UID precondition. Each call is one request: an eviction is never repeated here. */
 export function createEvictor(client: ApiClient): Evictor {
   return {
-    async evict({ namespace, name, uid }, { dryRun }, signal) {
-      const body = {
-        apiVersion: 'policy/v1',
-        kind: 'Eviction',
-        metadata: { namespace, name },
-        deleteOptions: { preconditions: { uid } },
-      };
-      const target = { ...RESOURCES.Pod, namespace, name, subresource: 'eviction' };
+    async evict(pod, { dryRun }, signal) {
       const query: Record<string, string> = dryRun ? { dryRun: 'All' } : {};
       try {
-        await client.send({ verb: 'create', target, query, body }, signal);
+        await client.send({ ...evictionOf(pod, { uid: pod.uid }), query }, signal);
         return { kind: 'Accepted' };
       } catch (error) {
         if (isApiError(error)) {
@@ -30,6 +26,20 @@ export function createEvictor(client: ApiClient): Evictor {
       }
     },
   };
+}
+
+/** The request that evicts a pod if it meets the preconditions (policy/v1). */
+export function evictionOf(
+  { namespace, name }: Pick<PodRef, 'namespace' | 'name'>,
+  preconditions: SentJson<V1Preconditions>,
+): ApiRequest {
+  const body = {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { namespace, name },
+    deleteOptions: { preconditions },
+  } satisfies SentJson<V1Eviction>;
+  return { verb: 'create', target: { ...RESOURCES.Pod, namespace, name, subresource: 'eviction' }, body };
 }
 
 /** What a failed eviction means (execution.md, answers). Whatever is not known to have been refused is ambiguous. */

@@ -1,3 +1,4 @@
+import type { V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import { PIN_ANNOTATION, SCHEDULING_GATE } from '../../model/gate.ts';
 import { isObject, type JsonObject, MalformedField } from '../../model/json.ts';
 import type { PodRef } from '../../model/pod.ts';
@@ -7,9 +8,11 @@ import { projectPod } from '../../observe/project/pod.ts';
 import type { GateAnswer, Gates, WaitingPod } from '../../ports.ts';
 import { isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
+import { evictionOf } from './evictor.ts';
 import { listObjects } from './list.ts';
 import { MERGE_PATCH } from './merge-patch.ts';
 import { RESOURCES } from './resource.ts';
+import type { SentJson } from './sent-json.ts';
 
 /** Opens our scheduling gate. `report` hears of pods that cannot be read, and of those that cannot be tied to a node. */
 export function createGates(client: ApiClient, report: (message: string) => void): Gates {
@@ -33,7 +36,7 @@ async function mayPatchPods(client: ApiClient, signal: AbortSignal): Promise<boo
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SelfSubjectAccessReview',
     spec: { resourceAttributes: { verb: 'patch', group: '', resource: 'pods' } },
-  };
+  } satisfies SentJson<V1SelfSubjectAccessReview>;
   const review = { verb: 'create', target: RESOURCES.SelfSubjectAccessReview, body } as const;
   const answer = await client.send(review, signal);
   const status = isObject(answer.body) ? answer.body['status'] : undefined;
@@ -102,17 +105,10 @@ async function release(
   { pod, resourceVersion }: WaitingPod,
   signal: AbortSignal,
 ): Promise<GateAnswer> {
-  const { namespace, name, uid } = pod;
-  const body = {
-    apiVersion: 'policy/v1',
-    kind: 'Eviction',
-    metadata: { namespace, name },
-    // With a resourceVersion the server does not try again with a newer object (registry/core/pod/storage/eviction.go).
-    deleteOptions: { preconditions: { uid, resourceVersion } },
-  };
-  const target = { ...RESOURCES.Pod, namespace, name, subresource: 'eviction' };
+  // With a resourceVersion the server does not try again with a newer object (registry/core/pod/storage/eviction.go).
+  const eviction = evictionOf(pod, { uid: pod.uid, resourceVersion });
   return answered(async () => {
-    await client.send({ verb: 'create', target, body }, signal);
+    await client.send(eviction, signal);
     return 'Done';
   });
 }

@@ -1,3 +1,4 @@
+import type { V1Lease } from '@kubernetes/client-node';
 import { parseInstant } from '../../model/instant.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { epochSeconds, type Seconds, seconds } from '../../model/units.ts';
@@ -7,6 +8,7 @@ import type { ApiClient } from './client.ts';
 import { formatMicroTime } from './events.ts';
 import { orConflict } from './plan-store.ts';
 import { RESOURCES } from './resource.ts';
+import type { SentJson } from './sent-json.ts';
 
 /** Which Lease, and how patiently it is asked for. */
 export interface LeaseOptions {
@@ -67,7 +69,7 @@ function toLease(metadata: Readonly<Record<string, unknown>>, record: LeaseRecor
       renewTime: formatMicroTime(record.renewedAt),
       leaseTransitions: record.transitions,
     },
-  };
+  } satisfies SentJson<V1Lease>;
 }
 
 /** Whatever is absent counts as client-go counts it: no holder, no duration, no transitions. */

@@ -1,3 +1,4 @@
+import type { V1DeleteOptions } from '@kubernetes/client-node';
 import type { QoSLedger } from '../../api/v1alpha1/qos-ledger.ts';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import { isObject, type JsonObject, MalformedField } from '../../model/json.ts';
@@ -10,6 +11,7 @@ import { listObjects } from './list.ts';
 import { MERGE_PATCH, replacingPatch } from './merge-patch.ts';
 import { orConflict } from './plan-store.ts';
 import { RESOURCES } from './resource.ts';
+import type { SentJson } from './sent-json.ts';
 
 /** QoSLedgers on an API server. */
 export function createLedgerStore(client: ApiClient): LedgerStore {
@@ -58,7 +60,12 @@ export function createLedgerStore(client: ApiClient): LedgerStore {
     },
     write,
     async remove({ namespace, name, resource }, signal) {
-      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: resource.metadata.uid } };
+      const { uid } = resource.metadata;
+      const body = {
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        preconditions: uid === undefined ? {} : { uid },
+      } satisfies SentJson<V1DeleteOptions>;
       try {
         await client.send({ verb: 'delete', target: { ...RESOURCES.QoSLedger, namespace, name }, body }, signal);
       } catch (error) {
