@@ -1,3 +1,4 @@
+import type { ICondition } from '@kubernetes-models/apimachinery/apis/meta/v1/Condition';
 import type { ConditionReason, ConditionType } from '../api/v1alpha1/conditions.ts';
 import { CONDITION_TYPES } from '../api/v1alpha1/conditions.ts';
 import type { Condition } from '../api/v1alpha1/rebalance-policy.ts';
@@ -33,7 +34,14 @@ export function applyVerdicts(
     const lastTransitionTime = old?.status === verdict.status ? old.lastTransitionTime : formatInstant(now);
     const { status, reason, message } = verdict;
     return [
-      { type, status, reason, message: message.slice(0, 1024), lastTransitionTime, observedGeneration: generation },
+      {
+        type,
+        status,
+        reason,
+        message: message.slice(0, 1024),
+        lastTransitionTime,
+        observedGeneration: generation,
+      } satisfies ICondition,
     ];
   });
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { IOwnerReference } from '@kubernetes-models/apimachinery/apis/meta/v1/OwnerReference';
 import type { PlacementHint } from '../../api/v1alpha1/placement-hint.ts';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import type { Steering } from '../../ports.ts';
@@ -36,7 +37,7 @@ export function createSteering(client: ApiClient, report: (message: string) => v
         uid,
         controller: false,
         blockOwnerDeletion: false,
-      };
+      } satisfies IOwnerReference;
       const body: PlacementHint = {
         apiVersion: API_VERSION,
         kind: 'PlacementHint',
