@@ -15,7 +15,12 @@ export const ROOMS: readonly Room[] = [
   { path: 'ports.ts', types: ['model', 'api', 'qos', 'plan'] },
   { path: 'observe', rooms: ['model', 'api', 'qos'], packages: ['node:crypto'], types: ['ports.ts'] },
   { path: 'execute', rooms: ['model', 'qos', 'plan'], types: ['api', 'ports.ts'] },
-  { path: 'report', rooms: ['model', 'api', 'qos', 'plan'], packages: ['node:crypto'], types: ['ports.ts'] },
+  {
+    path: 'report',
+    rooms: ['model', 'api', 'qos', 'plan'],
+    packages: ['node:crypto'],
+    types: ['@kubernetes-models/apimachinery', 'ports.ts'],
+  },
   { path: 'report/metrics', rooms: ['model'], packages: ['prom-client'], types: ['qos', 'plan', 'ports.ts'] },
   // What the operator sends to the browser, which imports these three files and nothing else of ours.
   { path: 'report/page/state.ts', types: ['api'] },
@@ -65,9 +70,9 @@ export const ROOMS: readonly Room[] = [
   },
   {
     path: 'adapters/kubernetes',
-    rooms: ['model', 'api', 'qos', 'ports.ts', 'observe', 'report'],
+    rooms: ['model', 'api', 'ports.ts', 'observe', 'report'],
     packages: ['@kubernetes/client-node', 'node:crypto', 'node:fs', 'node:path', 'node:util', 'undici', 'yaml'],
-    types: ['adapters/http', 'node:https'],
+    types: ['@kubernetes-models/apimachinery', 'adapters/http', 'node:https'],
   },
   { path: 'adapters/prometheus', rooms: ['model', 'api', 'ports.ts'], packages: ['node:fs/promises', 'undici'] },
   {
