@@ -1,10 +1,8 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { entries } from '../execute/journal.ts';
-import { formatDecimal } from '../model/decimal.ts';
 import { oncePer } from '../model/once-per.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import {
-  type ClassedRequest,
   type Clock,
   ConflictError,
   type LedgerStore,
@@ -14,12 +12,20 @@ import {
   type ServiceView,
   type StoredLedger,
 } from '../ports.ts';
-import { carryOn, endLedger } from '../qos/ledger.ts';
-import type { Promised, RequestRecord } from '../qos/ledger-record.ts';
-import type { KeptLedger } from '../qos/ledger-state.ts';
 import { ledgerName } from '../report/ledger-resource.ts';
+import {
+  type Change,
+  changeOf,
+  isChanged,
+  isSameSource,
+  keyOf,
+  type LedgerSource,
+  ledgerSources,
+  orphaned,
+} from './ledger-changes.ts';
 import type { KeptLevels, LedgerNews } from './ledger-health.ts';
 import type { LoopSettings } from './loop-ports.ts';
+import type { Pace } from './pace.ts';
 import { createWaker, FAILED_WAIT, withBackOff } from './periodic.ts';
 
 /** What ledgers are kept through. */
@@ -38,13 +44,8 @@ export interface LedgerPorts {
 }
 
 const IDLE_WAIT: Seconds = seconds(30);
-/** Ledgers written in one look, and so in a second: half of what the client may change, so that evictions need not wait. */
-const MOST_WRITES = 5;
 /** How often the stored ledgers are listed anew: somebody may have deleted one. */
 const LIST_INTERVAL: Seconds = seconds(300);
-/** How long a ledger outlives its workload where its class has gone too; else as long as the class's window. */
-const RETENTION: Seconds = seconds(24 * 3600);
-
 /** What the keeper remembers between two looks: nothing that is not stored. */
 interface Memory {
   stored: Map<string, StoredLedger>;
@@ -52,18 +53,11 @@ interface Memory {
   /** Where the next look begins to write, so that none is left behind. */
   next: number;
   /** What the last look found of each request that had nothing to write: it has nothing new while it is the very same. */
-  readonly settled: Map<string, Seen>;
+  settled: Map<string, LedgerSource>;
   /** Problems that were said already. */
   said: ReadonlySet<string>;
   /** As of the last look. */
   classes: ServiceView['classes'];
-}
-
-/** What the next state of a ledger is made from, but for the time. */
-interface Seen {
-  readonly stored: StoredLedger | undefined;
-  readonly record: RequestRecord;
-  readonly promised: Promised | undefined;
 }
 
 /**
@@ -88,7 +82,7 @@ export async function keepLedgers(
   const watching = ports.records.run(bell.ring, signal);
   await bell.wait(FAILED_WAIT, ports.clock, signal);
   while (!signal.aborted) {
-    const wait = await withBackOff(() => tell(memory, ports, signal), 'ledgers could not be kept', ports, signal);
+    const wait = await withBackOff(() => tell(memory, ports, pace, signal), 'ledgers could not be kept', ports, signal);
     await bell.wait(wait, ports.clock, signal);
     await createWaker().wait(pace.ledgers, ports.clock, signal);
   }
@@ -96,10 +90,10 @@ export async function keepLedgers(
 }
 
 /** One look, of which the others hear. Rejects as `look` does. */
-async function tell(memory: Memory, ports: LedgerPorts, signal: AbortSignal): Promise<Seconds> {
+async function tell(memory: Memory, ports: LedgerPorts, pace: Pace, signal: AbortSignal): Promise<Seconds> {
   const { ledgerNews, clock } = ports;
   try {
-    const wait = await look(memory, ports, signal);
+    const wait = await look(memory, ports, pace, signal);
     ledgerNews.looked(clock.monotonic(), () => levelsOf(memory));
     return wait;
   } catch (error) {
@@ -116,17 +110,8 @@ function levelsOf({ stored, classes }: Memory): KeptLevels {
   };
 }
 
-/** A change of one ledger. */
-interface Change {
-  readonly stored: StoredLedger | undefined;
-  /** `undefined`: it is not needed any more. */
-  readonly ledger: KeptLedger | undefined;
-  /** What it has counted. */
-  readonly record: RequestRecord;
-}
-
 /** One look at everything: resolves to the time until the next. Rejects with ApiError, or an AggregateError of them. */
-async function look(memory: Memory, ports: LedgerPorts, signal: AbortSignal): Promise<Seconds> {
+async function look(memory: Memory, ports: LedgerPorts, pace: Pace, signal: AbortSignal): Promise<Seconds> {
   const view = ports.records.view();
   if (view === undefined) {
     return IDLE_WAIT;
@@ -134,9 +119,8 @@ async function look(memory: Memory, ports: LedgerPorts, signal: AbortSignal): Pr
   memory.classes = view.classes;
   report(view, memory, ports);
   await listIfDue(memory, ports, signal);
-  const preempted = await preemptedPods(view, ports, signal);
-  const changes = changesOf(view, preempted, memory, ports);
-  const chosen = choose(changes, memory);
+  const changes = await changesNow(view, memory, ports, signal);
+  const chosen = choose(changes, memory, pace.ledgerWrites);
   const failures: unknown[] = [];
   for (const change of chosen) {
     await write(change, view, memory, ports, signal).catch((error: unknown) => failures.push(error));
@@ -161,16 +145,38 @@ async function listIfDue(memory: Memory, { ledgers, clock, log }: LedgerPorts, s
   memory.listedAt = now;
 }
 
+/** What there is to write. A ledger that has counted all that is known is not worked out again until more is. */
+async function changesNow(
+  view: ServiceView,
+  memory: Memory,
+  ports: LedgerPorts,
+  signal: AbortSignal,
+): Promise<readonly Change[]> {
+  const sources = ledgerSources(view, memory.stored);
+  const open = [...sources].filter(([key, source]) => !isSameSource(memory.settled.get(key), source));
+  const preempted = await preemptedPods(open, ports, signal);
+  const now = ports.clock.now();
+  const changes = open.map(([key, source]) => ({ key, source, change: changeOf(source, preempted, now) }));
+  memory.settled = new Map([...memory.settled].filter(([key]) => sources.has(key)));
+  for (const { key, source, change } of changes.filter((each) => !isChanged(each.change, view))) {
+    memory.settled.set(key, source);
+    ports.records.counted(change.record);
+  }
+  const orphans = [...memory.stored].filter(([key]) => !sources.has(key));
+  const all = [...changes.map(({ change }) => change), ...orphans.map(([, stored]) => orphaned(stored, view, now))];
+  return all.filter((change) => isChanged(change, view));
+}
+
 /**
  * UIDs of pods that plans have evicted for others. Read after the pods: an eviction is in the journal before it is sent, so
  * that no pod can have gone for a reason that the plans do not show yet. Not read while no pod has gone.
  */
 async function preemptedPods(
-  { requests }: ServiceView,
+  open: readonly (readonly [key: string, source: LedgerSource])[],
   { plans }: LedgerPorts,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  if (!requests.some(({ record }) => record.pods.some(({ end }) => end !== undefined))) {
+  if (!open.some(([, { request }]) => request.record.pods.some(({ end }) => end !== undefined))) {
     return new Set();
   }
   return new Set((await plans.list(signal)).flatMap(preemptionsOf));
@@ -183,102 +189,15 @@ const preemptionsOf = oncePer((plan: RebalancePlan): readonly string[] =>
 
 const UNSENT: ReadonlySet<string> = new Set(['Planned', 'Skipped', 'Aborted']);
 
-function changesOf(
-  view: ServiceView,
-  preempted: ReadonlySet<string>,
-  memory: Memory,
-  ports: LedgerPorts,
-): readonly Change[] {
-  const now = ports.clock.now();
-  const seen = new Set<string>();
-  const ofRequests = view.requests.flatMap((request): readonly Change[] => {
-    const { record, className } = request;
-    const key = keyOf(record.namespace, ledgerName(record.owner));
-    seen.add(key);
-    const current: Seen = { stored: memory.stored.get(key), record, promised: view.classes.get(className) };
-    if (isSettled(memory.settled.get(key), current)) {
-      return [];
-    }
-    const ledger = nextOf(request, current.stored?.ledger, view, preempted, now);
-    if (ledger === current.stored?.ledger) {
-      memory.settled.set(key, current);
-    }
-    return [{ stored: current.stored, record, ledger }];
-  });
-  for (const key of memory.settled.keys()) {
-    if (!seen.has(key)) {
-      memory.settled.delete(key);
-    }
-  }
-  const others = [...memory.stored].filter(([key]) => !seen.has(key)).map(([, stored]) => orphaned(stored, view, now));
-  return [...ofRequests, ...others].filter((change) => {
-    const isChanged = change.ledger !== change.stored?.ledger || hasOldSlo(change, view);
-    if (!isChanged) {
-      ports.records.counted(change.record);
-    }
-    return isChanged;
-  });
-}
-
-/** Nothing but time has gone on since. */
-function isSettled(before: Seen | undefined, { stored, record, promised }: Seen): boolean {
-  return before?.stored === stored && before?.record === record && before?.promised === promised;
-}
-
-function nextOf(
-  { record, className }: ClassedRequest,
-  kept: KeptLedger | undefined,
-  { classes }: ServiceView,
-  preempted: ReadonlySet<string>,
-  now: ReturnType<Clock['now']>,
-): KeptLedger | undefined {
-  const promised = classes.get(className);
-  if (promised !== undefined) {
-    return carryOn(kept, promised, record, preempted, now);
-  }
-  return (
-    kept &&
-    endLedger(kept, undefined, record, `there is no ServiceClass ${className}: add it, or remove the label`, now)
-  );
-}
-
-/** The ledger of a workload that is gone, or has no class any more. Kept for a while, it is taken up again if it comes back. */
-function orphaned(stored: StoredLedger, view: ServiceView, now: ReturnType<Clock['now']>): Change {
-  const { ledger } = stored;
-  const promised = ledger && view.classes.get(ledger.className);
-  if (ledger === undefined) {
-    return { stored, ledger, record: view.recordOf(identityOf(stored)) };
-  }
-  const record = view.recordOf(ledger);
-  const retention = promised?.terms.window ?? RETENTION;
-  if (ledger.endedAt !== undefined && now - ledger.endedAt > retention) {
-    return { stored, ledger: undefined, record };
-  }
-  const message =
-    record.createdAt > 0
-      ? 'the workload names no ServiceClass any more'
-      : 'the workload is gone: its ledger is taken up again if it comes back in time';
-  return { stored, record, ledger: endLedger(ledger, promised, record, message, now) };
-}
-
-function identityOf({ namespace, resource }: StoredLedger): Pick<KeptLedger, 'namespace' | 'owner'> {
-  return { namespace, owner: resource.spec.owner };
-}
-
-function hasOldSlo({ stored, ledger }: Change, { classes }: ServiceView): boolean {
-  const terms = ledger?.endedAt === undefined ? classes.get(ledger?.className ?? '')?.terms : undefined;
-  return terms !== undefined && stored?.resource.status?.slo !== formatDecimal(terms.slo);
-}
-
 /** A few at a time, in turns. */
-function choose(changes: readonly Change[], memory: Memory): readonly Change[] {
-  if (changes.length <= MOST_WRITES) {
+function choose(changes: readonly Change[], memory: Memory, most: number): readonly Change[] {
+  if (changes.length <= most) {
     memory.next = 0;
     return changes;
   }
   const start = memory.next % changes.length;
-  memory.next = start + MOST_WRITES;
-  return [...changes.slice(start), ...changes.slice(0, start)].slice(0, MOST_WRITES);
+  memory.next = start + most;
+  return [...changes.slice(start), ...changes.slice(0, start)].slice(0, most);
 }
 
 async function write(
@@ -325,8 +244,4 @@ function report({ problems }: ServiceView, memory: Memory, { log }: LedgerPorts)
     log.warn({ problem }, 'ServiceClass is not what it should be');
   }
   memory.said = new Set(problems);
-}
-
-function keyOf(namespace: string, name: string): string {
-  return `${namespace}/${name}`;
 }

@@ -10,6 +10,8 @@ export interface Pace {
   readonly gates: Seconds;
   /** At what ledgers are kept by, after a change: changes that come together are written together. */
   readonly ledgers: Seconds;
+  /** Ledgers written in one look, and so in a second: half of what the client may change, so that evictions need not wait. */
+  readonly ledgerWrites: number;
   /** Wakes the looks at plans and gates before their time. */
   readonly onChange: (wake: () => void) => void;
 }
@@ -20,5 +22,6 @@ export const OPERATOR_PACE: Pace = {
   policies: seconds(1),
   gates: seconds(2),
   ledgers: seconds(1),
+  ledgerWrites: 5,
   onChange: () => undefined,
 };

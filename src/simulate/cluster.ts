@@ -94,6 +94,7 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
       instance,
       sequence: made,
       exists: true,
+      version: 1,
       starved: false,
       info: {
         ...template,
@@ -190,7 +191,7 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
   /** A pod that is there from the beginning. */
   function adopt(workload: SimulatedWorkload, info: PodInfo, instance: number): void {
     made += 1;
-    const pod: SimulatedPod = { workload, instance, sequence: made, exists: true, starved: false, info };
+    const pod: SimulatedPod = { workload, instance, sequence: made, exists: true, version: 1, starved: false, info };
     if (!info.terminating) {
       workload.instances[instance] = pod;
     }

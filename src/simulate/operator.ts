@@ -115,6 +115,7 @@ function paceOf(world: World): Pace {
         policies: seconds(0),
         gates: ON_CHANGES,
         ledgers: seconds(0),
+        ledgerWrites: Number.POSITIVE_INFINITY,
         onChange: (wake) => {
           world.observe(wake);
           world.observeNodes(wake);

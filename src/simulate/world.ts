@@ -28,6 +28,8 @@ export interface SimulatedWorkload {
 /** One incarnation of an instance. */
 export interface SimulatedPod {
   info: PodInfo;
+  /** Counts its changes. */
+  version: number;
   readonly workload: SimulatedWorkload;
   readonly instance: number;
   /** Counts the pods in the order in which they were made. */
@@ -166,6 +168,7 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
     },
     change: (pod, fields) => {
       pod.info = { ...pod.info, ...fields };
+      pod.version += 1;
       layout += 'nodeName' in fields || 'terminating' in fields || 'nominatedNode' in fields ? 1 : 0;
       delete known.pods;
       tell(pod);

@@ -4,7 +4,7 @@ import type { SimulatedPod } from '../world.ts';
 
 /** Our scheduling gate on the modelled cluster. */
 export function createGates({ world, openGate, terminate }: Cluster): Gates {
-  const asListed = (pod: SimulatedPod): WaitingPod => ({ pod: pod.info, resourceVersion: versionOf(pod) });
+  const asListed = (pod: SimulatedPod): WaitingPod => ({ pod: pod.info, resourceVersion: String(pod.version) });
   return {
     available: async () => true,
     list: async () =>
@@ -21,16 +21,11 @@ export function createGates({ world, openGate, terminate }: Cluster): Gates {
     },
     async release({ pod: { uid }, resourceVersion }) {
       const pod = world.podOf(uid);
-      if (pod === undefined || versionOf(pod) !== resourceVersion) {
+      if (pod === undefined || String(pod.version) !== resourceVersion) {
         return pod === undefined ? 'Gone' : 'Changed';
       }
       terminate(pod);
       return 'Done';
     },
   };
-}
-
-/** Changes with what a release must not overlook. */
-function versionOf({ info: { nodeName, terminating, waiting } }: SimulatedPod): string {
-  return JSON.stringify([nodeName, terminating, waiting]);
 }
