@@ -1,5 +1,6 @@
 import type { StrategyName } from '../api/v1alpha1/rebalance-policy.ts';
 import type { Turnover } from '../ports.ts';
+import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 
 /** A pod that waits for its turn. */
 export interface Queued {
@@ -31,7 +32,7 @@ export function newsFor(
   { room, requests }: GateQueueNews,
   strategy: { readonly type: StrategyName; readonly qosDriven?: { readonly refinements: 'Standard' | 'None' } },
 ): number | undefined {
-  if (strategy.type !== 'QoSDriven') {
+  if (!STRATEGY_TRAITS[strategy.type].admitsWaitingPods) {
     return undefined;
   }
   // As published, it runs when a request arrives or ends, when a node joins or leaves, and at the latest every period.

@@ -5,6 +5,7 @@ import type { PodInfo } from '../model/pod.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { scopeTest } from '../plan/scope.ts';
+import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import type {
   Clock,
   ClusterReader,
@@ -166,7 +167,7 @@ async function governed(
 
 function isActing({ policy: { spec }, invalid }: StoredPolicy): boolean {
   return (
-    spec.strategy.type === 'QoSDriven' &&
+    STRATEGY_TRAITS[spec.strategy.type].admitsWaitingPods &&
     spec.mode === 'Automatic' &&
     !spec.suspend &&
     invalid.length === 0 &&

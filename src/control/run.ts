@@ -8,6 +8,7 @@ import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
 import { serviceReport } from '../plan/service-report.ts';
+import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import type { UsageHistory } from '../plan/usage-history.ts';
 import type {
   Clock,
@@ -99,7 +100,7 @@ export async function runPolicy(
 
 function usesMetrics({ stored }: RunContext): boolean {
   const { load, strategy } = stored.policy.spec;
-  return load.source !== 'Requests' && strategy.type !== 'QoSDriven';
+  return load.source !== 'Requests' && STRATEGY_TRAITS[strategy.type].readsMetrics;
 }
 
 function timedPlan(
@@ -134,7 +135,7 @@ async function store(
 ): Promise<RebalancePlan | undefined> {
   const { policy } = context.stored;
   const open = context.plans.filter(isOpen);
-  const isUrgent = plan.strategy === 'QoSDriven' || aboveTrigger >= policy.spec.thresholds.consecutive;
+  const isUrgent = !STRATEGY_TRAITS[plan.strategy].awaitsTrigger || aboveTrigger >= policy.spec.thresholds.consecutive;
   const proposal = decide(policy, plan, open, isUrgent, snapshot);
   if (proposal.kind === 'Wait') {
     return undefined;

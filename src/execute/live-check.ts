@@ -15,6 +15,7 @@ import type { PolicyOptions } from '../plan/options.ts';
 import type { Owner } from '../plan/owners.ts';
 import { drainOf } from '../plan/participation.ts';
 import { hasTerms } from '../plan/topology/trackers.ts';
+import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import { verdictsIn } from '../plan/verdicts.ts';
 import type { ClusterReader, Evictor } from '../ports.ts';
 import { recovery, shortfall } from './availability.ts';
@@ -45,7 +46,7 @@ export async function liveCheck(
   const owner = await reader.workload(move.pod.namespace, move.owner, signal);
   const top = owner?.owner === undefined ? undefined : await reader.workload(owner.namespace, owner.owner, signal);
   const isTransfer = move.from !== undefined && move.to !== undefined;
-  const isRelief = isTransfer && options.strategy.type === 'QoSDriven';
+  const isRelief = isTransfer && STRATEGY_TRAITS[options.strategy.type].movesUnreadyPods;
   const protections = move.from === undefined ? [] : protectionsNow(pod, owner, top, options, serverTime);
   const protection = protections.find((each) => !(isRelief && pod !== undefined && isForReadiness(each, pod)));
   const change = isRelief && pod !== undefined ? recovery(pod, plannedAt) : undefined;

@@ -1,14 +1,15 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { PodRef } from '../model/pod.ts';
+import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import type { ClusterReader, GateAction, Gates } from '../ports.ts';
 import { targetObstacle } from './live-check.ts';
 
 /**
- * Whether the replacements of a plan's moves are let through our gate to their planned nodes. Those of QoSDriven always are:
- * by gates it says who runs where, however others are steered.
+ * Whether the replacements of a plan's moves are let through our gate to their planned nodes. Those of a strategy
+ * that admits waiting pods always are: by gates it says who runs where, however others are steered.
  */
 export function opensToTarget({ spec, status }: RebalancePlan): boolean {
-  return spec.strategy === 'QoSDriven' || status?.steering === 'Gate';
+  return STRATEGY_TRAITS[spec.strategy].admitsWaitingPods || status?.steering === 'Gate';
 }
 
 /** What came of a replacement at the gate. */

@@ -4,6 +4,7 @@ import { parseDuration } from '../model/duration.ts';
 import type { LoadResource } from '../model/resources.ts';
 import type { Requirement, Selector } from '../model/selector.ts';
 import { type Seconds, seconds } from '../model/units.ts';
+import { STRATEGY_TRAITS, type StrategyThatImproves } from './strategies/traits.ts';
 
 /** Settings of the strategy that a policy names. */
 export type StrategyOptions =
@@ -27,7 +28,15 @@ export interface PressureOptions {
 export type RunTiming = { readonly interval: Seconds } | { readonly schedule: string; readonly timeZone: string };
 
 /** Settings of a strategy that balances. */
-export type BalancingOptions = Exclude<StrategyOptions, { type: 'QoSDriven' }>;
+export type BalancingOptions = Extract<StrategyOptions, { type: StrategyThatImproves<'Balance'> }>;
+
+/** Settings of a strategy that plans by what ServiceClasses promise. */
+export type ServiceOptions = Extract<StrategyOptions, { type: StrategyThatImproves<'Service'> }>;
+
+/** Whether a strategy plans by what ServiceClasses promise; otherwise it balances. */
+export function improvesService(strategy: StrategyOptions): strategy is ServiceOptions {
+  return STRATEGY_TRAITS[strategy.type].improves === 'Service';
+}
 
 /** A limit that is a count, or a share of the replicas that is rounded up. */
 export type Limit =
@@ -186,24 +195,20 @@ export function runTiming({ interval, schedule, timeZone = DEFAULT_ZONE }: Rebal
 }
 
 /**
- * What QoSDriven plans by: requests, since those decide where a pod that waits can run. How long a pod has run and when it
- * was last moved are for its ServiceClass to judge, by minRunTime and the limit of preemption overhead, and a workload whose
- * pods wait is not one that rolls out. All of its pods wait at our gate, so it is opened whatever the mode of steering.
- * Only overload is measured, whatever `load.source` then says (see PressureOptions).
+ * What the strategy plans by. QoSDriven plans by requests, since those decide where a pod that waits can run. How long a pod
+ * has run and when it was last moved are for its ServiceClass to judge, by minRunTime and the limit of preemption overhead,
+ * and a workload whose pods wait is not one that rolls out. All of its pods wait at our gate, so it is opened whatever the
+ * mode of steering. Only overload is measured, whatever `load.source` then says (see PressureOptions).
  */
 export function planningOptions(options: PolicyOptions): PolicyOptions {
-  if (options.strategy.type !== 'QoSDriven') {
-    return options;
-  }
-  const protections = {
-    ...options.protections,
-    minPodAge: seconds(0),
-    stabilization: seconds(0),
-    cooldown: seconds(0),
-    opensGates: true,
-  };
-  return { ...options, load: { ...options.load, source: 'Requests' }, protections };
+  const { readsMetrics, restBy, admitsWaitingPods } = STRATEGY_TRAITS[options.strategy.type];
+  const load = readsMetrics ? options.load : ({ ...options.load, source: 'Requests' } as const);
+  const rests = restBy === 'Protections' ? {} : NO_REST;
+  const opensGates = admitsWaitingPods || options.protections.opensGates;
+  return { ...options, load, protections: { ...options.protections, ...rests, opensGates } };
 }
+
+const NO_REST = { minPodAge: seconds(0), stabilization: seconds(0), cooldown: seconds(0) };
 
 /** The zone of a cron expression that names none. */
 export const DEFAULT_ZONE = 'Etc/UTC';

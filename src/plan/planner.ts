@@ -6,7 +6,7 @@ import { planHash } from './hash.ts';
 import { expectedHitRatio } from './hit-ratio.ts';
 import { imbalanceOf } from './imbalance.ts';
 import { toFraction, toLoad } from './load.ts';
-import type { BalancingOptions, PolicyOptions } from './options.ts';
+import { type BalancingOptions, improvesService, type PolicyOptions } from './options.ts';
 import { balancedMessage, describeMoves, exhaustedMessage, unhelpedMessage, unmovableMessage } from './outcome.ts';
 import type { Plan, PlanOutcome, Reason } from './plan.ts';
 import { clusterOf, metricsProblem, type PlanningInput, planningInputOf } from './planning-input.ts';
@@ -28,7 +28,7 @@ export function plan(snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
 /** `plan` for who has surveyed the snapshot already. */
 export function planFrom(planningInput: PlanningInput, options: PolicyOptions): Plan {
   const { strategy } = options;
-  return strategy.type === 'QoSDriven'
+  return improvesService(strategy)
     ? byServiceLevel(planningInput, strategy, options)
     : (withoutMetrics(planningInput, options) ?? withMetrics(planningInput, strategy, options));
 }

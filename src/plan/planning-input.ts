@@ -11,7 +11,7 @@ import { type Cluster, indexCluster } from './cluster.ts';
 import { assessEvictability, type Evictability } from './evictability.ts';
 import { gateMessage } from './metrics-gate.ts';
 import { indexNodes } from './node-index.ts';
-import { type PolicyOptions, planningOptions } from './options.ts';
+import { improvesService, type PolicyOptions, planningOptions } from './options.ts';
 import { locatePods, sortNodes, sortPods } from './order.ts';
 import { indexOwners } from './owners.ts';
 import { type Participation, participation } from './participation.ts';
@@ -19,6 +19,7 @@ import { type PodKinds, sortIntoKinds } from './pod-kinds.ts';
 import { measurePods, type Subjects } from './pod-usage.ts';
 import { promisesIn } from './promises.ts';
 import { type OwnedPods, type StartupTimes, startupTimes } from './startup.ts';
+import { STRATEGY_TRAITS } from './strategies/traits.ts';
 
 /** The snapshot in order, and what can be said before loads are known. */
 export interface PlanningInput {
@@ -29,9 +30,9 @@ export interface PlanningInput {
   readonly history: BudgetHistory;
   readonly holds: Evictability;
   readonly participation: Participation;
-  /** Pods that wait at our gate and may be let through, by place; empty but for QoSDriven. */
+  /** Pods that wait at our gate and may be let through, by place; empty unless the strategy admits such pods. */
   readonly queue: readonly number[];
-  /** Pods that may be moved if their node is overloaded, not Ready ones among them, by place; empty but for QoSDriven. */
+  /** Pods that may be moved if their node is overloaded, not Ready ones among them, by place; empty unless overload is measured. */
   readonly mobile: readonly number[];
 }
 
@@ -46,7 +47,7 @@ export function planningInputOf(snapshot: ClusterSnapshot, policy: PolicyOptions
   const history = historyOf(snapshot, { pods, owners }, options);
   const holds = assessEvictability(snapshot, pods, owners, pdbs, options, history.cooldowns);
   const subjects = { pods, nodes, owners, kinds, located: locatePods(pods, nodes) };
-  const queue = options.strategy.type === 'QoSDriven' ? queueOf(pods, holds) : [];
+  const queue = STRATEGY_TRAITS[options.strategy.type].admitsWaitingPods ? queueOf(pods, holds) : [];
   const mobile = mobileOf(snapshot, pods, holds, options);
   const movable = movableConstraints(kinds, holds, [...queue, ...mobile]);
   const takesPart = participation({ snapshot, nodes, pods, movable, options });
@@ -60,7 +61,7 @@ function mobileOf(
   holds: Evictability,
   { strategy }: PolicyOptions,
 ): readonly number[] {
-  const isMeasured = strategy.type === 'QoSDriven' && strategy.pressure !== undefined && usage !== undefined;
+  const isMeasured = improvesService(strategy) && strategy.pressure !== undefined && usage !== undefined;
   if (!isMeasured || serviceLevels.ledgers.size === 0) {
     return [];
   }
@@ -147,7 +148,7 @@ function historyOf(
 ): BudgetHistory {
   const { pastMoves, takenAt } = snapshot;
   const startup = withLedgers(startupTimes(pastMoves, owned), snapshot);
-  const balances = strategy.type !== 'QoSDriven' && snapshot.serviceLevels.ledgers.size > 0;
+  const balances = !improvesService(strategy) && snapshot.serviceLevels.ledgers.size > 0;
   return {
     startup,
     lost: (window) => lostService(pastMoves, startup, window, takenAt),

@@ -6,7 +6,10 @@ import type { Strategy } from './strategy.ts';
 type BalancingName = BalancingOptions['type'];
 type OptionsOf<Name extends BalancingName> = Extract<BalancingOptions, { type: Name }>;
 
-/** Every strategy that balances and that a policy may name; QoSDriven has a conversation of its own (see qos/). A new one is a file and a line here; without the line it does not compile. */
+/**
+ * Every strategy that balances and that a policy may name; QoSDriven has a conversation of its own (see qos/). A new one is a
+ * file, its traits and a line here; without them it does not compile.
+ */
 export const STRATEGIES = {
   GreedyLB: greedyLb,
   RefineLB: refineLb,

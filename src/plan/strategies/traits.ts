@@ -1,0 +1,50 @@
+import type { StrategyName } from '../../api/v1alpha1/rebalance-policy.ts';
+
+/** How a strategy differs from others outside its own files. */
+interface Traits {
+  /** What a move must improve: the balance of the nodes, or the service of workloads, which their ledgers measure. */
+  readonly improves: 'Balance' | 'Service';
+  /** Plans by the load that `load.source` names; otherwise by requests. */
+  readonly readsMetrics: boolean;
+  /** Acts once the spread has been above `thresholds.trigger` for `thresholds.consecutive` runs; otherwise at once. */
+  readonly awaitsTrigger: boolean;
+  /** Lets pods through the scheduling gate whatever the steering mode, and runs when that queue changes. */
+  readonly admitsWaitingPods: boolean;
+  /** Moves pods that are not Ready, too. */
+  readonly movesUnreadyPods: boolean;
+  /** What limits how often pods are moved: `protections` of the policy, or the ServiceClass of the pod. */
+  readonly restBy: 'Protections' | 'ServiceClass';
+}
+
+/** The traits of every strategy. Code outside a strategy asks these, and never for its name. */
+export const STRATEGY_TRAITS = {
+  GreedyLB: {
+    improves: 'Balance',
+    readsMetrics: true,
+    awaitsTrigger: true,
+    admitsWaitingPods: false,
+    movesUnreadyPods: false,
+    restBy: 'Protections',
+  },
+  RefineLB: {
+    improves: 'Balance',
+    readsMetrics: true,
+    awaitsTrigger: true,
+    admitsWaitingPods: false,
+    movesUnreadyPods: false,
+    restBy: 'Protections',
+  },
+  QoSDriven: {
+    improves: 'Service',
+    readsMetrics: false,
+    awaitsTrigger: false,
+    admitsWaitingPods: true,
+    movesUnreadyPods: true,
+    restBy: 'ServiceClass',
+  },
+} as const satisfies Record<StrategyName, Traits>;
+
+/** Names of the strategies that improve this. */
+export type StrategyThatImproves<Goal extends Traits['improves']> = {
+  [Name in StrategyName]: (typeof STRATEGY_TRAITS)[Name]['improves'] extends Goal ? Name : never;
+}[StrategyName];
