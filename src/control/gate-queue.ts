@@ -1,6 +1,6 @@
 import type { StrategyName } from '../api/v1alpha1/rebalance-policy.ts';
-import type { Turnover } from '../ports.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
+import type { Turnover } from '../ports.ts';
 
 /** A pod that waits for its turn. */
 export interface Queued {

@@ -1,5 +1,6 @@
 import type { MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
 import { formatInstant } from '../model/instant.ts';
+import { kindOf } from '../model/move.ts';
 import { after, type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import type { EvictionAnswer } from '../ports.ts';
 import { type Advanced, LONGEST_REST, type MoveEvent, type Observation, type PlannedMove } from './move.ts';
@@ -46,15 +47,22 @@ export function advance(run: MoveStatus, event: MoveEvent, move: PlannedMove, no
 function begin(
   run: MoveStatus,
   { serverTime, leaderEpoch }: MoveEvent & { readonly kind: 'Begin' },
-  { pod, from, to }: PlannedMove,
+  move: PlannedMove,
 ): Advanced {
   const { notBefore: _, leaderEpoch: __, ...rest } = run;
   const epoch = leaderEpoch === undefined ? {} : { leaderEpoch };
   const next = enter({ ...rest, ...epoch, startedAt: formatInstant(serverTime) }, run.phase, 'Intent');
-  if (from === undefined) {
-    return { run: { ...next, replacement: { name: pod.name, uid: pod.uid } }, effects: ['OpenGate'] };
+  const kind = kindOf(move);
+  switch (kind) {
+    case 'Transfer':
+      return { run: next, effects: ['PlaceHint', 'Evict'] };
+    case 'Preemption':
+      return { run: next, effects: ['Evict'] };
+    case 'Admission':
+      return { run: { ...next, replacement: { name: move.pod.name, uid: move.pod.uid } }, effects: ['OpenGate'] };
+    default:
+      return kind satisfies never;
   }
-  return { run: next, effects: to === undefined ? ['Evict'] : ['PlaceHint', 'Evict'] };
 }
 
 function answered(run: MoveStatus, answer: EvictionAnswer, now: EpochSeconds): Advanced {
@@ -102,7 +110,7 @@ function retry(run: MoveStatus, attempt: number, wait: Seconds, why: string, now
 function observed(run: MoveStatus, seen: Observation, move: PlannedMove, now: EpochSeconds): Advanced {
   switch (run.phase) {
     case 'Intent':
-      return move.from === undefined ? verify(run, seen, move) : resolveEviction(run, seen, now);
+      return kindOf(move) === 'Admission' ? verify(run, seen, move) : resolveEviction(run, seen, now);
     case 'Evicting':
       return resolveEviction(run, seen, now);
     case 'AwaitingReplacement':

@@ -1,5 +1,6 @@
 import type { MovePhase, MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
+import { kindOf, type MoveKind } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
 import { elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { PolicyOptions } from '../plan/options.ts';
@@ -249,7 +250,7 @@ async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<
 
 async function admit({ plan, ports, signal }: Recorder, { move, run }: JournalEntry): Promise<void> {
   const pod = { namespace: move.pod.namespace, name: run.replacement?.name ?? '', uid: run.replacement?.uid ?? '' };
-  const isAdmission = move.from === undefined;
+  const isAdmission = kindOf(move) === 'Admission';
   const target = isAdmission || opensToTarget(plan) ? move.to : undefined;
   const { action, obstacle } = await openGate(pod, target, isAdmission ? 'Stay' : 'GoAnywhere', ports, signal);
   if (action !== undefined) {
@@ -279,7 +280,13 @@ async function reportEnd(recorder: Recorder, entry: JournalEntry): Promise<void>
   const duration = started === undefined ? undefined : elapsed(started, ports.clock.now());
   const { strategy } = plan.spec;
   const unavailable = run.unavailableSeconds === undefined ? undefined : seconds(run.unavailableSeconds);
-  ports.telemetry.moveEnded({ strategy, result: run.phase, reason: moveReason(entry.move), duration, unavailable });
+  ports.telemetry.moveEnded({
+    strategy,
+    result: run.phase,
+    reason: REASONS[kindOf(entry.move)],
+    duration,
+    unavailable,
+  });
   if (run.phase === 'Landed' || run.phase === 'Missed') {
     ports.telemetry.steered({ mode: plan.status?.steering ?? 'None', landed: run.phase === 'Landed' });
   }
@@ -307,28 +314,34 @@ async function notify(
 /** `3 of 4 replacements landed as planned`, and what became of preemptions. */
 function resultOf(all: readonly JournalEntry[]): string {
   const count = (phase: MovePhase): number => all.filter(({ run }) => run.phase === phase).length;
-  const preemptions = all.filter(({ move }) => move.to === undefined).length;
+  const preemptions = all.filter(({ move }) => kindOf(move) === 'Preemption').length;
   const placed = all.length - preemptions;
   const landing = `${count('Landed')} of ${placed} replacements landed as planned`;
   return preemptions === 0 ? landing : `${landing}, ${count('Vacated')} of ${preemptions} preempted pods left`;
 }
 
-function moveReason({ from, to }: JournalEntry['move']): MoveReason {
-  if (from === undefined) {
-    return 'Admission';
-  }
-  return to === undefined ? 'Preemption' : 'Balance';
+const REASONS = {
+  Transfer: 'Balance',
+  Preemption: 'Preemption',
+  Admission: 'Admission',
+} as const satisfies Record<MoveKind, MoveReason>;
+
+function purpose(move: JournalEntry['move']): string {
+  return kindOf(move) === 'Preemption' ? 'another pod gets its room' : `its replacement runs on ${move.to}`;
 }
 
-function purpose({ to }: JournalEntry['move']): string {
-  return to === undefined ? 'another pod gets its room' : `its replacement runs on ${to}`;
-}
-
-function describeMove({ from, to }: JournalEntry['move']): string {
-  if (from === undefined) {
-    return `admission to ${to}`;
+function describeMove(move: JournalEntry['move']): string {
+  const kind = kindOf(move);
+  switch (kind) {
+    case 'Transfer':
+      return `move from ${move.from} to ${move.to}`;
+    case 'Preemption':
+      return `preemption on ${move.from}`;
+    case 'Admission':
+      return `admission to ${move.to}`;
+    default:
+      return kind satisfies never;
   }
-  return to === undefined ? `preemption on ${from}` : `move from ${from} to ${to}`;
 }
 
 async function finishIfDone(plan: RebalancePlan, ports: ExecutorPorts, signal: AbortSignal): Promise<RebalancePlan> {

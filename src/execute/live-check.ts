@@ -1,3 +1,4 @@
+import { kindOf } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
 import { type PodInfo, podKey } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
@@ -14,8 +15,8 @@ import { labelsHash } from '../plan/hash.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type { Owner } from '../plan/owners.ts';
 import { drainOf } from '../plan/participation.ts';
-import { hasTerms } from '../plan/topology/trackers.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
+import { hasTerms } from '../plan/topology/trackers.ts';
 import { verdictsIn } from '../plan/verdicts.ts';
 import type { ClusterReader, Evictor } from '../ports.ts';
 import { recovery, shortfall } from './availability.ts';
@@ -45,9 +46,10 @@ export async function liveCheck(
   const { pod, serverTime } = await reader.pod(move.pod, signal);
   const owner = await reader.workload(move.pod.namespace, move.owner, signal);
   const top = owner?.owner === undefined ? undefined : await reader.workload(owner.namespace, owner.owner, signal);
-  const isTransfer = move.from !== undefined && move.to !== undefined;
+  const kind = kindOf(move);
+  const isTransfer = kind === 'Transfer';
   const isRelief = isTransfer && STRATEGY_TRAITS[options.strategy.type].movesUnreadyPods;
-  const protections = move.from === undefined ? [] : protectionsNow(pod, owner, top, options, serverTime);
+  const protections = kind === 'Admission' ? [] : protectionsNow(pod, owner, top, options, serverTime);
   const protection = protections.find((each) => !(isRelief && pod !== undefined && isForReadiness(each, pod)));
   const change = isRelief && pod !== undefined ? recovery(pod, plannedAt) : undefined;
   const drift = podDrift(move, pod, owner) ?? protection?.message ?? change;
@@ -64,7 +66,7 @@ export async function liveCheck(
   if (obstacle !== undefined) {
     return { kind: 'Skip', why: obstacle };
   }
-  if (move.from === undefined) {
+  if (kind === 'Admission') {
     return { kind: 'Begin', serverTime, leaderEpoch };
   }
   const answer = await evictor.evict(move.pod, { dryRun: true }, signal);
@@ -78,7 +80,7 @@ function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadIn
   if (pod.nodeName !== move.from) {
     return `the pod is on ${pod.nodeName ?? 'no node'}, not on ${move.from ?? 'none'}`;
   }
-  if (move.from === undefined && pod.waiting?.gated !== true) {
+  if (kindOf(move) === 'Admission' && pod.waiting?.gated !== true) {
     return 'the pod waits at our scheduling gate no more';
   }
   if (pod.owner?.uid !== move.owner.uid || owner === undefined) {

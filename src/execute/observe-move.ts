@@ -1,4 +1,5 @@
 import { parseInstant } from '../model/instant.ts';
+import { kindOf } from '../model/move.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
@@ -17,9 +18,10 @@ export async function observeMove(
   signal: AbortSignal,
 ): Promise<Observation> {
   const { pod, serverTime } = await reader.pod(move.pod, signal);
-  const siblings = move.from === undefined ? [] : await reader.podsOfOwner(move.pod.namespace, move.owner, signal);
-  const found = move.from === undefined ? itself(pod, move) : findReplacement(siblings, run, claimed);
-  const isRead = move.from !== undefined && (found === undefined || found.ready);
+  const isAdmission = kindOf(move) === 'Admission';
+  const siblings = isAdmission ? [] : await reader.podsOfOwner(move.pod.namespace, move.owner, signal);
+  const found = isAdmission ? itself(pod, move) : findReplacement(siblings, run, claimed);
+  const isRead = !isAdmission && (found === undefined || found.ready);
   const workload = isRead ? await reader.workload(move.pod.namespace, move.owner, signal) : undefined;
   return {
     pod: pod?.uid !== move.pod.uid ? 'Gone' : pod.terminating ? 'Terminating' : 'Running',

@@ -1,5 +1,6 @@
 import type { MovePhase } from '../api/v1alpha1/rebalance-plan.ts';
 import { parseInstant } from '../model/instant.ts';
+import { kindOf } from '../model/move.ts';
 import { type EpochSeconds, elapsed } from '../model/units.ts';
 import { type Elsewhere, type JournalEntry, LONGEST_REST } from './move.ts';
 import { isFinal, isInFlight } from './transitions.ts';
@@ -73,7 +74,7 @@ function needsAreMet(entry: JournalEntry, journal: readonly JournalEntry[]): boo
 }
 
 function isDisruption({ move }: JournalEntry): boolean {
-  return move.from !== undefined;
+  return kindOf(move) !== 'Admission';
 }
 
 function hopelessness(entry: JournalEntry, journal: readonly JournalEntry[]): string | undefined {

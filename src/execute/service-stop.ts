@@ -1,5 +1,6 @@
 import type { MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { parseInstant } from '../model/instant.ts';
+import { kindOf } from '../model/move.ts';
 import type { ServiceClass, ServiceLedger, ServiceLevels } from '../model/service-level.ts';
 import type { EpochSeconds, Seconds } from '../model/units.ts';
 import { inSeconds, percent } from '../plan/format.ts';
@@ -28,9 +29,7 @@ export function serviceStop(
   if (ledgers.size === 0) {
     return undefined;
   }
-  const moved = entries(plan).filter(
-    ({ move, run }) => move.from !== undefined && move.to !== undefined && run.startedAt !== undefined,
-  );
+  const moved = entries(plan).filter(({ move, run }) => kindOf(move) === 'Transfer' && run.startedAt !== undefined);
   for (const [uid, own] of Map.groupBy(moved, ({ move }) => (move.workload ?? move.owner).uid)) {
     const ledger = ledgers.get(uid);
     const serviceClass = classes.get(ledger?.className ?? '');

@@ -1,5 +1,6 @@
 import type { MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
 import { parseInstant } from '../model/instant.ts';
+import { kindOf } from '../model/move.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { Advanced, MoveEffect, Observation, PlannedMove, Replacement } from './move.ts';
 import { enter, finish, sinceStart } from './transitions.ts';
@@ -13,8 +14,8 @@ export const PIN_PATIENCE: Seconds = seconds(60);
  * The next state of a move whose pod is going and that has no replacement yet. A preemption needs none: it is over when the
  * pod is gone, and so is a move whose controller was scaled down, rolled out or deleted meanwhile and makes none.
  */
-export function awaitReplacement(run: MoveStatus, seen: Observation, { to }: PlannedMove): Advanced {
-  if (to === undefined) {
+export function awaitReplacement(run: MoveStatus, seen: Observation, move: PlannedMove): Advanced {
+  if (kindOf(move) === 'Preemption') {
     return awaitRoom(run, seen);
   }
   if (seen.replacement !== undefined) {
@@ -49,7 +50,7 @@ export function verify(run: MoveStatus, seen: Observation, move: PlannedMove): A
     return withoutReplacement(run, seen, move);
   }
   const next = { ...run, replacement: record(replacement) };
-  if (replacement.node !== undefined && (replacement.available || move.from === undefined)) {
+  if (replacement.node !== undefined && (replacement.available || kindOf(move) === 'Admission')) {
     const served = charged(next, replacement.readySince ?? serverTime, move);
     return replacement.node === move.to
       ? finish(served, 'Landed', `runs on ${move.to}`, serverTime)
@@ -65,8 +66,8 @@ export function verify(run: MoveStatus, seen: Observation, move: PlannedMove): A
     : { run: enter(next, run.phase, 'Verifying'), effects: foundEffects(run, replacement) };
 }
 
-function withoutReplacement(run: MoveStatus, { serverTime }: Observation, { from }: PlannedMove): Advanced {
-  if (from === undefined) {
+function withoutReplacement(run: MoveStatus, { serverTime }: Observation, move: PlannedMove): Advanced {
+  if (kindOf(move) === 'Admission') {
     return finish(run, 'Failed', 'the pod was gone before it ran', serverTime);
   }
   const { replacement: _, ...rest } = run;
@@ -78,30 +79,28 @@ function failureOf(
   run: MoveStatus,
   { name, node, waiting, age }: Replacement,
   { serverTime }: Observation,
-  { from, to }: PlannedMove,
+  move: PlannedMove,
 ): string | undefined {
+  const isAdmission = kindOf(move) === 'Admission';
+  const who = `${isAdmission ? 'pod' : 'replacement'} ${name}`;
   const underWay = sinceStart(run, serverTime);
-  const pinned = from === undefined ? underWay : age;
+  const pinned = isAdmission ? underWay : age;
   if (waiting?.pinnedTo !== undefined && waiting.unschedulable && pinned > PIN_PATIENCE) {
-    return `${called(name, from)} found no room on ${waiting.pinnedTo} for ${PIN_PATIENCE} s`;
+    return `${who} found no room on ${waiting.pinnedTo} for ${PIN_PATIENCE} s`;
   }
-  if (from === undefined && waiting?.gated === true && underWay > PIN_PATIENCE) {
-    return `${to} could not take it for ${PIN_PATIENCE} s: it waits at the gate for another plan`;
+  if (isAdmission && waiting?.gated === true && underWay > PIN_PATIENCE) {
+    return `${move.to} could not take it for ${PIN_PATIENCE} s: it waits at the gate for another plan`;
   }
   if (underWay > REPLACEMENT_DEADLINE) {
     const where = node === undefined ? 'was never bound to a node' : `is not Ready on ${node}`;
-    return `${called(name, from)} ${where} after ${REPLACEMENT_DEADLINE} s`;
+    return `${who} ${where} after ${REPLACEMENT_DEADLINE} s`;
   }
   return undefined;
 }
 
-function called(name: string, from: string | undefined): string {
-  return from === undefined ? `pod ${name}` : `replacement ${name}`;
-}
-
 /** An admission takes nothing from anybody. */
-function charged(run: MoveStatus, until: EpochSeconds, { from }: PlannedMove): MoveStatus {
-  return from === undefined ? run : lost(run, until);
+function charged(run: MoveStatus, until: EpochSeconds, move: PlannedMove): MoveStatus {
+  return kindOf(move) === 'Admission' ? run : lost(run, until);
 }
 
 /**
