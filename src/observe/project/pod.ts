@@ -11,6 +11,7 @@ import {
 } from '../../model/json.ts';
 import type { OwnerRef, PodInfo, PodPhase } from '../../model/pod.ts';
 import type { Labels } from '../../model/selector.ts';
+import { STAY_ANNOTATIONS } from '../../model/stay-annotations.ts';
 import type { Interner } from '../interner.ts';
 import { type Condition, type Metadata, readCondition, readController, readMetadata } from './metadata.ts';
 import { readConstraints } from './scheduling.ts';
@@ -26,12 +27,8 @@ export interface ProjectedPod {
   readonly claimsWithoutClass: readonly string[];
 }
 
-const KEPT_ANNOTATIONS = [
-  'cluster-autoscaler.kubernetes.io/safe-to-evict',
-  'descheduler.alpha.kubernetes.io/prefer-no-eviction',
-  'evenkeel.dev/do-not-evict',
-  'karpenter.sh/do-not-disrupt',
-] as const;
+/** In the order that the interner asks for. */
+const KEPT_ANNOTATIONS = [...STAY_ANNOTATIONS.keys()].sort();
 
 const PHASES: ReadonlyMap<string, PodPhase> = new Map([
   ['Pending', 'Pending'],

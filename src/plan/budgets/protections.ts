@@ -1,5 +1,6 @@
 import { SCHEDULING_GATE } from '../../model/gate.ts';
 import type { PodInfo } from '../../model/pod.ts';
+import { STAY_ANNOTATIONS } from '../../model/stay-annotations.ts';
 import type { EpochSeconds } from '../../model/units.ts';
 import { count } from '../format.ts';
 import type { PolicyOptions } from '../options.ts';
@@ -26,15 +27,6 @@ export interface ProtectionContext {
 /** scheduling.SystemCriticalPriority: nothing that users define is that important. */
 const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 const CRITICAL_CLASSES: ReadonlySet<string> = new Set(['system-cluster-critical', 'system-node-critical']);
-
-/** Annotations with which a pod asks to stay. A bare or unreadable value counts as asking: staying harms less. */
-const STAY_ANNOTATIONS: readonly (readonly [key: string, asks: (value: string) => boolean])[] = [
-  ['evenkeel.dev/do-not-evict', (value) => value !== 'false'],
-  ['karpenter.sh/do-not-disrupt', (value) => value !== 'false'],
-  ['cluster-autoscaler.kubernetes.io/safe-to-evict', (value) => value === 'false'],
-  // The descheduler looks at the key alone.
-  ['descheduler.alpha.kubernetes.io/prefer-no-eviction', () => true],
-];
 
 type Rule = (pod: PodInfo, owner: Owner | undefined, context: ProtectionContext) => Protection | undefined;
 
