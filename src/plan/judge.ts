@@ -1,4 +1,4 @@
-import type { Budget, BudgetRefusal } from './budgets/budget.ts';
+import { type Budget, type BudgetRefusal, REACH } from './budgets/budget.ts';
 import type { Budgets } from './budgets/index.ts';
 import type { Refusal } from './filters/refusal.ts';
 import type { State } from './state.ts';
@@ -25,7 +25,7 @@ export interface AcceptedMove {
 export type Objection =
   | { readonly kind: 'NotMovable' }
   | { readonly kind: 'Filter'; readonly refusal: Refusal }
-  | { readonly kind: 'Budget'; readonly refusal: BudgetRefusal; readonly reach: Reach }
+  | { readonly kind: 'Budget'; readonly refusal: BudgetRefusal }
   | { readonly kind: 'NoGain' };
 
 /** Disposes of what a strategy proposes, whatever the strategy believes. */
@@ -46,12 +46,7 @@ export interface Judge {
  * the loads of all nodes, sorted from the highest, fall with every move, and a plan ends. Two moves that go together must
  * gain at least `pairMinimum` together, each feasible in its turn.
  */
-export function createJudge(
-  state: State,
-  { budgets, maxMoves }: Budgets,
-  judgedBy: Strategy['judgedBy'],
-  minGain: number,
-): Judge {
+export function createJudge(state: State, budgets: Budgets, judgedBy: Strategy['judgedBy'], minGain: number): Judge {
   const accepted: AcceptedMove[] = [];
   const refused = new Map<number, BudgetRefusal>();
   const gains = ({ pod, to }: Proposal): boolean =>
@@ -64,36 +59,30 @@ export function createJudge(
     overBudget(budgets, proposal);
   let reserved = 0;
   const mayMove = (pod: number): boolean => {
-    const objection = overBudget(budgets, { pod });
-    if (objection?.kind === 'Budget' && reserved === 0) {
-      refused.set(pod, objection.refusal);
+    const refusal = budgets.check(pod);
+    if (refusal !== undefined && reserved === 0) {
+      refused.set(pod, refusal);
     }
-    return objection === undefined;
+    return refusal === undefined;
   };
   const reserve = (pod: number): void => {
     reserved += 1;
-    for (const { spend } of budgets) {
-      spend(pod);
-    }
+    budgets.spend(pod);
   };
   const release = (pod: number): void => {
     reserved -= 1;
-    for (const { refund } of budgets) {
-      refund(pod);
-    }
+    budgets.refund(pod);
   };
   const accept = ({ then, ...first }: Proposal): void => {
     const moves = then === undefined ? [first] : [first, then];
     const gain = then === undefined ? state.gain(first.pod, first.to) : pairGain(state, [first, then]) / 2;
     for (const [place, move] of moves.entries()) {
       accepted.push({ ...carryOut(state, move, gain), partner: moves[1 - place]?.pod });
-      for (const { spend } of budgets) {
-        spend(move.pod);
-      }
+      budgets.spend(move.pod);
     }
   };
   return {
-    terms: { minGain, mayMove, reserve, release, movesLeft: () => maxMoves - accepted.length },
+    terms: { minGain, mayMove, reserve, release, movesLeft: () => budgets.maxMoves - accepted.length },
     accepted,
     refused,
     judge: (proposal) => {
@@ -129,32 +118,16 @@ function infeasibility(state: State, { pod, to }: Proposal): Objection | undefin
 }
 
 /** Of two moves that go together, the second must be within what the first leaves. */
-function overBudget(
-  budgets: readonly Budget[],
-  { pod, to, then }: Partial<Proposal> & Pick<Proposal, 'pod'>,
-): Objection | undefined {
-  const objection = budgetObjection(budgets, pod, to);
-  if (objection !== undefined || then === undefined) {
-    return objection;
-  }
-  for (const { spend } of budgets) {
-    spend(pod);
-  }
-  const second = budgetObjection(budgets, then.pod, then.to);
-  for (const { refund } of budgets) {
-    refund(pod);
-  }
-  return second;
+function overBudget(budgets: Budget, { pod, to, then }: Proposal): Objection | undefined {
+  const refusal = budgets.check(pod, to) ?? (then === undefined ? undefined : refusalAfter(budgets, pod, then));
+  return refusal === undefined ? undefined : { kind: 'Budget', refusal };
 }
 
-function budgetObjection(budgets: readonly Budget[], pod: number, to?: number): Objection | undefined {
-  for (const { check, reach } of budgets) {
-    const refusal = check(pod, to);
-    if (refusal !== undefined) {
-      return { kind: 'Budget', refusal, reach };
-    }
-  }
-  return undefined;
+function refusalAfter(budgets: Budget, first: number, { pod, to }: Proposal): BudgetRefusal | undefined {
+  budgets.spend(first);
+  const refusal = budgets.check(pod, to);
+  budgets.refund(first);
+  return refusal;
 }
 
 function reachOf(objection: Objection): Reach {
@@ -165,7 +138,7 @@ function reachOf(objection: Objection): Reach {
     case 'NoGain':
       return 'Move';
     case 'Budget':
-      return objection.reach;
+      return REACH[objection.refusal.code];
     default:
       return objection satisfies never;
   }

@@ -41,7 +41,7 @@ export function search(
   const judge = createJudge(state, budgets, strategy.judgedBy, minGain);
   converse(strategy.propose(state, judge.terms), judge);
   const bounds = strategy.bounds(state);
-  const explain = explainStay({ state, bounds, minGain, budgets: budgets.budgets, refused: judge.refused });
+  const explain = explainStay({ state, bounds, minGain, budgets, refused: judge.refused });
   const discarded = judge.accepted.length === 0 ? undefined : shortfall(start, state, judge, strategy, options);
   const moved = new Set(judge.accepted.map(({ pod }) => pod));
   if (discarded === undefined) {

@@ -14,7 +14,7 @@ export interface ExplainInput {
   /** A load. */
   readonly minGain: number;
   /** As the plan has spent them. */
-  readonly budgets: readonly Budget[];
+  readonly budgets: Budget;
   /** Budgets that refused a proposal, by place of the pod. */
   readonly refused: ReadonlyMap<number, BudgetRefusal>;
 }
@@ -79,15 +79,11 @@ function weigh({ state, bounds, minGain, budgets }: ExplainInput, pod: number, t
       numbers: { ...numbers, gain: toFraction(gain), minGain: toFraction(minGain) },
     };
   }
-  for (const { check } of budgets) {
-    const refusal = check(pod, target);
-    if (refusal !== undefined) {
-      return refusal;
+  return (
+    budgets.check(pod, target) ?? {
+      code: 'InBalance',
+      message: `would gain ${share(gain)} on ${name}, but the plan balances without it`,
+      numbers,
     }
-  }
-  return {
-    code: 'InBalance',
-    message: `would gain ${share(gain)} on ${name}, but the plan balances without it`,
-    numbers,
-  };
+  );
 }

@@ -8,16 +8,58 @@ export interface BudgetRefusal {
   readonly numbers: Readonly<Record<string, number>>;
 }
 
+/** What a refusal rules out besides the move that was refused. */
+export const REACH = {
+  MaxMoves: 'Plan',
+  MaxOverhead: 'Pod',
+  PerNode: 'Node',
+  PerNamespace: 'Pod',
+  PerOwner: 'Pod',
+  PodDisruptionBudget: 'Pod',
+  Cooldown: 'Move',
+  ServiceLevel: 'Pod',
+} as const satisfies Record<BudgetName, Reach>;
+
 /** May we disrupt this pod now? Counts what one plan has spent, so make one per plan. Pods are named by their place. */
 export interface Budget {
-  /** What a refusal rules out besides the move that was refused. */
-  readonly reach: Reach;
   /** `undefined`: yes. Without `to`, whether the pod may be moved to any node at all, as far as that can be said. */
   readonly check: (pod: number, to?: number) => BudgetRefusal | undefined;
   /** The pod is moved. */
   readonly spend: (pod: number) => void;
   /** Takes back what was spent for the pod. */
   readonly refund: (pod: number) => void;
+}
+
+/** Several budgets as one. */
+export interface CompositeBudget extends Budget {
+  /** What each of them says against the move; `check` gives the first alone. */
+  readonly refusals: (pod: number, to: number) => readonly BudgetRefusal[];
+}
+
+/** A budget that lets a move through when all of `budgets` do, and refuses it as the first does that refuses it. */
+export function allOf(budgets: readonly Budget[]): CompositeBudget {
+  return {
+    check: (pod, to) => {
+      for (const budget of budgets) {
+        const refusal = budget.check(pod, to);
+        if (refusal !== undefined) {
+          return refusal;
+        }
+      }
+      return undefined;
+    },
+    spend: (pod) => {
+      for (const budget of budgets) {
+        budget.spend(pod);
+      }
+    },
+    refund: (pod) => {
+      for (const budget of budgets) {
+        budget.refund(pod);
+      }
+    },
+    refusals: (pod, to) => budgets.flatMap((budget) => budget.check(pod, to) ?? []),
+  };
 }
 
 /** Counts what has been spent under each key. */

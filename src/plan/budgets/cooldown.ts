@@ -203,7 +203,6 @@ export function targetCooldown({ ofTarget, barsTargets }: Cooldowns, { nodes, ow
     return undefined;
   }
   return {
-    reach: 'Move',
     check: (pod, to) => {
       const node = nodes[to ?? -1]?.name;
       const owner = owners.list[owners.ofPod[pod] ?? -1]?.ref.uid;

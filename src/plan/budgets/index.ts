@@ -1,6 +1,6 @@
 import type { Cluster } from '../cluster.ts';
 import type { BudgetName } from '../rejection-codes.ts';
-import type { Budget } from './budget.ts';
+import { allOf, type Budget, type CompositeBudget } from './budget.ts';
 import { type Cooldowns, targetCooldown } from './cooldown.ts';
 import type { ActiveBudget } from './in-force.ts';
 import { maxMoves, smallestMaxMoves } from './max-moves.ts';
@@ -9,8 +9,7 @@ import { perNamespace, perNode, perOwner } from './per-key.ts';
 import { type PdbLookup, podDisruptionBudget } from './pod-disruption-budget.ts';
 
 /** The budgets of one plan. */
-export interface Budgets {
-  readonly budgets: readonly Budget[];
+export interface Budgets extends CompositeBudget {
   /** Moves that the plan may have at most. */
   readonly maxMoves: number;
 }
@@ -43,7 +42,7 @@ export function createBudgets(
     ServiceLevel: history.serviceLevel(),
   } satisfies Record<BudgetName, Budget | undefined>;
   return {
-    budgets: Object.values(budgets).filter((budget) => budget !== undefined),
+    ...allOf(Object.values(budgets).filter((budget) => budget !== undefined)),
     maxMoves: smallestMaxMoves(entries),
   };
 }

@@ -13,7 +13,6 @@ export function maxMoves(entries: readonly ActiveBudget[]): Budget {
   const refusal: BudgetRefusal = { code: 'MaxMoves', message: describe(entries, limit), numbers: { limit } };
   let moves = 0;
   return {
-    reach: 'Plan',
     check: () => (isSpent(moves, limit) ? refusal : undefined),
     spend: () => {
       moves += 1;

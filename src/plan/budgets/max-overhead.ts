@@ -38,7 +38,6 @@ export function maxOverhead(
   let planned = 0;
   const costOf = (pod: number): number => startup.of(owners.list[owners.ofPod[pod] ?? -1]?.ref.uid ?? '');
   return {
-    reach: 'Pod',
     check: (pod) => {
       const cost = costOf(pod);
       const account = accounts.find((each) => !(each.lost + planned + cost <= each.limit));

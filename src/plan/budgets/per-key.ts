@@ -16,7 +16,6 @@ export function perNode(
   const tally = createTally<number>();
   const nodeOf = (pod: number): number => home[pod] ?? -1;
   return {
-    reach: 'Node',
     check: (pod) => {
       const taken = tally.of(nodeOf(pod));
       if (!isSpent(taken, limit)) {
@@ -39,7 +38,6 @@ export function perNamespace(entries: readonly BudgetOptions[], pods: readonly P
   const tally = createTally<string>();
   const namespaceOf = (pod: number): string => pods[pod]?.namespace ?? '';
   return {
-    reach: 'Pod',
     check: (pod) => {
       const moved = tally.of(namespaceOf(pod));
       if (!isSpent(moved, limit)) {
@@ -67,7 +65,6 @@ export function perOwner(entries: readonly BudgetOptions[], owners: Owners): Bud
   const tally = createTally<number>();
   const ownerOf = (pod: number): number => owners.ofPod[pod] ?? -1;
   return {
-    reach: 'Pod',
     check: (pod) => {
       const owner = owners.list[ownerOf(pod)];
       const replicas = owner?.replicas ?? 0;

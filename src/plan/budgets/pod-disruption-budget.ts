@@ -54,7 +54,6 @@ export function podDisruptionBudget(lookup: PdbLookup, pods: readonly PodInfo[])
     return info === undefined ? [] : lookup(info);
   };
   return {
-    reach: 'Pod',
     check: (pod) => {
       const pdbs = pdbsOf(pod);
       const [first] = pdbs;

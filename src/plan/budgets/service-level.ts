@@ -29,7 +29,6 @@ export function serviceLevel({ classOf, ledgerOf }: Promises, now: EpochSeconds)
     }
   };
   return {
-    reach: 'Pod',
     check: (pod) => {
       const promise = promiseOf(pod);
       if (promise === undefined) {

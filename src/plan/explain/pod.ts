@@ -114,6 +114,6 @@ function nodeFor(
     gain: gainOf(inquiry, pod, site),
     load: loadOf(inquiry, site),
     absent: target >= 0 ? undefined : (planningInput.participation.absent.get(name) ?? 'it is not in the snapshot'),
-    budgets: isTarget ? budgets.budgets.flatMap(({ check }) => check(pod, target) ?? []) : [],
+    budgets: isTarget ? budgets.refusals(pod, target) : [],
   };
 }

@@ -30,7 +30,7 @@ export interface Preemptor {
 export interface Arena {
   readonly state: State;
   readonly rules: PreemptionRules;
-  readonly budgets: readonly Budget[];
+  readonly budgets: Budget;
   readonly residentsOf: PotentialVictimsOf;
   /** What evictions from a node cost at least, for claimants of this class; `undefined`: there are none. */
   readonly bestCaseOn: (node: number, claimant: ServicePosition) => BestCase | undefined;
@@ -202,7 +202,7 @@ function victimsOn(
   for (const resident of arena.residentsOf(node)) {
     const mayGo = claimant.metric < rules.boundOf(resident.standing, claimant) && !arena.wasEvicted(resident.pod);
     if (mayGo && isAllowed(arena, resident.pod)) {
-      spendAll(budgets, resident.pod);
+      budgets.spend(resident.pod);
       trial.remove(resident.pod);
       removed.push(resident);
       fits = trial.fits();
@@ -213,7 +213,7 @@ function victimsOn(
   }
   const spared = fits && rules.spares ? sparedOf(removed, trial) : new Set<PotentialVictim>();
   for (const resident of removed) {
-    refundAll(budgets, resident.pod);
+    budgets.refund(resident.pod);
     if (!spared.has(resident)) {
       trial.restore(resident.pod);
     }
@@ -236,14 +236,11 @@ function sparedOf(removed: readonly PotentialVictim[], trial: Trial): ReadonlySe
 }
 
 function isAllowed({ budgets, onRefusal }: Arena, pod: number): boolean {
-  for (const { check } of budgets) {
-    const refusal = check(pod);
-    if (refusal !== undefined) {
-      onRefusal(refusal);
-      return false;
-    }
+  const refusal = budgets.check(pod);
+  if (refusal !== undefined) {
+    onRefusal(refusal);
   }
-  return true;
+  return refusal === undefined;
 }
 
 function isWithinBudgets(arena: Arena, { victims }: CandidateNode): boolean {
@@ -252,25 +249,13 @@ function isWithinBudgets(arena: Arena, { victims }: CandidateNode): boolean {
     if (!isAllowed(arena, victim.pod)) {
       break;
     }
-    spendAll(arena.budgets, victim.pod);
+    arena.budgets.spend(victim.pod);
     counted.push(victim);
   }
   for (const { pod } of counted) {
-    refundAll(arena.budgets, pod);
+    arena.budgets.refund(pod);
   }
   return counted.length === victims.length;
-}
-
-function spendAll(budgets: readonly Budget[], pod: number): void {
-  for (const { spend } of budgets) {
-    spend(pod);
-  }
-}
-
-function refundAll(budgets: readonly Budget[], pod: number): void {
-  for (const { refund } of budgets) {
-    refund(pod);
-  }
 }
 
 /** The allocation score of the node with the pod, and without its victims. */

@@ -12,7 +12,7 @@ import { sequenceTransfers, type Transferral, type TransferStep } from './transf
 
 /** What relieving nodes works on; `state`, `loads` and `budgets` are spent. */
 export interface ReliefInput extends PressureInput {
-  readonly budgets: readonly Budget[];
+  readonly budgets: Budget;
   /** Steps that the plan has room for, those that are made already included. */
   readonly maxSteps: number;
 }
@@ -90,9 +90,7 @@ function createTransfers(input: ReliefInput, earlier: readonly PreemptionPassSte
     moves.splice(moves.indexOf(move), 1);
     starts.add(move.sufferer, -1);
     shift(pod, node);
-    for (const { refund } of budgets) {
-      refund(pod);
-    }
+    budgets.refund(pod);
   };
   return {
     moves,
@@ -101,16 +99,14 @@ function createTransfers(input: ReliefInput, earlier: readonly PreemptionPassSte
       if (earlier.length + moves.length >= maxSteps) {
         return planIsFull(overloadAt(input, pod), maxSteps);
       }
-      return starts.allow(sufferer) ? refusalOf(budgets, pod) : whyItStays(overloadAt(input, pod), 'CannotAfford');
+      return starts.allow(sufferer) ? budgets.check(pod) : whyItStays(overloadAt(input, pod), 'CannotAfford');
     },
     carryOut: (move) => {
       const { pod } = move.sufferer;
       moves.push(move);
       starts.add(move.sufferer, 1);
       shift(pod, move.to);
-      for (const { spend } of budgets) {
-        spend(pod);
-      }
+      budgets.spend(pod);
     },
     takeBackSpared: () => {
       const spared: number[] = [];
@@ -151,7 +147,7 @@ function targetFor(input: ReliefInput, calm: readonly number[], pod: number): Ta
     refused += isCrowded || fits ? 0 : 1;
     const score = fits ? scoreOf(state, pod, to, []) : Number.NEGATIVE_INFINITY;
     if (score > (best?.score ?? Number.NEGATIVE_INFINITY)) {
-      const objection = refusalOf(budgets, pod, to);
+      const objection = budgets.check(pod, to);
       refusal ??= objection;
       best = objection === undefined ? { to, score } : best;
     }
@@ -159,16 +155,6 @@ function targetFor(input: ReliefInput, calm: readonly number[], pod: number): Ta
   const nodes = state.cluster.nodes.length;
   const refusals = { nodes, overloaded: nodes - calm.length, crowded, refused };
   return best ?? refusal ?? whyNoTarget(overloadAt(input, pod), refusals);
-}
-
-function refusalOf(budgets: readonly Budget[], pod: number, to?: number): BudgetRefusal | undefined {
-  for (const { check } of budgets) {
-    const refusal = check(pod, to);
-    if (refusal !== undefined) {
-      return refusal;
-    }
-  }
-  return undefined;
 }
 
 /**

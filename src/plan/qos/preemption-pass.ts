@@ -52,7 +52,7 @@ export interface PreemptionPassResult {
 export interface PreemptionPassInput {
   readonly state: State;
   readonly queue: readonly number[];
-  readonly budgets: readonly Budget[];
+  readonly budgets: Budget;
   readonly holds: Evictability;
   readonly standings: ServicePositions;
   readonly rules: PreemptionRules;
@@ -89,9 +89,7 @@ export function preemptionPass(input: PreemptionPassInput): PreemptionPassResult
       state.lift(pod);
       evicted.add(pod);
       steps.push({ kind: 'Preemption', pod, node: host.node, standing, beneficiary: claimant });
-      for (const { spend } of budgets) {
-        spend(pod);
-      }
+      budgets.spend(pod);
     }
     const needs = needsOf(claimant.pod, host.node);
     const { pod, standing } = claimant;

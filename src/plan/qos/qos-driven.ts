@@ -1,5 +1,5 @@
 import { MAX_MOVES } from '../../api/v1alpha1/rebalance-plan.ts';
-import type { Budgets } from '../budgets/index.ts';
+import type { Budget } from '../budgets/budget.ts';
 import { latestPeriod } from '../cron.ts';
 import { toLoad } from '../load.ts';
 import type { PolicyOptions, StrategyOptions } from '../options.ts';
@@ -41,7 +41,7 @@ export interface QosFindings {
 export function qosDriven(
   planningInput: PlanningInput,
   start: State,
-  { budgets }: Budgets,
+  budgets: Budget,
   strategy: QosOptions,
   policy: PolicyOptions,
 ): QosFindings {

@@ -1,22 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import type { Budget } from '../../../src/plan/budgets/budget.ts';
+import { allOf, type Budget, type BudgetRefusal } from '../../../src/plan/budgets/budget.ts';
 import { createJudge, type Judge } from '../../../src/plan/judge.ts';
 import type { State } from '../../../src/plan/state.ts';
-import type { Reach } from '../../../src/plan/strategies/strategy.ts';
 import { aNode, aPod, aSnapshot } from '../../support/builders.ts';
 import { stateOf } from '../../support/state.ts';
 import { loaded } from './strategies/loaded.ts';
 
-const NO_LIMITS = { budgets: [], maxMoves: 1000 };
+const NO_LIMITS = { ...allOf([]), maxMoves: 1000 };
 
 function judgeOver(state: State, budgets: readonly Budget[] = [], minGain = 5e6): Judge {
-  return createJudge(state, { budgets, maxMoves: 1000 }, 'EachMove', minGain);
+  return createJudge(state, { ...allOf(budgets), maxMoves: 1000 }, 'EachMove', minGain);
 }
 
-function aBudgetThatRefuses(reach: Reach): Budget {
+function aBudgetThatRefuses(code: BudgetRefusal['code']): Budget {
   return {
-    reach,
-    check: () => ({ code: 'PerOwner', message: 'no', numbers: {} }),
+    check: () => ({ code, message: 'no', numbers: {} }),
     spend: () => undefined,
     refund: () => undefined,
   };
@@ -77,13 +75,15 @@ describe('whatever a strategy proposes, the planner', () => {
     expect(judge.judge({ pod: 0, to: 1 })).toEqual({ accepted: true });
   });
 
-  it.each(['Pod', 'Node', 'Plan'] as const)(
-    'refuses what exceeds a budget, and says that this rules out every move of the %s',
-    (reach) => {
-      const judge = judgeOver(stateOf(loaded([30, 20], [10])), [aBudgetThatRefuses(reach)]);
-      expect(judge.judge({ pod: 1, to: 1 })).toEqual({ accepted: false, reach });
-      expect(judge.refused.get(1)).toMatchObject({ code: 'PerOwner' });
-      expect(judge.terms.mayMove(0)).toBe(false);
-    },
-  );
+  it.each([
+    ['Cooldown', 'Move'],
+    ['PerOwner', 'Pod'],
+    ['PerNode', 'Node'],
+    ['MaxMoves', 'Plan'],
+  ] as const)('refuses what exceeds %s, and says that this rules out every move of the %s', (code, reach) => {
+    const judge = judgeOver(stateOf(loaded([30, 20], [10])), [aBudgetThatRefuses(code)]);
+    expect(judge.judge({ pod: 1, to: 1 })).toEqual({ accepted: false, reach });
+    expect(judge.refused.get(1)).toMatchObject({ code });
+    expect(judge.terms.mayMove(0)).toBe(false);
+  });
 });
