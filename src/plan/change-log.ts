@@ -1,3 +1,4 @@
+import type { NodeIndex } from './indices.ts';
 /** Which nodes have changed, oldest first, so that indexes over a state can catch up. */
 export interface ChangeLog {
   readonly count: () => number;
@@ -9,7 +10,7 @@ export interface ChangeLog {
 
 /** A change log and the means to write it. */
 export interface ChangeWriter extends ChangeLog {
-  readonly write: (node: number, before: number, after: number) => void;
+  readonly write: (node: NodeIndex, before: number, after: number) => void;
 }
 
 /** An empty log. */

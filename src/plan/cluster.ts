@@ -1,5 +1,6 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
+import { atOrNone, type IndexTable, type NodeIndex, type PodIndex, type SiteIndex } from './indices.ts';
 import { type LoadModel, type LoadTables, loadModel, tabulate } from './load.ts';
 import type { IndexedNodes } from './node-index.ts';
 import type { PolicyOptions } from './options.ts';
@@ -18,7 +19,7 @@ export interface Cluster {
   readonly pods: readonly PodInfo[];
   readonly owners: Owners;
   /** Place of each pod's node; -1 when that takes no part or there is none. */
-  readonly home: Int32Array;
+  readonly home: IndexTable<PodIndex, NodeIndex>;
   /** 1 for the pods that a strategy may propose to move. */
   readonly movable: Uint8Array;
   /** The movable pods, node by node: those of node n are at positions start[n] up to start[n + 1]. */
@@ -28,9 +29,9 @@ export interface Cluster {
   /** All nodes with what runs there. */
   readonly sites: IndexedNodes;
   /** Place among all nodes of each node that takes part. */
-  readonly siteOf: Int32Array;
+  readonly siteOf: IndexTable<NodeIndex, SiteIndex>;
   /** The reverse: place among those that take part of each node of the cluster; -1 for the others. */
-  readonly nodeAt: Int32Array;
+  readonly nodeAt: IndexTable<SiteIndex, NodeIndex>;
   /** What kube-scheduler would rank nodes by. */
   readonly scores: ScoreIndex;
   readonly shapes: Shapes;
@@ -43,9 +44,9 @@ export interface ClusterInput {
   readonly subjects: Subjects;
   readonly usage: PodUsage;
   /** Whether neither the scope nor a protection holds the pod, by its place. */
-  readonly isFree: (pod: number) => boolean;
+  readonly isFree: (pod: PodIndex) => boolean;
   /** Pods that a plan may put on a node although they are not movable, by place: those without a node among them. */
-  readonly placeable: readonly number[];
+  readonly placeable: readonly PodIndex[];
   readonly options: PolicyOptions;
 }
 
@@ -56,7 +57,7 @@ export function indexCluster(input: ClusterInput): Cluster {
   const nodes = participants.map(({ node }) => node);
   const siteOf = sitesOf(nodes, subjects.nodes);
   const nodeAt = reversed(siteOf, subjects.nodes.length);
-  const home = subjects.located.map((site) => nodeAt[site] ?? -1);
+  const home: IndexTable<PodIndex, NodeIndex> = subjects.located.map((site) => atOrNone(nodeAt, site));
   const tables = tabulate(participants, pods, home, usage);
   const load = loadModel(tables, home, options);
   const movable = new Uint8Array(pods.length);
@@ -86,7 +87,7 @@ export function indexCluster(input: ClusterInput): Cluster {
 }
 
 /** Whether the pod adds anything to the load of the node: what does not cannot lower it by leaving. */
-function adds(load: LoadModel, pod: number, node: number): boolean {
+function adds(load: LoadModel, pod: PodIndex, node: NodeIndex): boolean {
   for (let dimension = 0; dimension < load.dimensions; dimension += 1) {
     if (load.ofPod(pod, node, dimension) > 0) {
       return true;
@@ -96,13 +97,13 @@ function adds(load: LoadModel, pod: number, node: number): boolean {
 }
 
 /** Place among all nodes of those that take part. */
-function sitesOf(participants: readonly NodeInfo[], nodes: readonly NodeInfo[]): Int32Array {
+function sitesOf(participants: readonly NodeInfo[], nodes: readonly NodeInfo[]): IndexTable<NodeIndex, SiteIndex> {
   const places = new Map(nodes.map((node, place) => [node, place]));
   return Int32Array.from(participants, (node) => places.get(node) ?? -1);
 }
 
 /** From places among all nodes to places among those that take part. */
-function reversed(siteOf: Int32Array, nodes: number): Int32Array {
+function reversed(siteOf: IndexTable<NodeIndex, SiteIndex>, nodes: number): IndexTable<SiteIndex, NodeIndex> {
   const nodeAt = new Int32Array(nodes).fill(-1);
   siteOf.forEach((site, place) => {
     nodeAt[site] = place;
@@ -111,7 +112,7 @@ function reversed(siteOf: Int32Array, nodes: number): Int32Array {
 }
 
 /** Counting sort: linear, and pods keep their order within a node. */
-function group(home: Int32Array, movable: Uint8Array, nodes: number): Cluster['movableByNode'] {
+function group(home: IndexTable<PodIndex, NodeIndex>, movable: Uint8Array, nodes: number): Cluster['movableByNode'] {
   const start = new Int32Array(nodes + 1);
   home.forEach((node, pod) => {
     if (movable[pod] === 1) {

@@ -5,6 +5,7 @@ import type { Cooldowns } from './budgets/cooldown.ts';
 import { type PdbLookup, pdbHold } from './budgets/pod-disruption-budget.ts';
 import { type Protection, protectionOf, protectionsOf } from './budgets/protections.ts';
 import { rolloutTest } from './budgets/rollout.ts';
+import type { PodIndex } from './indices.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Owner, Owners } from './owners.ts';
 import { scopeProblem } from './scope.ts';
@@ -17,9 +18,9 @@ export interface Evictability {
   /** 1 for the pods that the policy is about. */
   readonly inScope: Uint8Array;
   /** The first that applies, of pods in scope. */
-  readonly of: (pod: number) => EvictionBlock | undefined;
+  readonly of: (pod: PodIndex) => EvictionBlock | undefined;
   /** Every one that applies, being out of scope among them, in the order in which they are reported. */
-  readonly all: (pod: number) => readonly EvictionBlock[];
+  readonly all: (pod: PodIndex) => readonly EvictionBlock[];
 }
 
 /** Judges every pod once. */

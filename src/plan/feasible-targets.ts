@@ -1,5 +1,6 @@
 import { describeRefusal, refusalNumbers } from './filters/refusal.ts';
 import { count } from './format.ts';
+import type { NodeIndex, PodIndex } from './indices.ts';
 import type { Reason } from './plan.ts';
 import type { FilterName } from './rejection-codes.ts';
 import { shared } from './rejections.ts';
@@ -8,9 +9,9 @@ import type { StateView } from './state.ts';
 /** Where else pods could run. */
 export interface FeasibleTargets {
   /** The least loaded other node on which the pod fits; -1 when there is none. */
-  readonly targetOf: (pod: number) => number;
+  readonly targetOf: (pod: PodIndex) => number;
   /** Why there is none. */
-  readonly refusalOf: (pod: number) => Reason;
+  readonly refusalOf: (pod: PodIndex) => Reason;
 }
 
 /** Nodes that pods of one class and size may be asked about. */
@@ -30,12 +31,12 @@ interface Field {
  */
 export function findFeasibleTargets(state: StateView, below: number): FeasibleTargets {
   const { ofPod } = state.cluster.shapes;
-  const shapeOf = (pod: number): number => ofPod[pod] ?? -1;
-  const isTied = (pod: number): boolean => state.surroundings(pod) !== 0;
+  const shapeOf = (pod: PodIndex): number => ofPod[pod] ?? -1;
+  const isTied = (pod: PodIndex): boolean => state.surroundings(pod) !== 0;
   const fieldOf = createFields(state, below);
   const byShape: (readonly number[] | undefined)[] = [];
   const refusals = shared(shapeOf, (_, pod) => refusalOn(state, pod, fieldOf(pod)));
-  const feasibleFor = (pod: number): readonly number[] => {
+  const feasibleFor = (pod: PodIndex): readonly number[] => {
     const known = byShape[shapeOf(pod)] ?? firstTwo(state, pod, fieldOf(pod).open);
     byShape[shapeOf(pod)] = known;
     return known;
@@ -52,7 +53,7 @@ export function findFeasibleTargets(state: StateView, below: number): FeasibleTa
   };
 }
 
-function createFields(state: StateView, below: number): (pod: number) => Field {
+function createFields(state: StateView, below: number): (pod: PodIndex) => Field {
   const { ofPod, classOf, sizeOf, sizes } = state.cluster.shapes;
   const targets = [...state.cluster.nodes.keys()]
     .filter((node) => state.load(node) < below)
@@ -67,7 +68,7 @@ function createFields(state: StateView, below: number): (pod: number) => Field {
   };
 }
 
-function fieldFor(state: StateView, pod: number, targets: readonly number[]): Field {
+function fieldFor(state: StateView, pod: PodIndex, targets: readonly number[]): Field {
   const { classOf, ofPod, refusedBy } = state.cluster.shapes;
   const open: number[] = [];
   const closed = new Map<FilterName, number>();
@@ -85,7 +86,7 @@ function fieldFor(state: StateView, pod: number, targets: readonly number[]): Fi
   return { open, closed, closest };
 }
 
-function firstTwo(state: StateView, pod: number, nodes: readonly number[]): readonly number[] {
+function firstTwo(state: StateView, pod: PodIndex, nodes: readonly NodeIndex[]): readonly number[] {
   const feasible: number[] = [];
   for (const node of nodes) {
     if (state.fits(pod, node) && feasible.push(node) === 2) {
@@ -102,7 +103,7 @@ const NOWHERE: Reason = {
 };
 
 /** Of a pod that fits on its own node at most: the filter's name when one refuses everywhere, with the least loaded node. */
-function refusalOn(state: StateView, pod: number, { open, closed, closest }: Field): Reason {
+function refusalOn(state: StateView, pod: PodIndex, { open, closed, closest }: Field): Reason {
   const refusals = new Map(closed);
   let example = closest;
   for (const node of open) {

@@ -1,5 +1,6 @@
 import { nodeRefusal } from './filters/index.ts';
 import type { Subject } from './filters/refusal.ts';
+import type { NodeIndex, PodIndex, SiteIndex } from './indices.ts';
 import type { AcceptedMove } from './judge.ts';
 import { rank } from './scores/index.ts';
 import { SCHEDULER_ASSUMES } from './scores/score-index.ts';
@@ -42,7 +43,7 @@ export function expectedHitRatio(start: StateView, moves: readonly AcceptedMove[
  * a large cluster it scores only some of the feasible nodes, from where it happens to stand; evenly spaced ones stand for
  * them.
  */
-function chanceOf(state: StateView, pod: number, to: number): number {
+function chanceOf(state: StateView, pod: PodIndex, to: NodeIndex): number {
   const { siteOf, scores, sites } = state.cluster;
   const feasible = feasibleSites(state, pod);
   const site = siteOf[to] ?? -1;
@@ -80,7 +81,7 @@ function evenlyFrom(values: Int32Array, start: number, most: number): Int32Array
 }
 
 /** Places of the nodes on which the filters let a lifted pod run, those included that take no part in the plan. */
-function feasibleSites(state: StateView, pod: number): Int32Array {
+function feasibleSites(state: StateView, pod: PodIndex): Int32Array {
   const { shapes, nodeAt } = state.cluster;
   const subject = shapes.subjects[shapes.ofPod[pod] ?? -1];
   if (subject === undefined) {
@@ -95,7 +96,7 @@ function feasibleSites(state: StateView, pod: number): Int32Array {
   return Int32Array.from(found);
 }
 
-function fitsOutside({ whereabouts }: StateView, pod: number, subject: Subject, site: number): boolean {
+function fitsOutside({ whereabouts }: StateView, pod: PodIndex, subject: Subject, site: SiteIndex): boolean {
   const { nodes, storage } = whereabouts.sites;
   const node = nodes[site];
   const isRefused = node === undefined || nodeRefusal(subject, node, storage) !== undefined;

@@ -1,13 +1,14 @@
 import { type Budget, type BudgetRefusal, REACH } from './budgets/budget.ts';
 import type { Budgets } from './budgets/index.ts';
 import type { Refusal } from './filters/refusal.ts';
+import type { PodIndex } from './indices.ts';
 import type { State } from './state.ts';
 import { type Pair, pairGain, pairMinimum } from './strategies/pairs.ts';
 import type { Proposal, Reach, Strategy, Terms, Verdict } from './strategies/strategy.ts';
 
 /** A move that the planner has accepted, with what it was worth at its position. Places and loads. */
 export interface AcceptedMove {
-  readonly pod: number;
+  readonly pod: PodIndex;
   readonly from: number;
   readonly to: number;
   /** What the pod added to the load of its node. */
@@ -58,18 +59,18 @@ export function createJudge(state: State, budgets: Budgets, judgedBy: Strategy['
       : objectionToPair(state, [proposal, proposal.then], minGain)) ??
     overBudget(budgets, proposal);
   let reserved = 0;
-  const mayMove = (pod: number): boolean => {
+  const mayMove = (pod: PodIndex): boolean => {
     const refusal = budgets.check(pod);
     if (refusal !== undefined && reserved === 0) {
       refused.set(pod, refusal);
     }
     return refusal === undefined;
   };
-  const reserve = (pod: number): void => {
+  const reserve = (pod: PodIndex): void => {
     reserved += 1;
     budgets.spend(pod);
   };
-  const release = (pod: number): void => {
+  const release = (pod: PodIndex): void => {
     reserved -= 1;
     budgets.refund(pod);
   };

@@ -1,14 +1,15 @@
+import type { NodeIndex, PodIndex } from './indices.ts';
 import type { LoadModel } from './load.ts';
 
 /** The load of every node, pod by pod. Pods and nodes are named by their place. */
 export interface LoadLedger {
-  readonly load: (node: number) => number;
+  readonly load: (node: NodeIndex) => number;
   /** Load of `node` without a pod that is on it. */
-  readonly without: (node: number, pod: number) => number;
+  readonly without: (node: NodeIndex, pod: PodIndex) => number;
   /** Load of `node` with a pod that is not on it. */
-  readonly with: (node: number, pod: number) => number;
-  readonly add: (node: number, pod: number) => void;
-  readonly remove: (node: number, pod: number) => void;
+  readonly with: (node: NodeIndex, pod: PodIndex) => number;
+  readonly add: (node: NodeIndex, pod: PodIndex) => void;
+  readonly remove: (node: NodeIndex, pod: PodIndex) => void;
   /** A copy that can be changed on its own. */
   readonly fork: () => LoadLedger;
 }
@@ -51,7 +52,7 @@ function createLedger(books: Books): LoadLedger {
   };
 }
 
-function highest({ model, nodes, sums }: Books, node: number, change: (dimension: number) => number): number {
+function highest({ model, nodes, sums }: Books, node: NodeIndex, change: (dimension: number) => number): number {
   let most = 0;
   for (let dimension = 0; dimension < model.dimensions; dimension += 1) {
     most = Math.max(most, (sums[dimension * nodes + node] ?? 0) + change(dimension));
@@ -60,7 +61,7 @@ function highest({ model, nodes, sums }: Books, node: number, change: (dimension
 }
 
 /** The pod comes (1), or leaves with what it added (-1). */
-function enter({ model, nodes, pods, sums, own }: Books, node: number, pod: number, sign: 1 | -1): void {
+function enter({ model, nodes, pods, sums, own }: Books, node: NodeIndex, pod: PodIndex, sign: 1 | -1): void {
   for (let dimension = 0; dimension < model.dimensions; dimension += 1) {
     const [sum, share] = [dimension * nodes + node, dimension * pods + pod];
     const amount = sign === 1 ? model.ofPod(pod, node, dimension) : (own[share] ?? 0);

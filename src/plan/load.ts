@@ -1,5 +1,6 @@
 import type { PodInfo } from '../model/pod.ts';
 import { percent } from './format.ts';
+import type { NodeIndex, PodIndex } from './indices.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Participant } from './participation.ts';
 import type { PodUsage } from './pod-usage.ts';
@@ -34,13 +35,13 @@ export interface LoadModel {
    */
   readonly dimensions: number;
   /** What the pod adds to `node` in one dimension: its usage over *that* node's allocatable. */
-  readonly ofPod: (pod: number, node: number, dimension: number) => number;
+  readonly ofPod: (pod: PodIndex, node: NodeIndex, dimension: number) => number;
   /** What no known pod accounts for on `node`: daemons outside of pods. Fixed. */
-  readonly ofFloor: (node: number, dimension: number) => number;
+  readonly ofFloor: (node: NodeIndex, dimension: number) => number;
   /** Equal for nodes whose sizes differ by less than a tenth in every resource. */
-  readonly sizeClass: (node: number) => string;
+  readonly sizeClass: (node: NodeIndex) => string;
   /** Bounds of what a pod adds to the load of any of `nodes`. */
-  readonly boundsOver: (nodes: Iterable<number>) => PodBounds;
+  readonly boundsOver: (nodes: Iterable<NodeIndex>) => PodBounds;
   /** The load that every node would have if usage could be poured: the capacity-weighted mean. */
   readonly mean: number;
   /** Share of each node in the capacity; adds up to 1. */
@@ -49,8 +50,8 @@ export interface LoadModel {
 
 /** Bounds of what a pod, named by its place, adds to the load of some nodes. */
 export interface PodBounds {
-  readonly least: (pod: number) => number;
-  readonly most: (pod: number) => number;
+  readonly least: (pod: PodIndex) => number;
+  readonly most: (pod: PodIndex) => number;
 }
 
 /** Usage and capacity per resource of the policy: what a load model is made from. */
@@ -78,7 +79,7 @@ export function tabulate(
   );
   const floors = usage.resources.map((name) => Float64Array.from(participants, ({ sample }) => sample?.[name] ?? 0));
   const windowStart = Float64Array.from(participants, ({ sample }) => startOf(sample));
-  const isInSample = (place: number, node: number): boolean =>
+  const isInSample = (place: number, node: NodeIndex): boolean =>
     usage.sampled[place] === 1 || (pods[place]?.createdAt ?? 0) <= (windowStart[node] ?? 0);
   floors.forEach((floor, index) => {
     const values = usage.values[index] ?? new Float64Array();
@@ -124,7 +125,7 @@ function ratio(
   amounts: readonly Float64Array[],
   place: number,
   allocatable: readonly Float64Array[],
-  node: number,
+  node: NodeIndex,
   _weights: readonly number[],
   dimension: number,
 ): number {
@@ -137,7 +138,7 @@ function weightedMean(
   amounts: readonly Float64Array[],
   place: number,
   allocatable: readonly Float64Array[],
-  node: number,
+  node: NodeIndex,
   weights: readonly number[],
 ): number {
   if (weights.length === 1) {
@@ -178,7 +179,7 @@ function bounds(
     capacities.reduce((least, capacity) => Math.min(least, capacity), largest[index] ?? 0),
   );
   const everywhere = !dominant && offered.every((capacities) => capacities.length === nodes.length);
-  const bound = (pod: number, capacities: readonly number[], safe: (...values: number[]) => number): number => {
+  const bound = (pod: PodIndex, capacities: readonly number[], safe: (...values: number[]) => number): number => {
     const fractions = capacities.map((capacity, index) => (usage.values[index]?.[pod] ?? 0) / (capacity || 1));
     return WHOLE_NODE * (everywhere ? mix(fractions, weights) : safe(...fractions));
   };

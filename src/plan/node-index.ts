@@ -4,6 +4,7 @@ import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { StorageInfo } from '../model/storage.ts';
 import type { Subject } from './filters/refusal.ts';
 import { emptyNodeCapacity, type FreeCapacity, occupy } from './free-capacity.ts';
+import { at, type IndexTable, itemAt, type PodIndex, type SiteIndex } from './indices.ts';
 import type { PodKinds } from './pod-kinds.ts';
 import { emptyCounts, type TopologyCounts } from './topology/counts.ts';
 import { indexTopology } from './topology/topology-index.ts';
@@ -14,7 +15,7 @@ export interface IndexedNodes {
   readonly nodes: readonly NodeInfo[];
   readonly pods: readonly PodInfo[];
   /** Node of each pod; -1 without one that is known. */
-  readonly located: Int32Array;
+  readonly located: IndexTable<PodIndex, SiteIndex>;
   readonly storage: StorageInfo;
   readonly namespaces: ClusterSnapshot['namespaces'];
   /** What each node has left. */
@@ -22,16 +23,16 @@ export interface IndexedNodes {
   /** What affinity and spread count. */
   readonly counts: TopologyCounts;
   /** Volumes of a pod that count against the limits of nodes; empty where no node has any. */
-  readonly attachmentsOf: (pod: number) => readonly Attachment[];
+  readonly attachmentsOf: (pod: PodIndex) => readonly Attachment[];
   /** Pending pods for which the scheduler keeps room, by node. */
-  readonly nominees: ReadonlyMap<number, readonly number[]>;
+  readonly nominees: ReadonlyMap<SiteIndex, readonly PodIndex[]>;
   /** What the filters look at on the side of the pod. `pinnedNode` is that of its template. */
-  readonly subjectOf: (pod: number, pinnedNode: string | undefined) => Subject;
+  readonly subjectOf: (pod: PodIndex, pinnedNode: string | undefined) => Subject;
 }
 
 /** What sites are indexed from: nodes and pods in order. */
 export interface IndexNodesInput extends Pick<ClusterSnapshot, 'storage' | 'namespaces' | 'nodes' | 'pods'> {
-  readonly located: Int32Array;
+  readonly located: IndexTable<PodIndex, SiteIndex>;
   readonly kinds: PodKinds;
 }
 
@@ -43,15 +44,14 @@ export function indexNodes({ nodes, pods, located, kinds, storage, namespaces }:
   const census = indexTopology(nodes, kinds, namespaces);
   const counts = emptyCounts(census);
   const rooms = nodes.map(({ name, allocatable }) => emptyNodeCapacity(allocatable, storage.attachLimits.get(name)));
-  const volumesOf = (pod: number) => volumes.needsOf(pods[pod]);
-  const attachmentsOf = (pod: number): readonly Attachment[] =>
+  const volumesOf = (pod: PodIndex) => volumes.needsOf(itemAt(pods, pod));
+  const attachmentsOf = (pod: PodIndex): readonly Attachment[] =>
     volumes.isLimited ? volumesOf(pod).attachments : NO_ATTACHMENTS;
   pods.forEach(({ constraints }, pod) => {
-    const node = located[pod] ?? -1;
-    const room = rooms[node];
-    if (room !== undefined) {
-      occupy(room, constraints, attachmentsOf(pod));
-      counts.add(pod, node);
+    const site = at(located, pod);
+    if (site >= 0) {
+      occupy(itemAt(rooms, site), constraints, attachmentsOf(pod));
+      counts.add(pod, site);
     }
   });
   return {
@@ -65,11 +65,8 @@ export function indexNodes({ nodes, pods, located, kinds, storage, namespaces }:
     attachmentsOf,
     nominees: nomineesOf(nodes, pods, located),
     subjectOf: (pod, pinnedNode) => {
-      const info = pods[pod];
-      if (info === undefined) {
-        throw new RangeError(`no pod ${pod}`);
-      }
-      return { constraints: info.constraints, pinnedNode, volumes: volumesOf(pod), topology: census.needsOf(pod) };
+      const { constraints } = itemAt(pods, pod);
+      return { constraints, pinnedNode, volumes: volumesOf(pod), topology: census.needsOf(pod) };
     },
   };
 }
@@ -77,9 +74,9 @@ export function indexNodes({ nodes, pods, located, kinds, storage, namespaces }:
 function nomineesOf(
   nodes: readonly NodeInfo[],
   pods: readonly PodInfo[],
-  located: Int32Array,
+  located: IndexTable<PodIndex, SiteIndex>,
 ): IndexedNodes['nominees'] {
-  const nominees = new Map<number, number[]>();
+  const nominees = new Map<SiteIndex, PodIndex[]>();
   located.forEach((site, pod) => {
     const nominatedNode = site < 0 ? pods[pod]?.nominatedNode : undefined;
     if (nominatedNode !== undefined) {

@@ -1,5 +1,6 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
+import type { IndexTable, PodIndex, SiteIndex } from './indices.ts';
 
 /** Compares by code unit, the same on every machine; localeCompare is not. */
 export function compareText(left: string, right: string): number {
@@ -31,7 +32,7 @@ export function sortPods(pods: readonly PodInfo[]): readonly PodInfo[] {
 }
 
 /** Place of each pod's node among `nodes`; -1 for pods without one that is known. */
-export function locatePods(pods: readonly PodInfo[], nodes: readonly NodeInfo[]): Int32Array {
+export function locatePods(pods: readonly PodInfo[], nodes: readonly NodeInfo[]): IndexTable<PodIndex, SiteIndex> {
   const places = new Map(nodes.map(({ name }, place) => [name, place]));
   const located = new Int32Array(pods.length);
   pods.forEach(({ nodeName }, pod) => {

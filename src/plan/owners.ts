@@ -1,6 +1,7 @@
 import type { OwnerRef } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
+import { at, type IndexTable, itemAt, type OwnerIndex, type PodIndex } from './indices.ts';
 import type { PodKinds } from './pod-kinds.ts';
 
 /** A controller and what the snapshot knows of it. */
@@ -18,7 +19,13 @@ export interface Owner {
 export interface Owners {
   readonly list: readonly Owner[];
   /** Place in `list` by place of the pod; -1 without a controller. */
-  readonly ofPod: Int32Array;
+  readonly ofPod: IndexTable<PodIndex, OwnerIndex>;
+}
+
+/** The controller of a pod; `undefined` without one. */
+export function ownerOf({ list, ofPod }: Owners, pod: PodIndex): Owner | undefined {
+  const owner = at(ofPod, pod);
+  return owner < 0 ? undefined : itemAt(list, owner);
 }
 
 /** Indexes the controllers of the pods by uid. */
@@ -33,7 +40,7 @@ export function indexOwners({ list: kinds, ofPod: kindOf }: PodKinds, workloads:
     places.set(owner.uid, place);
     return place;
   });
-  const ofPod = kindOf.map((kind) => ofKind[kind] ?? -1);
+  const ofPod = kindOf.map((kind) => at(ofKind, kind));
   const counts = new Int32Array(refs.length);
   for (const owner of ofPod) {
     if (owner >= 0) {

@@ -5,6 +5,7 @@ import type { Cluster } from './cluster.ts';
 import { planHash } from './hash.ts';
 import { expectedHitRatio } from './hit-ratio.ts';
 import { imbalanceOf } from './imbalance.ts';
+import type { PodIndex } from './indices.ts';
 import { toFraction, toLoad } from './load.ts';
 import { type BalancingOptions, improvesService, type PolicyOptions } from './options.ts';
 import { balancedMessage, describeMoves, exhaustedMessage, unhelpedMessage, unmovableMessage } from './outcome.ts';
@@ -139,8 +140,8 @@ function earlyOutcome(
 function stayReason(
   { participation }: PlanningInput,
   cluster: Cluster,
-  explain: (pod: number) => Reason,
-): (pod: number) => Reason {
+  explain: (pod: PodIndex) => Reason,
+): (pod: PodIndex) => Reason {
   const reasons = new Map<string, Reason>();
   return (pod) => {
     if (cluster.movable[pod] === 1) {

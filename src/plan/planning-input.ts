@@ -9,6 +9,7 @@ import { isForReadiness } from './budgets/protections.ts';
 import { serviceLevel } from './budgets/service-level.ts';
 import { type Cluster, indexCluster } from './cluster.ts';
 import { assessEvictability, type Evictability } from './evictability.ts';
+import type { PodIndex } from './indices.ts';
 import { gateMessage } from './metrics-gate.ts';
 import { indexNodes } from './node-index.ts';
 import { improvesService, type PolicyOptions, planningOptions } from './options.ts';
@@ -31,9 +32,9 @@ export interface PlanningInput {
   readonly holds: Evictability;
   readonly participation: Participation;
   /** Pods that wait at our gate and may be let through, by place; empty unless the strategy admits such pods. */
-  readonly queue: readonly number[];
+  readonly queue: readonly PodIndex[];
   /** Pods that may be moved if their node is overloaded, not Ready ones among them, by place; empty unless overload is measured. */
-  readonly mobile: readonly number[];
+  readonly mobile: readonly PodIndex[];
 }
 
 /** Puts a snapshot in order and judges its pods and nodes. */
@@ -94,7 +95,7 @@ function queueOf(pods: readonly PodInfo[], { inScope }: Evictability): readonly 
 function movableConstraints(
   { list, ofPod }: PodKinds,
   holds: Evictability,
-  placeable: readonly number[],
+  placeable: readonly PodIndex[],
 ): ReadonlySet<SchedulingConstraints> {
   const isMovable = new Uint8Array(list.length);
   ofPod.forEach((kind, pod) => {
@@ -108,7 +109,7 @@ function movableConstraints(
   return new Set(list.filter((_, kind) => isMovable[kind] === 1).map(({ constraints }) => constraints));
 }
 
-function isFree({ inScope, of }: Evictability, pod: number): boolean {
+function isFree({ inScope, of }: Evictability, pod: PodIndex): boolean {
   return inScope[pod] === 1 && of(pod) === undefined;
 }
 

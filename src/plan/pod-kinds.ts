@@ -1,5 +1,6 @@
 import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
 import type { Labels } from '../model/selector.ts';
+import type { IndexTable, KindIndex, PodIndex } from './indices.ts';
 
 /** What pods of one template have in common. */
 export interface PodKind
@@ -12,7 +13,7 @@ export interface PodKind
 export interface PodKinds {
   readonly list: readonly PodKind[];
   /** Place of the kind by place of the pod. */
-  readonly ofPod: Int32Array;
+  readonly ofPod: IndexTable<PodIndex, KindIndex>;
 }
 
 /**

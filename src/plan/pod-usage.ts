@@ -2,6 +2,7 @@ import type { NodeInfo } from '../model/node.ts';
 import { type PodInfo, podKey } from '../model/pod.ts';
 import type { LoadResource } from '../model/resources.ts';
 import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
+import { at, type IndexTable, type PodIndex, type SiteIndex } from './indices.ts';
 import { sampleLimits, sampleProblem } from './metrics-gate.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Owners } from './owners.ts';
@@ -21,7 +22,7 @@ export interface Subjects {
   readonly pods: readonly PodInfo[];
   readonly nodes: readonly NodeInfo[];
   /** Place of each pod's node among `nodes`; -1 when it has none. */
-  readonly located: Int32Array;
+  readonly located: IndexTable<PodIndex, SiteIndex>;
   readonly owners: Owners;
   readonly kinds: PodKinds;
 }
@@ -41,7 +42,7 @@ export function measurePods(
     const limits = sampleLimits(nodes);
     const sampleOf = sampleReader(usage.pods);
     pods.forEach((pod, place) => {
-      const limit = limits[located[place] ?? -1];
+      const limit = limits[at(located, place)];
       const sample = limit === undefined ? undefined : sampleOf(pod);
       if (sample === undefined || limit === undefined || !isOwn(sample, pod)) {
         return;
@@ -102,7 +103,7 @@ function fillGaps(
   const means = siblingMeans(table, sampled, owners);
   for (let place = 0; place < pods.length; place += 1) {
     if (sampled[place] === 0) {
-      const mean = means[owners.ofPod[place] ?? -1] ?? Number.NaN;
+      const mean = means[at(owners.ofPod, place)] ?? Number.NaN;
       table[place] = Number.isNaN(mean) ? (pods[place]?.constraints.requests[resource] ?? 0) : mean;
     }
   }
@@ -113,7 +114,7 @@ function siblingMeans(table: Float64Array, sampled: Uint8Array, owners: Owners):
   const sums = new Float64Array(owners.list.length);
   const counts = new Float64Array(owners.list.length);
   sampled.forEach((isSampled, place) => {
-    const owner = owners.ofPod[place] ?? -1;
+    const owner = at(owners.ofPod, place);
     if (isSampled === 1 && owner >= 0) {
       sums[owner] = (sums[owner] ?? 0) + (table[place] ?? 0);
       counts[owner] = (counts[owner] ?? 0) + 1;

@@ -2,6 +2,7 @@ import type { ServiceClass, ServiceLedger } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, elapsed } from '../model/units.ts';
 import { classOf } from '../qos/class-of.ts';
+import type { PodIndex } from './indices.ts';
 import type { Owner } from './owners.ts';
 import type { OwnedPods } from './startup.ts';
 
@@ -16,9 +17,9 @@ export function isBelievable({ asOf }: ServiceLedger, now: EpochSeconds): boolea
 /** What the workloads of pods were promised, and what they got. Pods are named by their place. */
 export interface Promises {
   /** `undefined` without a class. */
-  readonly classOf: (pod: number) => ServiceClass | undefined;
+  readonly classOf: (pod: PodIndex) => ServiceClass | undefined;
   /** `undefined`: its workload has none, or one from the future. */
-  readonly ledgerOf: (pod: number) => ServiceLedger | undefined;
+  readonly ledgerOf: (pod: PodIndex) => ServiceLedger | undefined;
 }
 
 /** Looks up classes and ledgers when they are asked for. */

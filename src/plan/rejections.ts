@@ -1,5 +1,6 @@
 import type { PodInfo } from '../model/pod.ts';
 import type { Evictability } from './evictability.ts';
+import type { PodIndex } from './indices.ts';
 import type { Participation } from './participation.ts';
 import type { Reason, Rejection, Rejections } from './plan.ts';
 import type { RejectionCode } from './rejection-codes.ts';
@@ -19,7 +20,7 @@ export function onAbsentNode({ absent }: Participation, node: string): Reason {
 
 /** Rejections while planning, which knows pods by their place. */
 export interface Stays extends Rejections {
-  readonly places: readonly number[];
+  readonly places: readonly PodIndex[];
 }
 
 /**
@@ -29,8 +30,8 @@ export interface Stays extends Rejections {
 export function rejectAll(
   pods: readonly PodInfo[],
   { inScope, of }: Evictability,
-  isMoved: (pod: number) => boolean,
-  explain: (pod: number) => Reason,
+  isMoved: (pod: PodIndex) => boolean,
+  explain: (pod: PodIndex) => Reason,
 ): Stays {
   const stays = { places: [] as number[], pods: [] as PodInfo[], reasons: [] as Reason[] };
   pods.forEach((pod, place) => {
@@ -64,9 +65,9 @@ export function countCodes(reasons: readonly Reason[]): readonly (readonly [Reje
 
 /** Explains with one reason per key, made on first use. */
 export function shared(
-  keyOf: (pod: number) => number,
-  make: (key: number, pod: number) => Reason,
-): (pod: number) => Reason {
+  keyOf: (pod: PodIndex) => number,
+  make: (key: number, pod: PodIndex) => Reason,
+): (pod: PodIndex) => Reason {
   const known = new Map<number, Reason>();
   return (pod) => {
     const key = keyOf(pod);

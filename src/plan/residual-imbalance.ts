@@ -1,5 +1,6 @@
 import type { Cluster } from './cluster.ts';
 import { amount, count } from './format.ts';
+import type { NodeIndex } from './indices.ts';
 import { meanOf, share, toLoad } from './load.ts';
 import type { PolicyOptions } from './options.ts';
 import { countCodes, type Stays } from './rejections.ts';
@@ -17,7 +18,7 @@ export function residualImbalance(end: StateView, { thresholds }: PolicyOptions,
     return missing === '' ? undefined : missing;
   }
   const { nodes } = end.cluster;
-  const stands = (node: number): string => `${nodes[node]?.name} at ${share(end.load(node))}`;
+  const stands = (node: NodeIndex): string => `${nodes[node]?.name} at ${share(end.load(node))}`;
   const parts = [
     `${stands(highest)} and ${stands(lowest)} stay apart`,
     ...staysOn(end, highest, stays),
@@ -36,7 +37,7 @@ function extremes(state: StateView): readonly [highest: number, lowest: number] 
   return [highest, lowest];
 }
 
-function staysOn(end: StateView, node: number, { places, pods, reasons }: Stays): readonly string[] {
+function staysOn(end: StateView, node: NodeIndex, { places, pods, reasons }: Stays): readonly string[] {
   const here: number[] = [];
   places.forEach((pod, position) => {
     if (end.nodeOf(pod) === node) {

@@ -1,5 +1,6 @@
 import type { Budgets } from './budgets/index.ts';
 import { percent } from './format.ts';
+import type { PodIndex } from './indices.ts';
 import { type AcceptedMove, createJudge, type Judge } from './judge.ts';
 import { toFraction, toLoad } from './load.ts';
 import type { BalancingOptions, PolicyOptions } from './options.ts';
@@ -20,7 +21,7 @@ export interface SearchResult {
   /** Node by place of the pod, after the moves. */
   readonly placement: Int32Array;
   /** Why a movable pod stays. */
-  readonly explain: (pod: number) => Reason;
+  readonly explain: (pod: PodIndex) => Reason;
   /** Why moves that were found are not made. */
   readonly discarded: string | undefined;
 }

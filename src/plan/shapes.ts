@@ -3,9 +3,19 @@ import type { StorageInfo } from '../model/storage.ts';
 import { bytes, milliCpu } from '../model/units.ts';
 import { nodeRefusal } from './filters/index.ts';
 import type { Subject } from './filters/refusal.ts';
+import {
+  at,
+  type ClassIndex,
+  type IndexTable,
+  itemAt,
+  type NodeIndex,
+  type PodIndex,
+  type ShapeIndex,
+  type SizeIndex,
+} from './indices.ts';
 import type { IndexedNodes } from './node-index.ts';
 import { sortedEntries } from './order.ts';
-import type { Owners } from './owners.ts';
+import { type Owners, ownerOf } from './owners.ts';
 import type { PodKinds } from './pod-kinds.ts';
 import { FILTER_NAMES, type FilterName } from './rejection-codes.ts';
 import { NO_NEEDS, type TopologyNeeds } from './topology/needs.ts';
@@ -18,25 +28,44 @@ import { NO_VOLUMES } from './volume-needs.ts';
 export interface Shapes {
   readonly subjects: readonly Subject[];
   /** Place of the shape by place of the pod; -1 for pods that are not moved. */
-  readonly ofPod: Int32Array;
+  readonly ofPod: IndexTable<PodIndex, ShapeIndex>;
   /** Trackers that verdicts on a shape depend on, by place of the shape; where there are any, also on where the pod is. */
   readonly trackersOf: readonly Int32Array[];
   /** Sizes of the shapes, each as a subject that requests no more than any of them (see sizeOf). */
   readonly sizes: readonly Subject[];
   /** Place in `sizes` by place of the shape: shapes of one size request the same to within a fifth. */
-  readonly sizeOf: Int32Array;
+  readonly sizeOf: IndexTable<ShapeIndex, SizeIndex>;
   /** Class by place of the shape. */
-  readonly classOf: Int32Array;
+  readonly classOf: IndexTable<ShapeIndex, ClassIndex>;
   readonly classes: number;
   /** Whether the filters that look at the node alone let pods of a class run on a node. Computed on first use, then remembered. */
-  readonly allows: (shapeClass: number, node: number) => boolean;
+  readonly allows: (shapeClass: ClassIndex, node: NodeIndex) => boolean;
   /** The first of these filters that does not; `undefined` when all do. */
-  readonly refusedBy: (shapeClass: number, node: number) => FilterName | undefined;
+  readonly refusedBy: (shapeClass: ClassIndex, node: NodeIndex) => FilterName | undefined;
 }
 
 /** A verdict above ALLOWED is the place of the filter that refuses, counted from there. */
 const UNKNOWN = 0;
 const ALLOWED = 1;
+
+/** The shape of a pod. Throws RangeError for a pod without one, which is not moved. */
+export function shapeOf({ ofPod }: Shapes, pod: PodIndex): ShapeIndex {
+  const shape = at(ofPod, pod);
+  if (shape < 0) {
+    throw new RangeError(`no shape for pod ${pod}`);
+  }
+  return shape;
+}
+
+/** What the filters look at on the side of a pod that has a shape. */
+export function subjectOf(shapes: Shapes, pod: PodIndex): Subject {
+  return itemAt(shapes.subjects, shapeOf(shapes, pod));
+}
+
+/** The class of a pod that has a shape. */
+export function classOf(shapes: Shapes, pod: PodIndex): ClassIndex {
+  return at(shapes.classOf, shapeOf(shapes, pod));
+}
 
 /** What shapes are interned from. Nodes and pods are named by their place. */
 export interface ShapesInput {
@@ -59,7 +88,7 @@ export function internShapes({ sites, kinds, owners, nodes, shaped }: ShapesInpu
   const byContent = new Map<string, number>();
   const priorityMatters = sites.nominees.size > 0;
   const intern = (place: number): number => {
-    const subject = sites.subjectOf(place, owners.list[owners.ofPod[place] ?? -1]?.workload?.pinnedNode);
+    const subject = sites.subjectOf(place, ownerOf(owners, place)?.workload?.pinnedNode);
     const key = `${priorityMatters ? pods[place]?.priority : ''} ${contentKey(subject)}`;
     const shape = byContent.get(key) ?? subjects.push(subject) - 1;
     byContent.set(key, shape);
@@ -73,9 +102,10 @@ export function internShapes({ sites, kinds, owners, nodes, shaped }: ShapesInpu
     if (kinds.list[kind]?.mounts === true) {
       return intern(place);
     }
-    const shape = ofKind[kind] ?? -1;
-    ofKind[kind] = shape < 0 ? intern(place) : shape;
-    return ofKind[kind] ?? -1;
+    const known = at(ofKind, kind);
+    const shape = known < 0 ? intern(place) : known;
+    ofKind[kind] = shape;
+    return shape;
   });
   const trackersOf = subjects.map(({ topology }) => trackersIn(topology));
   return { subjects, ofPod, trackersOf, ...measure(subjects), ...classify(subjects, nodes, sites.storage) };
@@ -131,16 +161,11 @@ function classify(
     return place;
   });
   const verdicts: (Uint8Array | undefined)[] = [];
-  const decide = (shapeClass: number, node: number): number => {
-    const subject = samples[shapeClass];
-    const info = nodes[node];
-    if (subject === undefined || info === undefined) {
-      throw new RangeError(`no class ${shapeClass}, or no node ${node}`);
-    }
-    const refusal = nodeRefusal(subject, info, storage);
+  const decide = (shapeClass: ClassIndex, node: NodeIndex): number => {
+    const refusal = nodeRefusal(itemAt(samples, shapeClass), itemAt(nodes, node), storage);
     return refusal === undefined ? ALLOWED : ALLOWED + 1 + FILTER_NAMES.indexOf(refusal.filter);
   };
-  const verdictOn = (shapeClass: number, node: number): number => {
+  const verdictOn = (shapeClass: ClassIndex, node: NodeIndex): number => {
     const table = verdicts[shapeClass] ?? new Uint8Array(nodes.length);
     verdicts[shapeClass] = table;
     let verdict = table[node] ?? UNKNOWN;

@@ -1,6 +1,7 @@
 import type { Budget, BudgetRefusal } from './budgets/budget.ts';
 import { findFeasibleTargets } from './feasible-targets.ts';
 import { percent } from './format.ts';
+import type { NodeIndex, PodIndex } from './indices.ts';
 import { share, toFraction } from './load.ts';
 import type { Reason } from './plan.ts';
 import { shared } from './rejections.ts';
@@ -20,7 +21,7 @@ export interface ExplainInput {
 }
 
 /** Why each movable pod stays, with its numbers: place in the balance, budget, filters, size, gain, in this order. */
-export function explainStay(input: ExplainInput): (pod: number) => Reason {
+export function explainStay(input: ExplainInput): (pod: PodIndex) => Reason {
   const { state, bounds, refused } = input;
   const below = shared(
     (pod) => state.nodeOf(pod),
@@ -40,7 +41,7 @@ export function explainStay(input: ExplainInput): (pod: number) => Reason {
   };
 }
 
-function belowBounds(state: StateView, { belowCode, sourceAbove, rule }: Bounds, node: number): Reason {
+function belowBounds(state: StateView, { belowCode, sourceAbove, rule }: Bounds, node: NodeIndex): Reason {
   const load = toFraction(state.load(node));
   const limit = toFraction(sourceAbove);
   const text = `${state.cluster.nodes[node]?.name} at ${percent(load)} is not above ${percent(limit)} (${rule})`;
@@ -48,7 +49,7 @@ function belowBounds(state: StateView, { belowCode, sourceAbove, rule }: Bounds,
 }
 
 /** The pod fits on `target`, the least loaded node that would take it. */
-function weigh({ state, bounds, minGain, budgets }: ExplainInput, pod: number, target: number): Reason {
+function weigh({ state, bounds, minGain, budgets }: ExplainInput, pod: PodIndex, target: number): Reason {
   const from = state.load(state.nodeOf(pod));
   const load = from - state.loadWithout(pod);
   const after = state.loadWith(pod, target);

@@ -4,6 +4,7 @@ import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { refusalsOf } from './filters/index.ts';
 import type { Refusal, Subject } from './filters/refusal.ts';
 import { copyCapacity, type FreeCapacity, occupy, vacate } from './free-capacity.ts';
+import type { PodIndex, SiteIndex } from './indices.ts';
 import { type IndexedNodes, indexNodes } from './node-index.ts';
 import { locatePods } from './order.ts';
 import { sortIntoKinds } from './pod-kinds.ts';
@@ -20,9 +21,9 @@ export interface NodeVerdict {
 export interface Whereabouts {
   readonly sites: IndexedNodes;
   readonly counts: TopologyCounts;
-  readonly freeCapacityOf: (site: number) => FreeCapacity;
+  readonly freeCapacityOf: (site: SiteIndex) => FreeCapacity;
   /** Node of a pod; -1 without one. */
-  readonly siteOf: (pod: number) => number;
+  readonly siteOf: (pod: PodIndex) => number;
 }
 
 /**
@@ -54,16 +55,16 @@ function sitesOf({ nodes, storage, namespaces }: ClusterSnapshot, pods: readonly
 function refusalsIn(
   { workloads }: ClusterSnapshot,
   sites: IndexedNodes,
-  pod: number,
-  site: number,
+  pod: PodIndex,
+  site: SiteIndex,
 ): readonly Refusal[] {
   const subject = sites.subjectOf(pod, workloads.get(sites.pods[pod]?.owner?.uid ?? '')?.pinnedNode);
-  const siteOf = (other: number): number => sites.located[other] ?? -1;
+  const siteOf = (other: PodIndex): number => sites.located[other] ?? -1;
   const freeCapacityOf = (place: number): FreeCapacity => roomIn(sites, place);
   return refusalsAt({ sites, counts: sites.counts, freeCapacityOf, siteOf }, pod, subject, site);
 }
 
-function roomIn({ rooms }: IndexedNodes, site: number): FreeCapacity {
+function roomIn({ rooms }: IndexedNodes, site: SiteIndex): FreeCapacity {
   const room = rooms[site];
   if (room === undefined) {
     throw new RangeError(`node ${site} is not one of the snapshot's`);
@@ -76,7 +77,7 @@ function roomIn({ rooms }: IndexedNodes, site: number): FreeCapacity {
  * room for pending pods of the same or a higher priority, the pod must fit with them and without
  * (schedule_one RunFilterPluginsWithNominatedPods).
  */
-export function refusalsAt(at: Whereabouts, pod: number, subject: Subject, site: number): readonly Refusal[] {
+export function refusalsAt(at: Whereabouts, pod: PodIndex, subject: Subject, site: SiteIndex): readonly Refusal[] {
   const { sites } = at;
   const room = roomWithout(at, pod, site);
   const nominees = nomineesBefore(sites, pod, site);
@@ -87,10 +88,10 @@ export function refusalsAt(at: Whereabouts, pod: number, subject: Subject, site:
 /** All refusals once these pending pods are on the node. */
 function refusalsBeside(
   { counts, ...at }: Whereabouts,
-  pod: number,
+  pod: PodIndex,
   subject: Subject,
-  site: number,
-  nominees: readonly number[],
+  site: SiteIndex,
+  nominees: readonly PodIndex[],
   room: FreeCapacity,
 ): readonly Refusal[] {
   const reserved = copyCapacity(room);
@@ -105,8 +106,8 @@ function refusalsBeside(
 /** What a node has left once the pod is gone. */
 export function roomWithout(
   { sites, freeCapacityOf, siteOf }: Omit<Whereabouts, 'counts'>,
-  pod: number,
-  site: number,
+  pod: PodIndex,
+  site: SiteIndex,
 ): FreeCapacity {
   const constraints = sites.pods[pod]?.constraints;
   if (siteOf(pod) !== site || constraints === undefined) {
@@ -119,9 +120,9 @@ export function roomWithout(
 
 function refusalsNow(
   at: Whereabouts,
-  pod: number,
+  pod: PodIndex,
   subject: Subject,
-  site: number,
+  site: SiteIndex,
   room: FreeCapacity,
 ): readonly Refusal[] {
   const { nodes, storage } = at.sites;
@@ -133,12 +134,12 @@ function refusalsNow(
 }
 
 /** Other pods of the same or a higher priority for which the scheduler keeps room on the node. */
-export function nomineesBefore({ nominees, pods }: IndexedNodes, pod: number, site: number): readonly number[] {
+export function nomineesBefore({ nominees, pods }: IndexedNodes, pod: PodIndex, site: SiteIndex): readonly number[] {
   const priority = pods[pod]?.priority ?? 0;
   return (nominees.get(site) ?? []).filter((other) => other !== pod && (pods[other]?.priority ?? 0) >= priority);
 }
 
-function occupyWith(sites: IndexedNodes, pod: number, room: FreeCapacity): void {
+function occupyWith(sites: IndexedNodes, pod: PodIndex, room: FreeCapacity): void {
   const constraints = sites.pods[pod]?.constraints;
   if (constraints !== undefined) {
     occupy(room, constraints, sites.attachmentsOf(pod));

@@ -1,3 +1,4 @@
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import type { BudgetName } from '../rejection-codes.ts';
 import type { Reach } from '../strategies/strategy.ts';
 
@@ -23,17 +24,17 @@ export const REACH = {
 /** May we disrupt this pod now? Counts what one plan has spent, so make one per plan. Pods are named by their place. */
 export interface Budget {
   /** `undefined`: yes. Without `to`, whether the pod may be moved to any node at all, as far as that can be said. */
-  readonly check: (pod: number, to?: number) => BudgetRefusal | undefined;
+  readonly check: (pod: PodIndex, to?: NodeIndex) => BudgetRefusal | undefined;
   /** The pod is moved. */
-  readonly spend: (pod: number) => void;
+  readonly spend: (pod: PodIndex) => void;
   /** Takes back what was spent for the pod. */
-  readonly refund: (pod: number) => void;
+  readonly refund: (pod: PodIndex) => void;
 }
 
 /** Several budgets as one. */
 export interface CompositeBudget extends Budget {
   /** What each of them says against the move; `check` gives the first alone. */
-  readonly refusals: (pod: number, to: number) => readonly BudgetRefusal[];
+  readonly refusals: (pod: PodIndex, to: NodeIndex) => readonly BudgetRefusal[];
 }
 
 /** A budget that lets a move through when all of `budgets` do, and refuses it as the first does that refuses it. */

@@ -1,5 +1,6 @@
 import type { Seconds } from '../../model/units.ts';
 import { inSeconds } from '../format.ts';
+import type { PodIndex } from '../indices.ts';
 import type { Owners } from '../owners.ts';
 import type { StartupTimes } from '../startup.ts';
 import type { Budget } from './budget.ts';
@@ -36,7 +37,7 @@ export function maxOverhead(
     return undefined;
   }
   let planned = 0;
-  const costOf = (pod: number): number => startup.of(owners.list[owners.ofPod[pod] ?? -1]?.ref.uid ?? '');
+  const costOf = (pod: PodIndex): number => startup.of(owners.list[owners.ofPod[pod] ?? -1]?.ref.uid ?? '');
   return {
     check: (pod) => {
       const cost = costOf(pod);

@@ -1,5 +1,6 @@
 import type { PodInfo } from '../../model/pod.ts';
 import type { Cluster } from '../cluster.ts';
+import type { PodIndex } from '../indices.ts';
 import type { BudgetOptions, Limit } from '../options.ts';
 import type { Owners } from '../owners.ts';
 import { type Budget, createTally, isSpent } from './budget.ts';
@@ -14,7 +15,7 @@ export function perNode(
     return undefined;
   }
   const tally = createTally<number>();
-  const nodeOf = (pod: number): number => home[pod] ?? -1;
+  const nodeOf = (pod: PodIndex): number => home[pod] ?? -1;
   return {
     check: (pod) => {
       const taken = tally.of(nodeOf(pod));
@@ -36,7 +37,7 @@ export function perNamespace(entries: readonly BudgetOptions[], pods: readonly P
     return undefined;
   }
   const tally = createTally<string>();
-  const namespaceOf = (pod: number): string => pods[pod]?.namespace ?? '';
+  const namespaceOf = (pod: PodIndex): string => pods[pod]?.namespace ?? '';
   return {
     check: (pod) => {
       const moved = tally.of(namespaceOf(pod));
@@ -63,7 +64,7 @@ export function perOwner(entries: readonly BudgetOptions[], owners: Owners): Bud
     return undefined;
   }
   const tally = createTally<number>();
-  const ownerOf = (pod: number): number => owners.ofPod[pod] ?? -1;
+  const ownerOf = (pod: PodIndex): number => owners.ofPod[pod] ?? -1;
   return {
     check: (pod) => {
       const owner = owners.list[ownerOf(pod)];

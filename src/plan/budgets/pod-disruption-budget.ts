@@ -1,5 +1,6 @@
 import type { PodInfo } from '../../model/pod.ts';
 import type { PdbInfo } from '../../model/workload.ts';
+import type { PodIndex } from '../indices.ts';
 import { compareText } from '../order.ts';
 import { createSelectorIndex, type SelectorIndex } from '../topology/selector-index.ts';
 import { type Budget, type BudgetRefusal, createTally, isSpent } from './budget.ts';
@@ -49,7 +50,7 @@ export function pdbHold(pdbs: readonly PdbInfo[]): BudgetRefusal | undefined {
 /** At most `disruptionsAllowed` moves of the pods of one PodDisruptionBudget in a plan. */
 export function podDisruptionBudget(lookup: PdbLookup, pods: readonly PodInfo[]): Budget {
   const tally = createTally<PdbInfo>();
-  const pdbsOf = (pod: number): readonly PdbInfo[] => {
+  const pdbsOf = (pod: PodIndex): readonly PdbInfo[] => {
     const info = pods[pod];
     return info === undefined ? [] : lookup(info);
   };

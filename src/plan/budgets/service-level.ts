@@ -3,6 +3,7 @@ import type { EpochSeconds, Seconds } from '../../model/units.ts';
 import { expectedStartup } from '../../qos/startup.ts';
 import { timesOver, totalOf } from '../../qos/times.ts';
 import { inSeconds, percent } from '../format.ts';
+import type { PodIndex } from '../indices.ts';
 import type { Promises } from '../promises.ts';
 import { type Budget, createTally } from './budget.ts';
 
@@ -16,13 +17,13 @@ interface ServicePromise {
  * window of its class must not fall below it (algorithms.md 5). Pods without a class or a ledger move as they like.
  */
 export function serviceLevel({ classOf, ledgerOf }: Promises, now: EpochSeconds): Budget {
-  const promiseOf = (pod: number): ServicePromise | undefined => {
+  const promiseOf = (pod: PodIndex): ServicePromise | undefined => {
     const ledger = ledgerOf(pod);
     const serviceClass = ledger === undefined ? undefined : classOf(pod);
     return ledger === undefined || serviceClass === undefined ? undefined : { serviceClass, ledger };
   };
   const moves = createTally<ServiceLedger>();
-  const count = (pod: number, change: (ledger: ServiceLedger) => void): void => {
+  const count = (pod: PodIndex, change: (ledger: ServiceLedger) => void): void => {
     const promise = promiseOf(pod);
     if (promise !== undefined) {
       change(promise.ledger);

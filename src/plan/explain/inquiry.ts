@@ -5,6 +5,7 @@ import { budgetsInForce } from '../budgets/in-force.ts';
 import { type Budgets, createBudgets } from '../budgets/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { describeRefusal, refusalNumbers } from '../filters/refusal.ts';
+import type { PodIndex, SiteIndex } from '../indices.ts';
 import { toFraction } from '../load.ts';
 import type { PolicyOptions } from '../options.ts';
 import type { Plan, Reason } from '../plan.ts';
@@ -56,7 +57,7 @@ export interface Inquiry {
   readonly plan: Plan;
   /** Why loads are not known; `undefined` when they are. */
   readonly unmeasured: string | undefined;
-  readonly standingOf: (pod: number) => PodStanding;
+  readonly standingOf: (pod: PodIndex) => PodStanding;
 }
 
 /** Plans, and keeps what the plan was made from. */
@@ -96,7 +97,7 @@ function createDecisions({ moves, rejections }: Plan): (pod: PodInfo) => Decisio
 
 function standing(
   inquiry: Omit<Inquiry, 'standingOf'>,
-  pod: number,
+  pod: PodIndex,
   decisionOf: (pod: PodInfo) => Decision,
 ): PodStanding {
   const { planningInput, cluster, state, unmeasured } = inquiry;
@@ -121,7 +122,7 @@ function standing(
 /** Why the balance does not reckon with the pod. */
 function outsideOfBalance(
   { planningInput, cluster, unmeasured }: Omit<Inquiry, 'standingOf'>,
-  pod: number,
+  pod: PodIndex,
   { nodeName }: PodInfo,
 ): readonly Reason[] {
   if (unmeasured !== undefined) {
@@ -137,7 +138,7 @@ function outsideOfBalance(
 }
 
 /** What every filter that refuses says to the pod on a node, with every other pod where it is; empty: it fits. */
-export function rejectionsOf({ cluster, state }: Inquiry, pod: number, site: number): readonly FilterRejection[] {
+export function rejectionsOf({ cluster, state }: Inquiry, pod: PodIndex, site: SiteIndex): readonly FilterRejection[] {
   const { sites, owners } = cluster;
   const subject = sites.subjectOf(pod, owners.list[owners.ofPod[pod] ?? -1]?.workload?.pinnedNode);
   return refusalsAt(state.whereabouts, pod, subject, site).map((refusal) => ({
@@ -148,7 +149,7 @@ export function rejectionsOf({ cluster, state }: Inquiry, pod: number, site: num
 }
 
 /** Load of a node as a fraction of its capacity; `undefined` when it takes no part or loads are not known. */
-export function loadOf({ cluster, state, unmeasured }: Inquiry, site: number): number | undefined {
+export function loadOf({ cluster, state, unmeasured }: Inquiry, site: SiteIndex): number | undefined {
   const node = cluster.nodeAt[site] ?? -1;
   return node < 0 || unmeasured !== undefined ? undefined : toFraction(state.load(node));
 }
@@ -157,7 +158,7 @@ export function loadOf({ cluster, state, unmeasured }: Inquiry, site: number): n
  * Points of node capacity by which the higher of the two nodes falls when the pod moves there from where it is; `undefined`
  * when it is there, or one of the two takes no part.
  */
-export function gainOf({ cluster, state, unmeasured }: Inquiry, pod: number, site: number): number | undefined {
+export function gainOf({ cluster, state, unmeasured }: Inquiry, pod: PodIndex, site: SiteIndex): number | undefined {
   const node = cluster.nodeAt[site] ?? -1;
   const home = state.nodeOf(pod);
   const isMove = node >= 0 && home >= 0 && node !== home;
@@ -165,7 +166,7 @@ export function gainOf({ cluster, state, unmeasured }: Inquiry, pod: number, sit
 }
 
 /** The node at a place among all of the cluster. Throws for a place that there is not. */
-export function nodeInfoAt({ cluster }: Inquiry, site: number): NodeInfo {
+export function nodeInfoAt({ cluster }: Inquiry, site: SiteIndex): NodeInfo {
   const node = cluster.sites.nodes[site];
   if (node === undefined) {
     throw new RangeError(`no node ${site}`);

@@ -1,6 +1,7 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { LoadResource } from '../../model/resources.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
+import type { SiteIndex } from '../indices.ts';
 import { toFraction } from '../load.ts';
 import type { PolicyOptions } from '../options.ts';
 import {
@@ -59,7 +60,7 @@ export function explainNode(
 export function explainNodeIn(
   inquiry: Inquiry,
   name: NodeInfo['name'],
-  choose: (inquiry: Inquiry, site: number) => readonly Candidate[] = candidatesFor,
+  choose: (inquiry: Inquiry, site: SiteIndex) => readonly Candidate[] = candidatesFor,
 ): NodeExplanation | undefined {
   const { cluster, planningInput, unmeasured } = inquiry;
   const site = cluster.sites.nodes.findIndex((node) => node.name === name);
@@ -78,7 +79,7 @@ export function explainNodeIn(
   };
 }
 
-function resourcesOf(inquiry: Inquiry, site: number): readonly NodeResource[] {
+function resourcesOf(inquiry: Inquiry, site: SiteIndex): readonly NodeResource[] {
   const { allocatable } = nodeInfoAt(inquiry, site);
   const room = inquiry.cluster.sites.rooms[site];
   return (['cpu', 'memory'] as const).map((name) => ({
@@ -88,7 +89,7 @@ function resourcesOf(inquiry: Inquiry, site: number): readonly NodeResource[] {
   }));
 }
 
-function podsOn({ cluster, standingOf }: Inquiry, site: number): readonly PodStanding[] {
+function podsOn({ cluster, standingOf }: Inquiry, site: SiteIndex): readonly PodStanding[] {
   const pods = [...cluster.pods.keys()].filter((pod) => cluster.sites.located[pod] === site);
   return pods.map(standingOf).sort((left, right) => (right.load ?? 0) - (left.load ?? 0));
 }
@@ -100,7 +101,7 @@ const MOST_ASKED = 2000;
  * Chooses the `most` pods that fit and would gain the most by coming, without asking the filters about all the others: what a
  * process that has more to do can afford on a large cluster.
  */
-export function bestCandidates(most: number): (inquiry: Inquiry, site: number) => readonly Candidate[] {
+export function bestCandidates(most: number): (inquiry: Inquiry, site: SiteIndex) => readonly Candidate[] {
   return (inquiry, site) => {
     const { cluster, standingOf } = inquiry;
     const gaining = [...cluster.pods.keys()]
@@ -118,7 +119,7 @@ export function bestCandidates(most: number): (inquiry: Inquiry, site: number) =
   };
 }
 
-function candidatesFor(inquiry: Inquiry, site: number): readonly Candidate[] {
+function candidatesFor(inquiry: Inquiry, site: SiteIndex): readonly Candidate[] {
   const { cluster, standingOf } = inquiry;
   const pods = [...cluster.pods.keys()].filter(
     (pod) => cluster.movable[pod] === 1 && cluster.sites.located[pod] !== site,

@@ -1,5 +1,6 @@
 import type { PodRef } from '../../model/pod.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
+import type { PodIndex, SiteIndex } from '../indices.ts';
 import type { PolicyOptions } from '../options.ts';
 import { compareText } from '../order.ts';
 import type { Reason } from '../plan.ts';
@@ -60,7 +61,7 @@ export function explainPodIn(inquiry: Inquiry, uid: PodRef['uid']): PodExplanati
   return pod < 0 ? undefined : { ...inquiry.standingOf(pod), nodes: nodesFor(inquiry, pod) };
 }
 
-function nodesFor(inquiry: Inquiry, pod: number): readonly NodeForPod[] {
+function nodesFor(inquiry: Inquiry, pod: PodIndex): readonly NodeForPod[] {
   const verdicts = inquiry.cluster.sites.nodes.map((_, site) => rejectionsOf(inquiry, pod, site));
   const feasible = [...verdicts.keys()].filter((site) => verdicts[site]?.length === 0);
   const scores = rankings(inquiry, pod, feasible);
@@ -72,15 +73,15 @@ function nodesFor(inquiry: Inquiry, pod: number): readonly NodeForPod[] {
 /** The scores of the nodes that fit, when kube-scheduler chooses among all of them. */
 function rankings(
   { cluster, state }: Inquiry,
-  pod: number,
+  pod: PodIndex,
   feasible: readonly number[],
-): (site: number) => Pick<NodeForPod, 'score' | 'scores'> {
+): (site: SiteIndex) => Pick<NodeForPod, 'score' | 'scores'> {
   const { whereabouts } = state;
   const ground = {
     index: cluster.scores,
     assumed: SCHEDULER_ASSUMES,
-    freeCapacityOf: (site: number) => roomWithout(whereabouts, pod, site),
-    siteOf: (other: number) => (other === pod ? -1 : whereabouts.siteOf(other)),
+    freeCapacityOf: (site: SiteIndex) => roomWithout(whereabouts, pod, site),
+    siteOf: (other: PodIndex) => (other === pod ? -1 : whereabouts.siteOf(other)),
   };
   const byPlugin = Object.entries(scoresOf(pod, Int32Array.from(feasible), ground));
   return (site) => {
@@ -95,8 +96,8 @@ function rankings(
 
 function nodeFor(
   inquiry: Inquiry,
-  pod: number,
-  site: number,
+  pod: PodIndex,
+  site: SiteIndex,
   rejections: readonly FilterRejection[],
   ranking: Pick<NodeForPod, 'score' | 'scores'>,
 ): NodeForPod {

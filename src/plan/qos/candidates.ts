@@ -2,6 +2,7 @@ import { allocationScore } from '../../qos/allocation-score.ts';
 import { compareCosts, type PreemptionCost } from '../../qos/preemption-cost.ts';
 import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import { createHeap } from '../heap.ts';
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import type { State } from '../state.ts';
 import type { PotentialVictim, PotentialVictimsOf } from './potential-victims.ts';
 import type { ServicePosition } from './rules.ts';
@@ -10,7 +11,7 @@ import { createTrial, type Trial } from './trial.ts';
 
 /** A node for a pod that waits, and who has to leave it first. */
 export interface CandidateNode {
-  readonly node: number;
+  readonly node: NodeIndex;
   /** Empty on a node that has room. */
   readonly victims: readonly PotentialVictim[];
   /** Claimants with a metric below this may have them. */
@@ -22,7 +23,7 @@ export interface CandidateNode {
 
 /** A pod that waits. `standing` is `undefined` without a class or a ledger: it goes where there is room, or waits on. */
 export interface Preemptor {
-  readonly pod: number;
+  readonly pod: PodIndex;
   readonly standing: ServicePosition | undefined;
 }
 
@@ -33,8 +34,8 @@ export interface Arena {
   readonly budgets: Budget;
   readonly residentsOf: PotentialVictimsOf;
   /** What evictions from a node cost at least, for claimants of this class; `undefined`: there are none. */
-  readonly bestCaseOn: (node: number, claimant: ServicePosition) => BestCase | undefined;
-  readonly wasEvicted: (pod: number) => boolean;
+  readonly bestCaseOn: (node: NodeIndex, claimant: ServicePosition) => BestCase | undefined;
+  readonly wasEvicted: (pod: PodIndex) => boolean;
   /** Nodes that the plan has changed, oldest first. */
   readonly touched: readonly number[];
   /** Told which budget keeps a pod from being evicted. */
@@ -66,18 +67,18 @@ export function createCandidateTable(arena: Arena): CandidateTable {
   const seen = new Set<number>();
   let caughtUp = -1;
   let surroundings = Number.NaN;
-  const file = (node: number, entry: Entry | undefined): void => {
+  const file = (node: NodeIndex, entry: Entry | undefined): void => {
     entries[node] = entry;
     if (entry !== undefined) {
       best.push(entry);
     }
   };
-  const guess = (nodes: Iterable<number>, claimant: Preemptor): void => {
+  const guess = (nodes: Iterable<NodeIndex>, claimant: Preemptor): void => {
     for (const node of nodes) {
       file(node, guessAt(arena, claimant, node));
     }
   };
-  const look = (node: number, claimant: Preemptor): void => {
+  const look = (node: NodeIndex, claimant: Preemptor): void => {
     const host = hostOn(arena, claimant, node);
     const entry = host === undefined ? undefined : { ...host, isGuess: false };
     seen.add(node);
@@ -145,7 +146,7 @@ function compareBounds(left: CandidateNode, right: CandidateNode): number {
 const FREE: PreemptionCost = { below: new Map(), above: Number.POSITIVE_INFINITY, victims: 0 };
 
 /** The node at best: with room if any pod of about that size has some, else with the best of its victims alone. */
-function guessAt(arena: Arena, { pod, standing }: Preemptor, node: number): Entry | undefined {
+function guessAt(arena: Arena, { pod, standing }: Preemptor, node: NodeIndex): Entry | undefined {
   const { state, bestCaseOn } = arena;
   const { shapes } = state.cluster;
   if (!shapes.allows(shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1, node)) {
@@ -164,7 +165,7 @@ function guessAt(arena: Arena, { pod, standing }: Preemptor, node: number): Entr
 
 const OPEN = { victims: [], bound: Number.POSITIVE_INFINITY, isGuess: true } as const;
 
-function hostOn(arena: Arena, claimant: Preemptor, node: number): CandidateNode | undefined {
+function hostOn(arena: Arena, claimant: Preemptor, node: NodeIndex): CandidateNode | undefined {
   const { state, rules } = arena;
   const { shapes } = state.cluster;
   const { pod, standing } = claimant;
@@ -193,7 +194,7 @@ function hostOn(arena: Arena, claimant: Preemptor, node: number): CandidateNode 
 function victimsOn(
   arena: Arena,
   claimant: ServicePosition,
-  node: number,
+  node: NodeIndex,
   trial: Trial,
 ): readonly PotentialVictim[] | undefined {
   const { rules, budgets } = arena;
@@ -235,7 +236,7 @@ function sparedOf(removed: readonly PotentialVictim[], trial: Trial): ReadonlySe
   return spared;
 }
 
-function isAllowed({ budgets, onRefusal }: Arena, pod: number): boolean {
+function isAllowed({ budgets, onRefusal }: Arena, pod: PodIndex): boolean {
   const refusal = budgets.check(pod);
   if (refusal !== undefined) {
     onRefusal(refusal);
@@ -261,8 +262,8 @@ function isWithinBudgets(arena: Arena, { victims }: CandidateNode): boolean {
 /** The allocation score of the node with the pod, and without its victims. */
 export function scoreOf(
   { cluster, whereabouts }: State,
-  pod: number,
-  node: number,
+  pod: PodIndex,
+  node: NodeIndex,
   victims: readonly PotentialVictim[],
 ): number {
   const { nodes, siteOf, pods } = cluster;

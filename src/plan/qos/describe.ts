@@ -3,6 +3,7 @@ import { podKey } from '../../model/pod.ts';
 import { seconds } from '../../model/units.ts';
 import type { Cluster } from '../cluster.ts';
 import { count, trimmed } from '../format.ts';
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import { share, toFraction } from '../load.ts';
 import type { Move } from '../plan.ts';
 import { span } from './explain.ts';
@@ -77,8 +78,8 @@ function describeTransfer(cluster: Cluster, step: TransferStep): Move {
 
 function common(
   cluster: Cluster,
-  pod: number,
-  node: number,
+  pod: PodIndex,
+  node: NodeIndex,
 ): Pick<Move, 'pod' | 'owner' | 'load' | 'gain' | 'partner'> {
   const info: PodInfo | undefined = cluster.pods[pod];
   const owner: OwnerRef | undefined = cluster.owners.list[cluster.owners.ofPod[pod] ?? -1]?.ref;
@@ -95,7 +96,7 @@ function common(
   };
 }
 
-function nameOf({ nodes }: Cluster, node: number): string {
+function nameOf({ nodes }: Cluster, node: NodeIndex): string {
   const name = nodes[node]?.name;
   if (name === undefined) {
     throw new RangeError(`no node ${node}`);

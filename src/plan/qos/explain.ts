@@ -1,4 +1,5 @@
 import { count, inSeconds } from '../format.ts';
+import type { PodIndex } from '../indices.ts';
 import type { Reason } from '../plan.ts';
 import { BUDGET_NAMES } from '../rejection-codes.ts';
 import { shared } from '../rejections.ts';
@@ -16,7 +17,7 @@ const RUNS_UNKNOWN: Reason = { code: 'NoLedger', message: `runs on: ${UNKNOWN}`,
 const RUNS_ON: Reason = { code: 'NotNeeded', message: 'runs on: nobody who waits takes its place', numbers: {} };
 
 /** Why a pod that runs, and that nothing protects, is not evicted. */
-export function whyItRunsOn(pod: number, standings: ServicePositions): Reason {
+export function whyItRunsOn(pod: PodIndex, standings: ServicePositions): Reason {
   if (standings.classOf(pod) === undefined) {
     return RUNS_UNPROMISED;
   }
@@ -53,7 +54,7 @@ export function whyTheyWait(
 }
 
 /** How many nodes the filters that look at the node alone leave: as a reason, since there may be none. */
-function allowedNodes({ cluster }: StateView, pod: number): Reason {
+function allowedNodes({ cluster }: StateView, pod: PodIndex): Reason {
   const { shapes, nodes } = cluster;
   const shapeClass = shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1;
   const refused = new Map<string, number>();
@@ -71,7 +72,7 @@ function allowedNodes({ cluster }: StateView, pod: number): Reason {
     : { code: 'NoEligibleVictim', message: '', numbers: { nodes: open } };
 }
 
-function withoutStanding(pod: number, standings: ServicePositions): Reason {
+function withoutStanding(pod: PodIndex, standings: ServicePositions): Reason {
   const isPromised = standings.classOf(pod) !== undefined;
   const why = isPromised ? UNKNOWN : UNPROMISED;
   const message = `waits until a node has room, and nobody is evicted for it: ${why}`;

@@ -1,6 +1,7 @@
 import type { PastMove } from '../../model/past-move.ts';
 import type { UsageSample } from '../../model/snapshot.ts';
 import type { Cluster } from '../cluster.ts';
+import type { NodeIndex } from '../indices.ts';
 import { loadModel, tabulate } from '../load.ts';
 import { emptyLedger, type LoadLedger } from '../load-ledger.ts';
 import { coverageOf, gateMessage, judgeNodes, type NodeSample } from '../metrics-gate.ts';
@@ -11,7 +12,7 @@ import { measurePods } from '../pod-usage.ts';
 /** What nodes are measured to carry, while pods are thought of elsewhere. Nodes and pods are named by their place. */
 export interface MeasuredLoads extends Omit<LoadLedger, 'fork'> {
   /** Whether the load of a node is known: others are neither left nor gone to for the sake of their load. */
-  readonly isKnown: (node: number) => boolean;
+  readonly isKnown: (node: NodeIndex) => boolean;
 }
 
 /**

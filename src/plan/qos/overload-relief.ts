@@ -1,5 +1,6 @@
 import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import { inSeconds } from '../format.ts';
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import { share, toFraction } from '../load.ts';
 import type { Reason } from '../plan.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
@@ -80,7 +81,7 @@ function createTransfers(input: ReliefInput, earlier: readonly PreemptionPassSte
   const { state, loads, limit, budgets, maxSteps } = input;
   const moves: Transferral[] = [];
   const starts = createStarts(earlier);
-  const shift = (pod: number, to: number): void => {
+  const shift = (pod: PodIndex, to: NodeIndex): void => {
     loads.remove(state.nodeOf(pod), pod);
     state.move(pod, to);
     loads.add(to, pod);
@@ -122,7 +123,7 @@ function createTransfers(input: ReliefInput, earlier: readonly PreemptionPassSte
   };
 }
 
-function overloadAt({ planningInput, state, loads, limit, standings }: ReliefInput, pod: number): Overload {
+function overloadAt({ planningInput, state, loads, limit, standings }: ReliefInput, pod: PodIndex): Overload {
   const node = state.nodeOf(pod);
   const name = state.cluster.nodes[node]?.name ?? '';
   const ready = planningInput.pods[pod]?.ready === true;
@@ -135,7 +136,7 @@ function calmNodes({ state, loads, limit }: ReliefInput): readonly number[] {
 }
 
 /** The best of the calm nodes that can take the pod, or why none can. */
-function targetFor(input: ReliefInput, calm: readonly number[], pod: number): Target | Reason {
+function targetFor(input: ReliefInput, calm: readonly number[], pod: PodIndex): Target | Reason {
   const { state, loads, limit, budgets } = input;
   let best: Target | undefined;
   let refusal: BudgetRefusal | undefined;
@@ -168,7 +169,7 @@ function sparable({ state, loads, limit }: ReliefInput, moves: readonly Transfer
   if (last === undefined || loads.load(last.sufferer.node) > limit) {
     return [];
   }
-  const isUntied = (pod: number): boolean =>
+  const isUntied = (pod: PodIndex): boolean =>
     shapes.subjects[shapes.ofPod[pod] ?? -1]?.topology === NO_NEEDS && sites.counts.census.countedBy(pod).length === 0;
   return moves
     .filter(({ sufferer }) => sufferer.node === last.sufferer.node && sufferer.ready && isUntied(sufferer.pod))

@@ -1,17 +1,18 @@
 import type { Cluster } from '../cluster.ts';
 import type { Evictability } from '../evictability.ts';
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import type { ServicePosition } from './rules.ts';
 import { compareNumbers } from './rules.ts';
 import type { ServicePositions } from './service-position.ts';
 
 /** A running pod that may have to make room. */
 export interface PotentialVictim {
-  readonly pod: number;
+  readonly pod: PodIndex;
   readonly standing: ServicePosition;
 }
 
 /** Pods on each node that no protection, class or ledger keeps there, whoever can do longest without running first. */
-export type PotentialVictimsOf = (node: number) => readonly PotentialVictim[];
+export type PotentialVictimsOf = (node: NodeIndex) => readonly PotentialVictim[];
 
 /** Sorts the pods of a node when they are first asked for. */
 export function createPotentialVictims(
@@ -21,7 +22,7 @@ export function createPotentialVictims(
 ): PotentialVictimsOf {
   const known: (readonly PotentialVictim[] | undefined)[] = new Array(nodes.length);
   let byNode: readonly (readonly number[])[] | undefined;
-  const residentsOf = (node: number): readonly PotentialVictim[] =>
+  const residentsOf = (node: NodeIndex): readonly PotentialVictim[] =>
     standing(byNode?.[node] ?? [], standings).sort(
       (left, right) => compareNumbers(right.standing.metric, left.standing.metric) || left.pod - right.pod,
     );
@@ -34,7 +35,7 @@ export function createPotentialVictims(
 }
 
 /** In the order of the pods. */
-function standing(pods: readonly number[], standings: ServicePositions): PotentialVictim[] {
+function standing(pods: readonly PodIndex[], standings: ServicePositions): PotentialVictim[] {
   const found: PotentialVictim[] = [];
   for (const pod of pods) {
     const own = standings.of(pod);

@@ -1,6 +1,7 @@
 import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Evictability } from '../evictability.ts';
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
 import {
@@ -17,8 +18,8 @@ import type { ServicePositions } from './service-position.ts';
 /** A running pod makes room for another. */
 export interface PreemptionStep {
   readonly kind: 'Preemption';
-  readonly pod: number;
-  readonly node: number;
+  readonly pod: PodIndex;
+  readonly node: NodeIndex;
   readonly standing: ServicePosition;
   readonly beneficiary: Preemptor;
 }
@@ -26,8 +27,8 @@ export interface PreemptionStep {
 /** A pod that waited gets a node. */
 export interface AdmissionStep {
   readonly kind: 'Admission';
-  readonly pod: number;
-  readonly node: number;
+  readonly pod: PodIndex;
+  readonly node: NodeIndex;
   readonly standing: ServicePosition | undefined;
   /** Places in the sequence of the preemptions that make room for it; ascending. */
   readonly needs: readonly number[];
@@ -51,7 +52,7 @@ export interface PreemptionPassResult {
 /** What a pass works on; `state` and `budgets` are spent. */
 export interface PreemptionPassInput {
   readonly state: State;
-  readonly queue: readonly number[];
+  readonly queue: readonly PodIndex[];
   readonly budgets: Budget;
   readonly holds: Evictability;
   readonly standings: ServicePositions;
@@ -153,10 +154,10 @@ function createTables(arena: Arena): (claimant: Preemptor) => CandidateTable {
 function createNeeds(
   state: State,
   steps: readonly PreemptionPassStep[],
-): (pod: number, node: number) => readonly number[] {
+): (pod: PodIndex, node: NodeIndex) => readonly number[] {
   const { shapes } = state.cluster;
   const before = createWithoutPreemptions(state, steps);
-  const isTied = (pod: number): boolean => shapes.subjects[shapes.ofPod[pod] ?? -1]?.topology !== NO_NEEDS;
+  const isTied = (pod: PodIndex): boolean => shapes.subjects[shapes.ofPod[pod] ?? -1]?.topology !== NO_NEEDS;
   return (pod, node) => {
     if (before.admits(pod, node)) {
       return [];
@@ -170,7 +171,7 @@ function createNeeds(
 function createWithoutPreemptions(
   state: State,
   steps: readonly PreemptionPassStep[],
-): { readonly admits: (pod: number, node: number) => boolean } {
+): { readonly admits: (pod: PodIndex, node: NodeIndex) => boolean } {
   let without: State | undefined;
   return {
     admits: (pod, node) => {
@@ -195,7 +196,7 @@ function createWithoutPreemptions(
 }
 
 /** Pods whose gate was opened to a node on which kube-scheduler has not bound them yet: their room is taken. */
-export function promisedPlaces({ pods, nodes, home }: Cluster): readonly (readonly [pod: number, node: number])[] {
+export function promisedPlaces({ pods, nodes, home }: Cluster): readonly (readonly [pod: PodIndex, node: NodeIndex])[] {
   const places = new Map(nodes.map(({ name }, node) => [name, node]));
   return pods.flatMap(({ nodeName, waiting, terminating }, pod) => {
     const node = places.get(waiting?.pinnedTo ?? '');

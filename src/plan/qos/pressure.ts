@@ -1,5 +1,6 @@
 import type { PodInfo } from '../../model/pod.ts';
 import { type EpochSeconds, elapsed, type Seconds } from '../../model/units.ts';
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import type { State } from '../state.ts';
 import type { MeasuredLoads } from './measured-loads.ts';
@@ -9,8 +10,8 @@ import type { ServicePositions } from './service-position.ts';
 
 /** A pod on an overloaded node that violates its SLO, or will before it could still be moved. */
 export interface Sufferer {
-  readonly pod: number;
-  readonly node: number;
+  readonly pod: PodIndex;
+  readonly node: NodeIndex;
   readonly standing: ServicePosition;
   readonly ready: boolean;
   /** By how much the load of its node falls when it leaves. */
@@ -67,8 +68,8 @@ export function pressureIn(input: PressureInput): Pressure {
 
 function judge(
   { planningInput, standings, loads, period }: PressureInput,
-  pod: number,
-  node: number,
+  pod: PodIndex,
+  node: NodeIndex,
 ): Sufferer | Reluctance | undefined {
   const [info, standing] = [planningInput.pods[pod], standings.of(pod)];
   if (info === undefined || standing === undefined || !(standing.metric < standing.safetyMargin + period)) {

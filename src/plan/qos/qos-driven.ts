@@ -1,6 +1,7 @@
 import { MAX_MOVES } from '../../api/v1alpha1/rebalance-plan.ts';
 import type { Budget } from '../budgets/budget.ts';
 import { latestPeriod } from '../cron.ts';
+import type { PodIndex } from '../indices.ts';
 import { toLoad } from '../load.ts';
 import type { PolicyOptions, StrategyOptions } from '../options.ts';
 import type { Move, PlanOutcome, Reason } from '../plan.ts';
@@ -62,9 +63,9 @@ export function qosDriven(
   const isHeld = {
     inScope: holds.inScope,
     all: holds.all,
-    of: (pod: number) => (queued.has(pod) || relief.stays.has(pod) ? undefined : holds.of(pod)),
+    of: (pod: PodIndex) => (queued.has(pod) || relief.stays.has(pod) ? undefined : holds.of(pod)),
   };
-  const explain = (pod: number): Reason => waits.get(pod) ?? relief.stays.get(pod) ?? whyItRunsOn(pod, standings);
+  const explain = (pod: PodIndex): Reason => waits.get(pod) ?? relief.stays.get(pod) ?? whyItRunsOn(pod, standings);
   const stays = rejectAll(pods, isHeld, (pod) => moved.has(pod), explain);
   return {
     moves: describeSteps(start.cluster, steps),

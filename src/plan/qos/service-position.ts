@@ -6,6 +6,7 @@ import { expectedStartup } from '../../qos/startup.ts';
 import { replicaOf, tellsReplicasApart } from '../../qos/time-to-violate.ts';
 import { timesAt } from '../../qos/times.ts';
 import type { Trust } from '../../qos/waiting-time.ts';
+import type { PodIndex } from '../indices.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import { promisesIn } from '../promises.ts';
 import type { PreemptionRules, ServicePosition } from './rules.ts';
@@ -13,12 +14,12 @@ import type { PreemptionRules, ServicePosition } from './rules.ts';
 /** ServicePositions of pods, by place; worked out when first asked for. */
 export interface ServicePositions {
   /** `undefined`: it has no class, or no ledger that can be believed: neither victim nor urgent. */
-  readonly of: (pod: number) => ServicePosition | undefined;
-  readonly classOf: (pod: number) => ServiceClass | undefined;
+  readonly of: (pod: PodIndex) => ServicePosition | undefined;
+  readonly classOf: (pod: PodIndex) => ServiceClass | undefined;
   /** Whether a running pod may not be evicted yet: it has not run for `minRunTime`. */
-  readonly isFresh: (pod: number, standing: ServicePosition) => boolean;
+  readonly isFresh: (pod: PodIndex, standing: ServicePosition) => boolean;
   /** Whether its workload has a ledger that can be believed. */
-  readonly isKnown: (pod: number) => boolean;
+  readonly isKnown: (pod: PodIndex) => boolean;
 }
 
 /** The standings of a snapshot's pods under the rules. */
@@ -28,7 +29,7 @@ export function createServicePositions(planningInput: PlanningInput, rules: Pree
   const shared = new Map<ServiceLedger, ServicePosition[]>();
   const { ledgerOf, classOf } = promisesIn(snapshot, subjects);
   const trust = rules.trustIn(planningInput, { classOf });
-  const standing = (pod: number): ServicePosition | undefined => {
+  const standing = (pod: PodIndex): ServicePosition | undefined => {
     const [info, ledger] = [pods[pod], ledgerOf(pod)];
     const serviceClass = ledger === undefined ? undefined : classOf(pod);
     if (info === undefined || ledger === undefined || serviceClass === undefined) {

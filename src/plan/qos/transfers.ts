@@ -1,3 +1,4 @@
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
 import type { PreemptionPassStep } from './preemption-pass.ts';
@@ -7,7 +8,7 @@ import type { ServicePosition } from './rules.ts';
 /** A move that is decided. */
 export interface Transferral {
   readonly sufferer: Sufferer;
-  readonly to: number;
+  readonly to: NodeIndex;
   /** 0 to 10. */
   readonly score: number;
 }
@@ -15,15 +16,15 @@ export interface Transferral {
 /** Measured loads of the two nodes of a move. */
 interface Loads {
   readonly from: number;
-  readonly to: number;
+  readonly to: NodeIndex;
 }
 
 /** A pod leaves an overloaded node for another. */
 export interface TransferStep {
   readonly kind: 'Transfer';
-  readonly pod: number;
+  readonly pod: PodIndex;
   readonly from: number;
-  readonly to: number;
+  readonly to: NodeIndex;
   readonly standing: ServicePosition;
   readonly ready: boolean;
   /** Places in the sequence of earlier steps that must have left their nodes; ascending. */

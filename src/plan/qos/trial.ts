@@ -1,5 +1,6 @@
 import { capacityRefusal } from '../filters/index.ts';
 import { copyCapacity, occupy, vacate } from '../free-capacity.ts';
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
 
@@ -14,7 +15,7 @@ export interface Trial {
  * A trial of `pod` on `node`, which the filters of nodes allow. Where only what runs on the node matters to the pod a copy of
  * its room will do; else pods leave `state`, and must be restored in the end.
  */
-export function createTrial(state: State, pod: number, node: number): Trial {
+export function createTrial(state: State, pod: PodIndex, node: NodeIndex): Trial {
   const { shapes, sites, nodes, siteOf, pods } = state.cluster;
   const subject = shapes.subjects[shapes.ofPod[pod] ?? -1];
   const info = nodes[node];

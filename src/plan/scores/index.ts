@@ -1,3 +1,4 @@
+import type { PodIndex } from '../indices.ts';
 import { imageLocality } from './image-locality.ts';
 import { interPodAffinity } from './inter-pod-affinity.ts';
 import { nodeAffinity } from './node-affinity.ts';
@@ -25,7 +26,7 @@ export type ScoreName = keyof typeof SCORES;
 const ALL = Object.values(SCORES);
 
 /** The weighted sum by which the scheduler would rank each feasible node, in the order of `feasible`: up to 1200. */
-export function rank(pod: number, feasible: Int32Array, ground: ScoreContext): Int32Array {
+export function rank(pod: PodIndex, feasible: Int32Array, ground: ScoreContext): Int32Array {
   const totals = new Int32Array(feasible.length);
   for (const { weight, score } of ALL) {
     const values = score(pod, feasible, ground);
@@ -38,7 +39,7 @@ export function rank(pod: number, feasible: Int32Array, ground: ScoreContext): I
 
 /** What each plugin contributes to `rank`: its score times its weight, in the order of `feasible`. */
 export function scoresOf(
-  pod: number,
+  pod: PodIndex,
   feasible: Int32Array,
   ground: ScoreContext,
 ): Readonly<Record<ScoreName, readonly number[]>> {

@@ -1,6 +1,7 @@
 import type { PodInfo, SpreadConstraint } from '../../model/pod.ts';
 import { nodeAffinity } from '../filters/node-affinity.ts';
 import { taintToleration } from '../filters/taint-toleration.ts';
+import type { PodIndex, SiteIndex } from '../indices.ts';
 import { isMandatory } from '../topology/trackers.ts';
 import { MAX_SCORE, type Score } from './score.ts';
 import { podAt, type ScoreContext } from './score-index.ts';
@@ -39,7 +40,7 @@ export const podTopologySpread: Score = (place, feasible, ground) => {
     return new Int32Array(feasible.length);
   }
   const keys = preferences.map(({ constraint }) => ground.index.domainsOf(constraint.topologyKey).of);
-  const isRanked = (site: number): boolean => !hasOwn || keys.every((of) => (of[site] ?? -1) >= 0);
+  const isRanked = (site: SiteIndex): boolean => !hasOwn || keys.every((of) => (of[site] ?? -1) >= 0);
   const ranked = hasOwn ? feasible.filter(isRanked) : feasible;
   const sums = new Float64Array(ranked.length);
   for (const preference of preferences) {
@@ -55,7 +56,7 @@ function ownPreferences({ constraints, namespace }: PodInfo, { index }: ScoreCon
     .map((constraint) => ({ constraint, pods: index.terms().spreadOver(constraint, namespace) }));
 }
 
-function defaultPreferences(pod: number, { index }: ScoreContext): readonly Preference[] {
+function defaultPreferences(pod: PodIndex, { index }: ScoreContext): readonly Preference[] {
   const { owner } = podAt(index, pod);
   if (owner === undefined || !SPREAD_OWNERS.has(owner.kind)) {
     return [];
@@ -70,14 +71,14 @@ function addCosts(
   { constraint, pods }: Preference,
   pod: PodInfo,
   ranked: Int32Array,
-  isRanked: (site: number) => boolean,
+  isRanked: (site: SiteIndex) => boolean,
   ground: ScoreContext,
 ): void {
   const { topologyKey, maxSkew } = constraint;
   const { of, values } = ground.index.domainsOf(topologyKey);
   const isHost = topologyKey === HOSTNAME;
   const counts = new Map<number, number>();
-  const count = (other: number): void => {
+  const count = (other: PodIndex): void => {
     const site = ground.siteOf(other);
     if (site >= 0 && (isHost || (isRanked(site) && isIncluded(constraint, pod, site, ground)))) {
       const place = isHost ? site : (of[site] ?? -1);
@@ -110,7 +111,7 @@ function domainsAmong(sites: Int32Array, of: Int32Array, domains: number): numbe
 function isIncluded(
   { nodeAffinityPolicy, nodeTaintsPolicy }: Preference['constraint'],
   { constraints }: PodInfo,
-  site: number,
+  site: SiteIndex,
   { index }: ScoreContext,
 ): boolean {
   const node = index.nodes[site];
@@ -139,7 +140,7 @@ function turnAround(costs: Float64Array): Int32Array {
 }
 
 /** The scores of the ranked nodes at their places among all feasible ones, and 0 for the others. */
-function spreadOut(scores: Int32Array, feasible: Int32Array, isRanked: (site: number) => boolean): Int32Array {
+function spreadOut(scores: Int32Array, feasible: Int32Array, isRanked: (site: SiteIndex) => boolean): Int32Array {
   let next = 0;
   return feasible.map((site) => {
     if (!isRanked(site)) {

@@ -1,6 +1,7 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { PodInfo } from '../../model/pod.ts';
 import type { FreeCapacity } from '../free-capacity.ts';
+import type { PodIndex, SiteIndex } from '../indices.ts';
 import type { IndexedNodes } from '../node-index.ts';
 import type { Owners } from '../owners.ts';
 import type { PodKinds } from '../pod-kinds.ts';
@@ -34,7 +35,7 @@ export interface ScoreIndex {
   /** Whether any pod has terms that have a say in where other pods go. */
   readonly anyAttracts: () => boolean;
   /** Pods of the controller of a pod that are not being deleted, itself included; none without a controller. */
-  readonly siblingsOf: (pod: number) => Int32Array;
+  readonly siblingsOf: (pod: PodIndex) => Int32Array;
 }
 
 /** A cluster at one moment, without the pod that looks for a node. */
@@ -42,9 +43,9 @@ export interface ScoreContext {
   readonly index: ScoreIndex;
   readonly assumed: AssumedRequests;
   /** What a node has left. */
-  readonly freeCapacityOf: (site: number) => FreeCapacity;
+  readonly freeCapacityOf: (site: SiteIndex) => FreeCapacity;
   /** Node of a pod; -1 for a pod that is nowhere, the one that looks for a node among them. */
-  readonly siteOf: (pod: number) => number;
+  readonly siteOf: (pod: PodIndex) => number;
 }
 
 /** Indexes a cluster; what few scores need is worked out when they first ask. */
@@ -70,7 +71,7 @@ function remaining({ list, ofPod: kindOf }: PodKinds, ofPod: Int32Array): Int32A
 }
 
 /** The pod at a place. Throws for a place that there is not. */
-export function podAt({ pods }: ScoreIndex, pod: number): PodInfo {
+export function podAt({ pods }: ScoreIndex, pod: PodIndex): PodInfo {
   const info = pods[pod];
   if (info === undefined) {
     throw new RangeError(`no pod ${pod}`);

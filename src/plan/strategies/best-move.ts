@@ -1,3 +1,4 @@
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import { toFraction } from '../load.ts';
 import { isImprovement, type StateView } from '../state.ts';
 import type { Proposal } from './strategy.ts';
@@ -11,11 +12,11 @@ import type { TargetLimits, Targets } from './targets.ts';
  */
 export function bestMoveFrom(
   state: StateView,
-  node: number,
+  node: NodeIndex,
   targets: Targets,
   limits: TargetLimits,
   minGain: number,
-  allows: (pod: number) => boolean,
+  allows: (pod: PodIndex) => boolean,
 ): Proposal | undefined {
   const load = state.load(node);
   const within = { below: limits.below, upTo: Math.min(limits.upTo, load - Math.max(minGain, 1)) };
@@ -45,7 +46,7 @@ export function bestMoveFrom(
  * its node with and without it), since w x load is usage. That holds for one resource; for a mean of several it is an
  * estimate, and for the dominant one nothing is known beforehand.
  */
-function boundOf(state: StateView, pod: number, targets: Targets, minGain: number): number {
+function boundOf(state: StateView, pod: PodIndex, targets: Targets, minGain: number): number {
   const { weights, dimensions } = state.cluster.load;
   const node = state.nodeOf(pod);
   const [load, rest] = [state.load(node), state.loadWithout(pod)];

@@ -1,10 +1,11 @@
+import type { PodIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 import type { Proposal, Terms, Verdict } from './strategy.ts';
 
 /** What is ruled out for the rest of a plan, so that nothing is proposed in vain or twice. */
 export interface Exclusions {
   /** Whether the pod may still be proposed. */
-  readonly allows: (pod: number) => boolean;
+  readonly allows: (pod: PodIndex) => boolean;
   /** Whether nothing at all is accepted any more. */
   readonly isOver: () => boolean;
   /** Yields a proposal, takes note of the verdict, and returns whether it was accepted. */
@@ -20,7 +21,7 @@ export function createExclusions({ cluster }: StateView, { mayMove }: Terms): Ex
   const pods = new Uint8Array(cluster.pods.length);
   const nodes = new Uint8Array(cluster.nodes.length);
   let over = false;
-  const homeOf = (pod: number): number => cluster.home[pod] ?? -1;
+  const homeOf = (pod: PodIndex): number => cluster.home[pod] ?? -1;
   return {
     allows: (pod) => pods[pod] !== 1 && nodes[homeOf(pod)] !== 1 && mayMove(pod),
     isOver: () => over,

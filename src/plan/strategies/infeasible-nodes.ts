@@ -1,3 +1,4 @@
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /**
@@ -6,18 +7,18 @@ import type { StateView } from '../state.ts';
  */
 export interface InfeasibleNodes {
   /** All nodes with less load refuse the pod. */
-  readonly below: (pod: number) => number;
+  readonly below: (pod: PodIndex) => number;
   /** All nodes with less than `load` have been seen to refuse the pod, in the present state. */
-  readonly extend: (pod: number, load: number) => void;
+  readonly extend: (pod: PodIndex, load: number) => void;
 }
 
 /** What is remembered, and for which pods. */
 interface Question {
   /** Pods with the same number share what is known; -1 for none. */
-  readonly keyOf: (pod: number) => number;
-  readonly accepts: (pod: number, node: number) => boolean;
+  readonly keyOf: (pod: PodIndex) => number;
+  readonly accepts: (pod: PodIndex, node: NodeIndex) => boolean;
   /** A number for what answers depend on beyond the node (see StateView.surroundings). */
-  readonly surroundings: (pod: number) => number;
+  readonly surroundings: (pod: PodIndex) => number;
 }
 
 interface Frontier {
@@ -51,7 +52,7 @@ export function createFullNodes(state: StateView, size: number): InfeasibleNodes
 /** What is known stays true for the nodes that do not change; those that do are asked again. */
 function remember(state: StateView, size: number, { keyOf, accepts, surroundings }: Question): InfeasibleNodes {
   const frontiers = new Map<number, Frontier>();
-  const recheck = (pod: number, { bound, synced }: Frontier): number => {
+  const recheck = (pod: PodIndex, { bound, synced }: Frontier): number => {
     const { changes } = state;
     let lowered = bound;
     for (let entry = synced; entry < changes.count(); entry += 1) {

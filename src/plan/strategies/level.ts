@@ -1,3 +1,4 @@
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import type { State } from '../state.ts';
 import { isImprovement } from '../state.ts';
 import { bestMoveFrom, leastOf } from './best-move.ts';
@@ -68,7 +69,7 @@ const MOST_STUCK = 64;
 function makeAll(
   state: State,
   pair: readonly Proposal[],
-  node: number,
+  node: NodeIndex,
   high: number,
   make: (proposal: Proposal) => void,
 ): readonly number[] {
@@ -112,7 +113,7 @@ export function raise(state: State, low: number, terms: WayTerms, moves: Proposa
  */
 function bestPodFor(
   state: State,
-  node: number,
+  node: NodeIndex,
   order: LoadOrder,
   { minGain, allows }: WayTerms,
   refused: Set<number>,
@@ -138,7 +139,7 @@ function bestPodFor(
 }
 
 /** By how much the move changes the objective; +Infinity when it does not help, or gains less than `minGain`. */
-function changeBy(state: State, pod: number, node: number, minGain: number): number {
+function changeBy(state: State, pod: PodIndex, node: NodeIndex, minGain: number): number {
   const change = state.gain(pod, node) >= Math.max(minGain, 1) ? state.objectiveChange(pod, node) : 0;
   return isImprovement(change) ? change : Number.POSITIVE_INFINITY;
 }

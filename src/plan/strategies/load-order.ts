@@ -1,3 +1,4 @@
+import type { NodeIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /** Some nodes in the order of their load, ties by place; brought up to date with the state by `sync`. */
@@ -17,7 +18,7 @@ export interface LoadOrder {
  * Sorts `nodes` by load. A change costs two binary searches and one memmove, which for the few thousand nodes of a
  * cluster is faster than any tree.
  */
-export function createLoadOrder(state: StateView, nodes: Iterable<number>): LoadOrder {
+export function createLoadOrder(state: StateView, nodes: Iterable<NodeIndex>): LoadOrder {
   const order = Int32Array.from(nodes);
   const keys = new Float64Array(order.length);
   const size = order.length;
@@ -31,7 +32,7 @@ export function createLoadOrder(state: StateView, nodes: Iterable<number>): Load
     synced = state.changes.count();
   };
   /** First position that does not come before (load, node). */
-  const search = (load: number, node: number): number => {
+  const search = (load: number, node: NodeIndex): number => {
     let low = 0;
     let high = size;
     while (low < high) {
@@ -45,7 +46,7 @@ export function createLoadOrder(state: StateView, nodes: Iterable<number>): Load
     }
     return low;
   };
-  const update = (node: number, before: number, after: number): void => {
+  const update = (node: NodeIndex, before: number, after: number): void => {
     const from = search(before, node);
     if (order[from] !== node || before === after) {
       return;

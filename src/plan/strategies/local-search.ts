@@ -1,3 +1,4 @@
+import type { PodIndex } from '../indices.ts';
 import type { State, StateView } from '../state.ts';
 import { createExclusions } from './exclusions.ts';
 import { type Pair, payingOrder } from './pairs.ts';
@@ -34,7 +35,7 @@ export function* settle(state: StateView, terms: Terms, find: FindWay, mayLeave:
 function findWithinBudgets(
   state: StateView,
   terms: Terms,
-  allows: (pod: number) => boolean,
+  allows: (pod: PodIndex) => boolean,
   find: FindWay,
   mayLeave: MayLeave,
 ): readonly Proposal[] {
@@ -44,7 +45,7 @@ function findWithinBudgets(
   return moves;
 }
 
-function isAllowed({ pod, then }: Proposal, allows: (pod: number) => boolean): boolean {
+function isAllowed({ pod, then }: Proposal, allows: (pod: PodIndex) => boolean): boolean {
   return allows(pod) && (then === undefined || allows(then.pod));
 }
 
@@ -187,9 +188,9 @@ export function straight(state: StateView, moves: readonly Proposal[]): readonly
 /** The budgets, as moves that are only thought of would leave them. */
 interface Reservations {
   /** Whether the budgets would let the pod move too. */
-  readonly allows: (pod: number) => boolean;
+  readonly allows: (pod: PodIndex) => boolean;
   /** The pod is moved, perhaps once more: counted once. */
-  readonly add: (pod: number) => void;
+  readonly add: (pod: PodIndex) => void;
   /** What is reserved now is where `restart` goes back to. */
   readonly mark: () => void;
   readonly restart: () => void;
@@ -198,7 +199,7 @@ interface Reservations {
 }
 
 /** No reservations yet, for pods that `allows` lets move as far as it can tell. */
-function createReservations({ reserve, release }: Terms, allows: (pod: number) => boolean): Reservations {
+function createReservations({ reserve, release }: Terms, allows: (pod: PodIndex) => boolean): Reservations {
   const reserved = new Set<number>();
   let marked: ReadonlySet<number> = new Set();
   const releaseAllBut = (kept: ReadonlySet<number>): void => {

@@ -1,3 +1,4 @@
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /**
@@ -27,7 +28,7 @@ function relabel(state: StateView, target: Int32Array, tolerance: number): Int32
   const groups = interchangeable(state, tolerance);
   const nodeOfRole = new Int32Array(cluster.nodes.length).fill(-1);
   const taken = new Uint8Array(cluster.nodes.length);
-  const match = (role: number, node: number): void => {
+  const match = (role: number, node: NodeIndex): void => {
     if (groups[role] === groups[node] && nodeOfRole[role] === -1 && taken[node] === 0) {
       nodeOfRole[role] = node;
       taken[node] = 1;
@@ -57,7 +58,7 @@ function assignRest(groups: readonly string[], nodeOfRole: Int32Array, taken: Ui
 }
 
 /** How much load of a node's own pods each role would keep there, the largest first. */
-function sharedLoads(state: StateView, target: Int32Array): readonly { role: number; node: number; load: number }[] {
+function sharedLoads(state: StateView, target: Int32Array): readonly { role: number; node: NodeIndex; load: number }[] {
   const { cluster } = state;
   const shared = new Map<number, number>();
   target.forEach((role, pod) => {
@@ -111,8 +112,8 @@ function suppressSwaps(state: StateView, target: Int32Array, nearlyEqual: number
     [...target.keys()].filter((pod) => cluster.movable[pod] === 1 && target[pod] !== state.nodeOf(pod)),
     (pod) => state.nodeOf(pod) * cluster.nodes.length + (target[pod] ?? 0),
   );
-  const size = (pod: number): number => state.load(state.nodeOf(pod)) - state.loadWithout(pod);
-  const largestFirst = (pods: readonly number[]): number[] =>
+  const size = (pod: PodIndex): number => state.load(state.nodeOf(pod)) - state.loadWithout(pod);
+  const largestFirst = (pods: readonly PodIndex[]): number[] =>
     pods.toSorted((left, right) => size(right) - size(left) || left - right);
   for (const [key, pods] of leaving) {
     const from = Math.floor(key / cluster.nodes.length);
@@ -132,7 +133,7 @@ function suppressSwaps(state: StateView, target: Int32Array, nearlyEqual: number
 function pairUp(
   left: readonly number[],
   right: readonly number[],
-  size: (pod: number) => number,
+  size: (pod: PodIndex) => number,
   nearlyEqual: number,
 ): readonly (readonly [number, number])[] {
   const pairs: [number, number][] = [];

@@ -1,3 +1,4 @@
+import type { NodeIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /** Nodes by load, the highest first, ties by place. */
@@ -5,14 +6,14 @@ export interface NodeHeap {
   /** Takes out the node with the highest load; -1 when there is none. */
   readonly pop: () => number;
   /** Files a node under its present load. A node may be in the heap only once. */
-  readonly push: (node: number) => void;
+  readonly push: (node: NodeIndex) => void;
 }
 
 /**
  * A binary heap of `nodes`. A node whose load has changed since it was filed is filed anew when it comes to the top, so
  * loads may change as they like as long as a risen node is not waited for.
  */
-export function createNodeHeap(state: StateView, nodes: Iterable<number>): NodeHeap {
+export function createNodeHeap(state: StateView, nodes: Iterable<NodeIndex>): NodeHeap {
   const heap: number[] = [];
   const filed = new Float64Array(state.cluster.nodes.length);
   const isBefore = (left: number, right: number): boolean => {
@@ -49,7 +50,7 @@ export function createNodeHeap(state: StateView, nodes: Iterable<number>): NodeH
       place = first;
     }
   };
-  const push = (node: number): void => {
+  const push = (node: NodeIndex): void => {
     filed[node] = state.load(node);
     up(heap.push(node) - 1);
   };

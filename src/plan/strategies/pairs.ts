@@ -1,3 +1,4 @@
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import { toLoad } from '../load.ts';
 import type { State } from '../state.ts';
 import type { LoadOrder } from './load-order.ts';
@@ -36,7 +37,7 @@ interface Candidate {
  */
 export function bestPairFrom(
   state: State,
-  node: number,
+  node: NodeIndex,
   order: LoadOrder,
   targets: Targets,
   { minGain, allows }: WayTerms,
@@ -68,7 +69,7 @@ function keep(candidates: Candidate[], candidate: Candidate | undefined): void {
   }
 }
 
-type Side = readonly [node: number, pods: readonly number[]];
+type Side = readonly [node: NodeIndex, pods: readonly PodIndex[]];
 
 function bestSwap(state: State, [high, leaving]: Side, [low, helping]: Side, limit: number): Candidate | undefined {
   const [highLoad, lowLoad] = [state.load(high), state.load(low)];

@@ -1,3 +1,4 @@
+import type { PodIndex } from '../indices.ts';
 import { share } from '../load.ts';
 import type { StrategyOptions } from '../options.ts';
 import type { StateView } from '../state.ts';
@@ -79,7 +80,7 @@ function* placePublished(
   { sourceAbove, targetBelow, targetUpTo }: Bounds,
   targets: Targets,
   exclusions: Exclusions,
-  pod: number,
+  pod: PodIndex,
 ): Generator<Proposal, boolean, Verdict> {
   const load = state.load(state.nodeOf(pod));
   if (load <= sourceAbove || load - state.loadWithout(pod) < minGain || !exclusions.allows(pod)) {

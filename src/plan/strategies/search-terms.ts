@@ -1,3 +1,4 @@
+import type { PodIndex } from '../indices.ts';
 import type { State } from '../state.ts';
 import type { Proposal } from './strategy.ts';
 
@@ -12,9 +13,9 @@ export interface Way {
 export interface WayTerms {
   readonly minGain: number;
   /** Whether the pod may be moved, after the moves that were noted. */
-  readonly allows: (pod: number) => boolean;
+  readonly allows: (pod: PodIndex) => boolean;
   /** The way moves the pod: counts against the budgets. */
-  readonly note: (pod: number) => void;
+  readonly note: (pod: PodIndex) => void;
   /** Forgets what was noted in this search, for another try from the same start. */
   readonly restart: () => void;
   /** No more moves than this are of use. */

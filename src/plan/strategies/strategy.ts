@@ -1,15 +1,16 @@
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /** One pod to one node, both by place. */
 export interface Proposal {
-  readonly pod: number;
-  readonly to: number;
+  readonly pod: PodIndex;
+  readonly to: NodeIndex;
   /** A second move that follows at once: both are made, or none. */
   readonly then?: Proposal;
 }
 
 /** Whether pods may be taken from a node at that moment. */
-export type MayLeave = (state: StateView, node: number) => boolean;
+export type MayLeave = (state: StateView, node: NodeIndex) => boolean;
 
 /**
  * What else a refusal rules out for the rest of the plan: nothing but this move, every move of the pod, every move from
@@ -27,10 +28,10 @@ export interface Terms {
   /** Moves that the plan still has room for. */
   readonly movesLeft: () => number;
   /** Whether the budgets would let the pod move now; they only get tighter, but for what is released. */
-  readonly mayMove: (pod: number) => boolean;
+  readonly mayMove: (pod: PodIndex) => boolean;
   /** Counts a move of the pod that is only thought of against the budgets. To be released before anything is proposed. */
-  readonly reserve: (pod: number) => void;
-  readonly release: (pod: number) => void;
+  readonly reserve: (pod: PodIndex) => void;
+  readonly release: (pod: PodIndex) => void;
 }
 
 /**

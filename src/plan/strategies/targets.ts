@@ -1,3 +1,4 @@
+import type { ClassIndex, NodeIndex, PodIndex } from '../indices.ts';
 import { type PodBounds, toLoad } from '../load.ts';
 import { rank } from '../scores/index.ts';
 import { ASSUME_NOTHING, type ScoreContext } from '../scores/score-index.ts';
@@ -16,16 +17,16 @@ export interface TargetLimits {
 /** Finds targets for pods without looking at every node. */
 export interface Targets {
   /** The feasible node that ends up with the least load; -1 when there is none. */
-  readonly leastLoaded: (pod: number, limits: TargetLimits) => number;
+  readonly leastLoaded: (pod: PodIndex, limits: TargetLimits) => number;
   /** The feasible node that ends up closest to `limits.upTo` without passing it; -1 when there is none. */
-  readonly bestFit: (pod: number, limits: TargetLimits) => number;
+  readonly bestFit: (pod: PodIndex, limits: TargetLimits) => number;
   /**
    * Of `best` and the feasible nodes within the limits that would end up at most TIE above it, the one that kube-scheduler
    * would rank highest among them; `best` when none is ranked higher.
    */
-  readonly favourite: (pod: number, best: number, limits: TargetLimits) => number;
+  readonly favourite: (pod: PodIndex, best: number, limits: TargetLimits) => number;
   /** No target's load without the pod plus its load with it is less; +Infinity when the pod can run nowhere. */
-  readonly leastSum: (pod: number) => number;
+  readonly leastSum: (pod: PodIndex) => number;
 }
 
 /** Loads that differ by a quarter of a point of node capacity or less are as good as equal. */
@@ -52,7 +53,7 @@ interface Candidates {
 }
 
 interface Found {
-  readonly node: number;
+  readonly node: NodeIndex;
   /** Load of the node with the pod. */
   readonly load: number;
 }
@@ -102,7 +103,7 @@ export function createTargets(state: StateView): Targets {
 function collectTied(
   state: StateView,
   { order, bounds, barren, roomless }: Candidates,
-  pod: number,
+  pod: PodIndex,
   { below, upTo }: TargetLimits,
   tied: Set<number>,
 ): void {
@@ -126,7 +127,7 @@ function collectTied(
  * The first of the nodes to which the scheduler gives the highest score when it chooses among them. Requests are taken at face
  * value, since what it assumes for pods that request nothing would make plans depend on the unit of load.
  */
-function highestRanked(state: StateView, pod: number, nodes: readonly number[]): number {
+function highestRanked(state: StateView, pod: PodIndex, nodes: readonly NodeIndex[]): number {
   const { siteOf, scores } = state.cluster;
   const { freeCapacityOf, siteOf: siteOfPod } = state.whereabouts;
   const ground: ScoreContext = {
@@ -150,7 +151,7 @@ function highestRanked(state: StateView, pod: number, nodes: readonly number[]):
 function leastLoaded(
   state: StateView,
   { order, bounds, barren, roomless }: Candidates,
-  pod: number,
+  pod: PodIndex,
   below: number,
   best: Found,
   limit: number,
@@ -190,7 +191,7 @@ function leastLoaded(
 function bestFit(
   state: StateView,
   { order, bounds, barren, roomless }: Candidates,
-  pod: number,
+  pod: PodIndex,
   { below, upTo }: TargetLimits,
   best: Found,
   limit: number,
@@ -222,11 +223,11 @@ function bestFit(
 }
 
 /** The nodes that the static filters allow a pod, indexed on first use and synced on every use. */
-function createCandidates(state: StateView): (pod: number) => readonly Candidates[] {
+function createCandidates(state: StateView): (pod: PodIndex) => readonly Candidates[] {
   const { shapes } = state.cluster;
   const byClass: (readonly Candidates[] | undefined)[] = [];
   const bySet = new Map<string, readonly Candidates[]>();
-  const create = (shapeClass: number): readonly Candidates[] => {
+  const create = (shapeClass: ClassIndex): readonly Candidates[] => {
     const allowed = allowedNodes(state, shapeClass);
     // Classes that come to the same nodes, such as those that differ in a toleration nobody needs, share their candidates.
     const key = allowed.length === state.cluster.nodes.length ? '' : allowed.join();
@@ -245,7 +246,7 @@ function createCandidates(state: StateView): (pod: number) => readonly Candidate
   };
 }
 
-function allowedNodes({ cluster }: StateView, shapeClass: number): readonly number[] {
+function allowedNodes({ cluster }: StateView, shapeClass: ClassIndex): readonly number[] {
   const allowed: number[] = [];
   for (let node = 0; node < cluster.nodes.length; node += 1) {
     if (cluster.shapes.allows(shapeClass, node)) {
@@ -255,7 +256,7 @@ function allowedNodes({ cluster }: StateView, shapeClass: number): readonly numb
   return allowed;
 }
 
-function bySize(state: StateView, nodes: readonly number[]): readonly Candidates[] {
+function bySize(state: StateView, nodes: readonly NodeIndex[]): readonly Candidates[] {
   const { load } = state.cluster;
   const groups = Map.groupBy(nodes, load.sizeClass);
   return [...groups.values()].map((group) => ({

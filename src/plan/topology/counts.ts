@@ -1,3 +1,4 @@
+import type { PodIndex, SiteIndex } from '../indices.ts';
 import type { TopologyIndex } from './topology-index.ts';
 
 /** How many pods each tracker counts in each domain, while pods come and go. Pods and nodes are named by their place. */
@@ -11,8 +12,8 @@ export interface TopologyCounts {
   readonly least: (tracker: number) => number;
   /** Grows with every change of any of the tracker's counts. */
   readonly version: (tracker: number) => number;
-  readonly add: (pod: number, node: number) => void;
-  readonly remove: (pod: number, node: number) => void;
+  readonly add: (pod: PodIndex, node: SiteIndex) => void;
+  readonly remove: (pod: PodIndex, node: SiteIndex) => void;
   /** A copy that can be changed on its own. */
   readonly fork: () => TopologyCounts;
 }
@@ -55,7 +56,7 @@ function createCounts(census: TopologyIndex, books: Books): TopologyCounts {
     totals[tracker] = (totals[tracker] ?? 0) + by;
     versions[tracker] = (versions[tracker] ?? 0) + 1;
   };
-  const enter = (pod: number, node: number, by: 1 | -1): void => {
+  const enter = (pod: PodIndex, node: SiteIndex, by: 1 | -1): void => {
     const counting = countedBy(pod);
     for (let place = 0; place < counting.length; place += 1) {
       const tracker = counting[place] ?? -1;

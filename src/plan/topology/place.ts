@@ -1,3 +1,4 @@
+import type { SiteIndex } from '../indices.ts';
 import type { TopologyCounts } from './counts.ts';
 import type { Need } from './needs.ts';
 
@@ -5,7 +6,7 @@ import type { Need } from './needs.ts';
 export interface Place {
   readonly counts: TopologyCounts;
   /** Place of the node among all nodes of the cluster. */
-  readonly site: number;
+  readonly site: SiteIndex;
   /** Node on which the pod counts now and would count no longer; -1 when there is none. */
   readonly home: number;
 }

@@ -1,5 +1,6 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
+import type { PodIndex } from '../indices.ts';
 import type { PodKind, PodKinds } from '../pod-kinds.ts';
 import { type Need, NO_NEEDS, type TopologyNeeds } from './needs.ts';
 import { addsToSpread, createRegistry, hasTerms, type Registry, type Tracker } from './trackers.ts';
@@ -9,9 +10,9 @@ export interface TopologyIndex {
   readonly trackers: readonly Tracker[];
   readonly kinds: PodKinds;
   /** Trackers that count a pod. */
-  readonly countedBy: (pod: number) => Int32Array;
+  readonly countedBy: (pod: PodIndex) => Int32Array;
   /** Remembered per kind of pod. */
-  readonly needsOf: (pod: number) => TopologyNeeds;
+  readonly needsOf: (pod: PodIndex) => TopologyNeeds;
 }
 
 const NOWHERE = new Int32Array();

@@ -1,0 +1,53 @@
+declare const index: unique symbol;
+declare const table: unique symbol;
+
+/** A plain number is any index, and an index is no index of another kind: those of pods and nodes cannot be mixed up. */
+type Index<Name extends string> = number & { readonly [index]?: Name };
+
+/** Place of a pod among those of the cluster; -1 for none. */
+export type PodIndex = Index<'pod'>;
+/** Place of a node among those that take part; -1 for none. */
+export type NodeIndex = Index<'node'>;
+/** Place of a node among all of the cluster; -1 for none. */
+export type SiteIndex = Index<'site'>;
+/** Place of a controller among those of the pods; -1 for none. */
+export type OwnerIndex = Index<'owner'>;
+/** Place of a kind of pods (see pod-kinds.ts). */
+export type KindIndex = Index<'kind'>;
+/** Place of a shape (see shapes.ts); -1 for none. */
+export type ShapeIndex = Index<'shape'>;
+/** Place of a size of shapes (see shapes.ts). */
+export type SizeIndex = Index<'size'>;
+/** Place of a class of shapes (see shapes.ts). */
+export type ClassIndex = Index<'class'>;
+
+/** An index for each index of another kind, in a typed array. */
+export type IndexTable<Key extends number, Value extends number> = Int32Array & {
+  readonly [table]?: (key: Key) => Value;
+};
+
+/** What a table has for `key`. Throws RangeError for a key outside of it, such as the -1 that stands for none. */
+export function at<Key extends number, Value extends number>(values: IndexTable<Key, Value>, key: NoInfer<Key>): Value {
+  const value = values[key];
+  if (value === undefined) {
+    throw new RangeError(`no index ${key} in a table of ${values.length}`);
+  }
+  return value as Value;
+}
+
+/** What a table has for `key`, and -1 for none. Throws RangeError for any other key outside of the table. */
+export function atOrNone<Key extends number, Value extends number>(
+  values: IndexTable<Key, Value>,
+  key: NoInfer<Key>,
+): Value {
+  return key === -1 ? (-1 as Value) : at(values, key);
+}
+
+/** The item at `key`. Throws RangeError when there is none. */
+export function itemAt<Item>(items: readonly Item[], key: number): Item {
+  const item = items[key];
+  if (item === undefined) {
+    throw new RangeError(`no index ${key} among ${items.length}`);
+  }
+  return item;
+}
