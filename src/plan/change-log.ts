@@ -1,8 +1,8 @@
-import type { NodeIndex } from './indices.ts';
+import { itemAt, type NodeIndex } from './indices.ts';
 /** Which nodes have changed, oldest first, so that indexes over a state can catch up. */
 export interface ChangeLog {
   readonly count: () => number;
-  readonly node: (entry: number) => number;
+  readonly node: (entry: number) => NodeIndex;
   /** Load of the node before and after the change. */
   readonly before: (entry: number) => number;
   readonly after: (entry: number) => number;
@@ -15,14 +15,14 @@ export interface ChangeWriter extends ChangeLog {
 
 /** An empty log. */
 export function createChangeLog(): ChangeWriter {
-  const nodes: number[] = [];
+  const nodes: NodeIndex[] = [];
   const befores: number[] = [];
   const afters: number[] = [];
   return {
     count: () => nodes.length,
-    node: (entry) => nodes[entry] ?? -1,
-    before: (entry) => befores[entry] ?? 0,
-    after: (entry) => afters[entry] ?? 0,
+    node: (entry) => itemAt(nodes, entry),
+    before: (entry) => itemAt(befores, entry),
+    after: (entry) => itemAt(afters, entry),
     write: (node, before, after) => {
       nodes.push(node);
       befores.push(before);

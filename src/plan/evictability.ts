@@ -7,7 +7,7 @@ import { type Protection, protectionOf, protectionsOf } from './budgets/protecti
 import { rolloutTest } from './budgets/rollout.ts';
 import type { PodIndex } from './indices.ts';
 import type { PolicyOptions } from './options.ts';
-import type { Owner, Owners } from './owners.ts';
+import { type Owners, ownerOf } from './owners.ts';
 import { scopeProblem } from './scope.ts';
 
 /** Why no plan moves a pod: a protection, or a PodDisruptionBudget that allows nothing. */
@@ -35,14 +35,13 @@ export function assessEvictability(
   const problemOf = scopeProblem(scope, snapshot);
   const rollout = rolloutTest(snapshot, protections.stabilization);
   const context = { options: protections, now: snapshot.takenAt, rollout, cooldowns };
-  const ownerOf = (place: number): Owner | undefined => owners.list[owners.ofPod[place] ?? -1];
   const inScope = new Uint8Array(pods.length);
   const holds: (EvictionBlock | undefined)[] = pods.map((pod, place) => {
     if (problemOf(pod) !== undefined) {
       return undefined;
     }
     inScope[place] = 1;
-    return protectionOf(pod, ownerOf(place), context) ?? pdbHold(pdbs(pod));
+    return protectionOf(pod, ownerOf(owners, place), context) ?? pdbHold(pdbs(pod));
   });
   return {
     inScope,
@@ -51,7 +50,11 @@ export function assessEvictability(
       const pod = pods[place];
       return pod === undefined
         ? []
-        : [...outOfScope(problemOf(pod)), ...protectionsOf(pod, ownerOf(place), context), ...given(pdbHold(pdbs(pod)))];
+        : [
+            ...outOfScope(problemOf(pod)),
+            ...protectionsOf(pod, ownerOf(owners, place), context),
+            ...given(pdbHold(pdbs(pod))),
+          ];
     },
   };
 }

@@ -1,15 +1,16 @@
 import { describeRefusal, refusalNumbers } from './filters/refusal.ts';
 import { count } from './format.ts';
-import type { NodeIndex, PodIndex } from './indices.ts';
+import { at, itemAt, type NodeIndex, type PodIndex } from './indices.ts';
 import type { Reason } from './plan.ts';
 import type { FilterName } from './rejection-codes.ts';
 import { shared } from './rejections.ts';
+import { classOf, shapeOf } from './shapes.ts';
 import type { StateView } from './state.ts';
 
 /** Where else pods could run. */
 export interface FeasibleTargets {
   /** The least loaded other node on which the pod fits; -1 when there is none. */
-  readonly targetOf: (pod: PodIndex) => number;
+  readonly targetOf: (pod: PodIndex) => NodeIndex;
   /** Why there is none. */
   readonly refusalOf: (pod: PodIndex) => Reason;
 }
@@ -17,11 +18,11 @@ export interface FeasibleTargets {
 /** Nodes that pods of one class and size may be asked about. */
 interface Field {
   /** The least loaded first. */
-  readonly open: readonly number[];
+  readonly open: readonly NodeIndex[];
   /** How many nodes are closed to all such pods, by filter. */
   readonly closed: ReadonlyMap<FilterName, number>;
   /** The least loaded one that is. */
-  readonly closest: number | undefined;
+  readonly closest: NodeIndex | undefined;
 }
 
 /**
@@ -30,15 +31,18 @@ interface Field {
  * under affinity or spread depend on where each of them is.
  */
 export function findFeasibleTargets(state: StateView, below: number): FeasibleTargets {
-  const { ofPod } = state.cluster.shapes;
-  const shapeOf = (pod: PodIndex): number => ofPod[pod] ?? -1;
+  const { shapes } = state.cluster;
   const isTied = (pod: PodIndex): boolean => state.surroundings(pod) !== 0;
   const fieldOf = createFields(state, below);
-  const byShape: (readonly number[] | undefined)[] = [];
-  const refusals = shared(shapeOf, (_, pod) => refusalOn(state, pod, fieldOf(pod)));
-  const feasibleFor = (pod: PodIndex): readonly number[] => {
-    const known = byShape[shapeOf(pod)] ?? firstTwo(state, pod, fieldOf(pod).open);
-    byShape[shapeOf(pod)] = known;
+  const byShape: (readonly NodeIndex[] | undefined)[] = [];
+  const refusals = shared(
+    (pod) => shapeOf(shapes, pod),
+    (_, pod) => refusalOn(state, pod, fieldOf(pod)),
+  );
+  const feasibleFor = (pod: PodIndex): readonly NodeIndex[] => {
+    const shape = shapeOf(shapes, pod);
+    const known = byShape[shape] ?? firstTwo(state, pod, fieldOf(pod).open);
+    byShape[shape] = known;
     return known;
   };
   return {
@@ -54,28 +58,28 @@ export function findFeasibleTargets(state: StateView, below: number): FeasibleTa
 }
 
 function createFields(state: StateView, below: number): (pod: PodIndex) => Field {
-  const { ofPod, classOf, sizeOf, sizes } = state.cluster.shapes;
+  const { shapes } = state.cluster;
   const targets = [...state.cluster.nodes.keys()]
     .filter((node) => state.load(node) < below)
     .sort((left, right) => state.load(left) - state.load(right) || left - right);
   const known: (Field | undefined)[] = [];
   return (pod) => {
-    const shape = ofPod[pod] ?? -1;
-    const key = (classOf[shape] ?? -1) * sizes.length + (sizeOf[shape] ?? -1);
+    const shape = shapeOf(shapes, pod);
+    const key = at(shapes.classOf, shape) * shapes.sizes.length + at(shapes.sizeOf, shape);
     const field = known[key] ?? fieldFor(state, pod, targets);
     known[key] = field;
     return field;
   };
 }
 
-function fieldFor(state: StateView, pod: PodIndex, targets: readonly number[]): Field {
-  const { classOf, ofPod, refusedBy } = state.cluster.shapes;
-  const open: number[] = [];
+function fieldFor(state: StateView, pod: PodIndex, targets: readonly NodeIndex[]): Field {
+  const { shapes } = state.cluster;
+  const shapeClass = classOf(shapes, pod);
+  const open: NodeIndex[] = [];
   const closed = new Map<FilterName, number>();
-  let closest: number | undefined;
+  let closest: NodeIndex | undefined;
   for (const node of targets) {
-    const filter =
-      refusedBy(classOf[ofPod[pod] ?? -1] ?? -1, node) ?? (state.couldHold(pod, node) ? undefined : 'NodeResourcesFit');
+    const filter = shapes.refusedBy(shapeClass, node) ?? (state.couldHold(pod, node) ? undefined : 'NodeResourcesFit');
     if (filter === undefined) {
       open.push(node);
     } else {
@@ -86,8 +90,8 @@ function fieldFor(state: StateView, pod: PodIndex, targets: readonly number[]): 
   return { open, closed, closest };
 }
 
-function firstTwo(state: StateView, pod: PodIndex, nodes: readonly NodeIndex[]): readonly number[] {
-  const feasible: number[] = [];
+function firstTwo(state: StateView, pod: PodIndex, nodes: readonly NodeIndex[]): readonly NodeIndex[] {
+  const feasible: NodeIndex[] = [];
   for (const node of nodes) {
     if (state.fits(pod, node) && feasible.push(node) === 2) {
       break;
@@ -123,6 +127,6 @@ function refusalOn(state: StateView, pod: PodIndex, { open, closed, closest }: F
     const parts = byName.map(([filter, times]) => `${filter} on ${times}`).join(', ');
     return { code: 'NoFeasibleNode', message: `fits on none of ${nodes} nodes: ${parts}`, numbers: { nodes } };
   }
-  const message = `fits on none of ${count(nodes, 'node')}: ${state.cluster.nodes[example]?.name} ${describeRefusal(refusal)}`;
+  const message = `fits on none of ${count(nodes, 'node')}: ${itemAt(state.cluster.nodes, example).name} ${describeRefusal(refusal)}`;
   return { code: refusal.filter, message, numbers: { nodes, ...refusalNumbers(refusal) } };
 }

@@ -1,9 +1,10 @@
 import { nodeRefusal } from './filters/index.ts';
 import type { Subject } from './filters/refusal.ts';
-import type { NodeIndex, PodIndex, SiteIndex } from './indices.ts';
+import { at, type IndexTable, type NodeIndex, type PodIndex, type SiteIndex } from './indices.ts';
 import type { AcceptedMove } from './judge.ts';
 import { rank } from './scores/index.ts';
 import { SCHEDULER_ASSUMES } from './scores/score-index.ts';
+import { subjectOf } from './shapes.ts';
 import type { StateView } from './state.ts';
 import { refusalsAt } from './verdicts.ts';
 
@@ -46,7 +47,7 @@ export function expectedHitRatio(start: StateView, moves: readonly AcceptedMove[
 function chanceOf(state: StateView, pod: PodIndex, to: NodeIndex): number {
   const { siteOf, scores, sites } = state.cluster;
   const feasible = feasibleSites(state, pod);
-  const site = siteOf[to] ?? -1;
+  const site = at(siteOf, to);
   const target = feasible.indexOf(site);
   if (target < 0) {
     return 0;
@@ -81,9 +82,9 @@ function evenlyFrom(values: Int32Array, start: number, most: number): Int32Array
 }
 
 /** Places of the nodes on which the filters let a lifted pod run, those included that take no part in the plan. */
-function feasibleSites(state: StateView, pod: PodIndex): Int32Array {
+function feasibleSites(state: StateView, pod: PodIndex): IndexTable<number, SiteIndex> {
   const { shapes, nodeAt } = state.cluster;
-  const subject = shapes.subjects[shapes.ofPod[pod] ?? -1];
+  const subject = subjectOf(shapes, pod);
   if (subject === undefined) {
     throw new RangeError(`no shape for pod ${pod}`);
   }

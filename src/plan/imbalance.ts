@@ -1,18 +1,19 @@
+import { at, type IndexTable, type NodeIndex, type PodIndex } from './indices.ts';
 import { type LoadTables, meanOf } from './load.ts';
 import type { Imbalance, ImbalanceByResource } from './plan.ts';
 
 /** How uneven every resource of the policy is when pod `i` is on node `nodeOf[i]` (KSE eq. 1 for `ema`). */
-export function imbalanceOf(tables: LoadTables, nodeOf: Int32Array): ImbalanceByResource {
+export function imbalanceOf(tables: LoadTables, nodeOf: IndexTable<PodIndex, NodeIndex>): ImbalanceByResource {
   const entries = tables.usage.resources.map((name, index) => [name, measure(tables, nodeOf, index)] as const);
   return Object.fromEntries(entries);
 }
 
 /** Fractions of the nodes that offer the resource. */
-function measure(tables: LoadTables, nodeOf: Int32Array, index: number): Imbalance {
+function measure(tables: LoadTables, nodeOf: IndexTable<PodIndex, NodeIndex>, index: number): Imbalance {
   const used = Float64Array.from(tables.floors[index] ?? []);
   const values = tables.usage.values[index] ?? new Float64Array();
   for (let pod = 0; pod < nodeOf.length; pod += 1) {
-    const node = nodeOf[pod] ?? -1;
+    const node = at(nodeOf, pod);
     if (node >= 0) {
       used[node] = (used[node] ?? 0) + (values[pod] ?? 0);
     }

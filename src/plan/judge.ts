@@ -1,7 +1,7 @@
 import { type Budget, type BudgetRefusal, REACH } from './budgets/budget.ts';
 import type { Budgets } from './budgets/index.ts';
 import type { Refusal } from './filters/refusal.ts';
-import type { PodIndex } from './indices.ts';
+import { at, type NodeIndex, type PodIndex } from './indices.ts';
 import type { State } from './state.ts';
 import { type Pair, pairGain, pairMinimum } from './strategies/pairs.ts';
 import type { Proposal, Reach, Strategy, Terms, Verdict } from './strategies/strategy.ts';
@@ -9,8 +9,8 @@ import type { Proposal, Reach, Strategy, Terms, Verdict } from './strategies/str
 /** A move that the planner has accepted, with what it was worth at its position. Places and loads. */
 export interface AcceptedMove {
   readonly pod: PodIndex;
-  readonly from: number;
-  readonly to: number;
+  readonly from: NodeIndex;
+  readonly to: NodeIndex;
   /** What the pod added to the load of its node. */
   readonly load: number;
   /** By how much the higher of the two nodes falls; of two moves that go together, half of what they gain together. */
@@ -19,7 +19,7 @@ export interface AcceptedMove {
   readonly before: { readonly from: number; readonly to: number };
   readonly after: { readonly from: number; readonly to: number };
   /** The pod of the other move when two go together. */
-  readonly partner: number | undefined;
+  readonly partner: PodIndex | undefined;
 }
 
 /** What stands in the way of a move. */
@@ -33,7 +33,7 @@ export type Objection =
 export interface Judge {
   readonly accepted: readonly AcceptedMove[];
   /** Budgets that refused pods, by place of the pod. */
-  readonly refused: ReadonlyMap<number, BudgetRefusal>;
+  readonly refused: ReadonlyMap<PodIndex, BudgetRefusal>;
   /** What strategies are told beforehand. */
   readonly terms: Terms;
   /** Accepts a proposal and carries it out on the state, or refuses it. */
@@ -49,7 +49,7 @@ export interface Judge {
  */
 export function createJudge(state: State, budgets: Budgets, judgedBy: Strategy['judgedBy'], minGain: number): Judge {
   const accepted: AcceptedMove[] = [];
-  const refused = new Map<number, BudgetRefusal>();
+  const refused = new Map<PodIndex, BudgetRefusal>();
   const gains = ({ pod, to }: Proposal): boolean =>
     judgedBy === 'WholePlan' || state.gain(pod, to) >= Math.max(minGain, 1);
   const objectionTo = (proposal: Proposal): Objection | undefined =>
@@ -107,10 +107,11 @@ function objectionToPair(state: State, pair: Pair, minGain: number): Objection |
 }
 
 function movability({ cluster, nodeOf }: State, { pod, to }: Proposal): Objection | undefined {
-  const home = cluster.home[pod] ?? -1;
-  const isHome = cluster.movable[pod] === 1 && nodeOf(pod) === home;
-  const isElsewhere = to !== home && cluster.nodes[to] !== undefined;
-  return isHome && isElsewhere ? undefined : { kind: 'NotMovable' };
+  if (cluster.movable[pod] !== 1 || cluster.nodes[to] === undefined) {
+    return { kind: 'NotMovable' };
+  }
+  const home = at(cluster.home, pod);
+  return nodeOf(pod) === home && to !== home ? undefined : { kind: 'NotMovable' };
 }
 
 function infeasibility(state: State, { pod, to }: Proposal): Objection | undefined {

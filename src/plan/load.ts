@@ -1,6 +1,6 @@
 import type { PodInfo } from '../model/pod.ts';
 import { percent } from './format.ts';
-import type { NodeIndex, PodIndex } from './indices.ts';
+import { at, type IndexTable, type NodeIndex, type PodIndex } from './indices.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Participant } from './participation.ts';
 import type { PodUsage } from './pod-usage.ts';
@@ -71,7 +71,7 @@ export interface LoadTables {
 export function tabulate(
   participants: readonly Participant[],
   pods: readonly PodInfo[],
-  home: Int32Array,
+  home: IndexTable<PodIndex, NodeIndex>,
   usage: PodUsage,
 ): LoadTables {
   const allocatable = usage.resources.map((name) =>
@@ -84,7 +84,7 @@ export function tabulate(
   floors.forEach((floor, index) => {
     const values = usage.values[index] ?? new Float64Array();
     for (let place = 0; place < home.length; place += 1) {
-      const node = home[place] ?? -1;
+      const node = at(home, place);
       if (node >= 0 && isInSample(place, node)) {
         floor[node] = (floor[node] ?? 0) - (values[place] ?? 0);
       }
@@ -101,7 +101,11 @@ function startOf(sample: Participant['sample']): number {
 const SIZE_STEP = Math.log(1.1);
 
 /** The load model of a policy over `tables`. */
-export function loadModel(tables: LoadTables, home: Int32Array, { load }: PolicyOptions): LoadModel {
+export function loadModel(
+  tables: LoadTables,
+  home: IndexTable<PodIndex, NodeIndex>,
+  { load }: PolicyOptions,
+): LoadModel {
   const { usage, allocatable, floors } = tables;
   const weights = load.resources.map(({ weight }) => weight);
   const dominant = load.aggregate === 'Dominant' && weights.length > 1;
@@ -197,7 +201,11 @@ function bounds(
 }
 
 /** Capacity-weighted mean of one resource, a fraction: sum of usage over sum of allocatable where it is offered. */
-export function meanOf({ usage, allocatable, floors }: LoadTables, home: Int32Array, index: number): number {
+export function meanOf(
+  { usage, allocatable, floors }: LoadTables,
+  home: IndexTable<PodIndex, NodeIndex>,
+  index: number,
+): number {
   const capacities = allocatable[index] ?? new Float64Array();
   let used = 0;
   let capacity = 0;
@@ -208,7 +216,7 @@ export function meanOf({ usage, allocatable, floors }: LoadTables, home: Int32Ar
   }
   const values = usage.values[index] ?? new Float64Array();
   for (let pod = 0; pod < home.length; pod += 1) {
-    const node = home[pod] ?? -1;
+    const node = at(home, pod);
     used += node >= 0 && (capacities[node] ?? 0) > 0 ? (values[pod] ?? 0) : 0;
   }
   return capacity > 0 ? used / capacity : 0;

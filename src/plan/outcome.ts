@@ -2,8 +2,10 @@ import { podKey } from '../model/pod.ts';
 import type { Cluster } from './cluster.ts';
 import type { Evictability } from './evictability.ts';
 import { count, percent } from './format.ts';
+import { at, itemAt } from './indices.ts';
 import type { AcceptedMove } from './judge.ts';
 import { share, toFraction } from './load.ts';
+import { ownerOf } from './owners.ts';
 import type { Reason, Transfer } from './plan.ts';
 import { BUDGET_NAMES, type RejectionCode } from './rejection-codes.ts';
 import { countCodes, type Stays } from './rejections.ts';
@@ -19,7 +21,9 @@ export function describeMoves(
   startup: StartupTimes,
 ): readonly Transfer[] {
   const places = new Map(moves.map(({ pod }, place) => [pod, place]));
-  return moves.map((move) => describeMove(cluster, move, moves, places.get(move.partner ?? -1), startup));
+  return moves.map((move) =>
+    describeMove(cluster, move, moves, move.partner === undefined ? undefined : places.get(move.partner), startup),
+  );
 }
 
 function describeMove(
@@ -29,15 +33,14 @@ function describeMove(
   partner: number | undefined,
   startup: StartupTimes,
 ): Transfer {
-  const pod = pods[move.pod];
-  const from = nodes[move.from]?.name;
-  const to = nodes[move.to]?.name;
-  const owner = owners.list[owners.ofPod[move.pod] ?? -1]?.ref;
-  if (pod === undefined || from === undefined || to === undefined || owner === undefined) {
-    throw new RangeError(`move of pod ${move.pod} from node ${move.from} to node ${move.to} names something unknown`);
+  const { namespace, name, uid } = itemAt(pods, move.pod);
+  const from = itemAt(nodes, move.from).name;
+  const to = itemAt(nodes, move.to).name;
+  const owner = ownerOf(owners, move.pod)?.ref;
+  if (owner === undefined) {
+    throw new RangeError(`pod ${move.pod} has no controller`);
   }
-  const { namespace, name, uid } = pod;
-  const needed = move.needs.flatMap((place) => pods[moves[place]?.pod ?? -1] ?? []).map(podKey);
+  const needed = move.needs.map((place) => podKey(itemAt(pods, itemAt(moves, place).pod)));
   const order =
     needed.length === 0 ? '' : `; after ${needed.slice(0, 3).join(', ')}${needed.length > 3 ? ' and more' : ''}`;
   const [source, target] = [`${from} ${change(move, 'from')}`, `${to} ${change(move, 'to')}`];
@@ -56,10 +59,9 @@ function describeMove(
 }
 
 function worth({ gain, partner }: SequencedMove, pods: Cluster['pods']): string {
-  const other = pods[partner ?? -1];
-  return other === undefined
+  return partner === undefined
     ? `the higher one falls by ${share(gain)}`
-    : `worth it only with ${podKey(other)}: together the highest of their nodes falls by ${share(2 * gain)}`;
+    : `worth it only with ${podKey(itemAt(pods, partner))}: together the highest of their nodes falls by ${share(2 * gain)}`;
 }
 
 function change({ before, after }: AcceptedMove, node: 'from' | 'to'): string {
@@ -76,7 +78,7 @@ export function unmovableMessage({ inScope, of }: Evictability, { home, pods }: 
   const counts = new Map<string, number>();
   pods.forEach((_, pod) => {
     if (inScope[pod] === 1) {
-      const code = of(pod)?.code ?? ((home[pod] ?? -1) < 0 ? 'NodeNotParticipating' : 'NoUsage');
+      const code = of(pod)?.code ?? (at(home, pod) < 0 ? 'NodeNotParticipating' : 'NoUsage');
       counts.set(code, (counts.get(code) ?? 0) + 1);
     }
   });
@@ -124,5 +126,5 @@ export function unhelpedMessage(
 
 /** Why those stay that neither a protection nor a PodDisruptionBudget holds. */
 function reasonsOfFree({ of }: Evictability, { places, reasons }: Stays): readonly Reason[] {
-  return reasons.filter((_, position) => of(places[position] ?? -1) === undefined);
+  return reasons.filter((_, position) => of(itemAt(places, position)) === undefined);
 }

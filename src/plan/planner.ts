@@ -5,7 +5,7 @@ import type { Cluster } from './cluster.ts';
 import { planHash } from './hash.ts';
 import { expectedHitRatio } from './hit-ratio.ts';
 import { imbalanceOf } from './imbalance.ts';
-import type { PodIndex } from './indices.ts';
+import { at, type PodIndex } from './indices.ts';
 import { toFraction, toLoad } from './load.ts';
 import { type BalancingOptions, improvesService, type PolicyOptions } from './options.ts';
 import { balancedMessage, describeMoves, exhaustedMessage, unhelpedMessage, unmovableMessage } from './outcome.ts';
@@ -148,7 +148,7 @@ function stayReason(
       return explain(pod);
     }
     const name = cluster.pods[pod]?.nodeName ?? '';
-    if ((cluster.home[pod] ?? -1) >= 0) {
+    if (at(cluster.home, pod) >= 0) {
       return NO_USAGE;
     }
     const reason = reasons.get(name) ?? onAbsentNode(participation, name);

@@ -9,7 +9,7 @@ import { isForReadiness } from './budgets/protections.ts';
 import { serviceLevel } from './budgets/service-level.ts';
 import { type Cluster, indexCluster } from './cluster.ts';
 import { assessEvictability, type Evictability } from './evictability.ts';
-import type { PodIndex } from './indices.ts';
+import { at, type PodIndex } from './indices.ts';
 import { gateMessage } from './metrics-gate.ts';
 import { indexNodes } from './node-index.ts';
 import { improvesService, type PolicyOptions, planningOptions } from './options.ts';
@@ -61,12 +61,12 @@ function mobileOf(
   pods: readonly PodInfo[],
   holds: Evictability,
   { strategy }: PolicyOptions,
-): readonly number[] {
+): readonly PodIndex[] {
   const isMeasured = improvesService(strategy) && strategy.pressure !== undefined && usage !== undefined;
   if (!isMeasured || serviceLevels.ledgers.size === 0) {
     return [];
   }
-  const mobile: number[] = [];
+  const mobile: PodIndex[] = [];
   pods.forEach((pod, place) => {
     const isBound = holds.inScope[place] === 1 && pod.nodeName !== undefined;
     const mayLeave = (): boolean =>
@@ -79,8 +79,8 @@ function mobileOf(
 }
 
 /** Pods in scope that nothing keeps waiting but gates. */
-function queueOf(pods: readonly PodInfo[], { inScope }: Evictability): readonly number[] {
-  const queue: number[] = [];
+function queueOf(pods: readonly PodInfo[], { inScope }: Evictability): readonly PodIndex[] {
+  const queue: PodIndex[] = [];
   pods.forEach((pod, place) => {
     const { nodeName, waiting, terminating, owner, constraints } = pod;
     const isQueued = nodeName === undefined && waiting?.gated === true && !terminating;
@@ -104,7 +104,7 @@ function movableConstraints(
     }
   });
   for (const pod of placeable) {
-    isMovable[ofPod[pod] ?? -1] = 1;
+    isMovable[at(ofPod, pod)] = 1;
   }
   return new Set(list.filter((_, kind) => isMovable[kind] === 1).map(({ constraints }) => constraints));
 }

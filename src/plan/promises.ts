@@ -2,8 +2,8 @@ import type { ServiceClass, ServiceLedger } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, elapsed } from '../model/units.ts';
 import { classOf } from '../qos/class-of.ts';
-import type { PodIndex } from './indices.ts';
-import type { Owner } from './owners.ts';
+import { at, type OwnerIndex, type PodIndex } from './indices.ts';
+import { type Owner, ownerOf } from './owners.ts';
 import type { OwnedPods } from './startup.ts';
 
 /** A ledger counted up to an instant later than this after the snapshot is not believed: clocks differ by less. */
@@ -25,7 +25,7 @@ export interface Promises {
 /** Looks up classes and ledgers when they are asked for. */
 export function promisesIn(snapshot: ClusterSnapshot, { pods, owners }: OwnedPods): Promises {
   const { serviceLevels, namespaces, takenAt } = snapshot;
-  const ledgers = new Map<number, ServiceLedger | undefined>();
+  const ledgers = new Map<OwnerIndex, ServiceLedger | undefined>();
   const believable = (owner: Owner | undefined): ServiceLedger | undefined => {
     const ledger = serviceLevels.ledgers.get(owner?.top?.uid ?? owner?.ref.uid ?? '');
     return ledger !== undefined && isBelievable(ledger, takenAt) ? ledger : undefined;
@@ -36,11 +36,11 @@ export function promisesIn(snapshot: ClusterSnapshot, { pods, owners }: OwnedPod
       return info === undefined ? undefined : classOf(info, serviceLevels, namespaces);
     },
     ledgerOf: (pod) => {
-      const place = owners.ofPod[pod] ?? -1;
-      if (!ledgers.has(place)) {
-        ledgers.set(place, believable(owners.list[place]));
+      const owner = at(owners.ofPod, pod);
+      if (!ledgers.has(owner)) {
+        ledgers.set(owner, believable(ownerOf(owners, pod)));
       }
-      return ledgers.get(place);
+      return ledgers.get(owner);
     },
   };
 }

@@ -33,7 +33,7 @@ export function rejectAll(
   isMoved: (pod: PodIndex) => boolean,
   explain: (pod: PodIndex) => Reason,
 ): Stays {
-  const stays = { places: [] as number[], pods: [] as PodInfo[], reasons: [] as Reason[] };
+  const stays = { places: [] as PodIndex[], pods: [] as PodInfo[], reasons: [] as Reason[] };
   pods.forEach((pod, place) => {
     if (inScope[place] === 1 && !isMoved(place)) {
       stays.places.push(place);

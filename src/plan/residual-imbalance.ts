@@ -1,6 +1,6 @@
 import type { Cluster } from './cluster.ts';
 import { amount, count } from './format.ts';
-import type { NodeIndex } from './indices.ts';
+import { itemAt, type NodeIndex } from './indices.ts';
 import { meanOf, share, toLoad } from './load.ts';
 import type { PolicyOptions } from './options.ts';
 import { countCodes, type Stays } from './rejections.ts';
@@ -18,7 +18,7 @@ export function residualImbalance(end: StateView, { thresholds }: PolicyOptions,
     return missing === '' ? undefined : missing;
   }
   const { nodes } = end.cluster;
-  const stands = (node: NodeIndex): string => `${nodes[node]?.name} at ${share(end.load(node))}`;
+  const stands = (node: NodeIndex): string => `${itemAt(nodes, node).name} at ${share(end.load(node))}`;
   const parts = [
     `${stands(highest)} and ${stands(lowest)} stay apart`,
     ...staysOn(end, highest, stays),
@@ -44,7 +44,7 @@ function staysOn(end: StateView, node: NodeIndex, { places, pods, reasons }: Sta
       here.push(position);
     }
   });
-  const size = (position: number): number => end.load(node) - end.loadWithout(places[position] ?? -1);
+  const size = (position: number): number => end.load(node) - end.loadWithout(itemAt(places, position));
   const [largest] = here.toSorted((left, right) => size(right) - size(left));
   const [pod, reason] = [pods[largest ?? -1], reasons[largest ?? -1]];
   if (largest === undefined || pod === undefined || reason === undefined) {

@@ -1,6 +1,6 @@
 import type { Budgets } from './budgets/index.ts';
 import { percent } from './format.ts';
-import type { PodIndex } from './indices.ts';
+import type { IndexTable, NodeIndex, PodIndex } from './indices.ts';
 import { type AcceptedMove, createJudge, type Judge } from './judge.ts';
 import { toFraction, toLoad } from './load.ts';
 import type { BalancingOptions, PolicyOptions } from './options.ts';
@@ -15,11 +15,11 @@ import type { Proposals, Strategy } from './strategies/strategy.ts';
 export interface SearchResult {
   /** In sequence; empty when there are none, or when they are not worth it together. */
   readonly moves: readonly SequencedMove[];
-  readonly movedPods: ReadonlySet<number>;
+  readonly movedPods: ReadonlySet<PodIndex>;
   /** After the moves. */
   readonly state: StateView;
   /** Node by place of the pod, after the moves. */
-  readonly placement: Int32Array;
+  readonly placement: IndexTable<PodIndex, NodeIndex>;
   /** Why a movable pod stays. */
   readonly explain: (pod: PodIndex) => Reason;
   /** Why moves that were found are not made. */

@@ -1,3 +1,4 @@
+import { at, itemAt, type NodeIndex } from './indices.ts';
 import type { AcceptedMove } from './judge.ts';
 import type { State, StateView } from './state.ts';
 import { type Pair, pairGain, pairMinimum } from './strategies/pairs.ts';
@@ -49,7 +50,7 @@ interface Queue {
 
 function createQueue(state: StateView, units: readonly Unit[]): Queue {
   const keyOf = (unit: Unit): number => unit.reduce((most, { from }) => Math.max(most, state.load(from)), 0);
-  const leaving = new Map<number, number[]>();
+  const leaving = new Map<NodeIndex, number[]>();
   units.forEach((unit, place) => {
     for (const { from } of unit) {
       leaving.set(from, [...(leaving.get(from) ?? []), place]);
@@ -185,10 +186,10 @@ function createVerdicts(state: StateView, moves: readonly AcceptedMove[]): Verdi
 function dependentsOf({ cluster }: StateView, moves: readonly AcceptedMove[]): (place: number) => ReadonlySet<number> {
   const { trackersOf, ofPod } = cluster.shapes;
   const { countedBy } = cluster.sites.counts.census;
-  const towards = Map.groupBy(moves.keys(), (place) => moves[place]?.to ?? -1);
+  const towards = Map.groupBy(moves.keys(), (place) => itemAt(moves, place).to);
   const watching = new Map<number, number[]>();
   moves.forEach(({ pod }, place) => {
-    for (const tracker of trackersOf[ofPod[pod] ?? -1] ?? []) {
+    for (const tracker of itemAt(trackersOf, at(ofPod, pod))) {
       watching.set(tracker, watching.get(tracker) ?? []);
       watching.get(tracker)?.push(place);
     }

@@ -1,6 +1,7 @@
 import type { PastMove } from '../model/past-move.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { elapsed, type Seconds, seconds } from '../model/units.ts';
+import { at, atOrNone, type IndexTable, itemAt, type OwnerIndex, type PodIndex } from './indices.ts';
 import type { Owners } from './owners.ts';
 
 /**
@@ -57,21 +58,18 @@ export function startupTimes(pastMoves: readonly PastMove[], running: OwnedPods)
 /** The pods of a controller, by its uid: chains through typed arrays, since there are many pods and few are asked for. */
 function indexByOwner({ pods, owners }: OwnedPods): (owner: string) => readonly PodInfo[] {
   const places = new Map(owners.list.map(({ ref }, place) => [ref.uid, place]));
-  const first = new Int32Array(owners.list.length).fill(-1);
-  const next = new Int32Array(pods.length).fill(-1);
+  const first: IndexTable<OwnerIndex, PodIndex> = new Int32Array(owners.list.length).fill(-1);
+  const next: IndexTable<PodIndex, PodIndex> = new Int32Array(pods.length).fill(-1);
   owners.ofPod.forEach((owner, pod) => {
     if (owner >= 0) {
-      next[pod] = first[owner] ?? -1;
+      next[pod] = at(first, owner);
       first[owner] = pod;
     }
   });
   return (owner) => {
     const found: PodInfo[] = [];
-    for (let place = first[places.get(owner) ?? -1] ?? -1; place >= 0; place = next[place] ?? -1) {
-      const pod = pods[place];
-      if (pod !== undefined) {
-        found.push(pod);
-      }
+    for (let place = atOrNone(first, places.get(owner) ?? -1); place >= 0; place = at(next, place)) {
+      found.push(itemAt(pods, place));
     }
     return found;
   };

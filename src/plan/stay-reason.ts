@@ -1,7 +1,7 @@
 import type { Budget, BudgetRefusal } from './budgets/budget.ts';
 import { findFeasibleTargets } from './feasible-targets.ts';
 import { percent } from './format.ts';
-import type { NodeIndex, PodIndex } from './indices.ts';
+import { itemAt, type NodeIndex, type PodIndex } from './indices.ts';
 import { share, toFraction } from './load.ts';
 import type { Reason } from './plan.ts';
 import { shared } from './rejections.ts';
@@ -17,7 +17,7 @@ export interface ExplainInput {
   /** As the plan has spent them. */
   readonly budgets: Budget;
   /** Budgets that refused a proposal, by place of the pod. */
-  readonly refused: ReadonlyMap<number, BudgetRefusal>;
+  readonly refused: ReadonlyMap<PodIndex, BudgetRefusal>;
 }
 
 /** Why each movable pod stays, with its numbers: place in the balance, budget, filters, size, gain, in this order. */
@@ -44,7 +44,7 @@ export function explainStay(input: ExplainInput): (pod: PodIndex) => Reason {
 function belowBounds(state: StateView, { belowCode, sourceAbove, rule }: Bounds, node: NodeIndex): Reason {
   const load = toFraction(state.load(node));
   const limit = toFraction(sourceAbove);
-  const text = `${state.cluster.nodes[node]?.name} at ${percent(load)} is not above ${percent(limit)} (${rule})`;
+  const text = `${itemAt(state.cluster.nodes, node).name} at ${percent(load)} is not above ${percent(limit)} (${rule})`;
   return { code: belowCode, message: text, numbers: { load, limit } };
 }
 
@@ -54,7 +54,7 @@ function weigh({ state, bounds, minGain, budgets }: ExplainInput, pod: PodIndex,
   const load = from - state.loadWithout(pod);
   const after = state.loadWith(pod, target);
   const gain = state.gain(pod, target);
-  const name = state.cluster.nodes[target]?.name;
+  const name = itemAt(state.cluster.nodes, target).name;
   const numbers = { load: toFraction(load), from: toFraction(from), after: toFraction(after) };
   const would = `adds ${share(load)}: ${name} would be at ${share(after)}`;
   if (load >= minGain && gain <= 0) {

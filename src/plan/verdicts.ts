@@ -4,7 +4,7 @@ import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { refusalsOf } from './filters/index.ts';
 import type { Refusal, Subject } from './filters/refusal.ts';
 import { copyCapacity, type FreeCapacity, occupy, vacate } from './free-capacity.ts';
-import type { PodIndex, SiteIndex } from './indices.ts';
+import { at, itemAt, type PodIndex, type SiteIndex } from './indices.ts';
 import { type IndexedNodes, indexNodes } from './node-index.ts';
 import { locatePods } from './order.ts';
 import { sortIntoKinds } from './pod-kinds.ts';
@@ -23,7 +23,7 @@ export interface Whereabouts {
   readonly counts: TopologyCounts;
   readonly freeCapacityOf: (site: SiteIndex) => FreeCapacity;
   /** Node of a pod; -1 without one. */
-  readonly siteOf: (pod: PodIndex) => number;
+  readonly siteOf: (pod: PodIndex) => SiteIndex;
 }
 
 /**
@@ -59,17 +59,9 @@ function refusalsIn(
   site: SiteIndex,
 ): readonly Refusal[] {
   const subject = sites.subjectOf(pod, workloads.get(sites.pods[pod]?.owner?.uid ?? '')?.pinnedNode);
-  const siteOf = (other: PodIndex): number => sites.located[other] ?? -1;
-  const freeCapacityOf = (place: number): FreeCapacity => roomIn(sites, place);
+  const siteOf = (other: PodIndex): SiteIndex => at(sites.located, other);
+  const freeCapacityOf = (at: SiteIndex): FreeCapacity => itemAt(sites.rooms, at);
   return refusalsAt({ sites, counts: sites.counts, freeCapacityOf, siteOf }, pod, subject, site);
-}
-
-function roomIn({ rooms }: IndexedNodes, site: SiteIndex): FreeCapacity {
-  const room = rooms[site];
-  if (room === undefined) {
-    throw new RangeError(`node ${site} is not one of the snapshot's`);
-  }
-  return room;
 }
 
 /**
@@ -109,12 +101,11 @@ export function roomWithout(
   pod: PodIndex,
   site: SiteIndex,
 ): FreeCapacity {
-  const constraints = sites.pods[pod]?.constraints;
-  if (siteOf(pod) !== site || constraints === undefined) {
+  if (siteOf(pod) !== site) {
     return freeCapacityOf(site);
   }
   const room = copyCapacity(freeCapacityOf(site));
-  vacate(room, constraints, sites.attachmentsOf(pod));
+  vacate(room, itemAt(sites.pods, pod).constraints, sites.attachmentsOf(pod));
   return room;
 }
 
@@ -126,22 +117,21 @@ function refusalsNow(
   room: FreeCapacity,
 ): readonly Refusal[] {
   const { nodes, storage } = at.sites;
-  const node = nodes[site];
-  if (node === undefined) {
-    throw new RangeError(`node ${site} is not one of the snapshot's`);
-  }
-  return refusalsOf({ subject, node, storage, room, place: { counts: at.counts, site, home: at.siteOf(pod) } });
+  return refusalsOf({
+    subject,
+    node: itemAt(nodes, site),
+    storage,
+    room,
+    place: { counts: at.counts, site, home: at.siteOf(pod) },
+  });
 }
 
 /** Other pods of the same or a higher priority for which the scheduler keeps room on the node. */
-export function nomineesBefore({ nominees, pods }: IndexedNodes, pod: PodIndex, site: SiteIndex): readonly number[] {
-  const priority = pods[pod]?.priority ?? 0;
-  return (nominees.get(site) ?? []).filter((other) => other !== pod && (pods[other]?.priority ?? 0) >= priority);
+export function nomineesBefore({ nominees, pods }: IndexedNodes, pod: PodIndex, site: SiteIndex): readonly PodIndex[] {
+  const { priority } = itemAt(pods, pod);
+  return (nominees.get(site) ?? []).filter((other) => other !== pod && itemAt(pods, other).priority >= priority);
 }
 
 function occupyWith(sites: IndexedNodes, pod: PodIndex, room: FreeCapacity): void {
-  const constraints = sites.pods[pod]?.constraints;
-  if (constraints !== undefined) {
-    occupy(room, constraints, sites.attachmentsOf(pod));
-  }
+  occupy(room, itemAt(sites.pods, pod).constraints, sites.attachmentsOf(pod));
 }

@@ -1,6 +1,7 @@
 import type { NodeSelectorTerm } from '../model/node.ts';
 import type { PodClaim, PodInfo } from '../model/pod.ts';
 import type { ClaimInfo, ClaimRequest, StorageInfo, VolumeInfo } from '../model/storage.ts';
+import { at, itemAt } from './indices.ts';
 import type { PodKinds } from './pod-kinds.ts';
 
 /** A CSI volume that takes one of the places that a driver has on a node. */
@@ -65,7 +66,7 @@ export interface VolumeIndex {
 
 /** An index over the volumes of a snapshot and the pods that use them. */
 export function indexVolumes(storage: StorageInfo, pods: readonly PodInfo[], kinds: PodKinds): VolumeIndex {
-  const users = countUsers(pods.filter((_, pod) => kinds.list[kinds.ofPod[pod] ?? -1]?.mounts === true));
+  const users = countUsers(pods.filter((_, pod) => itemAt(kinds.list, at(kinds.ofPod, pod)).mounts));
   return {
     isLimited: storage.attachLimits.size > 0,
     needsOf: (pod) => (pod === undefined || pod.claims.length === 0 ? NO_VOLUMES : needsOf(pod, storage, users)),

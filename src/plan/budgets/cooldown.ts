@@ -3,6 +3,8 @@ import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../../model/units.ts';
 import type { Cluster } from '../cluster.ts';
 import { inSeconds } from '../format.ts';
+import { itemAt } from '../indices.ts';
+import { ownerOf } from '../owners.ts';
 import type { Budget, BudgetRefusal } from './budget.ts';
 
 /** How far cooldown and quarantine look back, and the longest cooldown (execution.md, anti-thrash). */
@@ -204,8 +206,8 @@ export function targetCooldown({ ofTarget, barsTargets }: Cooldowns, { nodes, ow
   }
   return {
     check: (pod, to) => {
-      const node = nodes[to ?? -1]?.name;
-      const owner = owners.list[owners.ofPod[pod] ?? -1]?.ref.uid;
+      const node = to === undefined ? undefined : itemAt(nodes, to).name;
+      const owner = ownerOf(owners, pod)?.ref.uid;
       const rested = node === undefined || owner === undefined ? undefined : ofTarget(owner, node);
       return rested === undefined ? undefined : toRefusal(rested);
     },

@@ -1,7 +1,7 @@
 import type { Seconds } from '../../model/units.ts';
 import { inSeconds } from '../format.ts';
 import type { PodIndex } from '../indices.ts';
-import type { Owners } from '../owners.ts';
+import { type Owners, ownerOf } from '../owners.ts';
 import type { StartupTimes } from '../startup.ts';
 import type { Budget } from './budget.ts';
 import type { ActiveBudget } from './in-force.ts';
@@ -37,7 +37,7 @@ export function maxOverhead(
     return undefined;
   }
   let planned = 0;
-  const costOf = (pod: PodIndex): number => startup.of(owners.list[owners.ofPod[pod] ?? -1]?.ref.uid ?? '');
+  const costOf = (pod: PodIndex): number => startup.of(ownerOf(owners, pod)?.ref.uid ?? '');
   return {
     check: (pod) => {
       const cost = costOf(pod);

@@ -1,6 +1,6 @@
 import type { PodInfo } from '../../model/pod.ts';
 import type { Cluster } from '../cluster.ts';
-import type { PodIndex } from '../indices.ts';
+import { at, itemAt, type NodeIndex, type OwnerIndex, type PodIndex } from '../indices.ts';
 import type { BudgetOptions, Limit } from '../options.ts';
 import type { Owners } from '../owners.ts';
 import { type Budget, createTally, isSpent } from './budget.ts';
@@ -14,15 +14,15 @@ export function perNode(
   if (limit === Number.POSITIVE_INFINITY) {
     return undefined;
   }
-  const tally = createTally<number>();
-  const nodeOf = (pod: PodIndex): number => home[pod] ?? -1;
+  const tally = createTally<NodeIndex>();
+  const nodeOf = (pod: PodIndex): NodeIndex => at(home, pod);
   return {
     check: (pod) => {
       const taken = tally.of(nodeOf(pod));
       if (!isSpent(taken, limit)) {
         return undefined;
       }
-      const message = `the plan takes ${limit} pods from ${nodes[nodeOf(pod)]?.name}, perNode allows no more`;
+      const message = `the plan takes ${limit} pods from ${itemAt(nodes, nodeOf(pod)).name}, perNode allows no more`;
       return { code: 'PerNode', message, numbers: { taken, limit } };
     },
     spend: (pod) => tally.add(nodeOf(pod)),
@@ -37,7 +37,7 @@ export function perNamespace(entries: readonly BudgetOptions[], pods: readonly P
     return undefined;
   }
   const tally = createTally<string>();
-  const namespaceOf = (pod: PodIndex): string => pods[pod]?.namespace ?? '';
+  const namespaceOf = (pod: PodIndex): string => itemAt(pods, pod).namespace;
   return {
     check: (pod) => {
       const moved = tally.of(namespaceOf(pod));
@@ -63,22 +63,21 @@ export function perOwner(entries: readonly BudgetOptions[], owners: Owners): Bud
   if (limits.length === 0) {
     return undefined;
   }
-  const tally = createTally<number>();
-  const ownerOf = (pod: PodIndex): number => owners.ofPod[pod] ?? -1;
+  const tally = createTally<OwnerIndex>();
   return {
     check: (pod) => {
-      const owner = owners.list[ownerOf(pod)];
-      const replicas = owner?.replicas ?? 0;
+      const owner = at(owners.ofPod, pod);
+      const { ref, replicas } = itemAt(owners.list, owner);
       const limit = Math.min(...limits.map((entry) => countOf(entry, replicas)));
-      const moved = tally.of(ownerOf(pod));
+      const moved = tally.of(owner);
       if (!isSpent(moved, limit)) {
         return undefined;
       }
-      const text = `${owner?.ref.kind} ${owner?.ref.name} with ${replicas} replicas has its ${limit} moves`;
+      const text = `${ref.kind} ${ref.name} with ${replicas} replicas has its ${limit} moves`;
       return { code: 'PerOwner', message: text, numbers: { moved, limit, replicas } };
     },
-    spend: (pod) => tally.add(ownerOf(pod)),
-    refund: (pod) => tally.remove(ownerOf(pod)),
+    spend: (pod) => tally.add(at(owners.ofPod, pod)),
+    refund: (pod) => tally.remove(at(owners.ofPod, pod)),
   };
 }
 

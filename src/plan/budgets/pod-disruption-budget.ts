@@ -1,6 +1,6 @@
 import type { PodInfo } from '../../model/pod.ts';
 import type { PdbInfo } from '../../model/workload.ts';
-import type { PodIndex } from '../indices.ts';
+import { itemAt, type PodIndex } from '../indices.ts';
 import { compareText } from '../order.ts';
 import { createSelectorIndex, type SelectorIndex } from '../topology/selector-index.ts';
 import { type Budget, type BudgetRefusal, createTally, isSpent } from './budget.ts';
@@ -50,10 +50,7 @@ export function pdbHold(pdbs: readonly PdbInfo[]): BudgetRefusal | undefined {
 /** At most `disruptionsAllowed` moves of the pods of one PodDisruptionBudget in a plan. */
 export function podDisruptionBudget(lookup: PdbLookup, pods: readonly PodInfo[]): Budget {
   const tally = createTally<PdbInfo>();
-  const pdbsOf = (pod: PodIndex): readonly PdbInfo[] => {
-    const info = pods[pod];
-    return info === undefined ? [] : lookup(info);
-  };
+  const pdbsOf = (pod: PodIndex): readonly PdbInfo[] => lookup(itemAt(pods, pod));
   return {
     check: (pod) => {
       const pdbs = pdbsOf(pod);

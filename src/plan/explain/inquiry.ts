@@ -5,9 +5,10 @@ import { budgetsInForce } from '../budgets/in-force.ts';
 import { type Budgets, createBudgets } from '../budgets/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { describeRefusal, refusalNumbers } from '../filters/refusal.ts';
-import type { PodIndex, SiteIndex } from '../indices.ts';
+import { at, itemAt, type PodIndex, type SiteIndex } from '../indices.ts';
 import { toFraction } from '../load.ts';
 import type { PolicyOptions } from '../options.ts';
+import { ownerOf } from '../owners.ts';
 import type { Plan, Reason } from '../plan.ts';
 import { planFrom } from '../planner.ts';
 import { clusterOf, metricsProblem, type PlanningInput, planningInputOf } from '../planning-input.ts';
@@ -101,10 +102,7 @@ function standing(
   decisionOf: (pod: PodInfo) => Decision,
 ): PodStanding {
   const { planningInput, cluster, state, unmeasured } = inquiry;
-  const info = planningInput.pods[pod];
-  if (info === undefined) {
-    throw new RangeError(`no pod ${pod}`);
-  }
+  const info = itemAt(planningInput.pods, pod);
   const { namespace, name, uid, owner, nodeName } = info;
   const protections = [...planningInput.holds.all(pod), ...outsideOfBalance(inquiry, pod, info)];
   const isPlaced = unmeasured === undefined && state.nodeOf(pod) >= 0;
@@ -131,7 +129,7 @@ function outsideOfBalance(
   if (nodeName === undefined) {
     return [];
   }
-  if ((cluster.home[pod] ?? -1) < 0) {
+  if (at(cluster.home, pod) < 0) {
     return [onAbsentNode(planningInput.participation, nodeName)];
   }
   return planningInput.holds.all(pod).length > 0 || cluster.movable[pod] === 1 ? [] : [NO_USAGE];
@@ -140,7 +138,7 @@ function outsideOfBalance(
 /** What every filter that refuses says to the pod on a node, with every other pod where it is; empty: it fits. */
 export function rejectionsOf({ cluster, state }: Inquiry, pod: PodIndex, site: SiteIndex): readonly FilterRejection[] {
   const { sites, owners } = cluster;
-  const subject = sites.subjectOf(pod, owners.list[owners.ofPod[pod] ?? -1]?.workload?.pinnedNode);
+  const subject = sites.subjectOf(pod, ownerOf(owners, pod)?.workload?.pinnedNode);
   return refusalsAt(state.whereabouts, pod, subject, site).map((refusal) => ({
     filter: refusal.filter,
     message: describeRefusal(refusal),
@@ -150,7 +148,7 @@ export function rejectionsOf({ cluster, state }: Inquiry, pod: PodIndex, site: S
 
 /** Load of a node as a fraction of its capacity; `undefined` when it takes no part or loads are not known. */
 export function loadOf({ cluster, state, unmeasured }: Inquiry, site: SiteIndex): number | undefined {
-  const node = cluster.nodeAt[site] ?? -1;
+  const node = at(cluster.nodeAt, site);
   return node < 0 || unmeasured !== undefined ? undefined : toFraction(state.load(node));
 }
 
@@ -159,7 +157,7 @@ export function loadOf({ cluster, state, unmeasured }: Inquiry, site: SiteIndex)
  * when it is there, or one of the two takes no part.
  */
 export function gainOf({ cluster, state, unmeasured }: Inquiry, pod: PodIndex, site: SiteIndex): number | undefined {
-  const node = cluster.nodeAt[site] ?? -1;
+  const node = at(cluster.nodeAt, site);
   const home = state.nodeOf(pod);
   const isMove = node >= 0 && home >= 0 && node !== home;
   return isMove && unmeasured === undefined ? toFraction(state.gain(pod, node)) : undefined;
@@ -167,9 +165,5 @@ export function gainOf({ cluster, state, unmeasured }: Inquiry, pod: PodIndex, s
 
 /** The node at a place among all of the cluster. Throws for a place that there is not. */
 export function nodeInfoAt({ cluster }: Inquiry, site: SiteIndex): NodeInfo {
-  const node = cluster.sites.nodes[site];
-  if (node === undefined) {
-    throw new RangeError(`no node ${site}`);
-  }
-  return node;
+  return itemAt(cluster.sites.nodes, site);
 }

@@ -1,7 +1,7 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { LoadResource } from '../../model/resources.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
-import type { SiteIndex } from '../indices.ts';
+import { at, itemAt, type SiteIndex } from '../indices.ts';
 import { toFraction } from '../load.ts';
 import type { PolicyOptions } from '../options.ts';
 import {
@@ -67,7 +67,7 @@ export function explainNodeIn(
   if (site < 0) {
     return undefined;
   }
-  const takesPart = (cluster.nodeAt[site] ?? -1) >= 0;
+  const takesPart = at(cluster.nodeAt, site) >= 0;
   return {
     node: name,
     absent: takesPart ? unmeasured : (planningInput.participation.absent.get(name) ?? unmeasured),
@@ -81,11 +81,11 @@ export function explainNodeIn(
 
 function resourcesOf(inquiry: Inquiry, site: SiteIndex): readonly NodeResource[] {
   const { allocatable } = nodeInfoAt(inquiry, site);
-  const room = inquiry.cluster.sites.rooms[site];
+  const room = itemAt(inquiry.cluster.sites.rooms, site);
   return (['cpu', 'memory'] as const).map((name) => ({
     name,
     allocatable: allocatable[name],
-    requested: allocatable[name] - (room?.[name] ?? 0),
+    requested: allocatable[name] - room[name],
   }));
 }
 

@@ -1,6 +1,6 @@
 import type { PodRef } from '../../model/pod.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
-import type { PodIndex, SiteIndex } from '../indices.ts';
+import { at, type PodIndex, type SiteIndex } from '../indices.ts';
 import type { PolicyOptions } from '../options.ts';
 import { compareText } from '../order.ts';
 import type { Reason } from '../plan.ts';
@@ -103,7 +103,7 @@ function nodeFor(
 ): NodeForPod {
   const { cluster, planningInput, budgets } = inquiry;
   const { name } = nodeInfoAt(inquiry, site);
-  const target = cluster.nodeAt[site] ?? -1;
+  const target = at(cluster.nodeAt, site);
   const current = cluster.sites.located[pod] === site;
   const isTarget = target >= 0 && !current && cluster.movable[pod] === 1;
   return {

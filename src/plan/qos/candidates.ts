@@ -2,7 +2,8 @@ import { allocationScore } from '../../qos/allocation-score.ts';
 import { compareCosts, type PreemptionCost } from '../../qos/preemption-cost.ts';
 import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import { createHeap } from '../heap.ts';
-import type { NodeIndex, PodIndex } from '../indices.ts';
+import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { classOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import type { PotentialVictim, PotentialVictimsOf } from './potential-victims.ts';
 import type { ServicePosition } from './rules.ts';
@@ -37,7 +38,7 @@ export interface Arena {
   readonly bestCaseOn: (node: NodeIndex, claimant: ServicePosition) => BestCase | undefined;
   readonly wasEvicted: (pod: PodIndex) => boolean;
   /** Nodes that the plan has changed, oldest first. */
-  readonly touched: readonly number[];
+  readonly touched: readonly NodeIndex[];
   /** Told which budget keeps a pod from being evicted. */
   readonly onRefusal: (refusal: BudgetRefusal) => void;
 }
@@ -64,7 +65,7 @@ export function createCandidateTable(arena: Arena): CandidateTable {
   const entries: (Entry | undefined)[] = new Array(state.cluster.nodes.length);
   const best = createHeap<Entry>(compareHosts);
   const expiring = createHeap<Entry>(compareBounds);
-  const seen = new Set<number>();
+  const seen = new Set<NodeIndex>();
   let caughtUp = -1;
   let surroundings = Number.NaN;
   const file = (node: NodeIndex, entry: Entry | undefined): void => {
@@ -149,7 +150,7 @@ const FREE: PreemptionCost = { below: new Map(), above: Number.POSITIVE_INFINITY
 function guessAt(arena: Arena, { pod, standing }: Preemptor, node: NodeIndex): Entry | undefined {
   const { state, bestCaseOn } = arena;
   const { shapes } = state.cluster;
-  if (!shapes.allows(shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1, node)) {
+  if (!shapes.allows(classOf(shapes, pod), node)) {
     return undefined;
   }
   if (state.couldHold(pod, node)) {
@@ -169,7 +170,7 @@ function hostOn(arena: Arena, claimant: Preemptor, node: NodeIndex): CandidateNo
   const { state, rules } = arena;
   const { shapes } = state.cluster;
   const { pod, standing } = claimant;
-  if (!shapes.allows(shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1, node)) {
+  if (!shapes.allows(classOf(shapes, pod), node)) {
     return undefined;
   }
   if (state.fits(pod, node)) {
@@ -267,12 +268,12 @@ export function scoreOf(
   victims: readonly PotentialVictim[],
 ): number {
   const { nodes, siteOf, pods } = cluster;
-  const room = whereabouts.freeCapacityOf(siteOf[node] ?? -1);
-  const own = pods[pod]?.constraints.requests;
+  const room = whereabouts.freeCapacityOf(at(siteOf, node));
+  const own = itemAt(pods, pod).constraints.requests;
   const allocation = (resource: 'cpu' | 'memory') => {
-    const capacity = nodes[node]?.allocatable[resource] ?? 0;
-    const gone = victims.reduce((sum, victim) => sum + (pods[victim.pod]?.constraints.requests[resource] ?? 0), 0);
-    return { capacity, allocated: capacity - room[resource] + (own?.[resource] ?? 0) - gone };
+    const capacity = itemAt(nodes, node).allocatable[resource];
+    const gone = victims.reduce((sum, victim) => sum + itemAt(pods, victim.pod).constraints.requests[resource], 0);
+    return { capacity, allocated: capacity - room[resource] + own[resource] - gone };
   };
   return allocationScore(allocation('cpu'), allocation('memory'));
 }

@@ -1,10 +1,11 @@
-import type { OwnerRef, PodInfo } from '../../model/pod.ts';
+import type { OwnerRef } from '../../model/pod.ts';
 import { podKey } from '../../model/pod.ts';
 import { seconds } from '../../model/units.ts';
 import type { Cluster } from '../cluster.ts';
 import { count, trimmed } from '../format.ts';
-import type { NodeIndex, PodIndex } from '../indices.ts';
+import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { share, toFraction } from '../load.ts';
+import { ownerOf } from '../owners.ts';
 import type { Move } from '../plan.ts';
 import { span } from './explain.ts';
 import type { AdmissionStep, PreemptionPassStep, PreemptionStep } from './preemption-pass.ts';
@@ -30,8 +31,7 @@ export function describeSteps(cluster: Cluster, steps: readonly Step[]): readonl
 }
 
 function describePreemption(cluster: Cluster, { pod, node, standing, beneficiary }: PreemptionStep): Move {
-  const other = cluster.pods[beneficiary.pod];
-  const whom = other === undefined ? '' : podKey(other);
+  const whom = podKey(itemAt(cluster.pods, beneficiary.pod));
   const need = beneficiary.standing === undefined ? '' : `, which can wait ${span(beneficiary.standing)}`;
   return {
     ...common(cluster, pod, node),
@@ -81,12 +81,11 @@ function common(
   pod: PodIndex,
   node: NodeIndex,
 ): Pick<Move, 'pod' | 'owner' | 'load' | 'gain' | 'partner'> {
-  const info: PodInfo | undefined = cluster.pods[pod];
-  const owner: OwnerRef | undefined = cluster.owners.list[cluster.owners.ofPod[pod] ?? -1]?.ref;
-  if (info === undefined || owner === undefined) {
-    throw new RangeError(`no pod ${pod}, or it has no controller`);
+  const { namespace, name, uid } = itemAt(cluster.pods, pod);
+  const owner: OwnerRef | undefined = ownerOf(cluster.owners, pod)?.ref;
+  if (owner === undefined) {
+    throw new RangeError(`pod ${pod} has no controller`);
   }
-  const { namespace, name, uid } = info;
   return {
     pod: { namespace, name, uid },
     owner: { kind: owner.kind, name: owner.name, uid: owner.uid },
@@ -97,9 +96,5 @@ function common(
 }
 
 function nameOf({ nodes }: Cluster, node: NodeIndex): string {
-  const name = nodes[node]?.name;
-  if (name === undefined) {
-    throw new RangeError(`no node ${node}`);
-  }
-  return name;
+  return itemAt(nodes, node).name;
 }

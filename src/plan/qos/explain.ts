@@ -3,6 +3,7 @@ import type { PodIndex } from '../indices.ts';
 import type { Reason } from '../plan.ts';
 import { BUDGET_NAMES } from '../rejection-codes.ts';
 import { shared } from '../rejections.ts';
+import { classOf } from '../shapes.ts';
 import type { StateView } from '../state.ts';
 import type { Preemptor } from './candidates.ts';
 import type { PreemptionPassInput, PreemptionPassResult } from './preemption-pass.ts';
@@ -29,10 +30,10 @@ export function whyTheyWait(
   input: PreemptionPassInput,
   { steps, unplaced, refusals }: PreemptionPassResult,
   end: StateView,
-): ReadonlyMap<number, Reason> {
+): ReadonlyMap<PodIndex, Reason> {
   const { shapes } = end.cluster;
   const nodesFor = shared(
-    (pod) => shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1,
+    (pod) => classOf(shapes, pod),
     (_, pod) => allowedNodes(end, pod),
   );
   const isFull = steps.length >= input.maxSteps;
@@ -56,7 +57,7 @@ export function whyTheyWait(
 /** How many nodes the filters that look at the node alone leave: as a reason, since there may be none. */
 function allowedNodes({ cluster }: StateView, pod: PodIndex): Reason {
   const { shapes, nodes } = cluster;
-  const shapeClass = shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1;
+  const shapeClass = classOf(shapes, pod);
   const refused = new Map<string, number>();
   for (const node of nodes.keys()) {
     const filter = shapes.refusedBy(shapeClass, node);

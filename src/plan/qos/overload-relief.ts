@@ -1,8 +1,9 @@
 import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import { inSeconds } from '../format.ts';
-import type { NodeIndex, PodIndex } from '../indices.ts';
+import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { share, toFraction } from '../load.ts';
 import type { Reason } from '../plan.ts';
+import { subjectOf } from '../shapes.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
 import { scoreOf } from './candidates.ts';
 import { span } from './explain.ts';
@@ -25,7 +26,7 @@ export interface Relief {
   /** In sequence, behind those of the contest. */
   readonly steps: readonly TransferStep[];
   /** Why pods on overloaded nodes stay that are short of time, by place of the pod. */
-  readonly stays: ReadonlyMap<number, Reason>;
+  readonly stays: ReadonlyMap<PodIndex, Reason>;
   /** The reasons of those of them that should be moved and cannot be, the most urgent first. */
   readonly blocked: readonly Reason[];
 }
@@ -74,7 +75,7 @@ interface Transfers {
   readonly objectionTo: (sufferer: Sufferer) => Reason | undefined;
   readonly carryOut: (move: Transferral) => void;
   /** Takes moves back that the last one has made unnecessary; the pods, by place. */
-  readonly takeBackSpared: () => readonly number[];
+  readonly takeBackSpared: () => readonly PodIndex[];
 }
 
 function createTransfers(input: ReliefInput, earlier: readonly PreemptionPassStep[]): Transfers {
@@ -110,7 +111,7 @@ function createTransfers(input: ReliefInput, earlier: readonly PreemptionPassSte
       budgets.spend(pod);
     },
     takeBackSpared: () => {
-      const spared: number[] = [];
+      const spared: PodIndex[] = [];
       for (const move of sparable(input, moves)) {
         const { pod, node } = move.sufferer;
         if (loads.with(node, pod) <= limit) {
@@ -125,18 +126,18 @@ function createTransfers(input: ReliefInput, earlier: readonly PreemptionPassSte
 
 function overloadAt({ planningInput, state, loads, limit, standings }: ReliefInput, pod: PodIndex): Overload {
   const node = state.nodeOf(pod);
-  const name = state.cluster.nodes[node]?.name ?? '';
-  const ready = planningInput.pods[pod]?.ready === true;
+  const name = itemAt(state.cluster.nodes, node).name;
+  const ready = itemAt(planningInput.pods, pod).ready;
   return { node: name, load: loads.load(node), limit, ready, standing: standings.of(pod) };
 }
 
 /** Nodes whose load is known and within the limit. */
-function calmNodes({ state, loads, limit }: ReliefInput): readonly number[] {
+function calmNodes({ state, loads, limit }: ReliefInput): readonly NodeIndex[] {
   return [...state.cluster.nodes.keys()].filter((node) => loads.isKnown(node) && loads.load(node) <= limit);
 }
 
 /** The best of the calm nodes that can take the pod, or why none can. */
-function targetFor(input: ReliefInput, calm: readonly number[], pod: PodIndex): Target | Reason {
+function targetFor(input: ReliefInput, calm: readonly NodeIndex[], pod: PodIndex): Target | Reason {
   const { state, loads, limit, budgets } = input;
   let best: Target | undefined;
   let refusal: BudgetRefusal | undefined;
@@ -170,7 +171,7 @@ function sparable({ state, loads, limit }: ReliefInput, moves: readonly Transfer
     return [];
   }
   const isUntied = (pod: PodIndex): boolean =>
-    shapes.subjects[shapes.ofPod[pod] ?? -1]?.topology === NO_NEEDS && sites.counts.census.countedBy(pod).length === 0;
+    subjectOf(shapes, pod).topology === NO_NEEDS && sites.counts.census.countedBy(pod).length === 0;
   return moves
     .filter(({ sufferer }) => sufferer.node === last.sufferer.node && sufferer.ready && isUntied(sufferer.pod))
     .filter((move) => move !== last)

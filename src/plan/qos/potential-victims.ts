@@ -1,6 +1,6 @@
 import type { Cluster } from '../cluster.ts';
 import type { Evictability } from '../evictability.ts';
-import type { NodeIndex, PodIndex } from '../indices.ts';
+import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import type { ServicePosition } from './rules.ts';
 import { compareNumbers } from './rules.ts';
 import type { ServicePositions } from './service-position.ts';
@@ -21,14 +21,14 @@ export function createPotentialVictims(
   standings: ServicePositions,
 ): PotentialVictimsOf {
   const known: (readonly PotentialVictim[] | undefined)[] = new Array(nodes.length);
-  let byNode: readonly (readonly number[])[] | undefined;
-  const residentsOf = (node: NodeIndex): readonly PotentialVictim[] =>
-    standing(byNode?.[node] ?? [], standings).sort(
+  let byNode: readonly (readonly PodIndex[])[] | undefined;
+  const residentsOf = (evictable: readonly PodIndex[]): readonly PotentialVictim[] =>
+    standing(evictable, standings).sort(
       (left, right) => compareNumbers(right.standing.metric, left.standing.metric) || left.pod - right.pod,
     );
   return (node) => {
     byNode ??= evictableByNode(home, holds, nodes.length, pods.length);
-    const residents = known[node] ?? residentsOf(node);
+    const residents = known[node] ?? residentsOf(itemAt(byNode, node));
     known[node] = residents;
     return residents;
   };
@@ -47,16 +47,16 @@ function standing(pods: readonly PodIndex[], standings: ServicePositions): Poten
 }
 
 function evictableByNode(
-  home: Int32Array,
+  home: Cluster['home'],
   { inScope, of }: Evictability,
   nodes: number,
   pods: number,
-): readonly (readonly number[])[] {
-  const byNode: number[][] = Array.from({ length: nodes }, () => []);
+): readonly (readonly PodIndex[])[] {
+  const byNode: PodIndex[][] = Array.from({ length: nodes }, () => []);
   for (let pod = 0; pod < pods; pod += 1) {
-    const node = home[pod] ?? -1;
+    const node = at(home, pod);
     if (node >= 0 && inScope[pod] === 1 && of(pod) === undefined) {
-      byNode[node]?.push(pod);
+      itemAt(byNode, node).push(pod);
     }
   }
   return byNode;

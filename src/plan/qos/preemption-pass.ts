@@ -2,6 +2,7 @@ import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Evictability } from '../evictability.ts';
 import type { NodeIndex, PodIndex } from '../indices.ts';
+import { shapeOf, subjectOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
 import {
@@ -69,8 +70,8 @@ export function preemptionPass(input: PreemptionPassInput): PreemptionPassResult
   const { state, rules, budgets, holds, standings, maxSteps } = input;
   const steps: PreemptionPassStep[] = [];
   const unplaced: Preemptor[] = [];
-  const evicted = new Set<number>();
-  const touched: number[] = [];
+  const evicted = new Set<PodIndex>();
+  const touched: NodeIndex[] = [];
   const refusals = new Map<BudgetRefusal['code'], BudgetRefusal>();
   const residentsOf = createPotentialVictims(state.cluster, holds, standings);
   const arena: Arena = {
@@ -111,10 +112,10 @@ export function preemptionPass(input: PreemptionPassInput): PreemptionPassResult
 
 /** Remembers what evictions from a node cost at best, by class of the claimant. */
 function createBestCases(residentsOf: PotentialVictimsOf, rules: PreemptionRules): Arena['bestCaseOn'] {
-  const byClass = new Map<string, Map<number, BestCase | undefined>>();
+  const byClass = new Map<string, Map<NodeIndex, BestCase | undefined>>();
   return (node, claimant) => {
     const { name } = claimant.serviceClass;
-    const known = byClass.get(name) ?? new Map<number, BestCase | undefined>();
+    const known = byClass.get(name) ?? new Map<NodeIndex, BestCase | undefined>();
     byClass.set(name, known);
     if (!known.has(node)) {
       const residents = residentsOf(node).map(({ standing }) => standing);
@@ -137,10 +138,10 @@ function inOrder({ queue, standings, rules }: PreemptionPassInput): readonly Pre
 
 /** One table for the claimants whom neither filters nor victims can tell apart. */
 function createTables(arena: Arena): (claimant: Preemptor) => CandidateTable {
-  const { ofPod } = arena.state.cluster.shapes;
+  const { shapes } = arena.state.cluster;
   const tables = new Map<string, CandidateTable>();
   return ({ pod, standing }) => {
-    const key = `${ofPod[pod] ?? -1} ${standing?.serviceClass.name ?? ''}`;
+    const key = `${shapeOf(shapes, pod)} ${standing?.serviceClass.name ?? ''}`;
     const table = tables.get(key) ?? createCandidateTable(arena);
     tables.set(key, table);
     return table;
@@ -157,7 +158,7 @@ function createNeeds(
 ): (pod: PodIndex, node: NodeIndex) => readonly number[] {
   const { shapes } = state.cluster;
   const before = createWithoutPreemptions(state, steps);
-  const isTied = (pod: PodIndex): boolean => shapes.subjects[shapes.ofPod[pod] ?? -1]?.topology !== NO_NEEDS;
+  const isTied = (pod: PodIndex): boolean => subjectOf(shapes, pod).topology !== NO_NEEDS;
   return (pod, node) => {
     if (before.admits(pod, node)) {
       return [];

@@ -1,6 +1,6 @@
 import type { PodInfo } from '../../model/pod.ts';
 import { type EpochSeconds, elapsed, type Seconds } from '../../model/units.ts';
-import type { NodeIndex, PodIndex } from '../indices.ts';
+import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import type { State } from '../state.ts';
 import type { MeasuredLoads } from './measured-loads.ts';
@@ -38,7 +38,7 @@ export interface PressureInput {
 /** Who suffers from overload, the most urgent first, and who would be moved if it were not for itself. */
 export interface Pressure {
   readonly sufferers: readonly Sufferer[];
-  readonly reluctant: ReadonlyMap<number, Reluctance>;
+  readonly reluctant: ReadonlyMap<PodIndex, Reluctance>;
 }
 
 /**
@@ -50,7 +50,7 @@ export interface Pressure {
 export function pressureIn(input: PressureInput): Pressure {
   const { planningInput, state, rules, loads, limit } = input;
   const sufferers: Sufferer[] = [];
-  const reluctant = new Map<number, Reluctance>();
+  const reluctant = new Map<PodIndex, Reluctance>();
   for (const pod of planningInput.mobile) {
     const node = state.nodeOf(pod);
     if (node < 0 || !loads.isKnown(node) || loads.load(node) <= limit) {
@@ -71,8 +71,8 @@ function judge(
   pod: PodIndex,
   node: NodeIndex,
 ): Sufferer | Reluctance | undefined {
-  const [info, standing] = [planningInput.pods[pod], standings.of(pod)];
-  if (info === undefined || standing === undefined || !(standing.metric < standing.safetyMargin + period)) {
+  const [info, standing] = [itemAt(planningInput.pods, pod), standings.of(pod)];
+  if (standing === undefined || !(standing.metric < standing.safetyMargin + period)) {
     return undefined;
   }
   const { ready } = info;

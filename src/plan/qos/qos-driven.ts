@@ -115,10 +115,10 @@ function catchUp(loads: MeasuredLoads, { cluster, nodeOf }: State): void {
 function outcomeOf(
   { steps, unplaced, refusals }: PreemptionPassResult,
   waiting: number,
-  waits: ReadonlyMap<number, Reason>,
+  waits: ReadonlyMap<PodIndex, Reason>,
   relief: Relief,
 ): PlanOutcome {
-  const obstacle = obstacleOf(unplaced.length, waiting, waits.get(unplaced[0]?.pod ?? -1), relief);
+  const obstacle = obstacleOf(unplaced.length, waiting, unplaced[0] && waits.get(unplaced[0].pod), relief);
   if (steps.length + relief.steps.length > 0) {
     return { kind: 'Moves', obstacle };
   }

@@ -1,6 +1,8 @@
 import type { Contender } from '../../qos/eligibility.ts';
 import type { PreemptionCost } from '../../qos/preemption-cost.ts';
 import { waitingBudget, waitingTime } from '../../qos/waiting-time.ts';
+import type { OwnerIndex } from '../indices.ts';
+import type { Owners } from '../owners.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import type { Promises } from '../promises.ts';
 import type { ServicePosition } from './rules.ts';
@@ -106,8 +108,8 @@ function isOvercommitted({ holds, queue, subjects }: PlanningInput, { classOf }:
   return waiting > 0 && waiting > (1 - SET_ASIDE) * mayWait(holds.inScope, subjects.owners.ofPod, classOf);
 }
 
-function mayWait(inScope: Uint8Array, ownerOf: Int32Array, classOf: Promises['classOf']): number {
-  const shares = new Map<number, number>();
+function mayWait(inScope: Uint8Array, ownerOf: Owners['ofPod'], classOf: Promises['classOf']): number {
+  const shares = new Map<OwnerIndex, number>();
   let sum = 0;
   for (const [pod, owner] of ownerOf.entries()) {
     if (inScope[pod] === 1) {

@@ -1,4 +1,5 @@
 import type { NodeIndex, PodIndex } from '../indices.ts';
+import { subjectOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
 import type { PreemptionPassStep } from './preemption-pass.ts';
@@ -93,7 +94,7 @@ function createNeeds(
   const alone = beside.fork();
   const { shapes } = end.cluster;
   return ({ sufferer: { pod }, to }, place) => {
-    const isTied = shapes.subjects[shapes.ofPod[pod] ?? -1]?.topology !== NO_NEEDS;
+    const isTied = subjectOf(shapes, pod).topology !== NO_NEEDS;
     if (beside.fits(pod, to) && (!isTied || alone.fits(pod, to))) {
       beside.move(pod, to);
       return [];

@@ -1,6 +1,7 @@
 import { capacityRefusal } from '../filters/index.ts';
 import { copyCapacity, occupy, vacate } from '../free-capacity.ts';
-import type { NodeIndex, PodIndex } from '../indices.ts';
+import { at, type NodeIndex, type PodIndex } from '../indices.ts';
+import { subjectOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
 
@@ -17,7 +18,7 @@ export interface Trial {
  */
 export function createTrial(state: State, pod: PodIndex, node: NodeIndex): Trial {
   const { shapes, sites, nodes, siteOf, pods } = state.cluster;
-  const subject = shapes.subjects[shapes.ofPod[pod] ?? -1];
+  const subject = subjectOf(shapes, pod);
   const info = nodes[node];
   if (subject === undefined || info === undefined) {
     throw new RangeError(`no shape for pod ${pod}, or no node ${node}`);
@@ -29,7 +30,7 @@ export function createTrial(state: State, pod: PodIndex, node: NodeIndex): Trial
       fits: () => state.fits(pod, node),
     };
   }
-  const room = copyCapacity(state.whereabouts.freeCapacityOf(siteOf[node] ?? -1));
+  const room = copyCapacity(state.whereabouts.freeCapacityOf(at(siteOf, node)));
   const update = (change: typeof occupy, victim: number): void => {
     const constraints = pods[victim]?.constraints;
     if (constraints !== undefined) {

@@ -1,7 +1,7 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { PodInfo } from '../../model/pod.ts';
 import type { FreeCapacity } from '../free-capacity.ts';
-import type { PodIndex, SiteIndex } from '../indices.ts';
+import { at, type IndexTable, itemAt, type PodIndex, type SiteIndex } from '../indices.ts';
 import type { IndexedNodes } from '../node-index.ts';
 import type { Owners } from '../owners.ts';
 import type { PodKinds } from '../pod-kinds.ts';
@@ -35,7 +35,7 @@ export interface ScoreIndex {
   /** Whether any pod has terms that have a say in where other pods go. */
   readonly anyAttracts: () => boolean;
   /** Pods of the controller of a pod that are not being deleted, itself included; none without a controller. */
-  readonly siblingsOf: (pod: PodIndex) => Int32Array;
+  readonly siblingsOf: (pod: PodIndex) => IndexTable<number, PodIndex>;
 }
 
 /** A cluster at one moment, without the pod that looks for a node. */
@@ -45,7 +45,7 @@ export interface ScoreContext {
   /** What a node has left. */
   readonly freeCapacityOf: (site: SiteIndex) => FreeCapacity;
   /** Node of a pod; -1 for a pod that is nowhere, the one that looks for a node among them. */
-  readonly siteOf: (pod: PodIndex) => number;
+  readonly siteOf: (pod: PodIndex) => SiteIndex;
 }
 
 /** Indexes a cluster; what few scores need is worked out when they first ask. */
@@ -59,24 +59,20 @@ export function indexScores({ nodes, pods, namespaces, counts }: IndexedNodes, o
     nodesWith: (image) => images().get(image) ?? 0,
     terms: once(() => indexTerms(counts.census.kinds, namespaces)),
     anyAttracts: once(() => counts.census.kinds.list.some(attracts)),
-    siblingsOf: (pod) => siblings()(owners.ofPod[pod] ?? -1),
+    siblingsOf: (pod) => siblings()(at(owners.ofPod, pod)),
   };
 }
 
 /** Controllers of the pods; -1 for those that are being deleted. */
-function remaining({ list, ofPod: kindOf }: PodKinds, ofPod: Int32Array): Int32Array {
+function remaining({ list, ofPod: kindOf }: PodKinds, ofPod: Owners['ofPod']): Owners['ofPod'] {
   return list.some(({ terminating }) => terminating)
-    ? ofPod.map((owner, pod) => (list[kindOf[pod] ?? -1]?.terminating === true ? -1 : owner))
+    ? ofPod.map((owner, pod) => (itemAt(list, at(kindOf, pod)).terminating ? -1 : owner))
     : ofPod;
 }
 
-/** The pod at a place. Throws for a place that there is not. */
+/** The pod at a place. Throws RangeError for a place that there is not. */
 export function podAt({ pods }: ScoreIndex, pod: PodIndex): PodInfo {
-  const info = pods[pod];
-  if (info === undefined) {
-    throw new RangeError(`no pod ${pod}`);
-  }
-  return info;
+  return itemAt(pods, pod);
 }
 
 function once<Value>(make: () => Value): () => Value {

@@ -1,4 +1,4 @@
-import type { PodIndex } from '../indices.ts';
+import { at, type NodeIndex, type PodIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 import type { Proposal, Terms, Verdict } from './strategy.ts';
 
@@ -21,7 +21,7 @@ export function createExclusions({ cluster }: StateView, { mayMove }: Terms): Ex
   const pods = new Uint8Array(cluster.pods.length);
   const nodes = new Uint8Array(cluster.nodes.length);
   let over = false;
-  const homeOf = (pod: PodIndex): number => cluster.home[pod] ?? -1;
+  const homeOf = (pod: PodIndex): NodeIndex => at(cluster.home, pod);
   return {
     allows: (pod) => pods[pod] !== 1 && nodes[homeOf(pod)] !== 1 && mayMove(pod),
     isOver: () => over,

@@ -1,4 +1,5 @@
 import type { Cluster } from '../cluster.ts';
+import type { IndexTable, NodeIndex, PodIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 import { createTargets, type TargetLimits } from './targets.ts';
 
@@ -12,7 +13,7 @@ const ANYWHERE: TargetLimits = { below: Number.POSITIVE_INFINITY, upTo: Number.P
  * Returns the node of every pod; those that are not movable keep theirs. Size is the pod's load on the largest node,
  * which does not depend on where the pod is: neither does the published assignment, so carrying it out once is enough.
  */
-export function greedyAssignment(view: StateView, tolerance: number | undefined): Int32Array {
+export function greedyAssignment(view: StateView, tolerance: number | undefined): IndexTable<PodIndex, NodeIndex> {
   const state = view.fork();
   const { cluster } = state;
   const pods = bySize(cluster);

@@ -1,4 +1,5 @@
 import { percent } from '../format.ts';
+import { at } from '../indices.ts';
 import { share, toFraction, toLoad } from '../load.ts';
 import type { StrategyOptions } from '../options.ts';
 import type { State, StateView } from '../state.ts';
@@ -69,7 +70,7 @@ function* proposePublished(state: StateView, terms: Terms): Proposals {
   for (let before = -1; before !== waiting.length && !exclusions.isOver(); ) {
     before = waiting.length;
     for (const pod of waiting) {
-      const to = target[pod] ?? -1;
+      const to = at(target, pod);
       if (!exclusions.isOver() && exclusions.allows(pod) && state.fits(pod, to)) {
         yield* exclusions.offer({ pod, to });
       }
@@ -122,7 +123,7 @@ function levelOut(state: State, terms: WayTerms, tolerance: number, moves: Propo
 function assign(state: State, terms: WayTerms, tolerance: number): Proposal[] {
   const target = keepLoadInPlace(state, greedyAssignment(state, tolerance), tolerance, terms.minGain);
   const wanted = [...bySize(state.cluster)]
-    .map((pod) => ({ pod, to: target[pod] ?? -1 }))
+    .map((pod) => ({ pod, to: at(target, pod) }))
     .filter(({ pod, to }) => to !== state.nodeOf(pod) && terms.allows(pod));
   return [...rehearse(state, wanted, terms, anyNode)].flatMap(split);
 }

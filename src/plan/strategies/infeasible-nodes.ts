@@ -1,4 +1,5 @@
-import type { NodeIndex, PodIndex } from '../indices.ts';
+import { at, type NodeIndex, type PodIndex } from '../indices.ts';
+import { shapeOf } from '../shapes.ts';
 import type { StateView } from '../state.ts';
 
 /**
@@ -14,7 +15,7 @@ export interface InfeasibleNodes {
 
 /** What is remembered, and for which pods. */
 interface Question {
-  /** Pods with the same number share what is known; -1 for none. */
+  /** Pods with the same number share what is known. */
   readonly keyOf: (pod: PodIndex) => number;
   readonly accepts: (pod: PodIndex, node: NodeIndex) => boolean;
   /** A number for what answers depend on beyond the node (see StateView.surroundings). */
@@ -31,9 +32,9 @@ interface Frontier {
 
 /** Nodes that refuse pods of a shape, for an order of `size` nodes of which nothing is known yet. */
 export function createInfeasibleNodes(state: StateView, size: number): InfeasibleNodes {
-  const { ofPod } = state.cluster.shapes;
+  const { shapes } = state.cluster;
   return remember(state, size, {
-    keyOf: (pod) => ofPod[pod] ?? -1,
+    keyOf: (pod) => shapeOf(shapes, pod),
     accepts: state.fits,
     surroundings: state.surroundings,
   });
@@ -41,9 +42,9 @@ export function createInfeasibleNodes(state: StateView, size: number): Infeasibl
 
 /** Nodes without room for pods of a size, whatever else they ask for: there are fewer sizes than shapes. */
 export function createFullNodes(state: StateView, size: number): InfeasibleNodes {
-  const { ofPod, sizeOf } = state.cluster.shapes;
+  const { shapes } = state.cluster;
   return remember(state, size, {
-    keyOf: (pod) => sizeOf[ofPod[pod] ?? -1] ?? -1,
+    keyOf: (pod) => at(shapes.sizeOf, shapeOf(shapes, pod)),
     accepts: state.couldHold,
     surroundings: () => 0,
   });

@@ -1,4 +1,4 @@
-import type { NodeIndex, PodIndex } from '../indices.ts';
+import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import type { State } from '../state.ts';
 import { isImprovement } from '../state.ts';
 import { bestMoveFrom, leastOf } from './best-move.ts';
@@ -72,7 +72,7 @@ function makeAll(
   node: NodeIndex,
   high: number,
   make: (proposal: Proposal) => void,
-): readonly number[] {
+): readonly NodeIndex[] {
   const nodes = [...new Set(pair.flatMap(({ pod, to }) => [state.nodeOf(pod), to]))];
   const wasHigh = new Set(nodes.filter((each) => each !== node && state.load(each) > high));
   pair.forEach(make);
@@ -92,7 +92,7 @@ const SOURCES_PER_TARGET = 4;
 export function raise(state: State, low: number, terms: WayTerms, moves: Proposal[]): void {
   const order = createLoadOrder(state, state.cluster.nodes.keys());
   const ascending = Array.from({ length: order.firstFrom(low) }, (_, position) => order.at(position));
-  const refused = new Set<number>();
+  const refused = new Set<PodIndex>();
   for (const node of ascending) {
     while (state.load(node) < low && moves.length < terms.maxMoves) {
       const pod = bestPodFor(state, node, order, terms, refused);
@@ -116,8 +116,8 @@ function bestPodFor(
   node: NodeIndex,
   order: LoadOrder,
   { minGain, allows }: WayTerms,
-  refused: Set<number>,
-): number {
+  refused: Set<PodIndex>,
+): PodIndex {
   for (let tried = 1; tried <= Math.min(SOURCES_PER_TARGET, order.size); tried += 1) {
     const source = order.at(order.size - tried);
     if (state.load(source) - state.load(node) < minGain) {
@@ -126,7 +126,7 @@ function bestPodFor(
     const pods = state.movablePodsOn(source).filter((pod) => !refused.has(pod));
     const changes = pods.map((pod) => changeBy(state, pod, node, minGain));
     for (let next = leastOf(changes); next >= 0; next = leastOf(changes)) {
-      const pod = pods[next] ?? -1;
+      const pod = itemAt(pods, next);
       if (!allows(pod)) {
         refused.add(pod);
       } else if (state.fits(pod, node)) {

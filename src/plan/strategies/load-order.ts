@@ -1,11 +1,11 @@
-import type { NodeIndex } from '../indices.ts';
+import { at, type IndexTable, type NodeIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /** Some nodes in the order of their load, ties by place; brought up to date with the state by `sync`. */
 export interface LoadOrder {
   readonly size: number;
   /** Node at a position; -1 outside. */
-  readonly at: (position: number) => number;
+  readonly at: (position: number) => NodeIndex;
   /** Load of the node at a position; +Infinity outside. */
   readonly loadAt: (position: number) => number;
   /** First position whose load is at least `load`. */
@@ -19,7 +19,7 @@ export interface LoadOrder {
  * cluster is faster than any tree.
  */
 export function createLoadOrder(state: StateView, nodes: Iterable<NodeIndex>): LoadOrder {
-  const order = Int32Array.from(nodes);
+  const order: IndexTable<number, NodeIndex> = Int32Array.from(nodes);
   const keys = new Float64Array(order.length);
   const size = order.length;
   let synced = 0;
@@ -27,7 +27,7 @@ export function createLoadOrder(state: StateView, nodes: Iterable<NodeIndex>): L
   const refile = (): void => {
     order.sort((left, right) => state.load(left) - state.load(right) || left - right);
     for (let position = 0; position < size; position += 1) {
-      keys[position] = state.load(order[position] ?? -1);
+      keys[position] = state.load(at(order, position));
     }
     synced = state.changes.count();
   };

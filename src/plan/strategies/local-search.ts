@@ -178,7 +178,7 @@ function findPair(scratch: State, moves: readonly Proposal[], minGain: number, m
 
 /** Each pod once, at the position of its last move, and not at all when it came back. */
 export function straight(state: StateView, moves: readonly Proposal[]): readonly Proposal[] {
-  const last = new Map<number, number>();
+  const last = new Map<PodIndex, number>();
   moves.forEach(({ pod }, position) => {
     last.set(pod, position);
   });
@@ -200,9 +200,9 @@ interface Reservations {
 
 /** No reservations yet, for pods that `allows` lets move as far as it can tell. */
 function createReservations({ reserve, release }: Terms, allows: (pod: PodIndex) => boolean): Reservations {
-  const reserved = new Set<number>();
-  let marked: ReadonlySet<number> = new Set();
-  const releaseAllBut = (kept: ReadonlySet<number>): void => {
+  const reserved = new Set<PodIndex>();
+  let marked: ReadonlySet<PodIndex> = new Set();
+  const releaseAllBut = (kept: ReadonlySet<PodIndex>): void => {
     for (const pod of reserved) {
       if (!kept.has(pod)) {
         release(pod);

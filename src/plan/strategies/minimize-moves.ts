@@ -1,4 +1,4 @@
-import type { NodeIndex, PodIndex } from '../indices.ts';
+import { at, type IndexTable, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /**
@@ -8,10 +8,10 @@ import type { StateView } from '../state.ts';
  */
 export function keepLoadInPlace(
   state: StateView,
-  target: Int32Array,
+  target: IndexTable<PodIndex, NodeIndex>,
   tolerance: number,
   nearlyEqual: number,
-): Int32Array {
+): IndexTable<PodIndex, NodeIndex> {
   const relabelled = relabel(state, target, tolerance);
   suppressSwaps(state, relabelled, nearlyEqual);
   return relabelled;
@@ -23,7 +23,11 @@ export function keepLoadInPlace(
  * the largest first, reaches at least half of its optimum (greedy matching in a weighted bipartite graph) and scales to
  * any cluster.
  */
-function relabel(state: StateView, target: Int32Array, tolerance: number): Int32Array {
+function relabel(
+  state: StateView,
+  target: IndexTable<PodIndex, NodeIndex>,
+  tolerance: number,
+): IndexTable<PodIndex, NodeIndex> {
   const { cluster } = state;
   const groups = interchangeable(state, tolerance);
   const nodeOfRole = new Int32Array(cluster.nodes.length).fill(-1);
@@ -58,7 +62,10 @@ function assignRest(groups: readonly string[], nodeOfRole: Int32Array, taken: Ui
 }
 
 /** How much load of a node's own pods each role would keep there, the largest first. */
-function sharedLoads(state: StateView, target: Int32Array): readonly { role: number; node: NodeIndex; load: number }[] {
+function sharedLoads(
+  state: StateView,
+  target: IndexTable<PodIndex, NodeIndex>,
+): readonly { role: number; node: NodeIndex; load: number }[] {
   const { cluster } = state;
   const shared = new Map<number, number>();
   target.forEach((role, pod) => {
@@ -106,14 +113,14 @@ function fixedLoads(state: StateView): Float64Array {
 }
 
 /** Cancels pairs of moves a -> b and b -> a of pods whose loads differ by at most `nearlyEqual`, in place. */
-function suppressSwaps(state: StateView, target: Int32Array, nearlyEqual: number): void {
+function suppressSwaps(state: StateView, target: IndexTable<PodIndex, NodeIndex>, nearlyEqual: number): void {
   const { cluster } = state;
   const leaving = Map.groupBy(
     [...target.keys()].filter((pod) => cluster.movable[pod] === 1 && target[pod] !== state.nodeOf(pod)),
-    (pod) => state.nodeOf(pod) * cluster.nodes.length + (target[pod] ?? 0),
+    (pod) => state.nodeOf(pod) * cluster.nodes.length + at(target, pod),
   );
   const size = (pod: PodIndex): number => state.load(state.nodeOf(pod)) - state.loadWithout(pod);
-  const largestFirst = (pods: readonly PodIndex[]): number[] =>
+  const largestFirst = (pods: readonly PodIndex[]): PodIndex[] =>
     pods.toSorted((left, right) => size(right) - size(left) || left - right);
   for (const [key, pods] of leaving) {
     const from = Math.floor(key / cluster.nodes.length);
@@ -131,15 +138,15 @@ function suppressSwaps(state: StateView, target: Int32Array, nearlyEqual: number
 
 /** Pairs of nearly equal pods out of two lists, the largest first: one walk down both. */
 function pairUp(
-  left: readonly number[],
-  right: readonly number[],
+  left: readonly PodIndex[],
+  right: readonly PodIndex[],
   size: (pod: PodIndex) => number,
   nearlyEqual: number,
-): readonly (readonly [number, number])[] {
-  const pairs: [number, number][] = [];
+): readonly (readonly [PodIndex, PodIndex])[] {
+  const pairs: [PodIndex, PodIndex][] = [];
   let [i, j] = [0, 0];
   while (i < left.length && j < right.length) {
-    const [one, other] = [left[i] ?? -1, right[j] ?? -1];
+    const [one, other] = [itemAt(left, i), itemAt(right, j)];
     const difference = size(one) - size(other);
     if (Math.abs(difference) <= nearlyEqual) {
       pairs.push([one, other]);

@@ -1,10 +1,10 @@
-import type { NodeIndex } from '../indices.ts';
+import { itemAt, type NodeIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /** Nodes by load, the highest first, ties by place. */
 export interface NodeHeap {
   /** Takes out the node with the highest load; -1 when there is none. */
-  readonly pop: () => number;
+  readonly pop: () => NodeIndex;
   /** Files a node under its present load. A node may be in the heap only once. */
   readonly push: (node: NodeIndex) => void;
 }
@@ -14,22 +14,22 @@ export interface NodeHeap {
  * loads may change as they like as long as a risen node is not waited for.
  */
 export function createNodeHeap(state: StateView, nodes: Iterable<NodeIndex>): NodeHeap {
-  const heap: number[] = [];
+  const heap: NodeIndex[] = [];
   const filed = new Float64Array(state.cluster.nodes.length);
-  const isBefore = (left: number, right: number): boolean => {
+  const isBefore = (left: NodeIndex, right: NodeIndex): boolean => {
     const difference = (filed[left] ?? 0) - (filed[right] ?? 0);
     return difference > 0 || (difference === 0 && left < right);
   };
   const swap = (left: number, right: number): void => {
-    const node = heap[left] ?? -1;
-    heap[left] = heap[right] ?? -1;
+    const node = itemAt(heap, left);
+    heap[left] = itemAt(heap, right);
     heap[right] = node;
   };
   const up = (start: number): void => {
     let place = start;
     while (place > 0) {
       const parent = (place - 1) >>> 1;
-      if (!isBefore(heap[place] ?? -1, heap[parent] ?? -1)) {
+      if (!isBefore(itemAt(heap, place), itemAt(heap, parent))) {
         return;
       }
       swap(place, parent);
@@ -41,8 +41,8 @@ export function createNodeHeap(state: StateView, nodes: Iterable<NodeIndex>): No
     for (;;) {
       const [left, right] = [2 * place + 1, 2 * place + 2];
       let first = place;
-      first = left < heap.length && isBefore(heap[left] ?? -1, heap[first] ?? -1) ? left : first;
-      first = right < heap.length && isBefore(heap[right] ?? -1, heap[first] ?? -1) ? right : first;
+      first = left < heap.length && isBefore(itemAt(heap, left), itemAt(heap, first)) ? left : first;
+      first = right < heap.length && isBefore(itemAt(heap, right), itemAt(heap, first)) ? right : first;
       if (first === place) {
         return;
       }
@@ -54,7 +54,7 @@ export function createNodeHeap(state: StateView, nodes: Iterable<NodeIndex>): No
     filed[node] = state.load(node);
     up(heap.push(node) - 1);
   };
-  const pop = (): number => {
+  const pop = (): NodeIndex => {
     const top = heap[0] ?? -1;
     const last = heap.pop() ?? -1;
     if (heap.length > 0) {

@@ -90,7 +90,7 @@ function* placePublished(
   return to >= 0 && (yield* exclusions.offer({ pod, to }));
 }
 
-function podsOfHeavyNodes(state: StateView, above: number): readonly number[] {
+function podsOfHeavyNodes(state: StateView, above: number): readonly PodIndex[] {
   const heavy = [...state.cluster.nodes.keys()].filter((node) => state.load(node) > above);
   const sized = heavy.flatMap((node) =>
     state.movablePodsOn(node).map((pod) => ({ pod, size: state.load(node) - state.loadWithout(pod) })),

@@ -1,7 +1,8 @@
-import type { ClassIndex, NodeIndex, PodIndex } from '../indices.ts';
+import { at, type ClassIndex, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { type PodBounds, toLoad } from '../load.ts';
 import { rank } from '../scores/index.ts';
 import { ASSUME_NOTHING, type ScoreContext } from '../scores/score-index.ts';
+import { classOf } from '../shapes.ts';
 import type { StateView } from '../state.ts';
 import { createFullNodes, createInfeasibleNodes, type InfeasibleNodes } from './infeasible-nodes.ts';
 import { createLoadOrder, type LoadOrder } from './load-order.ts';
@@ -17,14 +18,14 @@ export interface TargetLimits {
 /** Finds targets for pods without looking at every node. */
 export interface Targets {
   /** The feasible node that ends up with the least load; -1 when there is none. */
-  readonly leastLoaded: (pod: PodIndex, limits: TargetLimits) => number;
+  readonly leastLoaded: (pod: PodIndex, limits: TargetLimits) => NodeIndex;
   /** The feasible node that ends up closest to `limits.upTo` without passing it; -1 when there is none. */
-  readonly bestFit: (pod: PodIndex, limits: TargetLimits) => number;
+  readonly bestFit: (pod: PodIndex, limits: TargetLimits) => NodeIndex;
   /**
    * Of `best` and the feasible nodes within the limits that would end up at most TIE above it, the one that kube-scheduler
    * would rank highest among them; `best` when none is ranked higher.
    */
-  readonly favourite: (pod: PodIndex, best: number, limits: TargetLimits) => number;
+  readonly favourite: (pod: PodIndex, best: NodeIndex, limits: TargetLimits) => NodeIndex;
   /** No target's load without the pod plus its load with it is less; +Infinity when the pod can run nowhere. */
   readonly leastSum: (pod: PodIndex) => number;
 }
@@ -105,7 +106,7 @@ function collectTied(
   { order, bounds, barren, roomless }: Candidates,
   pod: PodIndex,
   { below, upTo }: TargetLimits,
-  tied: Set<number>,
+  tied: Set<NodeIndex>,
 ): void {
   const least = bounds.least(pod);
   const home = state.nodeOf(pod);
@@ -127,7 +128,7 @@ function collectTied(
  * The first of the nodes to which the scheduler gives the highest score when it chooses among them. Requests are taken at face
  * value, since what it assumes for pods that request nothing would make plans depend on the unit of load.
  */
-function highestRanked(state: StateView, pod: PodIndex, nodes: readonly NodeIndex[]): number {
+function highestRanked(state: StateView, pod: PodIndex, nodes: readonly NodeIndex[]): NodeIndex {
   const { siteOf, scores } = state.cluster;
   const { freeCapacityOf, siteOf: siteOfPod } = state.whereabouts;
   const ground: ScoreContext = {
@@ -138,11 +139,11 @@ function highestRanked(state: StateView, pod: PodIndex, nodes: readonly NodeInde
   };
   const totals = rank(
     pod,
-    Int32Array.from(nodes, (node) => siteOf[node] ?? -1),
+    Int32Array.from(nodes, (node) => at(siteOf, node)),
     ground,
   );
   const highest = totals.reduce((most, total) => Math.max(most, total), 0);
-  return nodes[totals.indexOf(highest)] ?? -1;
+  return itemAt(nodes, totals.indexOf(highest));
 }
 
 /**
@@ -236,7 +237,7 @@ function createCandidates(state: StateView): (pod: PodIndex) => readonly Candida
     return candidates;
   };
   return (pod) => {
-    const shapeClass = shapes.classOf[shapes.ofPod[pod] ?? -1] ?? -1;
+    const shapeClass = classOf(shapes, pod);
     const candidates = byClass[shapeClass] ?? create(shapeClass);
     byClass[shapeClass] = candidates;
     for (const { order } of candidates) {
@@ -246,8 +247,8 @@ function createCandidates(state: StateView): (pod: PodIndex) => readonly Candida
   };
 }
 
-function allowedNodes({ cluster }: StateView, shapeClass: ClassIndex): readonly number[] {
-  const allowed: number[] = [];
+function allowedNodes({ cluster }: StateView, shapeClass: ClassIndex): readonly NodeIndex[] {
+  const allowed: NodeIndex[] = [];
   for (let node = 0; node < cluster.nodes.length; node += 1) {
     if (cluster.shapes.allows(shapeClass, node)) {
       allowed.push(node);

@@ -1,4 +1,4 @@
-import type { PodIndex, SiteIndex } from '../indices.ts';
+import { at, itemAt, type PodIndex, type SiteIndex } from '../indices.ts';
 import type { TopologyIndex } from './topology-index.ts';
 
 /** How many pods each tracker counts in each domain, while pods come and go. Pods and nodes are named by their place. */
@@ -59,8 +59,8 @@ function createCounts(census: TopologyIndex, books: Books): TopologyCounts {
   const enter = (pod: PodIndex, node: SiteIndex, by: 1 | -1): void => {
     const counting = countedBy(pod);
     for (let place = 0; place < counting.length; place += 1) {
-      const tracker = counting[place] ?? -1;
-      const domain = trackers[tracker]?.counted[node] ?? -1;
+      const tracker = at(counting, place);
+      const domain = at(itemAt(trackers, tracker).counted, node);
       if (domain >= 0) {
         change(tracker, domain, by);
       }

@@ -1,6 +1,6 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
-import type { PodIndex } from '../indices.ts';
+import { at, itemAt, type PodIndex } from '../indices.ts';
 import type { PodKind, PodKinds } from '../pod-kinds.ts';
 import { type Need, NO_NEEDS, type TopologyNeeds } from './needs.ts';
 import { addsToSpread, createRegistry, hasTerms, type Registry, type Tracker } from './trackers.ts';
@@ -39,15 +39,11 @@ export function indexTopology(
   return {
     trackers: registry.trackers,
     kinds,
-    countedBy: (pod) => counting[ofPod[pod] ?? -1] ?? NOWHERE,
+    countedBy: (pod) => itemAt(counting, at(ofPod, pod)),
     needsOf: (pod) => {
-      const place = ofPod[pod] ?? -1;
-      const kind = list[place];
-      if (kind === undefined) {
-        return NO_NEEDS;
-      }
-      const found = needs[place] ?? needsOfKind(registry, kind, counting[place] ?? NOWHERE);
-      needs[place] = found;
+      const kind = at(ofPod, pod);
+      const found = needs[kind] ?? needsOfKind(registry, itemAt(list, kind), itemAt(counting, kind));
+      needs[kind] = found;
       return found;
     },
   };

@@ -4,6 +4,7 @@ import { matches } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { nodeAffinity } from '../filters/node-affinity.ts';
 import { taintToleration } from '../filters/taint-toleration.ts';
+import type { IndexTable, SiteIndex } from '../indices.ts';
 import type { PodKind } from '../pod-kinds.ts';
 import { createDomainIndex, type Domains } from './domains.ts';
 import { createSelectorIndex } from './selector-index.ts';
@@ -13,7 +14,7 @@ import { resolveTerm, selects, type Term, termAsPlaced } from './terms.ts';
 export interface Tracker {
   readonly domains: Domains;
   /** Domain by place of the node, -1 for nodes whose pods do not count. */
-  readonly counted: Int32Array;
+  readonly counted: IndexTable<SiteIndex, number>;
   /** Domains with a node whose pods count. */
   readonly eligible: number;
 }
