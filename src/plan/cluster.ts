@@ -1,6 +1,6 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
-import { atOrNone, type IndexTable, type NodeIndex, type PodIndex, type SiteIndex } from './indices.ts';
+import { at, atOrNone, type IndexTable, type NodeIndex, type PodIndex, type SiteIndex } from './indices.ts';
 import { type LoadModel, type LoadTables, loadModel, tabulate } from './load.ts';
 import type { IndexedNodes } from './node-index.ts';
 import type { PolicyOptions } from './options.ts';
@@ -116,17 +116,17 @@ function group(home: IndexTable<PodIndex, NodeIndex>, movable: Uint8Array, nodes
   const start = new Int32Array(nodes + 1);
   home.forEach((node, pod) => {
     if (movable[pod] === 1) {
-      start[node + 1] = (start[node + 1] ?? 0) + 1;
+      start[node + 1] = at(start, node + 1) + 1;
     }
   });
   for (let node = 0; node < nodes; node += 1) {
-    start[node + 1] = (start[node + 1] ?? 0) + (start[node] ?? 0);
+    start[node + 1] = at(start, node + 1) + at(start, node);
   }
   const next = start.slice();
-  const pods = new Int32Array(start[nodes] ?? 0);
+  const pods = new Int32Array(at(start, nodes));
   home.forEach((node, pod) => {
     if (movable[pod] === 1) {
-      const position = next[node] ?? 0;
+      const position = at(next, node);
       pods[position] = pod;
       next[node] = position + 1;
     }

@@ -1,6 +1,6 @@
 import { nodeRefusal } from './filters/index.ts';
 import type { Subject } from './filters/refusal.ts';
-import { at, type IndexTable, type NodeIndex, type PodIndex, type SiteIndex } from './indices.ts';
+import { at, type IndexTable, itemAt, type NodeIndex, type PodIndex, type SiteIndex } from './indices.ts';
 import type { AcceptedMove } from './judge.ts';
 import { rank } from './scores/index.ts';
 import { SCHEDULER_ASSUMES } from './scores/score-index.ts';
@@ -55,7 +55,7 @@ function chanceOf(state: StateView, pod: PodIndex, to: NodeIndex): number {
   const scored = evenlyFrom(feasible, target, nodesToScore(sites.nodes.length));
   const totals = rank(pod, scored, { ...state.whereabouts, index: scores, assumed: SCHEDULER_ASSUMES });
   const best = totals.reduce((highest, other) => Math.max(highest, other), 0);
-  const total = totals[scored.indexOf(site)] ?? 0;
+  const total = at(totals, scored.indexOf(site));
   const ties = totals.reduce((sum, other) => sum + (other === best ? 1 : 0), 0);
   return total === best ? scored.length / feasible.length / ties : 0;
 }
@@ -76,7 +76,7 @@ function evenlyFrom(values: Int32Array, start: number, most: number): Int32Array
   }
   const chosen = new Int32Array(most);
   for (let index = 0; index < most; index += 1) {
-    chosen[index] = values[(start + Math.floor((index * values.length) / most)) % values.length] ?? -1;
+    chosen[index] = at(values, (start + Math.floor((index * values.length) / most)) % values.length);
   }
   return chosen;
 }
@@ -85,9 +85,6 @@ function evenlyFrom(values: Int32Array, start: number, most: number): Int32Array
 function feasibleSites(state: StateView, pod: PodIndex): IndexTable<number, SiteIndex> {
   const { shapes, nodeAt } = state.cluster;
   const subject = subjectOf(shapes, pod);
-  if (subject === undefined) {
-    throw new RangeError(`no shape for pod ${pod}`);
-  }
   const found: number[] = [];
   nodeAt.forEach((node, site) => {
     if (node >= 0 ? state.fits(pod, node) : fitsOutside(state, pod, subject, site)) {
@@ -99,7 +96,6 @@ function feasibleSites(state: StateView, pod: PodIndex): IndexTable<number, Site
 
 function fitsOutside({ whereabouts }: StateView, pod: PodIndex, subject: Subject, site: SiteIndex): boolean {
   const { nodes, storage } = whereabouts.sites;
-  const node = nodes[site];
-  const isRefused = node === undefined || nodeRefusal(subject, node, storage) !== undefined;
+  const isRefused = nodeRefusal(subject, itemAt(nodes, site), storage) !== undefined;
   return !isRefused && refusalsAt(whereabouts, pod, subject, site).length === 0;
 }

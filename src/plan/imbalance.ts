@@ -1,4 +1,4 @@
-import { at, type IndexTable, type NodeIndex, type PodIndex } from './indices.ts';
+import { amountAt, at, type IndexTable, itemAt, type NodeIndex, type PodIndex } from './indices.ts';
 import { type LoadTables, meanOf } from './load.ts';
 import type { Imbalance, ImbalanceByResource } from './plan.ts';
 
@@ -10,18 +10,18 @@ export function imbalanceOf(tables: LoadTables, nodeOf: IndexTable<PodIndex, Nod
 
 /** Fractions of the nodes that offer the resource. */
 function measure(tables: LoadTables, nodeOf: IndexTable<PodIndex, NodeIndex>, index: number): Imbalance {
-  const used = Float64Array.from(tables.floors[index] ?? []);
-  const values = tables.usage.values[index] ?? new Float64Array();
+  const used = Float64Array.from(itemAt(tables.floors, index));
+  const values = itemAt(tables.usage.values, index);
   for (let pod = 0; pod < nodeOf.length; pod += 1) {
     const node = at(nodeOf, pod);
     if (node >= 0) {
-      used[node] = (used[node] ?? 0) + (values[pod] ?? 0);
+      used[node] = amountAt(used, node) + amountAt(values, pod);
     }
   }
-  const capacities = tables.allocatable[index] ?? new Float64Array();
+  const capacities = itemAt(tables.allocatable, index);
   const loads = used
-    .map((value, node) => value / (capacities[node] ?? 0))
-    .filter((_, node) => (capacities[node] ?? 0) > 0);
+    .map((value, node) => value / amountAt(capacities, node))
+    .filter((_, node) => amountAt(capacities, node) > 0);
   return summarize(loads, meanOf(tables, nodeOf, index));
 }
 

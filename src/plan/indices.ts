@@ -16,6 +16,10 @@ export type OwnerIndex = Index<'owner'>;
 export type KindIndex = Index<'kind'>;
 /** Place of a shape (see shapes.ts); -1 for none. */
 export type ShapeIndex = Index<'shape'>;
+/** Place of a tracker (see topology/trackers.ts). */
+export type TrackerIndex = Index<'tracker'>;
+/** Place of a domain of a topology key (see topology/domains.ts); -1 for none. */
+export type DomainIndex = Index<'domain'>;
 /** Place of a size of shapes (see shapes.ts). */
 export type SizeIndex = Index<'size'>;
 /** Place of a class of shapes (see shapes.ts). */
@@ -41,6 +45,15 @@ export function atOrNone<Key extends number, Value extends number>(
   key: NoInfer<Key>,
 ): Value {
   return key === -1 ? (-1 as Value) : at(values, key);
+}
+
+/** The amount at `key`. Throws RangeError when there is none. */
+export function amountAt(amounts: Float64Array, key: number): number {
+  const amount = amounts[key];
+  if (amount === undefined) {
+    throw new RangeError(`no index ${key} among ${amounts.length} amounts`);
+  }
+  return amount;
 }
 
 /** The item at `key`. Throws RangeError when there is none. */

@@ -1,4 +1,4 @@
-import type { NodeIndex, PodIndex } from './indices.ts';
+import { amountAt, type NodeIndex, type PodIndex } from './indices.ts';
 import type { LoadModel } from './load.ts';
 
 /** The load of every node, pod by pod. Pods and nodes are named by their place. */
@@ -39,12 +39,12 @@ function createLedger(books: Books): LoadLedger {
   const { model, sums, own } = books;
   const single = model.dimensions === 1;
   return {
-    load: single ? (node) => sums[node] ?? 0 : (node) => highest(books, node, () => 0),
+    load: single ? (node) => amountAt(sums, node) : (node) => highest(books, node, () => 0),
     without: single
-      ? (node, pod) => (sums[node] ?? 0) - (own[pod] ?? 0)
-      : (node, pod) => highest(books, node, (dimension) => -(own[dimension * books.pods + pod] ?? 0)),
+      ? (node, pod) => amountAt(sums, node) - amountAt(own, pod)
+      : (node, pod) => highest(books, node, (dimension) => -amountAt(own, dimension * books.pods + pod)),
     with: single
-      ? (node, pod) => (sums[node] ?? 0) + model.ofPod(pod, node, 0)
+      ? (node, pod) => amountAt(sums, node) + model.ofPod(pod, node, 0)
       : (node, pod) => highest(books, node, (dimension) => model.ofPod(pod, node, dimension)),
     add: (node, pod) => enter(books, node, pod, 1),
     remove: (node, pod) => enter(books, node, pod, -1),
@@ -55,7 +55,7 @@ function createLedger(books: Books): LoadLedger {
 function highest({ model, nodes, sums }: Books, node: NodeIndex, change: (dimension: number) => number): number {
   let most = 0;
   for (let dimension = 0; dimension < model.dimensions; dimension += 1) {
-    most = Math.max(most, (sums[dimension * nodes + node] ?? 0) + change(dimension));
+    most = Math.max(most, amountAt(sums, dimension * nodes + node) + change(dimension));
   }
   return most;
 }
@@ -64,8 +64,8 @@ function highest({ model, nodes, sums }: Books, node: NodeIndex, change: (dimens
 function enter({ model, nodes, pods, sums, own }: Books, node: NodeIndex, pod: PodIndex, sign: 1 | -1): void {
   for (let dimension = 0; dimension < model.dimensions; dimension += 1) {
     const [sum, share] = [dimension * nodes + node, dimension * pods + pod];
-    const amount = sign === 1 ? model.ofPod(pod, node, dimension) : (own[share] ?? 0);
-    sums[sum] = (sums[sum] ?? 0) + sign * amount;
+    const amount = sign === 1 ? model.ofPod(pod, node, dimension) : amountAt(own, share);
+    sums[sum] = amountAt(sums, sum) + sign * amount;
     own[share] = sign === 1 ? amount : 0;
   }
 }

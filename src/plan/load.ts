@@ -1,6 +1,6 @@
 import type { PodInfo } from '../model/pod.ts';
 import { percent } from './format.ts';
-import { at, type IndexTable, type NodeIndex, type PodIndex } from './indices.ts';
+import { amountAt, at, type IndexTable, itemAt, type NodeIndex, type PodIndex } from './indices.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Participant } from './participation.ts';
 import type { PodUsage } from './pod-usage.ts';
@@ -80,13 +80,13 @@ export function tabulate(
   const floors = usage.resources.map((name) => Float64Array.from(participants, ({ sample }) => sample?.[name] ?? 0));
   const windowStart = Float64Array.from(participants, ({ sample }) => startOf(sample));
   const isInSample = (place: number, node: NodeIndex): boolean =>
-    usage.sampled[place] === 1 || (pods[place]?.createdAt ?? 0) <= (windowStart[node] ?? 0);
+    usage.sampled[place] === 1 || itemAt(pods, place).createdAt <= amountAt(windowStart, node);
   floors.forEach((floor, index) => {
-    const values = usage.values[index] ?? new Float64Array();
+    const values = itemAt(usage.values, index);
     for (let place = 0; place < home.length; place += 1) {
       const node = at(home, place);
       if (node >= 0 && isInSample(place, node)) {
-        floor[node] = (floor[node] ?? 0) - (values[place] ?? 0);
+        floor[node] = amountAt(floor, node) - amountAt(values, place);
       }
     }
   });
@@ -118,7 +118,7 @@ export function loadModel(
     ofFloor: (node, dimension) =>
       Math.round(WHOLE_NODE * fraction(floors, node, allocatable, node, weights, dimension)),
     sizeClass: (node) =>
-      allocatable.map((capacities) => Math.floor(Math.log(capacities[node] ?? 0) / SIZE_STEP)).join(),
+      allocatable.map((capacities) => Math.floor(Math.log(amountAt(capacities, node)) / SIZE_STEP)).join(),
     boundsOver: (nodes) => bounds(tables, Int32Array.from(nodes), weights, dominant),
     mean: toLoad(dominant ? Math.max(...means) : mix(means, weights)),
     weights: capacityShares(allocatable, weights),
@@ -133,8 +133,8 @@ function ratio(
   _weights: readonly number[],
   dimension: number,
 ): number {
-  const capacity = allocatable[dimension]?.[node] ?? 0;
-  return capacity > 0 ? (amounts[dimension]?.[place] ?? 0) / capacity : 0;
+  const capacity = amountAt(itemAt(allocatable, dimension), node);
+  return capacity > 0 ? amountAt(itemAt(amounts, dimension), place) / capacity : 0;
 }
 
 /** Over the resources that count on the node. */
@@ -151,8 +151,8 @@ function weightedMean(
   let sum = 0;
   let total = 0;
   for (let index = 0; index < weights.length; index += 1) {
-    if ((allocatable[index]?.[node] ?? 0) > 0) {
-      const weight = weights[index] ?? 0;
+    if (amountAt(itemAt(allocatable, index), node) > 0) {
+      const weight = itemAt(weights, index);
       sum += weight * ratio(amounts, place, allocatable, node, weights, index);
       total += weight;
     }
@@ -162,7 +162,7 @@ function weightedMean(
 
 function mix(values: readonly number[], weights: readonly number[]): number {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
-  return total > 0 ? values.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), 0) / total : 0;
+  return total > 0 ? values.reduce((sum, value, index) => sum + value * itemAt(weights, index), 0) / total : 0;
 }
 
 /**
@@ -176,22 +176,22 @@ function bounds(
   dominant: boolean,
 ): PodBounds {
   const offered = allocatable.map((capacities) =>
-    Float64Array.from(nodes, (node) => capacities[node] ?? 0).filter((capacity) => capacity > 0),
+    Float64Array.from(nodes, (node) => amountAt(capacities, node)).filter((capacity) => capacity > 0),
   );
   const largest = offered.map((capacities) => capacities.reduce((most, capacity) => Math.max(most, capacity), 0));
   const smallest = offered.map((capacities, index) =>
-    capacities.reduce((least, capacity) => Math.min(least, capacity), largest[index] ?? 0),
+    capacities.reduce((least, capacity) => Math.min(least, capacity), itemAt(largest, index)),
   );
   const everywhere = !dominant && offered.every((capacities) => capacities.length === nodes.length);
   const bound = (pod: PodIndex, capacities: readonly number[], safe: (...values: number[]) => number): number => {
-    const fractions = capacities.map((capacity, index) => (usage.values[index]?.[pod] ?? 0) / (capacity || 1));
+    const fractions = capacities.map((capacity, index) => amountAt(itemAt(usage.values, index), pod) / (capacity || 1));
     return WHOLE_NODE * (everywhere ? mix(fractions, weights) : safe(...fractions));
   };
   if (weights.length === 1) {
-    const [values, most, least] = [usage.values[0] ?? new Float64Array(), largest[0] || 1, smallest[0] || 1];
+    const [values, most, least] = [itemAt(usage.values, 0), largest[0] || 1, smallest[0] || 1];
     return {
-      least: (pod) => Math.floor((WHOLE_NODE * (values[pod] ?? 0)) / most),
-      most: (pod) => Math.ceil((WHOLE_NODE * (values[pod] ?? 0)) / least),
+      least: (pod) => Math.floor((WHOLE_NODE * amountAt(values, pod)) / most),
+      most: (pod) => Math.ceil((WHOLE_NODE * amountAt(values, pod)) / least),
     };
   }
   return {
@@ -206,18 +206,18 @@ export function meanOf(
   home: IndexTable<PodIndex, NodeIndex>,
   index: number,
 ): number {
-  const capacities = allocatable[index] ?? new Float64Array();
+  const capacities = itemAt(allocatable, index);
   let used = 0;
   let capacity = 0;
   for (let node = 0; node < capacities.length; node += 1) {
-    const offered = capacities[node] ?? 0;
-    used += offered > 0 ? (floors[index]?.[node] ?? 0) : 0;
+    const offered = amountAt(capacities, node);
+    used += offered > 0 ? amountAt(itemAt(floors, index), node) : 0;
     capacity += offered;
   }
-  const values = usage.values[index] ?? new Float64Array();
+  const values = itemAt(usage.values, index);
   for (let pod = 0; pod < home.length; pod += 1) {
     const node = at(home, pod);
-    used += node >= 0 && (capacities[node] ?? 0) > 0 ? (values[pod] ?? 0) : 0;
+    used += node >= 0 && amountAt(capacities, node) > 0 ? amountAt(values, pod) : 0;
   }
   return capacity > 0 ? used / capacity : 0;
 }
@@ -228,7 +228,7 @@ function capacityShares(allocatable: readonly Float64Array[], weights: readonly 
   return Float64Array.from({ length: nodes }, (_, node) =>
     mix(
       allocatable.map((capacities, index) =>
-        (totals[index] ?? 0) > 0 ? (capacities[node] ?? 0) / (totals[index] ?? 1) : 0,
+        itemAt(totals, index) > 0 ? amountAt(capacities, node) / itemAt(totals, index) : 0,
       ),
       weights,
     ),

@@ -44,13 +44,13 @@ export function indexOwners({ list: kinds, ofPod: kindOf }: PodKinds, workloads:
   const counts = new Int32Array(refs.length);
   for (const owner of ofPod) {
     if (owner >= 0) {
-      counts[owner] = (counts[owner] ?? 0) + 1;
+      counts[owner] = at(counts, owner) + 1;
     }
   }
   const list = refs.map((ref, place): Owner => {
     const workload = workloads.get(ref.uid);
     const top = controllerAbove(workload, workloads);
-    return { ref, workload, top, replicas: workload?.replicas ?? counts[place] ?? 0 };
+    return { ref, workload, top, replicas: workload?.replicas ?? at(counts, place) };
   });
   return { list, ofPod };
 }

@@ -5,7 +5,7 @@ import type { Cluster } from './cluster.ts';
 import { planHash } from './hash.ts';
 import { expectedHitRatio } from './hit-ratio.ts';
 import { imbalanceOf } from './imbalance.ts';
-import { at, type PodIndex } from './indices.ts';
+import { at, itemAt, type PodIndex } from './indices.ts';
 import { toFraction, toLoad } from './load.ts';
 import { type BalancingOptions, improvesService, type PolicyOptions } from './options.ts';
 import { balancedMessage, describeMoves, exhaustedMessage, unhelpedMessage, unmovableMessage } from './outcome.ts';
@@ -147,7 +147,7 @@ function stayReason(
     if (cluster.movable[pod] === 1) {
       return explain(pod);
     }
-    const name = cluster.pods[pod]?.nodeName ?? '';
+    const name = itemAt(cluster.pods, pod).nodeName ?? '';
     if (at(cluster.home, pod) >= 0) {
       return NO_USAGE;
     }

@@ -2,7 +2,7 @@ import type { NodeInfo } from '../model/node.ts';
 import { type PodInfo, podKey } from '../model/pod.ts';
 import type { LoadResource } from '../model/resources.ts';
 import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
-import { at, type IndexTable, type PodIndex, type SiteIndex } from './indices.ts';
+import { amountAt, at, type IndexTable, itemAt, type PodIndex, type SiteIndex } from './indices.ts';
 import { sampleLimits, sampleProblem } from './metrics-gate.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Owners } from './owners.ts';
@@ -104,7 +104,7 @@ function fillGaps(
   for (let place = 0; place < pods.length; place += 1) {
     if (sampled[place] === 0) {
       const mean = means[at(owners.ofPod, place)] ?? Number.NaN;
-      table[place] = Number.isNaN(mean) ? (pods[place]?.constraints.requests[resource] ?? 0) : mean;
+      table[place] = Number.isNaN(mean) ? itemAt(pods, place).constraints.requests[resource] : mean;
     }
   }
 }
@@ -116,9 +116,9 @@ function siblingMeans(table: Float64Array, sampled: Uint8Array, owners: Owners):
   sampled.forEach((isSampled, place) => {
     const owner = at(owners.ofPod, place);
     if (isSampled === 1 && owner >= 0) {
-      sums[owner] = (sums[owner] ?? 0) + (table[place] ?? 0);
-      counts[owner] = (counts[owner] ?? 0) + 1;
+      sums[owner] = amountAt(sums, owner) + amountAt(table, place);
+      counts[owner] = amountAt(counts, owner) + 1;
     }
   });
-  return sums.map((sum, owner) => sum / (counts[owner] ?? 0));
+  return sums.map((sum, owner) => sum / amountAt(counts, owner));
 }

@@ -28,7 +28,7 @@ export function residualImbalance(end: StateView, { thresholds }: PolicyOptions,
 }
 
 /** The nodes with the highest and the lowest load, ties by place. */
-function extremes(state: StateView): readonly [highest: number, lowest: number] {
+function extremes(state: StateView): readonly [highest: NodeIndex, lowest: NodeIndex] {
   let [highest, lowest] = [0, 0];
   for (const node of state.cluster.nodes.keys()) {
     highest = state.load(node) > state.load(highest) ? node : highest;
@@ -46,11 +46,11 @@ function staysOn(end: StateView, node: NodeIndex, { places, pods, reasons }: Sta
   });
   const size = (position: number): number => end.load(node) - end.loadWithout(itemAt(places, position));
   const [largest] = here.toSorted((left, right) => size(right) - size(left));
-  const [pod, reason] = [pods[largest ?? -1], reasons[largest ?? -1]];
-  if (largest === undefined || pod === undefined || reason === undefined) {
+  if (largest === undefined) {
     return ['nothing that runs there is in scope'];
   }
-  const codes = countCodes(here.flatMap((position) => reasons[position] ?? [])).map(
+  const [pod, reason] = [itemAt(pods, largest), itemAt(reasons, largest)];
+  const codes = countCodes(here.map((position) => itemAt(reasons, position))).map(
     ([code, times]) => `${code} ${times}`,
   );
   const text = `its largest is ${pod.namespace}/${pod.name}, ${share(size(largest))}: ${reason.message}`;
@@ -63,7 +63,7 @@ function staysOn(end: StateView, node: NodeIndex, { places, pods, reasons }: Sta
  */
 export function missingCapacity({ tables, home }: Cluster): string {
   const shortages = tables.usage.resources.flatMap((resource, index) => {
-    const capacity = tables.allocatable[index]?.reduce((sum, value) => sum + value, 0) ?? 0;
+    const capacity = itemAt(tables.allocatable, index).reduce((sum, value) => sum + value, 0);
     const excess = (meanOf(tables, home, index) - 1) * capacity;
     return excess > 0 ? [amount(resource, excess)] : [];
   });

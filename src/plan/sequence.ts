@@ -1,4 +1,4 @@
-import { at, itemAt, type NodeIndex } from './indices.ts';
+import { amountAt, at, itemAt, type NodeIndex } from './indices.ts';
 import type { AcceptedMove } from './judge.ts';
 import type { State, StateView } from './state.ts';
 import { type Pair, pairGain, pairMinimum } from './strategies/pairs.ts';
@@ -61,7 +61,7 @@ function createQueue(state: StateView, units: readonly Unit[]): Queue {
   const highest = (): number => {
     let best = -1;
     for (const place of waiting) {
-      best = best < 0 || (keys[place] ?? 0) > (keys[best] ?? 0) ? place : best;
+      best = best < 0 || amountAt(keys, place) > amountAt(keys, best) ? place : best;
     }
     return best;
   };
@@ -82,7 +82,7 @@ function createQueue(state: StateView, units: readonly Unit[]): Queue {
         atOnce >= 0
           ? atOnce
           : firstOf(
-              [...waiting].sort((left, right) => (keys[right] ?? 0) - (keys[left] ?? 0)),
+              [...waiting].sort((left, right) => amountAt(keys, right) - amountAt(keys, left)),
               isWorthIt,
             );
       waiting.delete(place);

@@ -12,6 +12,7 @@ import {
   type PodIndex,
   type ShapeIndex,
   type SizeIndex,
+  type TrackerIndex,
 } from './indices.ts';
 import type { IndexedNodes } from './node-index.ts';
 import { sortedEntries } from './order.ts';
@@ -30,7 +31,7 @@ export interface Shapes {
   /** Place of the shape by place of the pod; -1 for pods that are not moved. */
   readonly ofPod: IndexTable<PodIndex, ShapeIndex>;
   /** Trackers that verdicts on a shape depend on, by place of the shape; where there are any, also on where the pod is. */
-  readonly trackersOf: readonly Int32Array[];
+  readonly trackersOf: readonly IndexTable<number, TrackerIndex>[];
   /** Sizes of the shapes, each as a subject that requests no more than any of them (see sizeOf). */
   readonly sizes: readonly Subject[];
   /** Place in `sizes` by place of the shape: shapes of one size request the same to within a fifth. */
@@ -141,7 +142,7 @@ function withRequests(subject: Subject, cpu: number, memory: number, ephemeralSt
   return { ...subject, constraints: { ...constraints, requests } };
 }
 
-function trackersIn({ affinity, antiAffinity, repelledBy, spread }: TopologyNeeds): Int32Array {
+function trackersIn({ affinity, antiAffinity, repelledBy, spread }: TopologyNeeds): IndexTable<number, TrackerIndex> {
   return Int32Array.from(
     new Set([...affinity, ...antiAffinity, ...repelledBy, ...spread].map(({ tracker }) => tracker)),
   );

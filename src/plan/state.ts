@@ -4,7 +4,7 @@ import { capacityRefusal, clusterRefusal, nodeRefusal } from './filters/index.ts
 import { nodeResourcesFit } from './filters/node-resources-fit.ts';
 import type { Refusal, Subject } from './filters/refusal.ts';
 import { copyCapacity, type FreeCapacity, occupy, vacate } from './free-capacity.ts';
-import { at, atOrNone, type IndexTable, itemAt, type NodeIndex, type PodIndex } from './indices.ts';
+import { amountAt, at, atOrNone, type IndexTable, itemAt, type NodeIndex, type PodIndex } from './indices.ts';
 import { toFraction } from './load.ts';
 import { emptyLedger, type LoadLedger } from './load-ledger.ts';
 import type { FilterName } from './rejection-codes.ts';
@@ -198,7 +198,7 @@ function whereaboutsOf({ cluster, placement, rooms, counts }: Contents): Whereab
 
 /** What a node contributes to the objective at some load. */
 function penalty({ load }: Cluster, node: NodeIndex, value: number): number {
-  return (load.weights[node] ?? 0) * toFraction(value - load.mean) ** 2;
+  return amountAt(load.weights, node) * toFraction(value - load.mean) ** 2;
 }
 
 function objectiveChange({ cluster, loads }: Contents, pod: PodIndex, from: NodeIndex, to: NodeIndex): number {

@@ -49,7 +49,7 @@ function belowBounds(state: StateView, { belowCode, sourceAbove, rule }: Bounds,
 }
 
 /** The pod fits on `target`, the least loaded node that would take it. */
-function weigh({ state, bounds, minGain, budgets }: ExplainInput, pod: PodIndex, target: number): Reason {
+function weigh({ state, bounds, minGain, budgets }: ExplainInput, pod: PodIndex, target: NodeIndex): Reason {
   const from = state.load(state.nodeOf(pod));
   const load = from - state.loadWithout(pod);
   const after = state.loadWith(pod, target);

@@ -1,3 +1,4 @@
+import { at, type DomainIndex, itemAt, type TrackerIndex } from '../indices.ts';
 import type { Need } from '../topology/needs.ts';
 import { type Place, podsNear } from '../topology/place.ts';
 import type { Refusal, Subject } from './refusal.ts';
@@ -47,12 +48,12 @@ function affinityRefusal(
   return isFirst ? undefined : refuse('affinity', missing, place);
 }
 
-function domainOf({ counts, site }: Place, tracker: number): number {
-  return counts.census.trackers[tracker]?.domains.of[site] ?? -1;
+function domainOf({ counts, site }: Place, tracker: TrackerIndex): DomainIndex {
+  return at(itemAt(counts.census.trackers, tracker).domains.of, site);
 }
 
 function othersAnywhere({ counts, home }: Place, { tracker, self }: Need): number {
-  const isCounted = self && home >= 0 && (counts.census.trackers[tracker]?.counted[home] ?? -1) >= 0;
+  const isCounted = self && home >= 0 && at(itemAt(counts.census.trackers, tracker).counted, home) >= 0;
   return counts.total(tracker) - (isCounted ? 1 : 0);
 }
 
@@ -61,8 +62,8 @@ function refuse(
   need: Need | undefined,
   place: Place,
 ): Refusal {
-  const domains = place.counts.census.trackers[need?.tracker ?? -1]?.domains;
-  const domain = domains?.values[domains.of[place.site] ?? -1];
+  const domains = need && itemAt(place.counts.census.trackers, need.tracker).domains;
+  const domain = domains?.values[at(domains.of, place.site)];
   return {
     filter: 'InterPodAffinity',
     rule,

@@ -1,3 +1,4 @@
+import { at, itemAt } from '../indices.ts';
 import type { SpreadNeed } from '../topology/needs.ts';
 import { type Place, podsNear } from '../topology/place.ts';
 import type { Refusal, Subject } from './refusal.ts';
@@ -19,19 +20,19 @@ export function podTopologySpread({ topology }: Subject, place: Place): Refusal 
 
 function check(need: SpreadNeed, place: Place): Refusal | undefined {
   const { counts, site } = place;
-  const tracker = counts.census.trackers[need.tracker];
-  const domain = tracker?.domains.of[site] ?? -1;
-  if (tracker === undefined || domain < 0) {
-    const topologyKey = tracker?.domains.key ?? '';
+  const { domains, eligible } = itemAt(counts.census.trackers, need.tracker);
+  const domain = at(domains.of, site);
+  if (domain < 0) {
+    const topologyKey = domains.key;
     return { filter: 'PodTopologySpread', topologyKey, domain: undefined, skew: 0, maxSkew: need.maxSkew };
   }
-  const skew = podsNear(place, need) + need.adds - leastOfOthers(need, place, tracker.eligible);
+  const skew = podsNear(place, need) + need.adds - leastOfOthers(need, place, eligible);
   return skew <= need.maxSkew
     ? undefined
     : {
         filter: 'PodTopologySpread',
-        topologyKey: tracker.domains.key,
-        domain: tracker.domains.values[domain],
+        topologyKey: domains.key,
+        domain: itemAt(domains.values, domain),
         skew,
         maxSkew: need.maxSkew,
       };
@@ -43,6 +44,6 @@ function leastOfOthers({ tracker, self, minDomains }: SpreadNeed, { counts, home
     return 0;
   }
   const least = counts.least(tracker);
-  const own = self && home >= 0 ? (counts.census.trackers[tracker]?.counted[home] ?? -1) : -1;
+  const own = self && home >= 0 ? at(itemAt(counts.census.trackers, tracker).counted, home) : -1;
   return own < 0 ? least : Math.min(least, counts.inDomain(tracker, own) - 1);
 }

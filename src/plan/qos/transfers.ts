@@ -17,14 +17,14 @@ export interface Transferral {
 /** Measured loads of the two nodes of a move. */
 interface Loads {
   readonly from: number;
-  readonly to: NodeIndex;
+  readonly to: number;
 }
 
 /** A pod leaves an overloaded node for another. */
 export interface TransferStep {
   readonly kind: 'Transfer';
   readonly pod: PodIndex;
-  readonly from: number;
+  readonly from: NodeIndex;
   readonly to: NodeIndex;
   readonly standing: ServicePosition;
   readonly ready: boolean;

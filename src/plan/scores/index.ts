@@ -1,4 +1,4 @@
-import type { PodIndex } from '../indices.ts';
+import { at, type IndexTable, type PodIndex, type SiteIndex } from '../indices.ts';
 import { imageLocality } from './image-locality.ts';
 import { interPodAffinity } from './inter-pod-affinity.ts';
 import { nodeAffinity } from './node-affinity.ts';
@@ -26,12 +26,12 @@ export type ScoreName = keyof typeof SCORES;
 const ALL = Object.values(SCORES);
 
 /** The weighted sum by which the scheduler would rank each feasible node, in the order of `feasible`: up to 1200. */
-export function rank(pod: PodIndex, feasible: Int32Array, ground: ScoreContext): Int32Array {
+export function rank(pod: PodIndex, feasible: IndexTable<number, SiteIndex>, ground: ScoreContext): Int32Array {
   const totals = new Int32Array(feasible.length);
   for (const { weight, score } of ALL) {
     const values = score(pod, feasible, ground);
     for (let place = 0; place < totals.length; place += 1) {
-      totals[place] = (totals[place] ?? 0) + weight * (values[place] ?? 0);
+      totals[place] = at(totals, place) + weight * at(values, place);
     }
   }
   return totals;
@@ -40,7 +40,7 @@ export function rank(pod: PodIndex, feasible: Int32Array, ground: ScoreContext):
 /** What each plugin contributes to `rank`: its score times its weight, in the order of `feasible`. */
 export function scoresOf(
   pod: PodIndex,
-  feasible: Int32Array,
+  feasible: IndexTable<number, SiteIndex>,
   ground: ScoreContext,
 ): Readonly<Record<ScoreName, readonly number[]>> {
   const entries = Object.entries(SCORES).map(([name, { weight, score }]) => [

@@ -1,4 +1,5 @@
 import type { PodInfo } from '../../model/pod.ts';
+import { amountAt, at, atOrNone, type DomainIndex } from '../indices.ts';
 import { MAX_SCORE, type Score } from './score.ts';
 import { podAt, type ScoreContext } from './score-index.ts';
 import type { Attraction } from './term-index.ts';
@@ -16,7 +17,7 @@ export const interPodAffinity: Score = (pod, feasible, ground) => {
   for (const [key, byDomain] of weights) {
     const { of } = ground.index.domainsOf(key);
     feasible.forEach((site, place) => {
-      sums[place] = (sums[place] ?? 0) + (byDomain.get(of[site] ?? -1) ?? 0);
+      sums[place] = amountAt(sums, place) + (byDomain.get(at(of, site)) ?? 0);
     });
   }
   const least = sums.reduce((lowest, sum) => Math.min(lowest, sum), Number.POSITIVE_INFINITY);
@@ -25,7 +26,7 @@ export const interPodAffinity: Score = (pod, feasible, ground) => {
 };
 
 /** By topology key and domain. */
-type Weights = Map<string, Map<number, number>>;
+type Weights = Map<string, Map<DomainIndex, number>>;
 
 function weighDomains(pod: PodInfo, ground: ScoreContext): Weights {
   const { index } = ground;
@@ -49,9 +50,9 @@ function weighDomains(pod: PodInfo, ground: ScoreContext): Weights {
 /** Adds the weight to the domain of every pod. */
 function enter(weights: Weights, { topologyKey, weight, pods }: Attraction, ground: ScoreContext): void {
   const { of } = ground.index.domainsOf(topologyKey);
-  const byDomain = weights.get(topologyKey) ?? new Map<number, number>();
+  const byDomain = weights.get(topologyKey) ?? new Map<DomainIndex, number>();
   for (const pod of pods) {
-    const domain = of[ground.siteOf(pod)] ?? -1;
+    const domain = atOrNone(of, ground.siteOf(pod));
     if (domain >= 0) {
       byDomain.set(domain, (byDomain.get(domain) ?? 0) + weight);
       weights.set(topologyKey, byDomain);

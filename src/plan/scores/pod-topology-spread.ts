@@ -1,7 +1,8 @@
 import type { PodInfo, SpreadConstraint } from '../../model/pod.ts';
 import { nodeAffinity } from '../filters/node-affinity.ts';
 import { taintToleration } from '../filters/taint-toleration.ts';
-import type { PodIndex, SiteIndex } from '../indices.ts';
+import { amountAt, at, type IndexTable, type PodIndex, type SiteIndex } from '../indices.ts';
+import type { Domains } from '../topology/domains.ts';
 import { isMandatory } from '../topology/trackers.ts';
 import { MAX_SCORE, type Score } from './score.ts';
 import { podAt, type ScoreContext } from './score-index.ts';
@@ -40,7 +41,7 @@ export const podTopologySpread: Score = (place, feasible, ground) => {
     return new Int32Array(feasible.length);
   }
   const keys = preferences.map(({ constraint }) => ground.index.domainsOf(constraint.topologyKey).of);
-  const isRanked = (site: SiteIndex): boolean => !hasOwn || keys.every((of) => (of[site] ?? -1) >= 0);
+  const isRanked = (site: SiteIndex): boolean => !hasOwn || keys.every((of) => at(of, site) >= 0);
   const ranked = hasOwn ? feasible.filter(isRanked) : feasible;
   const sums = new Float64Array(ranked.length);
   for (const preference of preferences) {
@@ -70,7 +71,7 @@ function addCosts(
   sums: Float64Array,
   { constraint, pods }: Preference,
   pod: PodInfo,
-  ranked: Int32Array,
+  ranked: IndexTable<number, SiteIndex>,
   isRanked: (site: SiteIndex) => boolean,
   ground: ScoreContext,
 ): void {
@@ -81,7 +82,7 @@ function addCosts(
   const count = (other: PodIndex): void => {
     const site = ground.siteOf(other);
     if (site >= 0 && (isHost || (isRanked(site) && isIncluded(constraint, pod, site, ground)))) {
-      const place = isHost ? site : (of[site] ?? -1);
+      const place = isHost ? site : at(of, site);
       counts.set(place, (counts.get(place) ?? 0) + 1);
     }
   };
@@ -90,19 +91,19 @@ function addCosts(
   }
   const weight = Math.log((isHost ? ranked.length : domainsAmong(ranked, of, values.length)) + 2);
   for (let place = 0; place < ranked.length; place += 1) {
-    const site = ranked[place] ?? -1;
-    const domain = of[site] ?? -1;
+    const site = at(ranked, place);
+    const domain = at(of, site);
     if (domain >= 0) {
-      sums[place] = (sums[place] ?? 0) + (counts.get(isHost ? site : domain) ?? 0) * weight + (maxSkew - 1);
+      sums[place] = amountAt(sums, place) + (counts.get(isHost ? site : domain) ?? 0) * weight + (maxSkew - 1);
     }
   }
 }
 
 /** How many domains some nodes are in, those without the label together being one. */
-function domainsAmong(sites: Int32Array, of: Int32Array, domains: number): number {
+function domainsAmong(sites: Int32Array, of: Domains['of'], domains: number): number {
   const isSeen = new Uint8Array(domains + 1);
   for (const site of sites) {
-    isSeen[(of[site] ?? -1) + 1] = 1;
+    isSeen[at(of, site) + 1] = 1;
   }
   return isSeen.reduce((sum, seen) => sum + seen, 0);
 }
@@ -133,7 +134,7 @@ function turnAround(costs: Float64Array): Int32Array {
   const scores = new Int32Array(costs.length).fill(MAX_SCORE);
   if (most > 0) {
     for (let place = 0; place < costs.length; place += 1) {
-      scores[place] = (MAX_SCORE * (most + least - Math.round(costs[place] ?? 0))) / most;
+      scores[place] = (MAX_SCORE * (most + least - Math.round(amountAt(costs, place)))) / most;
     }
   }
   return scores;

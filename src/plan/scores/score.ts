@@ -1,4 +1,4 @@
-import type { PodIndex } from '../indices.ts';
+import type { IndexTable, PodIndex, SiteIndex } from '../indices.ts';
 import type { ScoreContext } from './score-index.ts';
 
 /** The best score of a node (framework.MaxNodeScore). */
@@ -9,7 +9,7 @@ export const MAX_SCORE = 100;
  * MAX_SCORE, after the plugin's own normalisation over these nodes. Nodes and pods are named by their place among all of the
  * cluster; `pod` counts nowhere on the ground.
  */
-export type Score = (pod: PodIndex, feasible: Int32Array, ground: ScoreContext) => Int32Array;
+export type Score = (pod: PodIndex, feasible: IndexTable<number, SiteIndex>, ground: ScoreContext) => Int32Array;
 
 /**
  * Scales counts so that the largest becomes MAX_SCORE, and turns them around where less is better

@@ -1,4 +1,4 @@
-import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { amountAt, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { toFraction } from '../load.ts';
 import { isImprovement, type StateView } from '../state.ts';
 import type { Proposal } from './strategy.ts';
@@ -54,7 +54,7 @@ function boundOf(state: StateView, pod: PodIndex, targets: Targets, minGain: num
     return Number.POSITIVE_INFINITY;
   }
   const fall = toFraction(load - rest) * toFraction(targets.leastSum(pod) - load - rest);
-  return dimensions > 1 ? Number.NEGATIVE_INFINITY : (weights[node] ?? 0) * fall;
+  return dimensions > 1 ? Number.NEGATIVE_INFINITY : amountAt(weights, node) * fall;
 }
 
 /** Place of the least value, the first of several; -1 when all are +Infinity. */

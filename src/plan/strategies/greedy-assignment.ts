@@ -1,5 +1,5 @@
 import type { Cluster } from '../cluster.ts';
-import type { IndexTable, NodeIndex, PodIndex } from '../indices.ts';
+import { amountAt, type IndexTable, type NodeIndex, type PodIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 import { createTargets, type TargetLimits } from './targets.ts';
 
@@ -41,7 +41,7 @@ export function bySize({ movableByNode, pods, nodes, load }: Cluster): Int32Arra
   const largest = Math.floor(Number.MAX_SAFE_INTEGER / count) - 1;
   const keys = Float64Array.from(movableByNode.pods);
   for (let index = 0; index < keys.length; index += 1) {
-    const pod = keys[index] ?? 0;
+    const pod = amountAt(keys, index);
     keys[index] = (largest - Math.min(largest, least(pod))) * count + pod;
   }
   keys.sort();

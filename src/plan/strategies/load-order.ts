@@ -1,4 +1,4 @@
-import { at, type IndexTable, type NodeIndex } from '../indices.ts';
+import { amountAt, at, type IndexTable, type NodeIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /** Some nodes in the order of their load, ties by place; brought up to date with the state by `sync`. */
@@ -37,7 +37,7 @@ export function createLoadOrder(state: StateView, nodes: Iterable<NodeIndex>): L
     let high = size;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const difference = (keys[middle] ?? 0) - load || (order[middle] ?? 0) - node;
+      const difference = amountAt(keys, middle) - load || at(order, middle) - node;
       if (difference < 0) {
         low = middle + 1;
       } else {

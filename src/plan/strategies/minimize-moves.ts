@@ -1,4 +1,4 @@
-import { at, type IndexTable, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { amountAt, at, type IndexTable, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /**
@@ -50,9 +50,8 @@ function relabel(
 
 /** Roles and nodes that share nothing: in order within their group, which has as many of one as of the other. */
 function assignRest(groups: readonly string[], nodeOfRole: Int32Array, taken: Uint8Array): void {
-  const free = Map.groupBy(
-    [...taken.keys()].filter((node) => taken[node] === 0).reverse(),
-    (node) => groups[node] ?? '',
+  const free = Map.groupBy([...taken.keys()].filter((node) => taken[node] === 0).reverse(), (node) =>
+    itemAt(groups, node),
   );
   nodeOfRole.forEach((node, role) => {
     if (node === -1) {
@@ -95,7 +94,7 @@ function interchangeable(state: StateView, tolerance: number): readonly string[]
     const { cpu, memory, ephemeralStorage, pods, extended } = allocatable;
     const offers = [...extended].sort(([left], [right]) => (left < right ? -1 : 1));
     const allowed = classes.map((place) => (shapes.allows(place, node) ? 1 : 0)).join('');
-    const bucket = Math.floor((fixed[node] ?? 0) / Math.max(tolerance, 1));
+    const bucket = Math.floor(amountAt(fixed, node) / Math.max(tolerance, 1));
     return JSON.stringify([cpu, memory, ephemeralStorage, pods, offers, allowed, bucket]);
   });
 }
@@ -106,7 +105,7 @@ function fixedLoads(state: StateView): Float64Array {
   const fixed = Float64Array.from(cluster.nodes, (_, node) => state.load(node));
   for (const node of cluster.nodes.keys()) {
     for (const pod of state.movablePodsOn(node)) {
-      fixed[node] = (fixed[node] ?? 0) - (state.load(node) - state.loadWithout(pod));
+      fixed[node] = amountAt(fixed, node) - (state.load(node) - state.loadWithout(pod));
     }
   }
   return fixed;

@@ -1,4 +1,4 @@
-import { itemAt, type NodeIndex } from '../indices.ts';
+import { amountAt, itemAt, type NodeIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /** Nodes by load, the highest first, ties by place. */
@@ -17,7 +17,7 @@ export function createNodeHeap(state: StateView, nodes: Iterable<NodeIndex>): No
   const heap: NodeIndex[] = [];
   const filed = new Float64Array(state.cluster.nodes.length);
   const isBefore = (left: NodeIndex, right: NodeIndex): boolean => {
-    const difference = (filed[left] ?? 0) - (filed[right] ?? 0);
+    const difference = amountAt(filed, left) - amountAt(filed, right);
     return difference > 0 || (difference === 0 && left < right);
   };
   const swap = (left: number, right: number): void => {

@@ -1,17 +1,17 @@
-import { at, itemAt, type PodIndex, type SiteIndex } from '../indices.ts';
+import { at, type DomainIndex, itemAt, type PodIndex, type SiteIndex, type TrackerIndex } from '../indices.ts';
 import type { TopologyIndex } from './topology-index.ts';
 
 /** How many pods each tracker counts in each domain, while pods come and go. Pods and nodes are named by their place. */
 export interface TopologyCounts {
   readonly census: TopologyIndex;
   /** Pods in a domain. */
-  readonly inDomain: (tracker: number, domain: number) => number;
+  readonly inDomain: (tracker: TrackerIndex, domain: DomainIndex) => number;
   /** Pods in all domains together. */
-  readonly total: (tracker: number) => number;
+  readonly total: (tracker: TrackerIndex) => number;
   /** Pods in the domain that has fewest, of those with a node that counts; 0 when there is none. */
-  readonly least: (tracker: number) => number;
+  readonly least: (tracker: TrackerIndex) => number;
   /** Grows with every change of any of the tracker's counts. */
-  readonly version: (tracker: number) => number;
+  readonly version: (tracker: TrackerIndex) => number;
   readonly add: (pod: PodIndex, node: SiteIndex) => void;
   readonly remove: (pod: PodIndex, node: SiteIndex) => void;
   /** A copy that can be changed on its own. */
@@ -20,7 +20,7 @@ export interface TopologyCounts {
 
 /** Per tracker the domains that are not empty; shared with forks until one of them writes. */
 interface Books {
-  readonly counts: Map<number, number>[];
+  readonly counts: Map<DomainIndex, number>[];
   readonly totals: Int32Array;
   readonly versions: Int32Array;
   /** 1 where `counts` may be changed in place. */
@@ -31,7 +31,7 @@ interface Books {
 export function emptyCounts(census: TopologyIndex): TopologyCounts {
   const size = census.trackers.length;
   return createCounts(census, {
-    counts: Array.from({ length: size }, () => new Map<number, number>()),
+    counts: Array.from({ length: size }, () => new Map<DomainIndex, number>()),
     totals: new Int32Array(size),
     versions: new Int32Array(size),
     owned: new Uint8Array(size).fill(1),
@@ -41,20 +41,20 @@ export function emptyCounts(census: TopologyIndex): TopologyCounts {
 function createCounts(census: TopologyIndex, books: Books): TopologyCounts {
   const { trackers, countedBy } = census;
   const { counts, totals, versions, owned } = books;
-  const inDomain = (tracker: number, domain: number): number => counts[tracker]?.get(domain) ?? 0;
-  const change = (tracker: number, domain: number, by: 1 | -1): void => {
+  const inDomain = (tracker: TrackerIndex, domain: DomainIndex): number => itemAt(counts, tracker).get(domain) ?? 0;
+  const change = (tracker: TrackerIndex, domain: DomainIndex, by: 1 | -1): void => {
     if (owned[tracker] === 0) {
-      counts[tracker] = new Map(counts[tracker]);
+      counts[tracker] = new Map(itemAt(counts, tracker));
       owned[tracker] = 1;
     }
     const now = inDomain(tracker, domain) + by;
     if (now === 0) {
-      counts[tracker]?.delete(domain);
+      itemAt(counts, tracker).delete(domain);
     } else {
-      counts[tracker]?.set(domain, now);
+      itemAt(counts, tracker).set(domain, now);
     }
-    totals[tracker] = (totals[tracker] ?? 0) + by;
-    versions[tracker] = (versions[tracker] ?? 0) + 1;
+    totals[tracker] = at(totals, tracker) + by;
+    versions[tracker] = at(versions, tracker) + 1;
   };
   const enter = (pod: PodIndex, node: SiteIndex, by: 1 | -1): void => {
     const counting = countedBy(pod);
@@ -71,16 +71,16 @@ function createCounts(census: TopologyIndex, books: Books): TopologyCounts {
   return {
     census,
     inDomain,
-    total: (tracker) => totals[tracker] ?? 0,
+    total: (tracker) => at(totals, tracker),
     least: (tracker) => {
-      const version = versions[tracker] ?? 0;
+      const version = at(versions, tracker);
       if (leastAt[tracker] !== version) {
-        leasts[tracker] = leastOf(counts[tracker] ?? new Map(), trackers[tracker]?.eligible ?? 0);
+        leasts[tracker] = leastOf(itemAt(counts, tracker), itemAt(trackers, tracker).eligible);
         leastAt[tracker] = version;
       }
-      return leasts[tracker] ?? 0;
+      return at(leasts, tracker);
     },
-    version: (tracker) => versions[tracker] ?? 0,
+    version: (tracker) => at(versions, tracker),
     add: (pod, node) => enter(pod, node, 1),
     remove: (pod, node) => enter(pod, node, -1),
     fork: () => {
@@ -95,7 +95,7 @@ function createCounts(census: TopologyIndex, books: Books): TopologyCounts {
   };
 }
 
-function leastOf(counts: ReadonlyMap<number, number>, eligible: number): number {
+function leastOf(counts: ReadonlyMap<DomainIndex, number>, eligible: number): number {
   if (counts.size < eligible || counts.size === 0) {
     return 0;
   }

@@ -1,11 +1,11 @@
 import type { NodeInfo } from '../../model/node.ts';
-import type { IndexTable, SiteIndex } from '../indices.ts';
+import type { DomainIndex, IndexTable, SiteIndex } from '../indices.ts';
 
 /** The domains of one topology key: the sets of nodes that carry the same value of that label. */
 export interface Domains {
   readonly key: string;
   /** Place of the domain by place of the node; -1 for nodes without the label. */
-  readonly of: IndexTable<SiteIndex, number>;
+  readonly of: IndexTable<SiteIndex, DomainIndex>;
   /** Label values by place of the domain. */
   readonly values: readonly string[];
 }

@@ -1,7 +1,9 @@
+import type { TrackerIndex } from '../indices.ts';
+
 /** A number of pods in the target's domain that a filter asks for. */
 export interface Need {
   /** Place of the tracker. */
-  readonly tracker: number;
+  readonly tracker: TrackerIndex;
   /** The tracker counts the pod itself, which must not stand in its own way. */
   readonly self: boolean;
 }

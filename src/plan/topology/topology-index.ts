@@ -1,6 +1,6 @@
 import type { NodeInfo } from '../../model/node.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
-import { at, itemAt, type PodIndex } from '../indices.ts';
+import { at, type IndexTable, itemAt, type PodIndex, type TrackerIndex } from '../indices.ts';
 import type { PodKind, PodKinds } from '../pod-kinds.ts';
 import { type Need, NO_NEEDS, type TopologyNeeds } from './needs.ts';
 import { addsToSpread, createRegistry, hasTerms, type Registry, type Tracker } from './trackers.ts';
@@ -10,7 +10,7 @@ export interface TopologyIndex {
   readonly trackers: readonly Tracker[];
   readonly kinds: PodKinds;
   /** Trackers that count a pod. */
-  readonly countedBy: (pod: PodIndex) => Int32Array;
+  readonly countedBy: (pod: PodIndex) => IndexTable<number, TrackerIndex>;
   /** Remembered per kind of pod. */
   readonly needsOf: (pod: PodIndex) => TopologyNeeds;
 }
@@ -49,10 +49,10 @@ export function indexTopology(
   };
 }
 
-function needsOfKind(registry: Registry, kind: PodKind, counting: Int32Array): TopologyNeeds {
+function needsOfKind(registry: Registry, kind: PodKind, counting: IndexTable<number, TrackerIndex>): TopologyNeeds {
   const own = registry.register(kind.constraints, kind.namespace);
   const repelling = registry.repelling(kind);
-  const need = (tracker: number): Need => ({ tracker, self: counting.includes(tracker) });
+  const need = (tracker: TrackerIndex): Need => ({ tracker, self: counting.includes(tracker) });
   const isFree = own.affinity.length + own.antiAffinity.length + own.spread.length + repelling.length === 0;
   if (isFree && !own.hopeless) {
     return NO_NEEDS;

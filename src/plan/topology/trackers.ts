@@ -4,7 +4,7 @@ import { matches } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { nodeAffinity } from '../filters/node-affinity.ts';
 import { taintToleration } from '../filters/taint-toleration.ts';
-import type { IndexTable, SiteIndex } from '../indices.ts';
+import { at, type DomainIndex, type IndexTable, type SiteIndex, type TrackerIndex } from '../indices.ts';
 import type { PodKind } from '../pod-kinds.ts';
 import { createDomainIndex, type Domains } from './domains.ts';
 import { createSelectorIndex } from './selector-index.ts';
@@ -14,27 +14,27 @@ import { resolveTerm, selects, type Term, termAsPlaced } from './terms.ts';
 export interface Tracker {
   readonly domains: Domains;
   /** Domain by place of the node, -1 for nodes whose pods do not count. */
-  readonly counted: IndexTable<SiteIndex, number>;
+  readonly counted: IndexTable<SiteIndex, DomainIndex>;
   /** Domains with a node whose pods count. */
   readonly eligible: number;
 }
 
 /** A required anti-affinity term: who matches it, and who carries it. Trackers are named by their place. */
 export interface AntiTerm {
-  readonly matching: number;
-  readonly holding: number;
+  readonly matching: TrackerIndex;
+  readonly holding: TrackerIndex;
 }
 
 /** A spread constraint of some pods, and the tracker of those that it counts. */
 export interface SpreadTerm {
   readonly constraint: SpreadConstraint;
-  readonly tracker: number;
+  readonly tracker: TrackerIndex;
 }
 
 /** Required terms of a pod that have to do with other pods. */
 export interface PodTerms {
   /** One tracker per topology key, each counting the pods that match all terms; empty without required affinity. */
-  readonly affinity: readonly number[];
+  readonly affinity: readonly TrackerIndex[];
   /** A term selects no pods at all, so that the affinity cannot be met. */
   readonly hopeless: boolean;
   readonly antiAffinity: readonly AntiTerm[];
@@ -47,15 +47,15 @@ export interface Registry {
   /** Terms of pods with these constraints in this namespace, registered on first use. */
   readonly register: (constraints: SchedulingConstraints, namespace: string) => PodTerms;
   /** Trackers that count a pod of this kind, ascending; complete once all terms are registered. */
-  readonly counting: (kind: PodKind) => Int32Array;
+  readonly counting: (kind: PodKind) => IndexTable<number, TrackerIndex>;
   /** Trackers of the pods that carry an anti-affinity term which matches the pod. */
-  readonly repelling: (kind: PodKind) => readonly number[];
+  readonly repelling: (kind: PodKind) => readonly TrackerIndex[];
 }
 
 /** Says whether a pod of a kind counts, for pods whose labels match the selector under which the tracker is filed. */
 interface Member {
   /** Counts the pods that are accepted, or those whose anti-affinity term accepts them. */
-  readonly tracker: number;
+  readonly tracker: TrackerIndex;
   readonly side: 'Counted' | 'Repelled';
   readonly accepts: (kind: PodKind) => boolean;
 }
@@ -76,13 +76,13 @@ export function isMandatory({ whenUnsatisfiable }: SpreadConstraint): boolean {
 export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSnapshot['namespaces']): Registry {
   const domainsOf = createDomainIndex(nodes);
   const trackers: Tracker[] = [];
-  const byKey = new Map<string, number>();
+  const byKey = new Map<string, TrackerIndex>();
   const members = createSelectorIndex<Member>();
   const grounds = new Map<string, Tracker>();
   const holders = new Map<SchedulingConstraints, Map<string, PodTerms>>();
 
   /** The tracker of this key; `make` is called for a new one. */
-  const tracker = (key: string, make: () => Tracker, file: (place: number) => void): number => {
+  const tracker = (key: string, make: () => Tracker, file: (place: TrackerIndex) => void): TrackerIndex => {
     const known = byKey.get(key);
     if (known !== undefined) {
       return known;
@@ -99,7 +99,7 @@ export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSn
   };
 
   const antiTerm = (term: Term, asPlaced: Term): AntiTerm => {
-    const file = (filed: Term, side: Member['side']) => (place: number) => {
+    const file = (filed: Term, side: Member['side']) => (place: TrackerIndex) => {
       const accepts = ({ namespace }: PodKind): boolean => isIn(filed, namespace);
       members.add(filed.selector, { tracker: place, side, accepts });
     };
@@ -110,7 +110,7 @@ export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSn
     };
   };
 
-  const affinityGroup = (terms: readonly Term[]): readonly number[] => {
+  const affinityGroup = (terms: readonly Term[]): readonly TrackerIndex[] => {
     const [first] = terms;
     if (first === undefined) {
       return [];
@@ -235,7 +235,7 @@ function eligibleNodes(
     const node = nodes[place];
     const counts =
       node !== undefined &&
-      required.every(({ of }) => (of[place] ?? -1) >= 0) &&
+      required.every(({ of }) => at(of, place) >= 0) &&
       (nodeAffinityPolicy === 'Ignore' || nodeAffinity({ constraints }, node) === undefined) &&
       (nodeTaintsPolicy === 'Ignore' || taintToleration({ constraints }, node) === undefined);
     if (counts) {
