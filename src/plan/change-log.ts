@@ -1,4 +1,4 @@
-import { itemAt, type NodeIndex } from './indices.ts';
+import { type NodeIndex, numberAt } from './indices.ts';
 /** Which nodes have changed, oldest first, so that indexes over a state can catch up. */
 export interface ChangeLog {
   readonly count: () => number;
@@ -20,9 +20,9 @@ export function createChangeLog(): ChangeWriter {
   const afters: number[] = [];
   return {
     count: () => nodes.length,
-    node: (entry) => itemAt(nodes, entry),
-    before: (entry) => itemAt(befores, entry),
-    after: (entry) => itemAt(afters, entry),
+    node: (entry) => numberAt(nodes, entry),
+    before: (entry) => numberAt(befores, entry),
+    after: (entry) => numberAt(afters, entry),
     write: (node, before, after) => {
       nodes.push(node);
       befores.push(before);

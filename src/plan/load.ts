@@ -1,6 +1,6 @@
 import type { PodInfo } from '../model/pod.ts';
 import { percent } from './format.ts';
-import { amountAt, at, type IndexTable, itemAt, type NodeIndex, type PodIndex } from './indices.ts';
+import { amountAt, at, type IndexTable, itemAt, type NodeIndex, numberAt, type PodIndex } from './indices.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Participant } from './participation.ts';
 import type { PodUsage } from './pod-usage.ts';
@@ -152,7 +152,7 @@ function weightedMean(
   let total = 0;
   for (let index = 0; index < weights.length; index += 1) {
     if (amountAt(itemAt(allocatable, index), node) > 0) {
-      const weight = itemAt(weights, index);
+      const weight = numberAt(weights, index);
       sum += weight * ratio(amounts, place, allocatable, node, weights, index);
       total += weight;
     }
@@ -162,7 +162,7 @@ function weightedMean(
 
 function mix(values: readonly number[], weights: readonly number[]): number {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
-  return total > 0 ? values.reduce((sum, value, index) => sum + value * itemAt(weights, index), 0) / total : 0;
+  return total > 0 ? values.reduce((sum, value, index) => sum + value * numberAt(weights, index), 0) / total : 0;
 }
 
 /**
@@ -180,7 +180,7 @@ function bounds(
   );
   const largest = offered.map((capacities) => capacities.reduce((most, capacity) => Math.max(most, capacity), 0));
   const smallest = offered.map((capacities, index) =>
-    capacities.reduce((least, capacity) => Math.min(least, capacity), itemAt(largest, index)),
+    capacities.reduce((least, capacity) => Math.min(least, capacity), numberAt(largest, index)),
   );
   const everywhere = !dominant && offered.every((capacities) => capacities.length === nodes.length);
   const bound = (pod: PodIndex, capacities: readonly number[], safe: (...values: number[]) => number): number => {
@@ -228,7 +228,7 @@ function capacityShares(allocatable: readonly Float64Array[], weights: readonly 
   return Float64Array.from({ length: nodes }, (_, node) =>
     mix(
       allocatable.map((capacities, index) =>
-        itemAt(totals, index) > 0 ? amountAt(capacities, node) / itemAt(totals, index) : 0,
+        numberAt(totals, index) > 0 ? amountAt(capacities, node) / numberAt(totals, index) : 0,
       ),
       weights,
     ),

@@ -2,7 +2,7 @@ import { podKey } from '../model/pod.ts';
 import type { Cluster } from './cluster.ts';
 import type { Evictability } from './evictability.ts';
 import { count, percent } from './format.ts';
-import { at, itemAt } from './indices.ts';
+import { at, itemAt, numberAt } from './indices.ts';
 import type { AcceptedMove } from './judge.ts';
 import { share, toFraction } from './load.ts';
 import { ownerOf } from './owners.ts';
@@ -126,5 +126,5 @@ export function unhelpedMessage(
 
 /** Why those stay that neither a protection nor a PodDisruptionBudget holds. */
 function reasonsOfFree({ of }: Evictability, { places, reasons }: Stays): readonly Reason[] {
-  return reasons.filter((_, position) => of(itemAt(places, position)) === undefined);
+  return reasons.filter((_, position) => of(numberAt(places, position)) === undefined);
 }

@@ -1,6 +1,6 @@
 import type { Cluster } from './cluster.ts';
 import { amount, count } from './format.ts';
-import { itemAt, type NodeIndex } from './indices.ts';
+import { itemAt, type NodeIndex, numberAt } from './indices.ts';
 import { meanOf, share, toLoad } from './load.ts';
 import type { PolicyOptions } from './options.ts';
 import { countCodes, type Stays } from './rejections.ts';
@@ -44,7 +44,7 @@ function staysOn(end: StateView, node: NodeIndex, { places, pods, reasons }: Sta
       here.push(position);
     }
   });
-  const size = (position: number): number => end.load(node) - end.loadWithout(itemAt(places, position));
+  const size = (position: number): number => end.load(node) - end.loadWithout(numberAt(places, position));
   const [largest] = here.toSorted((left, right) => size(right) - size(left));
   if (largest === undefined) {
     return ['nothing that runs there is in scope'];

@@ -1,4 +1,4 @@
-import { amountAt, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { amountAt, type NodeIndex, numberAt, type PodIndex } from '../indices.ts';
 import { toFraction } from '../load.ts';
 import { isImprovement, type StateView } from '../state.ts';
 import type { Proposal } from './strategy.ts';
@@ -25,7 +25,7 @@ export function bestMoveFrom(
   let best: Proposal | undefined;
   let bestChange = Number.POSITIVE_INFINITY;
   for (let next = leastOf(bounds); next >= 0; next = leastOf(bounds)) {
-    const [pod, bound] = [itemAt(pods, next), itemAt(bounds, next)];
+    const [pod, bound] = [numberAt(pods, next), numberAt(bounds, next)];
     if (best !== undefined && !isImprovement(bound - bestChange)) {
       break;
     }

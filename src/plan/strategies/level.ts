@@ -1,4 +1,4 @@
-import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { type NodeIndex, numberAt, type PodIndex } from '../indices.ts';
 import type { State } from '../state.ts';
 import { isImprovement } from '../state.ts';
 import { bestMoveFrom, leastOf } from './best-move.ts';
@@ -126,7 +126,7 @@ function bestPodFor(
     const pods = state.movablePodsOn(source).filter((pod) => !refused.has(pod));
     const changes = pods.map((pod) => changeBy(state, pod, node, minGain));
     for (let next = leastOf(changes); next >= 0; next = leastOf(changes)) {
-      const pod = itemAt(pods, next);
+      const pod = numberAt(pods, next);
       if (!allows(pod)) {
         refused.add(pod);
       } else if (state.fits(pod, node)) {

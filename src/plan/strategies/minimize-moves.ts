@@ -1,4 +1,4 @@
-import { amountAt, at, type IndexTable, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { amountAt, at, type IndexTable, itemAt, type NodeIndex, numberAt, type PodIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /**
@@ -145,7 +145,7 @@ function pairUp(
   const pairs: [PodIndex, PodIndex][] = [];
   let [i, j] = [0, 0];
   while (i < left.length && j < right.length) {
-    const [one, other] = [itemAt(left, i), itemAt(right, j)];
+    const [one, other] = [numberAt(left, i), numberAt(right, j)];
     const difference = size(one) - size(other);
     if (Math.abs(difference) <= nearlyEqual) {
       pairs.push([one, other]);

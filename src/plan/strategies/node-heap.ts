@@ -1,4 +1,4 @@
-import { amountAt, itemAt, type NodeIndex } from '../indices.ts';
+import { amountAt, type NodeIndex, numberAt } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /** Nodes by load, the highest first, ties by place. */
@@ -21,15 +21,15 @@ export function createNodeHeap(state: StateView, nodes: Iterable<NodeIndex>): No
     return difference > 0 || (difference === 0 && left < right);
   };
   const swap = (left: number, right: number): void => {
-    const node = itemAt(heap, left);
-    heap[left] = itemAt(heap, right);
+    const node = numberAt(heap, left);
+    heap[left] = numberAt(heap, right);
     heap[right] = node;
   };
   const up = (start: number): void => {
     let place = start;
     while (place > 0) {
       const parent = (place - 1) >>> 1;
-      if (!isBefore(itemAt(heap, place), itemAt(heap, parent))) {
+      if (!isBefore(numberAt(heap, place), numberAt(heap, parent))) {
         return;
       }
       swap(place, parent);
@@ -41,8 +41,8 @@ export function createNodeHeap(state: StateView, nodes: Iterable<NodeIndex>): No
     for (;;) {
       const [left, right] = [2 * place + 1, 2 * place + 2];
       let first = place;
-      first = left < heap.length && isBefore(itemAt(heap, left), itemAt(heap, first)) ? left : first;
-      first = right < heap.length && isBefore(itemAt(heap, right), itemAt(heap, first)) ? right : first;
+      first = left < heap.length && isBefore(numberAt(heap, left), numberAt(heap, first)) ? left : first;
+      first = right < heap.length && isBefore(numberAt(heap, right), numberAt(heap, first)) ? right : first;
       if (first === place) {
         return;
       }

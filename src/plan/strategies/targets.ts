@@ -1,4 +1,4 @@
-import { at, type ClassIndex, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { at, type ClassIndex, type NodeIndex, numberAt, type PodIndex } from '../indices.ts';
 import { type PodBounds, toLoad } from '../load.ts';
 import { rank } from '../scores/index.ts';
 import { ASSUME_NOTHING, type ScoreContext } from '../scores/score-index.ts';
@@ -143,7 +143,7 @@ function highestRanked(state: StateView, pod: PodIndex, nodes: readonly NodeInde
     ground,
   );
   const highest = totals.reduce((most, total) => Math.max(most, total), 0);
-  return itemAt(nodes, totals.indexOf(highest));
+  return numberAt(nodes, totals.indexOf(highest));
 }
 
 /**
