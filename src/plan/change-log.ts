@@ -1,4 +1,4 @@
-import { type NodeIndex, numberAt } from './indices.ts';
+import type { NodeIndex } from './indices.ts';
 /** Which nodes have changed, oldest first, so that indexes over a state can catch up. */
 export interface ChangeLog {
   readonly count: () => number;
@@ -20,9 +20,9 @@ export function createChangeLog(): ChangeWriter {
   const afters: number[] = [];
   return {
     count: () => nodes.length,
-    node: (entry) => numberAt(nodes, entry),
-    before: (entry) => numberAt(befores, entry),
-    after: (entry) => numberAt(afters, entry),
+    node: (entry) => nodes[entry] ?? -1,
+    before: (entry) => befores[entry] ?? 0,
+    after: (entry) => afters[entry] ?? 0,
     write: (node, before, after) => {
       nodes.push(node);
       befores.push(before);

@@ -25,7 +25,7 @@ export function bestMoveFrom(
   let best: Proposal | undefined;
   let bestChange = Number.POSITIVE_INFINITY;
   for (let next = leastOf(bounds); next >= 0; next = leastOf(bounds)) {
-    const [pod, bound] = [numberAt(pods, next), numberAt(bounds, next)];
+    const [pod, bound] = [numberAt(pods, next), bounds[next] ?? Number.POSITIVE_INFINITY];
     if (best !== undefined && !isImprovement(bound - bestChange)) {
       break;
     }

@@ -1,4 +1,4 @@
-import { amountAt, type NodeIndex, numberAt } from '../indices.ts';
+import type { NodeIndex } from '../indices.ts';
 import type { StateView } from '../state.ts';
 
 /** Nodes by load, the highest first, ties by place. */
@@ -17,19 +17,19 @@ export function createNodeHeap(state: StateView, nodes: Iterable<NodeIndex>): No
   const heap: NodeIndex[] = [];
   const filed = new Float64Array(state.cluster.nodes.length);
   const isBefore = (left: NodeIndex, right: NodeIndex): boolean => {
-    const difference = amountAt(filed, left) - amountAt(filed, right);
+    const difference = (filed[left] ?? 0) - (filed[right] ?? 0);
     return difference > 0 || (difference === 0 && left < right);
   };
   const swap = (left: number, right: number): void => {
-    const node = numberAt(heap, left);
-    heap[left] = numberAt(heap, right);
+    const node = heap[left] ?? -1;
+    heap[left] = heap[right] ?? -1;
     heap[right] = node;
   };
   const up = (start: number): void => {
     let place = start;
     while (place > 0) {
       const parent = (place - 1) >>> 1;
-      if (!isBefore(numberAt(heap, place), numberAt(heap, parent))) {
+      if (!isBefore(heap[place] ?? -1, heap[parent] ?? -1)) {
         return;
       }
       swap(place, parent);
@@ -41,8 +41,8 @@ export function createNodeHeap(state: StateView, nodes: Iterable<NodeIndex>): No
     for (;;) {
       const [left, right] = [2 * place + 1, 2 * place + 2];
       let first = place;
-      first = left < heap.length && isBefore(numberAt(heap, left), numberAt(heap, first)) ? left : first;
-      first = right < heap.length && isBefore(numberAt(heap, right), numberAt(heap, first)) ? right : first;
+      first = left < heap.length && isBefore(heap[left] ?? -1, heap[first] ?? -1) ? left : first;
+      first = right < heap.length && isBefore(heap[right] ?? -1, heap[first] ?? -1) ? right : first;
       if (first === place) {
         return;
       }

@@ -1,4 +1,4 @@
-import { type NodeIndex, numberAt, type PodIndex } from '../indices.ts';
+import type { NodeIndex, PodIndex } from '../indices.ts';
 import { toLoad } from '../load.ts';
 import type { State } from '../state.ts';
 import type { LoadOrder } from './load-order.ts';
@@ -79,7 +79,7 @@ function bestSwap(state: State, [high, leaving]: Side, [low, helping]: Side, lim
   for (const pod of leaving) {
     const [rest, filled] = [state.loadWithout(pod), state.loadWith(pod, low)];
     helping.forEach((other, place) => {
-      const after = Math.max(rest + numberAt(entering, place), filled - numberAt(freed, place));
+      const after = Math.max(rest + (entering[place] ?? 0), filled - (freed[place] ?? 0));
       if (after <= limit && (best === undefined || after < best.after)) {
         best = {
           after,
