@@ -1,4 +1,3 @@
-import { validateDetailed } from 'node-cron';
 import type { FieldProblem } from '../api/json-schema.ts';
 import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import { parseDuration } from '../model/duration.ts';
@@ -15,9 +14,7 @@ type Timing = Pick<RebalancePolicySpec, 'interval' | 'schedule' | 'timeZone'>;
 /** What is wrong with the cron expressions and zones of a policy, its budgets included, and what to write instead. */
 export function scheduleProblems(spec: RebalancePolicySpec): readonly FieldProblem[] {
   const own = located(['spec'], scheduleProblem(spec));
-  const budgets = spec.budgets.flatMap((budget, place) =>
-    located(['spec', 'budgets', place], scheduleProblem(budget) ?? windowProblem(budget)),
-  );
+  const budgets = spec.budgets.flatMap((budget, place) => located(['spec', 'budgets', place], scheduleProblem(budget)));
   return [...own, ...budgets];
 }
 
@@ -25,12 +22,6 @@ function located(path: FieldProblem['path'], message: string | undefined): reado
   return message === undefined
     ? []
     : [{ path: [...path, message.startsWith('timeZone') ? 'timeZone' : 'schedule'], message }];
-}
-
-/** Windows are worked out by another library than runs: an expression has to be understood by both. */
-function windowProblem({ schedule }: Timing): string | undefined {
-  const problem = schedule === undefined ? undefined : cronProblem(schedule);
-  return problem === undefined ? undefined : `schedule "${schedule}" cannot begin a window: ${problem}`;
 }
 
 /**
@@ -45,9 +36,9 @@ export function scheduleProblem({ schedule, timeZone }: Timing): string | undefi
   if (fields.length !== 5) {
     return `schedule "${schedule}" has ${fields.length} fields: write five, minute, hour, day of month, month, day of week, such as "0 3 * * *"`;
   }
-  const { valid, errors } = validateDetailed(schedule);
-  if (!valid) {
-    return `schedule "${schedule}" is not a cron expression: ${errors.map(({ message }) => message).join('; ')}`;
+  const problem = cronProblem(schedule);
+  if (problem !== undefined) {
+    return `schedule "${schedule}" is not a cron expression that can be used: ${problem}`;
   }
   if (fields[2] !== '*' && fields[4] !== '*') {
     return `schedule "${schedule}" restricts both day of month and day of week, which cron implementations read differently: write * for one of them`;

@@ -11,17 +11,38 @@ export interface OpenWindow {
   readonly closesAt: EpochSeconds | undefined;
 }
 
+const FIELDS = ['minute', 'hour', 'day of month', 'month', 'day of week'];
+
+/** An entry of a field that croner, which finds instants, and node-cron, which fires, both read. */
+const ENTRY =
+  /^(?:(?:\*|\d\d?|[a-z]{3})(?:-(?:\d\d?|[a-z]{3}))?(?:\/\d\d?)?|LW?|[1-9]\d?W|(?:[0-7]|[a-z]{3})(?:L|#[1-5]))$/i;
+
 /**
- * What is wrong with a cron expression that windows are to begin by; `undefined` when nothing is. Stricter than a
- * validator of the syntax: an expression that never comes, such as 30 February, is refused as well.
+ * What is wrong with a cron expression; `undefined` when nothing is. Stricter than a validator of the syntax: an expression
+ * that never comes, such as 30 February, is refused as well, and so is what only some cron implementations read.
  */
 export function cronProblem(schedule: string): string | undefined {
   try {
     const first = new Cron(schedule, { mode: '5-part', timezone: 'Etc/UTC' }).nextRun(toDate(epochSeconds(0)));
-    return first === null ? 'no day of any year matches it' : undefined;
+    return first === null ? 'no day of any year matches it' : dialectProblem(schedule);
   } catch (error) {
-    return error instanceof Error ? error.message.replace(/^\w+: /, '') : String(error);
+    const message = error instanceof Error ? error.message.replace(/^\w+: /, '') : String(error);
+    return message.replace(/configuration entry (\d)/, (entry, place) => FIELDS[Number(place) - 1] ?? entry);
   }
+}
+
+function dialectProblem(schedule: string): string | undefined {
+  const fields = schedule.trim().split(/\s+/);
+  const place = fields.findIndex(
+    (field, at) => !isAnyDay(field, at) && !field.split(',').every((each) => ENTRY.test(each)),
+  );
+  return place < 0
+    ? undefined
+    : `${FIELDS[place]} (${fields[place]}) is in a form that not every cron implementation reads`;
+}
+
+function isAnyDay(field: string, place: number): boolean {
+  return field === '?' && FIELDS[place]?.startsWith('day') === true;
 }
 
 /**

@@ -57,7 +57,7 @@ describe('evenkeel plan', () => {
   it('refuses a policy whose window cannot be evaluated, wherever the policy comes from', async () => {
     const window = { ...OFFICE, schedule: '0 22-2 * * *' };
     expect(await planOf('2027-01-11T12:00:00Z', [window])).toContain(
-      'error: RebalancePolicy even: spec.budgets[0].schedule: schedule "0 22-2 * * *" cannot begin a window: From value is larger',
+      'error: RebalancePolicy even: spec.budgets[0].schedule: schedule "0 22-2 * * *" is not a cron expression that can be used: From value is larger',
     );
   });
 });

@@ -16,7 +16,7 @@ describe('runLoop, where something is wrong,', () => {
     expect(condition(w, 'cron', 'Accepted')).toBe('False InvalidSchedule');
     expect(condition(w, 'never', 'Accepted')).toBe('False InvalidSchedule');
     expect(messageOf(w, 'never', 'Accepted')).toBe(
-      'spec.budgets[0].schedule: schedule "0 0 30 2 *" is not a cron expression: 30 2 is an impossible day of month for the given month',
+      'spec.budgets[0].schedule: schedule "0 0 30 2 *" is not a cron expression that can be used: no day of any year matches it',
     );
     expect(condition(w, 'even', 'Accepted')).toBe('True Valid');
     expect(plansOf(w).map(({ spec }) => spec.policy.name)).toEqual(['even']);

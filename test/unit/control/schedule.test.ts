@@ -1,8 +1,11 @@
+import fc from 'fast-check';
+import { createTask } from 'node-cron';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startCron } from '../../../src/adapters/cron.ts';
 import { formatProblem } from '../../../src/api/validate.ts';
 import { scheduleOf, scheduleProblem, scheduleProblems } from '../../../src/control/schedule.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
+import { latestPeriod } from '../../../src/plan/cron.ts';
 import { NOON } from '../../support/fake-clock.ts';
 import { aPolicy } from '../../support/fake-objects.ts';
 
@@ -24,8 +27,14 @@ describe('scheduleProblem', () => {
     [{ schedule: '0 3 * *' }, 'schedule "0 3 * *" has 4 fields: write five, minute, hour'],
     [{ schedule: '0 0 3 * * *' }, 'has 6 fields: write five'],
     [{ schedule: '' }, 'has 1 fields: write five'],
-    [{ schedule: '60 3 * * *' }, 'schedule "60 3 * * *" is not a cron expression: '],
-    [{ schedule: 'a b c d e' }, 'is not a cron expression: '],
+    [
+      { schedule: '60 3 * * *' },
+      'schedule "60 3 * * *" is not a cron expression that can be used: Invalid value for minute: 60',
+    ],
+    [{ schedule: 'a b c d e' }, 'can be used: minute (a) contains illegal characters'],
+    [{ schedule: '0 22-2 * * *' }, "can be used: From value is larger than to value: '22-2'"],
+    [{ schedule: '0 0 30 2 *' }, 'can be used: no day of any year matches it'],
+    [{ schedule: '0 0 * * +1' }, 'can be used: day of week (+1) is in a form that not every cron implementation reads'],
     [
       { schedule: '0 0 1 * 1' },
       'restricts both day of month and day of week, which cron implementations read differently: write * for one',
@@ -36,6 +45,65 @@ describe('scheduleProblem', () => {
     ],
   ])('refuses %j and says what to write', (timing, message) => {
     expect(scheduleProblem(timing)).toContain(message);
+  });
+});
+
+describe('an expression that is accepted', () => {
+  const entry = fc.constantFrom(
+    ...[
+      '*',
+      '*/7',
+      '0',
+      '00',
+      '5',
+      '9',
+      '12',
+      '30',
+      '31',
+      '1-5',
+      '1-9/4',
+      '9-1',
+      '0-7',
+      '5/15',
+      '1,3',
+      '2,L',
+      'L',
+      'LW',
+    ],
+    ...[
+      '15W',
+      '015W',
+      '5L',
+      '1-5L',
+      'MON',
+      'fri',
+      'JAN',
+      'monday',
+      'SAT#2',
+      'FRI#L',
+      '1#5',
+      '1#6',
+      '?',
+      '+1',
+      '7',
+      '7L',
+    ],
+  );
+
+  it('fires, by node-cron, at the instants that croner finds', () => {
+    const field = fc.oneof({ weight: 2, arbitrary: fc.constant('*') }, entry);
+    const expression = fc.tuple(field, field, field, field, field).map((fields) => fields.join(' '));
+    let accepted = 0;
+    const property = fc.property(expression, fc.integer({ min: 0, max: 5e6 }), (schedule, minutes) => {
+      fc.pre(scheduleProblem({ schedule }) === undefined);
+      accepted += 1;
+      const task = createTask(schedule, () => undefined, { timezone: 'Etc/UTC' });
+      const now = later(60 * minutes);
+      const until = latestPeriod({ schedule, timeZone: 'Etc/UTC' }, now);
+      expect(task.match(new Date((now + until) * 1000))).toBe(true);
+    });
+    fc.assert(property, { numRuns: 100, maxSkipsPerRun: 1000 });
+    expect(accepted).toBeGreaterThanOrEqual(100);
   });
 });
 
@@ -59,7 +127,7 @@ describe('scheduleProblems', () => {
       'spec.schedule: schedule "0 0 1 * 1" restricts both day of month and day of week, w'.slice(0, 70),
       'spec.budgets[0].timeZone: timeZone "Mars/Olympus" is not an IANA time zone'.slice(0, 70),
       'spec.budgets[1].schedule: schedule "0 8 * *" has 4 fields: write five, minute'.slice(0, 70),
-      'spec.budgets[2].schedule: schedule "0 22-2 * * *" cannot begin a window'.slice(0, 70),
+      'spec.budgets[2].schedule: schedule "0 22-2 * * *" is not a cron expression'.slice(0, 70),
     ]);
   });
 });

@@ -112,14 +112,20 @@ describe('a window', () => {
 });
 
 describe('cronProblem', () => {
-  it.each(['0 8 * * 1-5', '*/15 * * * *', '0 0 29 2 *', '0 22 * * MON-FRI', '0 0 L * *'])('accepts %s', (schedule) => {
-    expect(cronProblem(schedule)).toBeUndefined();
-  });
+  it.each(['0 8 * * 1-5', '*/15 * * * *', '0 0 29 2 *', '0 22 * * MON-FRI', '0 0 L * *', '0 0 ? * FRI#2'])(
+    'accepts %s',
+    (schedule) => {
+      expect(cronProblem(schedule)).toBeUndefined();
+    },
+  );
 
   it.each([
     ['0 0 30 2 *', 'no day of any year matches it'],
     ['0 22-2 * * *', "From value is larger than to value: '22-2'"],
     ['0 0 * * * *', 'mode '],
+    ['0 0 H * *', 'day of month (H) contains illegal characters'],
+    ['0 0 * * FRI#L', 'day of week (FRI#L) is in a form that not every'],
+    ['? 0 ? * *', 'minute (?) is in a form that not every'],
   ])('refuses %s', (schedule, why) => {
     expect(cronProblem(schedule)).toContain(why);
   });
