@@ -12,8 +12,8 @@ export interface ForeignPods {
 }
 
 /**
- * Pods in the scope of `policy` that an older, valid and unsuspended policy owns (execution.md: the older one owns the
- * pod). Equal ages are told apart by name.
+ * Pods in the scope of `policy` that an older, valid and unsuspended policy owns (execution.md, one owner of
+ * a pod). Equal ages are told apart by name.
  */
 export function foreignPods(
   policy: StoredPolicy,

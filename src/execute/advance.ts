@@ -12,7 +12,7 @@ export const ANSWER_GRACE: Seconds = seconds(15);
 /** Tries, refused by a PDB or without effect, before the move is skipped. */
 export const MAX_ATTEMPTS = 5;
 const FIRST_BACKOFF = 10;
-/** 10, 40, 160 and 600 s: five tries take in the whole range that execution.md gives for a PDB. */
+/** 10, 40, 160 and 600 s: five tries take in the whole range for a PDB (execution.md, answers). */
 const BUDGET_FACTOR = 4;
 /** 10, 20, 40 and 80 s: a server that gives no answer to a dry run mostly does so soon. */
 const SILENCE_FACTOR = 2;

@@ -29,9 +29,9 @@ interface LivePorts {
 }
 
 /**
- * Looks at the cluster right before a move (execution.md): pod, labels and owner unchanged, target Ready and allowed by all
- * filters of the scheduler; and before an eviction protections unchanged, all pods of the owner available, and the server-side
- * dry run accepted. A preemption need not wait for other pods of its owner, which may be queueing themselves. QoSDriven moves
+ * Looks at the cluster right before a move (execution.md, live check): pod, labels and owner unchanged, target Ready and
+ * allowed by all filters of the scheduler; and before an eviction protections unchanged, all pods of the owner available,
+ * and the server-side dry run accepted. A preemption need not wait for other pods of its owner, which may be queueing themselves. QoSDriven moves
  * pods that are not Ready, which no pod is missed for that is not missed already, and leaves those that have become Ready
  * since the plan was made, at `plannedAt`.
  * Resolves to Begin, EvictionBlock, Skip, or the dry run's Answer. Rejects with ApiError when the cluster cannot be read.

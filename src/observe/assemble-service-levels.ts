@@ -9,7 +9,8 @@ const TOLERANCE = 60;
 
 /**
  * What workloads were promised and what they got, as ServiceClasses and QoSLedgers say. A ledger that has ended, has no
- * class, or is from the future takes no part: its workload is then neither urgent nor a victim (execution.md).
+ * class, or is from the future takes no part: its workload is then neither urgent nor a victim (execution.md, failure
+ * model).
  */
 export function assembleServiceLevels(
   collection: Collection,

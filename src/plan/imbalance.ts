@@ -2,7 +2,10 @@ import { amountAt, at, type IndexTable, itemAt, type NodeIndex, type PodIndex } 
 import { type LoadTables, meanOf } from './load.ts';
 import type { Imbalance, ImbalanceByResource } from './plan.ts';
 
-/** How uneven every resource of the policy is when pod `i` is on node `nodeOf[i]` (KSE eq. 1 for `ema`). */
+/**
+ * How uneven every resource of the policy is when pod `i` is on node `nodeOf[i]` (algorithms.md 1, imbalance; KSE eq. 1 for
+ * `ema`).
+ */
 export function imbalanceOf(tables: LoadTables, nodeOf: IndexTable<PodIndex, NodeIndex>): ImbalanceByResource {
   const entries = tables.usage.resources.map((name, index) => [name, measure(tables, nodeOf, index)] as const);
   return Object.fromEntries(entries);

@@ -67,7 +67,7 @@ export interface ParticipationInput {
  * A node takes part when it is in the policy's scope, Ready, not cordoned, not being drained by an autoscaler, offers a
  * resource of the policy, has a valid sample or is idle, and when at least one movable pod tolerates its taints. So a
  * control-plane node that no pod could join does not drag the mean down, and a node that is added cordoned or NotReady
- * changes nothing (quality.md, invariant 9).
+ * changes nothing (quality.md 9).
  */
 export function participation(input: ParticipationInput): Participation {
   const { snapshot, nodes, pods, options } = input;

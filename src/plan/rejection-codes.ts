@@ -16,7 +16,7 @@ export const FILTER_NAMES = [
 /** A kube-scheduler filter plugin that the planner evaluates. */
 export type FilterName = (typeof FILTER_NAMES)[number];
 
-/** What is never moved (execution.md). */
+/** What is never moved (execution.md, what is never moved). */
 export const PROTECTION_NAMES = [
   'MirrorPod',
   'DaemonSetPod',

@@ -6,8 +6,8 @@ import type { Owners } from './owners.ts';
 
 /**
  * Start-up time of a workload of which nothing was measured. Three times the 95th percentile of the published
- * measurements (algorithms.md 5: mean 5.4 s cold, p95 10 s, small images and no probes), since real images are larger and
- * a readiness probe adds up to its period of 10 s: a budget errs on the side of moving less.
+ * measurements (algorithms.md 5, start-up times: mean 5.4 s cold, p95 10 s, small images and no probes), since real images
+ * are larger and a readiness probe adds up to its period of 10 s: a budget errs on the side of moving less.
  */
 export const DEFAULT_STARTUP: Seconds = seconds(30);
 

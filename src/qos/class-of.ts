@@ -7,7 +7,7 @@ export const CLASS_LABEL = 'evenkeel.dev/service-class';
 
 /**
  * Name of the class of a pod, whether there is such a class or not: the one that its label names, else the label of its
- * namespace, else that of its PriorityClass (api.md).
+ * namespace, else that of its PriorityClass (api.md, service classes).
  */
 export function classNameOf(
   { labels, namespace, priorityClassName }: Pick<PodInfo, 'labels' | 'namespace' | 'priorityClassName'>,

@@ -12,7 +12,7 @@ import { NODES, PODS } from './full-size-objects.ts';
 
 /**
  * Memory, stalls and idle CPU of the operator's caches for 5,000 nodes and 100,000 pods at full size, served by another
- * process, against the targets of the quality design. Run with `npm run bench:memory`, which has the young generation of
+ * process, against the targets (quality.md, targets). Run with `npm run bench:memory`, which has the young generation of
  * deploy/base; needs --expose-gc. Nothing is asserted: the table is for people.
  */
 const RSS_TARGET_MIB = 512;

@@ -9,7 +9,7 @@ import { generateSnapshot } from '../support/generate.ts';
 import { printTable } from '../support/print-table.ts';
 
 /**
- * How long planning takes and how much heap it needs, on generated clusters, against the targets of the quality design.
+ * How long planning takes and how much heap it needs, on generated clusters, against the targets (quality.md, targets).
  * Run with `npm run bench`; needs --expose-gc. Nothing is asserted: the table is for people.
  */
 const PODS_PER_NODE = 30;

@@ -10,7 +10,7 @@ export interface Constitution {
   readonly lag: Confession['lag'];
   readonly handles: { readonly warm: number; readonly end: number };
   readonly descriptors: { readonly warm: number; readonly end: number };
-  /** Promises of quality.md and issue 5 that were not kept. */
+  /** Targets of an hour of churn (quality.md, targets) that were missed. */
   readonly ailments: readonly string[];
 }
 

@@ -40,7 +40,8 @@ function markdownIn(folder: string): readonly string[] {
   });
 }
 
-function readPage(path: string, text: string): Page {
+/** A page of this path and text. */
+export function readPage(path: string, text: string): Page {
   const headings: string[] = [];
   const blocks: Block[] = [];
   const prose: string[] = [];

@@ -82,7 +82,7 @@ export function createTally<Key>(): Tally<Key> {
 }
 
 /**
- * Whether another move fits. A limit that is not a number allows nothing (api.md: a budget that cannot be evaluated).
+ * Whether another move fits. A limit that is not a number allows nothing (api.md, budgets).
  */
 export function isSpent(used: number, limit: number): boolean {
   return !(used + 1 <= limit);

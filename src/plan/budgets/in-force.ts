@@ -10,7 +10,7 @@ export interface ActiveBudget extends BudgetOptions {
 
 /**
  * The entries that apply at instant `now`: those without a window, and those whose window is open. One whose window
- * cannot be evaluated applies, and allows nothing (api.md).
+ * cannot be evaluated applies, and allows nothing (api.md, budgets).
  */
 export function budgetsInForce(entries: readonly BudgetOptions[], now: EpochSeconds): readonly ActiveBudget[] {
   return entries.flatMap((entry) => activate(entry, now) ?? []);

@@ -49,7 +49,7 @@ const RULES: readonly Rule[] = [
 ];
 
 /**
- * The first rule of execution.md, "What is never moved", that applies to a pod; `undefined` when it may be moved.
+ * The first rule that applies to a pod (execution.md, what is never moved); `undefined` when it may be moved.
  * `owner` is the pod's controller as the snapshot knows it.
  */
 export function protectionOf(

@@ -15,7 +15,7 @@ import { anyNode, type Bounds, type Proposal, type Proposals, type Strategy, typ
 export type GreedyOptions = Extract<StrategyOptions, { type: 'GreedyLB' }>;
 
 /**
- * GreedyLB (KSE 4, after Charm++): assign all pods anew, the largest first, each to the least loaded node.
+ * GreedyLB (algorithms.md 2; KSE 4, after Charm++): assign all pods anew, the largest first, each to the least loaded node.
  *
  * `minimizeMoves: false` is the published algorithm, kept for comparison. It moves nearly every pod, and through states
  * that are worse than the first, so the planner judges it by the plan as a whole: the deviations must be lower at the

@@ -13,8 +13,8 @@ import { createTargets, type Targets } from './targets.ts';
 export type RefineOptions = Extract<StrategyOptions, { type: 'RefineLB' }>;
 
 /**
- * RefineLB (KSE 4, after Charm++): a node is heavy above mean x overload and light below the mean. Pods are taken from
- * heavy nodes only, so migrations are few by construction.
+ * RefineLB (algorithms.md 3; KSE 4, after Charm++): a node is heavy above mean x overload and light below the mean. Pods
+ * are taken from heavy nodes only, so migrations are few by construction.
  *
  * Refinements None is the algorithm as published: the largest pod of any heavy node first, to the light node that it
  * fills best without passing mean x overload. A heavy node whose pods are too large for that stays as it is.

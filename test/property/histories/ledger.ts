@@ -51,7 +51,7 @@ export interface Ledger {
   readonly evictions: () => { readonly sent: number; readonly accepted: number };
 }
 
-/** A broken invariant of quality.md. */
+/** A broken invariant (quality.md 14 and those after it). */
 export class BrokenInvariant extends Error {
   override readonly name = 'BrokenInvariant';
 }

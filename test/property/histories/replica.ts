@@ -341,7 +341,7 @@ function ignoreRefusal(error: unknown): void {
   }
 }
 
-/** An eviction without an answer is ambiguous (execution.md); any other call fails. */
+/** An eviction without an answer is ambiguous (execution.md, answers); any other call fails. */
 function unanswered(call: string, message: string): EvictionAnswer {
   if (call === 'evictor.evict') {
     return { kind: 'Ambiguous', message };

@@ -65,7 +65,7 @@ describe('GreedyLB that minimizes moves', () => {
   });
 
   it('comes within a tenth of the optimum where single moves from the highest node get stuck', () => {
-    // The snapshot of algorithms.md, vector 11: single moves end at 135 %.
+    // The snapshot of algorithms.md 9: single moves end at 135 %.
     const five = loaded([60, 55, 50], [70, 65], [40, 45], [50, 30], [35]);
     const found = plan(five, someOptions({ strategy: greedyLb(), ...EAGER }));
     expect(found.imbalance.planned.cpu?.max).toBeLessThanOrEqual(1.1 + 1e-9);

@@ -97,7 +97,7 @@ describe('RefineLB with its standard refinements', () => {
   });
 });
 
-describe('five nodes whose optimum is known (algorithms.md, vector 11)', () => {
+describe('five nodes whose optimum is known (algorithms.md 9)', () => {
   // 5 x 100: perfect balance puts 60 + 40, 55 + 45, 50 + 50, 70 + 30 and 65 + 35 together.
   const snapshot = loaded([60, 55, 50], [70, 65], [40, 45], [50, 30], [35]);
 
