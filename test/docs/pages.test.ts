@@ -131,6 +131,18 @@ describe('the runbook', () => {
   });
 });
 
+describe('the tables of dependencies', () => {
+  it('have every package that package.json has, and no other', () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      readonly dependencies: object;
+      readonly devDependencies: object;
+    };
+    const section = sectionOf(byPath.get('CONTRIBUTING.md')?.text ?? '', 2, 'Dependencies');
+    const named = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name = '']) => name);
+    expect(named.sort()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).sort());
+  });
+});
+
 describe('pictures', () => {
   const used = docs.flatMap(({ prose, path }) =>
     [...prose.matchAll(/\(([^)]*images\/[^)]+)\)/g)].map(([, link = '']) => join(ROOT, dirname(path), link)),
