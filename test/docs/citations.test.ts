@@ -43,6 +43,7 @@ describe('the check of citations', () => {
       '/**\n * (rules.md, the\n * diary)\n */',
       'docs/design/rules.md, the diary, which has no such section',
     ],
+    ['the whole heading', '// (rules.md, the)', 'docs/design/rules.md, the, which has no such section'],
     ['any section', '// (rules.md)', 'docs/design/rules.md without a section'],
     ['an invariant', "it('moves (invariant 3)')", 'docs/design/quality.md, 3, which has no such section'],
     ['a chapter', '// (T 7.3)', 'T 7.3, which docs/design/sources.md does not list'],

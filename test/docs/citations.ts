@@ -50,20 +50,22 @@ function sectionProblems(
   pages: ReadonlyMap<string, Page>,
 ): readonly string[] {
   const path = posix.join(DESIGN, name);
-  const headings = pages.get(path)?.headings.map((heading) => heading.toLowerCase());
+  const headings = pages.get(path)?.headings;
   if (headings === undefined) {
     return [`${path}, which is not there`];
   }
-  const wanted = [
-    ...(numbers?.split(', ').map((number) => `${number}.`) ?? []),
-    ...(section === undefined ? [] : [section]),
-  ];
+  const wanted = [...(numbers?.split(', ') ?? []), ...(section === undefined ? [] : [section])];
   if (wanted.length === 0) {
     return [`${path} without a section`];
   }
-  return wanted
-    .filter((each) => !headings.some((heading) => heading === each || heading.startsWith(`${each} `)))
-    .map((each) => `${path}, ${each.replace(/\.$/, '')}, which has no such section`);
+  const known = new Set(headings.flatMap(namesOf));
+  return wanted.filter((each) => !known.has(each)).map((each) => `${path}, ${each}, which has no such section`);
+}
+
+/** What a section is cited by: its number, if it has one, and its heading. */
+function namesOf(heading: string): readonly string[] {
+  const [, number, name = ''] = /^(?:(\d+)\. )?(.*)$/.exec(heading.toLowerCase()) ?? [];
+  return number === undefined ? [name] : [number, name];
 }
 
 /** The comments of a source, each as one line: what is written over several lines is one comment. */
