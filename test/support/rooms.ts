@@ -52,7 +52,7 @@ export const ROOMS: readonly Room[] = [
       'report/page/merge-patch.ts',
       'report/page',
     ],
-    packages: ['node-cron', 'node:util'],
+    packages: ['node:util'],
     types: ['report/page/state.ts', 'report/page/detail.ts'],
   },
   {
