@@ -8,6 +8,7 @@ import { runLoop } from '../control/loop.ts';
 import type { LoopPorts } from '../control/loop-ports.ts';
 import { OPERATOR_PACE, type Pace } from '../control/pace.ts';
 import { movesInFlight } from '../execute/journal.ts';
+import { kindOf } from '../model/move.ts';
 import { NO_SERVICE_LEVELS, type ServiceLevels } from '../model/service-level.ts';
 import type { UsageSamples } from '../model/snapshot.ts';
 import { epochSeconds, seconds } from '../model/units.ts';
@@ -125,8 +126,11 @@ function paceOf(world: World): Pace {
 
 /** By the journal: the intent is stored before the eviction is sent. */
 function kindOfEviction({ info: { uid } }: SimulatedPod, plans: Iterable<RebalancePlan>): 'Transfer' | 'Preemption' {
-  const evicting = [...plans].flatMap(movesInFlight).find(({ run }) => run.podUID === uid);
-  return evicting?.move.to === undefined ? 'Preemption' : 'Transfer';
+  const intent = [...plans].flatMap(movesInFlight).find(({ run }) => run.podUID === uid);
+  if (intent === undefined) {
+    throw new Error(`pod ${uid} was evicted, and no journal says why`);
+  }
+  return kindOf(intent.move) === 'Preemption' ? 'Preemption' : 'Transfer';
 }
 
 /** Fires by the event queue. */

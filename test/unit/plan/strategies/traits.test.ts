@@ -11,7 +11,7 @@ const COMPARISON = new RegExp(`[=!]==?\\s*${NAME}|${NAME}\\s*[=!]==?|case ${NAME
 const REGISTRY = ['plan/strategies/index.ts', 'plan/options.ts', 'api/v1alpha1/rebalance-policy.ts'];
 
 function isExempt(path: string): boolean {
-  return REGISTRY.includes(path) || path.startsWith('simulate/');
+  return REGISTRY.includes(path);
 }
 
 function comparisonsIn(path: string): readonly string[] {
