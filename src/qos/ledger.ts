@@ -1,13 +1,7 @@
 import { MAX_INSTANCES } from '../api/v1alpha1/qos-ledger.ts';
 import { type EpochSeconds, epochSeconds, seconds } from '../model/units.ts';
-import {
-  type AppliedEvents,
-  applyPodEvents,
-  countOf,
-  type LedgerTerms,
-  settle,
-  withEmptyInstances,
-} from './ledger-events.ts';
+import { countOf, type LedgerTerms } from './ledger-draft.ts';
+import { type AppliedEvents, applyPodEvents, settle, withEmptyInstances } from './ledger-events.ts';
 import type { Promised, RequestRecord } from './ledger-record.ts';
 import type { KeptLedger } from './ledger-state.ts';
 import { podEventsSince } from './pod-events.ts';
