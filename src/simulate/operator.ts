@@ -8,10 +8,11 @@ import { runLoop } from '../control/loop.ts';
 import type { LoopPorts } from '../control/loop-ports.ts';
 import { OPERATOR_PACE, type Pace } from '../control/pace.ts';
 import { movesInFlight } from '../execute/journal.ts';
+import { formatInstant } from '../model/instant.ts';
 import { kindOf } from '../model/move.ts';
 import { NO_SERVICE_LEVELS, type ServiceLevels } from '../model/service-level.ts';
 import type { UsageSamples } from '../model/snapshot.ts';
-import { epochSeconds, seconds } from '../model/units.ts';
+import { after, type EpochSeconds, epochSeconds, seconds } from '../model/units.ts';
 import { nextFire } from '../plan/cron.ts';
 import { EXCLUDED_NAMESPACES } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -49,7 +50,7 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
   const { cluster, clock, policies, usage } = settings;
   const { world } = cluster;
   const stopping = new AbortController();
-  const policyObjects = createPolicyObjects(policies, world.serverTime());
+  const policyObjects = createPolicyObjects(actingPolicies(policies, world.serverTime()), world.serverTime());
   const plans = createPlanObjects(policyObjects.changed);
   const ledgers = createLedgerObjects();
   const classes = new Map(world.scenario.classes.map((each) => [each.name, each]));
@@ -93,6 +94,17 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
       }
     },
   };
+}
+
+/**
+ * What policies would do is what a simulation is for: plans are carried out whatever their mode. Of those that select the same
+ * pods the first one owns them, as the oldest does on a cluster.
+ */
+function actingPolicies(policies: readonly RebalancePolicy[], now: EpochSeconds): readonly RebalancePolicy[] {
+  return policies.map(({ metadata, spec, ...rest }, place) => {
+    const creationTimestamp = formatInstant(after(now, seconds(place - policies.length)));
+    return { ...rest, metadata: { ...metadata, creationTimestamp }, spec: { ...spec, mode: 'Automatic' } };
+  });
 }
 
 const NO_TELEMETRY: Telemetry = {

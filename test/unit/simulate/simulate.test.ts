@@ -137,6 +137,30 @@ describe('a policy in the simulator', () => {
     }
   });
 
+  it('carries plans out whatever the mode of their policy: to see what they would do is what it is for', async () => {
+    const modes = ['Automatic', 'DryRun', 'Approve'] as const;
+    const variants = modes.map((mode) => ({
+      name: mode,
+      scheduler: 'None' as const,
+      policies: [aPolicy('refine', { ...spec, mode })],
+    }));
+    const result = await simulate(aScenario({ ...uneven, seed: 1, variants }));
+    const moves = result.variants.map(({ moves: { transfers } }) => transfers);
+    expect(moves[0]).toBeGreaterThan(0);
+    expect(new Set(moves).size).toBe(1);
+  });
+
+  it('lets the first of two policies own the pods that both select', async () => {
+    const idle = { ...spec, thresholds: { trigger: '1' } };
+    const play = (policies: Scenario['variants'][number]['policies']) =>
+      simulate(aScenario({ ...uneven, seed: 1, variants: [{ name: 'two', scheduler: 'None', policies }] }));
+    const [acts, waits] = [aPolicy('z', spec), aPolicy('a', idle)];
+    const results = await Promise.all([play([acts, waits]), play([waits, acts])]);
+    const [first, second] = results.map(({ variants }) => variants[0]?.moves.transfers ?? 0);
+    expect(first).toBeGreaterThan(0);
+    expect(second).toBe(0);
+  });
+
   it('gives the same result, to the byte, for the same seed, and another for another', async () => {
     const [base] = [{ pods: 20, rate: 40, growth: 'constant', distribution: 'exponential', resource: 'cpu' } as const];
     const report = async (seed: number) => JSON.stringify(await simulate(kseScenario(base, seed)));
