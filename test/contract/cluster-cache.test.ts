@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 async function soon(goal: string, missing: () => Promise<string | undefined>): Promise<void> {
-  await vi.waitFor(async () => expect(await missing(), goal).toBeUndefined(), { timeout: 20_000, interval: 20 });
+  await vi.waitFor(async () => expect(await missing(), goal).toBeUndefined(), { timeout: 100_000, interval: 20 });
 }
 
 type Watcher = (line: string) => void;

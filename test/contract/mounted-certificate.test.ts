@@ -56,13 +56,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Waits until new connections are presented this certificate; resolves to the seconds that it took. */
-async function presented(pair: KeyPair): Promise<number> {
-  const begun = performance.now();
+/** Waits until new connections are presented this certificate. */
+async function untilPresented(pair: KeyPair): Promise<void> {
   while ((await scrape(metricsPort, '/metrics')).certificate !== fingerprintOf(pair)) {
     await sleep(200);
   }
-  return (performance.now() - begun) / 1000;
 }
 
 describe('an operator whose certificate is a mounted Secret', () => {
@@ -73,9 +71,7 @@ describe('an operator whose certificate is a mounted Secret', () => {
     expect(code).toBe(401);
   });
 
-  it('keeps it while the next one is of no use, and takes a good one within seconds, without a restart', {
-    timeout: 60_000,
-  }, async () => {
+  it('keeps it while the next one is of no use, and takes a good one without a restart', async () => {
     const before = (await scrape(metricsPort, '/metrics')).certificate;
     const [one, other] = [0, 1].map(() => createSelfSigned(['evenkeel', '127.0.0.1'], Date.now())) as [
       KeyPair,
@@ -87,7 +83,7 @@ describe('an operator whose certificate is a mounted Secret', () => {
     }
     expect((await scrape(metricsPort, '/metrics')).certificate).toBe(before);
     publish(one);
-    expect(await presented(one)).toBeLessThan(15);
+    await untilPresented(one);
     expect(operator.log()).toContain('"msg":"certificate of /metrics renewed"');
   });
 });

@@ -8,6 +8,8 @@ import { type Stage, startStage } from './stage.ts';
 const SMALL = harbour({ nodes: 20, podsPerNode: 10, runs: 2, landed: 2 });
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 const PHONE = { width: 360, height: 740 };
+/** Ends a test that hangs. */
+const PATIENCE = { timeout: 55_000 };
 const DESK = { width: 1280, height: 900 };
 
 let browser: Browser;
@@ -167,7 +169,7 @@ describe('a move', () => {
     const state = page.locator('tbody tr[data-pod] .phase').nth(2);
     expect(await state.textContent()).toBe('awaiting replacement');
     stage.become(advance(SMALL, 3));
-    await expect.poll(() => state.textContent(), { timeout: 5000 }).toBe('landed');
+    await expect.poll(() => state.textContent(), PATIENCE).toBe('landed');
     expect(await page.locator('tbody tr[data-pod]').nth(2).textContent()).toContain('landed on');
     expect(await page.getByRole('img', { name: /^Progress: 3 done/ }).count()).toBe(1);
   });
@@ -186,21 +188,19 @@ describe('the stream', () => {
     const { page } = await open();
     const { port } = stage.server;
     const live = page.getByRole('status');
-    await expect.poll(() => live.textContent()).toMatch(/^Live/);
+    await expect.poll(() => live.textContent(), PATIENCE).toMatch(/^Live/);
     await stage.close();
-    await expect.poll(() => live.textContent(), { timeout: 8000 }).toMatch(/^Reconnecting · stale since /);
+    await expect.poll(() => live.textContent(), PATIENCE).toMatch(/^Reconnecting · stale since /);
     stage = await startStage(advance(SMALL, 4), port);
     cleanups.push(stage.close);
-    await expect.poll(() => live.textContent(), { timeout: 15_000 }).toMatch(/^Live/);
+    await expect.poll(() => live.textContent(), PATIENCE).toMatch(/^Live/);
     expect(await page.getByRole('img', { name: /^Progress: 4 done/ }).count()).toBe(1);
   });
 
   it('says since when the cluster is not known', async () => {
     const { page } = await show((await staged()).url);
     stage.fail('the cluster is not known well enough: pods cut off for 70 s');
-    await expect
-      .poll(() => page.getByRole('status').textContent(), { timeout: 25_000, interval: 500 })
-      .toMatch(/^Stale since /);
+    await expect.poll(() => page.getByRole('status').textContent(), PATIENCE).toMatch(/^Stale since /);
     expect(await page.locator('.notice-bad').textContent()).toContain('pods cut off for 70 s');
     expect(await page.locator('.tile').count()).toBe(20);
   });
