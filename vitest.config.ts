@@ -1,14 +1,5 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests whose claims are spans of time. */
-const TIMED = ['test/e2e/*leader*.test.ts'];
-
-const onControlPlane = {
-  globalSetup: ['test/control-plane/global-setup.ts'],
-  testTimeout: 300_000,
-  hookTimeout: 1_200_000,
-};
-
 export default defineConfig({
   test: {
     setupFiles: ['test/support/assert-node.ts', 'test/support/fixed-seed.ts'],
@@ -39,18 +30,14 @@ export default defineConfig({
         // Real control planes wait most of their time (for samples, pods and leases), so that two cores have room for three.
         extends: true,
         test: {
-          ...onControlPlane,
           name: 'control-plane',
+          globalSetup: ['test/control-plane/global-setup.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 1_200_000,
           include: ['test/{e2e,control-plane,parity,monitoring}/**/*.test.ts', 'test/contract/kubernetes*.test.ts'],
-          exclude: TIMED,
           maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },
-      },
-      {
-        // What is measured in seconds has the machine for itself.
-        extends: true,
-        test: { ...onControlPlane, name: 'timed', include: TIMED, fileParallelism: false, sequence: { groupOrder: 3 } },
       },
     ],
   },

@@ -22,6 +22,8 @@ export interface AuditEvent {
   readonly name: string;
   /** The UID that an eviction or a deletion of a pod insisted on. */
   readonly uidPrecondition?: string;
+  /** The holder that a written Lease names: empty when it was given up. */
+  readonly holder?: string;
   /** The HTTP status of the answer; 0 when there was none. */
   readonly code: number;
   /** ResponseComplete, or Panic. */
@@ -49,6 +51,7 @@ export function parseAuditEvent(line: string): AuditEvent {
   const { objectRef = {}, requestObject, responseStatus } = event;
   const options = requestObject?.kind === 'Eviction' ? requestObject.deleteOptions : requestObject;
   const uidPrecondition = options?.preconditions?.uid;
+  const holder = requestObject?.kind === 'Lease' ? (requestObject.spec?.holderIdentity ?? '') : undefined;
   return {
     at: event.requestReceivedTimestamp,
     answeredAt: event.stageTimestamp,
@@ -62,6 +65,7 @@ export function parseAuditEvent(line: string): AuditEvent {
     namespace: objectRef.namespace ?? '',
     name: objectRef.name ?? '',
     ...(uidPrecondition === undefined ? {} : { uidPrecondition }),
+    ...(holder === undefined ? {} : { holder }),
     code: responseStatus?.code ?? 0,
     stage: event.stage,
   };
@@ -114,6 +118,9 @@ interface RawEvent {
     readonly namespace?: string;
     readonly name?: string;
   };
-  readonly requestObject?: RawDeleteOptions & { readonly deleteOptions?: RawDeleteOptions };
+  readonly requestObject?: RawDeleteOptions & {
+    readonly deleteOptions?: RawDeleteOptions;
+    readonly spec?: { readonly holderIdentity?: string };
+  };
   readonly responseStatus?: { readonly code?: number };
 }

@@ -15,6 +15,7 @@ export interface Metadata {
 interface Condition {
   readonly type: string;
   readonly status: string;
+  readonly lastTransitionTime?: string;
 }
 
 /** What the tests read of a Pod. */

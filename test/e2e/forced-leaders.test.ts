@@ -7,7 +7,14 @@ import { listPods } from '../control-plane/cluster-state.ts';
 import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
-import { sentEvictions, tiltedPolicy, untilEvicted } from '../support/audited-replicas.ts';
+import {
+  firstTakeOver,
+  lastHeld,
+  leaseWrites,
+  sentEvictions,
+  tiltedPolicy,
+  untilEvicted,
+} from '../support/audited-replicas.ts';
 import {
   accountLikeTheOperators,
   install,
@@ -22,6 +29,9 @@ import { getPlans } from '../support/resources.ts';
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const HOUR = 3600;
+const LEASE_SECONDS = 4;
+/** Of a lease of four seconds. */
+const RETRY_PERIOD = (LEASE_SECONDS * 2) / 15;
 /** Leaders that are paused in turn: every other one with an intent stored and its eviction not sent, the others at any time. */
 const PAUSES = 4;
 
@@ -49,10 +59,10 @@ afterAll(async () => {
   await cp?.stop();
 });
 
-async function start(leaseDuration: string): Promise<Replica> {
+async function start(): Promise<Replica> {
   const account = `forced-${replicas.length}`;
   const clockFile = join(cp.dir, `clock-${account}`);
-  const args = ['--lease-duration', leaseDuration, '--metrics-insecure'];
+  const args = ['--lease-duration', `${LEASE_SECONDS}s`, '--metrics-insecure'];
   const replica = { account, clockFile, process: await startOperator(cp, { account, args, clockFile }) };
   replicas.push(replica);
   return replica;
@@ -64,9 +74,26 @@ async function writesOf(replica: Replica): Promise<readonly AuditEvent[]> {
   return writes(await cp.audit(), userOf(replica.account));
 }
 
-/** Accepted changes of the Lease by this replica. */
-async function leaseWrites(replica: Replica): Promise<readonly AuditEvent[]> {
-  return (await writesOf(replica)).filter(({ resource, code }) => resource === 'leases' && code >= 200 && code < 300);
+/** Waits until a leader has renewed its lease so many times more; resolves to all of its renewals. */
+async function untilRenewed(leader: Replica, times: number): Promise<readonly AuditEvent[]> {
+  let renewals = leaseWrites(await writesOf(leader));
+  const wanted = renewals.length + times;
+  await waitUntil(
+    `${leader.account} renews its lease`,
+    async () => {
+      renewals = leaseWrites(await writesOf(leader));
+      return renewals.length >= wanted ? undefined : `${renewals.length} of ${wanted}`;
+    },
+    { timeoutMilliseconds: 60_000 },
+  );
+  return renewals;
+}
+
+/** Seconds from the answer to each event until the arrival of the next one. */
+function gaps(events: readonly AuditEvent[]): readonly number[] {
+  return events
+    .slice(1)
+    .map(({ at: next }, index) => (Date.parse(next) - Date.parse(events[index]?.answeredAt ?? '')) / 1000);
 }
 
 async function leaseField(name: 'leaseTransitions' | 'renewTime'): Promise<string> {
@@ -88,13 +115,12 @@ describe('a wall clock that jumps by hours', () => {
   const begun = Date.now();
 
   it('makes no second leader, and the leader neither stops nor hurries', async () => {
-    const leader = await start('4s');
+    const leader = await start();
     await leader.process.logged('leading');
-    const waiting = await start('4s');
+    const waiting = await start();
     await waiting.process.logged('another replica leads');
     await cp.apply([tiltedPolicy(1)]);
     await untilEvicted(cp, leader.account, leader.process, 1);
-    const from = Date.now();
     const seen: number[] = [];
     for (const [replica, offset] of [
       [leader, 3 * HOUR],
@@ -104,7 +130,7 @@ describe('a wall clock that jumps by hours', () => {
     ] as const) {
       const { length } = await sentEvictions(cp, replica.account);
       jump(replica.process, replica.clockFile, offset);
-      await sleep(2_500);
+      await untilRenewed(leader, 4);
       seen.push(await hoursAhead());
       const done = (await sentEvictions(cp, replica.account)).length - length;
       figures.push(
@@ -112,27 +138,23 @@ describe('a wall clock that jumps by hours', () => {
       );
     }
     expect(seen).toEqual([3, 3, -5, -5]);
-    const renewals = (await leaseWrites(leader)).filter((event) => at(event) >= from);
-    // One in each retry period of 0.53 s.
-    expect(renewals.length).toBeGreaterThan((0.5 * (Date.now() - from)) / 533);
-    expect(renewals.length).toBeLessThan((1.3 * (Date.now() - from)) / 533);
+    // It goes on renewing after every jump, and waits a retry period before each time; a timer may be a millisecond early.
+    expect(Math.min(...gaps(await untilRenewed(leader, 1)))).toBeGreaterThan(RETRY_PERIOD - 0.01);
     expect(await writesOf(waiting)).toEqual([]);
     expect(await leaseField('leaseTransitions')).toBe('0');
-    expect((await sentEvictions(cp, leader.account)).length).toBeGreaterThanOrEqual(2);
+    await untilEvicted(cp, leader.account, leader.process, 2);
     expect(leader.process.log()).toContain('"msg":"leading"');
     expect(leader.process.log()).not.toContain('leadership lost');
   });
 
   it('puts off no fail-over, and leaves no trace in the journal', async () => {
     const [leader, waiting] = replicas as [Replica, Replica];
-    const killed = Date.now();
     await leader.process.end('SIGKILL');
+    // Its clock is 31 h ahead of the one that it follows: by wall clocks the lease would have ended long ago, or not today.
     await untilEvicted(cp, waiting.account, waiting.process, 1);
-    const [lease] = await leaseWrites(waiting);
-    const took = (lease === undefined ? Number.POSITIVE_INFINITY : at(lease) - killed) / 1000;
-    figures.push(`taken over ${took.toFixed(2)} s after kill -9 by one whose clock is 26 h ahead`);
-    expect(took).toBeGreaterThan(3);
-    expect(took).toBeLessThan(6);
+    const audit = await cp.audit();
+    const vacant = at(firstTakeOver(audit, waiting.account).lease) - at(lastHeld(audit, leader.account));
+    expect(vacant / 1000).toBeGreaterThanOrEqual(LEASE_SECONDS);
     const instants = (await getPlans(cp)).flatMap(instantsOf);
     expect(Math.min(...instants)).toBeGreaterThan(begun - 60_000);
     expect(Math.max(...instants)).toBeLessThan(Date.now() + 5_000);
@@ -142,12 +164,12 @@ describe('a wall clock that jumps by hours', () => {
 describe('a leader that is paused and comes back', () => {
   it('evicts nothing after the next one has taken over, wherever it was paused', async () => {
     await replicas.at(-1)?.process.end('SIGTERM');
-    let leader = await start('2s');
+    let leader = await start();
     await leader.process.logged('leading');
     const random = createRandom(20_261_121);
     const hits: string[] = [];
     for (let round = 0; round < PAUSES; round += 1) {
-      const next = await start('2s');
+      const next = await start();
       await next.process.logged('another replica leads');
       const caught = round % 2 === 0 ? await untilIntent(leader) : await sleep(random.below(2_000), 'at any time');
       leader.process.signal('SIGSTOP');
@@ -155,7 +177,7 @@ describe('a leader that is paused and comes back', () => {
       await sleep(random.below(1_500));
       leader.process.signal('SIGCONT');
       expect(await leader.process.exited).toBe(1);
-      const [taken] = await leaseWrites(next);
+      const [taken] = leaseWrites(await writesOf(next));
       const takenAt = taken?.answeredAt ?? '';
       const late = (await writesOf(leader)).filter((event) => event.at > takenAt);
       expect({ by: leader.account, late }).toEqual({ by: leader.account, late: [] });
@@ -209,8 +231,9 @@ describe('a policy that is deleted in the middle of its plan', () => {
       ends.filter(({ code }) => code === 200).map(({ user, verb }) => `${user === userOf(leader.account)} ${verb}`),
     ).toEqual(expect.arrayContaining(['true patch', 'true delete']));
     expect(ends.filter(({ verb, user }) => verb === 'delete' && user !== userOf(leader.account))).toEqual([]);
-    // What had been decided on at the moment of the deletion may still go out; nothing is begun after it was seen.
-    expect((await sentEvictions(cp, leader.account)).filter((event) => at(event) > deleted + 2_000)).toEqual([]);
+    // One move at a time: that which had been decided on at the moment of the deletion may still go out, and no other.
+    const late = (await sentEvictions(cp, leader.account)).filter((event) => at(event) > deleted);
+    expect(new Set(late.map((event) => event.name)).size).toBeLessThanOrEqual(1);
     const pods = (await listPods(cp)).filter(({ metadata }) => metadata.namespace === 'shop');
     expect(pods).toHaveLength(48);
     expect((await cp.kubectl(['get', 'placementhints', '-A', '-o', 'name'])).trim()).toBe('');
