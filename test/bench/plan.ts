@@ -2,7 +2,7 @@ import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
-import { greedyLb, refineLb, someOptions } from '../support/builders.ts';
+import { greedyLb, refineLb, someOptions } from '../support/builders/options.ts';
 import { crowdedSnapshot } from '../support/crowd.ts';
 import { qosOptions } from '../support/gated.ts';
 import { generateSnapshot } from '../support/generate.ts';

@@ -1,4 +1,4 @@
-import { greedyLb, refineLb } from '../support/builders.ts';
+import { greedyLb, refineLb } from '../support/builders/options.ts';
 import { printTable } from '../support/print-table.ts';
 import { QUALITY_CLUSTERS, type Quality, qualityCluster, qualityOf, stddevBound } from '../support/quality-clusters.ts';
 

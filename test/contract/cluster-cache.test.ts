@@ -14,9 +14,9 @@ import { systemClock } from '../../src/adapters/system-clock.ts';
 import { seconds } from '../../src/model/units.ts';
 import { plan } from '../../src/plan/planner.ts';
 import type { Clock } from '../../src/ports.ts';
-import { someOptions } from '../support/builders.ts';
+import { someOptions } from '../support/builders/options.ts';
+import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from '../support/builders/raw.ts';
 import { RAW_OTHERS, rawPods } from '../unit/adapters/raw-objects.ts';
-import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from '../unit/observe/objects.ts';
 import { clientOf, type Handler, json, listOf, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
 
 const SOURCES = [...WATCHED_SOURCES, ...LISTED_SOURCES];

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createGates } from '../../src/adapters/kubernetes/gates.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
+import { aRawPod, type Raw } from '../support/builders/raw.ts';
 import { aPod } from '../support/builders.ts';
 import { clientOf, type Handler, json, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
 
@@ -13,8 +14,9 @@ const web = { namespace: 'shop', name: 'web-1', uid: 'uid-1' };
 const PATH = '/api/v1/namespaces/shop/pods/web-1';
 const gate = { name: 'evenkeel.dev/qos' };
 
-function aRawPod(spec: object, metadata: object = {}): Record<string, unknown> {
-  return { kind: 'Pod', metadata: { ...web, resourceVersion: '7', ...metadata }, spec, status: { phase: 'Pending' } };
+function aWaitingPod(spec: Raw, metadata: Raw = {}): Raw {
+  const meta = { ...web, resourceVersion: '7', ...metadata };
+  return aRawPod(web.name, { metadata: meta, spec: { nodeName: undefined, ...spec }, status: { phase: 'Pending' } });
 }
 
 async function gatesOf(...handlers: readonly Handler[]) {
@@ -43,7 +45,7 @@ describe('the right to open gates', () => {
 
 describe('open', () => {
   it('removes our gate and narrows the affinity in one patch over what was read', async () => {
-    const { gates, server } = await gatesOf(json(aRawPod({ schedulingGates: [gate] })), json({}));
+    const { gates, server } = await gatesOf(json(aWaitingPod({ schedulingGates: [gate] })), json({}));
     expect(await gates.open(web, 'node-2', NEVER)).toBe('Done');
     const matchFields = [{ key: 'metadata.name', operator: 'In', values: ['node-2'] }];
     const required = { nodeSelectorTerms: [{ matchFields }] };
@@ -59,7 +61,10 @@ describe('open', () => {
   });
 
   it('leaves the gates of others, and the affinity when there is no target', async () => {
-    const { gates, server } = await gatesOf(json(aRawPod({ schedulingGates: [{ name: 'other' }, gate] })), json({}));
+    const { gates, server } = await gatesOf(
+      json(aWaitingPod({ schedulingGates: [{ name: 'other' }, gate] })),
+      json({}),
+    );
     expect(await gates.open(web, undefined, NEVER)).toBe('Done');
     expect(server.seen[1]?.body).toEqual({
       metadata: { uid: 'uid-1', resourceVersion: '7' },
@@ -69,17 +74,20 @@ describe('open', () => {
 
   it('opens without the node, and reports it, when an affinity that matches nothing cannot be narrowed', async () => {
     const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{}] } } };
-    const { gates, server, reports } = await gatesOf(json(aRawPod({ schedulingGates: [gate], affinity })), json({}));
+    const { gates, server, reports } = await gatesOf(
+      json(aWaitingPod({ schedulingGates: [gate], affinity })),
+      json({}),
+    );
     expect(await gates.open(web, 'node-2', NEVER)).toBe('Done');
     expect(server.seen[1]?.body).toMatchObject({ spec: { schedulingGates: null } });
     expect(reports).toEqual([expect.stringContaining('shop/web-1 cannot be tied to node-2')]);
   });
 
   it.each<[string, readonly Handler[], string, number]>([
-    ['is another incarnation', [json(aRawPod({ schedulingGates: [gate] }, { uid: 'other' }))], 'Gone', 1],
+    ['is another incarnation', [json(aWaitingPod({ schedulingGates: [gate] }, { uid: 'other' }))], 'Gone', 1],
     ['is gone', [status(404, {})], 'Gone', 1],
-    ['has no gate of ours', [json(aRawPod({ schedulingGates: [{ name: 'other' }] }))], 'Changed', 1],
-    ['was changed meanwhile', [json(aRawPod({ schedulingGates: [gate] })), status(409, {})], 'Changed', 2],
+    ['has no gate of ours', [json(aWaitingPod({ schedulingGates: [{ name: 'other' }] }))], 'Changed', 1],
+    ['was changed meanwhile', [json(aWaitingPod({ schedulingGates: [gate] })), status(409, {})], 'Changed', 2],
   ])('changes nothing when the pod %s', async (_, handlers, answer, requests) => {
     const { gates, server } = await gatesOf(...handlers);
     expect(await gates.open(web, 'node-2', NEVER)).toBe(answer);
@@ -87,7 +95,7 @@ describe('open', () => {
   });
 
   it('rejects, and names the right that is missing', async () => {
-    const { gates } = await gatesOf(json(aRawPod({ schedulingGates: [gate] })), status(403, {}));
+    const { gates } = await gatesOf(json(aWaitingPod({ schedulingGates: [gate] })), status(403, {}));
     await expect(gates.open(web, undefined, NEVER)).rejects.toThrow('grant the verb patch on pods');
   });
 });
@@ -95,10 +103,10 @@ describe('open', () => {
 describe('list', () => {
   it('gives Pending pods that are gated or tied to a node, and reports what it cannot read', async () => {
     const items = [
-      aRawPod({ schedulingGates: [gate] }),
-      aRawPod({}, { name: 'tied', annotations: { 'evenkeel.dev/pinned-to': 'node-2' } }),
-      aRawPod({}, { name: 'other' }),
-      aRawPod({ schedulingGates: 'no list' }, { name: 'odd' }),
+      aWaitingPod({ schedulingGates: [gate] }),
+      aWaitingPod({}, { name: 'tied', annotations: { 'evenkeel.dev/pinned-to': 'node-2' } }),
+      aWaitingPod({}, { name: 'other' }),
+      aWaitingPod({ schedulingGates: 'no list' }, { name: 'odd' }),
     ];
     const { gates, server, reports } = await gatesOf(json({ kind: 'PodList', metadata: {}, items }));
     const found = await gates.list(NEVER);

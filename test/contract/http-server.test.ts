@@ -228,9 +228,7 @@ describe('the server with TLS', () => {
       await sleep(10);
     }
     await sleep(100);
-    expect(failures).toEqual([
-      `CertificateError: ${certFile} and ${keyFile}: the private key is not that of the certificate`,
-    ]);
+    expect(failures).toEqual([expect.stringContaining(`CertificateError: ${certFile} and ${keyFile}: `)]);
     expect((await getTrusting(server.port, '/healthz', keyPair.cert)).fingerprint).toBe(fingerprintOf(keyPair));
 
     write(renewed);

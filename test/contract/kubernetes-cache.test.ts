@@ -11,13 +11,13 @@ import { seconds } from '../../src/model/units.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
-import { someOptions } from '../support/builders.ts';
+import { someOptions } from '../support/builders/options.ts';
 import { NEVER } from './fake-api-server.ts';
 import {
-  aBudget,
   accountWith,
   aDeployment,
-  aNode,
+  aDisruptionBudget,
+  aKwokNode,
   NAMESPACE,
   NEEDED_RULES,
   storageObjects,
@@ -96,7 +96,7 @@ const readyPods = ({ pods }: ClusterSnapshot): number =>
 
 describe('the cache of a real cluster', () => {
   it('follows nodes, workloads, pods and volumes as they are made, under the rights of the operator', async () => {
-    await plane.apply([...['a', 'b', 'c'].map(aNode), aDeployment('web', 4), aBudget('web', 'web', 1)]);
+    await plane.apply([...['a', 'b', 'c'].map(aKwokNode), aDeployment('web', 4), aDisruptionBudget('web', 'web', 1)]);
     await plane.apply(storageObjects());
     const began = Math.floor(Date.now() / 1000);
     const snapshot = await untilEqual((seen) => readyPods(seen) === 4 && (seen.usage?.pods.size ?? 0) === 4);

@@ -45,7 +45,7 @@ export function accountWith(name: string, rules: readonly object[]): readonly ob
 }
 
 /** A node that kwok takes care of. */
-export function aNode(name: string): object {
+export function aKwokNode(name: string): object {
   const size = { cpu: '4', memory: '8Gi', pods: '50' };
   return {
     apiVersion: 'v1',
@@ -158,7 +158,7 @@ export function storageObjects(): readonly object[] {
 }
 
 /** A PodDisruptionBudget for the pods of a Deployment. */
-export function aBudget(name: string, app: string, maxUnavailable: number): object {
+export function aDisruptionBudget(name: string, app: string, maxUnavailable: number): object {
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',

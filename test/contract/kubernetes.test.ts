@@ -22,11 +22,11 @@ import { type ControlPlane, startControlPlane } from '../control-plane/start.ts'
 import { waitUntil } from '../control-plane/wait-until.ts';
 import { NEVER } from './fake-api-server.ts';
 import {
-  aBudget,
   accountWith,
   aDeployment,
+  aDisruptionBudget,
   admissionPolicy,
-  aNode,
+  aKwokNode,
   NAMESPACE,
   NEEDED_RULES,
   storageObjects,
@@ -56,16 +56,16 @@ beforeAll(async () => {
   await plane.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels: { team: 'a' } } }]);
   await plane.apply([...accountWith('operator', NEEDED_RULES), ...accountWith('stranger', [])]);
   await plane.apply([
-    ...['a', 'b', 'c'].map(aNode),
+    ...['a', 'b', 'c'].map(aKwokNode),
     aDeployment('web', 3),
     aDeployment('tight', 2),
     aDeployment('twice', 2),
   ]);
   await plane.apply([
-    aBudget('web', 'web', 1),
-    aBudget('tight', 'tight', 0),
-    aBudget('twice-1', 'twice', 1),
-    aBudget('twice-2', 'twice', 1),
+    aDisruptionBudget('web', 'web', 1),
+    aDisruptionBudget('tight', 'tight', 0),
+    aDisruptionBudget('twice-1', 'twice', 1),
+    aDisruptionBudget('twice-2', 'twice', 1),
   ]);
   admin = await clientFrom(plane.kubeconfig);
   operator = await clientFrom(await plane.kubeconfigFor({ namespace: NAMESPACE, name: 'operator' }));
@@ -370,7 +370,7 @@ describe('policies', () => {
   });
 });
 
-function aPlan(name: string): RebalancePlan {
+function anEmptyPlan(name: string): RebalancePlan {
   return {
     apiVersion: 'evenkeel.dev/v1alpha1',
     kind: 'RebalancePlan',
@@ -394,16 +394,16 @@ function aPlan(name: string): RebalancePlan {
 describe('plans', () => {
   it('are created with their status, once', async () => {
     const store = createPlanStore(operator);
-    const created = await store.create(aPlan('first'), NEVER);
+    const created = await store.create(anEmptyPlan('first'), NEVER);
     expect(created).toMatchObject({ kind: 'RebalancePlan', status: { phase: 'AwaitingApproval' } });
     expect(await store.get('first', NEVER)).toEqual(created);
     expect(await store.list(NEVER)).toEqual([created]);
-    await expect(store.create(aPlan('first'), NEVER)).rejects.toBeInstanceOf(ConflictError);
+    await expect(store.create(anEmptyPlan('first'), NEVER)).rejects.toBeInstanceOf(ConflictError);
   });
 
   it('have a status that is written only over the one that was read', async () => {
     const store = createPlanStore(operator);
-    const read = await store.create(aPlan('second'), NEVER);
+    const read = await store.create(anEmptyPlan('second'), NEVER);
     const written = await store.writeStatus(read, { phase: 'Executing' }, NEVER);
     expect(written.status).toEqual({ phase: 'Executing' });
     await expect(store.writeStatus(read, { phase: 'Aborted' }, NEVER)).rejects.toBeInstanceOf(ConflictError);
@@ -437,7 +437,7 @@ describe('the watch', () => {
     await heard('the first list', async () => undefined);
     await waitUntil('both lists', async () => (changes >= 2 ? undefined : 'one'), { timeoutMilliseconds: 10_000 });
     await heard('a policy', () => applyResource(admin, policy('q', {}), { force: false, dryRun: false }, NEVER));
-    await heard('a plan', () => createPlanStore(operator).create(aPlan('third'), NEVER));
+    await heard('a plan', () => createPlanStore(operator).create(anEmptyPlan('third'), NEVER));
     await heard('a deletion', () => createPlanStore(operator).remove('third', NEVER));
     await plane.restart('kube-apiserver');
     await heard('a policy after a restart', () => plane.kubectl(['delete', 'rbp', 'q']));
@@ -467,7 +467,7 @@ describe('steering', () => {
 
   it('places one hint for a pod, owned by the plan, and removes it', async () => {
     const steering = createSteering(operator, () => undefined);
-    const plan = await createPlanStore(operator).create(aPlan(`long-${'x'.repeat(100)}`), NEVER);
+    const plan = await createPlanStore(operator).create(anEmptyPlan(`long-${'x'.repeat(100)}`), NEVER);
     const hint = {
       ownerUID: 'owner',
       nodeName: 'a',

@@ -5,7 +5,7 @@ import { ConflictError } from '../../src/ports.ts';
 import { carryOn } from '../../src/qos/ledger.ts';
 import type { KeptLedger } from '../../src/qos/ledger-state.ts';
 import { ledgerSpec, ledgerStatus } from '../../src/report/ledger-resource.ts';
-import { aServiceClass } from '../support/builders.ts';
+import { aServiceClass } from '../support/builders/service-levels.ts';
 import { clientOf, type Handler, json, listOf, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -13,11 +13,11 @@ afterEach(async () => {
   await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
 });
 
-const gold = aServiceClass('gold');
+const gold = aServiceClass({ name: 'gold' });
 const PATH = '/apis/evenkeel.dev/v1alpha1/namespaces/shop/qosledgers/deployment-web';
 
 /** The ledger of Deployment `web`, which has waited for two pods since its creation. */
-function aLedger(uid = 'uid-web'): KeptLedger {
+function aKeptLedger(uid = 'uid-web'): KeptLedger {
   const begin = epochSeconds(1_800_000_000);
   const owner = { kind: 'Deployment', name: 'web', uid };
   const record = { namespace: 'shop', owner, createdAt: begin, desired: 2, completedAt: undefined, pods: [] };
@@ -41,21 +41,21 @@ async function storeOf(...handlers: readonly Handler[]) {
 
 describe('the ledger store', () => {
   it('reads back what it has written', async () => {
-    const { store } = await storeOf(json(listOf([asStored(aLedger())])));
+    const { store } = await storeOf(json(listOf([asStored(aKeptLedger())])));
     const [stored] = await store.list(NEVER);
     expect([stored?.namespace, stored?.name, stored?.problem]).toEqual(['shop', 'deployment-web', undefined]);
-    expect(stored?.ledger).toEqual(aLedger());
+    expect(stored?.ledger).toEqual(aKeptLedger());
   });
 
   it('lists a ledger that cannot be read with what is wrong', async () => {
-    const { store } = await storeOf(json(listOf([asStored(aLedger(), '7', { asOf: 'soon' })])));
+    const { store } = await storeOf(json(listOf([asStored(aKeptLedger(), '7', { asOf: 'soon' })])));
     const [stored] = await store.list(NEVER);
     expect(stored?.ledger).toBeUndefined();
     expect(stored?.problem).toMatch(/^status.asOf: "soon" is not a time/);
   });
 
   it('creates the object, then its status', async () => {
-    const ledger = aLedger();
+    const ledger = aKeptLedger();
     const { metadata, spec } = asStored(ledger);
     const { store, server } = await storeOf(json({ metadata, spec }, 201), json(asStored(ledger, '8')));
     expect((await store.create(ledger, gold, NEVER)).ledger).toEqual(ledger);
@@ -66,9 +66,9 @@ describe('the ledger store', () => {
   });
 
   it('writes the owner anew when the workload came back, then the status over the newer version', async () => {
-    const again = aLedger('uid-again');
+    const again = aKeptLedger('uid-again');
     const { store, server } = await storeOf(
-      json(listOf([asStored(aLedger())])),
+      json(listOf([asStored(aKeptLedger())])),
       json(asStored(again, '8')),
       json(asStored(again, '9')),
     );
@@ -81,13 +81,13 @@ describe('the ledger store', () => {
   });
 
   it.each([409, 404])('says that somebody else was faster: %i', async (code) => {
-    const { store } = await storeOf(json(listOf([asStored(aLedger())])), status(code));
+    const { store } = await storeOf(json(listOf([asStored(aKeptLedger())])), status(code));
     const [stored] = await store.list(NEVER);
-    await expect(stored && store.write(stored, aLedger(), gold, NEVER)).rejects.toThrow(ConflictError);
+    await expect(stored && store.write(stored, aKeptLedger(), gold, NEVER)).rejects.toThrow(ConflictError);
   });
 
   it('finds nothing where there is none, and removes only the very one', async () => {
-    const { store, server } = await storeOf(json(listOf([asStored(aLedger())])), status(404), status(404));
+    const { store, server } = await storeOf(json(listOf([asStored(aKeptLedger())])), status(404), status(404));
     const [stored] = await store.list(NEVER);
     expect(await store.get({ namespace: 'shop', name: 'deployment-web' }, NEVER)).toBeUndefined();
     await (stored && store.remove(stored, NEVER));

@@ -7,14 +7,21 @@ import type { Plan, PlanOutcome } from '../../src/plan/plan.ts';
 import { plan as computePlan } from '../../src/plan/planner.ts';
 import type { Verdict, Verdicts } from '../../src/report/conditions.ts';
 import { type PolicyFacts, policyStatus } from '../../src/report/policy-status.ts';
+import { aPlan } from '../support/builders/plan.ts';
+import { aPolicy } from '../support/builders/policy.ts';
+import { aNode, aPodOf, aWorkload, TEN_CORES } from '../support/builders.ts';
 import { fakeClock, NOON } from '../support/fake-clock.ts';
 import { fakeCluster } from '../support/fake-cluster.ts';
-import { aNode, aPlan, aPod, aPolicy, aWorkload } from '../support/fake-objects.ts';
 import { ROOT } from './pages.ts';
 import { firstCells, sectionOf } from './sections.ts';
 
 const web = aWorkload('web', { replicas: 8 });
-const cluster = fakeCluster(fakeClock(), [aNode('a'), aNode('b')], [web], [aPod(web, 'web-1', 'a', 1_000)]);
+const cluster = fakeCluster(
+  fakeClock(),
+  [aNode('a', TEN_CORES), aNode('b', TEN_CORES)],
+  [web],
+  [aPodOf(web, 'web-1', 'a', 1_000)],
+);
 const planned = computePlan(
   await cluster.reader.snapshot(new AbortController().signal),
   resolveOptions(aPolicy('even').spec),

@@ -12,11 +12,11 @@ import { serviceReport } from '../../src/plan/service-report.ts';
 import { inPhase, outcomeMessage, toRebalancePlan } from '../../src/report/plan-resource.ts';
 import { policyStatus } from '../../src/report/policy-status.ts';
 import { applyPlan } from '../support/apply-plan.ts';
+import { aPolicy } from '../support/builders/policy.ts';
+import { aLedger, anInstance, aServiceClass, serviceLevels } from '../support/builders/service-levels.ts';
 import { NOW } from '../support/builders.ts';
 import { generateSnapshot } from '../support/generate.ts';
-import { aPolicy } from '../support/policies.ts';
 import { createRandom, type Random } from '../support/random.ts';
-import { aLedger, anInstance, aServiceClass, serviceLevels } from '../support/service-levels.ts';
 
 /** A cluster, its policy and its plan, as they stand at one moment. */
 export interface Harbour {

@@ -2,7 +2,7 @@ import { createEvictor } from '../../src/adapters/kubernetes/evictor.ts';
 import { seconds } from '../../src/model/units.ts';
 import type { Plan, Transfer } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
-import { someOptions } from '../support/builders.ts';
+import { someOptions } from '../support/builders/options.ts';
 import { transfersOf } from '../support/transfers.ts';
 import { keyOf, type PodObject } from './kube-object.ts';
 import { firstPods, type PlanScene, type RandomOwner, randomScene, replicaSetOf } from './random-owners.ts';

@@ -5,7 +5,8 @@ import type { PolicyOptions } from '../../src/plan/options.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { applyPlan, statesOf } from '../support/apply-plan.ts';
 import { healthySnapshot, optionsArbitrary } from '../support/arbitraries.ts';
-import { aNode, aSample, greedyLb, refineLb, someOptions } from '../support/builders.ts';
+import { greedyLb, refineLb, someOptions } from '../support/builders/options.ts';
+import { aNode, aSample } from '../support/builders.ts';
 import { bestPossibleHighest, pictureOf, ROUNDING } from '../support/oracle.ts';
 import { transfersOf, unitsOf } from '../support/transfers.ts';
 

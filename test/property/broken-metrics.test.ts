@@ -4,7 +4,7 @@ import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import { milliCpu } from '../../src/model/units.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { healthySnapshot, optionsArbitrary, wildSample } from '../support/arbitraries.ts';
-import { aSample } from '../support/builders.ts';
+import { aSample, NOW } from '../support/builders.ts';
 import { transfersOf } from '../support/transfers.ts';
 
 const RUNS = { numRuns: 1000 };
@@ -73,7 +73,7 @@ function isValid({ usage, nodes }: ClusterSnapshot, name: string): boolean {
   if (sample === undefined || allocatable === undefined) {
     return false;
   }
-  const age = 1_800_000_000 - sample.timestamp;
+  const age = NOW - sample.timestamp;
   const fits = (used: number, offered: number): boolean => used >= 0 && (offered === 0 || used <= 4 * offered);
   return age <= 90 && age >= -30 && fits(sample.cpu, allocatable.cpu) && fits(sample.memory, allocatable.memory);
 }

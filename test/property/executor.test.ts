@@ -9,15 +9,21 @@ import { isFinal, isInFlight } from '../../src/execute/transitions.ts';
 import { seconds } from '../../src/model/units.ts';
 import { resolveOptions } from '../../src/plan/options.ts';
 import { ConflictError, type SteeringMode } from '../../src/ports.ts';
+import { aMove, aPlan } from '../support/builders/plan.ts';
+import { aPolicy } from '../support/builders/policy.ts';
+import { aNode, aPodOf, aWorkload, TEN_CORES } from '../support/builders.ts';
 import { type Delays, placements, type Script } from '../support/fake-cluster.ts';
-import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../support/fake-objects.ts';
 import { type World, world } from '../support/fake-world.ts';
 
 const PLAN = 'even-0123456789';
 const SETTINGS = { excludedNamespaces: new Set<string>() };
 const forever = new AbortController().signal;
-const OWNERS = [aWorkload('web'), aWorkload('api'), aWorkload('db', { kind: 'StatefulSet' })] as const;
-const PODS = OWNERS.flatMap((owner) => [0, 1, 2].map((index) => aPod(owner, `${owner.name}-${index}`, 'a')));
+const OWNERS = [
+  aWorkload('web', { replicas: 3 }),
+  aWorkload('api', { replicas: 3 }),
+  aWorkload('db', { replicas: 3, kind: 'StatefulSet' }),
+] as const;
+const PODS = OWNERS.flatMap((owner) => [0, 1, 2].map((index) => aPodOf(owner, `${owner.name}-${index}`, 'a')));
 
 /** What befalls the operator before a step, next to crashes and answers. */
 type Disturbance = 'edit' | 'suspend' | 'delete' | 'cordon' | 'notReady' | 'vanish' | 'twoLeaders' | 'staleLeader';
@@ -51,7 +57,7 @@ interface End {
 }
 
 function build(history: History): World {
-  const w = world([aNode('a'), aNode('b'), aNode('c')], OWNERS, PODS);
+  const w = world([aNode('a', TEN_CORES), aNode('b', TEN_CORES), aNode('c', TEN_CORES)], OWNERS, PODS);
   Object.assign(w.cluster.delays, history.delays);
   for (const owner of history.withBackOff) {
     w.cluster.minAvailable.set(OWNERS[owner]?.uid ?? '', 3);
@@ -175,10 +181,10 @@ function disturb(w: World, policy: RebalancePolicy | undefined, what: Disturbanc
     case 'delete':
       return undefined;
     case 'cordon':
-      w.cluster.nodes.set('b', aNode('b', { unschedulable: true }));
+      w.cluster.nodes.set('b', aNode('b', { ...TEN_CORES, unschedulable: true }));
       return policy;
     case 'notReady':
-      w.cluster.nodes.set('c', aNode('c', { ready: false }));
+      w.cluster.nodes.set('c', aNode('c', { ...TEN_CORES, ready: false }));
       return policy;
     case 'vanish':
       w.cluster.pods.delete(PODS[0]?.uid ?? '');

@@ -9,10 +9,10 @@ import { SNAPSHOT_KINDS, type SnapshotKind } from '../../src/observe/kind-table.
 import { buildSnapshot, createSnapshotBuilder } from '../../src/observe/snapshot-builder.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
 import { plan } from '../../src/plan/planner.ts';
-import { greedyLb, refineLb, someOptions } from '../support/builders.ts';
+import { greedyLb, refineLb, someOptions } from '../support/builders/options.ts';
+import { aRawNode, aRawPod, aRawReplicaSet } from '../support/builders/raw.ts';
 import { mutate, mutations, wrongNumbers } from '../support/mutations.ts';
 import { RAW_KINDS } from '../support/raw-kinds.ts';
-import { aRawNode, aRawPod, aRawReplicaSet } from '../unit/observe/objects.ts';
 
 /** Three nodes, of which one carries four pods: there is always something to move. */
 const GOOD = [

@@ -4,7 +4,7 @@ import { LEDGER_MODES, type LedgerMode } from '../../src/model/service-level.ts'
 import { epochSeconds } from '../../src/model/units.ts';
 import { settle } from '../../src/qos/ledger-events.ts';
 import type { KeptLedger } from '../../src/qos/ledger-state.ts';
-import { aServiceClass } from '../support/builders.ts';
+import { aServiceClass } from '../support/builders/service-levels.ts';
 import { createTestKeeper, storedAndRead, type TestKeeper } from '../support/ledger/keeper.ts';
 import { createWorld, EPOCH, type World } from '../support/ledger/world.ts';
 
@@ -86,7 +86,7 @@ interface Played {
 function play({ mode, replicas, startups, steps: script, skew, pace, away }: History): Played {
   let start = 0;
   const world = createWorld(mode, replicas, () => startups[start++ % startups.length] ?? 1000);
-  const terms = aServiceClass('gold', { mode });
+  const terms = aServiceClass({ name: 'gold', mode });
   const keeper = createTestKeeper(world, terms, skew);
   let gaps = 0;
   world.runUntil(0);

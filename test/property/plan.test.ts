@@ -7,7 +7,8 @@ import type { Transfer } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { applyPlan, statesOf } from '../support/apply-plan.ts';
 import { healthySnapshot, optionsArbitrary } from '../support/arbitraries.ts';
-import { aBudget, aNode, aPastMove, aSample, greedyLb, NOW, refineLb, someOptions } from '../support/builders.ts';
+import { aBudget, greedyLb, refineLb, someOptions } from '../support/builders/options.ts';
+import { aNode, aPastMove, aSample, NOW } from '../support/builders.ts';
 import { isTolerated } from '../support/naive-scheduler.ts';
 import { misplacedPods, type Picture, pictureOf, ROUNDING } from '../support/oracle.ts';
 import { transfersOf, unitsOf } from '../support/transfers.ts';
@@ -142,8 +143,8 @@ describe('any plan', () => {
   });
 
   it('keeps budgets in windows and over time at every prefix: those that are open, and only those (invariant 3)', () => {
-    // It is 08:00 in UTC; the first window is open, the second is not.
-    const windows = { open: '0 8 * * *', closed: '0 9 * * *' } as const;
+    // It is 12:00 in UTC; the first window is open, the second is not.
+    const windows = { open: '0 12 * * *', closed: '0 13 * * *' } as const;
     const startups: Readonly<Record<string, number>> = { web: 5, api: 20, db: 40 };
     const limits = fc.record({
       when: fc.constantFrom('always', 'open', 'closed'),

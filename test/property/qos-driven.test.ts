@@ -7,8 +7,8 @@ import { plan } from '../../src/plan/planner.ts';
 import { isOverheadSpent, preemptionOverhead } from '../../src/qos/overhead.ts';
 import { qosMetric } from '../../src/qos/time-to-violate.ts';
 import { type Trust, waitingTime } from '../../src/qos/waiting-time.ts';
+import { aServiceClass } from '../support/builders/service-levels.ts';
 import { aContest, aRequest, qosOptions } from '../support/gated.ts';
-import { aServiceClass } from '../support/service-levels.ts';
 
 const RUNS = 1000;
 const CLASSES = [1, 0.9, 0.5, 0].map((slo, place) =>

@@ -4,9 +4,9 @@ import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import type { Move, Plan } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { waitingTime } from '../../src/qos/waiting-time.ts';
-import { aBudget } from '../support/builders.ts';
+import { aBudget } from '../support/builders/options.ts';
+import { aServiceClass } from '../support/builders/service-levels.ts';
 import { aContest, anUnreadyRequest, aRequest, qosOptions, type Request, reliefOptions } from '../support/gated.ts';
-import { aServiceClass } from '../support/service-levels.ts';
 
 const RUNS = 1000;
 const LIMIT = 0.9;

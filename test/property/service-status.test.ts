@@ -6,9 +6,10 @@ import { LEDGER_MODES } from '../../src/model/service-level.ts';
 import { epochSeconds } from '../../src/model/units.ts';
 import { fulfilmentByClass } from '../../src/qos/fulfilment.ts';
 import { serviceFields } from '../../src/report/service-status.ts';
-import { NOW } from '../support/builders.ts';
-import { aMove, aPlan, aPod, aPolicy, aWorkload } from '../support/fake-objects.ts';
-import { aLedger, aServiceClass, serviceLevels, times } from '../support/service-levels.ts';
+import { aMove, aPlan } from '../support/builders/plan.ts';
+import { aPolicy } from '../support/builders/policy.ts';
+import { aLedger, aServiceClass, serviceLevels, times } from '../support/builders/service-levels.ts';
+import { aPodOf, aWorkload, NOW } from '../support/builders.ts';
 
 const RUNS = { numRuns: 1000 };
 const slos = fc.constantFrom(0, 0.5, 0.9, 0.99, 1);
@@ -123,10 +124,12 @@ describe('the rule that stops plans', () => {
         const isWanted = up < promised && up + lost > promised;
         stops += isWanted ? 1 : 0;
 
-        const workload = aWorkload('web');
+        const workload = aWorkload('web', { replicas: 3 });
         const started = replicas.flatMap((replica, place) => {
           const start = replica.own + replica.quiet;
-          return replica.moved && start < age ? [{ ...replica, start, pod: aPod(workload, `web-${place}`, 'a') }] : [];
+          return replica.moved && start < age
+            ? [{ ...replica, start, pod: aPodOf(workload, `web-${place}`, 'a') }]
+            : [];
         });
         const plan = aPlan(
           aPolicy('even'),

@@ -6,24 +6,9 @@ import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { NO_STORAGE } from '../../src/model/storage.ts';
 import { epochSeconds } from '../../src/model/units.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
-import {
-  aHostPort,
-  aNode,
-  anAffinityTerm,
-  aPdb,
-  aPod,
-  aSample,
-  aSnapshot,
-  aSpread,
-  aTaint,
-  aToleration,
-  aWorkload,
-  greedyLb,
-  NOW,
-  refineLb,
-  selecting,
-  someOptions,
-} from './builders.ts';
+import { greedyLb, refineLb, someOptions } from './builders/options.ts';
+import { aHostPort, anAffinityTerm, aSpread, aTaint, aToleration } from './builders/scheduling.ts';
+import { aNode, aPdb, aPod, aSample, aSnapshot, aWorkload, NOW, selecting } from './builders.ts';
 import { isTolerated } from './naive-scheduler.ts';
 
 const MIB = 2 ** 20;

@@ -1,25 +1,18 @@
-import type { Allocatable, NodeInfo, Taint, TaintEffect } from '../../src/model/node.ts';
+import type { Allocatable, NodeInfo } from '../../src/model/node.ts';
 import type { PastMove } from '../../src/model/past-move.ts';
-import type {
-  HostPort,
-  PodAffinityTerm,
-  PodInfo,
-  SchedulingConstraints,
-  SpreadConstraint,
-  Toleration,
-} from '../../src/model/pod.ts';
+import type { OwnerRef, PodInfo, SchedulingConstraints } from '../../src/model/pod.ts';
 import type { ResourceVector } from '../../src/model/resources.ts';
 import { EVERYTHING, type Labels, type Selector } from '../../src/model/selector.ts';
-import { NO_SERVICE_LEVELS, type ServiceClass } from '../../src/model/service-level.ts';
+import { NO_SERVICE_LEVELS } from '../../src/model/service-level.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
-import { type ClaimInfo, NO_STORAGE, type StorageClassInfo, type VolumeInfo } from '../../src/model/storage.ts';
+import { NO_STORAGE } from '../../src/model/storage.ts';
 import { bytes, type EpochSeconds, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
 import type { PdbInfo, RolloutState, WorkloadInfo } from '../../src/model/workload.ts';
-import type { BudgetOptions, PolicyOptions } from '../../src/plan/options.ts';
 import type { Owner } from '../../src/plan/owners.ts';
+import { NOON } from './fake-clock.ts';
 
-/** When every built snapshot is taken; pods and nodes are an hour old by default. */
-export const NOW: EpochSeconds = epochSeconds(1_800_000_000);
+/** When every built snapshot is taken: the fakes' clocks begin then. Pods and nodes are an hour old by default. */
+export const NOW: EpochSeconds = NOON;
 const AN_HOUR_AGO = epochSeconds(NOW - 3600);
 const MIB = 2 ** 20;
 
@@ -59,51 +52,6 @@ const NO_LABELS: Labels = new Map();
 /** A selector for exact labels. */
 export function selecting(entries: Readonly<Record<string, string>>): Selector {
   return { requirements: Object.entries(entries).map(([key, value]) => ({ key, operator: 'In', values: [value] })) };
-}
-
-/** A term of pod affinity over zones that selects pods by label in the pod's own namespace. */
-export function anAffinityTerm(
-  selected: Readonly<Record<string, string>> | Selector | undefined,
-  fields: Partial<Omit<PodAffinityTerm, 'selector'>> = {},
-): PodAffinityTerm {
-  const selector = selected === undefined || isSelector(selected) ? selected : selecting(selected);
-  return { selector, namespaces: [], namespaceSelector: undefined, topologyKey: 'zone', ...fields };
-}
-
-function isSelector(selected: Readonly<Record<string, string>> | Selector): selected is Selector {
-  return Array.isArray(selected.requirements);
-}
-
-/** A constraint that spreads pods with this label evenly over zones, with the API's defaults. */
-export function aSpread(
-  selected: Readonly<Record<string, string>>,
-  fields: Partial<SpreadConstraint> = {},
-): SpreadConstraint {
-  return {
-    whenUnsatisfiable: 'DoNotSchedule',
-    maxSkew: 1,
-    topologyKey: 'zone',
-    selector: selecting(selected),
-    minDomains: 1,
-    nodeAffinityPolicy: 'Honor',
-    nodeTaintsPolicy: 'Ignore',
-    ...fields,
-  };
-}
-
-/** A taint; NoSchedule unless it says otherwise. */
-export function aTaint(key: string, value = '', effect: TaintEffect = 'NoSchedule'): Taint {
-  return { key, value, effect };
-}
-
-/** A toleration that tolerates a key whatever its value and effect. */
-export function aToleration(fields: Partial<Toleration> = {}): Toleration {
-  return { key: undefined, operator: 'Exists', value: '', effect: undefined, ...fields };
-}
-
-/** A host port; TCP on every address unless it says otherwise. */
-export function aHostPort(port: number, fields: Partial<HostPort> = {}): HostPort {
-  return { ip: '0.0.0.0', protocol: 'TCP', port, ...fields };
 }
 
 /** Constraints of a pod that requests 100m and 64 MiB and asks for nothing else. */
@@ -154,6 +102,11 @@ export function aNode(name: string, { allocatable = {}, labels: entries = {}, ..
   };
 }
 
+/** Ten cores, 32 GiB and 20 pod slots: with pods of half a core, each of them is 5 % of a node. */
+export const TEN_CORES: NodeFields = {
+  allocatable: { cpu: 10_000, memory: 32 * 1024 * MIB, ephemeralStorage: 0, pods: 20 },
+};
+
 /** Fields of a built pod. `owner` is the name of its ReplicaSet; `undefined` leaves it without a controller. */
 export type PodFields = Partial<Omit<PodInfo, 'labels' | 'annotations' | 'owner' | 'constraints'>> & {
   readonly labels?: Readonly<Record<string, string>>;
@@ -189,6 +142,24 @@ export function aPod(name: string, fields: PodFields = {}): PodInfo {
     owner: typeof owner === 'string' ? { kind: 'ReplicaSet', name: owner, uid: `uid-${owner}` } : owner,
     constraints: isConstraints(asked) ? asked : constraints(asked),
   };
+}
+
+/** A pod of `workload` that has run on `nodeName` for an hour and requests `cpu` millicores. */
+export function aPodOf(workload: WorkloadInfo, name: string, nodeName: string, cpu = 500): PodInfo {
+  return aPod(name, {
+    namespace: workload.namespace,
+    uid: `uid-${name}`,
+    labels: { app: workload.name },
+    owner: ownerOf(workload),
+    nodeName,
+    readySince: epochSeconds(NOW - 3500),
+    constraints: { requests: { cpu } },
+  });
+}
+
+/** The owner reference that pods of a workload carry. */
+export function ownerOf({ kind, name, uid }: WorkloadInfo): OwnerRef {
+  return { kind, name, uid };
 }
 
 function isConstraints(asked: NonNullable<PodFields['constraints']>): asked is SchedulingConstraints {
@@ -261,56 +232,6 @@ export function aSample(cpu: number, memory = 0, fields: Partial<UsageSample> = 
   };
 }
 
-type Sized<Value> = Partial<Omit<Value, 'size'>> & { readonly size?: number };
-
-/** A claim in namespace `shop` for one gibibyte, without a class and not bound. */
-export function aClaim(name: string, { size = 2 ** 30, ...rest }: Sized<ClaimInfo> = {}): ClaimInfo {
-  return {
-    namespace: 'shop',
-    name,
-    uid: `uid-${name}`,
-    storageClass: undefined,
-    accessModes: ['ReadWriteOnce'],
-    size: bytes(size),
-    selector: undefined,
-    volumeMode: 'Filesystem',
-    volumeName: undefined,
-    bound: false,
-    terminating: false,
-    lost: false,
-    ...rest,
-  };
-}
-
-/** A free volume of one gibibyte that every node can reach. */
-export function aVolume(name: string, { size = 2 ** 30, ...rest }: Sized<VolumeInfo> = {}): VolumeInfo {
-  return {
-    name,
-    storageClass: undefined,
-    accessModes: ['ReadWriteOnce', 'ReadWriteOncePod'],
-    size: bytes(size),
-    volumeMode: 'Filesystem',
-    labels: new Map(),
-    claim: undefined,
-    available: true,
-    nodeAffinity: undefined,
-    csi: undefined,
-    ...rest,
-  };
-}
-
-/** A class that provisions anywhere once a node is chosen. */
-export function aStorageClass(name: string, fields: Partial<StorageClassInfo> = {}): StorageClassInfo {
-  return {
-    name,
-    provisioner: 'csi.x',
-    waitForFirstConsumer: true,
-    allowedTopologies: [],
-    tracksCapacity: false,
-    ...fields,
-  };
-}
-
 /** What a built snapshot is made of. Usage in millicores, or [millicores, bytes]. */
 export interface SnapshotFields extends Partial<Omit<ClusterSnapshot, 'usage' | 'workloads'>> {
   readonly workloads?: readonly WorkloadInfo[];
@@ -376,98 +297,4 @@ function samplesOf(
     }
   }
   return { nodes: new Map([...totals].map(([name, [cpu, memory]]) => [name, aSample(cpu, memory)])), pods: samples };
-}
-
-/** Budgets that never bind but for the 1000 moves that a plan can hold. */
-export const NO_BUDGETS: readonly BudgetOptions[] = [];
-
-/** One budget entry. */
-export function aBudget(fields: Partial<BudgetOptions>): BudgetOptions {
-  return {
-    place: 0,
-    maxMoves: undefined,
-    maxConcurrent: undefined,
-    perOwner: undefined,
-    perNode: undefined,
-    perNamespace: undefined,
-    overhead: undefined,
-    window: undefined,
-    ...fields,
-  };
-}
-
-/** Options with overridable groups. */
-export interface OptionFields {
-  readonly strategy?: PolicyOptions['strategy'];
-  readonly load?: Partial<PolicyOptions['load']>;
-  readonly thresholds?: Partial<PolicyOptions['thresholds']>;
-  readonly scope?: Partial<PolicyOptions['scope']>;
-  readonly budgets?: PolicyOptions['budgets'];
-  readonly protections?: Partial<PolicyOptions['protections']>;
-}
-
-/** The defaults of a RebalancePolicy, but without budgets. */
-export function someOptions(fields: OptionFields = {}): PolicyOptions {
-  return {
-    strategy: fields.strategy ?? refineLb(),
-    load: {
-      source: 'Measured',
-      resources: [{ name: 'cpu', weight: 1 }],
-      aggregate: 'Weighted',
-      maxAge: seconds(90),
-      smoothing: seconds(0),
-      minCoverage: 0.95,
-      ...fields.load,
-    },
-    thresholds: { trigger: 0.1, minGain: 0.005, minImprovement: 0.02, ...fields.thresholds },
-    scope: {
-      namespaceSelector: EVERYTHING,
-      podSelector: EVERYTHING,
-      nodeSelector: EVERYTHING,
-      excludedNamespaces: new Set(['kube-system', 'evenkeel-system']),
-      foreignPods: new Set(),
-      ...fields.scope,
-    },
-    budgets: fields.budgets ?? NO_BUDGETS,
-    protections: {
-      minPodAge: seconds(300),
-      minReplicas: 2,
-      priorityThreshold: 1_000_000,
-      localStorage: 'Protect',
-      stabilization: seconds(600),
-      cooldown: seconds(600),
-      opensGates: false,
-      ...fields.protections,
-    },
-  };
-}
-
-type StrategyOf<Type extends PolicyOptions['strategy']['type']> = Extract<PolicyOptions['strategy'], { type: Type }>;
-
-/** RefineLB with its defaults. */
-export function refineLb(fields: Partial<StrategyOf<'RefineLB'>> = {}): StrategyOf<'RefineLB'> {
-  return { type: 'RefineLB', overload: 1.05, refinements: 'Standard', ...fields };
-}
-
-/** GreedyLB with its defaults. */
-export function greedyLb(fields: Partial<StrategyOf<'GreedyLB'>> = {}): StrategyOf<'GreedyLB'> {
-  return { type: 'GreedyLB', minimizeMoves: true, tolerance: 0.02, ...fields };
-}
-
-/** A class with SLO 0.9 over an hour, of importance 1, without penalties. */
-export function aServiceClass(name: string, fields: Partial<ServiceClass> = {}): ServiceClass {
-  const { slo = 0.9 } = fields;
-  return {
-    name,
-    slo,
-    importance: 1,
-    safetyMargin: seconds(10),
-    maxPreemptionOverhead: Math.round((1 - slo) * 1e6) / 1e6,
-    minRunTime: seconds(0),
-    window: seconds(3600),
-    mode: 'Aggregated',
-    expectedStartup: seconds(10),
-    penalties: [],
-    ...fields,
-  };
 }

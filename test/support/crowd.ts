@@ -3,10 +3,10 @@ import type { ServiceClass, ServiceLedger } from '../../src/model/service-level.
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import { epochSeconds } from '../../src/model/units.ts';
 import { CLASS_LABEL } from '../../src/qos/class-of.ts';
+import { aLedger, aServiceClass, serviceLevels } from './builders/service-levels.ts';
 import { NOW } from './builders.ts';
 import { type GenerateOptions, generateSnapshot } from './generate.ts';
 import { createRandom } from './random.ts';
-import { aLedger, aServiceClass, serviceLevels } from './service-levels.ts';
 
 /** What a full cluster looks like. */
 export interface CrowdOptions extends GenerateOptions {

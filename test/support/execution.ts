@@ -2,7 +2,9 @@ import type { MovePhase, RebalancePlan } from '../../src/api/v1alpha1/rebalance-
 import { type ExecutionPolicy, step } from '../../src/execute/executor.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import { resolveOptions } from '../../src/plan/options.ts';
-import { aNode, aPlan, aPod, aPolicy, aWorkload } from './fake-objects.ts';
+import { aPlan } from './builders/plan.ts';
+import { aPolicy } from './builders/policy.ts';
+import { aNode, aPodOf, aWorkload, TEN_CORES } from './builders.ts';
 import { type World, world } from './fake-world.ts';
 
 /** Never aborted. */
@@ -10,15 +12,15 @@ export const forever = new AbortController().signal;
 /** The policy that plans are of. */
 export const policy = aPolicy('even');
 /** Three workloads, one of which gives its pods names that stay. */
-export const web = aWorkload('web');
-export const api = aWorkload('api');
-export const db = aWorkload('db', { kind: 'StatefulSet' });
+export const web = aWorkload('web', { replicas: 3 });
+export const api = aWorkload('api', { replicas: 3 });
+export const db = aWorkload('db', { replicas: 3, kind: 'StatefulSet' });
 /** Their pods, all on node a of a to d. */
 export const PODS = [
-  aPod(web, 'web-1', 'a'),
-  aPod(web, 'web-2', 'a'),
-  aPod(api, 'api-1', 'a'),
-  aPod(db, 'db-0', 'a'),
+  aPodOf(web, 'web-1', 'a'),
+  aPodOf(web, 'web-2', 'a'),
+  aPodOf(api, 'api-1', 'a'),
+  aPodOf(db, 'db-0', 'a'),
 ] as const;
 export const [WEB_1, WEB_2, API_1, DB_0] = PODS;
 /** Name of the plan that is carried out. */
@@ -26,7 +28,11 @@ export const PLAN = 'even-0123456789';
 
 /** A modelled cluster of four nodes, and every port to it. */
 export function aWorld(pods: readonly PodInfo[] = PODS): World {
-  return world([aNode('a'), aNode('b'), aNode('c'), aNode('d')], [web, api, db], pods);
+  return world(
+    [aNode('a', TEN_CORES), aNode('b', TEN_CORES), aNode('c', TEN_CORES), aNode('d', TEN_CORES)],
+    [web, api, db],
+    pods,
+  );
 }
 
 /** How the policy wants a plan carried out. */

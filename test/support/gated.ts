@@ -4,18 +4,9 @@ import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import { epochSeconds, seconds } from '../../src/model/units.ts';
 import { type PolicyOptions, planningOptions } from '../../src/plan/options.ts';
 import { CLASS_LABEL } from '../../src/qos/class-of.ts';
-import {
-  aNode,
-  aPod,
-  aSnapshot,
-  aWorkload,
-  NOW,
-  type OptionFields,
-  type PodFields,
-  type SnapshotFields,
-  someOptions,
-} from './builders.ts';
-import { aLedger, type LedgerFields, serviceLevels } from './service-levels.ts';
+import { type OptionFields, someOptions } from './builders/options.ts';
+import { aLedger, type LedgerFields, serviceLevels } from './builders/service-levels.ts';
+import { aNode, aPod, aSnapshot, aWorkload, NOW, type PodFields, type SnapshotFields } from './builders.ts';
 
 /** A request with one replica: its pod, and what it got. */
 export interface Request {

@@ -5,20 +5,8 @@ import { NO_SERVICE_LEVELS } from '../../src/model/service-level.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { NO_STORAGE } from '../../src/model/storage.ts';
 import type { PdbInfo, WorkloadInfo } from '../../src/model/workload.ts';
-import {
-  aNode,
-  anAffinityTerm,
-  aPdb,
-  aPod,
-  aSample,
-  aSpread,
-  aTaint,
-  aToleration,
-  aWorkload,
-  constraints,
-  NOW,
-  selecting,
-} from './builders.ts';
+import { anAffinityTerm, aSpread, aTaint, aToleration } from './builders/scheduling.ts';
+import { aNode, aPdb, aPod, aSample, aWorkload, constraints, NOW, selecting } from './builders.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** What a generated cluster looks like. */

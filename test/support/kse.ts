@@ -12,7 +12,7 @@ import {
 } from '../../src/simulate/parts.ts';
 import type { Scenario, Variant } from '../../src/simulate/scenario.ts';
 import { constant, steps, type Trace } from '../../src/simulate/trace.ts';
-import { aPolicy } from './policies.ts';
+import { aPolicy } from './builders/policy.ts';
 
 /**
  * KSE's 32 scenarios (algorithms.md 8): users send requests to single-pod services on 4 nodes of 2 CPU and 2 GB for ten

@@ -4,24 +4,24 @@ import { runLoop } from '../../src/control/loop.ts';
 import { OPERATOR_PACE } from '../../src/control/pace.ts';
 import type { ServiceLedger, ServiceLevels } from '../../src/model/service-level.ts';
 import { epochSeconds } from '../../src/model/units.ts';
+import { aLedger, aServiceClass, serviceLevels } from './builders/service-levels.ts';
+import { aNode, aPodOf, aWorkload, ownerOf, TEN_CORES } from './builders.ts';
 import { NOON } from './fake-clock.ts';
-import { aNode, aPod, aWorkload, ownerOf } from './fake-objects.ts';
 import { type World, world } from './fake-world.ts';
-import { aLedger, aServiceClass, serviceLevels } from './service-levels.ts';
 
 /** Four workloads. */
-export const OWNERS = ['api', 'db', 'mail', 'web'].map((name) => aWorkload(name));
+export const OWNERS = ['api', 'db', 'mail', 'web'].map((name) => aWorkload(name, { replicas: 3 }));
 
 /** Node a carries eight pods of 10 % each, nodes b and c nothing: two moves a plan, by perNode of the default budget. */
 export function tilted(): World {
-  const pods = OWNERS.flatMap((owner) => [1, 2].map((index) => aPod(owner, `${owner.name}-${index}`, 'a', 1_000)));
-  return world([aNode('a'), aNode('b'), aNode('c')], OWNERS, pods);
+  const pods = OWNERS.flatMap((owner) => [1, 2].map((index) => aPodOf(owner, `${owner.name}-${index}`, 'a', 1_000)));
+  return world([aNode('a', TEN_CORES), aNode('b', TEN_CORES), aNode('c', TEN_CORES)], OWNERS, pods);
 }
 
 /** Two pods on each node; those of one use `cpu`, the others 1,000m. */
-export function evenPods(cpu: number): ReturnType<typeof aPod>[] {
+export function evenPods(cpu: number): ReturnType<typeof aPodOf>[] {
   return OWNERS.slice(0, 3).flatMap((owner, place) =>
-    [1, 2].map((index) => aPod(owner, `${owner.name}-${index}`, 'abc'.charAt(place), place === 0 ? cpu : 1_000)),
+    [1, 2].map((index) => aPodOf(owner, `${owner.name}-${index}`, 'abc'.charAt(place), place === 0 ? cpu : 1_000)),
   );
 }
 

@@ -12,7 +12,8 @@ import {
 import { randomStreams } from '../../src/simulate/random.ts';
 import { classesIn, type LoggedRequest, workloadsOf } from '../../src/simulate/request-log.ts';
 import type { Delay, Scenario, Variant } from '../../src/simulate/scenario.ts';
-import { aPolicy } from './policies.ts';
+import { aPolicy } from './builders/policy.ts';
+import { aServiceClass } from './builders/service-levels.ts';
 
 /** Mean start-up time of the published simulation, in seconds. */
 const ALPHA = 2.37;
@@ -45,7 +46,16 @@ export function qosScenario(
     pdbs: [],
     namespaces: new Map([['default', new Map()]]),
     storage: NO_STORAGE,
-    classes: classesIn(requests, 'requests').map(({ name, slo }, index) => aClass(name, slo, index + 1)),
+    classes: classesIn(requests, 'requests').map(({ name, slo }, index) =>
+      aServiceClass({
+        name,
+        slo,
+        importance: index + 1,
+        safetyMargin: 30,
+        expectedStartup: ALPHA,
+        penalties: TIERS[String(slo)] ?? [],
+      }),
+    ),
     timing: {
       ...DEFAULT_TIMING,
       startup: { hot: start, cold: start },
@@ -78,21 +88,6 @@ const TIERS: Readonly<Record<string, ServiceClass['penalties']>> = {
     { below: 0.475, surcharge: 1 },
   ],
 };
-
-function aClass(name: string, slo: number, importance: number): ServiceClass {
-  return {
-    name,
-    slo,
-    importance,
-    safetyMargin: seconds(30),
-    maxPreemptionOverhead: Math.round((1 - slo) * 1e6) / 1e6,
-    minRunTime: seconds(0),
-    window: seconds(3600),
-    mode: 'Aggregated',
-    expectedStartup: seconds(ALPHA),
-    penalties: TIERS[String(slo)] ?? [],
-  };
-}
 
 /** PriorityClasses and stock preemption. */
 export const PRIORITY: Variant = { name: 'priority', scheduler: 'Priority', policies: [] };

@@ -1,7 +1,7 @@
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
 import { plan } from '../../src/plan/planner.ts';
-import { someOptions } from './builders.ts';
+import { someOptions } from './builders/options.ts';
 import { generateSnapshot } from './generate.ts';
 
 /** How many clusters the quality of plans is measured on. */

@@ -23,7 +23,7 @@ export function aSimulatedNode(
 }
 
 /** A workload of one pod that requests 100m and 64Mi; `pod` adds to its spec. */
-export function aWorkload(
+export function aSimulatedWorkload(
   name: string,
   {
     pod = {},

@@ -8,7 +8,7 @@ import { participation } from '../../src/plan/participation.ts';
 import { sortIntoKinds } from '../../src/plan/pod-kinds.ts';
 import { measurePods } from '../../src/plan/pod-usage.ts';
 import { initialState, type State } from '../../src/plan/state.ts';
-import { someOptions } from './builders.ts';
+import { someOptions } from './builders/options.ts';
 
 /** The index of a snapshot in which nothing is protected. */
 export function clusterOf(snapshot: ClusterSnapshot, options: PolicyOptions = someOptions()): Cluster {

@@ -76,7 +76,7 @@ describe('connect', () => {
     });
     const env = { KUBECONFIG: `${join(folder, 'nowhere')}:${first}:${second}` };
     expect((await connect({ env })).server).toBe('https://first');
-    await expect(connect({ env: { KUBECONFIG: join(folder, 'nowhere') } })).rejects.toThrow('there is no such file');
+    await expect(connect({ env: { KUBECONFIG: join(folder, 'nowhere') } })).rejects.toThrow(join(folder, 'nowhere'));
   });
 
   it('falls back to the file in the home folder', async () => {

@@ -45,7 +45,7 @@ describe('evenkeel dashboard', () => {
     [['--port', 'http'], '--port http is not a port: write a number from 1 to 65535'],
     [['--port', '65536'], '--port 65536 is not a port'],
     [['-p', 'nowhere.yaml'], 'nowhere.yaml'],
-    [['-p', 'odd'], 'there is no RebalancePolicy odd; there are even'],
+    [['-p', 'odd'], 'RebalancePolicy odd'],
   ])('refuses %j', async (args, message) => {
     const { stdout, stderr, code } = await runCli(['dashboard', '-f', snapshotFile(), ...args]);
     expect([stdout, code]).toEqual(['', 1]);

@@ -4,13 +4,14 @@ import { foreignPods } from '../../../src/control/foreign-pods.ts';
 import { createPolicyMemory } from '../../../src/control/policy-memory.ts';
 import { EXCLUDED_NAMESPACES } from '../../../src/plan/options.ts';
 import type { StoredPolicy } from '../../../src/ports.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
-import { aNode, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
 
-const [web, api] = [aWorkload('web'), aWorkload('api')];
-const pods = [aPod(web, 'web-1', 'a'), aPod(web, 'web-2', 'b'), aPod(api, 'api-1', 'a')];
-const cluster = fakeCluster(fakeClock(), [aNode('a'), aNode('b')], [web, api], pods);
+const [web, api] = [aWorkload('web', { replicas: 3 }), aWorkload('api', { replicas: 3 })];
+const pods = [aPodOf(web, 'web-1', 'a'), aPodOf(web, 'web-2', 'b'), aPodOf(api, 'api-1', 'a')];
+const cluster = fakeCluster(fakeClock(), [aNode('a', TEN_CORES), aNode('b', TEN_CORES)], [web, api], pods);
 const snapshot = await cluster.reader.snapshot(new AbortController().signal);
 
 function stored(

@@ -6,19 +6,21 @@ import { formatInstant } from '../../../src/model/instant.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { NO_SERVICE_LEVELS } from '../../../src/model/service-level.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
+import { aMove, aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aServiceClass } from '../../support/builders/service-levels.ts';
+import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { NOON } from '../../support/fake-clock.ts';
-import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
 import { type World, world } from '../../support/fake-world.ts';
-import { aServiceClass } from '../../support/service-levels.ts';
 
-const web = aWorkload('web');
-const api = aWorkload('api');
-const OLD = aPod(web, 'web-1', 'a');
+const web = aWorkload('web', { replicas: 3 });
+const api = aWorkload('api', { replicas: 3 });
+const OLD = aPodOf(web, 'web-1', 'a');
 
 /** A pod at the gate, created `age` seconds before noon. */
 function gatedPod(name: string, changes: Partial<PodInfo> = {}, age = 1): PodInfo {
   return {
-    ...aPod(web, name, 'a'),
+    ...aPodOf(web, name, 'a'),
     nodeName: undefined,
     phase: 'Pending',
     ready: false,
@@ -33,7 +35,7 @@ function pinnedPod(name: string, changes: Partial<PodInfo> = {}): PodInfo {
 }
 
 function aWorld(pods: readonly PodInfo[], journal?: Partial<MoveStatus>): World {
-  const w = world([aNode('a'), aNode('b')], [web, api], pods);
+  const w = world([aNode('a', TEN_CORES), aNode('b', TEN_CORES)], [web, api], pods);
   w.cluster.delays.bind = Number.POSITIVE_INFINITY;
   if (journal !== undefined) {
     const startedAt = formatInstant(epochSeconds(NOON - 10));

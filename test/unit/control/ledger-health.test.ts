@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { seconds } from '../../../src/model/units.ts';
-import { aLedger, aServiceClass, serviceLevels } from '../../support/service-levels.ts';
+import { aLedger, aServiceClass, serviceLevels } from '../../support/builders/service-levels.ts';
 
 const levels = serviceLevels([aServiceClass()], [aLedger()]);
 

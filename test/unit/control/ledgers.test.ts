@@ -8,11 +8,13 @@ import { epochSeconds } from '../../../src/model/units.ts';
 import { ConflictError, type LedgerStore, type ServiceView, type StoredLedger } from '../../../src/ports.ts';
 import type { PodRecord, RequestRecord } from '../../../src/qos/ledger-record.ts';
 import { ledgerName, ledgerSpec, ledgerStatus } from '../../../src/report/ledger-resource.ts';
-import { aServiceClass } from '../../support/builders.ts';
+import { aPlan, aPreemption } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aServiceClass } from '../../support/builders/service-levels.ts';
+import { aPodOf, aWorkload } from '../../support/builders.ts';
 import { fakeClock, NOON } from '../../support/fake-clock.ts';
-import { aPlan, aPod, aPolicy, aPreemption, aWorkload } from '../../support/fake-objects.ts';
 
-const terms = aServiceClass('gold');
+const terms = aServiceClass({ name: 'gold' });
 const gold = { terms, createdAt: epochSeconds(0) };
 
 function aRequest(name: string, pods: readonly PodRecord[] = []): RequestRecord {
@@ -208,7 +210,7 @@ describe('keepLedgers', () => {
       ...aRunningPod('a'),
       end: { at: epochSeconds(NOON + 100), how: 'Deleted' },
     };
-    const pod = aPod(aWorkload('web'), 'a', 'node');
+    const pod = aPodOf(aWorkload('web', { replicas: 3 }), 'a', 'node');
     const plan = aPlan(aPolicy('qos'), [aPreemption({ ...pod, uid: 'a' })], {
       moves: [{ podUID: 'a', phase: 'Vacated', attempt: 0 }],
     });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { podsInFlight } from '../../../src/execute/journal.ts';
-import { aMove, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+import { aMove, aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aPodOf, aWorkload } from '../../support/builders.ts';
 import { AUTOMATIC, plansOf, play, tilted } from '../../support/played.ts';
 
 describe('runLoop, with what was left behind,', () => {
@@ -57,7 +59,7 @@ describe('runLoop, with what was left behind,', () => {
   it('removes hints that belong to no move in flight, and leaves the others', async () => {
     const w = tilted();
     const signal = new AbortController().signal;
-    const pod = [...w.cluster.pods.values()][0] ?? aPod(aWorkload('web'), 'web', 'a');
+    const pod = [...w.cluster.pods.values()][0] ?? aPodOf(aWorkload('web', { replicas: 3 }), 'web', 'a');
     const inFlight = { podUID: pod.uid, phase: 'Verifying', attempt: 0, startedAt: '2026-01-01T12:00:00Z' } as const;
     w.plans.put(aPlan(aPolicy('gone'), [aMove(pod, 'b')], { moves: [inFlight] }));
     const hint = { ownerUID: 'x', nodeName: 'b', plan: 'p' };

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
-import { aMove, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+import { aMove, aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aPodOf, aWorkload } from '../../support/builders.ts';
 import { AUTOMATIC, condition, evictions, messageOf, plansOf, play, tilted, twoOfEach } from '../../support/played.ts';
 
 describe('runLoop, while a plan is carried out,', () => {
@@ -11,7 +13,7 @@ describe('runLoop, while a plan is carried out,', () => {
     w.policies.apply('even', { ...AUTOMATIC, budgets: [{ maxConcurrent: 1 }] });
     await play(w, 300, { 25: () => w.policies.apply('even', { ...AUTOMATIC, suspend: true }) });
     const [plan] = plansOf(w);
-    expect(plan?.status).toMatchObject({ phase: 'Aborted', message: 'policy even is suspended' });
+    expect(plan?.status).toMatchObject({ phase: 'Aborted', stopped: 'Suspended' });
     expect(w.cluster.accepted).toHaveLength(1);
     const [first, ...others] = plan?.status?.moves?.map(({ phase }) => phase) ?? [];
     expect(first).toBe('Landed');
@@ -35,8 +37,8 @@ describe('runLoop, while a plan is carried out,', () => {
     const first = w.policies.stored.get('a-first') ?? aPolicy('a-first');
     const second = w.policies.stored.get('b-second') ?? aPolicy('b-second');
     const other = [...w.cluster.pods.values()].find(({ owner }) => owner?.name === 'web');
-    w.plans.put(aPlan(first, [aMove(pod ?? aPod(aWorkload('x'), 'x', 'a'), 'b')]));
-    w.plans.put(aPlan(second, [aMove(other ?? aPod(aWorkload('y'), 'y', 'a'), 'c')]));
+    w.plans.put(aPlan(first, [aMove(pod ?? aPodOf(aWorkload('x', { replicas: 3 }), 'x', 'a'), 'b')]));
+    w.plans.put(aPlan(second, [aMove(other ?? aPodOf(aWorkload('y', { replicas: 3 }), 'y', 'a'), 'c')]));
     await play(w, 3);
     expect(evictions(w).filter((call) => call.startsWith('evict '))).toEqual([`evict ${pod?.name}`]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { aNode, TEN_CORES } from '../../support/builders.ts';
 import { placements } from '../../support/fake-cluster.ts';
-import { aNode } from '../../support/fake-objects.ts';
 import { type World, world } from '../../support/fake-world.ts';
 import {
   AUTOMATIC,
@@ -43,7 +43,7 @@ describe('runLoop', () => {
 
   it('plans from smoothed metrics: what is over soon moves nothing', async () => {
     const moves = async (smoothing: string): Promise<number> => {
-      const w = world([aNode('a'), aNode('b'), aNode('c')], OWNERS, evenPods(1_000));
+      const w = world([aNode('a', TEN_CORES), aNode('b', TEN_CORES), aNode('c', TEN_CORES)], OWNERS, evenPods(1_000));
       w.policies.apply('even', {
         load: { smoothing },
         interval: '10m',

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createPageFeed, type PageSource, type PageUpdate } from '../../../src/control/page-feed.ts';
 import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPod, aSnapshot } from '../../support/builders.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { aPolicy } from '../../support/policies.ts';
 
 const stopping: AbortController[] = [];
 afterEach(() => {

@@ -5,10 +5,10 @@ import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import type { ServiceLedger } from '../../../src/model/service-level.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
+import { aLedger, aServiceClass } from '../../support/builders/service-levels.ts';
+import { aNode, aPodOf, aWorkload, ownerOf, TEN_CORES } from '../../support/builders.ts';
 import { NOON } from '../../support/fake-clock.ts';
-import { aNode, aPod, aWorkload, ownerOf } from '../../support/fake-objects.ts';
 import { type World, world } from '../../support/fake-world.ts';
-import { aLedger, aServiceClass } from '../../support/service-levels.ts';
 
 const free = aWorkload('free', { replicas: 1 });
 const prod = aWorkload('prod', { replicas: 1 });
@@ -24,9 +24,9 @@ function labelled(pod: PodInfo, className: string): PodInfo {
   return { ...pod, labels: new Map([['evenkeel.dev/service-class', className]]) };
 }
 
-const RUNNING = labelled(aPod(free, 'free-1', 'a', 9_000), 'free');
+const RUNNING = labelled(aPodOf(free, 'free-1', 'a', 9_000), 'free');
 const WAITING: PodInfo = {
-  ...labelled(aPod(prod, 'prod-1', '', 9_000), 'prod'),
+  ...labelled(aPodOf(prod, 'prod-1', '', 9_000), 'prod'),
   nodeName: undefined,
   phase: 'Pending',
   ready: false,
@@ -44,7 +44,7 @@ function ledgerOf(workload: typeof free, className: string, fields: Partial<Serv
 
 /** One node that is full with a best-effort request, which has been served for an hour. */
 function aWorld(): World {
-  const w = world([aNode('a')], [free, prod], [RUNNING]);
+  const w = world([aNode('a', TEN_CORES)], [free, prod], [RUNNING]);
   w.cluster.gated.add(free.uid).add(prod.uid);
   const classes = [
     aServiceClass({ name: 'prod', slo: 1, importance: 1 }),

@@ -4,18 +4,25 @@ import { awaitsSamples, SETTLE_LIMIT } from '../../../src/control/sample-freshne
 import { formatInstant } from '../../../src/model/instant.ts';
 import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
+import { aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { fakeClock, NOON } from '../../support/fake-clock.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
-import { aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
 
-const web = aWorkload('web');
+const web = aWorkload('web', { replicas: 3 });
 const signal = new AbortController().signal;
 
 /** Samples are taken over the 15 s before NOON + `span`. */
 async function snapshotAt(span: number): Promise<ClusterSnapshot> {
   const clock = fakeClock();
   clock.advance(span);
-  return fakeCluster(clock, [aNode('a'), aNode('b')], [web], [aPod(web, 'web-1', 'a')]).reader.snapshot(signal);
+  return fakeCluster(
+    clock,
+    [aNode('a', TEN_CORES), aNode('b', TEN_CORES)],
+    [web],
+    [aPodOf(web, 'web-1', 'a')],
+  ).reader.snapshot(signal);
 }
 
 function ended(phase: PlanPhase, at = 0) {

@@ -6,8 +6,8 @@ import { formatProblem } from '../../../src/api/validate.ts';
 import { scheduleOf, scheduleProblem, scheduleProblems } from '../../../src/control/schedule.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { latestPeriod } from '../../../src/plan/cron.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
 import { NOON } from '../../support/fake-clock.ts';
-import { aPolicy } from '../../support/fake-objects.ts';
 
 const later = (span: number) => epochSeconds(NOON + span);
 

@@ -4,15 +4,15 @@ import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import type { UsageSample } from '../../../src/model/snapshot.ts';
 import { bytes, milliCpu, seconds } from '../../../src/model/units.ts';
 import { UsageError, type UsageServer } from '../../../src/ports.ts';
-import { aNode, aPod, aWorkload } from '../../support/fake-objects.ts';
+import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { type World, world } from '../../support/fake-world.ts';
 
-const OWNERS = ['api', 'db', 'mail', 'web'].map((name) => aWorkload(name));
+const OWNERS = ['api', 'db', 'mail', 'web'].map((name) => aWorkload(name, { replicas: 3 }));
 
 /** Eight pods on node a, of which the Metrics API says that they use next to nothing. */
 function calmByMetricsApi(): World {
-  const pods = OWNERS.flatMap((owner) => [1, 2].map((index) => aPod(owner, `${owner.name}-${index}`, 'a', 1)));
-  return world([aNode('a'), aNode('b'), aNode('c')], OWNERS, pods);
+  const pods = OWNERS.flatMap((owner) => [1, 2].map((index) => aPodOf(owner, `${owner.name}-${index}`, 'a', 1)));
+  return world([aNode('a', TEN_CORES), aNode('b', TEN_CORES), aNode('c', TEN_CORES)], OWNERS, pods);
 }
 
 /** A server by which each pod uses a core, and node a all of them. */

@@ -2,14 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { shortfall } from '../../../src/execute/availability.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { labelsHash } from '../../../src/plan/hash.ts';
-import { aRollout } from '../../support/builders.ts';
+import { aPodOf, aRollout, aWorkload } from '../../support/builders.ts';
 import { NOON } from '../../support/fake-clock.ts';
-import { aPod, aWorkload } from '../../support/fake-objects.ts';
 
 const web = aWorkload('web', { replicas: 2, rollout: aRollout(2), minReadySeconds: seconds(30) });
-const [one, two] = [1, 2].map((index) => aPod(web, `web-${index}`, 'a')) as [
-  ReturnType<typeof aPod>,
-  ReturnType<typeof aPod>,
+const [one, two] = [1, 2].map((index) => aPodOf(web, `web-${index}`, 'a')) as [
+  ReturnType<typeof aPodOf>,
+  ReturnType<typeof aPodOf>,
 ];
 
 describe('shortfall', () => {
@@ -28,12 +27,12 @@ describe('shortfall', () => {
   });
 
   it('does not mind a pod that is going when another stands in its place', () => {
-    expect(shortfall(web, [one, two, { ...aPod(web, 'web-0', 'b'), terminating: true }], NOON)).toBeUndefined();
+    expect(shortfall(web, [one, two, { ...aPodOf(web, 'web-0', 'b'), terminating: true }], NOON)).toBeUndefined();
   });
 
   it('counts of a Job the pods that run: those that have ended are not missing', () => {
     const job = aWorkload('batch', { kind: 'Job', replicas: 3, rollout: undefined });
-    const running = aPod(job, 'batch-1', 'a');
+    const running = aPodOf(job, 'batch-1', 'a');
     expect(shortfall(job, [running, { ...running, phase: 'Succeeded', ready: false }], NOON)).toBeUndefined();
     expect(shortfall(job, [running, { ...running, ready: false }], NOON)).toContain('1 of 2');
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { step } from '../../../src/execute/executor.ts';
 import { seconds } from '../../../src/model/units.ts';
 import { ConflictError, type PlanStore } from '../../../src/ports.ts';
+import { aMove } from '../../support/builders/plan.ts';
 import {
   API_1,
   aWorld,
@@ -17,7 +18,6 @@ import {
   web,
 } from '../../support/execution.ts';
 import { NOON } from '../../support/fake-clock.ts';
-import { aMove } from '../../support/fake-objects.ts';
 
 describe('a step after a lost answer, a crash or a refusal of the API server', () => {
   it('resolves a lost answer by looking: evicted or not', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { MovePhase } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
+import { aMove } from '../../support/builders/plan.ts';
 import {
   API_1,
   aWorld,
@@ -19,7 +20,6 @@ import {
 } from '../../support/execution.ts';
 import { NOON } from '../../support/fake-clock.ts';
 import { placements } from '../../support/fake-cluster.ts';
-import { aMove } from '../../support/fake-objects.ts';
 
 describe('a step', () => {
   it('moves pods to where the plan says and says so', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import type { MoveStatus, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { advance } from '../../../src/execute/advance.ts';
 import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
 import type { MoveEffect, Replacement } from '../../../src/execute/move.ts';
@@ -7,14 +7,16 @@ import { PIN_PATIENCE } from '../../../src/execute/verify.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds, type Seconds, seconds } from '../../../src/model/units.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
+import { aMove, aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { NOON } from '../../support/fake-clock.ts';
-import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
 import { type World, world } from '../../support/fake-world.ts';
 
 const forever = new AbortController().signal;
 const policy = aPolicy('even', { steering: { mode: 'Gate' } });
-const web = aWorkload('web');
-const WEB_1 = aPod(web, 'web-1', 'a');
+const web = aWorkload('web', { replicas: 3 });
+const WEB_1 = aPodOf(web, 'web-1', 'a');
 const PLAN = 'even-0123456789';
 const EXECUTION: ExecutionPolicy = {
   stored: { policy, invalid: [] },
@@ -25,7 +27,7 @@ const EXECUTION: ExecutionPolicy = {
 
 /** A plan that moves web-1 from a to b; the scheduler by itself would put everything on c. */
 function aWorld(steering: 'Gate' | 'None' = 'Gate'): World {
-  const w = world([aNode('a'), aNode('b'), aNode('c')], [web], [WEB_1]);
+  const w = world([aNode('a', TEN_CORES), aNode('b', TEN_CORES), aNode('c', TEN_CORES)], [web], [WEB_1]);
   w.cluster.gated.add(web.uid);
   w.cluster.bindTo = () => 'c';
   w.plans.put(aPlan(policy, [aMove(WEB_1, 'b')], { steering }));
@@ -36,12 +38,15 @@ async function stepOnce(w: World): Promise<RebalancePlan> {
   return step(w.plans.of(PLAN), EXECUTION, w.ports, forever);
 }
 
-/** A step a second until the plan has ended; resolves to the outcome of its move. */
-async function run(w: World): Promise<string> {
+const LANDED = { phase: 'Landed', replacement: { node: 'b' } };
+const MISSED = { phase: 'Missed', replacement: { node: 'c' } };
+
+/** A step a second until the plan has ended; resolves to what became of its move. */
+async function run(w: World): Promise<MoveStatus | undefined> {
   for (let count = 0; count < 2_000; count += 1) {
     const { status } = await stepOnce(w);
     if (status?.phase !== 'Executing') {
-      return `${status?.moves?.[0]?.phase}: ${status?.moves?.[0]?.outcome}`;
+      return status?.moves?.[0];
     }
     w.clock.advance(1);
   }
@@ -62,7 +67,7 @@ async function runToTheGate(w: World): Promise<void> {
 describe('a plan under Gate', () => {
   it('lands where it says and the scheduler would not, and places no hint', async () => {
     const w = aWorld();
-    expect(await run(w)).toBe('Landed: runs on b');
+    expect(await run(w)).toMatchObject(LANDED);
     expect(w.gateActions).toEqual(['OpenedToTarget']);
     expect(w.steered).toEqual(['Gate hit']);
     expect(w.calls).not.toContain('steering.place');
@@ -84,14 +89,14 @@ describe('a plan under Gate', () => {
     const w = aWorld();
     await runToTheGate(w);
     w.clock.advance(120);
-    expect(await run(w)).toBe('Landed: runs on b');
+    expect(await run(w)).toMatchObject(LANDED);
   });
 
   it('lets the replacement go anywhere when its node is no longer fit, and says why', async () => {
     const w = aWorld();
     await runToTheGate(w);
-    w.cluster.nodes.set('b', aNode('b', { unschedulable: true }));
-    expect(await run(w)).toBe('Missed: runs on c instead of b');
+    w.cluster.nodes.set('b', aNode('b', { ...TEN_CORES, unschedulable: true }));
+    expect(await run(w)).toMatchObject(MISSED);
     expect(w.gateActions).toEqual(['OpenedToAny']);
     expect(w.events.find(({ reason }) => reason === 'TargetGivenUp')?.note).toMatch(/^may run anywhere, since b /);
   });
@@ -99,12 +104,12 @@ describe('a plan under Gate', () => {
   it('fails when the scheduler finds no room on the planned node after all', async () => {
     const w = aWorld();
     w.cluster.full.add('b');
-    expect(await run(w)).toBe('Failed: replacement web-1-r found no room on b for 60 s');
+    expect(await run(w)).toMatchObject({ phase: 'Failed', outcome: 'replacement web-1-r found no room on b for 60 s' });
   });
 
   it('opens the gate without a node when another steering is in force', async () => {
     const w = aWorld('None');
-    expect(await run(w)).toBe('Missed: runs on c instead of b');
+    expect(await run(w)).toMatchObject(MISSED);
     expect(w.gateActions).toEqual(['OpenedToAny']);
     expect(w.events.map(({ reason }) => reason)).not.toContain('TargetGivenUp');
   });
@@ -118,7 +123,7 @@ describe('a plan under Gate', () => {
       { pod: old ?? WEB_1, resourceVersion: (await w.cluster.gates.list(forever))[0]?.resourceVersion ?? '' },
       forever,
     );
-    expect(await run(w)).toBe('Landed: runs on b');
+    expect(await run(w)).toMatchObject(LANDED);
   });
 });
 

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { entries, openJournal, podsInFlight, summarize, withRuns } from '../../../src/execute/journal.ts';
-import { aMove, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
+import { aMove, aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aPodOf, aWorkload } from '../../support/builders.ts';
 
-const web = aWorkload('web');
-const pods = ['web-1', 'web-2', 'web-3'].map((name) => aPod(web, name, 'a'));
+const web = aWorkload('web', { replicas: 3 });
+const pods = ['web-1', 'web-2', 'web-3'].map((name) => aPodOf(web, name, 'a'));
 const plan = aPlan(
   aPolicy('even'),
   pods.map((pod) => aMove(pod, 'b')),

@@ -5,10 +5,12 @@ import type { UsageSample } from '../../../src/model/snapshot.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../../src/model/units.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import type { NodeUsage } from '../../../src/ports.ts';
+import { aMove, aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { NOON } from '../../support/fake-clock.ts';
-import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
 
-const NODES = ['a', 'b', 'c', 'd'].map((name) => aNode(name));
+const NODES = ['a', 'b', 'c', 'd'].map((name) => aNode(name, TEN_CORES));
 const options = resolveOptions(aPolicy('even', { load: { maxAge: '60s', minCoverage: '0.5' } }).spec);
 const fresh: UsageSample = {
   cpu: milliCpu(100),
@@ -20,7 +22,7 @@ const stale: UsageSample = { ...fresh, timestamp: epochSeconds(NOON - 61) };
 
 /** Made a minute before noon; its last move begun `begunAgo` seconds before noon. */
 function planBegun(begunAgo: number) {
-  const pod = aPod(aWorkload('web'), 'web-1', 'a');
+  const pod = aPodOf(aWorkload('web', { replicas: 3 }), 'web-1', 'a');
   const startedAt = formatInstant(epochSeconds(NOON - begunAgo));
   return aPlan(aPolicy('even'), [aMove(pod, 'b')], {
     moves: [{ podUID: pod.uid, phase: 'Landed', attempt: 0, startedAt }],
@@ -58,7 +60,12 @@ describe('metricsVerdict', () => {
 
   it('takes a node without a sample for an idle one, and does not judge nodes that take no part', () => {
     expect(verdictOn(usageOf(fresh))).toEqual({ kind: 'Fresh' });
-    const nodes = [aNode('a'), aNode('b', { ready: false }), aNode('c', { unschedulable: true }), aNode('d')];
+    const nodes = [
+      aNode('a', TEN_CORES),
+      aNode('b', { ...TEN_CORES, ready: false }),
+      aNode('c', { ...TEN_CORES, unschedulable: true }),
+      aNode('d', TEN_CORES),
+    ];
     expect(verdictOn(usageOf(fresh, stale, stale, fresh), nodes)).toEqual({ kind: 'Fresh' });
   });
 

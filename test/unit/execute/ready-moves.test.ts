@@ -5,13 +5,15 @@ import type { Elsewhere } from '../../../src/execute/move.ts';
 import { NOTHING_ELSEWHERE, readyMoves } from '../../../src/execute/ready-moves.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
+import { aMove, aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aPodOf, aWorkload } from '../../support/builders.ts';
 import { NOON } from '../../support/fake-clock.ts';
-import { aMove, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
 
 type PlannedMove = RebalancePlan['spec']['moves'][number];
 
 function move(name: string, to: string, after?: readonly number[]): PlannedMove {
-  const planned = aMove(aPod(aWorkload(`owner-of-${name}`), name, 'a'), to);
+  const planned = aMove(aPodOf(aWorkload(`owner-of-${name}`, { replicas: 3 }), name, 'a'), to);
   return after === undefined ? planned : { ...planned, after: [...after] };
 }
 

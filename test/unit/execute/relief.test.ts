@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import type { MoveStatus, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { planningOptions, resolveOptions } from '../../../src/plan/options.ts';
-import { aRollout } from '../../support/builders.ts';
+import { aMove, aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aNode, aPodOf, aRollout, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { NOON } from '../../support/fake-clock.ts';
-import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
 import { type World, world } from '../../support/fake-world.ts';
 
 const forever = new AbortController().signal;
 const policy = aPolicy('qos', { strategy: { type: 'QoSDriven' } });
 const web = aWorkload('web', { replicas: 2, rollout: aRollout(2) });
 const unready = { ready: false, readySince: epochSeconds(NOON - 300) };
-const WEB_1: PodInfo = { ...aPod(web, 'web-1', 'a'), ...unready };
-const WEB_2 = aPod(web, 'web-2', 'c');
+const WEB_1: PodInfo = { ...aPodOf(web, 'web-1', 'a'), ...unready };
+const WEB_2 = aPodOf(web, 'web-2', 'c');
 const PLAN = 'qos-0123456789';
 
 function execution(): ExecutionPolicy {
@@ -24,7 +25,7 @@ function execution(): ExecutionPolicy {
 
 /** A plan of a minute ago in which web-1 leaves a for b; the scheduler by itself would put everything on c. */
 function aWorld(pods: readonly PodInfo[] = [WEB_1, WEB_2], strategy: 'QoSDriven' | 'RefineLB' = 'QoSDriven'): World {
-  const w = world([aNode('a'), aNode('b'), aNode('c')], [web], pods);
+  const w = world([aNode('a', TEN_CORES), aNode('b', TEN_CORES), aNode('c', TEN_CORES)], [web], pods);
   w.cluster.gated.add(web.uid);
   w.cluster.bindTo = () => 'c';
   const plan = aPlan(policy, [aMove(WEB_1, 'b')], { steering: 'None' });
@@ -32,12 +33,15 @@ function aWorld(pods: readonly PodInfo[] = [WEB_1, WEB_2], strategy: 'QoSDriven'
   return w;
 }
 
-/** A step a second until the plan has ended; resolves to the outcome of its move. */
-async function run(w: World, how = execution()): Promise<string> {
+const LANDED = { phase: 'Landed', replacement: { node: 'b' } };
+const MISSED = { phase: 'Missed', replacement: { node: 'c' } };
+
+/** A step a second until the plan has ended; resolves to what became of its move. */
+async function run(w: World, how = execution()): Promise<MoveStatus | undefined> {
   for (let count = 0; count < 2_000; count += 1) {
     const { status }: RebalancePlan = await step(w.plans.of(PLAN), how, w.ports, forever);
     if (status?.phase !== 'Executing') {
-      return `${status?.moves?.[0]?.phase}: ${status?.moves?.[0]?.outcome}`;
+      return status?.moves?.[0];
     }
     w.clock.advance(1);
   }
@@ -47,7 +51,7 @@ async function run(w: World, how = execution()): Promise<string> {
 describe('a move of QoSDriven from node to node', () => {
   it('takes a pod that is not Ready, and lets its replacement through the gate to the planned node, however others are steered', async () => {
     const w = aWorld();
-    expect(await run(w)).toBe('Landed: runs on b');
+    expect(await run(w)).toMatchObject(LANDED);
     expect(w.gateActions).toEqual(['OpenedToTarget']);
   });
 
@@ -55,36 +59,51 @@ describe('a move of QoSDriven from node to node', () => {
     const w = aWorld();
     w.tap = (when, call) => {
       if (when === 'after' && call === 'evictor.evict') {
-        w.cluster.nodes.set('b', aNode('b', { unschedulable: true }));
+        w.cluster.nodes.set('b', aNode('b', { ...TEN_CORES, unschedulable: true }));
       }
     };
-    expect(await run(w)).toBe('Missed: runs on c instead of b');
+    expect(await run(w)).toMatchObject(MISSED);
   });
 
   it('need not wait for other pods of its owner that are not Ready either: no more are missed without it', async () => {
-    expect(await run(aWorld([WEB_1, { ...WEB_2, ...unready }]))).toBe('Landed: runs on b');
+    expect(await run(aWorld([WEB_1, { ...WEB_2, ...unready }]))).toMatchObject(LANDED);
   });
 
   it('leaves a pod that has become Ready since the plan was made', async () => {
     const back = { ...WEB_1, ready: true, readySince: epochSeconds(NOON - 30) };
-    expect(await run(aWorld([back, WEB_2]))).toBe('Skipped: the pod has become Ready since the plan was made');
+    expect(await run(aWorld([back, WEB_2]))).toMatchObject({
+      phase: 'Skipped',
+      outcome: 'the pod has become Ready since the plan was made',
+    });
   });
 
   it('takes a pod that was Ready all the time, once all of its owner are', async () => {
     const ready = { ...WEB_1, ready: true };
-    expect(await run(aWorld([ready, WEB_2]))).toBe('Landed: runs on b');
-    expect(await run(aWorld([ready, { ...WEB_2, ...unready }]))).toMatch(/^Skipped: .* 1 of 2 pods available/);
+    expect(await run(aWorld([ready, WEB_2]))).toMatchObject(LANDED);
+    expect(await run(aWorld([ready, { ...WEB_2, ...unready }]))).toMatchObject({
+      phase: 'Skipped',
+      outcome: expect.stringMatching(/^.* 1 of 2 pods available/),
+    });
   });
 
   it('respects what else protects the pod', async () => {
     const annotations = new Map([['evenkeel.dev/do-not-evict', 'true']]);
-    expect(await run(aWorld([{ ...WEB_1, annotations }, WEB_2]))).toMatch(/^Skipped: annotation /);
-    expect(await run(aWorld([{ ...WEB_1, phase: 'Unknown' }, WEB_2]))).toMatch(/^Skipped: phase is Unknown/);
+    expect(await run(aWorld([{ ...WEB_1, annotations }, WEB_2]))).toMatchObject({
+      phase: 'Skipped',
+      outcome: expect.stringMatching(/^annotation /),
+    });
+    expect(await run(aWorld([{ ...WEB_1, phase: 'Unknown' }, WEB_2]))).toMatchObject({
+      phase: 'Skipped',
+      outcome: expect.stringMatching(/^phase is Unknown/),
+    });
   });
 
   it('is the only one that does: who balances leaves a pod that is not Ready', async () => {
     const balancing = aPolicy('qos', {});
     const how = { ...execution(), options: resolveOptions(balancing.spec) };
-    expect(await run(aWorld([WEB_1, WEB_2], 'RefineLB'), how)).toBe('Skipped: condition Ready is not True');
+    expect(await run(aWorld([WEB_1, WEB_2], 'RefineLB'), how)).toMatchObject({
+      phase: 'Skipped',
+      outcome: 'condition Ready is not True',
+    });
   });
 });

@@ -3,17 +3,18 @@ import type { MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { serviceStop } from '../../../src/execute/service-stop.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
-import { NOW } from '../../support/builders.ts';
-import { aMove, aPlan, aPod, aPolicy, aPreemption, aWorkload } from '../../support/fake-objects.ts';
+import { aMove, aPlan, aPreemption } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
 import {
   aLedger,
   aServiceClass,
   type ClassFields,
   type LedgerFields,
   serviceLevels,
-} from '../../support/service-levels.ts';
+} from '../../support/builders/service-levels.ts';
+import { aPodOf, aWorkload, NOW } from '../../support/builders.ts';
 
-const pod = aPod(aWorkload('web'), 'web-1', 'a');
+const pod = aPodOf(aWorkload('web', { replicas: 3 }), 'web-1', 'a');
 
 function ago(span: number): string {
   return formatInstant(epochSeconds(NOW - span));

@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { MovePhase, MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../../../src/api/v1alpha1/rebalance-policy.ts';
 import { stopReason } from '../../../src/execute/stop-rules.ts';
-import { aNode, aPlan, aPolicy } from '../../support/fake-objects.ts';
+import { aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aNode, TEN_CORES } from '../../support/builders.ts';
 
 const policy = aPolicy('even');
-const healthy = [aNode('a'), aNode('b')];
+const healthy = [aNode('a', TEN_CORES), aNode('b', TEN_CORES)];
 
 function planWith(...phases: readonly MovePhase[]) {
   const moves = phases.map((phase, index): MoveStatus => ({ podUID: String(index), phase, attempt: 0 }));
@@ -20,7 +22,7 @@ function edited(changes: Partial<RebalancePolicy['metadata']>, spec: Partial<Reb
 }
 
 const nodes = (total: number, notReady: number) =>
-  Array.from({ length: total }, (_, index) => aNode(`n${index}`, { ready: index >= notReady }));
+  Array.from({ length: total }, (_, index) => aNode(`n${index}`, { ...TEN_CORES, ready: index >= notReady }));
 
 describe('stopReason', () => {
   it('lets a plan go on whose policy is as it was, on healthy nodes', () => {

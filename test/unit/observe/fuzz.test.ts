@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SNAPSHOT_KINDS } from '../../../src/observe/kind-table.ts';
 import { buildSnapshot, createSnapshotBuilder } from '../../../src/observe/snapshot-builder.ts';
-import { aRawNode, aRawPod, aRawReplicaSet } from './objects.ts';
+import { aRawNode, aRawPod, aRawReplicaSet } from '../../support/builders/raw.ts';
 
 /** Keys that the projection reads, so that arbitrary values reach deep into it. */
 const KEYS = [

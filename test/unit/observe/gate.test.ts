@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/model/json.ts';
 import { createInterner } from '../../../src/observe/interner.ts';
 import { projectPod, withoutPin } from '../../../src/observe/project/pod.ts';
 import { projectWorkload } from '../../../src/observe/project/workload.ts';
-import { aRawPod, type Raw } from './objects.ts';
+import { aRawPod, type Raw } from '../../support/builders/raw.ts';
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const OURS = [{ name: 'evenkeel.dev/qos' }];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
-import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from './objects.ts';
+import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from '../../support/builders/raw.ts';
 
 function nodeOf(raw: Raw) {
   return buildSnapshot([raw]).nodes[0];

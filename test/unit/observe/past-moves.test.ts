@@ -3,12 +3,14 @@ import { parseObjects } from '../../../src/adapters/snapshot-file/parse-objects.
 import { writeSnapshot } from '../../../src/adapters/snapshot-file/write-snapshot.ts';
 import { MOVE_PHASES, type RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
+import { aMove, aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aPodOf, aWorkload } from '../../support/builders.ts';
 import { NOON } from '../../support/fake-clock.ts';
-import { aMove, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
 
 type Run = NonNullable<NonNullable<RebalancePlan['status']>['moves']>[number];
 
-const pod = aPod(aWorkload('web'), 'web-1', 'a');
+const pod = aPodOf(aWorkload('web', { replicas: 3 }), 'web-1', 'a');
 const RUN: Run = {
   podUID: pod.uid,
   phase: 'Landed',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
-import { aRawPod, aRawReplicaSet, type Raw } from './objects.ts';
+import { aRawPod, aRawReplicaSet, type Raw } from '../../support/builders/raw.ts';
 
 function pdb(spec: Raw, more: Raw = {}): Raw {
   return {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createInterner } from '../../../src/observe/interner.ts';
 import { projectPod } from '../../../src/observe/project/pod.ts';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
-import { aRawPod, type Raw } from './objects.ts';
+import { aRawPod, type Raw } from '../../support/builders/raw.ts';
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';

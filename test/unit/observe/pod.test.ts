@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createInterner } from '../../../src/observe/interner.ts';
 import { projectPod } from '../../../src/observe/project/pod.ts';
-import { aRawPod, type Raw } from './objects.ts';
+import { aRawPod, type Raw } from '../../support/builders/raw.ts';
 
 function podOf(raw: Raw) {
   return projectPod(raw, createInterner()).pod;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createInterner } from '../../../src/observe/interner.ts';
 import { projectPod } from '../../../src/observe/project/pod.ts';
-import { aRawPod, type Raw } from './objects.ts';
+import { aRawPod, type Raw } from '../../support/builders/raw.ts';
 
 function constraintsOf(spec: Raw, metadata: Raw = {}) {
   return projectPod(aRawPod('p', { spec, metadata }), createInterner()).pod.constraints;

@@ -5,14 +5,11 @@ import { projectRequest } from '../../../src/observe/project/request.ts';
 import { projectServiceClass } from '../../../src/observe/project/service-class.ts';
 import { gatherRequests } from '../../../src/observe/service-requests.ts';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
+import { aRawServiceClass } from '../../support/builders/raw.ts';
 import { RAW_KINDS } from '../../support/raw-kinds.ts';
 
 const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
 const START = Date.parse(at(0)) / 1000;
-
-function aRawClass(name: string, spec: JsonObject): JsonObject {
-  return { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ServiceClass', metadata: { name }, spec };
-}
 
 describe('a ServiceClass', () => {
   it('promises what it says, with defaults for the rest', () => {
@@ -20,7 +17,7 @@ describe('a ServiceClass', () => {
       { below: '0.8', surcharge: '1' },
       { below: '0.9', surcharge: '0.1' },
     ];
-    expect(projectServiceClass(aRawClass('gold', { slo: '0.9', importance: 2, penalties })).terms).toEqual({
+    expect(projectServiceClass(aRawServiceClass('gold', { slo: '0.9', importance: 2, penalties })).terms).toEqual({
       name: 'gold',
       slo: 0.9,
       importance: 2,
@@ -46,7 +43,7 @@ describe('a ServiceClass', () => {
     [{ slo: '0.9', importance: 1, penalties: [{ below: '0.95', surcharge: '1' }] }, 'not above slo'],
     [{ slo: '0.9', importance: 1, mode: 'Sum' }, 'one of Aggregated, Independent, Concurrent, Task'],
   ])('that is wrong, %j, takes no part and says what to write', (spec, advice) => {
-    const { serviceLevels, problems } = buildSnapshot([aRawClass('gold', spec), aRawClass('fine', FINE)]);
+    const { serviceLevels, problems } = buildSnapshot([aRawServiceClass('gold', spec), aRawServiceClass('fine', FINE)]);
     expect([...serviceLevels.classes.keys()]).toEqual(['fine']);
     expect(problems).toEqual([expect.stringContaining(advice)]);
   });
@@ -54,8 +51,8 @@ describe('a ServiceClass', () => {
   const FINE = { slo: '0.5', importance: 3, priorityClassNames: ['low', 'both'] };
 
   it('stands for its PriorityClasses; of two that claim one, the more important has it', () => {
-    const more = aRawClass('more', { slo: '0.9', importance: 1, priorityClassNames: ['both'] });
-    const { serviceLevels, problems } = buildSnapshot([aRawClass('fine', FINE), more]);
+    const more = aRawServiceClass('more', { slo: '0.9', importance: 1, priorityClassNames: ['both'] });
+    const { serviceLevels, problems } = buildSnapshot([aRawServiceClass('fine', FINE), more]);
     expect(Object.fromEntries(serviceLevels.byPriorityClass)).toEqual({ both: 'more', low: 'fine' });
     expect(problems).toEqual([expect.stringContaining('"both" belongs to ServiceClass more')]);
   });

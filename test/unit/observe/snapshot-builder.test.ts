@@ -4,7 +4,7 @@ import { NO_SERVICE_LEVELS } from '../../../src/model/service-level.ts';
 import { NO_STORAGE } from '../../../src/model/storage.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { buildSnapshot, createSnapshotBuilder } from '../../../src/observe/snapshot-builder.ts';
-import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from './objects.ts';
+import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from '../../support/builders/raw.ts';
 
 const at = (text: string) => Date.parse(text) / 1000;
 

@@ -1,63 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { NO_STORAGE } from '../../../src/model/storage.ts';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
-import { aRawNode, aRawPod, type Raw } from './objects.ts';
+import { aRawClaim, aRawNode, aRawPod, aRawStorageClass, aRawVolume, type Raw } from '../../support/builders/raw.ts';
 
 const BOUND = { 'pv.kubernetes.io/bind-completed': 'yes', 'pv.kubernetes.io/bound-by-controller': 'yes' };
 const DEFAULT = { 'storageclass.kubernetes.io/is-default-class': 'true' };
-
-/** A bound claim of a StatefulSet as the API server sends it. */
-function aRawClaim(name: string, { spec = {}, metadata = {}, status = {} }: Partial<Record<string, Raw>> = {}): Raw {
-  return {
-    apiVersion: 'v1',
-    kind: 'PersistentVolumeClaim',
-    metadata: { name, namespace: 'shop', uid: `claim-${name}`, annotations: BOUND, ...metadata },
-    spec: {
-      accessModes: ['ReadWriteOnce'],
-      resources: { requests: { storage: '10Gi' } },
-      storageClassName: 'fast',
-      volumeMode: 'Filesystem',
-      volumeName: 'pvc-1',
-      ...spec,
-    },
-    status: { phase: 'Bound', capacity: { storage: '10Gi' }, ...status },
-  };
-}
-
-/** A zonal CSI volume that is bound to that claim, as the API server sends it. */
-function aRawVolume(name: string, { spec = {}, metadata = {}, status = {} }: Partial<Record<string, Raw>> = {}): Raw {
-  return {
-    apiVersion: 'v1',
-    kind: 'PersistentVolume',
-    metadata: { name, uid: `volume-${name}`, ...metadata },
-    spec: {
-      accessModes: ['ReadWriteOnce'],
-      capacity: { storage: '10Gi' },
-      claimRef: { kind: 'PersistentVolumeClaim', namespace: 'shop', name: 'data', uid: 'claim-data' },
-      csi: { driver: 'ebs.csi.aws.com', volumeHandle: 'vol-1', fsType: 'ext4' },
-      nodeAffinity: {
-        required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['a'] }] }] },
-      },
-      persistentVolumeReclaimPolicy: 'Delete',
-      storageClassName: 'fast',
-      volumeMode: 'Filesystem',
-      ...spec,
-    },
-    status: { phase: 'Bound', ...status },
-  };
-}
-
-function aRawClass(name: string, fields: Raw = {}, metadata: Raw = {}): Raw {
-  return {
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'StorageClass',
-    metadata: { name, uid: `class-${name}`, creationTimestamp: '2026-01-01T00:00:00Z', ...metadata },
-    provisioner: 'ebs.csi.aws.com',
-    reclaimPolicy: 'Delete',
-    volumeBindingMode: 'WaitForFirstConsumer',
-    ...fields,
-  };
-}
 
 const claimOf = (raw: Raw, ...others: readonly Raw[]) =>
   [...buildSnapshot([raw, ...others]).storage.claims.values()][0];
@@ -127,11 +74,11 @@ describe('a PersistentVolumeClaim', () => {
   });
 
   it('gets the default class while it is not bound and names none', () => {
-    const usual = aRawClass('usual', {}, { annotations: DEFAULT });
+    const usual = aRawStorageClass('usual', {}, { annotations: DEFAULT });
     const unbound = (spec: Raw) => aRawClaim('data', { metadata: { annotations: {} }, spec });
     expect(claimOf(unbound({ storageClassName: undefined }), usual)?.storageClass).toBe('usual');
     expect(claimOf(unbound({ storageClassName: '' }), usual)?.storageClass).toBeUndefined();
-    expect(claimOf(unbound({ storageClassName: undefined }), aRawClass('other'))?.storageClass).toBeUndefined();
+    expect(claimOf(unbound({ storageClassName: undefined }), aRawStorageClass('other'))?.storageClass).toBeUndefined();
     expect(claimOf(aRawClaim('data', { spec: { storageClassName: undefined } }), usual)?.storageClass).toBeUndefined();
   });
 
@@ -253,7 +200,7 @@ describe('a StorageClass', () => {
       },
       { matchLabelExpressions: [] },
     ];
-    expect(classOf(aRawClass('fast', { allowedTopologies }))).toEqual({
+    expect(classOf(aRawStorageClass('fast', { allowedTopologies }))).toEqual({
       name: 'fast',
       provisioner: 'ebs.csi.aws.com',
       waitForFirstConsumer: true,
@@ -268,14 +215,16 @@ describe('a StorageClass', () => {
   });
 
   it('binds at once unless it says otherwise', () => {
-    expect(classOf(aRawClass('fast', { volumeBindingMode: undefined }))).toMatchObject({ waitForFirstConsumer: false });
-    expect(classOf(aRawClass('fast', { volumeBindingMode: 'Immediate' }))).toMatchObject({
+    expect(classOf(aRawStorageClass('fast', { volumeBindingMode: undefined }))).toMatchObject({
+      waitForFirstConsumer: false,
+    });
+    expect(classOf(aRawStorageClass('fast', { volumeBindingMode: 'Immediate' }))).toMatchObject({
       waitForFirstConsumer: false,
     });
   });
 
   it('tracks capacity when its driver publishes it', () => {
-    const tracks = (...others: readonly Raw[]) => classOf(aRawClass('fast'), ...others)?.tracksCapacity;
+    const tracks = (...others: readonly Raw[]) => classOf(aRawStorageClass('fast'), ...others)?.tracksCapacity;
     expect(tracks(driver({ storageCapacity: true }))).toBe(true);
     expect(tracks(driver({ storageCapacity: false }))).toBe(false);
     expect(tracks(driver({}))).toBe(false);
@@ -283,19 +232,25 @@ describe('a StorageClass', () => {
   });
 
   it('of a provisioner of earlier versions is that of the CSI driver in its place', () => {
-    expect(classOf(aRawClass('old', { provisioner: 'kubernetes.io/aws-ebs' }))?.provisioner).toBe('ebs.csi.aws.com');
-    expect(classOf(aRawClass('none', { provisioner: 'kubernetes.io/no-provisioner' }))?.provisioner).toBe(
+    expect(classOf(aRawStorageClass('old', { provisioner: 'kubernetes.io/aws-ebs' }))?.provisioner).toBe(
+      'ebs.csi.aws.com',
+    );
+    expect(classOf(aRawStorageClass('none', { provisioner: 'kubernetes.io/no-provisioner' }))?.provisioner).toBe(
       'kubernetes.io/no-provisioner',
     );
   });
 
   it('that allows no node, or is malformed, is a problem', () => {
-    expect(problemOf(aRawClass('fast', { allowedTopologies: [{}] }))).toContain(
+    expect(problemOf(aRawStorageClass('fast', { allowedTopologies: [{}] }))).toContain(
       'StorageClass fast: allowedTopologies: allows no node',
     );
-    expect(problemOf(aRawClass('fast', { provisioner: 7 }))).toContain('StorageClass fast: provisioner: 7 is not text');
+    expect(problemOf(aRawStorageClass('fast', { provisioner: 7 }))).toContain(
+      'StorageClass fast: provisioner: 7 is not text',
+    );
     expect(
-      problemOf(aRawClass('fast', { allowedTopologies: [{ matchLabelExpressions: [{ key: 'zone', values: 'a' }] }] })),
+      problemOf(
+        aRawStorageClass('fast', { allowedTopologies: [{ matchLabelExpressions: [{ key: 'zone', values: 'a' }] }] }),
+      ),
     ).toContain('allowedTopologies[0].matchLabelExpressions[0].values: "a" is not a list');
     expect(problemOf(driver({ storageCapacity: 'yes' }))).toContain(
       'CSIDriver ebs.csi.aws.com: spec.storageCapacity: "yes" is not a boolean',
@@ -316,14 +271,14 @@ describe('the default StorageClass', () => {
     buildSnapshot([aRawPod('p', { spec: { volumes: [volume] } }), ...classes]).pods[0]?.claims[0]?.template
       ?.storageClass;
   const marked = (name: string, creationTimestamp: string, annotations: Raw = DEFAULT) =>
-    aRawClass(name, {}, { creationTimestamp, annotations });
+    aRawStorageClass(name, {}, { creationTimestamp, annotations });
 
   it('is that of ephemeral volumes that name none', () => {
     const usual = marked('usual', '2026-01-01T00:00:00Z');
     expect(given(scratch(), usual)).toBe('usual');
     expect(given(scratch('fast'), usual)).toBe('fast');
     expect(given(scratch(''), usual)).toBeUndefined();
-    expect(given(scratch(), aRawClass('other'))).toBeUndefined();
+    expect(given(scratch(), aRawStorageClass('other'))).toBeUndefined();
   });
 
   it('is the newest of several, then the first by name', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { greedyLb, refineLb } from '../../support/builders.ts';
+import { greedyLb, refineLb } from '../../support/builders/options.ts';
 import { QUALITY_CLUSTERS, qualityCluster, qualityOf, stddevBound } from '../../support/quality-clusters.ts';
 
 /** What `npm run bench:quality` shows as a table. */

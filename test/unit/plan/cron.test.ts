@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type EpochSeconds, epochSeconds, seconds } from '../../../src/model/units.ts';
 import { budgetsInForce } from '../../../src/plan/budgets/in-force.ts';
 import { cronProblem, windowAt } from '../../../src/plan/cron.ts';
-import { aBudget } from '../../support/builders.ts';
+import { aBudget } from '../../support/builders/options.ts';
 
 const HOUR = 3600;
 

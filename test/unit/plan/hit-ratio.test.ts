@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { NodeInfo } from '../../../src/model/node.ts';
 import { nodesToScore } from '../../../src/plan/hit-ratio.ts';
 import { plan } from '../../../src/plan/planner.ts';
-import { aNode, aPod, aSnapshot, aTaint, someOptions } from '../../support/builders.ts';
+import { someOptions } from '../../support/builders/options.ts';
+import { aTaint } from '../../support/builders/scheduling.ts';
+import { aNode, aPod, aSnapshot } from '../../support/builders.ts';
 
 /** Three pods on node `hot` of one core each in use, so that one or more leave it for `others`. */
 function planTo(...others: readonly NodeInfo[]) {

@@ -4,16 +4,8 @@ import { epochSeconds } from '../../../src/model/units.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
 import { listRejections } from '../../../src/plan/rejections.ts';
-import {
-  aNode,
-  aPod,
-  aSample,
-  aSnapshot,
-  greedyLb,
-  NOW,
-  type OptionFields,
-  someOptions,
-} from '../../support/builders.ts';
+import { greedyLb, type OptionFields, someOptions } from '../../support/builders/options.ts';
+import { aNode, aPod, aSample, aSnapshot, NOW } from '../../support/builders.ts';
 
 const EAGER: OptionFields = {
   thresholds: { trigger: 0.01, minGain: 0.001, minImprovement: 0 },

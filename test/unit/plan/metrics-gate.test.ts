@@ -4,7 +4,8 @@ import { epochSeconds } from '../../../src/model/units.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
 import { listRejections } from '../../../src/plan/rejections.ts';
-import { aNode, aPod, aSample, aSnapshot, NOW, type OptionFields, someOptions } from '../../support/builders.ts';
+import { type OptionFields, someOptions } from '../../support/builders/options.ts';
+import { aNode, aPod, aSample, aSnapshot, NOW } from '../../support/builders.ts';
 import { transfersOf } from '../../support/transfers.ts';
 
 /** Node a is full, b and c are nearly empty. `third` replaces the sample of c; `undefined` removes it. */

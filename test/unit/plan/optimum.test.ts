@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
 import { plan } from '../../../src/plan/planner.ts';
 import { applyPlan } from '../../support/apply-plan.ts';
-import { aNode, aPod, aSnapshot, greedyLb, refineLb, someOptions } from '../../support/builders.ts';
+import { greedyLb, refineLb, someOptions } from '../../support/builders/options.ts';
+import { aNode, aPod, aSnapshot } from '../../support/builders.ts';
 import { bestPossibleHighest, pictureOf, ROUNDING } from '../../support/oracle.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 

@@ -3,16 +3,9 @@ import type { NodeInfo } from '../../../src/model/node.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
 import { listRejections } from '../../../src/plan/rejections.ts';
-import {
-  aNode,
-  aPod,
-  aSnapshot,
-  aTaint,
-  aToleration,
-  type OptionFields,
-  selecting,
-  someOptions,
-} from '../../support/builders.ts';
+import { type OptionFields, someOptions } from '../../support/builders/options.ts';
+import { aTaint, aToleration } from '../../support/builders/scheduling.ts';
+import { aNode, aPod, aSnapshot, selecting } from '../../support/builders.ts';
 import { transfersOf } from '../../support/transfers.ts';
 
 /** Node a is full, b is empty, c is `third` with one pod of 5 %. */

@@ -4,20 +4,9 @@ import type { Plan, Rejection } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
 import { listRejections } from '../../../src/plan/rejections.ts';
 import { applyPlan } from '../../support/apply-plan.ts';
-import {
-  aNode,
-  aPod,
-  aSnapshot,
-  aTaint,
-  aToleration,
-  aWorkload,
-  greedyLb,
-  type OptionFields,
-  type PodFields,
-  refineLb,
-  type SnapshotFields,
-  someOptions,
-} from '../../support/builders.ts';
+import { greedyLb, type OptionFields, refineLb, someOptions } from '../../support/builders/options.ts';
+import { aTaint, aToleration } from '../../support/builders/scheduling.ts';
+import { aNode, aPod, aSnapshot, aWorkload, type PodFields, type SnapshotFields } from '../../support/builders.ts';
 
 /** Node a with the given pods, in millicores of its 4000, and an empty node b. */
 function twoNodes(uses: Record<string, number>, fields: PodFields = {}, rest: SnapshotFields = {}): ClusterSnapshot {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plan } from '../../../src/plan/planner.ts';
-import { aNode, aPod, aSnapshot, refineLb, someOptions } from '../../support/builders.ts';
+import { refineLb, someOptions } from '../../support/builders/options.ts';
+import { aNode, aPod, aSnapshot } from '../../support/builders.ts';
 
 describe('a plan that cannot reach balance', () => {
   const nodes = ['a', 'b', 'c'].map((name) => aNode(name));

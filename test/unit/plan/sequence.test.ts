@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { plan } from '../../../src/plan/planner.ts';
-import { aNode, anAffinityTerm, aPod, aSnapshot, greedyLb, refineLb, someOptions } from '../../support/builders.ts';
+import { greedyLb, refineLb, someOptions } from '../../support/builders/options.ts';
+import { anAffinityTerm } from '../../support/builders/scheduling.ts';
+import { aNode, aPod, aSnapshot } from '../../support/builders.ts';
 import { loaded } from './strategies/loaded.ts';
 
 const EAGER = { trigger: 0, minGain: 0, minImprovement: 0 };

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { serviceReport } from '../../../src/plan/service-report.ts';
 import { CLASS_LABEL } from '../../../src/qos/class-of.ts';
-import { aPod, aSnapshot, aWorkload, NOW, type PodFields, selecting, someOptions } from '../../support/builders.ts';
-import { aLedger, aServiceClass, serviceLevels } from '../../support/service-levels.ts';
+import { someOptions } from '../../support/builders/options.ts';
+import { aLedger, aServiceClass, serviceLevels } from '../../support/builders/service-levels.ts';
+import { aPod, aSnapshot, aWorkload, NOW, type PodFields, selecting } from '../../support/builders.ts';
 
 const labels = { [CLASS_LABEL]: 'batch' };
 const { scope } = someOptions();

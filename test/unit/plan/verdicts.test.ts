@@ -6,7 +6,8 @@ import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
 import { type ClaimRequest, NO_STORAGE, type StorageClassInfo } from '../../../src/model/storage.ts';
 import { bytes } from '../../../src/model/units.ts';
 import { verdictsIn } from '../../../src/plan/verdicts.ts';
-import { aHostPort, aNode, anAffinityTerm, aPod, aSnapshot, labels } from '../../support/builders.ts';
+import { aHostPort, anAffinityTerm } from '../../support/builders/scheduling.ts';
+import { aNode, aPod, aSnapshot, labels } from '../../support/builders.ts';
 
 const NODE = aNode('a', { labels: { zone: 'z' }, allocatable: { cpu: 1000 } });
 

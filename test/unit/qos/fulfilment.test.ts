@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { fulfilmentByClass } from '../../../src/qos/fulfilment.ts';
+import { aLedger, anInstance, aServiceClass, times } from '../../support/builders/service-levels.ts';
 import { NOW } from '../../support/builders.ts';
-import { aLedger, anInstance, aServiceClass, times } from '../../support/service-levels.ts';
 
 const batch = aServiceClass({ slo: 0.9 });
 

@@ -6,7 +6,7 @@ import { carryOn, endLedger } from '../../../src/qos/ledger.ts';
 import type { PodEnd, PodRecord, RequestRecord } from '../../../src/qos/ledger-record.ts';
 import type { KeptLedger } from '../../../src/qos/ledger-state.ts';
 import { timesAt } from '../../../src/qos/times.ts';
-import { aServiceClass } from '../../support/builders.ts';
+import { aServiceClass } from '../../support/builders/service-levels.ts';
 
 /** All instants are seconds after this. */
 const START = 1_800_000_000;
@@ -69,7 +69,7 @@ function aRecord({ desired = 1, pods, completed, uid = 'uid-web' }: Look, kind =
 }
 
 /** The ledger after these looks. */
-function ledgerAfter(looks: readonly Look[], terms: ServiceClass = aServiceClass('gold')): KeptLedger {
+function ledgerAfter(looks: readonly Look[], terms: ServiceClass = aServiceClass({ name: 'gold' })): KeptLedger {
   let ledger: KeptLedger | undefined;
   for (const look of looks) {
     const promised = { terms, createdAt: instant(-100) };
@@ -98,7 +98,7 @@ describe('a ledger', () => {
   it('stays the very same while nothing but time goes on', () => {
     const pods = [aPodRecord('a', 0, { ready: [5] })];
     const first = ledgerAfter([{ at: 6, pods }]);
-    const promised = { terms: aServiceClass('gold'), createdAt: instant(-100) };
+    const promised = { terms: aServiceClass({ name: 'gold' }), createdAt: instant(-100) };
     expect(carryOn(first, promised, aRecord({ at: 500, pods }), new Set(), instant(500))).toBe(first);
     expect(timesOf(first, 500)).toEqual([495, 0, 5]);
   });
@@ -182,7 +182,7 @@ describe('a ledger', () => {
     const marks = Array.from({ length: 200 }, (_, index) => 60 * (index + 1));
     const ledger = ledgerAfter(
       marks.map((at, index) => ({ at, pods: [aPodRecord('a', 0, { ready: marks.slice(0, index + 1).slice(-15) })] })),
-      aServiceClass('gold'),
+      aServiceClass({ name: 'gold' }),
     );
     expect(ledger.checkpoints.length).toBeLessThanOrEqual(16);
     expect(ledger.asOf - (ledger.checkpoints[0]?.at ?? 0)).toBeGreaterThanOrEqual(3600);
@@ -194,13 +194,13 @@ describe('the modes', () => {
   const pods = [aPodRecord('a', 0, { ready: [5] }), aPodRecord('b', 0, { ready: [20] })];
 
   it('Concurrent counts only time in which all replicas run', () => {
-    const ledger = ledgerAfter([{ at: 50, desired: 2, pods }], aServiceClass('gold', { mode: 'Concurrent' }));
+    const ledger = ledgerAfter([{ at: 50, desired: 2, pods }], aServiceClass({ name: 'gold', mode: 'Concurrent' }));
     expect(timesOf(ledger, 50, 'Concurrent')).toEqual([60, 0, 40]);
     expect(ledger.instances.map(({ useful }) => useful)).toEqual([15, 0]);
   });
 
   it('Independent keeps each replica by itself', () => {
-    const ledger = ledgerAfter([{ at: 50, desired: 2, pods }], aServiceClass('gold', { mode: 'Independent' }));
+    const ledger = ledgerAfter([{ at: 50, desired: 2, pods }], aServiceClass({ name: 'gold', mode: 'Independent' }));
     expect(timesOf(ledger, 50)).toEqual([75, 0, 25]);
     expect(ledger.instances.map(({ useful, pending }) => [useful, pending])).toEqual([
       [15, 5],
@@ -208,7 +208,7 @@ describe('the modes', () => {
     ]);
   });
 
-  const task = aServiceClass('batch', { mode: 'Task' });
+  const task = aServiceClass({ name: 'batch', mode: 'Task' });
 
   it('Task discards what a pod has run that was evicted or has failed', () => {
     const ledger = ledgerAfter([{ at: 50, pods: [aPodRecord('a', 0, { ready: [5], failed: 30 })] }], task);
@@ -295,7 +295,7 @@ describe('a workload that goes', () => {
       ...aRecord({ at: 0, uid: 'uid-again', pods: [aPodRecord('z', 1000, { ready: [1010] })] }),
       createdAt: instant(1000),
     };
-    const promised = { terms: aServiceClass('gold'), createdAt: instant(-100) };
+    const promised = { terms: aServiceClass({ name: 'gold' }), createdAt: instant(-100) };
     const again = carryOn(ended, promised, record, new Set(), instant(1100));
     expect(timesOf(again, 1100)).toEqual([55 + 90, 0, 5 + 10]);
     expect([again.owner.uid, again.endedAt, again.message]).toEqual(['uid-again', undefined, undefined]);
@@ -303,7 +303,7 @@ describe('a workload that goes', () => {
 
   it('counts nothing of the time in which it had no class', () => {
     const record = aRecord(running);
-    const promised = { terms: aServiceClass('gold'), createdAt: instant(-100) };
+    const promised = { terms: aServiceClass({ name: 'gold' }), createdAt: instant(-100) };
     const ended = endLedger(ledgerAfter([running]), promised, record, 'no class', instant(60));
     const again = carryOn(ended, promised, record, new Set(), instant(200));
     expect(timesOf(again, 210)).toEqual([55 + 10, 0, 5]);

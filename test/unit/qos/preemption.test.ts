@@ -4,7 +4,7 @@ import { allocationScore } from '../../../src/qos/allocation-score.ts';
 import { type Contender, type Incumbent, isEligible } from '../../../src/qos/eligibility.ts';
 import { isOverheadSpent, preemptionOverhead } from '../../../src/qos/overhead.ts';
 import { compareCosts, preemptionCost } from '../../../src/qos/preemption-cost.ts';
-import { aLedger, aServiceClass, times } from '../../support/service-levels.ts';
+import { aLedger, aServiceClass, times } from '../../support/builders/service-levels.ts';
 
 const A = 1;
 const B = 2;

@@ -3,8 +3,8 @@ import { epochSeconds } from '../../../src/model/units.ts';
 import { classOf } from '../../../src/qos/class-of.ts';
 import { serviceLevelAt } from '../../../src/qos/service-level.ts';
 import { expectedStartup } from '../../../src/qos/startup.ts';
+import { aLedger, anInstance, aServiceClass, serviceLevels, times } from '../../support/builders/service-levels.ts';
 import { aPod, labels, NOW } from '../../support/builders.ts';
-import { aLedger, anInstance, aServiceClass, serviceLevels, times } from '../../support/service-levels.ts';
 
 describe('what a request got of its service level', () => {
   it('is extrapolated since admission and over the window', () => {

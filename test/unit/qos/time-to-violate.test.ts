@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { LedgerMode } from '../../../src/model/service-level.ts';
 import { epochSeconds, type Seconds, seconds } from '../../../src/model/units.ts';
 import { qosMetric, replicaOf, timeToViolate } from '../../../src/qos/time-to-violate.ts';
+import { aLedger, anInstance, aServiceClass, type LedgerFields, times } from '../../support/builders/service-levels.ts';
 import { NOW } from '../../support/builders.ts';
-import { aLedger, anInstance, aServiceClass, type LedgerFields, times } from '../../support/service-levels.ts';
 
 const NO_ALPHA = seconds(0);
 

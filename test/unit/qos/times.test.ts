@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { availabilityOf, timesAt, timesOver } from '../../../src/qos/times.ts';
+import { aLedger, times } from '../../support/builders/service-levels.ts';
 import { NOW } from '../../support/builders.ts';
-import { aLedger, times } from '../../support/service-levels.ts';
 
 const later = (span: number) => epochSeconds(NOW + span);
 

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { type Trust, waitingBudget, waitingTime } from '../../../src/qos/waiting-time.ts';
+import {
+  aLedger,
+  aServiceClass,
+  type ClassFields,
+  type LedgerFields,
+  times,
+} from '../../support/builders/service-levels.ts';
 import { NOW } from '../../support/builders.ts';
-import { aLedger, aServiceClass, type ClassFields, type LedgerFields, times } from '../../support/service-levels.ts';
 
 function waits(classFields: ClassFields, ledger: LedgerFields, trust: Trust = 'NoLonger', running = true): number {
   const replica = { running, instance: undefined };

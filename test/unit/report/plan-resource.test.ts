@@ -8,14 +8,15 @@ import { planMarkdown } from '../../../src/report/plan-markdown.ts';
 import { inPhase, outcomeMessage, planName, toRebalancePlan } from '../../../src/report/plan-resource.ts';
 import { planTable } from '../../../src/report/plan-text.ts';
 import { renderMarkdownTable, renderTable } from '../../../src/report/table.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
-import { aNode, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
 import { fakePlans } from '../../support/fake-stores.ts';
 
-const owners = ['web', 'api'].map((name) => aWorkload(name));
-const pods = owners.flatMap((owner) => [1, 2].map((index) => aPod(owner, `${owner.name}-${index}`, 'a', 1_500)));
-const cluster = fakeCluster(fakeClock(), [aNode('a'), aNode('b')], owners, pods);
+const owners = ['web', 'api'].map((name) => aWorkload(name, { replicas: 3 }));
+const pods = owners.flatMap((owner) => [1, 2].map((index) => aPodOf(owner, `${owner.name}-${index}`, 'a', 1_500)));
+const cluster = fakeCluster(fakeClock(), [aNode('a', TEN_CORES), aNode('b', TEN_CORES)], owners, pods);
 const snapshot = await cluster.reader.snapshot(new AbortController().signal);
 const policy = aPolicy('even');
 const plan = computePlan(snapshot, resolveOptions(policy.spec));
@@ -75,7 +76,7 @@ describe('toRebalancePlan', () => {
   });
 
   it('says which Deployment is above the controller of a pod, if one is', () => {
-    const deployment = aWorkload('web-deployment', { kind: 'Deployment' });
+    const deployment = aWorkload('web-deployment', { replicas: 3, kind: 'Deployment' });
     const { kind, name, uid } = deployment;
     const workloads = new Map(snapshot.workloads).set(uid, deployment);
     for (const owner of owners.filter((each) => each.name === 'web')) {

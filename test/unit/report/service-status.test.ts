@@ -8,8 +8,8 @@ import { validateResource } from '../../../src/api/validate.ts';
 import type { ServiceReport } from '../../../src/plan/service-report.ts';
 import { fulfilmentByClass, type PromisedRequest } from '../../../src/qos/fulfilment.ts';
 import { ledgerVerdict, serviceFields } from '../../../src/report/service-status.ts';
+import { aLedger, aServiceClass, type LedgerFields } from '../../support/builders/service-levels.ts';
 import { NOW } from '../../support/builders.ts';
-import { aLedger, aServiceClass, type LedgerFields } from '../../support/service-levels.ts';
 
 const batch = aServiceClass({ slo: 0.9 });
 

@@ -4,9 +4,9 @@ import type { VariantResult } from '../../../src/report/simulation-result.ts';
 import type { Scenario, Variant } from '../../../src/simulate/scenario.ts';
 import { simulate } from '../../../src/simulate/simulate.ts';
 import { constant, steps, type Trace } from '../../../src/simulate/trace.ts';
-import { aServiceClass } from '../../support/builders.ts';
-import { aPolicy } from '../../support/policies.ts';
-import { ALONE, aScenario, aSimulatedNode, aWorkload } from '../../support/scenarios.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aServiceClass } from '../../support/builders/service-levels.ts';
+import { ALONE, aScenario, aSimulatedNode, aSimulatedWorkload } from '../../support/scenarios.ts';
 
 const SLO = 0.9;
 const HOUR = 3600;
@@ -34,13 +34,14 @@ const RISING = steps([
 function scenario(variants: readonly Variant[]): Scenario {
   const labels = { 'evenkeel.dev/service-class': 'gold' };
   const pod = { schedulingGates: [{ name: 'evenkeel.dev/qos' }] };
-  const request = (name: string, cpu: Trace) => aWorkload(name, { labels, pod, usage: [{ cpu, memory: constant(0) }] });
+  const request = (name: string, cpu: Trace) =>
+    aSimulatedWorkload(name, { labels, pod, usage: [{ cpu, memory: constant(0) }] });
   return aScenario({
     duration: seconds(HOUR),
     nodes: [aSimulatedNode('a')],
     incidents: [{ at: 300, kind: 'NodeJoins', node: aSimulatedNode('b') }],
     workloads: [request('hot-1', RISING), request('hot-2', RISING), request('cool', constant(100))],
-    classes: [aServiceClass('gold', { slo: SLO })],
+    classes: [aServiceClass({ name: 'gold', slo: SLO })],
     starvation: true,
     variants,
   });

@@ -8,7 +8,7 @@ import { randomStreams } from '../../../src/simulate/random.ts';
 import type { Scenario } from '../../../src/simulate/scenario.ts';
 import { startScheduler } from '../../../src/simulate/scheduler.ts';
 import { viewsOf } from '../../../src/simulate/scheduling-view.ts';
-import { aScenario, aSimulatedNode, aWorkload } from '../../support/scenarios.ts';
+import { aScenario, aSimulatedNode, aSimulatedWorkload } from '../../support/scenarios.ts';
 
 interface Played extends Cluster {
   readonly preempted: readonly string[];
@@ -55,7 +55,7 @@ describe('the simulated scheduler', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...Object.values(kinds)), { minLength: 1, maxLength: 30 }), (pods) => {
         const workloads = pods.map((pod, index) =>
-          aWorkload(`w${index}`, { pod, labels: { app: 'web' }, arrivesAt: index }),
+          aSimulatedWorkload(`w${index}`, { pod, labels: { app: 'web' }, arrivesAt: index }),
         );
         const { world } = play(
           { nodes: ['a', 'b', 'c'].map((name) => aSimulatedNode(name, { pods: '6' })), workloads },
@@ -79,13 +79,13 @@ describe('the simulated scheduler', () => {
   });
 
   it('spreads equal pods over equal nodes', () => {
-    const workloads = Array.from({ length: 8 }, (_, index) => aWorkload(`w${index}`, { arrivesAt: index }));
+    const workloads = Array.from({ length: 8 }, (_, index) => aSimulatedWorkload(`w${index}`, { arrivesAt: index }));
     const nodes = Object.values(nodesOf(play({ workloads }, 50)));
     expect(nodes.filter((name) => name === 'a')).toHaveLength(4);
   });
 
   it('respects gates, and ties to one node', () => {
-    const gated = aWorkload('web', { pod: { schedulingGates: [{ name: 'evenkeel.dev/qos' }] } });
+    const gated = aSimulatedWorkload('web', { pod: { schedulingGates: [{ name: 'evenkeel.dev/qos' }] } });
     const cluster = play({ workloads: [gated] }, 50);
     expect(nodesOf(cluster)).toEqual({ web: undefined });
     const [pod] = cluster.world.pods;
@@ -97,7 +97,7 @@ describe('the simulated scheduler', () => {
   });
 
   it('follows a hint once the API server has seen it', () => {
-    const cluster = play({ workloads: [aWorkload('web')] }, 50);
+    const cluster = play({ workloads: [aSimulatedWorkload('web')] }, 50);
     const [pod] = cluster.world.pods;
     const [from, to] = pod?.info.nodeName === 'a' ? ['a', 'b'] : ['b', 'a'];
     cluster.placeHint(pod?.info.uid ?? '', pod?.info.owner?.uid ?? '', to);
@@ -114,9 +114,9 @@ describe('the simulated scheduler', () => {
       {
         nodes: [aSimulatedNode('a', { pods: '1' })],
         workloads: [
-          aWorkload('first', { endsAfter: 100 }),
-          aWorkload('old', { arrivesAt: 10 }),
-          aWorkload('important', { arrivesAt: 20, pod: { priority: 5 } }),
+          aSimulatedWorkload('first', { endsAfter: 100 }),
+          aSimulatedWorkload('old', { arrivesAt: 10 }),
+          aSimulatedWorkload('important', { arrivesAt: 20, pod: { priority: 5 } }),
         ],
       },
       200,
@@ -126,9 +126,9 @@ describe('the simulated scheduler', () => {
 });
 
 describe('preemption by priority', () => {
-  const low = (name: string, at: number) => aWorkload(name, { arrivesAt: at, pod: { priority: 1 } });
-  const middle = (name: string, at: number) => aWorkload(name, { arrivesAt: at, pod: { priority: 2 } });
-  const high = aWorkload('high', { arrivesAt: 50, pod: { priority: 9 } });
+  const low = (name: string, at: number) => aSimulatedWorkload(name, { arrivesAt: at, pod: { priority: 1 } });
+  const middle = (name: string, at: number) => aSimulatedWorkload(name, { arrivesAt: at, pod: { priority: 2 } });
+  const high = aSimulatedWorkload('high', { arrivesAt: 50, pod: { priority: 9 } });
   const one = [aSimulatedNode('a', { pods: '2' })];
 
   it('takes the lowest priority, and of those the youngest', () => {
@@ -140,7 +140,7 @@ describe('preemption by priority', () => {
   });
 
   it('takes nobody of the same priority', () => {
-    const peer = aWorkload('peer', { arrivesAt: 50, pod: { priority: 1 } });
+    const peer = aSimulatedWorkload('peer', { arrivesAt: 50, pod: { priority: 1 } });
     expect(play({ nodes: one, workloads: [low('x', 1), low('y', 2), peer] }, 60, true).preempted).toEqual([]);
   });
 

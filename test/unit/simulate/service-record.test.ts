@@ -13,15 +13,16 @@ import { startScheduler } from '../../../src/simulate/scheduler.ts';
 import { viewsOf } from '../../../src/simulate/scheduling-view.ts';
 import { availabilityOf, keepServiceRecords } from '../../../src/simulate/service-record.ts';
 import { createVirtualClock } from '../../../src/simulate/virtual-clock.ts';
-import { aPlan, aPolicy, aPreemption } from '../../support/fake-objects.ts';
-import { aScenario, aWorkload } from '../../support/scenarios.ts';
-import { aServiceClass } from '../../support/service-levels.ts';
+import { aPlan, aPreemption } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aServiceClass } from '../../support/builders/service-levels.ts';
+import { aScenario, aSimulatedWorkload } from '../../support/scenarios.ts';
 
 async function play(until: number, evictAt: readonly number[]) {
   const serviceClass = aServiceClass({ name: 'gold' });
   const scenario = aScenario({
     classes: [serviceClass],
-    workloads: [aWorkload('web', { replicas: 3, labels: { 'evenkeel.dev/service-class': 'gold' } })],
+    workloads: [aSimulatedWorkload('web', { replicas: 3, labels: { 'evenkeel.dev/service-class': 'gold' } })],
   });
   const queue = createEventQueue();
   const random = randomStreams(1)('all');

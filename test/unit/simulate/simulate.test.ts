@@ -5,10 +5,10 @@ import { DEFAULT_START } from '../../../src/simulate/parts.ts';
 import type { Scenario, WorkloadSpec } from '../../../src/simulate/scenario.ts';
 import { simulate } from '../../../src/simulate/simulate.ts';
 import { constant } from '../../../src/simulate/trace.ts';
-import { aServiceClass } from '../../support/builders.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aServiceClass } from '../../support/builders/service-levels.ts';
 import { kseScenario } from '../../support/kse.ts';
-import { aPolicy } from '../../support/policies.ts';
-import { ALONE, aScenario, aSimulatedNode, aWorkload } from '../../support/scenarios.ts';
+import { ALONE, aScenario, aSimulatedNode, aSimulatedWorkload } from '../../support/scenarios.ts';
 
 async function play(fields: Partial<Scenario>): Promise<VariantResult> {
   const { variants } = await simulate(aScenario(fields));
@@ -23,20 +23,23 @@ const REQUESTS = { rate: constant(10), arrivals: 'Even', cpu: 10, memory: 0 } as
 
 describe('a simulated cluster', () => {
   it('loses the requests of a start and no others', async () => {
-    const { requests } = await play({ workloads: [aWorkload('web', { requests: REQUESTS })] });
+    const { requests } = await play({ workloads: [aSimulatedWorkload('web', { requests: REQUESTS })] });
     expect(requests.total).toBeCloseTo(6000);
     expect(requests.failed).toBeCloseTo(100); // 10 s of start-up
   });
 
   it('measures what runs: 100 millicores for each of two pods, evenly on two nodes of 2000', async () => {
-    const { balance } = await play({ workloads: [aWorkload('a'), aWorkload('b')], duration: aScenario().duration });
+    const { balance } = await play({
+      workloads: [aSimulatedWorkload('a'), aSimulatedWorkload('b')],
+      duration: aScenario().duration,
+    });
     // 39 of 40 windows are full, the first lacks 10 of its 15 s.
     expect(balance.cpu.mean).toBeCloseTo((0.05 * (39 + 1 / 3)) / 40);
     expect(balance.cpu.ema).toBeCloseTo(0);
   });
 
   it('runs Jobs to their end, and starts them anew when their node is lost', async () => {
-    const job = aWorkload('batch', { kind: 'Job', runTime: 100 });
+    const job = aSimulatedWorkload('batch', { kind: 'Job', runTime: 100 });
     expect((await play({ workloads: [job] })).waits).toMatchObject({ finished: 1, makespan: 110, slowdown: 1.1 });
     const lost = await play({
       nodes: [aSimulatedNode('a')],
@@ -53,7 +56,7 @@ describe('a simulated cluster', () => {
   it('makes pods of a lost node anew elsewhere after grace and toleration, and not before', async () => {
     const { requests } = await play({
       nodes: [aSimulatedNode('a'), aSimulatedNode('b')],
-      workloads: [aWorkload('web', { requests: REQUESTS, pod: { nodeSelector: {} } })],
+      workloads: [aSimulatedWorkload('web', { requests: REQUESTS, pod: { nodeSelector: {} } })],
       incidents: [
         { at: 100, kind: 'NodeFails', node: 'a' },
         { at: 100, kind: 'NodeFails', node: 'b' },
@@ -65,13 +68,13 @@ describe('a simulated cluster', () => {
   });
 
   it('ends services when their time is over', async () => {
-    const { requests } = await play({ workloads: [aWorkload('web', { requests: REQUESTS, endsAfter: 200 })] });
+    const { requests } = await play({ workloads: [aSimulatedWorkload('web', { requests: REQUESTS, endsAfter: 200 })] });
     expect(requests.total).toBeCloseTo(2000);
   });
 
   it('follows changes of scale', async () => {
     const { balance } = await play({
-      workloads: [aWorkload('web', { replicas: 1 })],
+      workloads: [aSimulatedWorkload('web', { replicas: 1 })],
       incidents: [{ at: 300, kind: 'Scale', workload: 'web', replicas: 5 }],
     });
     const one = (0.025 * 590) / 600;
@@ -81,7 +84,7 @@ describe('a simulated cluster', () => {
 
   it('never loses a pod, whatever happens to nodes', async () => {
     const names = ['a', 'b', 'c'];
-    const workloads = names.map((name) => aWorkload(name, { replicas: 4 }));
+    const workloads = names.map((name) => aSimulatedWorkload(name, { replicas: 4 }));
     const incidents = Array.from({ length: 20 }, (_, index) => ({
       at: 20 + 25 * index,
       kind: index % 2 === 0 ? ('NodeFails' as const) : ('NodeReturns' as const),
@@ -95,7 +98,7 @@ describe('a simulated cluster', () => {
   it('takes no room for granted: what does not fit waits until something ends', async () => {
     const { waits } = await play({
       nodes: [aSimulatedNode('a', { pods: '1' })],
-      workloads: [aWorkload('first', { endsAfter: 100 }), aWorkload('second', { arrivesAt: 1 })],
+      workloads: [aSimulatedWorkload('first', { endsAfter: 100 }), aSimulatedWorkload('second', { arrivesAt: 1 })],
     });
     // The first is Ready at 10; it is asked to go at 100, gone at 105, and the second is Ready at 115.
     expect(waits.waiting).toBeCloseTo((10 + 114) / 2);
@@ -117,7 +120,7 @@ describe('a policy in the simulator', () => {
   const uneven: Partial<Scenario> = {
     nodes: [aSimulatedNode('a'), aSimulatedNode('b')],
     workloads: [heavy, heavy, light, light].map((usage, index) =>
-      aWorkload(`w${index}`, { usage: [usage], arrivesAt: index * 20 }),
+      aSimulatedWorkload(`w${index}`, { usage: [usage], arrivesAt: index * 20 }),
     ),
   };
 
@@ -169,7 +172,10 @@ describe('a policy in the simulator', () => {
   });
 
   it('lets gates of pods be opened where no class governs them', async () => {
-    const gated = aWorkload('web', { requests: REQUESTS, pod: { schedulingGates: [{ name: 'evenkeel.dev/qos' }] } });
+    const gated = aSimulatedWorkload('web', {
+      requests: REQUESTS,
+      pod: { schedulingGates: [{ name: 'evenkeel.dev/qos' }] },
+    });
     const policies = [aPolicy('refine', spec)];
     const { requests } = await play({
       workloads: [gated],
@@ -188,11 +194,11 @@ describe('a policy in the simulator', () => {
   }
 
   it('stops a plan when a move takes so long that its workload falls below its SLO', async () => {
-    const gold = aServiceClass('gold', { slo: 0.9, window: seconds(1000), expectedStartup: seconds(10) });
+    const gold = aServiceClass({ name: 'gold', slo: 0.9, window: seconds(1000), expectedStartup: seconds(10) });
     const third = { cpu: constant(300), memory: constant(0) };
     const labels = { 'evenkeel.dev/service-class': 'gold' };
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-    const workloads = names.map((name) => standing(aWorkload(name, { usage: [third], labels }), 'a'));
+    const workloads = names.map((name) => standing(aSimulatedWorkload(name, { usage: [third], labels }), 'a'));
     const slow = { kind: 'Fixed' as const, value: seconds(100) };
     const timing = { ...aScenario().timing, startup: { hot: slow, cold: slow } };
     const once = { ...spec, interval: '5m', budgets: [{ maxConcurrent: 1 }] };

@@ -6,19 +6,8 @@ import type { BudgetOptions, PolicyOptions } from '../../../../src/plan/options.
 import type { Plan, Transfer } from '../../../../src/plan/plan.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { listRejections } from '../../../../src/plan/rejections.ts';
-import {
-  aBudget,
-  aNode,
-  anOwner,
-  aPdb,
-  aPod,
-  aSnapshot,
-  aWorkload,
-  greedyLb,
-  refineLb,
-  selecting,
-  someOptions,
-} from '../../../support/builders.ts';
+import { aBudget, greedyLb, refineLb, someOptions } from '../../../support/builders/options.ts';
+import { aNode, anOwner, aPdb, aPod, aSnapshot, aWorkload, selecting } from '../../../support/builders.ts';
 import { transfersOf } from '../../../support/transfers.ts';
 
 /** Twelve pods of 5 % each: all `web` in `shop` on node a, and `api` in `bank` on node b; nodes c and d are empty. */

@@ -3,7 +3,8 @@ import type { PastMove } from '../../../../src/model/past-move.ts';
 import { epochSeconds, seconds } from '../../../../src/model/units.ts';
 import { cooldowns } from '../../../../src/plan/budgets/cooldown.ts';
 import { plan } from '../../../../src/plan/planner.ts';
-import { aNode, aPastMove, aPod, aSnapshot, NOW, refineLb, someOptions } from '../../../support/builders.ts';
+import { refineLb, someOptions } from '../../../support/builders/options.ts';
+import { aNode, aPastMove, aPod, aSnapshot, NOW } from '../../../support/builders.ts';
 
 const MINUTE = 60;
 

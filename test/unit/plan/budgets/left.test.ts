@@ -4,9 +4,9 @@ import { epochSeconds, seconds } from '../../../../src/model/units.ts';
 import { budgetsLeft } from '../../../../src/plan/budgets/left.ts';
 import { resolveOptions } from '../../../../src/plan/options.ts';
 import type { Move } from '../../../../src/plan/plan.ts';
+import { aPolicy } from '../../../support/builders/policy.ts';
 import { aPastMove } from '../../../support/builders.ts';
 import { NOON } from '../../../support/fake-clock.ts';
-import { aPolicy } from '../../../support/fake-objects.ts';
 
 /** A plan of noon with moves that cost so many seconds. */
 function aPlanOf(...costs: readonly number[]) {

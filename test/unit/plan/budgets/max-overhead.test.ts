@@ -6,17 +6,8 @@ import { indexOwners } from '../../../../src/plan/owners.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { sortIntoKinds } from '../../../../src/plan/pod-kinds.ts';
 import { DEFAULT_STARTUP, NO_PODS, startupTimes } from '../../../../src/plan/startup.ts';
-import {
-  aBudget,
-  aNode,
-  aPastMove,
-  aPod,
-  aSnapshot,
-  NOW,
-  type PodFields,
-  refineLb,
-  someOptions,
-} from '../../../support/builders.ts';
+import { aBudget, refineLb, someOptions } from '../../../support/builders/options.ts';
+import { aNode, aPastMove, aPod, aSnapshot, NOW, type PodFields } from '../../../support/builders.ts';
 
 const HOUR = seconds(3600);
 

@@ -3,7 +3,8 @@ import { epochSeconds, seconds } from '../../../../src/model/units.ts';
 import { NO_COOLDOWNS } from '../../../../src/plan/budgets/cooldown.ts';
 import { type ProtectionContext, protectionOf } from '../../../../src/plan/budgets/protections.ts';
 import type { Owner } from '../../../../src/plan/owners.ts';
-import { anOwner, aPod, aWorkload, NOW, type PodFields, someOptions } from '../../../support/builders.ts';
+import { someOptions } from '../../../support/builders/options.ts';
+import { anOwner, aPod, aWorkload, NOW, type PodFields } from '../../../support/builders.ts';
 
 const OPTIONS = someOptions().protections;
 

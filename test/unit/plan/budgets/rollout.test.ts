@@ -3,6 +3,7 @@ import { epochSeconds, seconds } from '../../../../src/model/units.ts';
 import type { WorkloadInfo } from '../../../../src/model/workload.ts';
 import { rolloutTest } from '../../../../src/plan/budgets/rollout.ts';
 import { plan } from '../../../../src/plan/planner.ts';
+import { someOptions } from '../../../support/builders/options.ts';
 import {
   aNode,
   anOwner,
@@ -13,7 +14,6 @@ import {
   aWorkload,
   NOW,
   type SnapshotFields,
-  someOptions,
 } from '../../../support/builders.ts';
 
 const AGO = (span: number) => epochSeconds(NOW - span);

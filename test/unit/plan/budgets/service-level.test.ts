@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { plan } from '../../../../src/plan/planner.ts';
 import { listRejections } from '../../../../src/plan/rejections.ts';
 import { CLASS_LABEL } from '../../../../src/qos/class-of.ts';
-import { aNode, aPod, aSnapshot, someOptions } from '../../../support/builders.ts';
-import { aLedger, aServiceClass, type LedgerFields, serviceLevels } from '../../../support/service-levels.ts';
+import { someOptions } from '../../../support/builders/options.ts';
+import { aLedger, aServiceClass, type LedgerFields, serviceLevels } from '../../../support/builders/service-levels.ts';
+import { aNode, aPod, aSnapshot } from '../../../support/builders.ts';
 
 /** Three pods of one workload of class `batch` on a node, and an empty node beside it. */
 function lopsided(ledger: LedgerFields) {

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { PodInfo } from '../../../../src/model/pod.ts';
 import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
 import { verdictsIn } from '../../../../src/plan/verdicts.ts';
-import { aNode, anAffinityTerm, aPod, aSnapshot, labels, selecting } from '../../../support/builders.ts';
+import { anAffinityTerm } from '../../../support/builders/scheduling.ts';
+import { aNode, aPod, aSnapshot, labels, selecting } from '../../../support/builders.ts';
 
 const NODES = [
   aNode('a1', { labels: { zone: 'a' } }),

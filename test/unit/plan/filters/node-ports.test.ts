@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { HostPort } from '../../../../src/model/pod.ts';
 import { nodePorts } from '../../../../src/plan/filters/node-ports.ts';
 import { freeCapacityOf } from '../../../../src/plan/free-capacity.ts';
-import { aHostPort, aNode, aPod } from '../../../support/builders.ts';
+import { aHostPort } from '../../../support/builders/scheduling.ts';
+import { aNode, aPod } from '../../../support/builders.ts';
 import { aSubject } from './filters.ts';
 
 const node = aNode('a');

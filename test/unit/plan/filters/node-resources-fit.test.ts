@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { nodeResourcesFit } from '../../../../src/plan/filters/node-resources-fit.ts';
 import type { Refusal } from '../../../../src/plan/filters/refusal.ts';
 import { copyCapacity, freeCapacityOf, occupy, vacate } from '../../../../src/plan/free-capacity.ts';
-import { aHostPort, aNode, aPod, constraints, type Resources } from '../../../support/builders.ts';
+import { aHostPort } from '../../../support/builders/scheduling.ts';
+import { aNode, aPod, constraints, type Resources } from '../../../support/builders.ts';
 import { aSubject } from './filters.ts';
 
 const GIB = 2 ** 30;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nodeUnschedulable } from '../../../../src/plan/filters/node-unschedulable.ts';
-import { aNode, aToleration } from '../../../support/builders.ts';
+import { aToleration } from '../../../support/builders/scheduling.ts';
+import { aNode } from '../../../support/builders.ts';
 import { aSubject } from './filters.ts';
 
 describe('NodeUnschedulable', () => {

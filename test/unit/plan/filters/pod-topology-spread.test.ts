@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { PodInfo } from '../../../../src/model/pod.ts';
 import { EVERYTHING as EVERY } from '../../../../src/model/selector.ts';
 import { verdictsIn } from '../../../../src/plan/verdicts.ts';
-import { aNode, aPod, aSnapshot, aSpread, aTaint } from '../../../support/builders.ts';
+import { aSpread, aTaint } from '../../../support/builders/scheduling.ts';
+import { aNode, aPod, aSnapshot } from '../../../support/builders.ts';
 
 const NODES = [
   aNode('a', { labels: { zone: 'a', disk: 'ssd' } }),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { taintToleration, tolerates } from '../../../../src/plan/filters/taint-toleration.ts';
-import { aNode, aTaint, aToleration } from '../../../support/builders.ts';
+import { aTaint, aToleration } from '../../../support/builders/scheduling.ts';
+import { aNode } from '../../../support/builders.ts';
 import { aSubject } from './filters.ts';
 
 describe('TaintToleration', () => {

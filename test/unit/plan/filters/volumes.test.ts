@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { PodInfo } from '../../../../src/model/pod.ts';
 import { NO_STORAGE, type StorageInfo } from '../../../../src/model/storage.ts';
 import { verdictsIn } from '../../../../src/plan/verdicts.ts';
-import { aClaim, aNode, aPod, aSnapshot, aStorageClass, aVolume } from '../../../support/builders.ts';
+import { aClaim, aStorageClass, aVolume } from '../../../support/builders/storage.ts';
+import { aNode, aPod, aSnapshot } from '../../../support/builders.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
 const NODES = [

@@ -5,7 +5,10 @@ import { explainPod } from '../../../../src/plan/explain/pod.ts';
 import type { PolicyOptions } from '../../../../src/plan/options.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { listRejections } from '../../../../src/plan/rejections.ts';
-import { aBudget, anAffinityTerm, aPastMove, aPdb, NOW, type SnapshotFields } from '../../../support/builders.ts';
+import { aBudget } from '../../../support/builders/options.ts';
+import { anAffinityTerm } from '../../../support/builders/scheduling.ts';
+import { aServiceClass } from '../../../support/builders/service-levels.ts';
+import { aPastMove, aPdb, NOW, type SnapshotFields } from '../../../support/builders.ts';
 import {
   aContest,
   anUnreadyRequest,
@@ -14,7 +17,6 @@ import {
   type Request,
   reliefOptions,
 } from '../../../support/gated.ts';
-import { aServiceClass } from '../../../support/service-levels.ts';
 
 /** Margins are 10 s, and policies run every 30 s: who can wait for less than 40 s must be moved now. */
 const CLASSES = [

@@ -4,9 +4,11 @@ import { epochSeconds } from '../../../../src/model/units.ts';
 import type { PolicyOptions } from '../../../../src/plan/options.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { listRejections } from '../../../../src/plan/rejections.ts';
-import { aBudget, anAffinityTerm, aPdb, NOW } from '../../../support/builders.ts';
+import { aBudget } from '../../../support/builders/options.ts';
+import { anAffinityTerm } from '../../../support/builders/scheduling.ts';
+import { aServiceClass } from '../../../support/builders/service-levels.ts';
+import { aPdb, NOW } from '../../../support/builders.ts';
 import { aContest, aRequest, qosOptions } from '../../../support/gated.ts';
-import { aServiceClass } from '../../../support/service-levels.ts';
 
 const CLASSES = [
   aServiceClass({ name: 'prod', slo: 1, importance: 1 }),

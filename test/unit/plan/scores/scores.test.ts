@@ -16,15 +16,8 @@ import {
   SCHEDULER_ASSUMES,
   type ScoreContext,
 } from '../../../../src/plan/scores/score-index.ts';
-import {
-  aNode,
-  anAffinityTerm,
-  aPod,
-  aSpread,
-  aTaint,
-  aToleration,
-  type PodFields,
-} from '../../../support/builders.ts';
+import { anAffinityTerm, aSpread, aTaint, aToleration } from '../../../support/builders/scheduling.ts';
+import { aNode, aPod, type PodFields } from '../../../support/builders.ts';
 
 const MIB = 2 ** 20;
 const HOSTNAME = 'kubernetes.io/hostname';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plan } from '../../../../src/plan/planner.ts';
 import { applyPlan } from '../../../support/apply-plan.ts';
-import { aBudget, greedyLb, someOptions } from '../../../support/builders.ts';
+import { aBudget, greedyLb, someOptions } from '../../../support/builders/options.ts';
 import { generateSnapshot } from '../../../support/generate.ts';
 import { loaded } from './loaded.ts';
 

@@ -7,9 +7,9 @@ import { plan as computePlan } from '../../../../src/plan/planner.ts';
 import { pageState } from '../../../../src/report/page/page-state.ts';
 import type { PageState } from '../../../../src/report/page/state.ts';
 import { toRebalancePlan } from '../../../../src/report/plan-resource.ts';
+import { aPolicy } from '../../../support/builders/policy.ts';
+import { aLedger, anInstance, aServiceClass, serviceLevels } from '../../../support/builders/service-levels.ts';
 import { aNode, aPod, aSnapshot } from '../../../support/builders.ts';
-import { aPolicy } from '../../../support/policies.ts';
-import { aLedger, anInstance, aServiceClass, serviceLevels } from '../../../support/service-levels.ts';
 
 const POLICY = aPolicy('even', { thresholds: { consecutive: 1 }, protections: { minReplicas: 1 } });
 const TWO_GIB = 2 ** 31;

@@ -4,9 +4,9 @@ import type {
   ServiceLedger,
   ServiceLevels,
   ServiceTimes,
-} from '../../src/model/service-level.ts';
-import { epochSeconds, seconds } from '../../src/model/units.ts';
-import { NOW } from './builders.ts';
+} from '../../../src/model/service-level.ts';
+import { epochSeconds, seconds } from '../../../src/model/units.ts';
+import { NOW } from '../builders.ts';
 
 /** Fields of a built class, times in plain seconds. */
 export type ClassFields = Partial<
@@ -21,7 +21,7 @@ export function aServiceClass(fields: ClassFields = {}): ServiceClass {
     name: 'batch',
     slo,
     importance: 2,
-    maxPreemptionOverhead: 1 - slo,
+    maxPreemptionOverhead: Math.round((1 - slo) * 1e6) / 1e6,
     mode: 'Aggregated',
     penalties: [],
     ...rest,

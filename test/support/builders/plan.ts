@@ -1,0 +1,57 @@
+import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import type { RebalancePolicy } from '../../../src/api/v1alpha1/rebalance-policy.ts';
+import type { PodInfo } from '../../../src/model/pod.ts';
+
+type PlannedMove = RebalancePlan['spec']['moves'][number];
+
+/** The move of a pod to `to`. */
+export function aMove({ namespace, name, uid, owner, nodeName }: PodInfo, to: string): PlannedMove {
+  return {
+    pod: { namespace, name, uid },
+    owner: { kind: owner?.kind ?? '', name: owner?.name ?? '', uid: owner?.uid ?? '' },
+    from: nodeName ?? '',
+    to,
+    load: '0.05',
+    gain: '0.05',
+    reason: 'a test wants it so',
+  };
+}
+
+/** The pod goes back to the queue, so that another gets its room. */
+export function aPreemption(pod: PodInfo): PlannedMove {
+  const { to: _, ...rest } = aMove(pod, '');
+  return rest;
+}
+
+/** A pod at our gate is let through to `to`, once the moves at `after` have left their nodes. */
+export function anAdmission(pod: PodInfo, to: string, after: readonly number[] = []): PlannedMove {
+  const { from: _, ...rest } = aMove(pod, to);
+  return { ...rest, after: [...after] };
+}
+
+/** A plan of `policy` in phase Executing, nothing done yet. */
+export function aPlan(
+  policy: RebalancePolicy,
+  moves: readonly PlannedMove[],
+  status: NonNullable<RebalancePlan['status']> = {},
+): RebalancePlan {
+  const { name, uid = '', generation = 0 } = policy.metadata;
+  return {
+    apiVersion: 'evenkeel.dev/v1alpha1',
+    kind: 'RebalancePlan',
+    metadata: { name: `${name}-0123456789` },
+    spec: {
+      policy: { name, uid, generation },
+      strategy: 'RefineLB',
+      takenAt: '2026-01-01T11:59:00Z',
+      outcome: 'Moves',
+      message: 'moves',
+      hash: '0123456789abcdef',
+      approved: false,
+      moves: [...moves],
+      rejections: [],
+      rejectionCounts: {},
+    },
+    status: { phase: 'Executing', ...status },
+  };
+}
