@@ -138,3 +138,24 @@ export function aRawStorageClass(name: string, fields: Raw = {}, metadata: Raw =
 export function aRawServiceClass(name: string, spec: JsonObject): JsonObject {
   return { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ServiceClass', metadata: { name }, spec };
 }
+
+/** A Node as somebody writes it by hand, with ten cores: without a uid, times and conditions. */
+export function aBareNode(name: string, fields: Raw = {}): Raw {
+  const status = { allocatable: { cpu: '10', memory: '8Gi', pods: '110' } };
+  return { apiVersion: 'v1', kind: 'Node', metadata: { name }, status, ...fields };
+}
+
+/** A Pod as somebody writes it by hand, with one core on node `a`. */
+export function aBarePod(name: string, namespace?: string): Raw {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, ownerReferences: [{ kind: 'ReplicaSet', name: 'web', controller: true }] },
+    spec: { nodeName: 'a', containers: [{ name: 'c', resources: { requests: { cpu: '1' } } }] },
+  };
+}
+
+/** Nodes a and b of ten cores, and four pods of one core each on node a. */
+export function fourPods(): readonly Raw[] {
+  return [...['a', 'b'].map((name) => aBareNode(name)), ...[1, 2, 3, 4].map((index) => aBarePod(`web-${index}`))];
+}

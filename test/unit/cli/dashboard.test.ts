@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fourPods } from '../../support/four-pods.ts';
+import { fourPods } from '../../support/builders/raw.ts';
 import { BUNDLE } from '../../support/operator-process.ts';
 import { policyObject } from '../../support/resources.ts';
 import { runCli } from '../../support/run-cli.ts';

@@ -2,27 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parseTarget } from '../../../src/cli/explain.ts';
 import type { PodExplanation } from '../../../src/plan/explain/pod.ts';
+import { aBareNode, aBarePod } from '../../support/builders/raw.ts';
 import { policyObject } from '../../support/resources.ts';
 import { runCli } from '../../support/run-cli.ts';
-
-function aNode(name: string, fields: object = {}): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name },
-    status: { allocatable: { cpu: '10', memory: '8Gi', pods: '110' } },
-    ...fields,
-  };
-}
-
-function aPod(name: string, namespace: string): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace, ownerReferences: [{ kind: 'ReplicaSet', name: 'web', controller: true }] },
-    spec: { nodeName: 'a', containers: [{ name: 'c', resources: { requests: { cpu: '1' } } }] },
-  };
-}
 
 /** Two pods on node a, and node b, which is cordoned; web-1 is in two namespaces. */
 const INPUT = JSON.stringify({
@@ -30,11 +12,11 @@ const INPUT = JSON.stringify({
   kind: 'List',
   metadata: { annotations: { 'evenkeel.dev/taken-at': '2027-01-11T12:00:00Z' } },
   items: [
-    aNode('a'),
-    aNode('b', { spec: { unschedulable: true } }),
-    aNode('c'),
-    ...['web-1', 'web-2', 'web-3'].map((name) => aPod(name, 'shop')),
-    aPod('web-1', 'blog'),
+    aBareNode('a'),
+    aBareNode('b', { spec: { unschedulable: true } }),
+    aBareNode('c'),
+    ...['web-1', 'web-2', 'web-3'].map((name) => aBarePod(name, 'shop')),
+    aBarePod('web-1', 'blog'),
     policyObject('even', { load: { source: 'Requests' } }),
   ],
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fourPods } from '../../support/four-pods.ts';
+import { fourPods } from '../../support/builders/raw.ts';
 import { policyObject } from '../../support/resources.ts';
 import { runCli } from '../../support/run-cli.ts';
 
