@@ -80,11 +80,11 @@ describe('a step after a lost answer, a crash or a refusal of the API server', (
 
   it('skips for good what the server refuses for good', async () => {
     const w = aWorld();
-    w.cluster.script = () => ({ kind: 'Refused', message: 'this pod has more than one PodDisruptionBudget' });
+    w.cluster.script = () => ({ kind: 'Refused', message: 'two budgets' });
     put(w, [aMove(WEB_1, 'b')]);
     const plan = await run(w);
     expect(phases(plan)).toEqual(['Skipped']);
-    expect(outcomes(plan)).toEqual(['this pod has more than one PodDisruptionBudget']);
+    expect(outcomes(plan)).toEqual(['two budgets']);
   });
 
   it('comes back to an overloaded server when it said, not before', async () => {
