@@ -9,11 +9,11 @@ import { projectPod } from '../../../src/observe/project/pod.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import { planningInputOf } from '../../../src/plan/planning-input.ts';
 import type { ProtectionName } from '../../../src/plan/rejection-codes.ts';
+import { aRawPod } from '../../support/builders/raw.ts';
 import { aRollout, constraints } from '../../support/builders.ts';
 import { aWorld, forever, policy, WEB_1, WEB_2, web } from '../../support/execution.ts';
 import { NOON } from '../../support/fake-clock.ts';
 import { aMove } from '../../support/fake-objects.ts';
-import { aRawPod } from '../observe/objects.ts';
 
 interface Change {
   readonly pod?: Partial<PodInfo>;
