@@ -12,18 +12,23 @@ export function computeDisruptionsAllowed(
   podsOfNamespace: readonly PodInfo[],
   workloads: ReadonlyMap<string, WorkloadInfo>,
 ): number {
-  return Math.max(0, healthyBeyondNeed(pdb, podsOfNamespace, workloads) ?? 0);
+  const health = budgetHealth(pdb, podsOfNamespace, workloads);
+  return Math.max(0, health === undefined ? 0 : health.healthy - health.needed);
 }
 
-/**
- * Healthy pods beyond those that the budget asks for; negative while some are missing, `undefined` where the disruption
- * controller could not tell.
- */
-export function healthyBeyondNeed(
+/** Healthy pods that a budget covers. */
+export interface BudgetHealth {
+  readonly healthy: number;
+  /** Those that must stay healthy. */
+  readonly needed: number;
+}
+
+/** What a budget has and asks for; `undefined` where the disruption controller could not tell. */
+export function budgetHealth(
   pdb: ProjectedPdb,
   podsOfNamespace: readonly PodInfo[],
   workloads: ReadonlyMap<string, WorkloadInfo>,
-): number | undefined {
+): BudgetHealth | undefined {
   const { selector } = pdb;
   const pods = selector === undefined ? [] : podsOfNamespace.filter(({ labels }) => matches(selector, labels));
   const expected = expectedPods(pdb, pods, workloads);
@@ -31,7 +36,7 @@ export function healthyBeyondNeed(
     return undefined;
   }
   const healthy = pods.filter(({ ready, terminating }) => ready && !terminating).length;
-  return healthy - expected.healthy;
+  return { healthy, needed: expected.healthy };
 }
 
 interface Expected {

@@ -14,8 +14,14 @@ const HOSTNAME = 'kubernetes.io/hostname';
 /** A cluster with its controllers and kubelets. What is scheduled where is the scheduler's business. */
 export interface Cluster {
   readonly world: World;
-  /** Evicts or deletes a pod: its controller makes another, at once, or, of a StatefulSet, when it is gone. */
+  /** Evicts or deletes a pod: its controller makes another, of a StatefulSet when it is gone. */
   readonly terminate: (pod: SimulatedPod) => void;
+  /** Somebody scales a workload. */
+  readonly scale: (workload: SimulatedWorkload, replicas: number) => void;
+  /** Begins a workload with the pods that it has already. */
+  readonly admit: (spec: WorkloadSpec) => void;
+  /** A pod that something else has made becomes an instance of a workload. */
+  readonly adopt: (workload: SimulatedWorkload, info: PodInfo, instance: number) => void;
   readonly bind: (pod: SimulatedPod, node: string) => void;
   /** Opens our gate; with a node, the pod is tied to it. */
   readonly openGate: (pod: SimulatedPod, target: string | undefined) => void;
@@ -87,7 +93,7 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
   function create(workload: SimulatedWorkload, instance: number): void {
     const { template, info } = workload.spec;
     workload.made += 1;
-    const uid = `${info.uid}-${workload.made}`;
+    const uid = `${info.uid}-${suffix(workload.made)}`;
     made += 1;
     const pod: SimulatedPod = {
       workload,
@@ -130,13 +136,22 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
     world.change(pod, { terminating: true });
     kubelets.terminate(pod, () => {
       if (isOrdered) {
-        recreate(workload, instance);
+        recreateLater(workload, instance);
       }
     });
     if (!isOrdered) {
-      recreate(workload, instance);
+      recreateLater(workload, instance);
     }
     refresh(workload);
+  }
+
+  function recreateLater(workload: SimulatedWorkload, instance: number): void {
+    const { recreation } = scenario.timing;
+    if (recreation === 0) {
+      recreate(workload, instance);
+    } else {
+      queue.at(queue.now() + recreation, () => recreate(workload, instance));
+    }
   }
 
   function recreate(workload: SimulatedWorkload, instance: number): void {
@@ -197,7 +212,7 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
     }
     world.add(pod);
     if (info.terminating) {
-      kubelets.terminate(pod, () => recreate(workload, instance));
+      kubelets.terminate(pod, () => recreateLater(workload, instance));
     } else if (info.nodeName !== undefined && !info.ready) {
       kubelets.bound(pod);
     } else if (info.ready) {
@@ -216,6 +231,7 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
   function scale(workload: SimulatedWorkload, replicas: number): void {
     const before = workload.replicas;
     workload.replicas = replicas;
+    world.changeWorkload(workload, { ...workload.info, replicas });
     for (let instance = replicas; instance < before; instance += 1) {
       const pod = workload.instances[instance];
       if (pod !== undefined) {
@@ -273,6 +289,9 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
   return {
     world,
     terminate,
+    scale,
+    admit,
+    adopt,
     bind: (pod, node) => {
       world.change(pod, { nodeName: node, waiting: undefined, nominatedNode: undefined });
       kubelets.bound(pod);

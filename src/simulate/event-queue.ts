@@ -8,6 +8,8 @@ export interface EventQueue {
   readonly at: (instant: number, action: () => void) => void;
   /** Performs what is due until `instant`, that instant included, and leaves the clock there. */
   readonly run: (instant: number) => void;
+  /** Performs the next action alone, whenever it is due. */
+  readonly step: () => void;
   /** Instant of the next action; infinite without one. */
   readonly next: () => number;
   /** Actions performed so far. */
@@ -26,6 +28,15 @@ export function createEventQueue(): EventQueue {
   let now = 0;
   let sequence = 0;
   let performed = 0;
+  const step = (): void => {
+    const next = heap.pop();
+    if (next !== undefined) {
+      now = next.instant;
+      performed += 1;
+      next.action();
+    }
+  };
+  const nextInstant = (): number => heap.peek()?.instant ?? Number.POSITIVE_INFINITY;
   return {
     now: () => now,
     at: (instant, action) => {
@@ -33,15 +44,13 @@ export function createEventQueue(): EventQueue {
       sequence += 1;
     },
     run: (instant) => {
-      for (let next = heap.peek(); next !== undefined && next.instant <= instant; next = heap.peek()) {
-        heap.pop();
-        now = next.instant;
-        performed += 1;
-        next.action();
+      while (nextInstant() <= instant) {
+        step();
       }
       now = Math.max(now, instant);
     },
-    next: () => heap.peek()?.instant ?? Number.POSITIVE_INFINITY,
+    step,
+    next: nextInstant,
     performed: () => performed,
   };
 }

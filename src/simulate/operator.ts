@@ -50,7 +50,7 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
   const { cluster, clock, policies, usage } = settings;
   const { world } = cluster;
   const stopping = new AbortController();
-  const policyObjects = createPolicyObjects(actingPolicies(policies, world.serverTime()), world.serverTime());
+  const policyObjects = createPolicyObjects(world.serverTime, actingPolicies(policies, world.serverTime()));
   const plans = createPlanObjects(policyObjects.changed);
   const ledgers = createLedgerObjects();
   const classes = new Map(world.scenario.classes.map((each) => [each.name, each]));
@@ -58,7 +58,7 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
   const failures: object[] = [];
   const ports = {
     reader: createReader(world, { plans, usage, serviceLevels }),
-    evictor: createEvictor(cluster, (pod) => settings.evicted(pod, kindOfEviction(pod, plans.all()))),
+    evictor: createEvictor(cluster, (pod) => settings.evicted(pod, kindOfEviction(pod, plans.stored.values()))),
     steering: createSteering(cluster),
     gates: createGates(cluster),
     plans: plans.store,

@@ -20,6 +20,7 @@ export const DEFAULT_TIMING: Scenario['timing'] = {
     cold: { kind: 'Fixed', value: seconds(5.4) },
   },
   termination: { kind: 'Fixed', value: seconds(1) },
+  recreation: seconds(0),
   scheduling: seconds(0.01),
   reaction: seconds(1),
   nodeGrace: seconds(50),

@@ -156,6 +156,7 @@ export function resolveScenario(
     timing: {
       startup: { hot: delayOf(spec.startup.hot), cold: delayOf(spec.startup.cold) },
       termination: delayOf(spec.termination),
+      recreation: seconds(0),
       scheduling: seconds(Number(spec.scheduling)),
       reaction: seconds(Number(spec.reaction)),
       nodeGrace: parseDuration(spec.nodeGrace),

@@ -20,6 +20,8 @@ export interface Timing {
   readonly startup: { readonly hot: Delay; readonly cold: Delay };
   /** From the eviction until the pod is gone and its room is free. */
   readonly termination: Delay;
+  /** From the eviction, or of a StatefulSet from when the pod is gone, until its controller makes another. */
+  readonly recreation: Seconds;
   /** From when a pod can be scheduled until the scheduler looks at it. */
   readonly scheduling: Seconds;
   /** Between two looks of the operator at a plan that it carries out; 0: it sees every change at once. */
@@ -54,7 +56,7 @@ export interface InstanceUsage {
   readonly memory: Trace;
 }
 
-/** A workload: a controller that makes its pods again at once. */
+/** A workload: a controller that makes its pods again. */
 export interface WorkloadSpec {
   /** Its counts of pods are kept by the cluster. */
   readonly info: WorkloadInfo;

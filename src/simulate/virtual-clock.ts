@@ -12,6 +12,8 @@ export interface VirtualClock extends Clock {
    * slept until it go on, and what they wait for settles before time moves. Rejects when time stands still.
    */
   readonly run: (instant: number) => Promise<void>;
+  /** The next instant at which something is due; infinite without one. */
+  readonly next: () => number;
 }
 
 interface Sleeper {
@@ -31,6 +33,7 @@ export function createVirtualClock(queue: EventQueue, start: EpochSeconds): Virt
     }
     return next;
   };
+  const next = (): number => Math.min(queue.next(), nextSleeper());
   const wakeUntil = (instant: number): void => {
     for (const sleeper of sleepers) {
       if (sleeper.due <= instant) {
@@ -72,22 +75,22 @@ export function createVirtualClock(queue: EventQueue, start: EpochSeconds): Virt
       let rounds = 0;
       isSettled = false;
       await settle();
-      for (let next = Math.min(queue.next(), nextSleeper()); next <= instant; ) {
-        rounds = next > queue.now() ? 0 : rounds + 1;
+      for (let due = next(); due <= instant; due = next()) {
+        rounds = due > queue.now() ? 0 : rounds + 1;
         if (rounds > MOST_ROUNDS) {
           throw new Error(`time stands still at ${queue.now()} s: something wakes itself without end`);
         }
-        queue.run(next);
-        wakeUntil(next);
+        queue.run(due);
+        wakeUntil(due);
         await settle();
-        next = Math.min(queue.next(), nextSleeper());
       }
       queue.run(instant);
     },
+    next,
   };
 }
 
-/** Promises that are resolved already have run their course by then. */
-function settled(): Promise<void> {
+/** Resolves when promises that are resolved already have run their course. */
+export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,7 +3,7 @@ import { type PodInfo, type PodRef, podKey } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
-import { healthyBeyondNeed } from '../observe/pdb-allowance.ts';
+import { type BudgetHealth, budgetHealth } from '../observe/pdb-allowance.ts';
 import { compareText } from '../plan/order.ts';
 import type { Turnover } from '../ports.ts';
 import type { EventQueue } from './event-queue.ts';
@@ -51,8 +51,8 @@ export interface SimulatedNode {
 
 /** A budget as the disruption controller has it. */
 export interface ModelledPdb extends PdbInfo {
-  /** No fewer pods are healthy than it asks for. */
-  readonly isHealthy: boolean;
+  /** `undefined` where the controller cannot tell. */
+  readonly health: BudgetHealth | undefined;
 }
 
 /** Told of every change of a pod, after it was made. */
@@ -80,6 +80,7 @@ export interface World {
   readonly add: (pod: SimulatedPod) => void;
   readonly change: (pod: SimulatedPod, fields: Partial<PodInfo>) => void;
   readonly remove: (pod: SimulatedPod) => void;
+  readonly removeNode: (node: SimulatedNode) => void;
   readonly changeNode: (node: SimulatedNode, info: NodeInfo) => void;
   /** It was deleted; its pods go on their own. */
   readonly removeWorkload: (workload: SimulatedWorkload) => void;
@@ -183,6 +184,14 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
       delete known.pods;
       tell(pod);
     },
+    removeNode: ({ info: { name } }) => {
+      nodes.delete(name);
+      turnover.room += 1;
+      turnover.requests += 1;
+      layout += 1;
+      delete known.nodes;
+      tellOfNodes();
+    },
     changeNode: (node, info) => {
       const isTurn = node.info.ready !== info.ready || node.info.unschedulable !== info.unschedulable;
       node.info = info;
@@ -235,8 +244,9 @@ function allowances(
   return pdbs.map((pdb) => {
     const { namespace, name, selector } = pdb;
     const own = pods().filter((pod) => pod.namespace === namespace);
-    const spare = healthyBeyondNeed(pdb, own, workloads) ?? -1;
-    return { namespace, name, selector, disruptionsAllowed: Math.max(0, spare), isHealthy: spare >= 0 };
+    const health = budgetHealth(pdb, own, workloads);
+    const disruptionsAllowed = Math.max(0, health === undefined ? 0 : health.healthy - health.needed);
+    return { namespace, name, selector, disruptionsAllowed, health };
   });
 }
 

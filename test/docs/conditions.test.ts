@@ -10,14 +10,14 @@ import { type PolicyFacts, policyStatus } from '../../src/report/policy-status.t
 import { aPlan } from '../support/builders/plan.ts';
 import { aPolicy } from '../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../support/builders.ts';
-import { fakeClock, NOON } from '../support/fake-clock.ts';
 import { fakeCluster } from '../support/fake-cluster.ts';
+import { NOON, testClock } from '../support/test-clock.ts';
 import { ROOT } from './pages.ts';
 import { firstCells, sectionOf } from './sections.ts';
 
 const web = aWorkload('web', { replicas: 8 });
 const cluster = fakeCluster(
-  fakeClock(),
+  testClock(),
   [aNode('a', TEN_CORES), aNode('b', TEN_CORES)],
   [web],
   [aPodOf(web, 'web-1', 'a', 1_000)],

@@ -12,8 +12,10 @@ import { ConflictError, type SteeringMode } from '../../src/ports.ts';
 import { aMove, aPlan } from '../support/builders/plan.ts';
 import { aPolicy } from '../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../support/builders.ts';
-import { type Delays, placements, type Script } from '../support/fake-cluster.ts';
+import { placements, type Script } from '../support/fake-cluster.ts';
 import { type World, world } from '../support/fake-world.ts';
+import type { Delays } from '../support/standing-scenario.ts';
+import { drive } from '../support/test-clock.ts';
 
 const PLAN = 'even-0123456789';
 const SETTINGS = { excludedNamespaces: new Set<string>() };
@@ -123,11 +125,12 @@ async function play(history: History): Promise<End> {
     }
     const leaders = due.includes('twoLeaders') ? 2 : 1;
     const stale = due.includes('staleLeader') ? [attempt(w, first, policy, history)] : [];
-    await Promise.all([...stale, ...Array.from({ length: leaders }, () => attempt(w, undefined, policy, history))]);
+    const attempts = Array.from({ length: leaders }, () => attempt(w, undefined, policy, history));
+    await drive(w.clock, Promise.all([...stale, ...attempts]));
     if (broken !== undefined) {
       throw broken;
     }
-    w.clock.advance(history.pauses[number] ?? 5);
+    await w.clock.advance(history.pauses[number] ?? 5);
   }
   w.tap = () => undefined;
   await sweepGates(w.ports, SETTINGS, forever);
@@ -135,7 +138,7 @@ async function play(history: History): Promise<End> {
   if (held.length > 0) {
     throw new Error(`still at the gate: ${held.map(({ name }) => name).join(', ')}`);
   }
-  w.clock.advance(100);
+  await w.clock.advance(100);
   return { plan: w.plans.of(PLAN), accepted: [...w.cluster.accepted], placements: placements(w.cluster) };
 }
 
@@ -181,13 +184,13 @@ function disturb(w: World, policy: RebalancePolicy | undefined, what: Disturbanc
     case 'delete':
       return undefined;
     case 'cordon':
-      w.cluster.nodes.set('b', aNode('b', { ...TEN_CORES, unschedulable: true }));
+      w.cluster.putNode(aNode('b', { ...TEN_CORES, unschedulable: true }));
       return policy;
     case 'notReady':
-      w.cluster.nodes.set('c', aNode('c', { ...TEN_CORES, ready: false }));
+      w.cluster.putNode(aNode('c', { ...TEN_CORES, ready: false }));
       return policy;
     case 'vanish':
-      w.cluster.pods.delete(PODS[0]?.uid ?? '');
+      w.cluster.vanish('pod', PODS[0]?.uid ?? '');
       return policy;
     default:
       return policy;

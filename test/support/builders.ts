@@ -9,7 +9,7 @@ import { NO_STORAGE } from '../../src/model/storage.ts';
 import { bytes, type EpochSeconds, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
 import type { PdbInfo, RolloutState, WorkloadInfo } from '../../src/model/workload.ts';
 import type { Owner } from '../../src/plan/owners.ts';
-import { NOON } from './fake-clock.ts';
+import { NOON } from './test-clock.ts';
 
 /** When every built snapshot is taken: the fakes' clocks begin then. Pods and nodes are an hour old by default. */
 export const NOW: EpochSeconds = NOON;

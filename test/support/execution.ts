@@ -6,6 +6,7 @@ import { aPlan } from './builders/plan.ts';
 import { aPolicy } from './builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from './builders.ts';
 import { type World, world } from './fake-world.ts';
+import { drive } from './test-clock.ts';
 
 /** Never aborted. */
 export const forever = new AbortController().signal;
@@ -53,7 +54,7 @@ export function put(w: World, moves: RebalancePlan['spec']['moves'], status: Reb
 
 /** Carries the plan on by one step. Resolves to what is stored then. */
 export async function stepOnce(w: World, how = execution()): Promise<RebalancePlan> {
-  return step(w.plans.of(PLAN), how, w.ports, forever);
+  return drive(w.clock, step(w.plans.of(PLAN), how, w.ports, forever));
 }
 
 /** A step a second until the plan has ended. */
@@ -63,7 +64,7 @@ export async function run(w: World, how = execution(), limit = 2_000): Promise<R
     if (plan.status?.phase !== 'Executing') {
       return plan;
     }
-    w.clock.advance(1);
+    await w.clock.advance(1);
   }
   throw new Error(`the plan did not end in ${limit} steps`);
 }

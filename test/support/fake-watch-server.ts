@@ -2,7 +2,7 @@ import { ApiError, errorFromAnswer } from '../../src/adapters/kubernetes/api-err
 import type { ApiRequest, OpenAnswer } from '../../src/adapters/kubernetes/client.ts';
 import type { ReadingClient } from '../../src/adapters/kubernetes/list.ts';
 import { seconds } from '../../src/model/units.ts';
-import type { ManualClock } from './manual-clock.ts';
+import type { TestClock } from './test-clock.ts';
 
 /** An object as the server stores it. */
 export interface Stored {
@@ -72,7 +72,7 @@ export function unreachable(): ApiError {
 }
 
 /** A server without objects. */
-export function fakeWatchServer(clock: ManualClock, random: () => number = () => 0.5): FakeWatchServer {
+export function fakeWatchServer(clock: TestClock, random: () => number = () => 0.5): FakeWatchServer {
   const objects = new Map<string, Stored>();
   const asked: string[] = [];
   const refusals: ApiError[] = [];

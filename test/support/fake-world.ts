@@ -6,14 +6,14 @@ import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';
 import type { EventRecord } from '../../src/ports.ts';
-import { type FakeClock, fakeClock } from './fake-clock.ts';
 import { type FakeCluster, fakeCluster } from './fake-cluster.ts';
-import { type FakePlans, type FakePolicies, fakePlans, fakePolicies, pastMovesOf } from './fake-stores.ts';
+import { type FakePlans, type FakePolicies, fakePlans, fakePolicies } from './fake-stores.ts';
 import { type Tap, tapped } from './fake-tap.ts';
+import { type TestClock, testClock } from './test-clock.ts';
 
 /** Everything that the operator acts through, in memory. */
 export interface World {
-  readonly clock: FakeClock;
+  readonly clock: TestClock;
   readonly cluster: FakeCluster;
   readonly plans: FakePlans;
   readonly policies: FakePolicies;
@@ -36,10 +36,9 @@ export interface World {
 
 /** A world with these objects in its cluster. */
 export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadInfo[], pods: readonly PodInfo[]): World {
-  const clock = fakeClock();
-  const cluster = fakeCluster(clock, nodes, workloads, pods);
+  const clock = testClock();
   const plans = fakePlans();
-  cluster.history = () => pastMovesOf(plans);
+  const cluster = fakeCluster(clock, nodes, workloads, pods, plans);
   const policies = fakePolicies();
   const events: EventRecord[] = [];
   const ended: string[] = [];

@@ -6,8 +6,8 @@ import type { ServiceLedger, ServiceLevels } from '../../src/model/service-level
 import { epochSeconds } from '../../src/model/units.ts';
 import { aLedger, aServiceClass, serviceLevels } from './builders/service-levels.ts';
 import { aNode, aPodOf, aWorkload, ownerOf, TEN_CORES } from './builders.ts';
-import { NOON } from './fake-clock.ts';
 import { type World, world } from './fake-world.ts';
+import { drive, NOON } from './test-clock.ts';
 
 /** Four workloads. */
 export const OWNERS = ['api', 'db', 'mail', 'web'].map((name) => aWorkload(name, { replicas: 3 }));
@@ -41,29 +41,26 @@ export async function play(w: World, span: number, script: Readonly<Record<numbe
     w.clock.at(w.clock.now() + Number(second), action);
   }
   w.clock.at(w.clock.now() + span, () => stop.abort());
-  await runLoop(
-    w.ports,
-    {
-      excludedNamespaces: new Set(['kube-system']),
-      pace: OPERATOR_PACE,
-      passed: () => {
-        passes += 1;
-      },
+  const settings = {
+    excludedNamespaces: new Set(['kube-system']),
+    pace: OPERATOR_PACE,
+    passed: () => {
+      passes += 1;
     },
-    stop.signal,
-  );
+  };
+  await drive(w.clock, runLoop(w.ports, settings, stop.signal));
   return passes;
 }
 
 /** Status and reason of a condition of a policy. */
 export function condition(w: World, policy: string, type: ConditionType): string {
-  const found = w.policies.stored.get(policy)?.status?.conditions?.find((each) => each.type === type);
+  const found = w.policies.stored.get(policy)?.policy.status?.conditions?.find((each) => each.type === type);
   return `${found?.status} ${found?.reason}`;
 }
 
 /** Message of a condition of a policy. */
 export function messageOf(w: World, policy: string, type: ConditionType): string | undefined {
-  return w.policies.stored.get(policy)?.status?.conditions?.find((each) => each.type === type)?.message;
+  return w.policies.stored.get(policy)?.policy.status?.conditions?.find((each) => each.type === type)?.message;
 }
 
 /** Every plan that is stored. */

@@ -2,11 +2,11 @@ import type { Diff } from '../../src/adapters/kubernetes/object-table.ts';
 import { type Reflection, Reflector } from '../../src/adapters/kubernetes/reflector.ts';
 import { nameForPeople } from '../../src/observe/project/metadata.ts';
 import { type FakeWatchServer, fakeWatchServer } from './fake-watch-server.ts';
-import { type ManualClock, manualClock } from './manual-clock.ts';
+import { type TestClock, testClock } from './test-clock.ts';
 
 /** A reflector of a fake server, and what it said. */
 export interface ReflectedServer {
-  readonly clock: ManualClock;
+  readonly clock: TestClock;
   readonly server: FakeWatchServer;
   readonly shared: Reflector;
   /** What it keeps for its first handler. */
@@ -29,7 +29,7 @@ export interface ReflectedServer {
 
 /** Starts a reflector of a server with these objects; nothing runs until the clock moves. */
 export function reflect(names: readonly string[] = ['a', 'b', 'c', 'd'], random = () => 0.5): ReflectedServer {
-  const clock = manualClock();
+  const clock = testClock();
   const server = fakeWatchServer(clock, random);
   names.forEach((name) => {
     server.put(name);

@@ -1,9 +1,12 @@
 import { epochSeconds, type Seconds, seconds } from '../../src/model/units.ts';
 import type { Clock } from '../../src/ports.ts';
-import { NOON } from './fake-clock.ts';
+import { createEventQueue, type EventQueue } from '../../src/simulate/event-queue.ts';
+import { settled } from '../../src/simulate/virtual-clock.ts';
+import { NOON } from './test-clock.ts';
 
-/** Time for several processes at once: nothing moves it but `run`. Unlike on a FakeClock, any number may sleep. */
+/** The simulator's event queue with processes that wait on promises, and whose clocks may differ. */
 export interface VirtualTime {
+  readonly queue: EventQueue;
   /** Seconds since the start. */
   now(): number;
   /** Calls `action` at an instant, after what was asked for earlier at the same one. */
@@ -28,47 +31,30 @@ export interface VirtualProcess {
   wake(instant: number, action: () => void): void;
 }
 
-interface Due {
-  readonly instant: number;
-  readonly action: () => void;
-}
-
 /** Time at its start. */
 export function virtualTime(): VirtualTime {
-  let time = 0;
-  let queue: readonly Due[] = [];
-  const at = (instant: number, action: () => void): void => {
-    const due = { instant: Math.max(instant, time), action };
-    const place = queue.findIndex((each) => each.instant > due.instant);
-    queue = place < 0 ? [...queue, due] : [...queue.slice(0, place), due, ...queue.slice(place)];
-  };
+  const queue = createEventQueue();
   return {
-    now: () => time,
-    at,
-    process: (rate = 1) => virtualProcess(() => time, at, rate),
+    queue,
+    now: queue.now,
+    at: queue.at,
+    process: (rate = 1) => virtualProcess(queue, rate),
     async run(instant, check = () => undefined, rest = () => undefined) {
       await settled();
-      for (let [next, ...later] = queue; next !== undefined && next.instant <= instant; [next, ...later] = queue) {
-        queue = later;
-        time = next.instant;
-        next.action();
+      while (queue.next() <= instant) {
+        queue.step();
         await settled();
         check();
-        if ((queue[0]?.instant ?? Number.POSITIVE_INFINITY) > time) {
+        if (queue.next() > queue.now()) {
           rest();
         }
       }
-      time = instant;
+      queue.run(instant);
     },
   };
 }
 
-/** Promises that are resolved already have run their course by then. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-function virtualProcess(now: () => number, at: VirtualTime['at'], rate: number): VirtualProcess {
+function virtualProcess({ now, at }: EventQueue, rate: number): VirtualProcess {
   let paused = false;
   let waiting: (() => void)[] = [];
   const wake = (instant: number, action: () => void): void => {

@@ -34,7 +34,10 @@ function answerTo({ info: { namespace, labels, ready } }: SimulatedPod, { world 
       message: 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
     };
   }
-  return budget === undefined || budget.disruptionsAllowed > 0 || (!ready && budget.isHealthy)
-    ? { kind: 'Accepted' }
-    : { kind: 'RefusedByBudget', message: `PodDisruptionBudget ${budget.name} allows no disruption` };
+  const { healthy, needed } = budget?.health ?? { healthy: 0, needed: 1 };
+  if (budget === undefined || budget.disruptionsAllowed > 0 || (!ready && healthy >= needed)) {
+    return { kind: 'Accepted' };
+  }
+  const message = `The disruption budget ${budget.name} needs ${needed} healthy pods and has ${healthy} currently`;
+  return { kind: 'RefusedByBudget', message };
 }

@@ -4,7 +4,10 @@ import { ConflictError, type PlanStore } from '../../ports.ts';
 /** RebalancePlans on the modelled cluster. */
 export interface PlanObjects {
   readonly store: PlanStore;
-  readonly all: () => Iterable<RebalancePlan>;
+  /** By name. */
+  readonly stored: ReadonlyMap<string, RebalancePlan>;
+  /** Somebody writes a plan, whatever is stored. Returns it with its resourceVersion. */
+  readonly put: (plan: RebalancePlan) => RebalancePlan;
 }
 
 /** No plans yet. `changed` is called after each change, and `admit` before it: it may throw, as admission refuses. */
@@ -50,5 +53,5 @@ export function createPlanObjects(
       changed();
     },
   };
-  return { store, all: () => stored.values() };
+  return { store, stored, put };
 }

@@ -17,7 +17,7 @@ export function createReader(world: World, { plans, usage, serviceLevels }: Read
   const snapshot = (extras: Partial<ClusterSnapshot>): ClusterSnapshot =>
     world.snapshot({ pastMoves: [], serviceLevels: serviceLevels(), usage: undefined, ...extras });
   return {
-    snapshot: async () => snapshot({ pastMoves: pastMovesOf(plans.all()), usage: usage() }),
+    snapshot: async () => snapshot({ pastMoves: pastMovesOf(plans.stored.values()), usage: usage() }),
     placements: async () => snapshot({}),
     measured: async () => snapshot({ usage: usage() }),
     promises: async () => ({ namespaces: world.scenario.namespaces, serviceLevels: serviceLevels() }),

@@ -3,9 +3,11 @@ import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import type { Steering } from '../../ports.ts';
 import type { Cluster } from '../cluster.ts';
 
-/** Hints on the modelled cluster, whose admission policy goes by them. */
-export function createSteering({ placeHint, removeHint }: Pick<Cluster, 'placeHint' | 'removeHint'>): Steering {
-  const hints = new Map<string, PlacementHint>();
+/** Hints on the modelled cluster, whose admission policy goes by them; `hints` has them by UID of the evicted pod. */
+export function createSteering(
+  { placeHint, removeHint }: Pick<Cluster, 'placeHint' | 'removeHint'>,
+  hints = new Map<string, PlacementHint>(),
+): Steering {
   return {
     available: async () => true,
     async place(namespace, spec) {

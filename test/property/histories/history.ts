@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { seconds } from '../../../src/model/units.ts';
 import type { SteeringMode } from '../../../src/ports.ts';
-import type { Delays, Script } from '../../support/fake-cluster.ts';
+import type { Script } from '../../support/fake-cluster.ts';
+import type { Delays } from '../../support/standing-scenario.ts';
 
 /** Troubles begin before this instant, in seconds; the replicas are left alone afterwards. */
 export const TROUBLED = 100;

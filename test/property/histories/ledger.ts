@@ -3,7 +3,8 @@ import type { RebalancePolicy } from '../../../src/api/v1alpha1/rebalance-policy
 import { entries } from '../../../src/execute/journal.ts';
 import { PIN_PATIENCE, REPLACEMENT_DEADLINE } from '../../../src/execute/verify.ts';
 import { type PodInfo, type PodRef, podKey } from '../../../src/model/pod.ts';
-import type { ClusterClock, FakeCluster } from '../../support/fake-cluster.ts';
+import type { EpochSeconds } from '../../../src/model/units.ts';
+import type { FakeCluster } from '../../support/fake-cluster.ts';
 import type { FakeLease } from '../../support/fake-leases.ts';
 import type { FakePlans } from '../../support/fake-stores.ts';
 
@@ -29,7 +30,7 @@ interface Eviction {
 /** What the ledger sees. */
 export interface Witnessed {
   readonly cluster: FakeCluster;
-  readonly clock: ClusterClock;
+  readonly now: () => EpochSeconds;
   readonly plans: FakePlans;
   readonly lease: FakeLease;
   readonly maxConcurrent: number;
@@ -62,7 +63,7 @@ function broken(invariant: number, what: string): never {
 
 /** An empty record. */
 export function createLedger(world: Witnessed): Ledger {
-  const { cluster, clock, plans, lease } = world;
+  const { cluster, now, plans, lease } = world;
   const evictions: Eviction[] = [];
   const looks = new Map<string, number>();
   /** Pods that have taken an evicted one's place, by uid. */
@@ -71,11 +72,11 @@ export function createLedger(world: Witnessed): Ledger {
   const follow = (): void => {
     for (const eviction of evictions.filter(({ state }) => state === 'Accepted')) {
       const candidates = candidatesFor(cluster, eviction, taken);
-      const replacement = candidates.find((pod) => isAvailable(cluster, pod, clock.now()));
+      const replacement = candidates.find((pod) => isAvailable(cluster, pod, now()));
       if (replacement !== undefined) {
         taken.add(replacement.uid);
         eviction.state = 'Over';
-      } else if (isGivenUp(eviction, candidates, clock.now()) || isUnwanted(cluster, eviction)) {
+      } else if (isGivenUp(eviction, candidates, now()) || isUnwanted(cluster, eviction)) {
         eviction.state = 'Over';
       }
     }
@@ -105,7 +106,7 @@ export function createLedger(world: Witnessed): Ledger {
       }
     },
     looked(pod) {
-      looks.set(podKey(pod), Math.floor(clock.now()));
+      looks.set(podKey(pod), Math.floor(now()));
     },
     sent(pod, sight) {
       const plan = intentOf(plans, pod.uid);
@@ -114,7 +115,7 @@ export function createLedger(world: Witnessed): Ledger {
       }
       checkSight(plan, sight);
       const move = plan.spec.moves.find((each) => each.pod.uid === pod.uid);
-      const since = looks.get(podKey(pod)) ?? clock.now();
+      const since = looks.get(podKey(pod)) ?? now();
       const eviction: Eviction = {
         uid: pod.uid,
         owner: move?.owner.uid ?? '',

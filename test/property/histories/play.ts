@@ -2,11 +2,13 @@ import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts'
 import { entries, podsInFlight } from '../../../src/execute/journal.ts';
 import { isFinal } from '../../../src/execute/transitions.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
-import { NOON } from '../../support/fake-clock.ts';
-import { type ClusterClock, type FakeCluster, fakeCluster, placements } from '../../support/fake-cluster.ts';
+import { aMove, aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
+import { type FakeCluster, fakeCluster, placements } from '../../support/fake-cluster.ts';
 import { fakeLease } from '../../support/fake-leases.ts';
-import { aMove, aNode, aPlan, aPod, aPolicy, aWorkload } from '../../support/fake-objects.ts';
-import { type FakePlans, type FakePolicies, fakePlans, fakePolicies, pastMovesOf } from '../../support/fake-stores.ts';
+import { type FakePlans, type FakePolicies, fakePlans, fakePolicies } from '../../support/fake-stores.ts';
+import { NOON } from '../../support/test-clock.ts';
 import { type VirtualTime, virtualTime } from '../../support/virtual-time.ts';
 import { type Happening, type History, type Landing, type Mishap, TROUBLED } from './history.ts';
 import { BrokenInvariant, createLedger } from './ledger.ts';
@@ -22,11 +24,11 @@ export interface End {
 }
 
 const POLICY = 'even';
-const WEB = aWorkload('web');
-const API = aWorkload('api');
-const DB = aWorkload('db', { kind: 'StatefulSet' });
+const WEB = aWorkload('web', { replicas: 3 });
+const API = aWorkload('api', { replicas: 3 });
+const DB = aWorkload('db', { replicas: 3, kind: 'StatefulSet' });
 const OWNERS = [WEB, API, DB] as const;
-const PODS = OWNERS.flatMap((owner) => [0, 1, 2].map((index) => aPod(owner, `${owner.name}-${index}`, 'a')));
+const PODS = OWNERS.flatMap((owner) => [0, 1, 2].map((index) => aPodOf(owner, `${owner.name}-${index}`, 'a')));
 /** Longer than any move takes: five tries against a PDB, then ten minutes for a replacement. */
 const LONGEST = 2_500;
 /** Time between two looks at what is left, and how long that may be, whatever troubles the leaders still have. */
@@ -47,14 +49,11 @@ interface Play {
 /** Plays a history to its end. Throws BrokenInvariant when one of invariants 14 to 18 does not hold at some step. */
 export async function play(history: History): Promise<End> {
   const time = virtualTime();
-  const clock: ClusterClock = {
-    now: () => epochSeconds(NOON + time.now()),
-    at: (instant, action) => time.at(instant - NOON, action),
-  };
-  const world = { history, time, stale: new Map<number, number>(), ...build(history, clock) };
+  const now = () => epochSeconds(NOON + time.now());
+  const world = { history, time, stale: new Map<number, number>(), ...(await build(history, time)) };
   const { cluster, plans, policies } = world;
   const lease = fakeLease();
-  const ledger = createLedger({ cluster, clock, plans, lease, maxConcurrent: history.maxConcurrent });
+  const ledger = createLedger({ cluster, now, plans, lease, maxConcurrent: history.maxConcurrent });
   const counts = new Map<string, number>();
   let failure: unknown;
   const stage: Stage = {
@@ -145,9 +144,16 @@ function heal({ cluster, stale }: Play): void {
   stale.clear();
 }
 
-function build(history: History, clock: ClusterClock): Pick<Play, 'cluster' | 'plans' | 'policies'> {
+async function build(history: History, time: VirtualTime): Promise<Pick<Play, 'cluster' | 'plans' | 'policies'>> {
   const owners = OWNERS.map((owner) => ({ ...owner, minReadySeconds: seconds(history.minReady) }));
-  const cluster = fakeCluster(clock, [aNode('a'), aNode('b'), aNode('c')], owners, PODS);
+  const plans = fakePlans();
+  const cluster = fakeCluster(
+    time,
+    [aNode('a', TEN_CORES), aNode('b', TEN_CORES), aNode('c', TEN_CORES)],
+    owners,
+    PODS,
+    plans,
+  );
   Object.assign(cluster.delays, history.delays);
   const answers = [...history.answers];
   cluster.script = () => answers.shift();
@@ -155,16 +161,11 @@ function build(history: History, clock: ClusterClock): Pick<Play, 'cluster' | 'p
   if (history.steering === 'Gate') {
     OWNERS.forEach(({ uid }) => void cluster.gated.add(uid));
   }
-  const plans = fakePlans();
-  cluster.history = () => pastMovesOf(plans);
   const policies = fakePolicies();
   policies.apply(POLICY, specOf(history));
-  const policy = policies.stored.get(POLICY);
-  if (policy !== undefined) {
-    const lastRun = new Date(NOON * 1000).toISOString();
-    policies.stored.set(POLICY, { ...policy, status: { lastRun, observedGeneration: 1 } });
-    plans.put(firstPlan(history));
-  }
+  const lastRun = new Date(NOON * 1000).toISOString();
+  await policies.store.writeStatus(aPolicy(POLICY), { lastRun, observedGeneration: 1 }, new AbortController().signal);
+  plans.put(firstPlan(history));
   return { cluster, plans, policies };
 }
 
@@ -231,7 +232,7 @@ function countdown(list: History['mishaps']): () => Mishap | undefined {
 }
 
 function befall({ history, time, cluster, plans, policies, stale }: Play, what: Happening): void {
-  const spec = { ...specOf(history), ...policies.stored.get(POLICY)?.spec };
+  const spec = { ...specOf(history), ...policies.stored.get(POLICY)?.policy.spec };
   const apply = (changes: Readonly<Record<string, unknown>>): void => {
     if (policies.stored.has(POLICY)) {
       policies.apply(POLICY, { ...spec, ...changes });
@@ -294,6 +295,6 @@ function changeNode(cluster: FakeCluster, { node, state }: Happening & { readonl
     cluster.full.add(node);
   } else {
     cluster.full.delete(node);
-    cluster.nodes.set(node, aNode(node, { ready: state !== 'notReady', unschedulable: state === 'cordoned' }));
+    cluster.putNode(aNode(node, { ...TEN_CORES, ready: state !== 'notReady', unschedulable: state === 'cordoned' }));
   }
 }

@@ -226,7 +226,7 @@ async function look(stage: Stage, me: Incarnation, call: string, args: readonly 
   if (call === 'reader.nodes') {
     me.sight.synced = true;
   } else if (call === 'policies.list') {
-    me.sight.policies = [...stage.policies.stored.values()];
+    me.sight.policies = [...stage.policies.stored.values()].map(({ policy }) => policy);
     me.sight.synced = false;
   } else if (call === 'reader.pod') {
     stage.ledger.looked(args[0] as PodRef);

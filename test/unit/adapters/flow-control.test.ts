@@ -5,8 +5,7 @@ import {
   createFlowControl,
   createTokenBucket,
 } from '../../../src/adapters/kubernetes/flow-control.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 const forever = new AbortController().signal;
 const answers = async () => 'an answer';
@@ -14,7 +13,7 @@ const failing = (kind: ApiErrorKind) => () => Promise.reject(new ApiError(kind, 
 
 describe('a token bucket', () => {
   it('lets a burst go at once, then keeps to its rate, in order', async () => {
-    const clock = manualClock();
+    const clock = testClock();
     const bucket = createTokenBucket({ perSecond: 2, burst: 3 }, clock);
     const gone: string[] = [];
     for (let index = 0; index < 7; index += 1) {
@@ -25,7 +24,7 @@ describe('a token bucket', () => {
   });
 
   it('is full again after a rest, and never fuller', async () => {
-    const clock = manualClock();
+    const clock = testClock();
     const bucket = createTokenBucket({ perSecond: 2, burst: 3 }, clock);
     await Promise.all([bucket.take(forever), bucket.take(forever), bucket.take(forever)]);
     await clock.advance(3_600);
@@ -40,7 +39,7 @@ describe('a token bucket', () => {
   });
 
   it('takes nothing for who gives up waiting', async () => {
-    const clock = manualClock();
+    const clock = testClock();
     const bucket = createTokenBucket({ perSecond: 1, burst: 1 }, clock);
     await bucket.take(forever);
     const stop = new AbortController();
@@ -64,7 +63,7 @@ describe('a circuit breaker', () => {
   };
 
   it.each<ApiErrorKind>(['Unreachable', 'Timeout', 'ServerError'])('opens after five in a row of %s', async (kind) => {
-    const breaker = createCircuitBreaker('it', { clock: fakeClock(), random: () => 0.99 });
+    const breaker = createCircuitBreaker('it', { clock: testClock(), random: () => 0.99 });
     await broken(breaker, 5, kind);
     const refused = await breaker.guard(answers).catch((error: unknown) => error);
     expect(refused).toMatchObject({ kind, unsent: true, retryAfter: expect.closeTo(0.495) });
@@ -74,7 +73,7 @@ describe('a circuit breaker', () => {
   });
 
   it('takes every answer for a sign of life', async () => {
-    const breaker = createCircuitBreaker('it', { clock: fakeClock(), random: () => 0.99 });
+    const breaker = createCircuitBreaker('it', { clock: testClock(), random: () => 0.99 });
     for (const kind of ['NotFound', 'Conflict', 'TooManyRequests', 'Forbidden'] as const) {
       await broken(breaker, 4, 'Timeout');
       await broken(breaker, 1, kind);
@@ -83,7 +82,7 @@ describe('a circuit breaker', () => {
   });
 
   it('does not count what the caller has broken off', async () => {
-    const breaker = createCircuitBreaker('it', { clock: fakeClock(), random: () => 0.99 });
+    const breaker = createCircuitBreaker('it', { clock: testClock(), random: () => 0.99 });
     for (let index = 0; index < 10; index += 1) {
       await expect(breaker.guard(() => Promise.reject(new Error('aborted')))).rejects.toThrow('aborted');
     }
@@ -91,18 +90,18 @@ describe('a circuit breaker', () => {
   });
 
   it('lets one call at a time through to try, waits longer after each that fails, up to 30 s, and closes with the first answer', async () => {
-    const clock = fakeClock();
+    const clock = testClock();
     const breaker = createCircuitBreaker('it', { clock, random: () => 0.999 });
     await broken(breaker, 5, 'Timeout');
     const waits: number[] = [];
     for (let probe = 0; probe < 8; probe += 1) {
       const refused = await breaker.guard(answers).catch((error: ApiError) => error);
       waits.push(Math.round(((refused as ApiError).retryAfter ?? 0) * 10) / 10);
-      clock.advance(((refused as ApiError).retryAfter ?? 0) + 0.001);
+      await clock.advance(((refused as ApiError).retryAfter ?? 0) + 0.001);
       await broken(breaker, 1, 'Timeout');
     }
     expect(waits).toEqual([0.5, 1, 2, 4, 8, 16, 30, 30]);
-    clock.advance(30);
+    await clock.advance(30);
     const held = Promise.withResolvers<string>();
     const probe = breaker.guard(() => held.promise);
     await expect(breaker.guard(answers)).rejects.toThrow('left alone for a while');
@@ -114,7 +113,7 @@ describe('a circuit breaker', () => {
 
 describe('the valve of a client', () => {
   it('has a circuit for each API group, and keeps no change waiting behind reads', async () => {
-    const clock = manualClock();
+    const clock = testClock();
     const limits = { reads: { perSecond: 1, burst: 5 }, changes: { perSecond: 1, burst: 1 } };
     const valve = createFlowControl(limits, { clock, random: () => 0.99 });
     for (let index = 0; index < 5; index += 1) {

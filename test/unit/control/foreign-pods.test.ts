@@ -6,12 +6,12 @@ import { EXCLUDED_NAMESPACES } from '../../../src/plan/options.ts';
 import type { StoredPolicy } from '../../../src/ports.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 const [web, api] = [aWorkload('web', { replicas: 3 }), aWorkload('api', { replicas: 3 })];
 const pods = [aPodOf(web, 'web-1', 'a'), aPodOf(web, 'web-2', 'b'), aPodOf(api, 'api-1', 'a')];
-const cluster = fakeCluster(fakeClock(), [aNode('a', TEN_CORES), aNode('b', TEN_CORES)], [web, api], pods);
+const cluster = fakeCluster(testClock(), [aNode('a', TEN_CORES), aNode('b', TEN_CORES)], [web, api], pods);
 const snapshot = await cluster.reader.snapshot(new AbortController().signal);
 
 function stored(
@@ -75,14 +75,14 @@ describe('the memory of policies', () => {
   };
 
   it('remembers a policy until it is edited', () => {
-    const memory = createPolicyMemory(() => undefined, { clock: fakeClock(), startCron });
+    const memory = createPolicyMemory(() => undefined, { clock: testClock(), startCron });
     memory.of(policy).overlap = 'some';
     expect(memory.of(policy).overlap).toBe('some');
     expect(memory.of(edited).overlap).toBeUndefined();
   });
 
   it('forgets policies that are gone, and keeps the others', () => {
-    const memory = createPolicyMemory(() => undefined, { clock: fakeClock(), startCron });
+    const memory = createPolicyMemory(() => undefined, { clock: testClock(), startCron });
     memory.of(policy).overlap = 'some';
     memory.of(stored('other', '2')).overlap = 'other';
     memory.keepOnly([policy]);

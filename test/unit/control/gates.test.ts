@@ -10,8 +10,8 @@ import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aServiceClass } from '../../support/builders/service-levels.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
-import { NOON } from '../../support/fake-clock.ts';
 import { type World, world } from '../../support/fake-world.ts';
+import { drive, NOON } from '../../support/test-clock.ts';
 
 const web = aWorkload('web', { replicas: 3 });
 const api = aWorkload('api', { replicas: 3 });
@@ -49,7 +49,7 @@ function aWorld(pods: readonly PodInfo[], journal?: Partial<MoveStatus>): World 
 async function keep(w: World, span = 1): Promise<void> {
   const stop = new AbortController();
   w.clock.at(w.clock.now() + span, () => stop.abort());
-  await keepGates(w.ports, { excludedNamespaces: new Set(), pace: OPERATOR_PACE }, stop.signal);
+  await drive(w.clock, keepGates(w.ports, { excludedNamespaces: new Set(), pace: OPERATOR_PACE }, stop.signal));
 }
 
 /** Names of the pods that still are at the gate. */
@@ -149,7 +149,7 @@ describe('keepGates', () => {
     const w = aWorld([pinnedPod('stuck')]);
     w.cluster.gated.add(web.uid);
     await keep(w, 10);
-    expect([...w.cluster.pods.keys()]).toEqual(['uid-stuck-r']);
+    expect([...w.cluster.pods.keys()]).toEqual(['uid-web-00001']);
     expect(atTheGate(w)).toEqual([]);
     expect(w.gateActions).toEqual(['Released', 'OpenedUnplanned']);
   });
@@ -162,7 +162,8 @@ describe('keepGates', () => {
     ['others are preempted for', pinnedPod('p', { nominatedNode: 'b' })],
     ['is being deleted', pinnedPod('p', { terminating: true })],
   ])('leaves a tied pod that %s', async (_, pod) => {
-    const w = aWorld([pod]);
+    const w = aWorld([pinnedPod('p')]);
+    w.cluster.putPod(pod);
     await keep(w, 10);
     expect([...w.cluster.pods.keys()]).toEqual(['uid-p']);
   });

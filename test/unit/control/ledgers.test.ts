@@ -12,7 +12,7 @@ import { aPlan, aPreemption } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aServiceClass } from '../../support/builders/service-levels.ts';
 import { aPodOf, aWorkload } from '../../support/builders.ts';
-import { fakeClock, NOON } from '../../support/fake-clock.ts';
+import { drive, NOON, testClock } from '../../support/test-clock.ts';
 
 const terms = aServiceClass({ name: 'gold' });
 const gold = { terms, createdAt: epochSeconds(0) };
@@ -103,11 +103,11 @@ async function keepFor(
 ) {
   const news = createLedgerNews();
   const preemptions: string[] = [];
-  const clock = fakeClock();
+  const clock = testClock();
   const stopping = new AbortController();
   const failed: unknown[] = [];
   clock.at(NOON + span, () => stopping.abort());
-  await keepLedgers(
+  const keeping = keepLedgers(
     {
       ledgers: store,
       records: {
@@ -125,6 +125,7 @@ async function keepFor(
     { pace: OPERATOR_PACE },
     stopping.signal,
   );
+  await drive(clock, keeping);
   return { failures: failed.length, news, preemptions, clock };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NOON } from '../../support/fake-clock.ts';
 import { AUTOMATIC, condition, messageOf, plansOf, play, tilted } from '../../support/played.ts';
+import { NOON } from '../../support/test-clock.ts';
 
 describe('runLoop, where something is wrong,', () => {
   it('says of a bad policy what is wrong with it, and goes on with the others', async () => {
@@ -122,7 +122,7 @@ describe('runLoop, where something is wrong,', () => {
     await play(w, 30);
     expect(condition(w, 'even', 'MetricsFresh')).toBe('False MetricsUnavailable');
     expect(condition(w, 'even', 'Ready')).toBe('False MetricsUnavailable');
-    const status = w.policies.stored.get('even')?.status;
+    const status = w.policies.stored.get('even')?.policy.status;
     expect(status?.imbalance).toBe('0.8');
     expect(status?.history?.map(({ outcome, actual }) => [outcome, actual]).at(-1)).toEqual(['Moves', undefined]);
     expect(plansOf(w).map(({ status: each }) => each?.phase)).toEqual(['Proposed']);

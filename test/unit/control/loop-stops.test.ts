@@ -34,8 +34,8 @@ describe('runLoop, while a plan is carried out,', () => {
       }
     };
     const [pod] = [...w.cluster.pods.values()].filter(({ owner }) => owner?.name === 'api');
-    const first = w.policies.stored.get('a-first') ?? aPolicy('a-first');
-    const second = w.policies.stored.get('b-second') ?? aPolicy('b-second');
+    const first = w.policies.stored.get('a-first')?.policy ?? aPolicy('a-first');
+    const second = w.policies.stored.get('b-second')?.policy ?? aPolicy('b-second');
     const other = [...w.cluster.pods.values()].find(({ owner }) => owner?.name === 'web');
     w.plans.put(aPlan(first, [aMove(pod ?? aPodOf(aWorkload('x', { replicas: 3 }), 'x', 'a'), 'b')]));
     w.plans.put(aPlan(second, [aMove(other ?? aPodOf(aWorkload('y', { replicas: 3 }), 'y', 'a'), 'c')]));

@@ -51,7 +51,7 @@ describe('runLoop', () => {
       });
       const use = (cpu: number) => () => {
         for (const pod of evenPods(cpu)) {
-          w.cluster.pods.set(pod.uid, pod);
+          w.cluster.putPod(pod);
         }
       };
       await play(w, 700, { 590: use(2_500), 610: use(1_000) });
@@ -99,7 +99,7 @@ describe('runLoop', () => {
     expect(new Set(w.cluster.accepted).size).toBe(w.cluster.accepted.length);
     expect(condition(w, 'even', 'Converged')).toMatch(/^True (Balanced|NoBeneficialMove)$/);
     expect(condition(w, 'even', 'Executing')).toBe('False Idle');
-    expect(w.policies.stored.get('even')?.status?.hitRatio).toBe('1');
+    expect(w.policies.stored.get('even')?.policy.status?.hitRatio).toBe('1');
     expect([...w.cluster.hints.keys()]).toEqual([]);
   });
 
@@ -163,7 +163,7 @@ describe('runLoop', () => {
       ['', 'Superseded'],
       ['-2', 'Proposed'],
     ]);
-    expect(w.policies.stored.get('even')?.status?.lastRun).toBe('2026-01-01T12:00:30Z');
+    expect(w.policies.stored.get('even')?.policy.status?.lastRun).toBe('2026-01-01T12:00:30Z');
   });
 
   it('leaves contested pods to the older policy and says so', async () => {

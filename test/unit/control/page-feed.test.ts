@@ -3,7 +3,7 @@ import { createPageFeed, type PageSource, type PageUpdate } from '../../../src/c
 import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPod, aSnapshot } from '../../support/builders.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 const stopping: AbortController[] = [];
 afterEach(() => {
@@ -18,7 +18,7 @@ function using(cpu: number): ClusterSnapshot {
 }
 
 function stage() {
-  const clock = manualClock();
+  const clock = testClock();
   const reported: unknown[] = [];
   const stored = { policy: aPolicy('even', {}), invalid: [] };
   const state = { snapshot: using(1000), failure: undefined as string | undefined, snapshots: 0, looks: 0 };

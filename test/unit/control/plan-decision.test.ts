@@ -9,13 +9,13 @@ import { inPhase, toRebalancePlan } from '../../../src/report/plan-resource.ts';
 import { aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
-import { fakeClock, NOON } from '../../support/fake-clock.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
+import { NOON, testClock } from '../../support/test-clock.ts';
 
 const web = aWorkload('web', { replicas: 3 });
 const api = aWorkload('api', { replicas: 3 });
 const pods = [...[1, 2, 3].map((index) => aPodOf(web, `web-${index}`, 'a', 1_000)), aPodOf(api, 'api-1', 'a', 1_000)];
-const cluster = fakeCluster(fakeClock(), [aNode('a', TEN_CORES), aNode('b', TEN_CORES)], [web, api], pods);
+const cluster = fakeCluster(testClock(), [aNode('a', TEN_CORES), aNode('b', TEN_CORES)], [web, api], pods);
 const snapshot = await cluster.reader.snapshot(new AbortController().signal);
 const plan = computePlan(snapshot, resolveOptions(aPolicy('even').spec));
 const without: Plan = { ...plan, moves: [], outcome: { kind: 'Balanced', message: 'level' } };

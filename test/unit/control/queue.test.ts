@@ -7,8 +7,8 @@ import type { ServiceLedger } from '../../../src/model/service-level.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { aLedger, aServiceClass } from '../../support/builders/service-levels.ts';
 import { aNode, aPodOf, aWorkload, ownerOf, TEN_CORES } from '../../support/builders.ts';
-import { NOON } from '../../support/fake-clock.ts';
 import { type World, world } from '../../support/fake-world.ts';
+import { drive, NOON } from '../../support/test-clock.ts';
 
 const free = aWorkload('free', { replicas: 1 });
 const prod = aWorkload('prod', { replicas: 1 });
@@ -65,7 +65,8 @@ function aWorld(): World {
 async function play(w: World, span: number): Promise<void> {
   const stop = new AbortController();
   w.clock.at(w.clock.now() + span, () => stop.abort());
-  await Promise.all([runLoop(w.ports, SETTINGS, stop.signal), keepGates(w.ports, SETTINGS, stop.signal)]);
+  const running = [runLoop(w.ports, SETTINGS, stop.signal), keepGates(w.ports, SETTINGS, stop.signal)];
+  await drive(w.clock, Promise.all(running));
 }
 
 function nodeOf(w: World, owner: string): string | undefined {
@@ -75,7 +76,7 @@ function nodeOf(w: World, owner: string): string | undefined {
 describe('a request that comes to a full cluster', () => {
   it('gets the place of another long before the interval of the policy is over', async () => {
     const w = aWorld();
-    w.clock.at(NOON + 60, () => w.cluster.pods.set(WAITING.uid, WAITING));
+    w.clock.at(NOON + 60, () => w.cluster.putPod(WAITING));
     await play(w, 900);
     expect(nodeOf(w, prod.uid)).toBe('a');
     expect(w.cluster.accepted).toEqual([RUNNING.uid]);
@@ -83,7 +84,7 @@ describe('a request that comes to a full cluster', () => {
 
   it('keeps it: the one that made room waits at the gate', async () => {
     const w = aWorld();
-    w.clock.at(NOON + 60, () => w.cluster.pods.set(WAITING.uid, WAITING));
+    w.clock.at(NOON + 60, () => w.cluster.putPod(WAITING));
     await play(w, 900);
     expect(nodeOf(w, free.uid)).toBeUndefined();
     expect(w.cluster.accepted).toHaveLength(1);
@@ -94,7 +95,7 @@ describe('a request that comes to a full cluster', () => {
     const w = aWorld();
     w.policies.apply('qos', { ...POLICY, suspend: true });
     w.cluster.full.add('a');
-    w.clock.at(NOON + 60, () => w.cluster.pods.set(WAITING.uid, WAITING));
+    w.clock.at(NOON + 60, () => w.cluster.putPod(WAITING));
     await play(w, 900);
     expect(w.gateActions).toEqual(['OpenedUnplanned']);
     expect(w.cluster.accepted).toEqual([]);

@@ -7,16 +7,16 @@ import { epochSeconds } from '../../../src/model/units.ts';
 import { aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
-import { fakeClock, NOON } from '../../support/fake-clock.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
+import { NOON, testClock } from '../../support/test-clock.ts';
 
 const web = aWorkload('web', { replicas: 3 });
 const signal = new AbortController().signal;
 
 /** Samples are taken over the 15 s before NOON + `span`. */
 async function snapshotAt(span: number): Promise<ClusterSnapshot> {
-  const clock = fakeClock();
-  clock.advance(span);
+  const clock = testClock();
+  await clock.advance(span);
   return fakeCluster(
     clock,
     [aNode('a', TEN_CORES), aNode('b', TEN_CORES)],

@@ -7,7 +7,7 @@ import { scheduleOf, scheduleProblem, scheduleProblems } from '../../../src/cont
 import { epochSeconds } from '../../../src/model/units.ts';
 import { latestPeriod } from '../../../src/plan/cron.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
-import { NOON } from '../../support/fake-clock.ts';
+import { NOON } from '../../support/test-clock.ts';
 
 const later = (span: number) => epochSeconds(NOON + span);
 

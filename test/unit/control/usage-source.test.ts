@@ -6,6 +6,7 @@ import { bytes, milliCpu, seconds } from '../../../src/model/units.ts';
 import { UsageError, type UsageServer } from '../../../src/ports.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { type World, world } from '../../support/fake-world.ts';
+import { drive } from '../../support/test-clock.ts';
 
 const OWNERS = ['api', 'db', 'mail', 'web'].map((name) => aWorkload(name, { replicas: 3 }));
 
@@ -34,11 +35,8 @@ async function play(w: World, server: UsageServer | undefined, span: number): Pr
   const stop = new AbortController();
   w.clock.at(w.clock.now() + span, () => stop.abort());
   const usageServers = new Map(server === undefined ? [] : [['main', server]]);
-  await runLoop(
-    { ...w.ports, usageServers },
-    { excludedNamespaces: new Set(), pace: OPERATOR_PACE, passed: () => undefined },
-    stop.signal,
-  );
+  const settings = { excludedNamespaces: new Set<string>(), pace: OPERATOR_PACE, passed: () => undefined };
+  await drive(w.clock, runLoop({ ...w.ports, usageServers }, settings, stop.signal));
 }
 
 const byPrometheus = {
@@ -48,7 +46,7 @@ const byPrometheus = {
 };
 
 function conditionOf(w: World, type: string): string {
-  const found = w.policies.stored.get('even')?.status?.conditions?.find((each) => each.type === type);
+  const found = w.policies.stored.get('even')?.policy.status?.conditions?.find((each) => each.type === type);
   return `${found?.status} ${found?.reason}: ${found?.message}`;
 }
 

@@ -7,7 +7,7 @@ import { REPLACEMENT_DEADLINE } from '../../../src/execute/verify.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import type { EvictionAnswer } from '../../../src/ports.ts';
-import { NOON } from '../../support/fake-clock.ts';
+import { NOON } from '../../support/test-clock.ts';
 
 const FINAL: readonly MovePhase[] = ['Vacated', 'Landed', 'Missed', 'Failed', 'Skipped', 'Aborted'];
 const planned = {

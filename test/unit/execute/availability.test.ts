@@ -3,7 +3,7 @@ import { shortfall } from '../../../src/execute/availability.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { labelsHash } from '../../../src/plan/hash.ts';
 import { aPodOf, aRollout, aWorkload } from '../../support/builders.ts';
-import { NOON } from '../../support/fake-clock.ts';
+import { NOON } from '../../support/test-clock.ts';
 
 const web = aWorkload('web', { replicas: 2, rollout: aRollout(2), minReadySeconds: seconds(30) });
 const [one, two] = [1, 2].map((index) => aPodOf(web, `web-${index}`, 'a')) as [

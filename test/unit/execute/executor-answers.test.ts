@@ -17,7 +17,7 @@ import {
   WEB_1,
   web,
 } from '../../support/execution.ts';
-import { NOON } from '../../support/fake-clock.ts';
+import { drive, NOON } from '../../support/test-clock.ts';
 
 describe('a step after a lost answer, a crash or a refusal of the API server', () => {
   it('resolves a lost answer by looking: evicted or not', async () => {
@@ -100,7 +100,7 @@ describe('a step after a lost answer, a crash or a refusal of the API server', (
     put(w, [aMove(WEB_1, 'b')]);
     const stale = w.plans.of(PLAN);
     w.plans.put(w.plans.of(PLAN));
-    await expect(step(stale, execution(), w.ports, forever)).rejects.toThrow(ConflictError);
+    await expect(drive(w.clock, step(stale, execution(), w.ports, forever))).rejects.toThrow(ConflictError);
     expect(w.cluster.accepted).toEqual([]);
   });
 
@@ -109,11 +109,11 @@ describe('a step after a lost answer, a crash or a refusal of the API server', (
     put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c')]);
     const next = { ...w.ports, leaderEpoch: 1 };
     const writeStatus: PlanStore['writeStatus'] = async (...args) => {
-      await step(w.plans.of(PLAN), execution(1), next, forever);
+      await drive(w.clock, step(w.plans.of(PLAN), execution(1), next, forever));
       return w.ports.plans.writeStatus(...args);
     };
     const old = { ...w.ports, plans: { ...w.ports.plans, writeStatus }, leaderEpoch: 0 };
-    await expect(step(w.plans.of(PLAN), execution(2), old, forever)).rejects.toThrow(ConflictError);
+    await expect(drive(w.clock, step(w.plans.of(PLAN), execution(2), old, forever))).rejects.toThrow(ConflictError);
     expect(w.cluster.accepted).toEqual(['uid-web-1']);
     expect(w.plans.of(PLAN).status?.moves?.map(({ leaderEpoch }) => leaderEpoch)).toEqual([1, undefined]);
   });
@@ -129,13 +129,13 @@ describe('a step after a lost answer, a crash or a refusal of the API server', (
         throw new Error('the fence is closed');
       }
     };
-    await expect(step(stale, execution(1), old, forever)).rejects.toThrow('the fence is closed');
+    await expect(drive(w.clock, step(stale, execution(1), old, forever))).rejects.toThrow('the fence is closed');
     w.tap = () => undefined;
-    await expect(step(stale, execution(1), next, forever)).rejects.toThrow(ConflictError);
-    const seen = await step(w.plans.of(PLAN), execution(1), next, forever);
+    await expect(drive(w.clock, step(stale, execution(1), next, forever))).rejects.toThrow(ConflictError);
+    const seen = await drive(w.clock, step(w.plans.of(PLAN), execution(1), next, forever));
     expect(phases(seen)).toEqual(['Intent', 'Planned']);
     expect(w.cluster.accepted).toEqual([]);
-    w.clock.advance(20);
+    await w.clock.advance(20);
     await run({ ...w, ports: next }, execution(1));
     expect(w.cluster.accepted).toEqual(['uid-web-1', 'uid-api-1']);
     expect(w.plans.of(PLAN).status?.moves?.map(({ leaderEpoch }) => leaderEpoch)).toEqual([1, 1]);
@@ -152,8 +152,8 @@ describe('a step after a lost answer, a crash or a refusal of the API server', (
     };
     await expect(stepOnce(w)).rejects.toThrow('503');
     w.tap = () => undefined;
-    w.plans.stored.clear();
-    await expect(step(plan, execution(), w.ports, forever)).rejects.toThrow(ConflictError);
+    await w.plans.store.remove(PLAN, forever);
+    await expect(drive(w.clock, step(plan, execution(), w.ports, forever))).rejects.toThrow(ConflictError);
     expect(w.cluster.accepted).toEqual([]);
   });
 });

@@ -28,8 +28,8 @@ import {
   WEB_2,
   web,
 } from '../../support/execution.ts';
-import { NOON } from '../../support/fake-clock.ts';
 import { type World, world } from '../../support/fake-world.ts';
+import { drive, NOON } from '../../support/test-clock.ts';
 
 describe('a step that the state of the cluster, a budget or the policy holds back', () => {
   it('fails a move whose replacement never becomes Ready, and then stops the plan', async () => {
@@ -43,7 +43,7 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
   });
 
   it.each<[string, (w: World) => void, string]>([
-    ['the pod is gone', (w) => w.cluster.pods.delete(WEB_1.uid), 'the pod is gone'],
+    ['the pod is gone', (w) => w.cluster.vanish('pod', WEB_1.uid), 'the pod is gone'],
     ['another pod has its name', (w) => replacePod(w, { uid: 'other' }), 'the pod is gone'],
     ['the pod is elsewhere', (w) => replacePod(w, { nodeName: 'c' }), 'the pod is on c, not on a'],
     [
@@ -56,7 +56,7 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
       (w) => replacePod(w, { labels: new Map([['role', 'primary']]) }),
       'the labels of the pod are not those that it was planned with',
     ],
-    ['its owner is gone', (w) => w.cluster.workloads.delete(web.uid), 'the pod no longer belongs to ReplicaSet web'],
+    ['its owner is gone', (w) => w.cluster.vanish('workload', web.uid), 'the pod no longer belongs to ReplicaSet web'],
     [
       'somebody protects it',
       (w) => replacePod(w, { annotations: new Map([['evenkeel.dev/do-not-evict', 'true']]) }),
@@ -65,29 +65,24 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
     ['it is being deleted', (w) => replacePod(w, { terminating: true }), 'is being deleted'],
     [
       'its owner was scaled down',
-      (w) => w.cluster.workloads.set(web.uid, { ...web, replicas: 1 }),
+      (w) => w.cluster.putWorkload({ ...web, replicas: 1 }),
       'ReplicaSet web has 1 replica, protections.minReplicas is 2',
     ],
-    ['the target is gone', (w) => w.cluster.nodes.delete('b'), 'b is gone'],
+    ['the target is gone', (w) => w.cluster.vanish('node', 'b'), 'b is gone'],
     [
       'the target is cordoned',
-      (w) => w.cluster.nodes.set('b', aNode('b', { ...TEN_CORES, unschedulable: true })),
+      (w) => w.cluster.putNode(aNode('b', { ...TEN_CORES, unschedulable: true })),
       'b is cordoned',
     ],
     [
       'the target is tainted',
-      (w) =>
-        w.cluster.nodes.set(
-          'b',
-          aNode('b', { ...TEN_CORES, taints: [{ key: 'gpu', value: '', effect: 'NoSchedule' }] }),
-        ),
+      (w) => w.cluster.putNode(aNode('b', { ...TEN_CORES, taints: [{ key: 'gpu', value: '', effect: 'NoSchedule' }] })),
       'b has the taint gpu:NoSchedule, which the pod does not tolerate',
     ],
     [
       'the target is full',
       (w) =>
-        w.cluster.nodes.set(
-          'b',
+        w.cluster.putNode(
           aNode('b', {
             ...TEN_CORES,
             allocatable: { ...TEN_CORES.allocatable, cpu: 499, memory: 1 },
@@ -111,8 +106,8 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
     const owner = { kind: 'Deployment', name: 'shop', uid: 'uid-shop' };
     const outcomeWith = async (changes: Partial<WorkloadInfo>, top: Partial<WorkloadInfo>) => {
       const w = aWorld([...PODS, aPodOf(web, 'web-3', 'd')]);
-      w.cluster.workloads.set(web.uid, { ...web, owner, ...changes });
-      w.cluster.workloads.set(deployment.uid, { ...deployment, ...top });
+      w.cluster.putWorkload({ ...web, owner, ...changes });
+      w.cluster.putWorkload({ ...deployment, ...top });
       put(w, [aMove(WEB_1, 'b')]);
       const { status } = await stepOnce(w);
       return status?.moves?.[0]?.outcome ?? status?.moves?.[0]?.phase;
@@ -128,27 +123,27 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
   it.each<[string, (w: World) => void, string]>([
     [
       'has a pod that is not Ready',
-      (w) => w.cluster.pods.set(WEB_2.uid, { ...WEB_2, ready: false }),
+      (w) => w.cluster.putPod({ ...WEB_2, ready: false }),
       'ReplicaSet web has 1 of 2 pods available',
     ],
     [
       'has a pod that was not Ready for minReadySeconds',
       (w) => {
-        w.cluster.workloads.set(web.uid, { ...web, minReadySeconds: seconds(60) });
-        w.cluster.pods.set(WEB_2.uid, { ...WEB_2, readySince: epochSeconds(NOON - 5) });
+        w.cluster.putWorkload({ ...web, minReadySeconds: seconds(60) });
+        w.cluster.putPod({ ...WEB_2, readySince: epochSeconds(NOON - 5) });
       },
       'ReplicaSet web has 1 of 2 pods available',
     ],
     [
       'has fewer pods than it asks for',
-      (w) => w.cluster.workloads.set(web.uid, { ...web, replicas: 3, rollout: aRollout(3) }),
+      (w) => w.cluster.putWorkload({ ...web, replicas: 3, rollout: aRollout(3) }),
       'ReplicaSet web has 2 of 3 pods available',
     ],
     [
       'is losing a pod to somebody else',
       (w) => {
-        w.cluster.workloads.set(web.uid, { ...web, replicas: 2, rollout: aRollout(2) });
-        w.cluster.pods.set(WEB_2.uid, { ...WEB_2, terminating: true });
+        w.cluster.putWorkload({ ...web, replicas: 2, rollout: aRollout(2) });
+        w.cluster.putPod({ ...WEB_2, terminating: true });
       },
       'ReplicaSet web has 1 of 2 pods available',
     ],
@@ -158,9 +153,9 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
     change(w);
     expect(outcomes(await stepOnce(w))[0]).toContain(outcome);
     expect(w.calls.filter((call) => /^(evict|dry-run) /.test(call))).toEqual([]);
-    w.cluster.pods.set(WEB_2.uid, WEB_2);
-    w.cluster.workloads.set(web.uid, web);
-    w.clock.advance(11);
+    w.cluster.putPod(WEB_2);
+    w.cluster.putWorkload(web);
+    await w.clock.advance(11);
     expect(phases(await run(w))).toEqual(['Landed']);
   });
 
@@ -184,7 +179,7 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
     const left = aPlan(other, [aMove(WEB_2, 'c')]);
     w.plans.put(left);
     const stored = { policy: other, invalid: [] };
-    await step(w.plans.of(left.metadata.name), execution(2, { stored }), w.ports, forever);
+    await drive(w.clock, step(w.plans.of(left.metadata.name), execution(2, { stored }), w.ports, forever));
     put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'b')]);
     expect(phases(await stepOnce(w))).toEqual(['Planned', 'Evicting']);
     expect(w.cluster.accepted).toEqual(['uid-web-2', 'uid-api-1']);
@@ -195,7 +190,7 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
     put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c')]);
     await stepOnce(w, execution(1));
     w.cluster.metered = false;
-    w.clock.advance(30);
+    await w.clock.advance(30);
     const waiting = await run(w, execution(1), 20).catch(() => w.plans.of(PLAN));
     expect(phases(waiting)).toEqual(['Landed', 'Planned']);
     const plan = await run(w, execution(1));
@@ -217,7 +212,7 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
 
   it('skips a move to a node that is being deleted', async () => {
     const w = aWorld();
-    w.cluster.nodes.set('b', aNode('b', { ...TEN_CORES, terminating: true }));
+    w.cluster.putNode(aNode('b', { ...TEN_CORES, terminating: true }));
     put(w, [aMove(WEB_1, 'b')]);
     expect((await stepOnce(w)).status?.moves?.[0]).toMatchObject({
       phase: 'Skipped',
@@ -304,16 +299,16 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
     const w = aWorld();
     put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c')]);
     await stepOnce(w, execution(1));
-    w.cluster.nodes.set('c', aNode('c', { ...TEN_CORES, ready: false }));
+    w.cluster.putNode(aNode('c', { ...TEN_CORES, ready: false }));
     await stepOnce(w, execution(1));
-    w.cluster.nodes.set('c', aNode('c', TEN_CORES));
+    w.cluster.putNode(aNode('c', TEN_CORES));
     const plan = await run(w, execution(1));
     expect(plan.status).toMatchObject({ phase: 'Aborted', message: '1 of 4 nodes are not Ready' });
   });
 });
 
 function replacePod(w: World, changes: Partial<PodInfo>): void {
-  w.cluster.pods.delete(WEB_1.uid);
+  w.cluster.vanish('pod', WEB_1.uid);
   const changed = { ...WEB_1, ...changes };
-  w.cluster.pods.set(changed.uid, changed);
+  w.cluster.putPod(changed);
 }

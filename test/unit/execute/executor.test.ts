@@ -18,8 +18,8 @@ import {
   WEB_2,
   web,
 } from '../../support/execution.ts';
-import { NOON } from '../../support/fake-clock.ts';
 import { placements } from '../../support/fake-cluster.ts';
+import { NOON } from '../../support/test-clock.ts';
 
 describe('a step', () => {
   it('moves pods to where the plan says and says so', async () => {
@@ -85,7 +85,7 @@ describe('a step', () => {
 
   it('moves one pod of an owner at a time, until the replacement has been Ready for minReadySeconds', async () => {
     const w = aWorld();
-    w.cluster.workloads.set(web.uid, { ...web, minReadySeconds: seconds(30) });
+    w.cluster.putWorkload({ ...web, minReadySeconds: seconds(30) });
     put(w, [aMove(WEB_1, 'b'), aMove(WEB_2, 'c')]);
     let second: number | undefined;
     w.tap = () => {
@@ -111,7 +111,7 @@ describe('a step', () => {
     for (let count = 0; count < 10; count += 1) {
       const plan = await stepOnce(w, execution(maxConcurrent));
       inFlight.push(phases(plan).filter((phase) => phase === 'Evicting').length);
-      w.clock.advance(1);
+      await w.clock.advance(1);
     }
     expect(Math.max(...inFlight)).toBe(maxConcurrent);
   });
@@ -121,12 +121,12 @@ describe('a step', () => {
     w.cluster.delays.ready = Number.POSITIVE_INFINITY;
     put(w, [aMove(WEB_1, 'b')]);
     await stepOnce(w);
-    w.clock.advance(5);
+    await w.clock.advance(5);
     await stepOnce(w);
     await stepOnce(w);
-    const [first] = [...w.cluster.pods.values()].filter(({ name }) => name === 'web-1-r');
+    const [first] = [...w.cluster.pods.values()].filter(({ name }) => name === 'web-00001');
     const rejected: PodInfo = { ...(first ?? WEB_1), phase: 'Failed', createdAt: epochSeconds(NOON + 1) };
-    w.cluster.pods.set(rejected.uid, rejected);
+    w.cluster.putPod(rejected);
     const second = {
       ...rejected,
       name: 'web-9',
@@ -135,7 +135,7 @@ describe('a step', () => {
       ready: true,
       nodeName: 'b',
     } as const;
-    w.cluster.pods.set(second.uid, {
+    w.cluster.putPod({
       ...second,
       createdAt: epochSeconds(NOON + 2),
       readySince: epochSeconds(NOON + 3),
@@ -148,7 +148,7 @@ describe('a step', () => {
     w.cluster.delays.recreate = 5;
     put(w, [aMove(WEB_1, 'b')]);
     await stepOnce(w);
-    w.clock.advance(4);
+    await w.clock.advance(4);
     await stepOnce(w);
     const plan = await stepOnce(w);
     expect(phases(plan)).toEqual(['AwaitingReplacement']);
@@ -174,7 +174,7 @@ describe('a step', () => {
     put(w, [aMove(WEB_1, 'b')]);
     for (let count = 0; count < 10; count += 1) {
       await stepOnce(w);
-      w.clock.advance(1);
+      await w.clock.advance(1);
     }
     const before = w.plans.of(PLAN).metadata.resourceVersion;
     await stepOnce(w);

@@ -10,8 +10,8 @@ import { resolveOptions } from '../../../src/plan/options.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
-import { NOON } from '../../support/fake-clock.ts';
 import { type World, world } from '../../support/fake-world.ts';
+import { drive, NOON } from '../../support/test-clock.ts';
 
 const forever = new AbortController().signal;
 const policy = aPolicy('even', { steering: { mode: 'Gate' } });
@@ -35,7 +35,7 @@ function aWorld(steering: 'Gate' | 'None' = 'Gate'): World {
 }
 
 async function stepOnce(w: World): Promise<RebalancePlan> {
-  return step(w.plans.of(PLAN), EXECUTION, w.ports, forever);
+  return drive(w.clock, step(w.plans.of(PLAN), EXECUTION, w.ports, forever));
 }
 
 const LANDED = { phase: 'Landed', replacement: { node: 'b' } };
@@ -48,7 +48,7 @@ async function run(w: World): Promise<MoveStatus | undefined> {
     if (status?.phase !== 'Executing') {
       return status?.moves?.[0];
     }
-    w.clock.advance(1);
+    await w.clock.advance(1);
   }
   throw new Error('the plan did not end');
 }
@@ -82,20 +82,20 @@ describe('a plan under Gate', () => {
       }
     };
     await run(w);
-    expect(recorded).toBe('web-1-r');
+    expect(recorded).toBe('web-00001');
   });
 
   it('opens the gate to the planned node although it was killed right before', async () => {
     const w = aWorld();
     await runToTheGate(w);
-    w.clock.advance(120);
+    await w.clock.advance(120);
     expect(await run(w)).toMatchObject(LANDED);
   });
 
   it('lets the replacement go anywhere when its node is no longer fit, and says why', async () => {
     const w = aWorld();
     await runToTheGate(w);
-    w.cluster.nodes.set('b', aNode('b', { ...TEN_CORES, unschedulable: true }));
+    w.cluster.putNode(aNode('b', { ...TEN_CORES, unschedulable: true }));
     expect(await run(w)).toMatchObject(MISSED);
     expect(w.gateActions).toEqual(['OpenedToAny']);
     expect(w.events.find(({ reason }) => reason === 'TargetGivenUp')?.note).toMatch(/^may run anywhere, since b /);
@@ -104,7 +104,10 @@ describe('a plan under Gate', () => {
   it('fails when the scheduler finds no room on the planned node after all', async () => {
     const w = aWorld();
     w.cluster.full.add('b');
-    expect(await run(w)).toMatchObject({ phase: 'Failed', outcome: 'replacement web-1-r found no room on b for 60 s' });
+    expect(await run(w)).toMatchObject({
+      phase: 'Failed',
+      outcome: 'replacement web-00001 found no room on b for 60 s',
+    });
   });
 
   it('opens the gate without a node when another steering is in force', async () => {

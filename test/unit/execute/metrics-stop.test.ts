@@ -8,7 +8,7 @@ import type { NodeUsage } from '../../../src/ports.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
-import { NOON } from '../../support/fake-clock.ts';
+import { NOON } from '../../support/test-clock.ts';
 
 const NODES = ['a', 'b', 'c', 'd'].map((name) => aNode(name, TEN_CORES));
 const options = resolveOptions(aPolicy('even', { load: { maxAge: '60s', minCoverage: '0.5' } }).spec);

@@ -8,6 +8,7 @@ import { anAdmission, aPlan, aPreemption } from '../../support/builders/plan.ts'
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { type World, world } from '../../support/fake-world.ts';
+import { drive } from '../../support/test-clock.ts';
 
 const forever = new AbortController().signal;
 const policy = aPolicy('qos');
@@ -43,7 +44,7 @@ function aWorld(): World {
 }
 
 async function stepOnce(w: World): Promise<RebalancePlan> {
-  return step(w.plans.of(PLAN), EXECUTION, w.ports, forever);
+  return drive(w.clock, step(w.plans.of(PLAN), EXECUTION, w.ports, forever));
 }
 
 /** A step a second until the plan has ended; resolves to the phases of its moves. */
@@ -53,7 +54,7 @@ async function run(w: World): Promise<readonly string[]> {
     if (status?.phase !== 'Executing') {
       return (status?.moves ?? []).map(({ phase }) => phase);
     }
-    w.clock.advance(1);
+    await w.clock.advance(1);
   }
   throw new Error('the plan did not end');
 }
@@ -119,7 +120,7 @@ describe('a plan that preempts', () => {
     };
     await expect(run(w)).rejects.toThrow('killed');
     w.tap = () => undefined;
-    w.cluster.nodes.set('a', aNode('a', { ...TEN_CORES, unschedulable: true }));
+    w.cluster.putNode(aNode('a', { ...TEN_CORES, unschedulable: true }));
     await run(w);
     expect(w.plans.of(PLAN).status?.moves?.[1]).toMatchObject({
       phase: 'Failed',
@@ -131,7 +132,7 @@ describe('a plan that preempts', () => {
 
   it('ends when the one that waits is deleted', async () => {
     const w = aWorld();
-    w.cluster.pods.delete(WAITING.uid);
+    w.cluster.vanish('pod', WAITING.uid);
     expect(await run(w)).toEqual(['Vacated', 'Skipped']);
   });
 

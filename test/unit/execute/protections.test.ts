@@ -9,11 +9,11 @@ import { projectPod } from '../../../src/observe/project/pod.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import { planningInputOf } from '../../../src/plan/planning-input.ts';
 import type { ProtectionName } from '../../../src/plan/rejection-codes.ts';
+import { aMove } from '../../support/builders/plan.ts';
 import { aRawPod } from '../../support/builders/raw.ts';
 import { aRollout, constraints } from '../../support/builders.ts';
 import { aWorld, forever, policy, WEB_1, WEB_2, web } from '../../support/execution.ts';
-import { NOON } from '../../support/fake-clock.ts';
-import { aMove } from '../../support/fake-objects.ts';
+import { NOON } from '../../support/test-clock.ts';
 
 interface Change {
   readonly pod?: Partial<PodInfo>;
@@ -52,7 +52,7 @@ const OPTIONS = resolveOptions(policy.spec);
 /** Why the planner leaves the pod, and what the live check makes of a move that was planned before the change. */
 async function verdictsOn({ pod, workload }: Change) {
   const w = aWorld([{ ...WEB_1, ...pod }, WEB_2]);
-  w.cluster.workloads.set(web.uid, { ...web, replicas: 2, ...workload });
+  w.cluster.putWorkload({ ...web, replicas: 2, ...workload });
   const { pods, holds } = planningInputOf(await w.ports.reader.snapshot(forever), OPTIONS);
   const place = pods.findIndex(({ uid }) => uid === WEB_1.uid);
   const live = await liveCheck(aMove(WEB_1, 'b'), epochSeconds(NOON), OPTIONS, w.ports, forever);

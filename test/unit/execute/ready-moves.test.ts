@@ -8,7 +8,7 @@ import { epochSeconds } from '../../../src/model/units.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aPodOf, aWorkload } from '../../support/builders.ts';
-import { NOON } from '../../support/fake-clock.ts';
+import { NOON } from '../../support/test-clock.ts';
 
 type PlannedMove = RebalancePlan['spec']['moves'][number];
 

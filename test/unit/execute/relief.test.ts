@@ -7,8 +7,8 @@ import { planningOptions, resolveOptions } from '../../../src/plan/options.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aRollout, aWorkload, TEN_CORES } from '../../support/builders.ts';
-import { NOON } from '../../support/fake-clock.ts';
 import { type World, world } from '../../support/fake-world.ts';
+import { drive, NOON } from '../../support/test-clock.ts';
 
 const forever = new AbortController().signal;
 const policy = aPolicy('qos', { strategy: { type: 'QoSDriven' } });
@@ -25,7 +25,12 @@ function execution(): ExecutionPolicy {
 
 /** A plan of a minute ago in which web-1 leaves a for b; the scheduler by itself would put everything on c. */
 function aWorld(pods: readonly PodInfo[] = [WEB_1, WEB_2], strategy: 'QoSDriven' | 'RefineLB' = 'QoSDriven'): World {
-  const w = world([aNode('a', TEN_CORES), aNode('b', TEN_CORES), aNode('c', TEN_CORES)], [web], pods);
+  const w = world(
+    [aNode('a', TEN_CORES), aNode('b', TEN_CORES), aNode('c', TEN_CORES)],
+    [web],
+    pods.map((pod) => ({ ...pod, ready: true })),
+  );
+  pods.forEach(w.cluster.putPod); // probes of those that are not Ready fail, and go on failing
   w.cluster.gated.add(web.uid);
   w.cluster.bindTo = () => 'c';
   const plan = aPlan(policy, [aMove(WEB_1, 'b')], { steering: 'None' });
@@ -39,11 +44,11 @@ const MISSED = { phase: 'Missed', replacement: { node: 'c' } };
 /** A step a second until the plan has ended; resolves to what became of its move. */
 async function run(w: World, how = execution()): Promise<MoveStatus | undefined> {
   for (let count = 0; count < 2_000; count += 1) {
-    const { status }: RebalancePlan = await step(w.plans.of(PLAN), how, w.ports, forever);
+    const { status }: RebalancePlan = await drive(w.clock, step(w.plans.of(PLAN), how, w.ports, forever));
     if (status?.phase !== 'Executing') {
       return status?.moves?.[0];
     }
-    w.clock.advance(1);
+    await w.clock.advance(1);
   }
   throw new Error('the plan did not end');
 }
@@ -59,7 +64,7 @@ describe('a move of QoSDriven from node to node', () => {
     const w = aWorld();
     w.tap = (when, call) => {
       if (when === 'after' && call === 'evictor.evict') {
-        w.cluster.nodes.set('b', aNode('b', { ...TEN_CORES, unschedulable: true }));
+        w.cluster.putNode(aNode('b', { ...TEN_CORES, unschedulable: true }));
       }
     };
     expect(await run(w)).toMatchObject(MISSED);

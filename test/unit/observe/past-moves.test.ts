@@ -6,7 +6,7 @@ import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aPodOf, aWorkload } from '../../support/builders.ts';
-import { NOON } from '../../support/fake-clock.ts';
+import { NOON } from '../../support/test-clock.ts';
 
 type Run = NonNullable<NonNullable<RebalancePlan['status']>['moves']>[number];
 

@@ -7,12 +7,12 @@ import { createMetrics } from '../../../src/report/metrics/metrics.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aLedger, aServiceClass } from '../../support/builders/service-levels.ts';
 import { aNode, aPodOf, aWorkload, NOW as BUILT, TEN_CORES } from '../../support/builders.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 const web = aWorkload('web', { replicas: 8 });
 const pods = [1, 2, 3, 4].map((index) => aPodOf(web, `web-${index}`, 'a', 1_000));
-const cluster = fakeCluster(fakeClock(), [aNode('a', TEN_CORES), aNode('b', TEN_CORES)], [web], pods);
+const cluster = fakeCluster(testClock(), [aNode('a', TEN_CORES), aNode('b', TEN_CORES)], [web], pods);
 const plan = computePlan(
   await cluster.reader.snapshot(new AbortController().signal),
   resolveOptions(aPolicy('even').spec),

@@ -10,13 +10,13 @@ import { planTable } from '../../../src/report/plan-text.ts';
 import { renderMarkdownTable, renderTable } from '../../../src/report/table.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
 import { fakePlans } from '../../support/fake-stores.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 const owners = ['web', 'api'].map((name) => aWorkload(name, { replicas: 3 }));
 const pods = owners.flatMap((owner) => [1, 2].map((index) => aPodOf(owner, `${owner.name}-${index}`, 'a', 1_500)));
-const cluster = fakeCluster(fakeClock(), [aNode('a', TEN_CORES), aNode('b', TEN_CORES)], owners, pods);
+const cluster = fakeCluster(testClock(), [aNode('a', TEN_CORES), aNode('b', TEN_CORES)], owners, pods);
 const snapshot = await cluster.reader.snapshot(new AbortController().signal);
 const policy = aPolicy('even');
 const plan = computePlan(snapshot, resolveOptions(policy.spec));

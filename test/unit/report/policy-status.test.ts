@@ -13,13 +13,13 @@ import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aLedger, aServiceClass } from '../../support/builders/service-levels.ts';
 import { aNode, aPodOf, aWorkload, NOW as BUILT, TEN_CORES } from '../../support/builders.ts';
-import { fakeClock, NOON } from '../../support/fake-clock.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
+import { NOON, testClock } from '../../support/test-clock.ts';
 
 const VALID: Verdict = { status: 'True', reason: 'Valid', message: 'the policy is valid' };
 const web = aWorkload('web', { replicas: 8 });
 const pods = [1, 2, 3, 4].map((index) => aPodOf(web, `web-${index}`, 'a', 1_000));
-const cluster = fakeCluster(fakeClock(), [aNode('a', TEN_CORES), aNode('b', TEN_CORES)], [web], pods);
+const cluster = fakeCluster(testClock(), [aNode('a', TEN_CORES), aNode('b', TEN_CORES)], [web], pods);
 const snapshot = await cluster.reader.snapshot(new AbortController().signal);
 const plan = computePlan(snapshot, resolveOptions(aPolicy('even').spec));
 const level: Plan = { ...plan, moves: [], outcome: { kind: 'Balanced', message: 'level enough' } };

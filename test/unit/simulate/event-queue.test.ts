@@ -34,4 +34,13 @@ describe('the event queue', () => {
     expect(seen).toEqual([]);
     expect(queue.now()).toBe(6);
   });
+
+  it('performs the next action alone when asked to', () => {
+    const queue = createEventQueue();
+    const seen: number[] = [];
+    queue.at(7, () => seen.push(queue.now()));
+    queue.at(7, () => seen.push(queue.now()));
+    queue.step();
+    expect(seen).toEqual([7]);
+  });
 });

@@ -6,7 +6,7 @@ import { resolveOptions } from '../../../../src/plan/options.ts';
 import type { Move } from '../../../../src/plan/plan.ts';
 import { aPolicy } from '../../../support/builders/policy.ts';
 import { aPastMove } from '../../../support/builders.ts';
-import { NOON } from '../../../support/fake-clock.ts';
+import { NOON } from '../../../support/test-clock.ts';
 
 /** A plan of noon with moves that cost so many seconds. */
 function aPlanOf(...costs: readonly number[]) {
