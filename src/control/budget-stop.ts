@@ -40,8 +40,11 @@ function windowStop(
 }
 
 /** Moves in flight are counted as they begin; everything else is about the plan as a whole. */
+type PlanLimit = Exclude<keyof BudgetOptions, 'place' | 'window' | 'maxConcurrent'>;
+
 function limitsPlans({ maxMoves, perOwner, perNode, perNamespace, overhead }: BudgetOptions): boolean {
-  return [maxMoves, perOwner, perNode, perNamespace, overhead].some((limit) => limit !== undefined);
+  const limits = { maxMoves, perOwner, perNode, perNamespace, overhead } satisfies Record<PlanLimit, unknown>;
+  return Object.values(limits).some((limit) => limit !== undefined);
 }
 
 function overheadStop(
