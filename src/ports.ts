@@ -5,6 +5,7 @@ import type {
   DEFAULT_QUERIES,
   RebalancePolicy,
   RebalancePolicyStatus,
+  SteeringMode,
   StrategyName,
 } from './api/v1alpha1/rebalance-policy.ts';
 import type { NodeInfo } from './model/node.ts';
@@ -153,9 +154,6 @@ export interface Turnover {
   /** Controllers and nodes: when it has changed, a request may have ended, but no pod was merely replaced. */
   readonly requests: number;
 }
-
-/** Steering that is in force. */
-export type SteeringMode = 'AdmissionPolicy' | 'Gate' | 'None';
 
 /** Places and removes hints for the admission policy. */
 export interface Steering {

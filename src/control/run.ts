@@ -1,4 +1,5 @@
 import type { PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import type { SteeringMode } from '../api/v1alpha1/rebalance-policy.ts';
 import { openJournal, summarize } from '../execute/journal.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
@@ -10,17 +11,7 @@ import { plan as computePlan } from '../plan/planner.ts';
 import { serviceReport } from '../plan/service-report.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import type { UsageHistory } from '../plan/usage-history.ts';
-import type {
-  Clock,
-  ClusterReader,
-  EventSink,
-  Gates,
-  PlanStore,
-  Steering,
-  SteeringMode,
-  StoredPolicy,
-  Telemetry,
-} from '../ports.ts';
+import type { Clock, ClusterReader, EventSink, Gates, PlanStore, Steering, StoredPolicy, Telemetry } from '../ports.ts';
 import type { Verdicts } from '../report/conditions.ts';
 import { byResource, inPhase, outcomeMessage, planName, toRebalancePlan } from '../report/plan-resource.ts';
 import type { RunFacts } from '../report/policy-status.ts';

@@ -1,4 +1,5 @@
 import type { MovePhase, MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import type { SteeringMode } from '../api/v1alpha1/rebalance-policy.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
 import { kindOf, type MoveKind } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
@@ -207,9 +208,16 @@ async function beginMoves(
   return recorder.plan;
 }
 
+/** Whether a mode of steering reads hints. */
+const PLACES_HINTS = {
+  AdmissionPolicy: true,
+  Gate: false,
+  None: false,
+} as const satisfies Record<SteeringMode, boolean>;
+
 async function evictAll(recorder: Recorder, begun: readonly Pending[]): Promise<void> {
   const { ports, signal } = recorder;
-  const steered = recorder.plan.status?.steering === 'AdmissionPolicy' ? begun.filter(needsHint) : [];
+  const steered = PLACES_HINTS[recorder.plan.status?.steering ?? 'None'] ? begun.filter(needsHint) : [];
   for (const { entry } of steered) {
     await placeHint(recorder, entry);
   }

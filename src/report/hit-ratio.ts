@@ -1,6 +1,6 @@
 import type { MovePhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import type { SteeringMode } from '../api/v1alpha1/rebalance-policy.ts';
 import { oncePer } from '../model/once-per.ts';
-import type { SteeringMode } from '../ports.ts';
 
 /**
  * Share of the replacements of `plans` that run on their planned node, in [0, 1]; `undefined` while none runs anywhere. Worked

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
-import type { RebalancePolicy } from '../../src/api/v1alpha1/rebalance-policy.ts';
+import { type RebalancePolicy, STEERING_MODES, type SteeringMode } from '../../src/api/v1alpha1/rebalance-policy.ts';
 import { sweepGates } from '../../src/control/gates.ts';
 import { type ExecutionPolicy, step } from '../../src/execute/executor.ts';
 import { entries, podsInFlight } from '../../src/execute/journal.ts';
 import { isFinal, isInFlight } from '../../src/execute/transitions.ts';
 import { seconds } from '../../src/model/units.ts';
 import { resolveOptions } from '../../src/plan/options.ts';
-import { ConflictError, type SteeringMode } from '../../src/ports.ts';
+import { ConflictError } from '../../src/ports.ts';
 import { aMove, aPlan } from '../support/builders/plan.ts';
 import { aPolicy } from '../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../support/builders.ts';
@@ -204,7 +204,7 @@ const moves = fc
   .chain((pods) =>
     fc.tuple(...pods.map((pod) => fc.tuple(fc.constant(pod), fc.constantFrom('b' as const, 'c' as const)))),
   );
-const steering = fc.constantFrom<SteeringMode>('AdmissionPolicy', 'Gate', 'None');
+const steering = fc.constantFrom(...STEERING_MODES);
 const crashes = fc.array(span(60), { maxLength: 12 });
 const pauses = fc.array(fc.oneof({ weight: 3, arbitrary: span(3) }, { weight: 1, arbitrary: span(60) }), {
   maxLength: 20,

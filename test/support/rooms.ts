@@ -19,7 +19,7 @@ export const ROOMS: readonly Room[] = [
     path: 'report',
     rooms: ['model', 'api', 'qos', 'plan'],
     packages: ['node:crypto'],
-    types: ['@kubernetes-models/apimachinery', 'ports.ts'],
+    types: ['@kubernetes-models/apimachinery'],
   },
   { path: 'report/metrics', rooms: ['model'], packages: ['prom-client'], types: ['qos', 'plan', 'ports.ts'] },
   // What the operator sends to the browser, which imports these three files and nothing else of ours.

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { ImbalanceStatus, STRATEGY_NAMES } from './rebalance-policy.ts';
+import { ImbalanceStatus, STEERING_MODES, STRATEGY_NAMES } from './rebalance-policy.ts';
 import { CEL_KEYWORD, instant, integer, type KindDefinition, oneOf, type Resource, text } from './schema.ts';
 
 /** Most moves that one plan holds. */
@@ -205,7 +205,7 @@ export const RebalancePlanStatus = Type.Object(
     phase: Type.Optional(oneOf(PLAN_PHASES, { description: 'Phase.' })),
     message: Type.Optional(text(1024, { description: 'Why it is in this phase.' })),
     stopped: Type.Optional(text(64, { description: 'Which rule stopped an Aborted plan.' })),
-    steering: Type.Optional(oneOf(['AdmissionPolicy', 'Gate', 'None'], { description: 'Steering in use.' })),
+    steering: Type.Optional(oneOf(STEERING_MODES, { description: 'Steering in use.' })),
     startedAt: Type.Optional(instant({ description: 'When execution began.' })),
     finishedAt: Type.Optional(instant({ description: 'When it ended.' })),
     imbalance: Type.Optional(ImbalanceStatus),

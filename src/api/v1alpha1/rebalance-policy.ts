@@ -23,6 +23,11 @@ export type StrategyName = (typeof STRATEGY_NAMES)[number];
 
 /** What the operator does with a plan. */
 export const MODES = ['DryRun', 'Approve', 'Automatic'] as const;
+/** Ways of steering that may be in force; the schemas of policies and of plans both take them from here. */
+export const STEERING_MODES = ['AdmissionPolicy', 'Gate', 'None'] as const;
+/** Steering that is in force. */
+export type SteeringMode = (typeof STEERING_MODES)[number];
+
 /** PromQL for what kubelets' cAdvisor exports, with the label node that common scrape configurations add. */
 export const DEFAULT_QUERIES = {
   nodeCPU: 'sum by (node) (rate(container_cpu_usage_seconds_total{id="/"}[$window]))',
@@ -240,30 +245,33 @@ const scope = Type.Object(
   { description: 'What the policy is about.', default: {} },
 );
 
+const limits = {
+  maxMoves: Type.Optional(integer(0, 1000, { description: 'Moves of one plan. Default no limit but 1000.' })),
+  maxConcurrent: Type.Optional(
+    integer(1, 100, { description: 'Moves in flight at a time. Default 2 when no budget says otherwise.' }),
+  ),
+  perOwner: Type.Optional(
+    countOrPercent({
+      description:
+        'Pods of one controller that a plan moves. A percentage is of its replicas and is rounded up, as that of a PodDisruptionBudget is: 25% of 2 is 1, of 5 is 2; only 0% is 0. Default no limit.',
+    }),
+  ),
+  perNode: Type.Optional(integer(0, 1000, { description: 'Pods that a plan takes from one node. Default no limit.' })),
+  perNamespace: Type.Optional(
+    integer(0, 1000, { description: 'Pods of one namespace that a plan moves. Default no limit.' }),
+  ),
+  maxOverhead: Type.Optional(
+    duration('0s', '1000h', {
+      description:
+        'Pod-seconds of service that moves may cost within `window`: the seconds from each eviction until its replacement is Ready, in sum over all moves of all policies that the RebalancePlans on the cluster record. Measured; what is not measured yet counts as the measured start-up time of its controller, or 30s where nothing was measured. Default no limit.',
+    }),
+  ),
+};
+const LIMIT_NAMES = Object.keys(limits);
+
 const budget = Type.Object(
   {
-    maxMoves: Type.Optional(integer(0, 1000, { description: 'Moves of one plan. Default no limit but 1000.' })),
-    maxConcurrent: Type.Optional(
-      integer(1, 100, { description: 'Moves in flight at a time. Default 2 when no budget says otherwise.' }),
-    ),
-    perOwner: Type.Optional(
-      countOrPercent({
-        description:
-          'Pods of one controller that a plan moves. A percentage is of its replicas and is rounded up, as that of a PodDisruptionBudget is: 25% of 2 is 1, of 5 is 2; only 0% is 0. Default no limit.',
-      }),
-    ),
-    perNode: Type.Optional(
-      integer(0, 1000, { description: 'Pods that a plan takes from one node. Default no limit.' }),
-    ),
-    perNamespace: Type.Optional(
-      integer(0, 1000, { description: 'Pods of one namespace that a plan moves. Default no limit.' }),
-    ),
-    maxOverhead: Type.Optional(
-      duration('0s', '1000h', {
-        description:
-          'Pod-seconds of service that moves may cost within `window`: the seconds from each eviction until its replacement is Ready, in sum over all moves of all policies that the RebalancePlans on the cluster record. Measured; what is not measured yet counts as the measured start-up time of its controller, or 30s where nothing was measured. Default no limit.',
-      }),
-    ),
+    ...limits,
     window: Type.Optional(
       duration('1m', '24h', {
         description: 'How far maxOverhead looks back, sliding, such as 1h. It needs maxOverhead and the reverse.',
@@ -287,9 +295,8 @@ const budget = Type.Object(
     description: 'Limits that apply together, always or in windows of time.',
     [CEL_KEYWORD]: [
       {
-        rule: 'has(self.maxMoves) || has(self.maxConcurrent) || has(self.perOwner) || has(self.perNode) || has(self.perNamespace) || has(self.maxOverhead)',
-        message:
-          'a budget must limit something: write maxMoves, maxConcurrent, perOwner, perNode, perNamespace or maxOverhead',
+        rule: LIMIT_NAMES.map((name) => `has(self.${name})`).join(' || '),
+        message: `a budget must limit something: write ${LIMIT_NAMES.slice(0, -1).join(', ')} or ${LIMIT_NAMES.at(-1)}`,
       },
       {
         rule: 'has(self.maxOverhead) == has(self.window)',
@@ -343,7 +350,7 @@ const protections = Type.Object(
 
 const steering = Type.Object(
   {
-    mode: oneOf(['Auto', 'AdmissionPolicy', 'Gate', 'None'], {
+    mode: oneOf(['Auto', ...STEERING_MODES], {
       description:
         'How a replacement is brought to the planned node. AdmissionPolicy: a mutating admission policy prefers that node (Kubernetes 1.36 or later). Gate: replacements that carry the scheduling gate evenkeel.dev/qos, in their template or because their namespace has the label evenkeel.dev/gate: enabled, wait until the operator opens it for the planned node alone (Kubernetes 1.30 or later, overlay gate); such pods are moved in no other mode. None: the scheduler chooses. Auto: AdmissionPolicy where it is installed, else None. Default Auto.',
       default: 'Auto',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { STEERING_MODES, type SteeringMode } from '../../../src/api/v1alpha1/rebalance-policy.ts';
 import { seconds } from '../../../src/model/units.ts';
-import type { SteeringMode } from '../../../src/ports.ts';
 import type { Script } from '../../support/fake-cluster.ts';
 import type { Delays } from '../../support/standing-scenario.ts';
 
@@ -196,7 +196,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 
 const mishapsOf = (what: fc.Arbitrary<Mishap>, gap: number, maxLength: number) =>
   fc.array(fc.tuple(span(gap), what), { maxLength });
-const steering = fc.constantFrom<SteeringMode>('AdmissionPolicy', 'Gate', 'None');
+const steering = fc.constantFrom(...STEERING_MODES);
 
 /** Histories in which everything may go wrong. */
 export const histories: fc.Arbitrary<History> = fc.record({

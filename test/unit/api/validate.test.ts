@@ -248,6 +248,8 @@ describe('validatePolicy', () => {
   });
 
   it.each<[string, unknown]>([
+    ['a limit of controllers alone', { budgets: [{ perOwner: 1 }] }],
+    ['a limit of moves at a time alone', { budgets: [{ maxConcurrent: 1 }] }],
     ['the bounds of durations', { interval: '24h', load: { maxAge: '10s' }, protections: { minPodAge: '0s' } }],
     [
       'every way to limit',
