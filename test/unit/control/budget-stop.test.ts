@@ -3,9 +3,9 @@ import { budgetStop } from '../../../src/control/budget-stop.ts';
 import { parseInstant } from '../../../src/model/instant.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import type { BudgetOptions } from '../../../src/plan/options.ts';
-import { aBudget, someOptions } from '../../support/builders.ts';
-import { aPlan } from '../../support/fake-objects.ts';
-import { aPolicy } from '../../support/policies.ts';
+import { aBudget, someOptions } from '../../support/builders/options.ts';
+import { aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
 
 const PLAN = aPlan(aPolicy('even', {}), []);
 const MADE = parseInstant(PLAN.spec.takenAt);
