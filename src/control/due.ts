@@ -40,8 +40,6 @@ export interface Due {
   readonly actions: readonly PlanAction[];
   /** A run: observe, plan, store. */
   readonly run: boolean;
-  /** Plans that are kept no longer. */
-  readonly expired: readonly RebalancePlan[];
 }
 
 /** Decides what a pass does for a policy. Pure: the performer asks again after each stage, with the plans as they stand then. */
@@ -49,8 +47,12 @@ export function whatIsDue({ stored, plans, remembered, news, now }: PolicyState)
   return {
     actions: plans.map((plan) => actionFor(plan, stored, remembered !== undefined)),
     run: remembered !== undefined && isRunDue(stored, plans, remembered, newsOf(stored, news), now),
-    expired: expiredPlans(plans, stored.policy.spec.historyLimit ?? 10, now),
   };
+}
+
+/** Plans that are kept no longer. */
+export function expiredNow({ stored: { policy }, plans, now }: PolicyState): readonly RebalancePlan[] {
+  return expiredPlans(plans, policy.spec.historyLimit ?? 10, now);
 }
 
 /** News that this policy runs at; `undefined` when its strategy runs by its schedule alone. */

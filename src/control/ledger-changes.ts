@@ -1,4 +1,5 @@
 import { formatDecimal } from '../model/decimal.ts';
+import { oncePer } from '../model/once-per.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import type { ClassedRequest, ServiceView, StoredLedger } from '../ports.ts';
 import { carryOn, endLedger } from '../qos/ledger.ts';
@@ -32,11 +33,13 @@ export function ledgerSources(
 ): ReadonlyMap<string, LedgerSource> {
   return new Map(
     requests.map((request) => {
-      const key = keyOf(request.record.namespace, ledgerName(request.record.owner));
+      const { key } = keyOfRecord(request.record);
       return [key, { stored: stored.get(key), request, promised: classes.get(request.className) }];
     }),
   );
 }
+
+const keyOfRecord = oncePer(({ namespace, owner }: RequestRecord) => ({ key: keyOf(namespace, ledgerName(owner)) }));
 
 /** Whether nothing but time has gone on between the two. */
 export function isSameSource(before: LedgerSource | undefined, { stored, request, promised }: LedgerSource): boolean {

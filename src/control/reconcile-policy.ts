@@ -14,6 +14,7 @@ import { budgetStop } from './budget-stop.ts';
 import {
   acceptance,
   type Due,
+  expiredNow,
   lastRunOf,
   newsOf,
   nextRunOf,
@@ -59,7 +60,7 @@ export async function reconcilePolicy(
   const isRunDue = dueNow(pass, plans).run;
   const ran = isRunDue ? await attempt('ObserveFailed', () => run(pass, plans), pass) : NOTHING;
   const final = isRunDue ? await ownPlans(pass) : plans;
-  await remove(dueNow(pass, final), pass);
+  await remove(expiredNow(stateOf(pass, final)), pass);
   const failures = {
     ...recovery(context.stored, advanced),
     ...sampled.verdicts,
@@ -233,7 +234,7 @@ async function ownPlans({ context, ports, signal }: Pass): Promise<readonly Reba
   return (await ports.plans.list(signal)).filter(({ spec }) => spec.policy.uid === uid);
 }
 
-async function remove({ expired }: Due, { ports, signal }: Pass): Promise<void> {
+async function remove(expired: readonly RebalancePlan[], { ports, signal }: Pass): Promise<void> {
   for (const { metadata } of expired) {
     await ports.plans.remove(metadata.name, signal);
   }
