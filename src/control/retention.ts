@@ -1,9 +1,9 @@
 import type { MovePhase, PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { compareText } from '../model/compare-text.ts';
 import { parseInstant } from '../model/instant.ts';
 import { oncePer } from '../model/once-per.ts';
 import { type EpochSeconds, elapsed } from '../model/units.ts';
 import { LOOK_BACK } from '../plan/budgets/cooldown.ts';
-import { compareText } from '../plan/order.ts';
 
 /**
  * Plans of one policy that are kept for their history at most. Cooldown keeps plans apart long before that; the bound is

@@ -1,7 +1,8 @@
+import { compareText } from '../model/compare-text.ts';
 import type { ServiceClass, ServiceLedger, ServiceLevels } from '../model/service-level.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import type { Collection } from './collection.ts';
-import { compareText, sortByKey } from './order.ts';
+import { sortByKey } from './order.ts';
 import type { ProjectedServiceClass } from './project/service-class.ts';
 
 /** A ledger may be this much younger than the snapshot, in seconds: lists take a while, and dates are cut to seconds. */

@@ -1,3 +1,4 @@
+import { compareText } from '../model/compare-text.ts';
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
@@ -6,7 +7,7 @@ import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
 import { assembleServiceLevels } from './assemble-service-levels.ts';
 import type { Collection } from './collection.ts';
-import { compareNames, compareText, sortByKey } from './order.ts';
+import { compareNames, sortByKey } from './order.ts';
 import { computeDisruptionsAllowed } from './pdb-allowance.ts';
 import { byStart } from './project/past-moves.ts';
 import { priorityOf } from './project/priority-class.ts';

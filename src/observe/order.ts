@@ -1,10 +1,4 @@
-/** Compares by code unit, the same on every machine. */
-export function compareText(left: string, right: string): number {
-  if (left === right) {
-    return 0;
-  }
-  return left < right ? -1 : 1;
-}
+import { compareText } from '../model/compare-text.ts';
 
 /** Compares by namespace, then name. */
 export function compareNames(

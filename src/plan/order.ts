@@ -1,14 +1,7 @@
+import { compareText } from '../model/compare-text.ts';
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { IndexTable, PodIndex, SiteIndex } from './indices.ts';
-
-/** Compares by code unit, the same on every machine; localeCompare is not. */
-export function compareText(left: string, right: string): number {
-  if (left === right) {
-    return 0;
-  }
-  return left < right ? -1 : 1;
-}
 
 /** The entries of a map by key: equal for maps with equal content. */
 export function sortedEntries<Value>(map: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] {

@@ -7,7 +7,7 @@ import type { AcceptedMove } from './judge.ts';
 import { share, toFraction } from './load.ts';
 import { ownerOf } from './owners.ts';
 import type { Reason, Transfer } from './plan.ts';
-import { BUDGET_NAMES, type RejectionCode } from './rejection-codes.ts';
+import { isBudgetCode } from './rejection-codes.ts';
 import { countCodes, type Stays } from './rejections.ts';
 import { missingCapacity } from './residual-imbalance.ts';
 import type { SearchResult } from './search.ts';
@@ -87,14 +87,12 @@ export function unmovableMessage({ inScope, of }: Evictability, { home, pods }: 
   return list === '' ? 'no pod is in scope' : `no pod may be moved: ${list}`;
 }
 
-const BUDGET_CODES: ReadonlySet<RejectionCode> = new Set(BUDGET_NAMES);
-
 /**
  * The budget that stands in the way of most moves, in its own words, when some would help and budgets allow none of them;
  * `undefined` when no budget does.
  */
 export function exhaustedMessage(holds: Evictability, stays: Stays): string | undefined {
-  const refused = reasonsOfFree(holds, stays).filter(({ code }) => BUDGET_CODES.has(code));
+  const refused = reasonsOfFree(holds, stays).filter(({ code }) => isBudgetCode(code));
   const [most] = countCodes(refused);
   const example = refused.find(({ code }) => code === most?.[0]);
   if (most === undefined || example === undefined) {

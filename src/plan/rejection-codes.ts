@@ -51,6 +51,13 @@ export const BUDGET_NAMES = [
   'Cooldown',
   'ServiceLevel',
 ] as const;
+const BUDGET_CODES: ReadonlySet<string> = new Set(BUDGET_NAMES);
+
+/** Whether a budget is the reason. */
+export function isBudgetCode(code: string): boolean {
+  return BUDGET_CODES.has(code);
+}
+
 /** A budget that a move would exceed. */
 export type BudgetName = (typeof BUDGET_NAMES)[number];
 

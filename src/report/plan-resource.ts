@@ -17,7 +17,7 @@ import { count } from '../plan/format.ts';
 import { labelsHash } from '../plan/hash.ts';
 import { controllerAbove } from '../plan/owners.ts';
 import type { Imbalance, ImbalanceByResource, Move, Plan, Rejection, Rejections } from '../plan/plan.ts';
-import { BUDGET_NAMES } from '../plan/rejection-codes.ts';
+import { isBudgetCode } from '../plan/rejection-codes.ts';
 import { countCodes, listRejections } from '../plan/rejections.ts';
 
 /** Label that names a plan's policy. */
@@ -126,11 +126,9 @@ export function outcomeMessage(plan: Plan): string {
   return `${text}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
 }
 
-const BUDGET_CODES: ReadonlySet<string> = new Set(BUDGET_NAMES);
-
 /** `; budgets hold 12 more pods: MaxMoves 10, PerNode 2`; empty when they hold none. */
 export function budgetNote({ rejections }: Plan): string {
-  const refused = rejections.reasons.filter(({ code }) => BUDGET_CODES.has(code));
+  const refused = rejections.reasons.filter(({ code }) => isBudgetCode(code));
   const parts = countCodes(refused).map(([code, times]) => `${code} ${times}`);
   return refused.length === 0 ? '' : `; budgets hold ${count(refused.length, 'more pod')}: ${parts.join(', ')}`;
 }

@@ -1,8 +1,8 @@
 import type { ServiceClass } from '../model/service-level.ts';
-import { seconds } from '../model/units.ts';
 import { gini, isFulfilled, meanOf, penaltyOf } from '../qos/fulfilment.ts';
+import { availabilityOf, totalOf } from '../qos/times.ts';
 import type { ClassResult, Contention, WindowClass, WindowResult } from '../report/simulation-result.ts';
-import { availabilityOf, type ServiceRecord } from './service-record.ts';
+import type { ServiceRecord } from './service-record.ts';
 
 /** Records by class, in the order of the classes; classes without any are left out. */
 export function byClass(
@@ -21,7 +21,7 @@ export function byClass(
 export function classResult(serviceClass: ServiceClass, records: readonly ServiceRecord[]): ClassResult {
   const { name, slo } = serviceClass;
   const known = records.flatMap((record) => {
-    const availability = availabilityOf(record);
+    const availability = availabilityOf(record.times);
     return availability === undefined ? [] : [{ record, availability }];
   });
   const availabilities = known.map(({ availability }) => availability).sort((left, right) => left - right);
@@ -43,7 +43,7 @@ export function classResult(serviceClass: ServiceClass, records: readonly Servic
 function penalty(serviceClass: ServiceClass, record: ServiceRecord, availability: number): number {
   const { spec } = record.workload;
   const cores = spec.template.constraints.requests.cpu / 1000;
-  return penaltyOf(serviceClass, availability, seconds(record.useful + record.pending), cores);
+  return penaltyOf(serviceClass, availability, totalOf(record.times), cores);
 }
 
 /** Counters of a record at some instant. */
@@ -60,7 +60,7 @@ export function windowClasses(
   return groups.flatMap(({ serviceClass, records }) => {
     const values = records.flatMap((record) => {
       const before = marks.get(record) ?? { useful: 0, pending: 0 };
-      const [useful, pending] = [record.useful - before.useful, record.pending - before.pending];
+      const [useful, pending] = [record.times.useful - before.useful, record.times.pending - before.pending];
       return useful + pending > 0 ? [useful / (useful + pending)] : [];
     });
     return values.length === 0 ? [] : [windowClass(serviceClass, values)];

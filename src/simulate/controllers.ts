@@ -71,34 +71,26 @@ function complete(controllers: Controllers, pod: SimulatedPod): void {
 }
 
 function create(controllers: Controllers, workload: SimulatedWorkload, instance: number): void {
-  const { world } = controllers;
+  const { world, hints, gates } = controllers;
   const { template, info } = workload.spec;
   workload.made += 1;
-  const uid = `${info.uid}-${suffix(workload.made)}`;
-  controllers.made += 1;
-  const pod: SimulatedPod = {
-    workload,
-    instance,
-    sequence: controllers.made,
-    exists: true,
-    version: 1,
-    starved: false,
-    info: {
-      ...template,
-      name: info.kind === 'StatefulSet' ? `${info.name}-${instance}` : `${info.name}-${suffix(workload.made)}`,
-      uid,
-      createdAt: world.serverTime(),
-      constraints: controllers.hints.steered(template.constraints, info.uid),
-      waiting: {
-        gated: controllers.gates && template.waiting?.gated === true,
-        pinnedTo: undefined,
-        unschedulable: false,
-      },
-    },
-  };
+  const mark = suffix(workload.made);
+  const pod = newPod(controllers, workload, instance, {
+    ...template,
+    name: info.kind === 'StatefulSet' ? `${info.name}-${instance}` : `${info.name}-${mark}`,
+    uid: `${info.uid}-${mark}`,
+    createdAt: world.serverTime(),
+    constraints: hints.steered(template.constraints, info.uid),
+    waiting: { gated: gates && template.waiting?.gated === true, pinnedTo: undefined, unschedulable: false },
+  });
   workload.instances[instance] = pod;
   world.add(pod);
   refresh(controllers, workload);
+}
+
+function newPod(controllers: Controllers, workload: SimulatedWorkload, instance: number, info: PodInfo): SimulatedPod {
+  controllers.made += 1;
+  return { workload, instance, sequence: controllers.made, exists: true, version: 1, starved: false, info };
 }
 
 /** Evicts or deletes a pod: its controller makes another, at once, or, of a StatefulSet, when it is gone. */
@@ -187,16 +179,7 @@ export function admit(controllers: Controllers, spec: WorkloadSpec): void {
 /** A pod that is there from the beginning. */
 export function adopt(controllers: Controllers, workload: SimulatedWorkload, info: PodInfo, instance: number): void {
   const { world, kubelets } = controllers;
-  controllers.made += 1;
-  const pod: SimulatedPod = {
-    workload,
-    instance,
-    sequence: controllers.made,
-    exists: true,
-    version: 1,
-    starved: false,
-    info,
-  };
+  const pod = newPod(controllers, workload, instance, info);
   if (!info.terminating) {
     workload.instances[instance] = pod;
   }

@@ -1,11 +1,13 @@
+import type { ServiceTimes } from '../model/service-level.ts';
+import { seconds } from '../model/units.ts';
+import { grown, NO_TIMES } from '../qos/times.ts';
 import type { SimulatedPod, SimulatedWorkload, World } from './world.ts';
 
 /** What a request, a workload with its instances, got so far, in seconds summed over its instances. Exact. */
 export interface ServiceRecord {
   readonly workload: SimulatedWorkload;
   readonly arrivedAt: number;
-  useful: number;
-  pending: number;
+  times: ServiceTimes;
   /** When all of its instances first served; `undefined`: not yet. */
   servedAt: number | undefined;
   /** When it ended; `undefined`: it has not. */
@@ -69,8 +71,7 @@ function begin(workload: SimulatedWorkload, now: number): ServiceRecord {
   return {
     workload,
     arrivedAt: now,
-    useful: 0,
-    pending: 0,
+    times: NO_TIMES,
     servedAt: undefined,
     endedAt: undefined,
     evictions: 0,
@@ -89,8 +90,7 @@ function count(record: ServiceRecord, now: number): void {
   record.countedTo = now;
   if (span > 0 && record.endedAt === undefined) {
     const serving = Math.min(record.serving.size, wanted(record.workload));
-    record.useful += serving * span;
-    record.pending += (wanted(record.workload) - serving) * span;
+    record.times = grown(record.times, 'Aggregated', serving, wanted(record.workload) - serving, seconds(span));
   }
 }
 
@@ -103,9 +103,4 @@ function note(record: ServiceRecord, now: number): void {
     count(record, now);
     record.endedAt = now;
   }
-}
-
-/** Share of its time that a request was served, in [0, 1]; `undefined` before any has passed. */
-export function availabilityOf({ useful, pending }: ServiceRecord): number | undefined {
-  return useful + pending > 0 ? useful / (useful + pending) : undefined;
 }

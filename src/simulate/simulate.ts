@@ -1,5 +1,6 @@
 import { seconds } from '../model/units.ts';
 import { meanOf } from '../qos/fulfilment.ts';
+import { availabilityOf } from '../qos/times.ts';
 import type { Series, SimulationResult, VariantResult, WaitResult, WindowResult } from '../report/simulation-result.ts';
 import { balanceOf, createBalanceSum } from './balance.ts';
 import { byClass, classResult, contentionOf, type Mark, windowClasses } from './class-results.ts';
@@ -11,7 +12,7 @@ import { randomStreams } from './random.ts';
 import type { Scenario, Variant } from './scenario.ts';
 import { startScheduler } from './scheduler.ts';
 import { viewsOf } from './scheduling-view.ts';
-import { availabilityOf, keepServiceRecords, type ServiceRecord, type ServiceRecords } from './service-record.ts';
+import { keepServiceRecords, type ServiceRecord, type ServiceRecords } from './service-record.ts';
 import { starvePods } from './starvation.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
@@ -152,7 +153,7 @@ function recordSeries(
     rows.push(figures());
     for (const [name, values] of availability) {
       const own = records.list.filter(({ workload }) => workload.spec.className === name);
-      values.push(meanOf(own.flatMap((record) => availabilityOf(record) ?? [])) ?? null);
+      values.push(meanOf(own.flatMap((record) => availabilityOf(record.times) ?? [])) ?? null);
     }
   };
   for (let part = 1; part <= POINTS; part += 1) {
@@ -178,7 +179,7 @@ function recordWindows(
   const close = (from: number): void => {
     records.settle();
     windows.push({ from, to: queue.now(), classes: windowClasses(byClass(records.list, classes), marks) });
-    marks = new Map(records.list.map((record) => [record, { useful: record.useful, pending: record.pending }]));
+    marks = new Map(records.list.map((record) => [record, record.times]));
   };
   for (let from = 0; from < duration; from += WINDOW) {
     queue.at(Math.min(duration, from + WINDOW), () => close(from));

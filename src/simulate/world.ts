@@ -1,10 +1,10 @@
+import { compareText } from '../model/compare-text.ts';
 import type { NodeInfo } from '../model/node.ts';
 import { type PodInfo, type PodRef, podKey } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
 import { type BudgetHealth, budgetHealth } from '../observe/pdb-allowance.ts';
-import { compareText } from '../plan/order.ts';
 import type { Turnover } from '../ports.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { Scenario, WorkloadSpec } from './scenario.ts';

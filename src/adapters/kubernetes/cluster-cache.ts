@@ -1,8 +1,8 @@
+import { compareText } from '../../model/compare-text.ts';
 import type { NodeInfo } from '../../model/node.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import { createInterner, type Interner } from '../../observe/interner.ts';
-import { compareText } from '../../observe/order.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import { WORKLOAD_KINDS } from '../../observe/project/workload.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';

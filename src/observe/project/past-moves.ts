@@ -1,4 +1,5 @@
 import { MOVE_PHASES, type MovePhase, type RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
+import { compareText } from '../../model/compare-text.ts';
 import {
   describe,
   integerAt,
@@ -16,7 +17,6 @@ import type { PastMove, PastReplacement } from '../../model/past-move.ts';
 import type { OwnerRef, PodRef } from '../../model/pod.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
 import { type FieldMask, METADATA_FIELDS } from '../fields.ts';
-import { compareText } from '../order.ts';
 import { readMetadata } from './metadata.ts';
 
 const POD_REF_FIELDS: FieldMask = { namespace: true, name: true, uid: true };

@@ -3,52 +3,50 @@ import type { Cluster } from '../cluster.ts';
 import { at, itemAt, type NodeIndex, type OwnerIndex, type PodIndex } from '../indices.ts';
 import type { BudgetOptions, Limit } from '../options.ts';
 import type { Owners } from '../owners.ts';
-import { type Budget, createTally, isSpent } from './budget.ts';
+import { type Budget, type BudgetRefusal, createTally, isSpent } from './budget.ts';
 
 /** Pods that a plan takes from one node; `undefined` when no entry limits them. */
 export function perNode(
   entries: readonly BudgetOptions[],
   { home, nodes }: Pick<Cluster, 'home' | 'nodes'>,
 ): Budget | undefined {
-  const limit = Math.min(Number.POSITIVE_INFINITY, ...entries.flatMap((entry) => entry.perNode ?? []));
-  if (limit === Number.POSITIVE_INFINITY) {
-    return undefined;
-  }
-  const tally = createTally<NodeIndex>();
   const nodeOf = (pod: PodIndex): NodeIndex => at(home, pod);
-  return {
-    check: (pod) => {
-      const taken = tally.of(nodeOf(pod));
-      if (!isSpent(taken, limit)) {
-        return undefined;
-      }
-      const message = `the plan takes ${limit} pods from ${itemAt(nodes, nodeOf(pod)).name}, perNode allows no more`;
-      return { code: 'PerNode', message, numbers: { taken, limit } };
-    },
-    spend: (pod) => tally.add(nodeOf(pod)),
-    refund: (pod) => tally.remove(nodeOf(pod)),
-  };
+  return perKey(smallest(entries, 'perNode'), nodeOf, (node, taken, limit) => {
+    const message = `the plan takes ${limit} pods from ${itemAt(nodes, node).name}, perNode allows no more`;
+    return { code: 'PerNode', message, numbers: { taken, limit } };
+  });
 }
 
 /** Pods of one namespace that a plan moves; `undefined` when no entry limits them. */
 export function perNamespace(entries: readonly BudgetOptions[], pods: readonly PodInfo[]): Budget | undefined {
-  const limit = Math.min(Number.POSITIVE_INFINITY, ...entries.flatMap((entry) => entry.perNamespace ?? []));
+  const namespaceOf = (pod: PodIndex): string => itemAt(pods, pod).namespace;
+  return perKey(smallest(entries, 'perNamespace'), namespaceOf, (namespace, moved, limit) => {
+    const message = `the plan moves ${limit} pods of namespace ${namespace}, perNamespace allows no more`;
+    return { code: 'PerNamespace', message, numbers: { moved, limit } };
+  });
+}
+
+function smallest(entries: readonly BudgetOptions[], limit: 'perNode' | 'perNamespace'): number {
+  return Math.min(Number.POSITIVE_INFINITY, ...entries.flatMap((entry) => entry[limit] ?? []));
+}
+
+/** As many pods of each key as the limit allows; `undefined` without a limit. */
+function perKey<Key extends NodeIndex | string>(
+  limit: number,
+  keyOf: (pod: PodIndex) => Key,
+  refusal: (key: Key, spent: number, limit: number) => BudgetRefusal,
+): Budget | undefined {
   if (limit === Number.POSITIVE_INFINITY) {
     return undefined;
   }
-  const tally = createTally<string>();
-  const namespaceOf = (pod: PodIndex): string => itemAt(pods, pod).namespace;
+  const tally = createTally<Key>();
   return {
     check: (pod) => {
-      const moved = tally.of(namespaceOf(pod));
-      if (!isSpent(moved, limit)) {
-        return undefined;
-      }
-      const message = `the plan moves ${limit} pods of namespace ${namespaceOf(pod)}, perNamespace allows no more`;
-      return { code: 'PerNamespace', message, numbers: { moved, limit } };
+      const spent = tally.of(keyOf(pod));
+      return isSpent(spent, limit) ? refusal(keyOf(pod), spent, limit) : undefined;
     },
-    spend: (pod) => tally.add(namespaceOf(pod)),
-    refund: (pod) => tally.remove(namespaceOf(pod)),
+    spend: (pod) => tally.add(keyOf(pod)),
+    refund: (pod) => tally.remove(keyOf(pod)),
   };
 }
 

@@ -1,7 +1,7 @@
+import { compareText } from '../../model/compare-text.ts';
 import type { PodInfo } from '../../model/pod.ts';
 import type { PdbInfo } from '../../model/workload.ts';
 import { itemAt, type PodIndex } from '../indices.ts';
-import { compareText } from '../order.ts';
 import { createSelectorIndex, type SelectorIndex } from '../topology/selector-index.ts';
 import { type Budget, type BudgetRefusal, createTally, isSpent } from './budget.ts';
 

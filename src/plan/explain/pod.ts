@@ -1,8 +1,8 @@
+import { compareText } from '../../model/compare-text.ts';
 import type { PodRef } from '../../model/pod.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { at, type PodIndex, type SiteIndex } from '../indices.ts';
 import type { PolicyOptions } from '../options.ts';
-import { compareText } from '../order.ts';
 import type { Reason } from '../plan.ts';
 import { type ScoreName, scoresOf } from '../scores/index.ts';
 import { SCHEDULER_ASSUMES } from '../scores/score-index.ts';

@@ -6,7 +6,7 @@ import { toLoad } from '../load.ts';
 import type { PolicyOptions, StrategyOptions } from '../options.ts';
 import type { Move, PlanOutcome, Reason } from '../plan.ts';
 import type { PlanningInput } from '../planning-input.ts';
-import { BUDGET_NAMES } from '../rejection-codes.ts';
+import { isBudgetCode } from '../rejection-codes.ts';
 import { rejectAll, type Stays } from '../rejections.ts';
 import type { State } from '../state.ts';
 import { describeSteps } from './describe.ts';
@@ -125,13 +125,11 @@ function outcomeOf(
   if (obstacle === undefined) {
     return { kind: 'Balanced', message: 'no pod waits at the gate' };
   }
-  const refusal = [...refusals.values()][0] ?? relief.blocked.find(({ code }) => BUDGETS.has(code));
+  const refusal = [...refusals.values()][0] ?? relief.blocked.find(({ code }) => isBudgetCode(code));
   return refusal === undefined
     ? { kind: 'NoBeneficialMove', message: obstacle }
     : { kind: 'BudgetExhausted', message: `${refusal.code} keeps pods from being evicted: ${refusal.message}` };
 }
-
-const BUDGETS: ReadonlySet<Reason['code']> = new Set(BUDGET_NAMES);
 
 /** Who waits on, and who stays under pressure; `undefined` when nobody does. */
 function obstacleOf(

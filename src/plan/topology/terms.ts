@@ -1,7 +1,7 @@
+import { compareText } from '../../model/compare-text.ts';
 import type { PodAffinityTerm } from '../../model/pod.ts';
 import { EVERYTHING, type Labels, matches, type Selector } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
-import { compareText } from '../order.ts';
 
 /** A term of pod affinity that knows its namespaces. */
 export interface Term {

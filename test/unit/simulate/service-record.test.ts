@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { keepLedgers } from '../../../src/control/ledgers.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
-import { timesAt, totalOf } from '../../../src/qos/times.ts';
+import { availabilityOf, timesAt, totalOf } from '../../../src/qos/times.ts';
 import { createLedgerObjects } from '../../../src/simulate/api-server/ledgers.ts';
 import { createPlanObjects } from '../../../src/simulate/api-server/plans.ts';
 import { recordService } from '../../../src/simulate/api-server/service-records.ts';
@@ -11,7 +11,7 @@ import { createEventQueue } from '../../../src/simulate/event-queue.ts';
 import { randomStreams } from '../../../src/simulate/random.ts';
 import { startScheduler } from '../../../src/simulate/scheduler.ts';
 import { viewsOf } from '../../../src/simulate/scheduling-view.ts';
-import { availabilityOf, keepServiceRecords } from '../../../src/simulate/service-record.ts';
+import { keepServiceRecords } from '../../../src/simulate/service-record.ts';
 import { createVirtualClock } from '../../../src/simulate/virtual-clock.ts';
 import { aPlan, aPreemption } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
@@ -77,15 +77,15 @@ async function play(until: number, evictAt: readonly number[]) {
 describe('what a workload got', () => {
   it('is counted to the second: three starts of 10 s, and one more for each eviction', async () => {
     const { record } = await play(100, [50, 70]);
-    expect(record.pending).toBe(30 + 20);
-    expect(record.useful).toBe(300 - 50);
-    expect(availabilityOf(record)).toBeCloseTo(250 / 300);
+    expect(record.times.pending).toBe(30 + 20);
+    expect(record.times.useful).toBe(300 - 50);
+    expect(availabilityOf(record.times)).toBeCloseTo(250 / 300);
   });
 
   it('is the same in the ledger of the operator, which accounts for all time of all instances', async () => {
     const { record, ledger, times } = await play(237, [33, 50, 51, 90, 140]);
-    expect(times.useful).toBeCloseTo(record.useful);
-    expect(times.pending).toBeCloseTo(record.pending);
+    expect(times.useful).toBeCloseTo(record.times.useful);
+    expect(times.pending).toBeCloseTo(record.times.pending);
     expect(totalOf(times)).toBeCloseTo(3 * 237);
     expect(ledger.running + ledger.waiting).toBe(3);
     expect(ledger.preemptions).toBe(5);
