@@ -10,6 +10,7 @@ import { computedSource, operatedSource } from '../app/page-source.ts';
 import { isLoopback } from '../app/serving.ts';
 import { openUsageServers } from '../app/usage-servers.ts';
 import { createPageFeed, type PageSource } from '../control/page-feed.ts';
+import { aborted } from '../control/periodic.ts';
 import { readerFor } from '../control/usage-source.ts';
 import { seconds } from '../model/units.ts';
 import { EXCLUDED_NAMESPACES } from '../plan/options.ts';
@@ -60,7 +61,7 @@ export async function dashboardCommand(
     const server = await listenOnFirstFree(ports, (port) => listen({ host: address, port, endpoints, report, hosts }));
     const name = address.includes(':') ? `[${address}]` : address;
     console.ready(`http://${name}:${server.port}/`);
-    await ended(signal);
+    await aborted(signal);
     await server.close();
   });
 }
@@ -91,16 +92,6 @@ async function listenOnFirstFree(
   }
   const tried = ports.length === 1 ? `port ${ports[0]} is` : `ports ${ports[0]} to ${ports.at(-1)} are all`;
   throw new Failure(`${tried} taken: write --port 0 for any free one`);
-}
-
-function ended(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-    } else {
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    }
-  });
 }
 
 async function withSource(

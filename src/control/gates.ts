@@ -50,7 +50,7 @@ export async function keepGates(
   signal: AbortSignal,
 ): Promise<void> {
   const waker = createWaker();
-  settings.pace.onChange(waker.ring);
+  settings.pace.onChange(waker.wake);
   let confirmed: Seconds | undefined;
   const look = async (): Promise<Seconds> => {
     const now = ports.clock.monotonic();

@@ -71,7 +71,7 @@ export async function keepLedgers(
   { pace }: Pick<LoopSettings, 'pace'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const bell = createWaker();
+  const waker = createWaker();
   const memory: Memory = {
     stored: new Map(),
     listedAt: undefined,
@@ -80,11 +80,11 @@ export async function keepLedgers(
     said: new Set(),
     classes: new Map(),
   };
-  const watching = ports.records.run(bell.ring, signal);
-  await bell.wait(FAILED_WAIT, ports.clock, signal);
+  const watching = ports.records.run(waker.wake, signal);
+  await waker.wait(FAILED_WAIT, ports.clock, signal);
   while (!signal.aborted) {
     const wait = await withBackOff(() => tell(memory, ports, pace, signal), 'ledgers could not be kept', ports, signal);
-    await bell.wait(wait, ports.clock, signal);
+    await waker.wait(wait, ports.clock, signal);
     await createWaker().wait(pace.ledgers, ports.clock, signal);
   }
   await watching;

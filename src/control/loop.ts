@@ -17,15 +17,15 @@ const IDLE_WAIT: Seconds = seconds(30);
  * status where it changed. Resolves when aborted. A failing pass is logged and tried again.
  */
 export async function runLoop(ports: LoopPorts, settings: LoopSettings, signal: AbortSignal): Promise<void> {
-  const bell = createWaker();
-  const memory = createPolicyMemory(bell.ring, ports);
-  ports.demand.onNews(bell.ring);
-  settings.pace.onChange(bell.ring);
-  const watching = ports.policies.watch(bell.ring, signal);
+  const waker = createWaker();
+  const memory = createPolicyMemory(waker.wake, ports);
+  ports.demand.onNews(waker.wake);
+  settings.pace.onChange(waker.wake);
+  const watching = ports.policies.watch(waker.wake, signal);
   try {
     while (!signal.aborted) {
       const wait = await guardedPass(ports, settings, memory, signal);
-      await bell.wait(wait, ports.clock, signal);
+      await waker.wait(wait, ports.clock, signal);
     }
   } finally {
     memory.clear();

@@ -192,10 +192,10 @@ function createKnowledge(source: PageSource, { clock, report }: FeedPorts) {
 
   async function follow(signal: AbortSignal): Promise<void> {
     following = signal;
-    const bell = createWaker();
-    const watching = source.watch(bell.ring, signal);
+    const waker = createWaker();
+    const watching = source.watch(waker.wake, signal);
     try {
-      await lookUntilAborted(bell, signal);
+      await lookUntilAborted(waker, signal);
     } catch (error) {
       if (!signal.aborted) {
         report(error);
@@ -208,7 +208,7 @@ function createKnowledge(source: PageSource, { clock, report }: FeedPorts) {
     }
   }
 
-  async function lookUntilAborted(bell: Waker, signal: AbortSignal): Promise<void> {
+  async function lookUntilAborted(waker: Waker, signal: AbortSignal): Promise<void> {
     let due = clock.monotonic();
     let unobserved: string | undefined;
     for (;;) {
@@ -224,7 +224,7 @@ function createKnowledge(source: PageSource, { clock, report }: FeedPorts) {
       signal.throwIfAborted();
       publish(unobserved ?? unread);
       await clock.sleep(LOOK_PERIOD, signal);
-      await bell.wait(seconds(Math.max(0, due - clock.monotonic())), clock, signal);
+      await waker.wait(seconds(Math.max(0, due - clock.monotonic())), clock, signal);
     }
   }
 

@@ -2,20 +2,20 @@ import { type Seconds, seconds } from '../model/units.ts';
 import type { Clock, Log } from '../ports.ts';
 
 /** Why a wait ends early; a reason of its own saves one with a stack trace. */
-const RUNG = 'rung';
+const WOKEN = 'woken';
 
 /** Wakes a loop early. */
 export interface Waker {
-  ring(): void;
-  /** Resolves after `span`, as soon as it was rung, or when aborted. */
+  wake(): void;
+  /** Resolves after `span`, as soon as it is woken, or when aborted. */
   wait(span: Seconds, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void>;
 }
 
-/** A bell that was not rung yet. What is rung while nobody waits is heard by the next who does. */
+/** A waker that nobody has called yet. A call while nobody waits ends the next wait at once. */
 export function createWaker(): Waker {
   let waking = new AbortController();
   return {
-    ring: () => waking.abort(RUNG),
+    wake: () => waking.abort(WOKEN),
     async wait(span, clock, signal) {
       const { signal: woken } = waking;
       await clock.sleep(span, AbortSignal.any([signal, woken])).catch((error: unknown) => {
@@ -26,6 +26,17 @@ export function createWaker(): Waker {
       waking = new AbortController();
     },
   };
+}
+
+/** Resolves when the signal is aborted, at once if it is already. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+    } else {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    }
+  });
 }
 
 /** Who hears of a failure. */

@@ -34,7 +34,7 @@ interface LivePorts {
  * and the server-side dry run accepted. A preemption need not wait for other pods of its owner, which may be queueing themselves. QoSDriven moves
  * pods that are not Ready, which no pod is missed for that is not missed already, and leaves those that have become Ready
  * since the plan was made, at `plannedAt`.
- * Resolves to Begin, EvictionBlock, Skip, or the dry run's Answer. Rejects with ApiError when the cluster cannot be read.
+ * Resolves to Begin, Hold, Skip, or the dry run's Answer. Rejects with ApiError when the cluster cannot be read.
  */
 export async function liveCheck(
   move: PlannedMove,

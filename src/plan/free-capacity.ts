@@ -22,7 +22,7 @@ export interface FreeCapacity {
    * Extended resources by name; a name that is absent is not offered at all. Replaced, never changed: copies share it.
    */
   extended: ReadonlyMap<string, number>;
-  /** CandidateNode ports in use. */
+  /** Host ports in use. */
   ports: readonly HostPort[];
   /** CSI volumes by driver and id, with the number of pods that use each. Replaced, never changed: copies share it. */
   attached: ReadonlyMap<string, ReadonlyMap<string, number>>;

@@ -41,8 +41,8 @@ const NO_ATTACHMENTS: readonly Attachment[] = [];
 /** Puts every pod on its node. */
 export function indexNodes({ nodes, pods, located, kinds, storage, namespaces }: IndexNodesInput): IndexedNodes {
   const volumes = indexVolumes(storage, pods, kinds);
-  const census = indexTopology(nodes, kinds, namespaces);
-  const counts = emptyCounts(census);
+  const topologyIndex = indexTopology(nodes, kinds, namespaces);
+  const counts = emptyCounts(topologyIndex);
   const rooms = nodes.map(({ name, allocatable }) => emptyNodeCapacity(allocatable, storage.attachLimits.get(name)));
   const volumesOf = (pod: PodIndex) => volumes.needsOf(itemAt(pods, pod));
   const attachmentsOf = (pod: PodIndex): readonly Attachment[] =>
@@ -66,7 +66,7 @@ export function indexNodes({ nodes, pods, located, kinds, storage, namespaces }:
     nominees: nomineesOf(nodes, pods, located),
     subjectOf: (pod, pinnedNode) => {
       const { constraints } = itemAt(pods, pod);
-      return { constraints, pinnedNode, volumes: volumesOf(pod), topology: census.needsOf(pod) };
+      return { constraints, pinnedNode, volumes: volumesOf(pod), topology: topologyIndex.needsOf(pod) };
     },
   };
 }

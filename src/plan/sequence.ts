@@ -185,7 +185,7 @@ function createVerdicts(state: StateView, moves: readonly AcceptedMove[]): Verdi
  */
 function dependentsOf({ cluster }: StateView, moves: readonly AcceptedMove[]): (place: number) => ReadonlySet<number> {
   const { trackersOf, ofPod } = cluster.shapes;
-  const { countedBy } = cluster.sites.counts.census;
+  const { countedBy } = cluster.sites.counts.topologyIndex;
   const towards = Map.groupBy(moves.keys(), (place) => itemAt(moves, place).to);
   const watching = new Map<number, number[]>();
   moves.forEach(({ pod }, place) => {

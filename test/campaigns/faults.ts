@@ -45,7 +45,7 @@ export interface FaultReport extends Evidence {
   /** Plans that were carried out after the faults had stopped, until the policy was Converged. */
   readonly roundsToConverge: number;
   readonly secondsToConverge: number;
-  /** PotentialVictim memory in MiB: at the first and the last look, and the medians of the second and the last third of all looks. */
+  /** Resident memory in MiB: at the first and the last look, and the medians of the second and the last third of all looks. */
   readonly memory: { readonly begin: number; readonly end: number; readonly second: number; readonly last: number };
 }
 
@@ -239,7 +239,7 @@ function counts(proxy: FaultProxy): string {
   return `${proxy.requests()} requests, faults: ${each.join(', ')}`;
 }
 
-/** PotentialVictim memory of a process in MiB (VmRSS of proc(5)); NaN while there is none. */
+/** Resident memory of a process in MiB (VmRSS of proc(5)); NaN while there is none. */
 function residentMemory(pid: number | undefined): number {
   const file = `/proc/${pid}/status`;
   if (pid === undefined || !existsSync(file)) {

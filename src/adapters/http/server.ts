@@ -32,7 +32,7 @@ export interface ServerOptions {
   /** For TLS; plain HTTP without. */
   readonly keyPair?: KeyPair;
   /**
-   * Names that requests may use for this server in CandidateNode, without a port; default any. Where nobody has to say who they are, a
+   * Names that requests may use for this server in Host, without a port; default any. Where nobody has to say who they are, a
    * page of somebody else whose name points here (DNS rebinding) must not get an answer.
    */
   readonly hosts?: ReadonlySet<string>;

@@ -49,11 +49,11 @@ function affinityRefusal(
 }
 
 function domainOf({ counts, site }: Place, tracker: TrackerIndex): DomainIndex {
-  return at(itemAt(counts.census.trackers, tracker).domains.of, site);
+  return at(itemAt(counts.topologyIndex.trackers, tracker).domains.of, site);
 }
 
 function othersAnywhere({ counts, home }: Place, { tracker, self }: Need): number {
-  const isCounted = self && home >= 0 && at(itemAt(counts.census.trackers, tracker).counted, home) >= 0;
+  const isCounted = self && home >= 0 && at(itemAt(counts.topologyIndex.trackers, tracker).counted, home) >= 0;
   return counts.total(tracker) - (isCounted ? 1 : 0);
 }
 
@@ -62,7 +62,7 @@ function refuse(
   need: Need | undefined,
   place: Place,
 ): Refusal {
-  const domains = need && itemAt(place.counts.census.trackers, need.tracker).domains;
+  const domains = need && itemAt(place.counts.topologyIndex.trackers, need.tracker).domains;
   const domain = domains?.values[at(domains.of, place.site)];
   return {
     filter: 'InterPodAffinity',

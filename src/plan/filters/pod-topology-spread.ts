@@ -20,7 +20,7 @@ export function podTopologySpread({ topology }: Subject, place: Place): Refusal 
 
 function check(need: SpreadNeed, place: Place): Refusal | undefined {
   const { counts, site } = place;
-  const { domains, eligible } = itemAt(counts.census.trackers, need.tracker);
+  const { domains, eligible } = itemAt(counts.topologyIndex.trackers, need.tracker);
   const domain = at(domains.of, site);
   if (domain < 0) {
     const topologyKey = domains.key;
@@ -44,6 +44,6 @@ function leastOfOthers({ tracker, self, minDomains }: SpreadNeed, { counts, home
     return 0;
   }
   const least = counts.least(tracker);
-  const own = self && home >= 0 ? at(itemAt(counts.census.trackers, tracker).counted, home) : -1;
+  const own = self && home >= 0 ? at(itemAt(counts.topologyIndex.trackers, tracker).counted, home) : -1;
   return own < 0 ? least : Math.min(least, counts.inDomain(tracker, own) - 1);
 }

@@ -171,7 +171,7 @@ function sparable({ state, loads, limit }: ReliefInput, moves: readonly Transfer
     return [];
   }
   const isUntied = (pod: PodIndex): boolean =>
-    subjectOf(shapes, pod).topology === NO_NEEDS && sites.counts.census.countedBy(pod).length === 0;
+    subjectOf(shapes, pod).topology === NO_NEEDS && sites.counts.topologyIndex.countedBy(pod).length === 0;
   return moves
     .filter(({ sufferer }) => sufferer.node === last.sufferer.node && sufferer.ready && isUntied(sufferer.pod))
     .filter((move) => move !== last)

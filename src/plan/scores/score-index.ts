@@ -50,15 +50,15 @@ export interface ScoreContext {
 
 /** Indexes a cluster; what few scores need is worked out when they first ask. */
 export function indexScores({ nodes, pods, namespaces, counts }: IndexedNodes, owners: Owners): ScoreIndex {
-  const siblings = once(() => groupBy(remaining(counts.census.kinds, owners.ofPod), owners.list.length));
+  const siblings = once(() => groupBy(remaining(counts.topologyIndex.kinds, owners.ofPod), owners.list.length));
   const images = once(() => countImages(nodes));
   return {
     nodes,
     pods,
     domainsOf: createDomainIndex(nodes),
     nodesWith: (image) => images().get(image) ?? 0,
-    terms: once(() => indexTerms(counts.census.kinds, namespaces)),
-    anyAttracts: once(() => counts.census.kinds.list.some(attracts)),
+    terms: once(() => indexTerms(counts.topologyIndex.kinds, namespaces)),
+    anyAttracts: once(() => counts.topologyIndex.kinds.list.some(attracts)),
     siblingsOf: (pod) => siblings()(at(owners.ofPod, pod)),
   };
 }

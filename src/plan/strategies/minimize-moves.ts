@@ -2,7 +2,7 @@ import { amountAt, at, type IndexTable, itemAt, type NodeIndex, numberAt, type P
 import type { StateView } from '../state.ts';
 
 /**
- * ReadyMoves a greedy assignment into one with the same balance and fewer moves: interchangeable nodes swap roles so that as
+ * Turns a greedy assignment into one with the same balance and fewer moves: interchangeable nodes swap roles so that as
  * much load as possible stays put, then pairs of pods that would swap nodes for nothing stay. Returns the node of every
  * pod.
  */

@@ -3,7 +3,7 @@ import type { TopologyIndex } from './topology-index.ts';
 
 /** How many pods each tracker counts in each domain, while pods come and go. Pods and nodes are named by their place. */
 export interface TopologyCounts {
-  readonly census: TopologyIndex;
+  readonly topologyIndex: TopologyIndex;
   /** Pods in a domain. */
   readonly inDomain: (tracker: TrackerIndex, domain: DomainIndex) => number;
   /** Pods in all domains together. */
@@ -28,9 +28,9 @@ interface Books {
 }
 
 /** The counts of a cluster without pods. */
-export function emptyCounts(census: TopologyIndex): TopologyCounts {
-  const size = census.trackers.length;
-  return createCounts(census, {
+export function emptyCounts(topologyIndex: TopologyIndex): TopologyCounts {
+  const size = topologyIndex.trackers.length;
+  return createCounts(topologyIndex, {
     counts: Array.from({ length: size }, () => new Map<DomainIndex, number>()),
     totals: new Int32Array(size),
     versions: new Int32Array(size),
@@ -38,8 +38,8 @@ export function emptyCounts(census: TopologyIndex): TopologyCounts {
   });
 }
 
-function createCounts(census: TopologyIndex, books: Books): TopologyCounts {
-  const { trackers, countedBy } = census;
+function createCounts(topologyIndex: TopologyIndex, books: Books): TopologyCounts {
+  const { trackers, countedBy } = topologyIndex;
   const { counts, totals, versions, owned } = books;
   const inDomain = (tracker: TrackerIndex, domain: DomainIndex): number => itemAt(counts, tracker).get(domain) ?? 0;
   const change = (tracker: TrackerIndex, domain: DomainIndex, by: 1 | -1): void => {
@@ -69,7 +69,7 @@ function createCounts(census: TopologyIndex, books: Books): TopologyCounts {
   const leasts = new Int32Array(trackers.length);
   const leastAt = new Int32Array(trackers.length).fill(-1);
   return {
-    census,
+    topologyIndex,
     inDomain,
     total: (tracker) => at(totals, tracker),
     least: (tracker) => {
@@ -85,7 +85,7 @@ function createCounts(census: TopologyIndex, books: Books): TopologyCounts {
     remove: (pod, node) => enter(pod, node, -1),
     fork: () => {
       owned.fill(0);
-      return createCounts(census, {
+      return createCounts(topologyIndex, {
         counts: counts.slice(),
         totals: totals.slice(),
         versions: versions.slice(),

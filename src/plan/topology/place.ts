@@ -13,7 +13,7 @@ export interface Place {
 
 /** Pods that the tracker counts in the domain of the node, without the pod itself; 0 for a node without the label. */
 export function podsNear({ counts, site, home }: Place, { tracker, self }: Need): number {
-  const { domains, counted } = itemAt(counts.census.trackers, tracker);
+  const { domains, counted } = itemAt(counts.topologyIndex.trackers, tracker);
   const domain = at(domains.of, site);
   if (domain < 0) {
     return 0;

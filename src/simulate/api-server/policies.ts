@@ -1,6 +1,7 @@
 import type { RebalancePolicy } from '../../api/v1alpha1/rebalance-policy.ts';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import { formatProblem, validatePolicy } from '../../api/validate.ts';
+import { aborted } from '../../control/periodic.ts';
 import { formatInstant } from '../../model/instant.ts';
 import type { EpochSeconds } from '../../model/units.ts';
 import { ConflictError, type PolicyStore, type StoredPolicy } from '../../ports.ts';
@@ -81,14 +82,4 @@ export function createPolicyObjects(
     },
     changed,
   };
-}
-
-/** Resolves when the signal is aborted, at once if it is already. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-    }
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

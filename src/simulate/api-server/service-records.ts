@@ -1,3 +1,4 @@
+import { aborted } from '../../control/periodic.ts';
 import type { OwnerRef } from '../../model/pod.ts';
 import { NO_SERVICE_LEVELS } from '../../model/service-level.ts';
 import { type EpochSeconds, epochSeconds } from '../../model/units.ts';
@@ -6,7 +7,6 @@ import { classNameOf } from '../../qos/class-of.ts';
 import { withSighting } from '../../qos/ledger-history.ts';
 import type { PodEnd, PodRecord, Promised, ReadyMark, RequestRecord } from '../../qos/ledger-record.ts';
 import type { SimulatedPod, SimulatedWorkload, World } from '../world.ts';
-import { aborted } from './policies.ts';
 
 /** A request: the workloads below one controller at the top. */
 interface Recorded {
