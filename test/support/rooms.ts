@@ -13,6 +13,7 @@ export const ROOMS: readonly Room[] = [
   { path: 'qos', rooms: ['model', 'api'] },
   { path: 'plan', rooms: ['model', 'api', 'qos'], packages: ['croner', 'node:crypto'] },
   { path: 'ports.ts', types: ['model', 'api', 'qos', 'plan'] },
+  { path: 'steer', rooms: ['model'] },
   { path: 'observe', rooms: ['model', 'api', 'qos'], packages: ['node:crypto'], types: ['ports.ts'] },
   { path: 'execute', rooms: ['model', 'qos', 'plan'], types: ['api', 'ports.ts'] },
   {
@@ -70,7 +71,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     path: 'adapters/kubernetes',
-    rooms: ['model', 'api', 'ports.ts', 'observe', 'report'],
+    rooms: ['model', 'api', 'ports.ts', 'steer', 'observe', 'report'],
     packages: ['@kubernetes/client-node', 'node:crypto', 'node:fs', 'node:path', 'node:util', 'undici', 'yaml'],
     types: ['@kubernetes-models/apimachinery', 'adapters/http', 'node:https'],
   },

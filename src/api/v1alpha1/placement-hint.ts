@@ -1,6 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { CEL_KEYWORD, type KindDefinition, type Resource, text } from './schema.ts';
 
+/** Most nodes that a hint keeps a pod to: the scheduler looks at all of up to 100 feasible ones. */
+export const MAX_ALTERNATIVES = 50;
+
 /** `spec` of a PlacementHint. */
 export const PlacementHintSpec = Type.Object(
   {
@@ -10,6 +13,20 @@ export const PlacementHintSpec = Type.Object(
       description: 'UID of the controller whose next pod is meant.',
     }),
     nodeName: Type.String({ minLength: 1, maxLength: 253, description: 'Node that the pod should prefer.' }),
+    fallbacks: Type.Optional(
+      Type.Array(Type.String({ maxLength: 253 }), {
+        maxItems: 2,
+        description: 'Nodes that it should prefer next, the better one first.',
+      }),
+    ),
+    alternatives: Type.Optional(
+      Type.Array(Type.String({ maxLength: 63 }), {
+        minItems: 1,
+        maxItems: MAX_ALTERNATIVES,
+        description:
+          'Values of the label kubernetes.io/hostname that the pod is kept to, that of nodeName first; absent: it is kept to none.',
+      }),
+    ),
     plan: text(253, { description: 'RebalancePlan that the move belongs to.' }),
     podUID: text(64, { description: 'UID of the evicted pod.' }),
   },
