@@ -9,6 +9,7 @@ import type {
   StrategyName,
 } from './api/v1alpha1/rebalance-policy.ts';
 import type { NodeInfo } from './model/node.ts';
+import type { Placement } from './model/placement.ts';
 import type { OwnerRef, PodInfo, PodRef } from './model/pod.ts';
 import type { LoadResource } from './model/resources.ts';
 import type { ServiceClass } from './model/service-level.ts';
@@ -167,12 +168,14 @@ export interface Steering {
   list(signal: AbortSignal): Promise<readonly PlacementHint[]>;
 }
 
-/** A pod without a node that waits at our gate, or for the one node that it was tied to. */
-export interface WaitingPod {
-  readonly pod: PodInfo;
-  /** Of the object that was listed. */
-  readonly resourceVersion: string;
-}
+/** Where a pod may run whose gate is opened. */
+export type GateOpening =
+  /** Wherever the scheduler likes. */
+  | { readonly kind: 'Anywhere' }
+  /** On this node alone. */
+  | { readonly kind: 'Pinned'; readonly node: string }
+  /** Preferably on the target, and on no node but its alternatives. */
+  | { readonly kind: 'Steered'; readonly placement: Placement };
 
 /** What became of a pod that was to be changed: it was, or it is gone or another one meanwhile. */
 export type GateAnswer = 'Done' | 'Gone' | 'Changed';
@@ -181,18 +184,18 @@ export type GateAnswer = 'Done' | 'Gone' | 'Changed';
 export interface Gates {
   /** Whether this process may open gates (the right to patch pods). */
   available(signal: AbortSignal): Promise<boolean>;
-  /** Pending pods of all namespaces that carry our gate or were tied to a node. */
-  list(signal: AbortSignal): Promise<readonly WaitingPod[]>;
+  /** Pending pods of all namespaces that carry our gate, or were kept to a planned node and its alternatives. */
+  list(signal: AbortSignal): Promise<readonly PodInfo[]>;
   /**
-   * Removes our gate from a pod and, in the same patch, narrows its required node affinity to `target`; `undefined` leaves
-   * the choice to the scheduler. A pod without our gate is left as it is and `Changed`.
+   * Removes our gate from a pod and, in the same patch, says where it may run. A pod without our gate is left as it is and
+   * `Changed`.
    */
-  open(pod: PodRef, target: string | undefined, signal: AbortSignal): Promise<GateAnswer>;
+  open(pod: PodRef, opening: GateOpening, signal: AbortSignal): Promise<GateAnswer>;
   /**
-   * Evicts a pod that has no node, exactly as it was listed, so that its controller makes another that is tied to none.
-   * Nothing runs in it, so that no budget is spent.
+   * Evicts a pod that has no node, exactly as it is when it is looked at, so that its controller makes another that is tied to
+   * none. Nothing runs in it, so that no budget is spent. One that has a node by now is left as it is and `Changed`.
    */
-  release(pod: WaitingPod, signal: AbortSignal): Promise<GateAnswer>;
+  release(pod: PodRef, signal: AbortSignal): Promise<GateAnswer>;
 }
 
 /** Thrown by a store when somebody else has written in between, or the object is gone. */

@@ -6,17 +6,7 @@ import { type Seconds, seconds } from '../model/units.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { scopeTest } from '../plan/scope.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
-import type {
-  Clock,
-  ClusterReader,
-  Gates,
-  Log,
-  PlanStore,
-  PolicyStore,
-  StoredPolicy,
-  Telemetry,
-  WaitingPod,
-} from '../ports.ts';
+import type { Clock, ClusterReader, Gates, Log, PlanStore, PolicyStore, StoredPolicy, Telemetry } from '../ports.ts';
 import { classOf } from '../qos/class-of.ts';
 import type { GateQueue } from './gate-queue.ts';
 import type { LoopSettings } from './loop-ports.ts';
@@ -85,11 +75,11 @@ export async function sweepGates(
     return;
   }
   const moves = Map.groupBy((await plans.list(signal)).flatMap(movesInFlight), ({ move }) => move.owner.uid);
-  const listed = new Set(waiting.map(({ pod }) => pod.uid));
-  const idle = waiting.filter(({ pod }) => !isAwaited(pod, moves, listed));
+  const listed = new Set(waiting.map(({ uid }) => uid));
+  const idle = waiting.filter((pod) => !isAwaited(pod, moves, listed));
   const isGoverned = idle.length === 0 ? () => false : await governed(ports, excludedNamespaces, signal);
-  const isQueueing = ({ pod }: WaitingPod): boolean => pod.waiting?.gated === true && isGoverned(pod);
-  ports.demand.tell(idle.filter(isQueueing).map(({ pod: { uid, owner } }) => ({ uid, owner: owner?.uid })));
+  const isQueueing = (pod: PodInfo): boolean => pod.waiting?.gated === true && isGoverned(pod);
+  ports.demand.tell(idle.filter(isQueueing).map(({ uid, owner }) => ({ uid, owner: owner?.uid })));
   const failures: unknown[] = [];
   for (const each of idle.filter((waiter) => !isQueueing(waiter))) {
     await letGo(each, ports, signal).catch((error: unknown) => failures.push(error));
@@ -116,18 +106,17 @@ function isAwaited(
   });
 }
 
-async function letGo(waiting: WaitingPod, ports: GatePorts, signal: AbortSignal): Promise<void> {
-  const { pod } = waiting;
+async function letGo(pod: PodInfo, ports: GatePorts, signal: AbortSignal): Promise<void> {
   if (pod.terminating) {
     return;
   }
   const about = { namespace: pod.namespace, pod: pod.name };
   if (pod.waiting?.gated === true) {
-    if ((await ports.gates.open(pod, undefined, signal)) === 'Done') {
+    if ((await ports.gates.open(pod, { kind: 'Anywhere' }, signal)) === 'Done') {
       ports.telemetry.gate('OpenedUnplanned');
       ports.log.info(about, 'gate opened: no move waits for the pod');
     }
-  } else if (isStuck(pod) && (await ports.gates.release(waiting, signal)) === 'Done') {
+  } else if (isStuck(pod) && (await ports.gates.release(pod, signal)) === 'Done') {
     ports.telemetry.gate('Released');
     ports.log.warn({ ...about, node: pod.waiting?.pinnedTo }, 'pod evicted before it ran: its node cannot take it');
   }

@@ -1,6 +1,7 @@
 import type { PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { SteeringMode } from '../api/v1alpha1/rebalance-policy.ts';
-import { openJournal, summarize } from '../execute/journal.ts';
+import { withCommitments } from '../execute/commitments.ts';
+import { movesInFlight, openJournal, summarize } from '../execute/journal.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
@@ -52,7 +53,8 @@ export interface RunContext {
 }
 
 /**
- * Observes the cluster, plans, and stores the plan as the policy's mode asks (observe -> plan -> store).
+ * Observes the cluster, plans, and stores the plan as the policy's mode asks (observe -> plan -> store). Replacements on their
+ * way count where they are to land, whatever policy they belong to.
  * `history` stands in for the newest samples where the policy smooths them. Nothing is evicted here. Rejects with ApiError when
  * the cluster cannot be read or the plan not be stored.
  */
@@ -72,7 +74,8 @@ export async function runPolicy(
     };
   }
   history?.add(measured);
-  const snapshot = history?.smooth(measured) ?? measured;
+  const smoothed = history?.smooth(measured) ?? measured;
+  const snapshot = { ...smoothed, pods: withCommitments(smoothed.pods, context.allPlans.flatMap(movesInFlight)) };
   const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
   const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
   const plan = timedPlan(context.stored.policy.metadata.name, snapshot, options, ports);

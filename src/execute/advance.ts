@@ -55,7 +55,7 @@ function begin(
   const kind = kindOf(move);
   switch (kind) {
     case 'Transfer':
-      return { run: next, effects: ['PlaceHint', 'Evict'] };
+      return { run: next, effects: ['Evict'] };
     case 'Preemption':
       return { run: next, effects: ['Evict'] };
     case 'Admission':

@@ -1,9 +1,8 @@
 import type { MovePhase, MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import type { SteeringMode } from '../api/v1alpha1/rebalance-policy.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
 import { kindOf, type MoveKind } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
-import { elapsed, type Seconds, seconds } from '../model/units.ts';
+import { elapsed, seconds } from '../model/units.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type {
   Clock,
@@ -19,18 +18,16 @@ import type {
   Telemetry,
 } from '../ports.ts';
 import { advance } from './advance.ts';
-import { entries, inFlightElsewhere, withRuns } from './journal.ts';
+import { entries, inFlightElsewhere, movesInFlight, withRuns } from './journal.ts';
 import { liveCheck } from './live-check.ts';
 import { metricsVerdict } from './metrics-stop.ts';
-import type { JournalEntry, MoveEffect, MoveEvent } from './move.ts';
+import type { Elsewhere, JournalEntry, MoveEffect, MoveEvent } from './move.ts';
 import { observeMove } from './observe-move.ts';
-import { openGate, opensToTarget } from './open-gate.ts';
+import { type GateWish, openGate, opensToTarget } from './open-gate.ts';
+import { placeHints, placesHints } from './place-hints.ts';
 import { NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './ready-moves.ts';
 import { type StopReason, stopReason } from './stop-rules.ts';
 import { isFinal, isInFlight } from './transitions.ts';
-
-/** Time that the API server may take to see a new hint before the replacement is created (control-plane.md, steering). */
-export const HINT_PROPAGATION: Seconds = seconds(1);
 
 /** What the executor acts through. */
 export interface ExecutorPorts {
@@ -89,15 +86,17 @@ async function beginIfMeasured(
   ports: ExecutorPorts,
   signal: AbortSignal,
 ): Promise<RebalancePlan> {
-  const turns = await currentTurns(plan, policy.maxConcurrent, ports, signal);
+  const elsewhere = await elsewhereIfReady(plan, policy.maxConcurrent, ports, signal);
+  const turns = readyMoves(entries(plan), elsewhere, policy.maxConcurrent, ports.clock.now());
+  const beginning = { turns, inFlight: [...movesInFlight(plan), ...elsewhere.ofPolicy, ...elsewhere.ofOthers] };
   if (turns.ready.length === 0) {
-    return beginMoves(plan, turns, policy.options, ports, signal);
+    return beginMoves(plan, beginning, policy.options, ports, signal);
   }
   const usage = policy.options.load.source === 'Measured' ? await ports.reader.nodeUsage(signal) : undefined;
   const verdict = metricsVerdict(plan, policy.options, nodes, usage, ports.clock.now());
   switch (verdict.kind) {
     case 'Fresh':
-      return beginMoves(plan, turns, policy.options, ports, signal);
+      return beginMoves(plan, beginning, policy.options, ports, signal);
     case 'Unknown':
       return plan;
     case 'Stale':
@@ -107,17 +106,21 @@ async function beginIfMeasured(
   }
 }
 
-/** Whose turn it is beside what other plans have in flight, as those are stored at this moment. */
-async function currentTurns(
+/** What other plans have in flight, as those are stored at this moment; nothing when no move could begin anyway. */
+async function elsewhereIfReady(
   plan: RebalancePlan,
   maxConcurrent: number,
   { plans, clock }: ExecutorPorts,
   signal: AbortSignal,
-): Promise<ReadyMoves> {
-  const own = readyMoves(entries(plan), NOTHING_ELSEWHERE, maxConcurrent, clock.now());
-  return own.ready.length === 0
-    ? own
-    : readyMoves(entries(plan), inFlightElsewhere(plan, await plans.list(signal)), maxConcurrent, clock.now());
+): Promise<Elsewhere> {
+  const { ready } = readyMoves(entries(plan), NOTHING_ELSEWHERE, maxConcurrent, clock.now());
+  return ready.length === 0 ? NOTHING_ELSEWHERE : inFlightElsewhere(plan, await plans.list(signal));
+}
+
+/** Whose turn it is, and what is under way beside them. */
+interface Beginning {
+  readonly turns: ReadyMoves;
+  readonly inFlight: readonly JournalEntry[];
 }
 
 /** The plan's journal, written move by move. */
@@ -174,7 +177,8 @@ async function abortPlanned(
 async function followUp(plan: RebalancePlan, ports: ExecutorPorts, signal: AbortSignal): Promise<RebalancePlan> {
   const recorder: Recorder = { plan, ports, signal };
   for (const entry of entries(plan).filter(({ run }) => isInFlight(run.phase))) {
-    const observation = await observeMove(entry, claimedBy(recorder.plan, entry.index), ports.reader, signal);
+    const claimed = claimedBy(recorder.plan, entry.index);
+    const observation = await observeMove(entry, claimed, placesHints(recorder.plan), ports.reader, signal);
     const event: MoveEvent = { kind: 'Observed', ...observation };
     await settle(recorder, await record(recorder, new Map([[entry.index, event]])));
   }
@@ -188,7 +192,7 @@ function claimedBy(plan: RebalancePlan, except: number): ReadonlySet<string> {
 
 async function beginMoves(
   plan: RebalancePlan,
-  { ready, hopeless }: ReadyMoves,
+  { turns: { ready, hopeless }, inFlight }: Beginning,
   options: PolicyOptions,
   ports: ExecutorPorts,
   signal: AbortSignal,
@@ -197,48 +201,31 @@ async function beginMoves(
   const checked = new Map<number, MoveEvent>(hopeless.map(({ entry, why }) => [entry.index, { kind: 'Skip', why }]));
   const plannedAt = parseInstant(plan.spec.takenAt);
   for (const entry of ready) {
-    checked.set(entry.index, await liveCheck(entry.move, plannedAt, options, ports, signal));
+    checked.set(entry.index, await liveCheck(entry.move, plannedAt, options, inFlight, ports, signal));
   }
   const begun = await record(recorder, checked);
   await settle(recorder, begun);
   await evictAll(
     recorder,
     begun.filter(({ effects }) => effects.includes('Evict')),
+    inFlight,
   );
   return recorder.plan;
 }
 
-/** Whether a mode of steering reads hints. */
-const PLACES_HINTS = {
-  AdmissionPolicy: true,
-  Gate: false,
-  None: false,
-} as const satisfies Record<SteeringMode, boolean>;
-
-async function evictAll(recorder: Recorder, begun: readonly Pending[]): Promise<void> {
-  const { ports, signal } = recorder;
-  const steered = PLACES_HINTS[recorder.plan.status?.steering ?? 'None'] ? begun.filter(needsHint) : [];
-  for (const { entry } of steered) {
-    await placeHint(recorder, entry);
-  }
-  if (steered.length > 0) {
-    await ports.clock.sleep(HINT_PROPAGATION, signal);
-  }
-  for (const { entry } of begun) {
+async function evictAll(
+  recorder: Recorder,
+  begun: readonly Pending[],
+  inFlight: readonly JournalEntry[],
+): Promise<void> {
+  const { plan, ports, signal } = recorder;
+  const moves = begun.map(({ entry }) => entry);
+  await placeHints(plan, moves, inFlight, ports, signal);
+  for (const entry of moves) {
     await notify(recorder, entry, 'MoveStarted');
     const answer = await ports.evictor.evict(entry.move.pod, { dryRun: false }, signal);
     await settle(recorder, await record(recorder, new Map([[entry.index, { kind: 'Answer', answer }]])));
   }
-}
-
-function needsHint({ effects }: Pending): boolean {
-  return effects.includes('PlaceHint');
-}
-
-async function placeHint({ plan, ports, signal }: Recorder, { move }: JournalEntry): Promise<void> {
-  const { pod, owner, to: nodeName = '' } = move;
-  const hint = { ownerUID: owner.uid, nodeName, plan: plan.metadata.name, podUID: pod.uid };
-  await ports.steering.place(move.pod.namespace, hint, plan, signal);
 }
 
 /** Performs what is due after a transition was stored: hints removed, gates opened, people told. */
@@ -246,6 +233,9 @@ async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<
   for (const { entry, effects, from } of pending) {
     if (effects.includes('RemoveHint')) {
       await recorder.ports.steering.remove(entry.move.pod.namespace, entry.move.pod.uid, recorder.signal);
+    }
+    if (effects.includes('Release')) {
+      await release(recorder, entry);
     }
     if (effects.includes('OpenGate')) {
       await admit(recorder, entry);
@@ -256,11 +246,21 @@ async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<
   }
 }
 
-async function admit({ plan, ports, signal }: Recorder, { move, run }: JournalEntry): Promise<void> {
+async function release({ plan, ports, signal }: Recorder, { move, run }: JournalEntry): Promise<void> {
+  const pod = { namespace: move.pod.namespace, name: run.replacement?.name ?? '', uid: run.replacement?.uid ?? '' };
+  if ((await ports.gates.release(pod, signal)) === 'Done') {
+    ports.telemetry.gate('Released');
+    const note = `removed before it ran: the scheduler found no room for it on ${move.to} or its alternatives (plan ${plan.metadata.name})`;
+    const event = { type: 'Warning', reason: 'TargetGivenUp', note, regarding: { kind: 'Pod', ...pod } } as const;
+    await ports.events.send(event, signal);
+  }
+}
+
+async function admit({ plan, ports, signal }: Recorder, { index, move, run }: JournalEntry): Promise<void> {
   const pod = { namespace: move.pod.namespace, name: run.replacement?.name ?? '', uid: run.replacement?.uid ?? '' };
   const isAdmission = kindOf(move) === 'Admission';
-  const target = isAdmission || opensToTarget(plan) ? move.to : undefined;
-  const { action, obstacle } = await openGate(pod, target, isAdmission ? 'Stay' : 'GoAnywhere', ports, signal);
+  const others = await inFlightBeside(plan, index, ports, signal);
+  const { action, obstacle } = await openGate(pod, gateWish(plan, { move, run }), others, ports, signal);
   if (action !== undefined) {
     ports.telemetry.gate(action);
   }
@@ -272,6 +272,29 @@ async function admit({ plan, ports, signal }: Recorder, { move, run }: JournalEn
       signal,
     );
   }
+}
+
+/** A replacement that found no room on its planned node once is kept to no node any more. */
+function gateWish(plan: RebalancePlan, { move, run }: Pick<JournalEntry, 'move' | 'run'>): GateWish {
+  const { to: node, fallbacks = [] } = move;
+  if (node === undefined) {
+    return { kind: 'Anywhere' };
+  }
+  if (kindOf(move) === 'Admission') {
+    return { kind: 'Admit', node };
+  }
+  return opensToTarget(plan) && run.miss === undefined ? { kind: 'Replace', node, fallbacks } : { kind: 'Anywhere' };
+}
+
+/** The moves under way but one of this plan, and those of all others, as they are stored at this moment. */
+async function inFlightBeside(
+  plan: RebalancePlan,
+  except: number,
+  { plans }: ExecutorPorts,
+  signal: AbortSignal,
+): Promise<readonly JournalEntry[]> {
+  const { ofPolicy, ofOthers } = inFlightElsewhere(plan, await plans.list(signal));
+  return [...movesInFlight(plan).filter(({ index }) => index !== except), ...ofPolicy, ...ofOthers];
 }
 
 const END_EVENTS: Partial<Record<MovePhase, EventRecord['reason']>> = {

@@ -20,7 +20,8 @@ import { hasTerms } from '../plan/topology/trackers.ts';
 import { verdictsIn } from '../plan/verdicts.ts';
 import type { ClusterReader, Evictor } from '../ports.ts';
 import { recovery, shortfall } from './availability.ts';
-import type { MoveEvent, PlannedMove } from './move.ts';
+import { withCommitments } from './commitments.ts';
+import type { JournalEntry, MoveEvent, PlannedMove } from './move.ts';
 
 interface LivePorts {
   readonly reader: ClusterReader;
@@ -33,13 +34,14 @@ interface LivePorts {
  * allowed by all filters of the scheduler; and before an eviction protections unchanged, all pods of the owner available,
  * and the server-side dry run accepted. A preemption need not wait for other pods of its owner, which may be queueing themselves. QoSDriven moves
  * pods that are not Ready, which no pod is missed for that is not missed already, and leaves those that have become Ready
- * since the plan was made, at `plannedAt`.
+ * since the plan was made, at `plannedAt`. `inFlight` are the other moves that are under way, of all plans.
  * Resolves to Begin, Hold, Skip, or the dry run's Answer. Rejects with ApiError when the cluster cannot be read.
  */
 export async function liveCheck(
   move: PlannedMove,
   plannedAt: EpochSeconds,
   options: PolicyOptions,
+  inFlight: readonly JournalEntry[],
   { reader, evictor, leaderEpoch }: LivePorts,
   signal: AbortSignal,
 ): Promise<MoveEvent> {
@@ -62,7 +64,8 @@ export async function liveCheck(
   if (shortage !== undefined) {
     return { kind: 'Hold', why: shortage };
   }
-  const obstacle = move.to === undefined ? undefined : await targetObstacle(pod, owner, move.to, reader, signal);
+  const obstacle =
+    move.to === undefined ? undefined : await targetObstacle(pod, owner, move.to, inFlight, reader, signal);
   if (obstacle !== undefined) {
     return { kind: 'Skip', why: obstacle };
   }
@@ -121,12 +124,14 @@ function protectionsNow(
 /**
  * Why the scheduler's filters keep `pod` from `target` now; `undefined` when it may go there. First by the node and its pods
  * as they are at this moment, then by all filters with everything else where the caches have it: pods elsewhere have a say by
- * affinity and spread, and may stand where no plan meant them to. Rejects with ApiError, and as `placements` does.
+ * affinity and spread, and may stand where no plan meant them to. Replacements of `inFlight` count where they are to land.
+ * Rejects with ApiError, and as `placements` does.
  */
 export async function targetObstacle(
   pod: PodInfo,
   owner: WorkloadInfo | undefined,
   target: string,
+  inFlight: readonly JournalEntry[],
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -144,7 +149,7 @@ export async function targetObstacle(
   const refusal =
     nodeRefusal(subject, node, NO_STORAGE) ??
     capacityRefusal(subject, node, room) ??
-    refusalElsewhere(pod, node, beside, await reader.placements(signal));
+    refusalElsewhere(pod, node, beside, inFlight, await reader.placements(signal));
   return refusal === undefined ? undefined : `${target} ${describeRefusal(refusal)}`;
 }
 
@@ -156,13 +161,14 @@ function refusalElsewhere(
   pod: PodInfo,
   node: NodeInfo,
   beside: readonly PodInfo[],
+  inFlight: readonly JournalEntry[],
   snapshot: ClusterSnapshot,
 ): Refusal | undefined {
   const isTied = pod.claims.length > 0 || hasTerms(pod.constraints);
   const othersMatter = snapshot.pods.some(
     ({ constraints, nominatedNode }) => nominatedNode === node.name || hasTerms(constraints),
   );
-  return isTied || othersMatter ? firstRefusal(pod, node, beside, snapshot) : undefined;
+  return isTied || othersMatter ? firstRefusal(pod, node, beside, inFlight, snapshot) : undefined;
 }
 
 /** The pod, the node and the pods there take the place of what the snapshot has of them: they were read live. */
@@ -170,11 +176,12 @@ function firstRefusal(
   pod: PodInfo,
   node: NodeInfo,
   beside: readonly PodInfo[],
+  inFlight: readonly JournalEntry[],
   snapshot: ClusterSnapshot,
 ): Refusal | undefined {
   const live = new Map([...beside, pod].map((each) => [podKey(each), each]));
   const elsewhere = snapshot.pods.filter((other) => other.nodeName !== node.name && !live.has(podKey(other)));
-  const pods = [...elsewhere, ...live.values()];
+  const pods = withCommitments([...elsewhere, ...live.values()], inFlight);
   const nodes = [...snapshot.nodes.filter(({ name }) => name !== node.name), node];
   return verdictsIn({ ...snapshot, pods, nodes })(pod, node).refusals[0];
 }

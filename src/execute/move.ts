@@ -45,10 +45,12 @@ export interface Replacement {
   readonly age: Seconds;
   /** What it waits for; `undefined` once it is bound. */
   readonly waiting: Waiting | undefined;
+  /** Why it does not run on its planned node; `undefined` while it may, and when that is on record or cannot be told. */
+  readonly miss: MoveStatus['miss'];
 }
 
 /** Side effects in the order in which they are to be performed, after the new run was written. */
-export type MoveEffect = 'PlaceHint' | 'Evict' | 'RemoveHint' | 'OpenGate';
+export type MoveEffect = 'Evict' | 'RemoveHint' | 'OpenGate' | 'Release';
 
 /** A move's next state and what has to be done about it. */
 export interface Advanced {

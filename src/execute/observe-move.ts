@@ -1,19 +1,24 @@
 import { parseInstant } from '../model/instant.ts';
 import { kindOf } from '../model/move.ts';
 import type { PodInfo } from '../model/pod.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
 import type { ClusterReader } from '../ports.ts';
+import { explainMiss } from '../steer/explain-miss.ts';
 import { isAvailable } from './availability.ts';
 import type { JournalEntry, Observation, Replacement } from './move.ts';
+import { isStuck } from './verify.ts';
 
 /**
  * What stands on the cluster of a move in flight. `claimed` are replacements of other moves. The pod of an admission is its
- * own replacement. Rejects as the reader does.
+ * own replacement. `isSteered`: a replacement should have been created with a preference for its planned node. Rejects as the
+ * reader does.
  */
 export async function observeMove(
   { move, run }: JournalEntry,
   claimed: ReadonlySet<string>,
+  isSteered: boolean,
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<Observation> {
@@ -23,12 +28,32 @@ export async function observeMove(
   const found = isAdmission ? itself(pod, move) : findReplacement(siblings, run, claimed);
   const isRead = !isAdmission && (found === undefined || found.ready);
   const workload = isRead ? await reader.workload(move.pod.namespace, move.owner, signal) : undefined;
+  const replacement =
+    found === undefined ? undefined : describe(found, workload?.minReadySeconds ?? seconds(0), serverTime);
+  const isOff = replacement !== undefined && isMiss(replacement, move, run);
   return {
     pod: pod?.uid !== move.pod.uid ? 'Gone' : pod.terminating ? 'Terminating' : 'Running',
-    replacement: found === undefined ? undefined : describe(found, workload?.minReadySeconds ?? seconds(0), serverTime),
+    replacement:
+      found !== undefined && isOff
+        ? {
+            ...replacement,
+            miss: explainMiss(withPod(await reader.placements(signal), found), found.uid, move.to ?? '', isSteered),
+          }
+        : replacement,
     awaited: wantsMore(workload, alive(siblings, run).length),
     serverTime,
   };
+}
+
+/** Whether it is to be told why a replacement does not run where it was planned to, which is not on record yet. */
+function isMiss(replacement: Replacement, move: JournalEntry['move'], run: JournalEntry['run']): boolean {
+  const isElsewhere = replacement.node !== undefined && replacement.node !== move.to;
+  return run.miss === undefined && (isElsewhere || isStuck(replacement, move));
+}
+
+/** The snapshot with the pod as it was read, which may be newer than the caches. */
+function withPod(snapshot: ClusterSnapshot, pod: PodInfo): ClusterSnapshot {
+  return { ...snapshot, pods: [...snapshot.pods.filter(({ uid }) => uid !== pod.uid), pod] };
 }
 
 /** Kinds that do not say how many pods they want may always want another. */
@@ -54,6 +79,7 @@ function describe(pod: PodInfo, minReady: Seconds, serverTime: EpochSeconds): Re
     readySince: pod.ready ? pod.readySince : undefined,
     age: elapsed(pod.createdAt, serverTime),
     waiting: pod.waiting,
+    miss: undefined,
   };
 }
 

@@ -3,12 +3,14 @@ import { parseInstant } from '../model/instant.ts';
 import { kindOf } from '../model/move.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { Advanced, MoveEffect, Observation, PlannedMove, Replacement } from './move.ts';
-import { enter, finish, sinceStart } from './transitions.ts';
+import { clip, enter, finish, sinceStart } from './transitions.ts';
 
 /** A replacement that is not Ready after this long has failed. */
 export const REPLACEMENT_DEADLINE: Seconds = seconds(600);
-/** How long the scheduler may refuse a replacement that is tied to its planned node: what makes room there is under way. */
-export const PIN_PATIENCE: Seconds = seconds(60);
+/** How long the scheduler may refuse an admitted pod, which is tied to its node: what makes room there is under way. */
+export const ADMISSION_PATIENCE: Seconds = seconds(60);
+/** How long it may refuse a replacement that is kept to its planned node and its alternatives, before it is made anew. */
+export const STUCK_PATIENCE: Seconds = seconds(30);
 
 /**
  * The next state of a move whose pod is going and that has no replacement yet. A preemption needs none: it is over when the
@@ -49,12 +51,15 @@ export function verify(run: MoveStatus, seen: Observation, move: PlannedMove): A
   if (replacement === undefined) {
     return withoutReplacement(run, seen, move);
   }
-  const next = { ...run, replacement: record(replacement) };
+  const next = { ...run, replacement: record(replacement), ...missOf(run, replacement) };
   if (replacement.node !== undefined && (replacement.available || kindOf(move) === 'Admission')) {
     const served = charged(next, replacement.readySince ?? serverTime, move);
     return replacement.node === move.to
-      ? finish(served, 'Landed', `runs on ${move.to}`, serverTime)
-      : finish(served, 'Missed', `runs on ${replacement.node} instead of ${move.to}`, serverTime);
+      ? finish(withoutMiss(served), 'Landed', `runs on ${move.to}`, serverTime)
+      : finish(served, 'Missed', `runs on ${replacement.node} instead of ${move.to}${explained(served)}`, serverTime);
+  }
+  if (isStuck(replacement, move)) {
+    return { run: enter(next, run.phase, 'Verifying'), effects: ['RemoveHint', 'Release'] };
   }
   const failure = failureOf(run, replacement, seen, move);
   if (failure !== undefined) {
@@ -77,25 +82,46 @@ function withoutReplacement(run: MoveStatus, { serverTime }: Observation, move: 
 /** Why the replacement will not come to serve; `undefined` while it may. */
 function failureOf(
   run: MoveStatus,
-  { name, node, waiting, age }: Replacement,
+  { name, node, waiting }: Replacement,
   { serverTime }: Observation,
   move: PlannedMove,
 ): string | undefined {
   const isAdmission = kindOf(move) === 'Admission';
   const who = `${isAdmission ? 'pod' : 'replacement'} ${name}`;
   const underWay = sinceStart(run, serverTime);
-  const pinned = isAdmission ? underWay : age;
-  if (waiting?.pinnedTo !== undefined && waiting.unschedulable && pinned > PIN_PATIENCE) {
-    return `${who} found no room on ${waiting.pinnedTo} for ${PIN_PATIENCE} s`;
+  const isLate = isAdmission && underWay > ADMISSION_PATIENCE;
+  if (isLate && waiting?.pinnedTo !== undefined && waiting.unschedulable) {
+    return `${who} found no room on ${waiting.pinnedTo} for ${ADMISSION_PATIENCE} s`;
   }
-  if (isAdmission && waiting?.gated === true && underWay > PIN_PATIENCE) {
-    return `${move.to} could not take it for ${PIN_PATIENCE} s: it waits at the gate for another plan`;
+  if (isLate && waiting?.gated === true) {
+    return `${move.to} could not take it for ${ADMISSION_PATIENCE} s: it waits at the gate for another plan`;
   }
   if (underWay > REPLACEMENT_DEADLINE) {
     const where = node === undefined ? 'was never bound to a node' : `is not Ready on ${node}`;
     return `${who} ${where} after ${REPLACEMENT_DEADLINE} s`;
   }
   return undefined;
+}
+
+/**
+ * Whether a replacement waits in vain for its planned node and its alternatives. It is removed, and its controller makes
+ * another one, which is kept to none.
+ */
+export function isStuck({ waiting, age }: Pick<Replacement, 'waiting' | 'age'>, move: PlannedMove): boolean {
+  const isKept = waiting?.pinnedTo !== undefined && waiting.unschedulable;
+  return isKept && kindOf(move) !== 'Admission' && age > STUCK_PATIENCE;
+}
+
+function missOf(run: MoveStatus, { miss }: Replacement): Pick<MoveStatus, 'miss'> {
+  return run.miss !== undefined || miss === undefined ? {} : { miss: { ...miss, message: clip(miss.message) } };
+}
+
+function withoutMiss({ miss: _, ...run }: MoveStatus): MoveStatus {
+  return run;
+}
+
+function explained({ miss }: MoveStatus): string {
+  return miss === undefined ? '' : ` (${miss.reason}: ${miss.message})`;
 }
 
 /** An admission takes nothing from anybody. */

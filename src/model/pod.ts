@@ -1,5 +1,6 @@
 import type { Waiting } from './gate.ts';
 import type { NodeSelectorTerm, PreferredNodeTerm, TaintEffect } from './node.ts';
+import type { Placement } from './placement.ts';
 import type { ResourceVector } from './resources.ts';
 import type { Labels, Selector } from './selector.ts';
 import type { ClaimRequest } from './storage.ts';
@@ -146,6 +147,9 @@ export interface PodInfo extends PodRef {
   readonly nominatedNode: string | undefined;
   /** `undefined` once it is bound. */
   readonly waiting: Waiting | undefined;
+  /** Where it was steered to; `undefined` for a pod that was not. */
+  readonly placement: Placement | undefined;
+  /** As its template has them: without what steering added. */
   readonly constraints: SchedulingConstraints;
 }
 

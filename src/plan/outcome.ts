@@ -2,7 +2,7 @@ import { podKey } from '../model/pod.ts';
 import type { Cluster } from './cluster.ts';
 import type { Evictability } from './evictability.ts';
 import { count, percent } from './format.ts';
-import { at, itemAt, numberAt } from './indices.ts';
+import { at, itemAt, type NodeIndex, numberAt } from './indices.ts';
 import type { AcceptedMove } from './judge.ts';
 import { share, toFraction } from './load.ts';
 import { ownerOf } from './owners.ts';
@@ -14,16 +14,18 @@ import type { SearchResult } from './search.ts';
 import type { SequencedMove } from './sequence.ts';
 import type { StartupTimes } from './startup.ts';
 
-/** The moves for people and other programs, with names instead of places of pods and nodes. */
+/** The moves for people and other programs, with names instead of places of pods and nodes; `fallbacks` has those of each. */
 export function describeMoves(
   cluster: Cluster,
   moves: readonly SequencedMove[],
+  fallbacks: readonly (readonly NodeIndex[])[],
   startup: StartupTimes,
 ): readonly Transfer[] {
   const places = new Map(moves.map(({ pod }, place) => [pod, place]));
-  return moves.map((move) =>
-    describeMove(cluster, move, moves, move.partner === undefined ? undefined : places.get(move.partner), startup),
-  );
+  return moves.map((move, place) => ({
+    ...describeMove(cluster, move, moves, move.partner === undefined ? undefined : places.get(move.partner), startup),
+    fallbacks: (fallbacks[place] ?? []).map((node) => itemAt(cluster.nodes, node).name),
+  }));
 }
 
 function describeMove(
@@ -32,7 +34,7 @@ function describeMove(
   moves: readonly SequencedMove[],
   partner: number | undefined,
   startup: StartupTimes,
-): Transfer {
+): Omit<Transfer, 'fallbacks'> {
   const { namespace, name, uid } = itemAt(pods, move.pod);
   const from = itemAt(nodes, move.from).name;
   const to = itemAt(nodes, move.to).name;

@@ -33,6 +33,8 @@ interface MoveBase {
   readonly load: number;
   /** Points of node capacity (0.01 = one percentage point) by which the higher of the two nodes falls. */
   readonly gain: number;
+  /** Nodes that would be good ones, too, the better one first; at most two, none for a preemption or an admission. */
+  readonly fallbacks: readonly string[];
   /** Service that the move is expected to cost: from the eviction until the replacement is Ready. */
   readonly cost: Seconds;
   /** One sentence with the numbers behind the move. */

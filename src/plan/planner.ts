@@ -2,6 +2,7 @@ import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { budgetsInForce } from './budgets/in-force.ts';
 import { createBudgets } from './budgets/index.ts';
 import type { Cluster } from './cluster.ts';
+import { fallbacksOf } from './fallbacks.ts';
 import { planHash } from './hash.ts';
 import { expectedHitRatio } from './hit-ratio.ts';
 import { imbalanceOf } from './imbalance.ts';
@@ -189,7 +190,9 @@ function finish(
   findings: Findings,
 ): Plan {
   const { cluster, state, result, stays } = findings;
-  const moves = cluster === undefined ? [] : describeMoves(cluster, result?.moves ?? [], planningInput.history.startup);
+  const accepted = result?.moves ?? [];
+  const fallbacks = state === undefined ? [] : fallbacksOf(state, accepted);
+  const moves = cluster === undefined ? [] : describeMoves(cluster, accepted, fallbacks, planningInput.history.startup);
   const before = cluster === undefined ? {} : imbalanceOf(cluster.tables, cluster.home);
   const spread = state === undefined ? 0 : toFraction(spreadOf(state));
   return {
@@ -204,7 +207,7 @@ function finish(
       planned: result === undefined || cluster === undefined ? before : imbalanceOf(cluster.tables, result.placement),
     },
     spread: { before: spread, planned: result === undefined ? spread : toFraction(spreadOf(result.state)) },
-    expectedHitRatio: state === undefined ? undefined : expectedHitRatio(state, result?.moves ?? []),
+    expectedHitRatio: state === undefined ? undefined : expectedHitRatio(state, accepted),
     hash: planHash(strategy.type, moves),
   };
 }

@@ -79,7 +79,7 @@ function labelsHashes({ moves }: Plan, pods: readonly PodInfo[]): ReadonlyMap<st
 }
 
 function moveSpec(
-  { pod, owner, from, to, load, gain, cost, reason, after, partner }: Move,
+  { pod, owner, from, to, fallbacks, load, gain, cost, reason, after, partner }: Move,
   hash: string | undefined,
   workloads: ClusterSnapshot['workloads'],
 ): RebalancePlan['spec']['moves'][number] {
@@ -91,6 +91,7 @@ function moveSpec(
     ...(hash === undefined ? {} : { labelsHash: hash }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
+    ...(fallbacks.length === 0 ? {} : { fallbacks: [...fallbacks] }),
     load: formatDecimal(load),
     gain: formatDecimal(gain),
     cost: formatDecimal(cost),

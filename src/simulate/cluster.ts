@@ -1,8 +1,9 @@
 import type { PodInfo } from '../model/pod.ts';
+import type { GateOpening } from '../ports.ts';
 import { admit, adopt, createControllers, refresh, scale, terminate } from './controllers.ts';
 import type { EventQueue } from './event-queue.ts';
 import { befall } from './incidents.ts';
-import { createPlacementPolicy } from './placement-policy.ts';
+import { createPlacementPolicy, type PlacementPolicy } from './placement-policy.ts';
 import type { Random } from './random.ts';
 import type { Scenario, WorkloadSpec } from './scenario.ts';
 import { createWorld, type SimulatedPod, type SimulatedWorkload, type World } from './world.ts';
@@ -19,10 +20,10 @@ export interface Cluster {
   /** A pod that something else has made becomes an instance of a workload. */
   readonly adopt: (workload: SimulatedWorkload, info: PodInfo, instance: number) => void;
   readonly bind: (pod: SimulatedPod, node: string) => void;
-  /** Opens our gate; with a node, the pod is tied to it. */
-  readonly openGate: (pod: SimulatedPod, target: string | undefined) => void;
-  /** Makes the next pods of a controller prefer a node, under the uid of the evicted pod. */
-  readonly placeHint: (podUid: string, owner: string, node: string) => void;
+  /** Opens our gate. */
+  readonly openGate: (pod: SimulatedPod, opening: GateOpening) => void;
+  /** Steers the next pods of a controller, under the uid of the evicted pod. */
+  readonly placeHint: PlacementPolicy['place'];
   readonly removeHint: (podUid: string) => void;
   /** The readiness probes of a pod that runs fail for want of CPU, or succeed again. */
   readonly starve: (pod: SimulatedPod, starved: boolean) => void;
@@ -61,8 +62,8 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
       world.change(pod, { nodeName: node, waiting: undefined, nominatedNode: undefined });
       controllers.kubelets.bound(pod);
     },
-    openGate: (pod, target) => {
-      world.change(pod, { waiting: { gated: false, pinnedTo: target, unschedulable: false } });
+    openGate: (pod, opening) => {
+      world.change(pod, opened(opening));
     },
     placeHint: hints.place,
     removeHint: hints.remove,
@@ -72,4 +73,19 @@ export function createCluster(scenario: Scenario, queue: EventQueue, { gates, ra
       refresh(controllers, pod.workload);
     },
   };
+}
+
+/** What opening its gate changes of a pod; `suits` in scheduling-view.ts goes by a pin without alternatives. */
+function opened(opening: GateOpening): Partial<PodInfo> {
+  const waiting = { gated: false, pinnedTo: undefined, unschedulable: false };
+  switch (opening.kind) {
+    case 'Anywhere':
+      return { waiting };
+    case 'Pinned':
+      return { waiting: { ...waiting, pinnedTo: opening.node } };
+    case 'Steered':
+      return { waiting: { ...waiting, pinnedTo: opening.placement.target }, placement: opening.placement };
+    default:
+      return opening satisfies never;
+  }
 }

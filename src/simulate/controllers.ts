@@ -1,5 +1,7 @@
 import { isAvailable } from '../execute/availability.ts';
-import type { PodInfo } from '../model/pod.ts';
+import type { Placement } from '../model/placement.ts';
+import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
+import { canBeNarrowed } from '../steer/constraints.ts';
 import { createKubelets, type Kubelets } from './kubelet.ts';
 import type { PlacementPolicy } from './placement-policy.ts';
 import type { Random } from './random.ts';
@@ -75,17 +77,24 @@ function create(controllers: Controllers, workload: SimulatedWorkload, instance:
   const { template, info } = workload.spec;
   workload.made += 1;
   const mark = suffix(workload.made);
+  const placement = hints.placementOf(info.uid);
+  const pinnedTo = keptTo(template.constraints, placement);
   const pod = newPod(controllers, workload, instance, {
     ...template,
     name: info.kind === 'StatefulSet' ? `${info.name}-${instance}` : `${info.name}-${mark}`,
     uid: `${info.uid}-${mark}`,
     createdAt: world.serverTime(),
-    constraints: hints.steered(template.constraints, info.uid),
-    waiting: { gated: gates && template.waiting?.gated === true, pinnedTo: undefined, unschedulable: false },
+    placement,
+    waiting: { gated: gates && template.waiting?.gated === true, pinnedTo, unschedulable: false },
   });
   workload.instances[instance] = pod;
   world.add(pod);
   refresh(controllers, workload);
+}
+
+/** The planned node of a pod that is kept to alternatives. */
+function keptTo(constraints: SchedulingConstraints, placement: Placement | undefined): string | undefined {
+  return placement?.alternatives !== undefined && canBeNarrowed(constraints) ? placement.target : undefined;
 }
 
 function newPod(controllers: Controllers, workload: SimulatedWorkload, instance: number, info: PodInfo): SimulatedPod {

@@ -159,8 +159,13 @@ export function startScheduler(cluster: Cluster, views: SchedulingViews, setting
 
 /** Nothing but its constraints and what `likeness` holds decides whether the pod fits somewhere. */
 function isPlain(view: SchedulingView, pod: SimulatedPod): boolean {
-  const { nominatedNode, claims } = pod.info;
-  return nominatedNode === undefined && claims.length === 0 && view.subjectOf(pod).topology === NO_NEEDS;
+  const { nominatedNode, claims, placement } = pod.info;
+  return (
+    placement === undefined &&
+    nominatedNode === undefined &&
+    claims.length === 0 &&
+    view.subjectOf(pod).topology === NO_NEEDS
+  );
 }
 
 /** What decides where plain pods of the same constraints fit, and whom they may preempt. */

@@ -9,6 +9,7 @@ import { rank } from '../plan/scores/index.ts';
 import { indexScores, SCHEDULER_ASSUMES } from '../plan/scores/score-index.ts';
 import { NO_NEEDS } from '../plan/topology/needs.ts';
 import { nomineesBefore, refusalsAt, type Whereabouts } from '../plan/verdicts.ts';
+import { asSteered } from '../steer/constraints.ts';
 import type { SimulatedPod, World } from './world.ts';
 
 /** The cluster as the scheduler's cache has it: by the planner's own filters and scores. Nodes are named by their place. */
@@ -30,7 +31,7 @@ export interface SchedulingView {
 
 /** Indexes the world as it stands; what is assumed afterwards is added to it. */
 function viewOf({ scenario, pods: simulated, nodes: all, workloads }: World): SchedulingView {
-  const pods = simulated.map(({ info }) => info);
+  const pods = simulated.map(({ info }) => (info.nodeName === undefined ? asSteered(info) : info));
   const nodes = sortNodes([...all.values()].map(({ info }) => info));
   const { storage, namespaces } = scenario;
   const located = locatePods(pods, nodes);
@@ -62,8 +63,9 @@ function viewOf({ scenario, pods: simulated, nodes: all, workloads }: World): Sc
   };
   const suits = (pod: SimulatedPod, site: number): boolean => {
     const node = nodes[site];
-    const pinnedTo = pod.info.waiting?.pinnedTo;
-    const isOpen = node !== undefined && (pinnedTo === undefined || pinnedTo === node.name);
+    const { waiting, placement } = pod.info;
+    const pin = placement === undefined ? waiting?.pinnedTo : undefined;
+    const isOpen = node !== undefined && (pin === undefined || pin === node.name);
     return isOpen && nodeRefusal(subjectOf(pod), node, storage) === undefined;
   };
   return {

@@ -3,7 +3,8 @@ import { HOSTNAME_LABEL, MAX_NARROWED_TERMS, type Placement, PREFERENCE_WEIGHTS 
 
 /** Field of required node affinity. */
 export const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
-const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
+/** Field of preferred node affinity. */
+export const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 /** What steering makes of the affinity of a pod. */
 export interface SteeredAffinity {
@@ -35,8 +36,18 @@ export function steeredAffinity(affinity: unknown, { target, fallbacks, alternat
   return { affinity: { ...known, nodeAffinity }, isNarrowed: required !== undefined };
 }
 
+/**
+ * What ties a pod whose `spec.affinity` is `affinity` to one node, as a merge patch of it; `undefined` when it has an empty
+ * required term, which cannot be narrowed.
+ */
+export function pinnedAffinity(affinity: unknown, node: string): JsonObject | undefined {
+  const known = isObject(affinity) && isObject(affinity['nodeAffinity']) ? affinity['nodeAffinity'] : {};
+  const required = withRequirement(known[REQUIRED], 'matchFields', namesNode(node));
+  return required === undefined ? undefined : { nodeAffinity: { [REQUIRED]: required } };
+}
+
 /** A requirement of `matchFields` that one node alone meets. */
-export function namesNode(name: string): JsonObject {
+function namesNode(name: string): JsonObject {
   return { key: 'metadata.name', operator: 'In', values: [name] };
 }
 
@@ -50,7 +61,7 @@ function narrowed(required: unknown, alternatives: readonly string[]): JsonObjec
  * `undefined` when it has more than `most` terms, or an empty one: the API server lets none be appended to that
  * (core/validation validateNodeAffinityMutation).
  */
-export function withRequirement(
+function withRequirement(
   required: unknown,
   list: 'matchExpressions' | 'matchFields',
   requirement: JsonObject,
@@ -70,7 +81,8 @@ export function withRequirement(
   return { nodeSelectorTerms };
 }
 
-function listAt(object: JsonObject, key: string): readonly unknown[] {
+/** The list at a key; empty when there is none. */
+export function listAt(object: JsonObject, key: string): readonly unknown[] {
   const list = object[key];
   return Array.isArray(list) ? list : [];
 }

@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createGates } from '../../src/adapters/kubernetes/gates.ts';
-import type { PodInfo } from '../../src/model/pod.ts';
 import { aRawPod, type Raw } from '../support/builders/raw.ts';
-import { aPod } from '../support/builders.ts';
 import { clientOf, type Handler, json, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -46,13 +44,13 @@ describe('the right to open gates', () => {
 describe('open', () => {
   it('removes our gate and narrows the affinity in one patch over what was read', async () => {
     const { gates, server } = await gatesOf(json(aWaitingPod({ schedulingGates: [gate] })), json({}));
-    expect(await gates.open(web, 'node-2', NEVER)).toBe('Done');
+    expect(await gates.open(web, { kind: 'Pinned', node: 'node-2' }, NEVER)).toBe('Done');
     const matchFields = [{ key: 'metadata.name', operator: 'In', values: ['node-2'] }];
     const required = { nodeSelectorTerms: [{ matchFields }] };
     expect(server.seen[1]).toMatchObject({ method: 'PATCH', path: PATH });
     expect(server.seen[1]?.headers['content-type']).toBe('application/merge-patch+json');
     expect(server.seen[1]?.body).toEqual({
-      metadata: { uid: 'uid-1', resourceVersion: '7', annotations: { 'evenkeel.dev/pinned-to': 'node-2' } },
+      metadata: { uid: 'uid-1', resourceVersion: '7', annotations: { 'evenkeel.dev/steered-to': 'node-2' } },
       spec: {
         schedulingGates: null,
         affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
@@ -65,7 +63,7 @@ describe('open', () => {
       json(aWaitingPod({ schedulingGates: [{ name: 'other' }, gate] })),
       json({}),
     );
-    expect(await gates.open(web, undefined, NEVER)).toBe('Done');
+    expect(await gates.open(web, { kind: 'Anywhere' }, NEVER)).toBe('Done');
     expect(server.seen[1]?.body).toEqual({
       metadata: { uid: 'uid-1', resourceVersion: '7' },
       spec: { schedulingGates: [{ name: 'other' }] },
@@ -78,7 +76,7 @@ describe('open', () => {
       json(aWaitingPod({ schedulingGates: [gate], affinity })),
       json({}),
     );
-    expect(await gates.open(web, 'node-2', NEVER)).toBe('Done');
+    expect(await gates.open(web, { kind: 'Pinned', node: 'node-2' }, NEVER)).toBe('Done');
     expect(server.seen[1]?.body).toMatchObject({ spec: { schedulingGates: null } });
     expect(reports).toEqual([expect.stringContaining('shop/web-1 cannot be tied to node-2')]);
   });
@@ -90,52 +88,53 @@ describe('open', () => {
     ['was changed meanwhile', [json(aWaitingPod({ schedulingGates: [gate] })), status(409, {})], 'Changed', 2],
   ])('changes nothing when the pod %s', async (_, handlers, answer, requests) => {
     const { gates, server } = await gatesOf(...handlers);
-    expect(await gates.open(web, 'node-2', NEVER)).toBe(answer);
+    expect(await gates.open(web, { kind: 'Pinned', node: 'node-2' }, NEVER)).toBe(answer);
     expect(server.seen).toHaveLength(requests);
   });
 
   it('rejects, and names the right that is missing', async () => {
     const { gates } = await gatesOf(json(aWaitingPod({ schedulingGates: [gate] })), status(403, {}));
-    await expect(gates.open(web, undefined, NEVER)).rejects.toThrow('grant the verb patch on pods');
+    await expect(gates.open(web, { kind: 'Anywhere' }, NEVER)).rejects.toThrow('grant the verb patch on pods');
   });
 });
 
 describe('list', () => {
   it('gives Pending pods that are gated or tied to a node, and reports what it cannot read', async () => {
+    const pin = { key: 'metadata.name', operator: 'In', values: ['node-2'] };
+    const required = { nodeSelectorTerms: [{ matchFields: [pin] }] };
+    const tied = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
     const items = [
       aWaitingPod({ schedulingGates: [gate] }),
-      aWaitingPod({}, { name: 'tied', annotations: { 'evenkeel.dev/pinned-to': 'node-2' } }),
+      aWaitingPod({ affinity: tied }, { name: 'tied', annotations: { 'evenkeel.dev/steered-to': 'node-2' } }),
       aWaitingPod({}, { name: 'other' }),
       aWaitingPod({ schedulingGates: 'no list' }, { name: 'odd' }),
     ];
     const { gates, server, reports } = await gatesOf(json({ kind: 'PodList', metadata: {}, items }));
     const found = await gates.list(NEVER);
-    expect(found.map(({ pod, resourceVersion }) => [pod.name, resourceVersion])).toEqual([
-      ['web-1', '7'],
-      ['tied', '7'],
-    ]);
+    expect(found.map(({ name }) => name)).toEqual(['web-1', 'tied']);
     expect(server.seen[0]?.query.get('fieldSelector')).toBe('status.phase=Pending');
     expect(reports).toEqual([expect.stringContaining('Pod shop/odd')]);
   });
 });
 
 describe('release', () => {
-  const pod: PodInfo = { ...aPod('web-1'), ...web };
-
-  it('evicts the pod exactly as it was listed', async () => {
-    const { gates, server } = await gatesOf(json({ kind: 'Status', apiVersion: 'v1', status: 'Success' }, 201));
-    expect(await gates.release({ pod, resourceVersion: '7' }, NEVER)).toBe('Done');
-    expect(server.seen).toMatchObject([
-      {
-        method: 'POST',
-        path: `${PATH}/eviction`,
-        body: { deleteOptions: { preconditions: { uid: 'uid-1', resourceVersion: '7' } } },
-      },
-    ]);
+  it('evicts the pod exactly as it was looked at', async () => {
+    const done = json({ kind: 'Status', apiVersion: 'v1', status: 'Success' }, 201);
+    const { gates, server } = await gatesOf(json(aWaitingPod({})), done);
+    expect(await gates.release(web, NEVER)).toBe('Done');
+    expect(server.seen[1]).toMatchObject({
+      method: 'POST',
+      path: `${PATH}/eviction`,
+      body: { deleteOptions: { preconditions: { uid: 'uid-1', resourceVersion: '7' } } },
+    });
   });
 
-  it('leaves a pod that was bound meanwhile', async () => {
-    const { gates } = await gatesOf(status(409, {}));
-    expect(await gates.release({ pod, resourceVersion: '7' }, NEVER)).toBe('Changed');
+  it.each<[string, Handler[], string]>([
+    ['has a node', [json(aWaitingPod({ nodeName: 'node-1' }))], 'Changed'],
+    ['is bound meanwhile', [json(aWaitingPod({})), status(409, {})], 'Changed'],
+    ['is another incarnation', [json(aWaitingPod({}, { uid: 'other' }))], 'Gone'],
+  ])('leaves a pod that %s', async (_, answers, expected) => {
+    const { gates } = await gatesOf(...answers);
+    expect(await gates.release(web, NEVER)).toBe(expected);
   });
 });

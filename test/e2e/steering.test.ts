@@ -226,7 +226,7 @@ describe('pods that no move waits for', () => {
     const patch = [
       { op: 'add', path: `${field}/0/matchFields`, value: [pin] },
       { op: 'add', path: `${field}/1/matchFields`, value: [pin] },
-      { op: 'add', path: '/metadata/annotations', value: { 'evenkeel.dev/pinned-to': 'nowhere' } },
+      { op: 'add', path: '/metadata/annotations', value: { 'evenkeel.dev/steered-to': 'nowhere' } },
       { op: 'remove', path: '/spec/schedulingGates' },
     ];
     await cp.kubectl([

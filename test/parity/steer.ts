@@ -49,7 +49,7 @@ async function isGated({ api }: World, namespace: string): Promise<boolean> {
 export async function sendTo({ api }: World, pod: PodRef, node: string): Promise<void> {
   const problems: string[] = [];
   const gates = createGates(api.client, (problem) => problems.push(problem));
-  const answer = await gates.open(pod, node, new AbortController().signal);
+  const answer = await gates.open(pod, { kind: 'Pinned', node }, new AbortController().signal);
   if (answer !== 'Done' || problems.length > 0) {
     throw new Error(`sending ${pod.namespace}/${pod.name} to ${node}: ${answer} ${problems.join()}`);
   }

@@ -136,6 +136,7 @@ export function aPod(name: string, fields: PodFields = {}): PodInfo {
     claims: [],
     nominatedNode: undefined,
     waiting: undefined,
+    placement: undefined,
     ...rest,
     labels: labels(entries),
     annotations: labels(annotations),

@@ -205,7 +205,7 @@ function startScheduler({ world, bind }: Cluster, cluster: FakeCluster): void {
       world.change(pod, { waiting: { ...waiting, unschedulable: true } });
       return;
     }
-    const node = waiting.pinnedTo ?? cluster.bindTo(pod.info, hintedNode(pod.info));
+    const node = waiting.pinnedTo ?? cluster.bindTo(pod.info, pod.info.placement?.target);
     if (node !== undefined) {
       bind(pod, node);
     }
@@ -219,9 +219,6 @@ function startScheduler({ world, bind }: Cluster, cluster: FakeCluster): void {
 }
 
 /** What the admission policy has written into a pod. */
-function hintedNode({ constraints }: PodInfo): string | undefined {
-  return constraints.preferredNodeAffinity.find(({ weight }) => weight === 100)?.term.expressions[0]?.values[0];
-}
 
 function emptiest({ nodes, pods }: World): string | undefined {
   const count = (name: string): number => pods.filter(({ info }) => info.nodeName === name).length;

@@ -13,9 +13,9 @@ export const ROOMS: readonly Room[] = [
   { path: 'qos', rooms: ['model', 'api'] },
   { path: 'plan', rooms: ['model', 'api', 'qos'], packages: ['croner', 'node:crypto'] },
   { path: 'ports.ts', types: ['model', 'api', 'qos', 'plan'] },
-  { path: 'steer', rooms: ['model'] },
-  { path: 'observe', rooms: ['model', 'api', 'qos'], packages: ['node:crypto'], types: ['ports.ts'] },
-  { path: 'execute', rooms: ['model', 'qos', 'plan'], types: ['api', 'ports.ts'] },
+  { path: 'steer', rooms: ['model', 'plan'], types: ['api'] },
+  { path: 'observe', rooms: ['model', 'api', 'qos', 'steer'], packages: ['node:crypto'], types: ['ports.ts'] },
+  { path: 'execute', rooms: ['model', 'qos', 'plan', 'steer'], types: ['api', 'ports.ts'] },
   {
     path: 'report',
     rooms: ['model', 'api', 'qos', 'plan'],
@@ -58,7 +58,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     path: 'simulate',
-    rooms: ['model', 'api', 'qos', 'plan', 'ports.ts', 'observe', 'execute', 'report', 'control'],
+    rooms: ['model', 'api', 'qos', 'plan', 'ports.ts', 'steer', 'observe', 'execute', 'report', 'control'],
     packages: ['typebox'],
   },
 

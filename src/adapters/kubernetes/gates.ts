@@ -1,12 +1,12 @@
 import type { V1SelfSubjectAccessReview } from '@kubernetes/client-node';
-import { PIN_ANNOTATION, SCHEDULING_GATE } from '../../model/gate.ts';
+import { SCHEDULING_GATE, STEERED_ANNOTATION } from '../../model/gate.ts';
 import { isObject, type JsonObject, MalformedField } from '../../model/json.ts';
-import type { PodRef } from '../../model/pod.ts';
+import type { PodInfo, PodRef } from '../../model/pod.ts';
 import { createInterner } from '../../observe/interner.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import { projectPod } from '../../observe/project/pod.ts';
-import type { GateAnswer, Gates, WaitingPod } from '../../ports.ts';
-import { namesNode, REQUIRED, withRequirement } from '../../steer/affinity.ts';
+import type { GateAnswer, GateOpening, Gates } from '../../ports.ts';
+import { pinnedAffinity, steeredAffinity } from '../../steer/affinity.ts';
 import { isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { evictionOf } from './evictor.ts';
@@ -26,7 +26,7 @@ export function createGates(client: ApiClient, report: (message: string) => void
       const pods = await listObjects(client, RESOURCES.Pod, query, signal);
       return pods.flatMap((object) => readWaitingPod(object, interner, report));
     },
-    open: (pod, target, signal) => open(client, pod, target, report, signal),
+    open: (pod, opening, signal) => open(client, pod, opening, report, signal),
     release: (pod, signal) => release(client, pod, signal),
   };
 }
@@ -48,12 +48,12 @@ function readWaitingPod(
   object: unknown,
   interner: ReturnType<typeof createInterner>,
   report: (message: string) => void,
-): readonly WaitingPod[] {
+): readonly PodInfo[] {
   try {
     const raw = isObject(object) ? object : {};
     const { pod } = projectPod(raw, interner);
     const isOurs = pod.waiting?.gated === true || pod.waiting?.pinnedTo !== undefined;
-    return isOurs ? [{ pod, resourceVersion: versionOf(raw) }] : [];
+    return isOurs ? [pod] : [];
   } catch (error) {
     if (error instanceof MalformedField) {
       report(`Pod ${nameForPeople(object)}: ${error.message}`);
@@ -70,7 +70,7 @@ function readWaitingPod(
 async function open(
   client: ApiClient,
   { namespace, name, uid }: PodRef,
-  target: string | undefined,
+  opening: GateOpening,
   report: (message: string) => void,
   signal: AbortSignal,
 ): Promise<GateAnswer> {
@@ -84,15 +84,16 @@ async function open(
     if (metadata['uid'] !== uid || rest.length === gates.length) {
       return metadata['uid'] === uid ? 'Changed' : 'Gone';
     }
-    const affinity = target === undefined ? undefined : pinned(spec, target);
-    if (target !== undefined && affinity === undefined) {
+    const target = targetOf(opening);
+    const { affinity, isNarrowed } = affinityFor(spec, opening);
+    if (target !== undefined && !isNarrowed) {
       report(`Pod ${namespace}/${name} cannot be tied to ${target}: a term of its required node affinity is empty`);
     }
     const patch = {
       metadata: {
         uid,
         resourceVersion: versionOf(pod),
-        ...(affinity === undefined ? {} : { annotations: { [PIN_ANNOTATION]: target } }),
+        ...(isNarrowed ? { annotations: { [STEERED_ANNOTATION]: target } } : {}),
       },
       spec: { schedulingGates: rest.length === 0 ? null : rest, ...(affinity === undefined ? {} : { affinity }) },
     };
@@ -101,15 +102,17 @@ async function open(
   });
 }
 
-async function release(
-  client: ApiClient,
-  { pod, resourceVersion }: WaitingPod,
-  signal: AbortSignal,
-): Promise<GateAnswer> {
-  // With a resourceVersion the server does not try again with a newer object (registry/core/pod/storage/eviction.go).
-  const eviction = evictionOf(pod, { uid: pod.uid, resourceVersion });
+async function release(client: ApiClient, { namespace, name, uid }: PodRef, signal: AbortSignal): Promise<GateAnswer> {
+  const reference = { ...RESOURCES.Pod, namespace, name };
   return answered(async () => {
-    await client.send(eviction, signal);
+    const { body } = await client.read({ verb: 'get', target: reference }, signal);
+    const pod = isObject(body) ? body : {};
+    const { metadata, spec } = partsOf(pod);
+    if (metadata['uid'] !== uid || spec['nodeName'] !== undefined) {
+      return metadata['uid'] === uid ? 'Changed' : 'Gone';
+    }
+    // With a resourceVersion the server does not try again with a newer object (registry/core/pod/storage/eviction.go).
+    await client.send(evictionOf({ namespace, name }, { uid, resourceVersion: versionOf(pod) }), signal);
     return 'Done';
   });
 }
@@ -137,12 +140,34 @@ function versionOf(object: JsonObject): string {
   return typeof version === 'string' ? version : '';
 }
 
-/**
- * The `affinity` that ties a gated pod with this spec to `node`, as a merge patch; `undefined` when it cannot be narrowed: the
- * API server takes nothing but requirements appended to the terms that are there.
- */
-export function pinned({ affinity }: JsonObject, node: string): JsonObject | undefined {
-  const nodeAffinity = isObject(affinity) && isObject(affinity['nodeAffinity']) ? affinity['nodeAffinity'] : {};
-  const required = withRequirement(nodeAffinity[REQUIRED], 'matchFields', namesNode(node));
-  return required === undefined ? undefined : { nodeAffinity: { [REQUIRED]: required } };
+function targetOf(opening: GateOpening): string | undefined {
+  switch (opening.kind) {
+    case 'Anywhere':
+      return undefined;
+    case 'Pinned':
+      return opening.node;
+    case 'Steered':
+      return opening.placement.target;
+    default:
+      return opening satisfies never;
+  }
+}
+
+/** The `affinity` of a pod that is let through its gate, as a merge patch; `undefined`: it stays as it is. */
+function affinityFor(
+  { affinity }: JsonObject,
+  opening: GateOpening,
+): { readonly affinity: JsonObject | undefined; readonly isNarrowed: boolean } {
+  switch (opening.kind) {
+    case 'Anywhere':
+      return { affinity: undefined, isNarrowed: false };
+    case 'Steered':
+      return steeredAffinity(affinity, opening.placement);
+    case 'Pinned': {
+      const pinned = pinnedAffinity(affinity, opening.node);
+      return { affinity: pinned, isNarrowed: pinned !== undefined };
+    }
+    default:
+      return opening satisfies never;
+  }
 }

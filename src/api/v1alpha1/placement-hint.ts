@@ -1,6 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { CEL_KEYWORD, type KindDefinition, type Resource, text } from './schema.ts';
 
+/** Most nodes that a replacement prefers after the planned one. */
+export const MAX_FALLBACKS = 2;
+
 /** Most nodes that a hint keeps a pod to: the scheduler looks at all of up to 100 feasible ones. */
 export const MAX_ALTERNATIVES = 50;
 
@@ -15,7 +18,7 @@ export const PlacementHintSpec = Type.Object(
     nodeName: Type.String({ minLength: 1, maxLength: 253, description: 'Node that the pod should prefer.' }),
     fallbacks: Type.Optional(
       Type.Array(Type.String({ maxLength: 253 }), {
-        maxItems: 2,
+        maxItems: MAX_FALLBACKS,
         description: 'Nodes that it should prefer next, the better one first.',
       }),
     ),

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { MAX_FALLBACKS } from './placement-hint.ts';
 import { ImbalanceStatus, STEERING_MODES, STRATEGY_NAMES } from './rebalance-policy.ts';
 import { CEL_KEYWORD, instant, integer, type KindDefinition, oneOf, type Resource, text } from './schema.ts';
 
@@ -32,6 +33,11 @@ export const MOVE_PHASES = [
 ] as const;
 /** Phase of a move. */
 export type MovePhase = (typeof MOVE_PHASES)[number];
+
+/** Why a replacement runs on another node than planned. */
+export const MISS_REASONS = ['RoomTaken', 'TargetRefused', 'OutscoredBy', 'NotScored', 'NotSteered'] as const;
+/** Why a replacement runs on another node than planned. */
+export type MissReason = (typeof MISS_REASONS)[number];
 
 const immutable = {
   [CEL_KEYWORD]: [{ rule: 'self == oldSelf', message: 'a plan cannot be edited: change the policy and plan again' }],
@@ -105,6 +111,13 @@ export const RebalancePlanSpec = Type.Object(
           text(253, {
             description:
               'Node that its replacement, or an admitted pod, should land on. Absent for a preemption: its replacement waits at the scheduling gate.',
+          }),
+        ),
+        fallbacks: Type.Optional(
+          Type.Array(Type.String({ maxLength: 253 }), {
+            maxItems: MAX_FALLBACKS,
+            description: 'Nodes that would be good ones, too, the better one first: a replacement prefers them next.',
+            'x-kubernetes-list-type': 'atomic',
           }),
         ),
         load: text(32, { description: 'What the pod adds to the load of `from`, fraction of capacity.' }),
@@ -188,6 +201,18 @@ export const MoveStatus = Type.Object({
         node: Type.Optional(text(253, { description: 'Node that it was bound to.' })),
       },
       { description: 'The pod that its controller made instead.' },
+    ),
+  ),
+  miss: Type.Optional(
+    Type.Object(
+      {
+        reason: oneOf(MISS_REASONS, {
+          description:
+            'RoomTaken: the planned node had no room any more. TargetRefused: another filter of the scheduler refused it. OutscoredBy: the scheduler ranked its node higher, or alike. NotScored: it did not look at the planned node. NotSteered: the replacement was created without the preference.',
+        }),
+        message: text(512, { description: 'The same with names and numbers.' }),
+      },
+      { description: 'Why the scheduler put the replacement elsewhere, as far as our filters and scores can tell.' },
     ),
   ),
   unavailableSeconds: Type.Optional(

@@ -1,8 +1,7 @@
-import { PIN_ANNOTATION } from '../../model/gate.ts';
+import { STEERED_ANNOTATION } from '../../model/gate.ts';
 import {
   describe,
   integerAt,
-  isObject,
   type JsonObject,
   MalformedField,
   objectAt,
@@ -12,6 +11,7 @@ import {
 import type { OwnerRef, PodInfo, PodPhase } from '../../model/pod.ts';
 import type { Labels } from '../../model/selector.ts';
 import { STAY_ANNOTATIONS } from '../../model/stay-annotations.ts';
+import { unsteered } from '../../steer/unsteered.ts';
 import type { Interner } from '../interner.ts';
 import { type Condition, type Metadata, readCondition, readController, readMetadata } from './metadata.ts';
 import { readConstraints } from './scheduling.ts';
@@ -43,7 +43,7 @@ export const POD_ANNOTATIONS: readonly string[] = [
   ...KEPT_ANNOTATIONS,
   'kubernetes.io/config.mirror',
   'kubernetes.io/config.source',
-  PIN_ANNOTATION,
+  STEERED_ANNOTATION,
 ];
 
 /**
@@ -60,7 +60,8 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
   const nodeName = interner.text(textAt(spec, 'nodeName', 'spec') ?? '') || undefined;
   const ready = readReady(metadata, nodeName, status);
   const volumes = readVolumes(spec, metadata.name, interner);
-  const pin = annotations.get(PIN_ANNOTATION);
+  const target = annotations.get(STEERED_ANNOTATION);
+  const steered = target === undefined ? undefined : unsteered(spec['affinity'], target);
   const priority = integerAt(spec, 'priority', 'spec');
   const pod: PodInfo = {
     namespace: interner.text(metadata.namespace),
@@ -81,10 +82,12 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
     localStorage: volumes.localStorage,
     claims: volumes.claims,
     nominatedNode: nodeName === undefined ? textAt(status, 'nominatedNodeName', 'status') || undefined : undefined,
-    waiting: nodeName === undefined ? readWaiting(spec, status, annotations) : undefined,
+    waiting:
+      nodeName === undefined ? readWaiting(spec, status, steered?.isKept === true ? target : undefined) : undefined,
+    placement: steered?.placement,
     constraints: readConstraints(
       {
-        spec: pin === undefined ? spec : withoutPin(spec, pin),
+        spec: steered === undefined ? spec : { ...spec, affinity: steered.affinity },
         status,
         labels,
         unsupportedVolumes: volumes.unsupported,
@@ -134,57 +137,4 @@ function readReady(metadata: Metadata, nodeName: string | undefined, status: Jso
   }
   const silent = status.conditions === undefined && readPhase(metadata, nodeName, status) === 'Running';
   return { isTrue: metadata.handWritten && silent, reason: '', since: undefined };
-}
-
-const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
-
-/**
- * `spec` as its pod would have it, had its gate been opened without a target: without the requirement that the operator
- * appended to every term of its required node affinity. The pod that takes its place is made from the template, which never
- * had it, so that the pin must not keep plans from moving the pod. Whatever does not look like our pin is left as it is.
- */
-export function withoutPin(spec: JsonObject, node: string): JsonObject {
-  const affinity = objectIn(spec, 'affinity');
-  const nodeAffinity = objectIn(affinity, 'nodeAffinity');
-  const required = objectIn(nodeAffinity, REQUIRED);
-  const terms: unknown = required?.['nodeSelectorTerms'];
-  if (!Array.isArray(terms) || !terms.every((term) => isPinned(term, node))) {
-    return spec;
-  }
-  const rest = terms.map((term: JsonObject) => ({ ...term, matchFields: fieldsOf(term).slice(0, -1) }));
-  // A term that held nothing else was made by the pin: an empty one cannot be narrowed.
-  const isOurs = rest.length === 1 && rest.every((term) => isBare(term));
-  return {
-    ...spec,
-    affinity: {
-      ...affinity,
-      nodeAffinity: { ...nodeAffinity, [REQUIRED]: isOurs ? undefined : { ...required, nodeSelectorTerms: rest } },
-    },
-  };
-}
-
-function objectIn(parent: JsonObject | undefined, key: string): JsonObject | undefined {
-  const value = parent?.[key];
-  return isObject(value) ? value : undefined;
-}
-
-function fieldsOf(term: JsonObject): readonly unknown[] {
-  return Array.isArray(term['matchFields']) ? term['matchFields'] : [];
-}
-
-function isBare(term: JsonObject): boolean {
-  const expressions = term['matchExpressions'];
-  return fieldsOf(term).length === 0 && !(Array.isArray(expressions) && expressions.length > 0);
-}
-
-function isPinned(term: unknown, node: string): boolean {
-  const last = isObject(term) ? fieldsOf(term).at(-1) : undefined;
-  return (
-    isObject(last) &&
-    last['key'] === 'metadata.name' &&
-    last['operator'] === 'In' &&
-    Array.isArray(last['values']) &&
-    last['values'].length === 1 &&
-    last['values'][0] === node
-  );
 }

@@ -80,7 +80,7 @@ function common(
   cluster: Cluster,
   pod: PodIndex,
   node: NodeIndex,
-): Pick<Move, 'pod' | 'owner' | 'load' | 'gain' | 'partner'> {
+): Pick<Move, 'pod' | 'owner' | 'load' | 'gain' | 'fallbacks' | 'partner'> {
   const { namespace, name, uid } = itemAt(cluster.pods, pod);
   const owner: OwnerRef | undefined = ownerOf(cluster.owners, pod)?.ref;
   if (owner === undefined) {
@@ -91,6 +91,7 @@ function common(
     owner: { kind: owner.kind, name: owner.name, uid: owner.uid },
     load: toFraction(cluster.load.ofPod(pod, node, 0)),
     gain: 0,
+    fallbacks: [],
     partner: undefined,
   };
 }

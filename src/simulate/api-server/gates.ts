@@ -1,27 +1,25 @@
-import type { Gates, WaitingPod } from '../../ports.ts';
+import type { Gates } from '../../ports.ts';
 import type { Cluster } from '../cluster.ts';
-import type { SimulatedPod } from '../world.ts';
 
 /** Our scheduling gate on the modelled cluster. */
 export function createGates({ world, openGate, terminate }: Cluster): Gates {
-  const asListed = (pod: SimulatedPod): WaitingPod => ({ pod: pod.info, resourceVersion: String(pod.version) });
   return {
     available: async () => true,
     list: async () =>
       world.pods
-        .filter(({ info: { waiting } }) => waiting?.gated === true || waiting?.pinnedTo !== undefined)
-        .map(asListed),
-    async open({ uid }, target) {
+        .map(({ info }) => info)
+        .filter(({ waiting }) => waiting?.gated === true || waiting?.pinnedTo !== undefined),
+    async open({ uid }, opening) {
       const pod = world.podOf(uid);
       if (pod?.info.waiting?.gated !== true) {
         return pod === undefined ? 'Gone' : 'Changed';
       }
-      openGate(pod, target);
+      openGate(pod, opening);
       return 'Done';
     },
-    async release({ pod: { uid }, resourceVersion }) {
+    async release({ uid }) {
       const pod = world.podOf(uid);
-      if (pod === undefined || String(pod.version) !== resourceVersion) {
+      if (pod?.info.waiting === undefined) {
         return pod === undefined ? 'Gone' : 'Changed';
       }
       terminate(pod);

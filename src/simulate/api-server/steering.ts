@@ -14,7 +14,8 @@ export function createSteering(
       if (!hints.has(spec.podUID)) {
         const metadata = { name: `hint-${spec.podUID}`, namespace };
         hints.set(spec.podUID, { apiVersion: API_VERSION, kind: 'PlacementHint', metadata, spec });
-        placeHint(spec.podUID, spec.ownerUID, spec.nodeName);
+        const { nodeName: target, fallbacks = [], alternatives } = spec;
+        placeHint(spec.podUID, spec.ownerUID, { target, fallbacks, alternatives });
       }
     },
     async remove(_, podUID) {

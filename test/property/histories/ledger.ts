@@ -1,7 +1,7 @@
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../../../src/api/v1alpha1/rebalance-policy.ts';
 import { entries } from '../../../src/execute/journal.ts';
-import { PIN_PATIENCE, REPLACEMENT_DEADLINE } from '../../../src/execute/verify.ts';
+import { REPLACEMENT_DEADLINE, STUCK_PATIENCE } from '../../../src/execute/verify.ts';
 import { type PodInfo, type PodRef, podKey } from '../../../src/model/pod.ts';
 import type { EpochSeconds } from '../../../src/model/units.ts';
 import type { FakeCluster } from '../../support/fake-cluster.ts';
@@ -211,7 +211,7 @@ function isUnwanted({ pods, workloads }: FakeCluster, { uid, owner }: Eviction):
 function isGivenUp({ since }: Eviction, candidates: readonly PodInfo[], now: number): boolean {
   const stuck = candidates.some(
     ({ waiting, createdAt }) =>
-      waiting?.pinnedTo !== undefined && waiting.unschedulable && now - createdAt >= PIN_PATIENCE,
+      waiting?.pinnedTo !== undefined && waiting.unschedulable && now - createdAt >= STUCK_PATIENCE,
   );
   return stuck || now - since >= REPLACEMENT_DEADLINE;
 }

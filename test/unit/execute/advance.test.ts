@@ -39,6 +39,7 @@ function seen(span: number, pod: Observation['pod'], replacement?: Partial<Repla
     readySince: undefined,
     age: seconds(0),
     waiting: undefined,
+    miss: undefined,
     ...replacement,
   };
   const found = replacement === undefined ? undefined : whole;
@@ -192,7 +193,7 @@ describe('advance', () => {
   it('begins with the hint and then the eviction, by the clock of the server', () => {
     const waiting = move('Planned', { notBefore: instant(0) });
     const { run, effects } = at(9, waiting, { kind: 'Begin', serverTime: later(3), leaderEpoch: undefined });
-    expect(effects).toEqual(['PlaceHint', 'Evict']);
+    expect(effects).toEqual(['Evict']);
     expect(run).toEqual({ podUID: 'old', phase: 'Intent', attempt: 0, startedAt: instant(3) });
   });
 

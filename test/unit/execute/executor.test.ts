@@ -73,7 +73,9 @@ describe('a step', () => {
     put(w, [aMove(WEB_1, 'b')], { steering: 'AdmissionPolicy' });
     const plan = await run(w);
     expect(phases(plan)).toEqual(['Missed']);
-    expect(outcomes(plan)).toEqual(['runs on c instead of b']);
+    expect(outcomes(plan)).toEqual([
+      'runs on c instead of b (NotScored: b would have scored 870, c 670: the scheduler did not look at it, one of 4 nodes with room)',
+    ]);
     expect(plan.status?.message).toBe('0 of 1 replacements landed as planned');
     expect(w.steered).toEqual(['AdmissionPolicy miss']);
     expect(w.events.at(-1)).toMatchObject({

@@ -3,7 +3,7 @@ import type { MoveStatus, RebalancePlan } from '../../../src/api/v1alpha1/rebala
 import { advance } from '../../../src/execute/advance.ts';
 import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
 import type { MoveEffect, Replacement } from '../../../src/execute/move.ts';
-import { PIN_PATIENCE } from '../../../src/execute/verify.ts';
+import { STUCK_PATIENCE } from '../../../src/execute/verify.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds, type Seconds, seconds } from '../../../src/model/units.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
@@ -101,13 +101,11 @@ describe('a plan under Gate', () => {
     expect(w.events.find(({ reason }) => reason === 'TargetGivenUp')?.note).toMatch(/^may run anywhere, since b /);
   });
 
-  it('fails when the scheduler finds no room on the planned node after all', async () => {
+  it('is made anew, and may run anywhere, when the scheduler finds no room on the planned node after all', async () => {
     const w = aWorld();
     w.cluster.full.add('b');
-    expect(await run(w)).toMatchObject({
-      phase: 'Failed',
-      outcome: 'replacement web-00001 found no room on b for 60 s',
-    });
+    expect(await run(w)).toMatchObject({ phase: 'Missed', miss: { reason: 'TargetRefused' } });
+    expect(w.gateActions).toEqual(['OpenedToTarget', 'Released', 'OpenedToAny']);
   });
 
   it('opens the gate without a node when another steering is in force', async () => {
@@ -122,10 +120,7 @@ describe('a plan under Gate', () => {
     w.cluster.delays.recreate = 5;
     await runToTheGate(w);
     const [old] = [...w.cluster.pods.values()];
-    await w.cluster.gates.release(
-      { pod: old ?? WEB_1, resourceVersion: (await w.cluster.gates.list(forever))[0]?.resourceVersion ?? '' },
-      forever,
-    );
+    await w.cluster.gates.release(old ?? WEB_1, forever);
     expect(await run(w)).toMatchObject(LANDED);
   });
 });
@@ -144,6 +139,7 @@ describe('advance', () => {
       readySince: undefined,
       age,
       waiting: state,
+      miss: undefined,
     };
     const serverTime = epochSeconds(NOON + age);
     const event = { kind: 'Observed', pod: 'Gone', replacement, awaited: true, serverTime } as const;
@@ -157,11 +153,14 @@ describe('advance', () => {
     expect(seen({}, seconds(1)).effects).toEqual([]);
   });
 
-  it('is patient with a node that has no room yet, and not with a pod that is tied to none', () => {
-    const late = seconds(PIN_PATIENCE + 1);
-    expect(seen({ pinnedTo: 'b', unschedulable: true }, PIN_PATIENCE).run.phase).toBe('Verifying');
-    expect(seen({ pinnedTo: 'b', unschedulable: true }, late).run.phase).toBe('Failed');
-    expect(seen({ pinnedTo: 'b' }, late).run.phase).toBe('Verifying');
-    expect(seen({ unschedulable: true }, late).run.phase).toBe('Verifying');
+  it('is patient with a node that has no room yet, then has the pod made anew, unless it is kept to none', () => {
+    const late = seconds(STUCK_PATIENCE + 1);
+    expect(seen({ pinnedTo: 'b', unschedulable: true }, STUCK_PATIENCE)).toEqual({ run: known, effects: [] });
+    expect(seen({ pinnedTo: 'b', unschedulable: true }, late)).toEqual({
+      run: known,
+      effects: ['RemoveHint', 'Release'],
+    });
+    expect(seen({ pinnedTo: 'b' }, late).effects).toEqual([]);
+    expect(seen({ unschedulable: true }, late).effects).toEqual([]);
   });
 });

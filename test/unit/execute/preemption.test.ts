@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
-import { PIN_PATIENCE } from '../../../src/execute/verify.ts';
+import { ADMISSION_PATIENCE } from '../../../src/execute/verify.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import { anAdmission, aPlan, aPreemption } from '../../support/builders/plan.ts';
@@ -124,7 +124,7 @@ describe('a plan that preempts', () => {
     await run(w);
     expect(w.plans.of(PLAN).status?.moves?.[1]).toMatchObject({
       phase: 'Failed',
-      outcome: `a could not take it for ${PIN_PATIENCE} s: it waits at the gate for another plan`,
+      outcome: `a could not take it for ${ADMISSION_PATIENCE} s: it waits at the gate for another plan`,
     });
     expect(w.cluster.pods.get(WAITING.uid)?.waiting?.gated).toBe(true);
     expect(w.events.find(({ reason }) => reason === 'TargetGivenUp')?.note).toMatch(/^waits at the gate, since a /);

@@ -55,7 +55,7 @@ async function verdictsOn({ pod, workload }: Change) {
   w.cluster.putWorkload({ ...web, replicas: 2, ...workload });
   const { pods, holds } = planningInputOf(await w.ports.reader.snapshot(forever), OPTIONS);
   const place = pods.findIndex(({ uid }) => uid === WEB_1.uid);
-  const live = await liveCheck(aMove(WEB_1, 'b'), epochSeconds(NOON), OPTIONS, w.ports, forever);
+  const live = await liveCheck(aMove(WEB_1, 'b'), epochSeconds(NOON), OPTIONS, [], w.ports, forever);
   return { planned: holds.of(place)?.code, live: live.kind };
 }
 

@@ -90,7 +90,7 @@ describe('the simulated scheduler', () => {
     expect(nodesOf(cluster)).toEqual({ web: undefined });
     const [pod] = cluster.world.pods;
     if (pod !== undefined) {
-      cluster.openGate(pod, 'b');
+      cluster.openGate(pod, { kind: 'Pinned', node: 'b' });
     }
     cluster.world.queue.run(60);
     expect(nodesOf(cluster)).toEqual({ web: 'b' });
@@ -100,7 +100,11 @@ describe('the simulated scheduler', () => {
     const cluster = play({ workloads: [aSimulatedWorkload('web')] }, 50);
     const [pod] = cluster.world.pods;
     const [from, to] = pod?.info.nodeName === 'a' ? ['a', 'b'] : ['b', 'a'];
-    cluster.placeHint(pod?.info.uid ?? '', pod?.info.owner?.uid ?? '', to);
+    cluster.placeHint(pod?.info.uid ?? '', pod?.info.owner?.uid ?? '', {
+      target: to,
+      fallbacks: [],
+      alternatives: undefined,
+    });
     cluster.world.queue.run(52);
     if (pod !== undefined) {
       cluster.terminate(pod);
