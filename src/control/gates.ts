@@ -1,8 +1,10 @@
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { movesInFlight } from '../execute/journal.ts';
 import type { JournalEntry } from '../execute/move.ts';
+import { isStuck } from '../execute/verify.ts';
 import { parseInstant } from '../model/instant.ts';
 import type { PodInfo } from '../model/pod.ts';
-import { type Seconds, seconds } from '../model/units.ts';
+import { elapsed, type Seconds, seconds } from '../model/units.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { scopeTest } from '../plan/scope.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
@@ -48,6 +50,7 @@ export async function keepGates(
       confirmed = (await ports.gates.available(signal)) ? now : undefined;
     }
     if (confirmed === undefined) {
+      await sweepStuck(ports, signal);
       return RIGHTS_INTERVAL;
     }
     await sweepGates(ports, settings, signal);
@@ -55,6 +58,17 @@ export async function keepGates(
   };
   while (!signal.aborted) {
     await waker.wait(await withBackOff(look, 'gates could not be looked after', ports, signal), ports.clock, signal);
+  }
+}
+
+/**
+ * Releases the pods that are kept to nodes which cannot take them, where nobody opens gates: a stale hint has steered them, or
+ * their move has ended. Rejects as `sweepGates` does.
+ */
+async function sweepStuck(ports: GatePorts, signal: AbortSignal): Promise<void> {
+  const stuck = (await ports.gates.list(signal)).filter((pod) => isStuckNow(pod, ports));
+  if (stuck.length > 0) {
+    await letGoAll(idleAmong(stuck, await ports.plans.list(signal)), ports, signal);
   }
 }
 
@@ -74,15 +88,28 @@ export async function sweepGates(
     ports.demand.tell([]);
     return;
   }
-  const moves = Map.groupBy((await plans.list(signal)).flatMap(movesInFlight), ({ move }) => move.owner.uid);
-  const listed = new Set(waiting.map(({ uid }) => uid));
-  const idle = waiting.filter((pod) => !isAwaited(pod, moves, listed));
+  const idle = idleAmong(waiting, await plans.list(signal));
   const isGoverned = idle.length === 0 ? () => false : await governed(ports, excludedNamespaces, signal);
   const isQueueing = (pod: PodInfo): boolean => pod.waiting?.gated === true && isGoverned(pod);
   ports.demand.tell(idle.filter(isQueueing).map(({ uid, owner }) => ({ uid, owner: owner?.uid })));
+  await letGoAll(
+    idle.filter((pod) => !isQueueing(pod)),
+    ports,
+    signal,
+  );
+}
+
+/** Those that no move in flight waits for. */
+function idleAmong(waiting: readonly PodInfo[], plans: readonly RebalancePlan[]): readonly PodInfo[] {
+  const moves = Map.groupBy(plans.flatMap(movesInFlight), ({ move }) => move.owner.uid);
+  const listed = new Set(waiting.map(({ uid }) => uid));
+  return waiting.filter((pod) => !isAwaited(pod, moves, listed));
+}
+
+async function letGoAll(pods: readonly PodInfo[], ports: GatePorts, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = [];
-  for (const each of idle.filter((waiter) => !isQueueing(waiter))) {
-    await letGo(each, ports, signal).catch((error: unknown) => failures.push(error));
+  for (const pod of pods) {
+    await letGo(pod, ports, signal).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) {
     const [cause] = failures;
@@ -116,15 +143,16 @@ async function letGo(pod: PodInfo, ports: GatePorts, signal: AbortSignal): Promi
       ports.telemetry.gate('OpenedUnplanned');
       ports.log.info(about, 'gate opened: no move waits for the pod');
     }
-  } else if (isStuck(pod) && (await ports.gates.release(pod, signal)) === 'Done') {
+  } else if (isStuckNow(pod, ports) && (await ports.gates.release(pod, signal)) === 'Done') {
     ports.telemetry.gate('Released');
     ports.log.warn({ ...about, node: pod.waiting?.pinnedTo }, 'pod evicted before it ran: its node cannot take it');
   }
 }
 
 /** A nominated pod waits for those that were preempted for it. */
-function isStuck({ waiting, nominatedNode }: PodInfo): boolean {
-  return waiting?.pinnedTo !== undefined && waiting.unschedulable && nominatedNode === undefined;
+function isStuckNow(pod: PodInfo, { clock }: Pick<GatePorts, 'clock'>): boolean {
+  const age = elapsed(pod.createdAt, clock.now());
+  return pod.nominatedNode === undefined && isStuck({ waiting: pod.waiting, age });
 }
 
 /** What tells governed pods from others. */

@@ -48,7 +48,8 @@ export async function observeMove(
 /** Whether it is to be told why a replacement does not run where it was planned to, which is not on record yet. */
 function isMiss(replacement: Replacement, move: JournalEntry['move'], run: JournalEntry['run']): boolean {
   const isElsewhere = replacement.node !== undefined && replacement.node !== move.to;
-  return run.miss === undefined && (isElsewhere || isStuck(replacement, move));
+  const isRefused = kindOf(move) !== 'Admission' && isStuck(replacement);
+  return run.miss === undefined && (isElsewhere || isRefused);
 }
 
 /** The snapshot with the pod as it was read, which may be newer than the caches. */

@@ -58,7 +58,7 @@ export function verify(run: MoveStatus, seen: Observation, move: PlannedMove): A
       ? finish(withoutMiss(served), 'Landed', `runs on ${move.to}`, serverTime)
       : finish(served, 'Missed', `runs on ${replacement.node} instead of ${move.to}${explained(served)}`, serverTime);
   }
-  if (isStuck(replacement, move)) {
+  if (kindOf(move) !== 'Admission' && isStuck(replacement)) {
     return { run: enter(next, run.phase, 'Verifying'), effects: ['RemoveHint', 'Release'] };
   }
   const failure = failureOf(run, replacement, seen, move);
@@ -104,12 +104,11 @@ function failureOf(
 }
 
 /**
- * Whether a replacement waits in vain for its planned node and its alternatives. It is removed, and its controller makes
- * another one, which is kept to none.
+ * Whether a pod waits in vain for its planned node and its alternatives. It is removed, and its controller makes another one,
+ * which is kept to none.
  */
-export function isStuck({ waiting, age }: Pick<Replacement, 'waiting' | 'age'>, move: PlannedMove): boolean {
-  const isKept = waiting?.pinnedTo !== undefined && waiting.unschedulable;
-  return isKept && kindOf(move) !== 'Admission' && age > STUCK_PATIENCE;
+export function isStuck({ waiting, age }: Pick<Replacement, 'waiting' | 'age'>): boolean {
+  return waiting?.pinnedTo !== undefined && waiting.unschedulable && age > STUCK_PATIENCE;
 }
 
 function missOf(run: MoveStatus, { miss }: Replacement): Pick<MoveStatus, 'miss'> {

@@ -99,7 +99,7 @@ function keptTo(constraints: SchedulingConstraints, placement: Placement | undef
 
 function newPod(controllers: Controllers, workload: SimulatedWorkload, instance: number, info: PodInfo): SimulatedPod {
   controllers.made += 1;
-  return { workload, instance, sequence: controllers.made, exists: true, version: 1, starved: false, info };
+  return { workload, instance, sequence: controllers.made, exists: true, starved: false, info };
 }
 
 /** Evicts or deletes a pod: its controller makes another, at once, or, of a StatefulSet, when it is gone. */

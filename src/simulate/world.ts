@@ -25,11 +25,12 @@ export interface SimulatedWorkload {
   made: number;
 }
 
+/** What the scheduler's view of a cluster is made from. */
+const LAYOUT = ['nodeName', 'terminating', 'nominatedNode', 'placement'] as const;
+
 /** One incarnation of an instance. */
 export interface SimulatedPod {
   info: PodInfo;
-  /** Counts its changes. */
-  version: number;
   readonly workload: SimulatedWorkload;
   readonly instance: number;
   /** Counts the pods in the order in which they were made. */
@@ -169,8 +170,7 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
     },
     change: (pod, fields) => {
       pod.info = { ...pod.info, ...fields };
-      pod.version += 1;
-      layout += 'nodeName' in fields || 'terminating' in fields || 'nominatedNode' in fields ? 1 : 0;
+      layout += LAYOUT.some((field) => field in fields) ? 1 : 0;
       delete known.pods;
       tell(pod);
     },

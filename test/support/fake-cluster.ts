@@ -218,8 +218,6 @@ function startScheduler({ world, bind }: Cluster, cluster: FakeCluster): void {
   });
 }
 
-/** What the admission policy has written into a pod. */
-
 function emptiest({ nodes, pods }: World): string | undefined {
   const count = (name: string): number => pods.filter(({ info }) => info.nodeName === name).length;
   return [...nodes.values()]

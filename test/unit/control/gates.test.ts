@@ -148,10 +148,22 @@ describe('keepGates', () => {
   it('makes a pod anew that is tied to a node without room, and opens the gate of the new one', async () => {
     const w = aWorld([pinnedPod('stuck')]);
     w.cluster.gated.add(web.uid);
+    w.cluster.full.add('b');
+    await keep(w, 28);
+    expect(w.gateActions).toEqual([]);
     await keep(w, 10);
     expect([...w.cluster.pods.keys()]).toEqual(['uid-web-00001']);
     expect(atTheGate(w)).toEqual([]);
     expect(w.gateActions).toEqual(['Released', 'OpenedUnplanned']);
+  });
+
+  it('makes one anew, too, where nobody may open gates: a stale hint has steered it', async () => {
+    const w = aWorld([pinnedPod('stuck')]);
+    w.cluster.opensGates = false;
+    w.cluster.full.add('b');
+    await keep(w, 70);
+    expect(w.cluster.pods.has('uid-stuck')).toBe(false);
+    expect(w.gateActions).toEqual(['Released']);
   });
 
   it.each<[string, PodInfo]>([
@@ -178,7 +190,7 @@ describe('keepGates', () => {
     const w = aWorld([gatedPod('scaled-up')]);
     w.cluster.opensGates = false;
     await keep(w, 59);
-    expect(w.calls).toEqual(['gates.available', 'gates.available']);
+    expect(w.calls).toEqual(['gates.available', 'gates.list', 'gates.available', 'gates.list']);
     w.cluster.opensGates = true;
     await keep(w);
     expect(atTheGate(w)).toEqual([]);
