@@ -32,7 +32,8 @@ export function judgeProbe(snapshot: ClusterSnapshot, admitted: PodObject, node:
   return { kind: 'Judged', verdicts, fits: verdicts.filter(({ refusals }) => refusals.length === 0).map(nameOf) };
 }
 
-function project(admitted: PodObject): PodInfo {
+/** The planner's view of a pod. */
+export function project(admitted: PodObject): PodInfo {
   const { pods, problems } = buildSnapshot([{ ...admitted, apiVersion: 'v1', kind: 'Pod' }]);
   const [pod] = pods;
   if (pod === undefined || problems.length > 0) {

@@ -1,12 +1,14 @@
 /**
  * `npm run parity [-- --verdicts N --seed S]`: asks kube-scheduler and our filters about random pods in random clusters.
  * `npm run parity -- --plans N [--seed S]`: has kube-scheduler replay random plans, move by move.
+ * `npm run parity -- --steered N [--seed S]`: steers random pods, and asks kube-scheduler where they go.
  * Progress goes to stderr, the result to stdout; the exit code is 1 when the two do not agree.
  */
 import { parseArgs } from 'node:util';
 import { runCampaign } from './campaign.ts';
 import { replayPlans } from './replay.ts';
-import { replayReport, reportOf } from './report.ts';
+import { replayReport, reportOf, steeredReport } from './report.ts';
+import { steerPods } from './steered.ts';
 import { failuresOf, tallyOf } from './tally.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -34,17 +36,27 @@ async function plans(world: World, count: number, seed: number): Promise<boolean
   return replays.every(({ failure }) => failure === undefined);
 }
 
+async function steered(world: World, count: number, seed: number): Promise<boolean> {
+  const pods = await steerPods(world, { verdicts: count, seed, log });
+  process.stdout.write(`${steeredReport(pods)}\n`);
+  return pods.every(({ failure }) => failure === undefined);
+}
+
 async function main(): Promise<boolean> {
   const { values } = parseArgs({
     options: {
       verdicts: { type: 'string', default: '3000' },
       plans: { type: 'string' },
+      steered: { type: 'string' },
       seed: { type: 'string', default: '1' },
     },
   });
   const seed = wholeNumber('seed', values.seed);
   const world = await openWorld(log);
   try {
+    if (values.steered !== undefined) {
+      return await steered(world, wholeNumber('steered', values.steered), seed);
+    }
     return values.plans === undefined
       ? await verdicts(world, wholeNumber('verdicts', values.verdicts), seed)
       : await plans(world, wholeNumber('plans', values.plans), seed);

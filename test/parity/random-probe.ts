@@ -59,8 +59,8 @@ const INGREDIENTS: readonly (readonly [number, Ingredient])[] = [
   [0.3, runtimeClass],
 ];
 
-/** The probe of this number in this cluster: always the same. Four of five are pinned to a node. */
-export function randomProbe(context: ProbeContext, index: number): Probe {
+/** The probe of this number in this cluster: always the same. Four of five are pinned to a node, unless none is to be. */
+export function randomProbe(context: ProbeContext, index: number, where: 'Mixed' | 'Anywhere' = 'Mixed'): Probe {
   const random = createRandom((context.cluster.seed + 1) * 7919 + index * 104_729);
   const target = pick(random, context.snapshot.nodes);
   const name = `probe-${index}`;
@@ -79,7 +79,7 @@ export function randomProbe(context: ProbeContext, index: number): Probe {
     },
   };
   const storage = parts.find((part) => part.storage !== undefined)?.storage ?? NO_STORAGE;
-  return chance(random, 0.8)
+  return where === 'Mixed' && chance(random, 0.8)
     ? { pod: pinned(pod, target.name), node: target.name, storage }
     : { pod, node: undefined, storage };
 }

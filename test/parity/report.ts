@@ -2,6 +2,7 @@ import { stringify } from 'yaml';
 import { describeVerdict } from './judge-probe.ts';
 import type { PodObject } from './kube-object.ts';
 import type { Replay } from './replay.ts';
+import type { SteeredPod } from './steered.ts';
 import { failuresOf, type Judged, type Tally } from './tally.ts';
 
 /** What came of a campaign, for people: a table, and every disagreement in full. */
@@ -75,5 +76,21 @@ export function replayReport(replays: readonly Replay[]): string {
     ...failed.map(
       ({ seed, strategy, failure }) => `\nnpm run parity -- --plans 1 --seed ${seed} (${strategy}): ${failure}`,
     ),
+  ].join('\n');
+}
+
+/** What became of steered pods, for people. */
+export function steeredReport(pods: readonly SteeredPod[]): string {
+  const narrowed = pods.filter((each) => each.narrowed);
+  const hits = (some: readonly SteeredPod[]): string => {
+    const landed = some.filter(({ verdict, target }) => verdict.kind === 'Accepted' && verdict.node === target);
+    return `${landed.length} on their planned node (${percent(landed.length, some.length)})`;
+  };
+  const failed = pods.filter(({ failure }) => failure !== undefined);
+  return [
+    `pods           ${pods.length}, ${hits(pods)}`,
+    `kept to names  ${narrowed.length}, ${hits(narrowed)}`,
+    `failed         ${failed.length}`,
+    ...failed.map(({ seed, probe, failure }) => `\nprobe ${probe} of cluster ${seed}: ${failure}`),
   ].join('\n');
 }
