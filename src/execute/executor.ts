@@ -27,7 +27,7 @@ import { type GateWish, openGate, opensToTarget } from './open-gate.ts';
 import { placeHints, placesHints } from './place-hints.ts';
 import { NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './ready-moves.ts';
 import { type StopReason, stopReason } from './stop-rules.ts';
-import { isFinal, isInFlight } from './transitions.ts';
+import { isFinal } from './transitions.ts';
 
 /** What the executor acts through. */
 export interface ExecutorPorts {
@@ -174,20 +174,23 @@ async function abortPlanned(
   return recorder.plan;
 }
 
+/** Looks at all moves in flight, then writes once what came of them: a plan has hundreds of moves, and each write has all. */
 async function followUp(plan: RebalancePlan, ports: ExecutorPorts, signal: AbortSignal): Promise<RebalancePlan> {
   const recorder: Recorder = { plan, ports, signal };
-  for (const entry of entries(plan).filter(({ run }) => isInFlight(run.phase))) {
-    const claimed = claimedBy(recorder.plan, entry.index);
-    const observation = await observeMove(entry, claimed, placesHints(recorder.plan), ports.reader, signal);
-    const event: MoveEvent = { kind: 'Observed', ...observation };
-    await settle(recorder, await record(recorder, new Map([[entry.index, event]])));
+  const claims = new Map(
+    entries(plan).flatMap(({ index, run }) => (run.replacement === undefined ? [] : [[index, run.replacement.uid]])),
+  );
+  const observed = new Map<number, MoveEvent>();
+  for (const entry of movesInFlight(plan)) {
+    const claimed = new Set([...claims].filter(([index]) => index !== entry.index).map(([, uid]) => uid));
+    const observation = await observeMove(entry, claimed, placesHints(plan), ports.reader, signal);
+    observed.set(entry.index, { kind: 'Observed', ...observation });
+    if (observation.replacement !== undefined) {
+      claims.set(entry.index, observation.replacement.uid);
+    }
   }
+  await settle(recorder, await record(recorder, observed));
   return recorder.plan;
-}
-
-function claimedBy(plan: RebalancePlan, except: number): ReadonlySet<string> {
-  const others = entries(plan).filter(({ index }) => index !== except);
-  return new Set(others.flatMap(({ run }) => (run.replacement === undefined ? [] : [run.replacement.uid])));
 }
 
 async function beginMoves(
@@ -221,11 +224,13 @@ async function evictAll(
   const { plan, ports, signal } = recorder;
   const moves = begun.map(({ entry }) => entry);
   await placeHints(plan, moves, inFlight, ports, signal);
+  const answers = new Map<number, MoveEvent>();
   for (const entry of moves) {
     await notify(recorder, entry, 'MoveStarted');
     const answer = await ports.evictor.evict(entry.move.pod, { dryRun: false }, signal);
-    await settle(recorder, await record(recorder, new Map([[entry.index, { kind: 'Answer', answer }]])));
+    answers.set(entry.index, { kind: 'Answer', answer });
   }
+  await settle(recorder, await record(recorder, answers));
 }
 
 /** Performs what is due after a transition was stored: hints removed, gates opened, people told. */
