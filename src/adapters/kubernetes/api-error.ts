@@ -86,6 +86,18 @@ export function isApiError(error: unknown, ...kinds: readonly ApiErrorKind[]): e
   return error instanceof ApiError && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
+/** What a request for one object comes to; `undefined` where there is none. Rejects as the request does otherwise. */
+export async function ifThere<Answer>(request: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isApiError(error, 'NotFound')) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
 /** What was asked, for messages. */
 export interface Asked {
   /** RBAC verb. */

@@ -1,20 +1,18 @@
 import { KINDS } from '../../api/v1alpha1/kinds.ts';
 import { GROUP, VERSION } from '../../api/v1alpha1/schema.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { ApiError, isApiError } from './api-error.ts';
+import { ApiError, ifThere } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import type { ResourceRef } from './resource.ts';
 
-/** How to apply. */
-export interface ApplyOptions {
+interface ApplyOptions {
   /** Take over fields that somebody else manages. */
   readonly force: boolean;
   /** Ask the server, change nothing. */
   readonly dryRun: boolean;
 }
 
-/** What became of an object that was applied. */
-export type Applied = 'created' | 'configured' | 'unchanged';
+type Applied = 'created' | 'configured' | 'unchanged';
 
 /**
  * Server-side apply of an object of one of our kinds. Resolves to what changed. Rejects with ApiError: Conflict when others
@@ -27,7 +25,7 @@ export async function applyResource(
   signal: AbortSignal,
 ): Promise<Applied> {
   const target = targetOf(object, client.connection.namespace);
-  const before = await versionIfThere(client, target, signal);
+  const before = versionOf((await ifThere(client.read({ verb: 'get', target }, signal)))?.body);
   const query = { fieldManager: 'evenkeel', force: String(force), ...(dryRun ? { dryRun: 'All' } : {}) };
   const request = { verb: 'patch', target, query, body: object, contentType: 'application/apply-patch+yaml' } as const;
   const { body } = await client.send(request, signal);
@@ -52,21 +50,6 @@ function targetOf(object: JsonObject, defaultNamespace: string): ResourceRef {
   return definition.scope === 'Cluster'
     ? target
     : { ...target, namespace: typeof namespace === 'string' ? namespace : defaultNamespace };
-}
-
-async function versionIfThere(
-  client: ApiClient,
-  target: ResourceRef,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  try {
-    return versionOf((await client.read({ verb: 'get', target }, signal)).body);
-  } catch (error) {
-    if (isApiError(error, 'NotFound')) {
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 function versionOf(body: unknown): string | undefined {

@@ -3,7 +3,7 @@ import { parseInstant } from '../../model/instant.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { epochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import { type LeaseRecord, type LeaseStore, NamespaceMissingError, type StoredLease } from '../../ports.ts';
-import { ApiError, isApiError } from './api-error.ts';
+import { ApiError, ifThere, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { formatMicroTime } from './events.ts';
 import { orConflict } from './plan-store.ts';
@@ -27,14 +27,8 @@ export function createLeaseStore(client: ApiClient, { namespace, name, deadline 
   const target = { ...all, name };
   return {
     async get(signal) {
-      try {
-        return toStoredLease(await client.send({ verb: 'get', target, deadline }, signal));
-      } catch (error) {
-        if (isApiError(error, 'NotFound')) {
-          return undefined;
-        }
-        throw error;
-      }
+      const answer = await ifThere(client.send({ verb: 'get', target, deadline }, signal));
+      return answer && toStoredLease(answer);
     },
     async create(record, signal) {
       const body = toLease({ name, namespace }, record);

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, MalformedField } from '../../model/json.ts';
 import { projectServiceLedger } from '../../observe/project/service-ledger.ts';
 import type { LedgerStore, StoredLedger } from '../../ports.ts';
 import { ledgerName, ledgerSpec, ledgerStatus } from '../../report/ledger-resource.ts';
-import { ApiError, isApiError } from './api-error.ts';
+import { ApiError, ifThere, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listObjects } from './list.ts';
 import { MERGE_PATCH, replacingPatch } from './merge-patch.ts';
@@ -40,15 +40,9 @@ export function createLedgerStore(client: ApiClient): LedgerStore {
   return {
     list: async (signal) => (await listObjects(client, RESOURCES.QoSLedger, {}, signal)).map(toStored),
     async get({ namespace, name }, signal) {
-      try {
-        const target = { ...RESOURCES.QoSLedger, namespace, name };
-        return toStored((await client.read({ verb: 'get', target }, signal)).body);
-      } catch (error) {
-        if (isApiError(error, 'NotFound')) {
-          return undefined;
-        }
-        throw error;
-      }
+      const target = { ...RESOURCES.QoSLedger, namespace, name };
+      const answer = await ifThere(client.read({ verb: 'get', target }, signal));
+      return answer && toStored(answer.body);
     },
     async create(ledger, terms, signal) {
       const { namespace, owner } = ledger;

@@ -2,7 +2,7 @@ import type { RebalancePlan, RebalancePlanStatus } from '../../api/v1alpha1/reba
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import { isObject } from '../../model/json.ts';
 import { ConflictError, type PlanStore } from '../../ports.ts';
-import { ApiError, isApiError } from './api-error.ts';
+import { ApiError, ifThere, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listObjects } from './list.ts';
 import { MERGE_PATCH, replacingPatch } from './merge-patch.ts';
@@ -34,14 +34,8 @@ export function createPlanStore(client: ApiClient): PlanStore {
     list: async (signal) =>
       (await listObjects(client, RESOURCES.RebalancePlan, {}, signal)).map((body) => asPlan({ body })),
     async get(name, signal) {
-      try {
-        return asPlan(await client.read({ verb: 'get', target: { ...RESOURCES.RebalancePlan, name } }, signal));
-      } catch (error) {
-        if (isApiError(error, 'NotFound')) {
-          return undefined;
-        }
-        throw error;
-      }
+      const answer = await ifThere(client.read({ verb: 'get', target: { ...RESOURCES.RebalancePlan, name } }, signal));
+      return answer && asPlan(answer);
     },
     writeStatus,
     async approve(name, signal) {
@@ -50,13 +44,7 @@ export function createPlanStore(client: ApiClient): PlanStore {
       return asPlan(await client.send({ verb: 'patch', target, body, contentType: MERGE_PATCH }, signal));
     },
     async remove(name, signal) {
-      try {
-        await client.send({ verb: 'delete', target: { ...RESOURCES.RebalancePlan, name } }, signal);
-      } catch (error) {
-        if (!isApiError(error, 'NotFound')) {
-          throw error;
-        }
-      }
+      await ifThere(client.send({ verb: 'delete', target: { ...RESOURCES.RebalancePlan, name } }, signal));
     },
   };
 }
