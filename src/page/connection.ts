@@ -11,8 +11,7 @@ export type Link =
   /** The server wants to know who asks, or does not let this user. */
   | { readonly kind: 'SignIn'; readonly why: string | undefined };
 
-/** Called whenever something has changed. */
-export interface ConnectionListener {
+interface ConnectionListener {
   state(state: PageState): void;
   link(link: Link): void;
 }

@@ -1,8 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { NodeDetail, PageDetail, PodDetail, PodRow, ReasonRow } from '../report/page/detail.ts';
+import { OpenButton, Table, useMore } from './controls.tsx';
 import { count, percent, points, words } from './format.ts';
-import { TableBox, useMore } from './more.tsx';
 
 /** What is looked at in detail. */
 export interface Subject {
@@ -10,8 +10,7 @@ export interface Subject {
   readonly name: string;
 }
 
-/** What the dialog needs. */
-export interface DetailsProps {
+interface DetailsProps {
   readonly subject: Subject | undefined;
   readonly policy: string | undefined;
   readonly ask: (query: URLSearchParams) => Promise<PageDetail>;
@@ -113,38 +112,23 @@ function PodList({ title, pods, onOpen }: PodListProps): JSX.Element {
     <>
       <h3>{title}</h3>
       {pods.length > 0 && (
-        <TableBox label={title}>
-          <table class="stack">
-            <thead>
-              <tr>
-                <th scope="col">Pod</th>
-                <th scope="col" class="number">
-                  Adds
-                </th>
-                <th scope="col">In the plan of now</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((pod) => (
-                <tr key={pod.pod}>
-                  <th scope="row">
-                    <button type="button" class="link" onClick={() => onOpen({ kind: 'pod', name: pod.pod })}>
-                      {pod.pod}
-                    </button>
-                    <span class="quiet line">{pod.owner ?? 'without a controller'}</span>
-                  </th>
-                  <td class="number" data-label="adds">
-                    {pod.load === undefined ? '–' : percent(pod.load)}
-                  </td>
-                  <td class="reason">
-                    <Decision pod={pod} />
-                    {pod.gain !== undefined && <span class="quiet line">would gain {points(pod.gain)}</span>}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </TableBox>
+        <Table label={title} heads={['Pod', ['Adds', 'number'], 'In the plan of now']}>
+          {shown.map((pod) => (
+            <tr key={pod.pod}>
+              <th scope="row">
+                <OpenButton onOpen={() => onOpen({ kind: 'pod', name: pod.pod })}>{pod.pod}</OpenButton>
+                <span class="quiet line">{pod.owner ?? 'without a controller'}</span>
+              </th>
+              <td class="number" data-label="adds">
+                {pod.load === undefined ? '–' : percent(pod.load)}
+              </td>
+              <td class="reason">
+                <Decision pod={pod} />
+                {pod.gain !== undefined && <span class="quiet line">would gain {points(pod.gain)}</span>}
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {more}
     </>
@@ -168,11 +152,7 @@ function PodView({ pod, onOpen }: { pod: PodDetail } & Opening): JSX.Element {
       <p>
         {owner ?? 'Without a controller'}
         {node === undefined ? ', has no node' : ', runs on '}
-        {node !== undefined && (
-          <button type="button" class="link" onClick={() => onOpen({ kind: 'node', name: node })}>
-            {node}
-          </button>
-        )}
+        {node !== undefined && <OpenButton onOpen={() => onOpen({ kind: 'node', name: node })}>{node}</OpenButton>}
         {load === undefined ? '' : ` and adds ${percent(load)} to its load`}.
       </p>
       <p class="reason">
@@ -196,44 +176,28 @@ function PodView({ pod, onOpen }: { pod: PodDetail } & Opening): JSX.Element {
 
 function PodNodes({ pod: { nodes }, onOpen }: { pod: PodDetail } & Opening): JSX.Element {
   return (
-    <TableBox label="What each node says">
-      <table class="stack">
-        <thead>
-          <tr>
-            <th scope="col">Node</th>
-            <th scope="col">Fits</th>
-            <th scope="col" class="number">
-              Load
-            </th>
-            <th scope="col" class="number">
-              Gain
-            </th>
-            <th scope="col">Filters and budgets</th>
-          </tr>
-        </thead>
-        <tbody>
-          {nodes.map(({ node, current, fits, load, gain, remarks }) => (
-            <tr key={node}>
-              <th scope="row">
-                <button type="button" class="link" onClick={() => onOpen({ kind: 'node', name: node })}>
-                  {node}
-                </button>
-              </th>
-              <td data-label="fits">{current ? 'runs here' : fits ? 'yes' : 'no'}</td>
-              <td class="number" data-label="load">
-                {load === undefined ? '–' : percent(load)}
-              </td>
-              <td class="number" data-label="gain">
-                {gain === undefined ? '–' : points(gain)}
-              </td>
-              <td class="reason">
-                <Remarks remarks={remarks} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableBox>
+    <Table
+      label="What each node says"
+      heads={['Node', 'Fits', ['Load', 'number'], ['Gain', 'number'], 'Filters and budgets']}
+    >
+      {nodes.map(({ node, current, fits, load, gain, remarks }) => (
+        <tr key={node}>
+          <th scope="row">
+            <OpenButton onOpen={() => onOpen({ kind: 'node', name: node })}>{node}</OpenButton>
+          </th>
+          <td data-label="fits">{current ? 'runs here' : fits ? 'yes' : 'no'}</td>
+          <td class="number" data-label="load">
+            {load === undefined ? '–' : percent(load)}
+          </td>
+          <td class="number" data-label="gain">
+            {gain === undefined ? '–' : points(gain)}
+          </td>
+          <td class="reason">
+            <Remarks remarks={remarks} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -4,8 +4,7 @@ import type { Link } from './connection.ts';
 import { clockTime } from './format.ts';
 import { ThemeToggle } from './theme.tsx';
 
-/** What the header shows. */
-export interface HeaderProps {
+interface HeaderProps {
   readonly state: PageState | undefined;
   readonly link: Link;
   readonly policy: string | undefined;

@@ -11,8 +11,7 @@ export interface MapNode {
   readonly shift: NodeShift | undefined;
 }
 
-/** What the map shows. */
-export interface HeatMapProps {
+interface HeatMapProps {
   readonly nodes: readonly MapNode[];
   readonly resources: readonly PageResource[];
   readonly phase: Phase;

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { HistoryRow, PolicyRow } from '../report/page/state.ts';
+import { Table } from './controls.tsx';
 import { clockTime, percent, words } from './format.ts';
-import { TableBox } from './more.tsx';
 
 /** Runs of the policy: the spread that it found, the one that it predicted, and the one that was measured afterwards. */
 export function History({ history, trigger }: Pick<PolicyRow, 'history' | 'trigger'>): JSX.Element {
@@ -10,6 +10,12 @@ export function History({ history, trigger }: Pick<PolicyRow, 'history' | 'trigg
     0.01,
     ...history.flatMap(({ before = 0, planned = 0, actual = 0 }) => [before, planned, actual]),
   );
+  const heads = [
+    'Run',
+    'Outcome',
+    ...['Moves', 'Found', 'Predicted', 'Measured'].map((head) => [head, 'number'] as const),
+    [`0 – ${percent(top, 0)}`, 'wide-only'] as const,
+  ];
   return (
     <section class="panel" aria-labelledby="history-title">
       <div class="panel-head">
@@ -22,36 +28,11 @@ export function History({ history, trigger }: Pick<PolicyRow, 'history' | 'trigg
       {history.length === 0 ? (
         <p class="empty">No run yet.</p>
       ) : (
-        <TableBox label="Runs of the policy">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Run</th>
-                <th scope="col">Outcome</th>
-                <th scope="col" class="number">
-                  Moves
-                </th>
-                <th scope="col" class="number">
-                  Found
-                </th>
-                <th scope="col" class="number">
-                  Predicted
-                </th>
-                <th scope="col" class="number">
-                  Measured
-                </th>
-                <th scope="col" class="wide-only">
-                  0 – {percent(top, 0)}
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {history.map((run) => (
-                <Row key={run.time} run={run} top={top} trigger={trigger} />
-              ))}
-            </tbody>
-          </table>
-        </TableBox>
+        <Table label="Runs of the policy" stacks={false} heads={heads}>
+          {history.map((run) => (
+            <Row key={run.time} run={run} top={top} trigger={trigger} />
+          ))}
+        </Table>
       )}
     </section>
   );

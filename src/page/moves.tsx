@@ -1,9 +1,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { MoveRow, PlanRow } from '../report/page/state.ts';
+import { OpenButton, Segmented, Table, useMore } from './controls.tsx';
 import { clockTime, count, duration, percent, points, words } from './format.ts';
-import { TableBox, useMore } from './more.tsx';
-import { Segmented } from './segmented.tsx';
 
 type Filter = 'all' | 'open' | 'ended';
 
@@ -22,8 +21,19 @@ const TONES: Readonly<Record<MoveRow['phase'], 'good' | 'bad' | 'busy' | 'wait'>
   Aborted: 'bad',
 };
 
-/** What the section of moves shows. */
-export interface MovesProps {
+const HEADS = [
+  ['#', 'number'],
+  ['State', 'narrow'],
+  'Pod',
+  <>
+    From <Arrow /> to
+  </>,
+  ['Gain', 'number'],
+  ['Cost', 'number'],
+  'Reason',
+] as const;
+
+interface MovesProps {
   readonly plan: PlanRow | undefined;
   readonly onPod: (pod: string) => void;
 }
@@ -109,36 +119,11 @@ function MoveTable({ rows, onPod }: MoveTableProps): JSX.Element {
   }
   return (
     <>
-      <TableBox label="Moves of the plan">
-        <table class="stack">
-          <thead>
-            <tr>
-              <th scope="col" class="number">
-                #
-              </th>
-              <th scope="col" class="narrow">
-                State
-              </th>
-              <th scope="col">Pod</th>
-              <th scope="col">
-                From <Arrow /> to
-              </th>
-              <th scope="col" class="number">
-                Gain
-              </th>
-              <th scope="col" class="number">
-                Cost
-              </th>
-              <th scope="col">Reason</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(([place, move]) => (
-              <Row key={place} place={Number(place)} move={move} onPod={onPod} />
-            ))}
-          </tbody>
-        </table>
-      </TableBox>
+      <Table label="Moves of the plan" heads={HEADS}>
+        {shown.map(([place, move]) => (
+          <Row key={place} place={Number(place)} move={move} onPod={onPod} />
+        ))}
+      </Table>
       {more}
     </>
   );
@@ -157,9 +142,7 @@ function Row({ place, move, onPod }: { place: number; move: MoveRow } & Pick<Mov
         <span class={`phase phase-${TONES[phase]}`}>{words(phase)}</span>
       </td>
       <th scope="row">
-        <button type="button" class="link" onClick={() => onPod(there)}>
-          {pod}
-        </button>
+        <OpenButton onOpen={() => onPod(there)}>{pod}</OpenButton>
         <span class="quiet line">{owner}</span>
       </th>
       <td class="route">

@@ -1,14 +1,12 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { PAGE_RESOURCES, type PageResource, type PageState, type PolicyRow } from '../report/page/state.ts';
+import { OpenButton, Segmented, TableBox, useMore } from './controls.tsx';
 import { percent } from './format.ts';
 import { HeatMap, type MapNode } from './heat-map.tsx';
 import { loadIn, PHASE_NAMES, PHASES, type Phase, RESOURCE_NAMES } from './model.ts';
-import { TableBox, useMore } from './more.tsx';
-import { Segmented } from './segmented.tsx';
 
-/** What the section of nodes shows. */
-export interface NodesProps {
+interface NodesProps {
   readonly state: PageState;
   readonly policy: PolicyRow | undefined;
   readonly onOpen: (node: string) => void;
@@ -158,9 +156,7 @@ function NodeTable({ nodes, resources, onOpen }: Pick<NodesProps, 'onOpen'> & No
             {shown.map(({ name, row, shift }) => (
               <tr key={name}>
                 <th scope="row">
-                  <button type="button" class="link" onClick={() => onOpen(name)}>
-                    {name}
-                  </button>
+                  <OpenButton onOpen={() => onOpen(name)}>{name}</OpenButton>
                 </th>
                 <td>{row.status}</td>
                 <td class="number">{row.pods}</td>

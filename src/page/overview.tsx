@@ -3,8 +3,7 @@ import type { PageState, PolicyRow } from '../report/page/state.ts';
 import { clockTime, count, percent } from './format.ts';
 import { aggregatedLoad, PHASE_NAMES, PHASES, type Phase, type Spread, spreadOf } from './model.ts';
 
-/** What the overview shows. */
-export interface OverviewProps {
+interface OverviewProps {
   readonly state: PageState;
   readonly name: string;
   readonly policy: PolicyRow;

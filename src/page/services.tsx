@@ -1,13 +1,23 @@
 import type { JSX } from 'preact';
 import type { PageState, ServiceRow } from '../report/page/state.ts';
+import { Table, useMore } from './controls.tsx';
 import { count, duration, finePercent } from './format.ts';
-import { TableBox, useMore } from './more.tsx';
 
 const STANDINGS: Readonly<Record<ServiceRow['standing'], readonly [tone: string, words: string, rank: number]>> = {
   Missed: ['bad', 'missed', 0],
   InDanger: ['busy', 'in danger', 1],
   Kept: ['good', 'kept', 2],
 };
+
+const HEADS = [
+  'Workload',
+  'Class',
+  'SLO',
+  'Availability in its window',
+  ['Time to violate', 'number'],
+  ['Running', 'number'],
+  ['Preempted', 'number'],
+] as const;
 
 /** Every workload with a class: what it was promised, what it got, and how long until its SLO is violated. */
 export function Services({ services }: Pick<PageState, 'services'>): JSX.Element {
@@ -25,32 +35,11 @@ export function Services({ services }: Pick<PageState, 'services'>): JSX.Element
         <p class="empty">No workload has a ServiceClass with a ledger.</p>
       ) : (
         <>
-          <TableBox label="Service levels by workload">
-            <table class="stack">
-              <thead>
-                <tr>
-                  <th scope="col">Workload</th>
-                  <th scope="col">Class</th>
-                  <th scope="col">SLO</th>
-                  <th scope="col">Availability in its window</th>
-                  <th scope="col" class="number">
-                    Time to violate
-                  </th>
-                  <th scope="col" class="number">
-                    Running
-                  </th>
-                  <th scope="col" class="number">
-                    Preempted
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {shown.map(([key, row]) => (
-                  <Row key={key} name={key} row={row} />
-                ))}
-              </tbody>
-            </table>
-          </TableBox>
+          <Table label="Service levels by workload" heads={HEADS}>
+            {shown.map(([key, row]) => (
+              <Row key={key} name={key} row={row} />
+            ))}
+          </Table>
           {more}
         </>
       )}

@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 
-/** What the form needs. */
-export interface SignInProps {
+interface SignInProps {
   /** Why the last token was refused. */
   readonly why: string | undefined;
   readonly onToken: (token: string) => void;

@@ -2,10 +2,10 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PageDetail, StaysDetail } from '../report/page/detail.ts';
 import type { PlanRow } from '../report/page/state.ts';
+import { OpenButton } from './controls.tsx';
 import { count, words } from './format.ts';
 
-/** What the section of stays shows. */
-export interface StaysProps {
+interface StaysProps {
   readonly policy: string;
   readonly plan: PlanRow | undefined;
   readonly ask: (query: URLSearchParams) => Promise<PageDetail>;
@@ -85,10 +85,7 @@ function Reasons({ answer, onPod }: { answer: StaysDetail } & Pick<StaysProps, '
               <ul class="examples">
                 {examples.map(({ pod, message }) => (
                   <li key={pod}>
-                    <button type="button" class="link" onClick={() => onPod(pod)}>
-                      {pod}
-                    </button>{' '}
-                    {message}
+                    <OpenButton onOpen={() => onPod(pod)}>{pod}</OpenButton> {message}
                   </li>
                 ))}
                 {number > examples.length && (
