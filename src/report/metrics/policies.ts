@@ -1,7 +1,8 @@
-import { Gauge, Histogram, type Registry } from 'prom-client';
+import { Histogram, type Registry } from 'prom-client';
 import { LOAD_RESOURCES } from '../../model/resources.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { PlannedRun, StoredPolicy, Telemetry } from '../../ports.ts';
+import { type Figure, gaugeOf } from './gauge.ts';
 
 /** What is kept of a run: not its plan, which names every pod that stays. */
 interface RunFigures
@@ -11,43 +12,29 @@ interface RunFigures
 }
 
 /** What a gauge shows of one run. */
-type Figures = (run: RunFigures) => readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[];
+type Figures = (run: RunFigures) => readonly Figure[];
 
 /** Registers the metrics of runs and policies. Those of a policy that is gone are shown no more. */
 export function policyMetrics(registers: Registry[]): Pick<Telemetry, 'planned' | 'policies'> {
   const runs = new Map<string, RunFigures>();
   let stored: readonly StoredPolicy[] = [];
-  const gauge = (name: string, help: string, labels: readonly string[], figures: Figures): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames: ['policy', ...labels],
-      registers,
-      collect() {
-        this.reset();
-        for (const [policy, run] of runs) {
-          for (const [own, value] of figures(run)) {
-            this.set({ policy, ...own }, value);
-          }
-        }
-      },
-    });
-  };
+  const gauge = (name: string, help: string, labels: readonly string[], figures: Figures): void =>
+    gaugeOf(registers, name, help, ['policy', ...labels], () =>
+      [...runs].flatMap(([policy, run]) => figures(run).map(([own, value]) => [{ policy, ...own }, value] as const)),
+    );
   runGauges(gauge);
-  new Gauge({
-    name: 'evenkeel_policy_condition',
-    help: '1 while a condition of a policy is True, else 0; as its status says.',
-    labelNames: ['policy', 'condition'],
+  gaugeOf(
     registers,
-    collect() {
-      this.reset();
-      for (const { policy } of stored) {
-        for (const { type, status } of policy.status?.conditions ?? []) {
-          this.set({ policy: policy.metadata.name, condition: type }, status === 'True' ? 1 : 0);
-        }
-      }
-    },
-  });
+    'evenkeel_policy_condition',
+    '1 while a condition of a policy is True, else 0; as its status says.',
+    ['policy', 'condition'],
+    () =>
+      stored.flatMap(({ policy }) =>
+        (policy.status?.conditions ?? []).map(
+          ({ type, status }) => [{ policy: policy.metadata.name, condition: type }, status === 'True' ? 1 : 0] as const,
+        ),
+      ),
+  );
   const duration = new Histogram({
     name: 'evenkeel_plan_duration_seconds',
     help: 'Time to compute a plan from a snapshot.',
