@@ -69,104 +69,50 @@ export const UNFINISHED: Part = {
   },
 };
 
-const WATCHED = { reading: 'Watched', missing: 'Failure', alsoFor: [] } as const;
 const MEASURED = { reading: 'Listed', missing: 'Unmeasured', alsoFor: ['Usage'] } as const;
 const SERVICE = { reading: 'Listed', missing: { consequence: 'no workload has an SLO' } } as const;
 
 /** Every kind that a snapshot is made from, in the order in which they are read. */
 export const KINDS = {
-  Pod: row({
-    ...WATCHED,
-    apiVersion: 'v1',
-    resource: 'pods',
-    project: projectPod,
-    keyOf: ({ pod }) => byNamespace(pod),
-    fields: POD_FIELDS,
+  Pod: watched('v1', 'pods', projectPod, ({ pod }) => byNamespace(pod), POD_FIELDS, {
     part: UNFINISHED,
     alsoFor: ['Usage'],
   }),
-  Node: row({
-    ...WATCHED,
-    apiVersion: 'v1',
-    resource: 'nodes',
-    project: projectNode,
-    keyOf: byName,
-    fields: NODE_FIELDS,
-    alsoFor: ['Usage'],
-  }),
+  Node: watched('v1', 'nodes', projectNode, byName, NODE_FIELDS, { alsoFor: ['Usage'] }),
   ReplicaSet: workload('ReplicaSet', 'apps/v1', 'replicasets'),
   Deployment: workload('Deployment', 'apps/v1', 'deployments'),
   StatefulSet: workload('StatefulSet', 'apps/v1', 'statefulsets'),
   DaemonSet: workload('DaemonSet', 'apps/v1', 'daemonsets'),
   Job: workload('Job', 'batch/v1', 'jobs'),
   ReplicationController: workload('ReplicationController', 'v1', 'replicationcontrollers'),
-  PodDisruptionBudget: row({
-    ...WATCHED,
-    apiVersion: 'policy/v1',
-    resource: 'poddisruptionbudgets',
-    project: projectPdb,
-    keyOf: byNamespace,
-    fields: PDB_FIELDS,
-  }),
-  Namespace: row({
-    ...WATCHED,
-    apiVersion: 'v1',
-    resource: 'namespaces',
-    project: projectNamespace,
-    keyOf: byName,
-    fields: NAMESPACE_FIELDS,
-    alsoFor: ['Promises'],
-  }),
-  PersistentVolume: row({
-    ...WATCHED,
-    apiVersion: 'v1',
-    resource: 'persistentvolumes',
-    project: projectVolume,
-    keyOf: byName,
-    fields: VOLUME_FIELDS,
-  }),
-  PersistentVolumeClaim: row({
-    ...WATCHED,
-    apiVersion: 'v1',
-    resource: 'persistentvolumeclaims',
-    project: projectClaim,
-    keyOf: ({ claim }) => byNamespace(claim),
-    fields: CLAIM_FIELDS,
-  }),
-  StorageClass: row({
-    ...WATCHED,
-    apiVersion: 'storage.k8s.io/v1',
-    resource: 'storageclasses',
-    project: projectStorageClass,
-    keyOf: ({ storageClass }) => storageClass.name,
-    fields: STORAGE_CLASS_FIELDS,
-  }),
-  CSINode: row({
-    ...WATCHED,
-    apiVersion: 'storage.k8s.io/v1',
-    resource: 'csinodes',
-    project: projectCsiNode,
-    keyOf: byName,
-    fields: CSI_NODE_FIELDS,
-  }),
-  CSIDriver: row({
-    ...WATCHED,
-    apiVersion: 'storage.k8s.io/v1',
-    resource: 'csidrivers',
-    project: projectCsiDriver,
-    keyOf: byName,
-    fields: CSI_DRIVER_FIELDS,
-  }),
+  PodDisruptionBudget: watched('policy/v1', 'poddisruptionbudgets', projectPdb, byNamespace, PDB_FIELDS),
+  Namespace: watched('v1', 'namespaces', projectNamespace, byName, NAMESPACE_FIELDS, { alsoFor: ['Promises'] }),
+  PersistentVolume: watched('v1', 'persistentvolumes', projectVolume, byName, VOLUME_FIELDS),
+  PersistentVolumeClaim: watched(
+    'v1',
+    'persistentvolumeclaims',
+    projectClaim,
+    ({ claim }) => byNamespace(claim),
+    CLAIM_FIELDS,
+  ),
+  StorageClass: watched(
+    'storage.k8s.io/v1',
+    'storageclasses',
+    projectStorageClass,
+    ({ storageClass }) => storageClass.name,
+    STORAGE_CLASS_FIELDS,
+  ),
+  CSINode: watched('storage.k8s.io/v1', 'csinodes', projectCsiNode, byName, CSI_NODE_FIELDS),
+  CSIDriver: watched('storage.k8s.io/v1', 'csidrivers', projectCsiDriver, byName, CSI_DRIVER_FIELDS),
   // In a live cluster a pod has its priority.
-  PriorityClass: row({
-    ...WATCHED,
-    apiVersion: 'scheduling.k8s.io/v1',
-    resource: 'priorityclasses',
-    project: projectPriorityClass,
-    keyOf: byName,
-    fields: PRIORITY_CLASS_FIELDS,
-    reading: 'FileOnly',
-  }),
+  PriorityClass: watched(
+    'scheduling.k8s.io/v1',
+    'priorityclasses',
+    projectPriorityClass,
+    byName,
+    PRIORITY_CLASS_FIELDS,
+    { reading: 'FileOnly' },
+  ),
   RebalancePlan: row({
     apiVersion: API_VERSION,
     resource: 'rebalanceplans',
@@ -226,15 +172,20 @@ function row<Value>(content: KindRow<Value>): KindRow<Value> {
   return content;
 }
 
+/** A kind that plans cannot do without; `more` says what is otherwise than with most of them. */
+function watched<Value>(
+  apiVersion: string,
+  resource: string,
+  project: KindRow<Value>['project'],
+  keyOf: KindRow<Value>['keyOf'],
+  fields: FieldMask,
+  more: Partial<KindRow<Value>> = {},
+): KindRow<Value> {
+  return { reading: 'Watched', missing: 'Failure', alsoFor: [], apiVersion, resource, project, keyOf, fields, ...more };
+}
+
 function workload(kind: WorkloadKind, apiVersion: string, resource: string) {
-  return row({
-    ...WATCHED,
-    apiVersion,
-    resource,
-    project: (object) => projectWorkload(object, kind),
-    keyOf: byNamespace,
-    fields: WORKLOAD_FIELDS,
-  });
+  return watched(apiVersion, resource, (object) => projectWorkload(object, kind), byNamespace, WORKLOAD_FIELDS);
 }
 
 function byName({ name }: { readonly name: string }): string {
