@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseObjects } from '../../src/adapters/snapshot-file/parse-objects.ts';
+import { parseObjects } from '../../src/adapters/snapshot-file/read-files.ts';
 import { validatePolicy } from '../../src/api/validate.ts';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import { buildSnapshot } from '../../src/observe/snapshot-builder.ts';

@@ -37,8 +37,7 @@ export interface Cluster {
   readonly shapes: Shapes;
 }
 
-/** What a cluster is indexed from. */
-export interface ClusterInput {
+interface ClusterInput {
   readonly participants: readonly Participant[];
   readonly sites: IndexedNodes;
   readonly subjects: Subjects;

@@ -63,48 +63,35 @@ export function copyCapacity(room: FreeCapacity): FreeCapacity {
 }
 
 /** Takes what a pod requests, and a place for each of its volumes. */
-export function occupy(
-  room: FreeCapacity,
-  { requests, hostPorts }: SchedulingConstraints,
-  attachments: readonly Attachment[] = [],
-): void {
-  room.slots -= 1;
-  room.cpu -= requests.cpu;
-  room.memory -= requests.memory;
-  room.ephemeralStorage -= requests.ephemeralStorage;
-  room.withoutCpu += requests.cpu === 0 ? 1 : 0;
-  room.withoutMemory += requests.memory === 0 ? 1 : 0;
-  if (requests.extended.size > 0) {
-    room.extended = shifted(room.extended, requests.extended, -1);
-  }
-  if (hostPorts.length > 0) {
-    room.ports = [...room.ports, ...hostPorts];
-  }
-  if (attachments.length > 0) {
-    room.attached = reattached(room.attached, attachments, 1);
-  }
+export function occupy(room: FreeCapacity, pod: SchedulingConstraints, attachments: readonly Attachment[] = []): void {
+  shift(room, pod, attachments, 1);
 }
 
 /** Gives back what `occupy` took. */
-export function vacate(
+export function vacate(room: FreeCapacity, pod: SchedulingConstraints, attachments: readonly Attachment[] = []): void {
+  shift(room, pod, attachments, -1);
+}
+
+function shift(
   room: FreeCapacity,
   { requests, hostPorts }: SchedulingConstraints,
-  attachments: readonly Attachment[] = [],
+  attachments: readonly Attachment[],
+  pods: 1 | -1,
 ): void {
-  room.slots += 1;
-  room.cpu += requests.cpu;
-  room.memory += requests.memory;
-  room.ephemeralStorage += requests.ephemeralStorage;
-  room.withoutCpu -= requests.cpu === 0 ? 1 : 0;
-  room.withoutMemory -= requests.memory === 0 ? 1 : 0;
+  room.slots -= pods;
+  room.cpu -= pods * requests.cpu;
+  room.memory -= pods * requests.memory;
+  room.ephemeralStorage -= pods * requests.ephemeralStorage;
+  room.withoutCpu += requests.cpu === 0 ? pods : 0;
+  room.withoutMemory += requests.memory === 0 ? pods : 0;
   if (requests.extended.size > 0) {
-    room.extended = shifted(room.extended, requests.extended, 1);
+    room.extended = shifted(room.extended, requests.extended, -pods);
   }
   if (hostPorts.length > 0) {
-    room.ports = without(room.ports, hostPorts);
+    room.ports = pods > 0 ? [...room.ports, ...hostPorts] : without(room.ports, hostPorts);
   }
   if (attachments.length > 0) {
-    room.attached = reattached(room.attached, attachments, -1);
+    room.attached = reattached(room.attached, attachments, pods);
   }
 }
 
@@ -131,7 +118,7 @@ function reattached(
 function shifted(
   free: ReadonlyMap<string, number>,
   requests: ReadonlyMap<string, number>,
-  sign: 1 | -1,
+  sign: number,
 ): ReadonlyMap<string, number> {
   const result = new Map(free);
   for (const [name, value] of requests) {

@@ -30,8 +30,7 @@ export interface IndexedNodes {
   readonly subjectOf: (pod: PodIndex, pinnedNode: string | undefined) => Subject;
 }
 
-/** What sites are indexed from: nodes and pods in order. */
-export interface IndexNodesInput extends Pick<ClusterSnapshot, 'storage' | 'namespaces' | 'nodes' | 'pods'> {
+interface IndexNodesInput extends Pick<ClusterSnapshot, 'storage' | 'namespaces' | 'nodes' | 'pods'> {
   readonly located: IndexTable<PodIndex, SiteIndex>;
   readonly kinds: PodKinds;
 }

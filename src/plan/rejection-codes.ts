@@ -87,5 +87,5 @@ export const SERVICE_NAMES = [
 /** A pod waits on, or runs on, for the sake of service levels. */
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
-/** Every reason why a pod is not moved; the same words in plan, metrics, events and documentation. */
+/** Every reason why a pod is not moved; the same words in plan, `explain`, page and documentation. */
 export type RejectionCode = FilterName | ProtectionName | BudgetName | BalanceName | ServiceName;

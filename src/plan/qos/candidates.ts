@@ -1,14 +1,15 @@
 import { allocationScore } from '../../qos/allocation-score.ts';
 import { compareCosts, type PreemptionCost } from '../../qos/preemption-cost.ts';
 import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
+import { capacityRefusal } from '../filters/index.ts';
+import { copyCapacity, occupy, vacate } from '../free-capacity.ts';
 import { createHeap } from '../heap.ts';
 import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
-import { classOf } from '../shapes.ts';
+import { classOf, subjectOf } from '../shapes.ts';
 import type { State } from '../state.ts';
+import { NO_NEEDS } from '../topology/needs.ts';
 import type { PotentialVictim, PotentialVictimsOf } from './potential-victims.ts';
-import type { ServicePosition } from './rules.ts';
-import { type BestCase, compareNumbers, type PreemptionRules } from './rules.ts';
-import { createTrial, type Trial } from './trial.ts';
+import { type BestCase, compareNumbers, type PreemptionRules, type ServicePosition } from './rules.ts';
 
 /** A node for a pod that waits, and who has to leave it first. */
 export interface CandidateNode {
@@ -276,4 +277,43 @@ export function scoreOf(
     return { capacity, allocated: capacity - room[resource] + own[resource] - gone };
   };
   return allocationScore(allocation('cpu'), allocation('memory'));
+}
+
+/** Tries out who would have to leave a node so that a pod fits there; nothing of it lasts. */
+interface Trial {
+  readonly remove: (victim: number) => void;
+  readonly restore: (victim: number) => void;
+  readonly fits: () => boolean;
+}
+
+/**
+ * A trial of `pod` on `node`, which the filters of nodes allow. Where only what runs on the node matters to the pod a copy of
+ * its room will do; else pods leave `state`, and must be restored in the end.
+ */
+function createTrial(state: State, pod: PodIndex, node: NodeIndex): Trial {
+  const { shapes, sites, nodes, siteOf, pods } = state.cluster;
+  const subject = subjectOf(shapes, pod);
+  const info = nodes[node];
+  if (subject === undefined || info === undefined) {
+    throw new RangeError(`no shape for pod ${pod}, or no node ${node}`);
+  }
+  if (subject.topology !== NO_NEEDS || sites.nominees.size > 0) {
+    return {
+      remove: state.lift,
+      restore: (victim) => state.place(victim, node),
+      fits: () => state.fits(pod, node),
+    };
+  }
+  const room = copyCapacity(state.whereabouts.freeCapacityOf(at(siteOf, node)));
+  const update = (change: typeof occupy, victim: number): void => {
+    const constraints = pods[victim]?.constraints;
+    if (constraints !== undefined) {
+      change(room, constraints, sites.attachmentsOf(victim));
+    }
+  };
+  return {
+    remove: (victim) => update(vacate, victim),
+    restore: (victim) => update(occupy, victim),
+    fits: () => capacityRefusal(subject, info, room) === undefined,
+  };
 }

@@ -1,8 +1,7 @@
 import type { Cluster } from '../cluster.ts';
 import type { Evictability } from '../evictability.ts';
 import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
-import type { ServicePosition } from './rules.ts';
-import { compareNumbers } from './rules.ts';
+import { compareNumbers, type ServicePosition } from './rules.ts';
 import type { ServicePositions } from './service-position.ts';
 
 /** A running pod that may have to make room. */

@@ -4,8 +4,7 @@ import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import type { State } from '../state.ts';
 import type { MeasuredLoads } from './measured-loads.ts';
-import type { ServicePosition } from './rules.ts';
-import { compareNumbers, type PreemptionRules } from './rules.ts';
+import { compareNumbers, type PreemptionRules, type ServicePosition } from './rules.ts';
 import type { ServicePositions } from './service-position.ts';
 
 /** A pod on an overloaded node that violates its SLO, or will before it could still be moved. */

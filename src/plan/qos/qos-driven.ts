@@ -1,33 +1,40 @@
 import { MAX_MOVES } from '../../api/v1alpha1/rebalance-plan.ts';
+import { type OwnerRef, podKey } from '../../model/pod.ts';
+import { seconds } from '../../model/units.ts';
 import type { Budget } from '../budgets/budget.ts';
+import type { Cluster } from '../cluster.ts';
 import { latestPeriod } from '../cron.ts';
-import type { PodIndex } from '../indices.ts';
-import { toLoad } from '../load.ts';
+import { count, trimmed } from '../format.ts';
+import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { share, toFraction, toLoad } from '../load.ts';
 import type { PolicyOptions, StrategyOptions } from '../options.ts';
+import { ownerOf } from '../owners.ts';
 import type { Move, PlanOutcome, Reason } from '../plan.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import { isBudgetCode } from '../rejection-codes.ts';
 import { rejectAll, type Stays } from '../rejections.ts';
 import type { State } from '../state.ts';
-import { describeSteps } from './describe.ts';
-import { whyItRunsOn, whyTheyWait } from './explain.ts';
+import { span, whyItRunsOn, whyTheyWait } from './explain.ts';
 import { type MeasuredLoads, measureLoads } from './measured-loads.ts';
 import { NO_RELIEF, type Relief, relieve } from './overload-relief.ts';
 import {
+  type AdmissionStep,
   type PreemptionPassInput,
   type PreemptionPassResult,
+  type PreemptionPassStep,
+  type PreemptionStep,
   preemptionPass,
   promisedPlaces,
 } from './preemption-pass.ts';
 import { type PreemptionRules, PUBLISHED } from './rules.ts';
 import { createServicePositions } from './service-position.ts';
 import { STANDARD } from './standard.ts';
+import type { TransferStep } from './transfers.ts';
 
 /** Settings of QoSDriven. */
 export type QosOptions = Extract<StrategyOptions, { type: 'QoSDriven' }>;
 
-/** What QoSDriven came to. */
-export interface QosFindings {
+interface QosFindings {
   readonly moves: readonly Move[];
   readonly stays: Stays;
   readonly outcome: PlanOutcome;
@@ -144,4 +151,93 @@ function obstacleOf(
   const stays =
     worst === undefined ? [] : [`${blocked.length} under pressure cannot be moved; the first: ${worst.message}`];
   return first === undefined && worst === undefined ? undefined : [...waits, ...stays].join('; ');
+}
+
+/** What happens to one pod. */
+type Step = PreemptionPassStep | TransferStep;
+
+/** The steps for people and other programs, with names instead of places of pods and nodes. */
+function describeSteps(cluster: Cluster, steps: readonly Step[]): readonly Move[] {
+  return steps.map((step) => {
+    switch (step.kind) {
+      case 'Preemption':
+        return describePreemption(cluster, step);
+      case 'Admission':
+        return describeAdmission(cluster, step);
+      case 'Transfer':
+        return describeTransfer(cluster, step);
+      default:
+        return step satisfies never;
+    }
+  });
+}
+
+function describePreemption(cluster: Cluster, { pod, node, standing, beneficiary }: PreemptionStep): Move {
+  const whom = podKey(itemAt(cluster.pods, beneficiary.pod));
+  const need = beneficiary.standing === undefined ? '' : `, which can wait ${span(beneficiary.standing)}`;
+  return {
+    ...common(cluster, pod, node),
+    from: nameOf(cluster, node),
+    to: undefined,
+    cost: standing.alpha,
+    reason: `makes room for ${whom}${need}; itself can wait ${span(standing)} (class ${standing.serviceClass.name})`,
+    after: [],
+  };
+}
+
+function describeAdmission(cluster: Cluster, { pod, node, standing, needs, score }: AdmissionStep): Move {
+  const urgency = standing === undefined ? '' : `can wait ${span(standing)}; `;
+  const how =
+    needs.length === 0 ? `room, allocation score ${trimmed(score)}` : `room after ${count(needs.length, 'preemption')}`;
+  const to = nameOf(cluster, node);
+  return {
+    ...common(cluster, pod, node),
+    from: undefined,
+    to,
+    cost: seconds(0),
+    reason: `${urgency}${to} has ${how}`,
+    after: needs,
+  };
+}
+
+function describeTransfer(cluster: Cluster, step: TransferStep): Move {
+  const { pod, before, after, limit, standing, ready, needs } = step;
+  const [from, to] = [nameOf(cluster, step.from), nameOf(cluster, step.to)];
+  const state = `${ready ? 'is Ready' : 'is not Ready'} and can wait ${span(standing)} (class ${standing.serviceClass.name})`;
+  const source = `${from} is overloaded: ${share(before.from)} -> ${share(after.from)}, its limit is ${share(limit)}`;
+  const room = needs.length === 0 ? '' : `, after ${count(needs.length, 'move')}`;
+  return {
+    ...common(cluster, pod, step.from),
+    from,
+    to,
+    load: toFraction(step.load),
+    gain: toFraction(Math.max(before.from, before.to) - Math.max(after.from, after.to)),
+    cost: standing.alpha,
+    reason: `${state}; ${source}; ${to} ${share(before.to)} -> ${share(after.to)}, allocation score ${trimmed(step.score)}${room}`,
+    after: needs,
+  };
+}
+
+function common(
+  cluster: Cluster,
+  pod: PodIndex,
+  node: NodeIndex,
+): Pick<Move, 'pod' | 'owner' | 'load' | 'gain' | 'fallbacks' | 'partner'> {
+  const { namespace, name, uid } = itemAt(cluster.pods, pod);
+  const owner: OwnerRef | undefined = ownerOf(cluster.owners, pod)?.ref;
+  if (owner === undefined) {
+    throw new RangeError(`pod ${pod} has no controller`);
+  }
+  return {
+    pod: { namespace, name, uid },
+    owner: { kind: owner.kind, name: owner.name, uid: owner.uid },
+    load: toFraction(cluster.load.ofPod(pod, node, 0)),
+    gain: 0,
+    fallbacks: [],
+    partner: undefined,
+  };
+}
+
+function nameOf({ nodes }: Cluster, node: NodeIndex): string {
+  return itemAt(nodes, node).name;
 }

@@ -1,7 +1,6 @@
 import type { ServiceClass, ServiceLedger } from '../../model/service-level.ts';
 import type { EpochSeconds, Seconds } from '../../model/units.ts';
-import type { Incumbent } from '../../qos/eligibility.ts';
-import { type Contender, eligibilityBound } from '../../qos/eligibility.ts';
+import { type Contender, eligibilityBound, type Incumbent } from '../../qos/eligibility.ts';
 import { compareCosts, type PreemptionCost, preemptionCost } from '../../qos/preemption-cost.ts';
 import { qosMetric, type Replica } from '../../qos/time-to-violate.ts';
 import type { Trust } from '../../qos/waiting-time.ts';

@@ -5,8 +5,7 @@ import type { OwnerIndex } from '../indices.ts';
 import type { Owners } from '../owners.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import type { Promises } from '../promises.ts';
-import type { ServicePosition } from './rules.ts';
-import { compareNumbers, leastCost, type PreemptionRules } from './rules.ts';
+import { compareNumbers, leastCost, type PreemptionRules, type ServicePosition } from './rules.ts';
 
 /** A start may cost at most one part in so many of the quiet time that an eviction buys. */
 const STARTS_PER_QUIET = 40;

@@ -9,8 +9,7 @@ import type { FindWay } from './search-terms.ts';
 import type { Bounds, Proposal, Proposals, Strategy, Terms, Verdict } from './strategy.ts';
 import { createTargets, type Targets } from './targets.ts';
 
-/** Settings of RefineLB. */
-export type RefineOptions = Extract<StrategyOptions, { type: 'RefineLB' }>;
+type RefineOptions = Extract<StrategyOptions, { type: 'RefineLB' }>;
 
 /**
  * RefineLB (algorithms.md 3; KSE 4, after Charm++): a node is heavy above mean x overload and light below the mean. Pods

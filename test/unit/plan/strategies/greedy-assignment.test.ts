@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { greedyAssignment } from '../../../../src/plan/strategies/greedy-assignment.ts';
+import { greedyAssignment } from '../../../../src/plan/strategies/greedy-lb.ts';
 import { aNode, aPod, aSnapshot } from '../../../support/builders.ts';
 import { stateOf } from '../../../support/state.ts';
 import { loaded } from './loaded.ts';
