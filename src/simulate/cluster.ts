@@ -1,11 +1,10 @@
 import type { PodInfo } from '../model/pod.ts';
 import type { GateOpening } from '../ports.ts';
-import { admit, adopt, createControllers, refresh, scale, terminate } from './controllers.ts';
+import { admit, adopt, type Controllers, createControllers, refresh, scale, terminate } from './controllers.ts';
 import type { EventQueue } from './event-queue.ts';
-import { befall } from './incidents.ts';
 import { createPlacementPolicy, type PlacementPolicy } from './placement-policy.ts';
 import type { Random } from './random.ts';
-import type { Scenario, WorkloadSpec } from './scenario.ts';
+import type { Incident, Scenario, WorkloadSpec } from './scenario.ts';
 import { createWorld, type SimulatedPod, type SimulatedWorkload, type World } from './world.ts';
 
 /** A cluster with its controllers and kubelets. What is scheduled where is the scheduler's business. */
@@ -29,8 +28,7 @@ export interface Cluster {
   readonly starve: (pod: SimulatedPod, starved: boolean) => void;
 }
 
-/** What a cluster is made with. */
-export interface ClusterSettings {
+interface ClusterSettings {
   /** Whether pods keep our scheduling gate. */
   readonly gates: boolean;
   /** Draws start-up and termination times. */
@@ -87,5 +85,42 @@ function opened(opening: GateOpening): Partial<PodInfo> {
       return { waiting: { ...waiting, pinnedTo: opening.placement.target }, placement: opening.placement };
     default:
       return opening satisfies never;
+  }
+}
+
+/** Lets an incident happen now. */
+function befall(incident: Incident, controllers: Controllers): void {
+  const { world, kubelets } = controllers;
+  switch (incident.kind) {
+    case 'NodeFails':
+      kubelets.fail(incident.node);
+      break;
+    case 'NodeReturns':
+      kubelets.restore(incident.node);
+      break;
+    case 'NodeJoins':
+      world.addNode(incident.node);
+      break;
+    case 'Cordon':
+    case 'Uncordon':
+      cordon(world, incident.node, incident.kind === 'Cordon');
+      break;
+    case 'Scale': {
+      const { workload: name, replicas } = incident;
+      const workload = [...world.workloads.values()].find(({ info }) => info.name === name);
+      if (workload !== undefined) {
+        scale(controllers, workload, replicas);
+      }
+      break;
+    }
+    default:
+      incident satisfies never;
+  }
+}
+
+function cordon(world: World, name: string, unschedulable: boolean): void {
+  const node = world.nodes.get(name);
+  if (node !== undefined) {
+    world.changeNode(node, { ...node.info, unschedulable });
   }
 }

@@ -29,8 +29,7 @@ import type { Cluster } from './cluster.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 import type { SimulatedPod, World } from './world.ts';
 
-/** What an operator runs with. */
-export interface OperatorSettings {
+interface OperatorSettings {
   readonly cluster: Cluster;
   readonly clock: VirtualClock;
   readonly policies: readonly RebalancePolicy[];
@@ -39,8 +38,7 @@ export interface OperatorSettings {
   readonly evicted: (pod: SimulatedPod, kind: 'Transfer' | 'Preemption') => void;
 }
 
-/** A running operator. */
-export interface RunningOperator {
+interface RunningOperator {
   /** Ends it. Rejects with the first failure of any of its looks: on the modelled cluster each is a mistake of ours. */
   readonly stop: () => Promise<void>;
 }
@@ -84,6 +82,7 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
     keepGates(ports, loopSettings, signal),
     keepLedgers(ports, loopSettings, signal),
   ]);
+  running.catch(() => undefined); // `stop` reports it: until then nobody else waits for it
   return {
     async stop() {
       stopping.abort();

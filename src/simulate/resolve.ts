@@ -15,11 +15,10 @@ import { projectPdb } from '../observe/project/pdb.ts';
 import { CLASS_LABEL } from '../qos/class-of.ts';
 import { DEFAULT_IMAGE_SIZE, DEFAULT_START, makeNode, makeWorkload } from './parts.ts';
 import { classesIn, parseRequestLog, workloadsOf } from './request-log.ts';
-import { resolveTrace, type Texts } from './resolve-trace.ts';
 import type { Delay, Incident, InstanceUsage, RequestLoad, Scenario, Variant, WorkloadSpec } from './scenario.ts';
 import type { ScenarioResource, ScenarioSpec, WorkloadEntry } from './scenario-schema.ts';
 import { snapshotWorkloads } from './snapshot-workloads.ts';
-import { constant } from './trace.ts';
+import { constant, resolveTrace, type Texts } from './trace.ts';
 
 /** What a scenario refers to, read already. */
 export interface References {

@@ -111,7 +111,7 @@ export interface Scenario {
   readonly classes: readonly ServiceClass[];
   readonly timing: Timing;
   readonly metrics: MetricsTiming;
-  /** Whether pods that want more CPU than they request are not Ready while their node has too little (see starvation.ts). */
+  /** Whether pods that want more CPU than they request are not Ready while their node has too little (see starvePods). */
   readonly starvation: boolean;
   /** Seconds that images take on a node that has not run them, by name; the sizes that ImageLocality counts, in bytes. */
   readonly imageSize: number;

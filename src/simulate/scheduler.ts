@@ -7,8 +7,7 @@ import type { Random } from './random.ts';
 import type { SchedulingView, SchedulingViews } from './scheduling-view.ts';
 import type { SimulatedPod } from './world.ts';
 
-/** What the scheduler is started with. */
-export interface SchedulerSettings {
+interface SchedulerSettings {
   /** Whether it makes room by preemption (plugin DefaultPreemption). */
   readonly preempts: boolean;
   /** Breaks ties between nodes of the same score. */

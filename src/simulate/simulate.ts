@@ -1,20 +1,27 @@
+import type { UsageSample } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
 import { meanOf } from '../qos/fulfilment.ts';
 import { availabilityOf } from '../qos/times.ts';
-import type { Series, SimulationResult, VariantResult, WaitResult, WindowResult } from '../report/simulation-result.ts';
-import { balanceOf, createBalanceSum } from './balance.ts';
+import type {
+  Balance,
+  Series,
+  SimulationResult,
+  VariantResult,
+  WaitResult,
+  WindowResult,
+} from '../report/simulation-result.ts';
 import { byClass, classResult, contentionOf, type Mark, windowClasses } from './class-results.ts';
-import { createCluster } from './cluster.ts';
+import { type Cluster, createCluster } from './cluster.ts';
 import { createEventQueue, type EventQueue } from './event-queue.ts';
-import { startMeter } from './meter.ts';
+import { type NodeUse, startMeter } from './meter.ts';
 import { startOperator } from './operator.ts';
 import { randomStreams } from './random.ts';
 import type { Scenario, Variant } from './scenario.ts';
 import { startScheduler } from './scheduler.ts';
 import { viewsOf } from './scheduling-view.ts';
 import { keepServiceRecords, type ServiceRecord, type ServiceRecords } from './service-record.ts';
-import { starvePods } from './starvation.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
+import { keyOf } from './world.ts';
 
 /** Points of the series over time. */
 const POINTS = 120;
@@ -201,5 +208,64 @@ function waitsOf(list: readonly ServiceRecord[]): WaitResult {
     makespan: meanOf(done.map(({ span }) => span)),
     slowdown: meanOf(done.map(({ runTime, span }) => span / runTime)),
     finished: done.length,
+  };
+}
+
+/**
+ * What a node without enough CPU does to its pods, at the end of a window: those that used more than they request get less
+ * than they want (cgroup cpu.weight follows the requests), and their readiness probes time out. They are Ready again after a
+ * window in which their node had enough.
+ */
+function starvePods(
+  cluster: Cluster,
+  use: ReadonlyMap<string, NodeUse>,
+  samples: ReadonlyMap<string, UsageSample>,
+): void {
+  for (const pod of cluster.world.pods.filter(cluster.world.isBusy)) {
+    const { nodeName = '', constraints } = pod.info;
+    const isFull = (use.get(nodeName)?.cpu ?? 0) >= 1;
+    const isGreedy = (samples.get(keyOf(pod))?.cpu ?? 0) > constraints.requests.cpu;
+    if (pod.starved !== (isFull && (isGreedy || pod.starved))) {
+      cluster.starve(pod, !pod.starved);
+    }
+  }
+}
+
+/** Sums what windows show. */
+interface BalanceSum {
+  readonly add: (use: ReadonlyMap<string, NodeUse>) => void;
+  readonly cpu: () => Balance;
+  readonly memory: () => Balance;
+}
+
+/** The balance of one moment. */
+function balanceOf(values: readonly number[]): Balance {
+  if (values.length === 0) {
+    return { mean: 0, ema: 0, stddev: 0, max: 0 };
+  }
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const ema = values.reduce((sum, value) => sum + Math.abs(value - mean), 0) / values.length;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+  return { mean, ema, stddev: Math.sqrt(variance), max: Math.max(...values) };
+}
+
+/** The mean of several balances; all zero without any. */
+function meanBalance(balances: readonly Balance[]): Balance {
+  const mean = (of: (balance: Balance) => number): number =>
+    balances.length === 0 ? 0 : balances.reduce((sum, balance) => sum + of(balance), 0) / balances.length;
+  return { mean: mean((b) => b.mean), ema: mean((b) => b.ema), stddev: mean((b) => b.stddev), max: mean((b) => b.max) };
+}
+
+/** An empty sum. */
+function createBalanceSum(): BalanceSum {
+  const cpu: Balance[] = [];
+  const memory: Balance[] = [];
+  return {
+    add: (use) => {
+      cpu.push(balanceOf([...use.values()].map((node) => node.cpu)));
+      memory.push(balanceOf([...use.values()].map((node) => node.memory)));
+    },
+    cpu: () => meanBalance(cpu),
+    memory: () => meanBalance(memory),
   };
 }

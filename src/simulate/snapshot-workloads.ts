@@ -1,5 +1,4 @@
-import type { PodInfo } from '../model/pod.ts';
-import { podKey } from '../model/pod.ts';
+import { type PodInfo, podKey } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';

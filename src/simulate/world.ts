@@ -4,6 +4,7 @@ import { type PodInfo, type PodRef, podKey } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
+import { compareNames } from '../observe/order.ts';
 import { type BudgetHealth, budgetHealth } from '../observe/pdb-allowance.ts';
 import type { Turnover } from '../ports.ts';
 import type { EventQueue } from './event-queue.ts';
@@ -124,6 +125,19 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
       observer();
     }
   };
+  const nodesTurned = (): void => {
+    turnover.room += 1;
+    turnover.requests += 1;
+    layout += 1;
+    delete known.nodes;
+    tellOfNodes();
+  };
+  const podsTurned = (pod: SimulatedPod): void => {
+    turnover.room += 1;
+    layout += 1;
+    delete known.pods;
+    tell(pod);
+  };
   const isUp = ({ info, exists }: SimulatedPod): boolean =>
     exists && !info.terminating && nodes.get(info.nodeName ?? '')?.down === false;
   const podInfos = (): readonly PodInfo[] => {
@@ -148,11 +162,7 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
     isBusy: (pod) => (pod.info.ready || pod.starved) && isUp(pod),
     addNode: (info) => {
       nodes.set(info.name, { info, down: false, turns: 0 });
-      turnover.room += 1;
-      turnover.requests += 1;
-      layout += 1;
-      delete known.nodes;
-      tellOfNodes();
+      nodesTurned();
     },
     addWorkload: (workload) => {
       workloads.set(workload.info.uid, workload);
@@ -163,10 +173,7 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
       pods.splice(placeOf(pods, pod.info), 0, pod);
       byUid.set(pod.info.uid, pod);
       byName.set(podKey(pod.info), pod);
-      turnover.room += 1;
-      layout += 1;
-      delete known.pods;
-      tell(pod);
+      podsTurned(pod);
     },
     change: (pod, fields) => {
       pod.info = { ...pod.info, ...fields };
@@ -178,19 +185,12 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
       pods.splice(placeOf(pods, pod.info), 1);
       byUid.delete(pod.info.uid);
       byName.delete(podKey(pod.info));
-      turnover.room += 1;
       pod.exists = false;
-      layout += 1;
-      delete known.pods;
-      tell(pod);
+      podsTurned(pod);
     },
     removeNode: ({ info: { name } }) => {
       nodes.delete(name);
-      turnover.room += 1;
-      turnover.requests += 1;
-      layout += 1;
-      delete known.nodes;
-      tellOfNodes();
+      nodesTurned();
     },
     changeNode: (node, info) => {
       const isTurn = node.info.ready !== info.ready || node.info.unschedulable !== info.unschedulable;
@@ -256,21 +256,13 @@ function placeOf(pods: readonly SimulatedPod[], info: PodInfo): number {
   while (low < high) {
     const middle = (low + high) >> 1;
     const other = pods[middle]?.info;
-    if (other !== undefined && comparePods(other, info) < 0) {
+    if (other !== undefined && (compareNames(other, info) || compareText(other.uid, info.uid)) < 0) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
   return low;
-}
-
-function comparePods(left: PodInfo, right: PodInfo): number {
-  return (
-    compareText(left.namespace, right.namespace) ||
-    compareText(left.name, right.name) ||
-    compareText(left.uid, right.uid)
-  );
 }
 
 /** `namespace/name` of a simulated pod, as samples are found by. */

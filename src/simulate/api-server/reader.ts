@@ -5,8 +5,7 @@ import type { ClusterReader } from '../../ports.ts';
 import type { World } from '../world.ts';
 import type { PlanObjects } from './plans.ts';
 
-/** What a reader shows beside the world. */
-export interface ReaderSources {
+interface ReaderSources {
   readonly plans: PlanObjects;
   readonly usage: () => UsageSamples | undefined;
   readonly serviceLevels: () => ServiceLevels;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { seconds } from '../../../src/model/units.ts';
-import { draw } from '../../../src/simulate/delay.ts';
+import { draw } from '../../../src/simulate/kubelet.ts';
 import { type Random, randomStreams } from '../../../src/simulate/random.ts';
 
 const COUNT = 5000;
