@@ -408,11 +408,3 @@ export interface Telemetry {
   /** Share of the replacements that landed as planned, by steering, over all plans on the cluster; absent without any. */
   hitRatios(ratios: ReadonlyMap<SteeringMode, number>): void;
 }
-
-/** What came and went on the cluster, counted. */
-export interface Turnover {
-  /** Pods and nodes: when it has changed, room may have been freed or taken. */
-  readonly room: number;
-  /** Controllers and nodes: when it has changed, a request may have ended, but no pod was merely replaced. */
-  readonly requests: number;
-}

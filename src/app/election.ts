@@ -21,8 +21,7 @@ export interface ElectionFlags {
   readonly leaseDuration: string;
 }
 
-/** Hears of the election. */
-export interface ElectionHooks {
+interface ElectionHooks {
   readonly onRequest: (verb: string, code: string) => void;
   readonly report: (event: ElectionEvent) => void;
 }

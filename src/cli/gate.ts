@@ -16,8 +16,7 @@ const OPERATORS = {
   '<=': (a: number, b: number) => a <= b,
 } as const;
 
-/** A parsed --fail-on expression. */
-export interface Gate {
+interface Gate {
   readonly text: string;
   readonly figure: GateFigure;
   readonly operator: keyof typeof OPERATORS;

@@ -12,7 +12,6 @@ import { planMarkdown } from '../report/plan-markdown.ts';
 import { toRebalancePlan } from '../report/plan-resource.ts';
 import { planTable } from '../report/plan-text.ts';
 import { VERSION } from '../version.ts';
-import { checkNamespace } from './check-namespace.ts';
 import type { CommandResult } from './command.ts';
 import { checkGate, parseGate } from './gate.ts';
 import { type Input, type InputFlags, readInput } from './input.ts';
@@ -20,6 +19,7 @@ import { renderObject } from './output.ts';
 import type { PlanOutput } from './output-formats.ts';
 import { whilePlanning } from './progress.ts';
 import type { Screen } from './screen.ts';
+import { checkNamespace } from './suggestion.ts';
 
 /** The namespace and label flags of kubectl. */
 interface Narrowing {

@@ -1,8 +1,7 @@
 import { isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml';
 import { readStdin, readText } from '../adapters/snapshot-file/read-files.ts';
 import { yamlHint } from '../adapters/snapshot-file/yaml-documents.ts';
-import type { FieldProblem } from '../api/json-schema.ts';
-import { isRecord, type Path } from '../api/json-schema.ts';
+import { type FieldProblem, isRecord, type Path } from '../api/json-schema.ts';
 import { KINDS } from '../api/v1alpha1/kinds.ts';
 import type { RebalancePolicy, RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import type { KindDefinition } from '../api/v1alpha1/schema.ts';

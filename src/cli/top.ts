@@ -10,13 +10,12 @@ import {
   WORKLOAD_SORTS,
 } from '../report/top.ts';
 import { topNodesText, topWorkloadsText } from '../report/top-text.ts';
-import { checkNamespace } from './check-namespace.ts';
 import type { CommandResult } from './command.ts';
 import { readSource, type SnapshotFlags } from './input.ts';
 import { renderObject } from './output.ts';
 import type { ViewOutput } from './output-formats.ts';
 import type { Screen } from './screen.ts';
-import { suggestion } from './suggestion.ts';
+import { checkNamespace, suggestion } from './suggestion.ts';
 
 /** What `evenkeel top` can show. */
 export const TOP_SUBJECTS = ['nodes', 'workloads'] as const;

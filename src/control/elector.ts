@@ -36,8 +36,7 @@ export type ElectionEvent =
   /** A request failed; it is tried again. */
   | { readonly kind: 'Failed'; readonly error: unknown };
 
-/** What an elector needs. */
-export interface ElectorOptions {
+interface ElectorOptions {
   /** Unique among all replicas that ever were. */
   readonly identity: string;
   readonly times: LeaseTimes;

@@ -66,8 +66,7 @@ const BEAT: Seconds = seconds(5);
 /** How long looks go on after the last one has left: a page that is reloaded does not begin anew. */
 const LINGER: Seconds = seconds(5);
 
-/** What feeds need besides their source. */
-export interface FeedPorts {
+interface FeedPorts {
   readonly clock: Clock;
   /** Hears of looks that failed; who watches sees them too. */
   readonly report: (error: unknown) => void;

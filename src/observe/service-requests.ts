@@ -13,8 +13,7 @@ export interface OwnedRecord {
   readonly priorityClassName: string | undefined;
 }
 
-/** What requests are made from. */
-export interface RequestSources {
+interface RequestSources {
   /** By UID. */
   readonly workloads: ReadonlyMap<string, ProjectedRequest>;
   readonly pods: Iterable<OwnedRecord>;

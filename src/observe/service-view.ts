@@ -6,8 +6,7 @@ import type { ProjectedRequest } from './project/request.ts';
 import type { ProjectedServiceClass } from './project/service-class.ts';
 import { gatherRequests, type OwnedRecord } from './service-requests.ts';
 
-/** What a view of service is made from. */
-export interface ServiceObjects {
+interface ServiceObjects {
   readonly classes: readonly ProjectedServiceClass[];
   readonly workloads: readonly ProjectedRequest[];
   readonly namespaces: readonly { readonly name: string; readonly labels: Labels }[];

@@ -2,8 +2,7 @@ import type { LedgerMode, ServiceTimes } from '../model/service-level.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import { checkpointsThrough } from './ledger-checkpoints.ts';
 import type { PodEnd, PodRecord } from './ledger-record.ts';
-import { learn, meansOf, startOf } from './ledger-starts.ts';
-import type { KeptInstance, KeptLedger } from './ledger-state.ts';
+import type { KeptInstance, KeptLedger, LeftPod, StartMean } from './ledger-state.ts';
 import type { PodEvent } from './pod-events.ts';
 import { grown, NO_TIMES, withoutRun } from './times.ts';
 
@@ -252,4 +251,46 @@ export function newSlot(pod: string | undefined): Slot {
 /** The one that has been free for the longest time first; one that never had a pod comes last. */
 function byLeft(first: Slot, second: Slot): number {
   return (first.left?.at ?? Number.POSITIVE_INFINITY) - (second.left?.at ?? Number.POSITIVE_INFINITY) || 0;
+}
+
+/** Mean start-up times by what was measured. */
+function meansOf({ hot, cold }: KeptLedger['starts']): KeptLedger['startup'] {
+  return {
+    hot: hot === undefined ? undefined : seconds(hot.total / hot.count),
+    cold: cold === undefined ? undefined : seconds(cold.total / cold.count),
+  };
+}
+
+/** A start that takes longer has failed, or was none: the pod had been Ready before it was first seen. */
+const LONGEST_START = 600;
+/** Starts in the mean: beyond, older ones count half, so that it follows an image that has grown. */
+const MOST_STARTS = 64;
+
+/**
+ * How long a pod took to be Ready `at` last: from the end of the one before it to its creation, which is the time of its
+ * controller, and from its binding to Ready. What it waited in between, at a gate or for room, is no part of starting.
+ */
+function startOf({ createdAt, scheduledAt }: PodRecord, left: LeftPod | undefined, at: EpochSeconds): Seconds {
+  const making = left === undefined ? 0 : Math.max(0, createdAt - left.at);
+  return seconds(making + Math.max(0, at - Math.max(createdAt, scheduledAt ?? createdAt)));
+}
+
+/** The measured starts with this one, if it was seen from its beginning and is the first of its pod. */
+function learn(
+  starts: KeptLedger['starts'],
+  { hot, marks }: PodRecord,
+  start: Seconds,
+  at: EpochSeconds,
+): KeptLedger['starts'] {
+  const isFirst = !marks.some(({ ready, since }) => ready && since < at);
+  if (hot === undefined || !isFirst || start > LONGEST_START) {
+    return starts;
+  }
+  return hot ? { ...starts, hot: withStart(starts.hot, start) } : { ...starts, cold: withStart(starts.cold, start) };
+}
+
+function withStart(mean: StartMean | undefined, start: Seconds): StartMean {
+  const { count, total } = mean ?? { count: 0, total: 0 };
+  const old = count < MOST_STARTS ? { count, total } : { count: count / 2, total: Math.round(total / 2) };
+  return { count: old.count + 1, total: seconds(old.total + start) };
 }

@@ -1,6 +1,5 @@
 import type { ICondition } from '@kubernetes-models/apimachinery/apis/meta/v1/Condition';
-import type { ConditionReason, ConditionType } from '../api/v1alpha1/conditions.ts';
-import { CONDITION_TYPES } from '../api/v1alpha1/conditions.ts';
+import { CONDITION_TYPES, type ConditionReason, type ConditionType } from '../api/v1alpha1/conditions.ts';
 import type { Condition } from '../api/v1alpha1/rebalance-policy.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { EpochSeconds } from '../model/units.ts';

@@ -7,10 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { certificateFiles, watchCertificate } from '../../src/adapters/http/certificate.ts';
+import { certificateFiles, createSelfSigned, watchCertificate } from '../../src/adapters/http/certificate.ts';
 import { healthEndpoints } from '../../src/adapters/http/endpoints.ts';
 import { fingerprintOf, type KeyPair } from '../../src/adapters/http/key-pair.ts';
-import { createSelfSigned } from '../../src/adapters/http/self-signed.ts';
 import { type Endpoint, type HttpServer, listen } from '../../src/adapters/http/server.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];

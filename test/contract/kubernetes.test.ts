@@ -10,7 +10,7 @@ import { createPlanStore } from '../../src/adapters/kubernetes/plan-store.ts';
 import { createPolicyStore, suspendPolicy } from '../../src/adapters/kubernetes/policy-store.ts';
 import { listRawSnapshot } from '../../src/adapters/kubernetes/raw-snapshot.ts';
 import { createSteering } from '../../src/adapters/kubernetes/steering.ts';
-import { parseObjects } from '../../src/adapters/snapshot-file/parse-objects.ts';
+import { parseObjects } from '../../src/adapters/snapshot-file/read-files.ts';
 import { trimObject } from '../../src/adapters/snapshot-file/trim.ts';
 import { writeSnapshot } from '../../src/adapters/snapshot-file/write-snapshot.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';

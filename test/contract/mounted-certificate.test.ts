@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSelfSigned } from '../../src/adapters/http/certificate.ts';
 import { fingerprintOf, type KeyPair } from '../../src/adapters/http/key-pair.ts';
-import { createSelfSigned } from '../../src/adapters/http/self-signed.ts';
 import { type OperatorProcess, startOperator } from '../support/operator-process.ts';
 import { scrape } from '../support/scrape.ts';
 

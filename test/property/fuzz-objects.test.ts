@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseObjects } from '../../src/adapters/snapshot-file/parse-objects.ts';
+import { parseObjects } from '../../src/adapters/snapshot-file/read-files.ts';
 import { trimObject } from '../../src/adapters/snapshot-file/trim.ts';
 import { InputError } from '../../src/model/input-error.ts';
 import { isObject } from '../../src/model/json.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LEDGER_MODES, type LedgerMode } from '../../src/model/service-level.ts';
 import { epochSeconds } from '../../src/model/units.ts';
-import { settle } from '../../src/qos/ledger-events.ts';
+import { settle } from '../../src/qos/ledger.ts';
 import type { KeptLedger } from '../../src/qos/ledger-state.ts';
 import { aServiceClass } from '../support/builders/service-levels.ts';
 import { createTestKeeper, storedAndRead, type TestKeeper } from '../support/ledger/keeper.ts';

@@ -19,8 +19,7 @@ export interface AccessReviews {
   mayGet(user: User, path: string, signal: AbortSignal): Promise<boolean>;
 }
 
-/** What a guard needs. */
-export interface GuardOptions {
+interface GuardOptions {
   readonly reviews: AccessReviews;
   /** The path that it guards. */
   readonly path: string;

@@ -1,13 +1,10 @@
-import type { Dispatcher } from 'undici';
-import { request as httpRequest } from 'undici';
+import { type Dispatcher, request as httpRequest } from 'undici';
 import { type EpochSeconds, epochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import type { Fence } from '../../ports.ts';
 import { ApiError, errorFromAnswer, isApiError, isFailure, isUnsent, unreachable } from './api-error.ts';
 import { readBytes } from './body.ts';
 import type { Connection, TlsMaterial } from './connection.ts';
-import { DeadlineExceeded, withDeadline } from './deadline.ts';
-import type { RequestLimits } from './flow-control.ts';
-import { createFlowControl, type FlowControl } from './flow-control.ts';
+import { createFlowControl, type FlowControl, type RequestLimits } from './flow-control.ts';
 import { pathOf, type ResourceRef } from './resource.ts';
 import { type BackOff, isBrief, retry } from './retry.ts';
 import { behindFence, createTransport, type Transport } from './transport.ts';
@@ -30,8 +27,7 @@ export interface ApiRequest {
   readonly deadline?: Seconds;
 }
 
-/** A successful answer. */
-export interface ApiAnswer {
+interface ApiAnswer {
   /** Parsed JSON. */
   readonly body: unknown;
   /** The server's clock, whole seconds; ours when the answer has no Date. */
@@ -269,4 +265,40 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Thrown when a deadline has passed. */
+class DeadlineExceeded extends Error {
+  override readonly name = 'DeadlineExceeded';
+}
+
+/**
+ * Runs `run` with a signal that ends with `signal`, or after `span`. Rejects with the signal's reason, or with
+ * DeadlineExceeded, even if `run` does not listen. The timer and the listener are gone when this settles.
+ */
+async function withDeadline<Value>(
+  span: Seconds,
+  signal: AbortSignal,
+  run: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  signal.throwIfAborted();
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new DeadlineExceeded(`no answer for ${span} s`)), span * 1000);
+  const onAbort = () => controller.abort(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([run(controller.signal), aborted(controller.signal)]);
+  } catch (error) {
+    controller.signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }

@@ -1,23 +1,23 @@
+import { isDeepStrictEqual } from 'node:util';
 import { compareText } from '../../model/compare-text.ts';
 import type { NodeInfo } from '../../model/node.ts';
+import { type PodInfo, type PodRef, podKey } from '../../model/pod.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import { createInterner, type Interner } from '../../observe/interner.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import { WORKLOAD_KINDS } from '../../observe/project/workload.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
-import type { Projected } from '../../observe/snapshot-kinds.ts';
-import { readObject } from '../../observe/snapshot-kinds.ts';
-import type { ClusterReader, Turnover } from '../../ports.ts';
+import { type Projected, readObject } from '../../observe/snapshot-kinds.ts';
+import type { Clock, ClusterReader, Turnover } from '../../ports.ts';
 import type { ApiClient } from './client.ts';
 import { listedSources, listInto, listPromises } from './cluster-reader.ts';
 import { StaleCacheError } from './freshness.ts';
 import { createLiveReads } from './live-reads.ts';
-import type { Diff } from './object-table.ts';
+import type { Diff, Entry } from './object-table.ts';
 import type { Reflection } from './reflector.ts';
 import type { SharedReflectors } from './shared-reflectors.ts';
 import { METRICS_SOURCES, type SnapshotSource, USAGE_SOURCES, WATCHED_SOURCES } from './snapshot-sources.ts';
-import { createStalePodDetector } from './stale-pod-detector.ts';
 import type { Handler } from './subscription.ts';
 
 /** Nothing is planned from a cache that has been cut off for longer (execution.md, stale cache). */
@@ -192,4 +192,48 @@ function requireFresh(caches: readonly Cached[]): void {
 function describeStale({ name, age, trouble }: Cached): string {
   const state = age === undefined ? 'not listed yet' : `cut off for ${Math.round(age)} s`;
   return trouble === undefined ? `${name} ${state}` : `${name} ${state} (${trouble})`;
+}
+
+/** A watch that works tells of a change within moments; what it has not told after so long it will not tell. */
+const PATIENCE: Seconds = seconds(5);
+
+type CachedPods = ReadonlyMap<string, Entry<Projected | string>>;
+
+/** Compares live reads of pods with the cache, which loses an event when something on the way drops it. */
+interface StalePodDetector {
+  /** Remembers that a live read found something else under this name than the cache has; `live` is undefined for no pod. */
+  compare(ref: Pick<PodRef, 'namespace' | 'name'>, live: PodInfo | undefined): void;
+  /** `namespace/name` of a pod whose cached state was seen to be out of date and has not changed for 5 s since, if any. */
+  proven(): string | undefined;
+}
+
+/** No doubts so far about `cached`. */
+function createStalePodDetector(cached: () => CachedPods, clock: Pick<Clock, 'monotonic'>): StalePodDetector {
+  const doubts = new Map<string, { readonly entry: Entry<unknown>; readonly since: Seconds }>();
+  return {
+    compare(ref, live) {
+      const key = podKey(ref);
+      const entry = cached().get(key);
+      if (entry === undefined || isDeepStrictEqual(podOf(entry), live)) {
+        doubts.delete(key);
+      } else if (doubts.get(key)?.entry !== entry) {
+        doubts.set(key, { entry, since: clock.monotonic() });
+      }
+    },
+    proven() {
+      for (const [key, { entry, since }] of doubts) {
+        if (cached().get(key) !== entry) {
+          doubts.delete(key);
+        } else if (clock.monotonic() - since >= PATIENCE) {
+          doubts.clear();
+          return key;
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+function podOf({ value }: Entry<Projected | string>): PodInfo | undefined {
+  return typeof value !== 'string' && value.kind === 'Pod' ? value.value.pod : undefined;
 }

@@ -12,8 +12,7 @@ export const REPORTING_CONTROLLER = 'evenkeel.dev/operator';
 const MAX_NOTE = 1024;
 const MAX_INSTANCE = 128;
 
-/** What an event sink needs besides a client. */
-export interface EventOptions {
+interface EventOptions {
   /** Name of the pod that the operator runs in, or of the host. */
   readonly instance: string;
   /** Hears of events that were lost. */

@@ -36,16 +36,14 @@ export interface ListListener {
 /** What of a client lists and watches need. */
 export type ReadingClient = Pick<ApiClient, 'open' | 'options'>;
 
-/** What else a list may ask for. */
-export interface ListOptions {
+interface ListOptions {
   /** The form of the list; all of every object unless said otherwise. */
   readonly accept?: string | undefined;
   /** The state at exactly this resourceVersion, if the server still knows it (410 otherwise); the newest unless said otherwise. */
   readonly exactly?: string | undefined;
 }
 
-/** How a list ended. */
-export interface ListEnd {
+interface ListEnd {
   /** Where a watch goes on. */
   readonly resourceVersion: string;
   /** The server's time when the list began. */

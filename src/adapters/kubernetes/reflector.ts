@@ -9,8 +9,7 @@ import { jitteredDelay } from './retry.ts';
 import { type Diffs, type Handler, Subscription, Subscriptions } from './subscription.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
 
-/** What to reflect. */
-export interface Reflected {
+interface Reflected {
   readonly target: ResourceRef;
   /** Reads only the metadata of the objects. */
   readonly metadataOnly: boolean;

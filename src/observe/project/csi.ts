@@ -46,8 +46,7 @@ export function projectCsiNode(object: JsonObject): ProjectedCsiNode {
   return { name, limits };
 }
 
-/** A CSIDriver. */
-export interface ProjectedCsiDriver {
+interface ProjectedCsiDriver {
   readonly name: string;
   /** It publishes how much storage is left where, and the scheduler looks (volumebinding hasEnoughCapacity). */
   readonly storageCapacity: boolean;

@@ -8,8 +8,7 @@ const FIELD = 'spec.affinity.nodeAffinity';
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
-/** Node affinity of a pod. */
-export interface NodeAffinity {
+interface NodeAffinity {
   readonly required: readonly NodeSelectorTerm[] | undefined;
   readonly preferred: readonly PreferredNodeTerm[];
 }

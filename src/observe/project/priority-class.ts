@@ -5,8 +5,7 @@ import { readMetadata } from './metadata.ts';
 /** What plans read of a PriorityClass. */
 export const PRIORITY_CLASS_FIELDS: FieldMask = { metadata: METADATA_FIELDS, value: true, globalDefault: true };
 
-/** A PriorityClass of scheduling.k8s.io. */
-export interface ProjectedPriorityClass {
+interface ProjectedPriorityClass {
   readonly name: string;
   readonly value: number;
   readonly globalDefault: boolean;

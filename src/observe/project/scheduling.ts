@@ -1,14 +1,32 @@
 import { SCHEDULING_GATE } from '../../model/gate.ts';
-import { describe, integerAt, type JsonObject, objectAt, objectsAt, textAt, textEntriesAt } from '../../model/json.ts';
+import {
+  describe,
+  integerAt,
+  isObject,
+  type JsonObject,
+  MalformedField,
+  objectAt,
+  objectsAt,
+  textAt,
+  textEntriesAt,
+  textsAt,
+} from '../../model/json.ts';
 import type { TaintEffect } from '../../model/node.ts';
-import type { HostPort, SchedulingConstraints, Toleration, UnsupportedConstraint } from '../../model/pod.ts';
+import type {
+  HostPort,
+  NodePolicy,
+  SchedulingConstraints,
+  SpreadConstraint,
+  Toleration,
+  UnsupportedConstraint,
+} from '../../model/pod.ts';
+import type { Labels } from '../../model/selector.ts';
 import type { Interner } from '../interner.ts';
+import { labelKeysOf, mergeLabelKeys } from './label-keys.ts';
 import { readNodeAffinity } from './node-affinity.ts';
-import { readPreferredPodTerms, readRequiredPodTerms } from './pod-affinity.ts';
+import { readPreferredPodTerms, readRequiredPodTerms, readTopologyKey } from './pod-affinity.ts';
 import { podRequests } from './pod-requests.ts';
-import type { ConstraintSource } from './template-key.ts';
-import { templateKey } from './template-key.ts';
-import { readSpread } from './topology-spread.ts';
+import { readSelector } from './selector.ts';
 
 /** What decides where the pod fits, interned. Throws MalformedField. */
 export function readConstraints(source: ConstraintSource, interner: Interner): SchedulingConstraints {
@@ -164,4 +182,141 @@ function declaredFeatures(spec: JsonObject): readonly UnsupportedConstraint[] {
     ...(ownUsers ? [{ filter, detail: 'spec.hostNetwork goes with spec.hostUsers: false' }] : []),
     ...(restartsAll ? [{ filter, detail: 'a container restarts all containers' }] : []),
   ];
+}
+
+/** Everything in a pod's spec, but containers and volumes, that its constraints are read from. */
+const SPEC_FIELDS = [
+  'overhead',
+  'resources',
+  'hostNetwork',
+  'hostUsers',
+  'nodeSelector',
+  'affinity',
+  'tolerations',
+  'topologySpreadConstraints',
+  'schedulerName',
+  'schedulingGates',
+  'resourceClaims',
+  'schedulingGroup',
+  'workloadRef',
+  'os',
+] as const;
+const CONTAINER_FIELDS = ['name', 'image', 'restartPolicy', 'resources', 'ports', 'restartPolicyRules'] as const;
+const STATUS_FIELDS = ['name', 'resources', 'allocatedResources'] as const;
+
+/**
+ * A text that is the same for two pods only when their constraints are: what `readConstraints` reads, as JSON. Pods of one
+ * template have one key, so that a template is read once and not once per pod. Of the pod's own labels only those count that
+ * its affinity or spread looks at: the pods of a StatefulSet, each with a label of its own, are one template. Throws
+ * MalformedField.
+ */
+function templateKey({ spec, status, labels, unsupportedVolumes }: ConstraintSource): string {
+  const { containers, initContainers } = spec;
+  const { containerStatuses, initContainerStatuses, conditions } = status;
+  try {
+    return JSON.stringify([
+      pick(spec, SPEC_FIELDS),
+      pickEach(containers, CONTAINER_FIELDS),
+      pickEach(initContainers, CONTAINER_FIELDS),
+      unsupportedVolumes,
+      pickEach(containerStatuses, STATUS_FIELDS),
+      pickEach(initContainerStatuses, STATUS_FIELDS),
+      [status.resources, status.allocatedResources],
+      Array.isArray(conditions)
+        ? conditions.filter((each) => isObject(each) && each.type === 'PodResizePending')
+        : conditions,
+      labelKeysOf(spec).map((key) => (typeof key === 'string' ? labels.get(key) : undefined)),
+    ]);
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof TypeError) {
+      throw new MalformedField('spec', 'is nested too deeply, or is no JSON');
+    }
+    throw error;
+  }
+}
+
+function pick(object: JsonObject, fields: readonly string[]): readonly unknown[] {
+  return fields.map((field) => object[field]);
+}
+
+function pickEach(list: unknown, fields: readonly string[]): unknown {
+  return Array.isArray(list) ? list.map((item) => (isObject(item) ? pick(item, fields) : item)) : list;
+}
+
+/** What of a pod its constraints are read from. */
+interface ConstraintSource {
+  readonly spec: JsonObject;
+  readonly status: JsonObject;
+  /** The pod's own. */
+  readonly labels: Labels;
+  /** What its volumes ask for and no filter evaluates. */
+  readonly unsupportedVolumes: readonly UnsupportedConstraint[];
+}
+
+const ACTIONS: ReadonlyMap<string, SpreadConstraint['whenUnsatisfiable']> = new Map([
+  ['DoNotSchedule', 'DoNotSchedule'],
+  ['ScheduleAnyway', 'ScheduleAnyway'],
+]);
+const POLICIES: ReadonlyMap<string, NodePolicy> = new Map([
+  ['Honor', 'Honor'],
+  ['Ignore', 'Ignore'],
+]);
+
+/**
+ * The topology spread constraints of a pod, with the defaults of the API: DoNotSchedule, minDomains 1, nodeAffinityPolicy
+ * Honor, nodeTaintsPolicy Ignore. `labels` are the pod's own, merged in for matchLabelKeys as by the scheduler
+ * (podtopologyspread filterTopologySpreadConstraints). An action or a policy of an unknown name goes to `unsupported`.
+ * Throws MalformedField.
+ */
+function readSpread(
+  spec: JsonObject,
+  labels: Labels,
+  unsupported: UnsupportedConstraint[],
+): readonly SpreadConstraint[] {
+  return objectsAt(spec, 'topologySpreadConstraints', 'spec').flatMap((item, index) => {
+    const field = `spec.topologySpreadConstraints[${index}]`;
+    const whenUnsatisfiable = choose(item, 'whenUnsatisfiable', 'DoNotSchedule', ACTIONS, field, unsupported);
+    const nodeAffinityPolicy = choose(item, 'nodeAffinityPolicy', 'Honor', POLICIES, field, unsupported);
+    const nodeTaintsPolicy = choose(item, 'nodeTaintsPolicy', 'Ignore', POLICIES, field, unsupported);
+    if (whenUnsatisfiable === undefined || nodeAffinityPolicy === undefined || nodeTaintsPolicy === undefined) {
+      return [];
+    }
+    const keys = textsAt(item, 'matchLabelKeys', field);
+    return [
+      {
+        whenUnsatisfiable,
+        maxSkew: atLeastOne(item, 'maxSkew', undefined, field),
+        topologyKey: readTopologyKey(item, field),
+        selector: mergeLabelKeys(readSelector(item, 'labelSelector', field), keys, 'In', labels),
+        minDomains: atLeastOne(item, 'minDomains', 1, field),
+        nodeAffinityPolicy,
+        nodeTaintsPolicy,
+      },
+    ];
+  });
+}
+
+/** The choice that the text at `key` names; undefined, and a word in `unsupported`, when it is none that we know. */
+function choose<Choice extends string>(
+  item: JsonObject,
+  key: string,
+  otherwise: Choice,
+  choices: ReadonlyMap<string, Choice>,
+  field: string,
+  unsupported: UnsupportedConstraint[],
+): Choice | undefined {
+  const text = textAt(item, key, field) || otherwise;
+  const choice = choices.get(text);
+  if (choice === undefined) {
+    unsupported.push({ filter: 'PodTopologySpread', detail: `${field}.${key} is ${describe(text)}` });
+  }
+  return choice;
+}
+
+function atLeastOne(item: JsonObject, key: string, otherwise: number | undefined, field: string): number {
+  const count = integerAt(item, key, field) ?? otherwise;
+  if (count === undefined || count < 1) {
+    throw new MalformedField(`${field}.${key}`, `${describe(item[key])} is not a number of at least 1`);
+  }
+  return count;
 }

@@ -19,8 +19,7 @@ import { readMetadata } from './metadata.ts';
 /** What plans read of a QoSLedger. */
 export const LEDGER_FIELDS: FieldMask = { metadata: METADATA_FIELDS, spec: true, status: true };
 
-/** A QoSLedger. */
-export interface ProjectedLedger {
+interface ProjectedLedger {
   readonly namespace: string;
   /** Of the QoSLedger. */
   readonly name: string;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { celProblems } from '../../../src/api/cel.ts';
 import { type CustomResourceDefinition, crdOf } from '../../../src/api/crd.ts';
 import { formatPath, isRecord, type JsonSchema, type Path } from '../../../src/api/json-schema.ts';
 import { KINDS } from '../../../src/api/v1alpha1/kinds.ts';
+import { celProblems } from '../../../src/api/validate.ts';
 
 interface Located {
   readonly path: Path;

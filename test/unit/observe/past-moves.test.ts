@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseObjects } from '../../../src/adapters/snapshot-file/parse-objects.ts';
+import { parseObjects } from '../../../src/adapters/snapshot-file/read-files.ts';
 import { writeSnapshot } from '../../../src/adapters/snapshot-file/write-snapshot.ts';
 import { MOVE_PHASES, type RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { createSelfSigned, LIFETIME } from '../../../../src/adapters/http/certificate.ts';
 import { fingerprintOf, problemOf } from '../../../../src/adapters/http/key-pair.ts';
-import { createSelfSigned, LIFETIME } from '../../../../src/adapters/http/self-signed.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 
