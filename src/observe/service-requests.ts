@@ -1,9 +1,12 @@
 import type { Labels } from '../model/selector.ts';
 import type { ServiceLevels } from '../model/service-level.ts';
-import type { ClassedRequest } from '../ports.ts';
+import { epochSeconds } from '../model/units.ts';
+import type { ClassedRequest, ServiceView } from '../ports.ts';
 import { classNameOf } from '../qos/class-of.ts';
 import type { PodRecord, RequestRecord } from '../qos/ledger-record.ts';
+import { assembleByPriorityClass } from './assemble-service-levels.ts';
 import type { ProjectedRequest } from './project/request.ts';
+import type { ProjectedServiceClass } from './project/service-class.ts';
 
 /** A pod and whose it is. */
 export interface OwnedRecord {
@@ -60,4 +63,36 @@ function toRecord(
   pods: readonly OwnedRecord[],
 ): RequestRecord {
   return { namespace, owner: self, createdAt, desired, completedAt, pods: pods.map(({ pod }) => pod) };
+}
+
+interface ServiceObjects {
+  readonly classes: readonly ProjectedServiceClass[];
+  readonly workloads: readonly ProjectedRequest[];
+  readonly namespaces: readonly { readonly name: string; readonly labels: Labels }[];
+  readonly pods: Iterable<OwnedRecord>;
+}
+
+/** What the API server records of service, by these objects. */
+export function assembleServiceView({ classes, workloads, namespaces, pods }: ServiceObjects): ServiceView {
+  const problems = new Set<string>();
+  const { classed, recordOf } = gatherRequests({
+    workloads: new Map(workloads.map((workload) => [workload.self.uid, workload])),
+    pods,
+    namespaces: new Map(namespaces.map(({ name, labels }) => [name, labels])),
+    byPriorityClass: assembleByPriorityClass(classes, problems),
+  });
+  return {
+    classes: new Map(classes.map((each) => [each.terms.name, each])),
+    requests: classed,
+    recordOf: ({ namespace, owner }) =>
+      recordOf(owner.uid) ?? {
+        namespace,
+        owner,
+        createdAt: epochSeconds(0),
+        desired: 0,
+        completedAt: undefined,
+        pods: [],
+      },
+    problems: [...problems],
+  };
 }

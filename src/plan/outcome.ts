@@ -2,11 +2,11 @@ import { podKey } from '../model/pod.ts';
 import type { Cluster } from './cluster.ts';
 import type { Evictability } from './evictability.ts';
 import { count, percent } from './format.ts';
-import { at, itemAt, type NodeIndex, numberAt } from './indices.ts';
+import { amountAt, at, type IndexTable, itemAt, type NodeIndex, numberAt, type PodIndex } from './indices.ts';
 import type { AcceptedMove } from './judge.ts';
-import { share, toFraction } from './load.ts';
+import { type LoadTables, meanOf, share, toFraction } from './load.ts';
 import { ownerOf } from './owners.ts';
-import type { Reason, Transfer } from './plan.ts';
+import type { Imbalance, ImbalanceByResource, Reason, Transfer } from './plan.ts';
 import { isBudgetCode } from './rejection-codes.ts';
 import { countCodes, type Stays } from './rejections.ts';
 import { missingCapacity } from './residual-imbalance.ts';
@@ -127,4 +127,51 @@ export function unhelpedMessage(
 /** Why those stay that neither a protection nor a PodDisruptionBudget holds. */
 function reasonsOfFree({ of }: Evictability, { places, reasons }: Stays): readonly Reason[] {
   return reasons.filter((_, position) => of(numberAt(places, position)) === undefined);
+}
+
+/**
+ * How uneven every resource of the policy is when pod `i` is on node `nodeOf[i]` (algorithms.md 1, imbalance; KSE eq. 1 for
+ * `ema`).
+ */
+export function imbalanceOf(tables: LoadTables, nodeOf: IndexTable<PodIndex, NodeIndex>): ImbalanceByResource {
+  const entries = tables.usage.resources.map((name, index) => [name, measure(tables, nodeOf, index)] as const);
+  return Object.fromEntries(entries);
+}
+
+/** Fractions of the nodes that offer the resource. */
+function measure(tables: LoadTables, nodeOf: IndexTable<PodIndex, NodeIndex>, index: number): Imbalance {
+  const used = Float64Array.from(itemAt(tables.floors, index));
+  const values = itemAt(tables.usage.values, index);
+  for (let pod = 0; pod < nodeOf.length; pod += 1) {
+    const node = at(nodeOf, pod);
+    if (node >= 0) {
+      used[node] = amountAt(used, node) + amountAt(values, pod);
+    }
+  }
+  const capacities = itemAt(tables.allocatable, index);
+  const loads = used
+    .map((value, node) => value / amountAt(capacities, node))
+    .filter((_, node) => amountAt(capacities, node) > 0);
+  return summarize(loads, meanOf(tables, nodeOf, index));
+}
+
+function summarize(loads: Float64Array, mean: number): Imbalance {
+  let absolute = 0;
+  let squared = 0;
+  let max = 0;
+  let min = Number.POSITIVE_INFINITY;
+  for (const load of loads) {
+    absolute += Math.abs(load - mean);
+    squared += (load - mean) ** 2;
+    max = Math.max(max, load);
+    min = Math.min(min, load);
+  }
+  const nodes = Math.max(1, loads.length);
+  return {
+    mean,
+    ema: absolute / nodes,
+    stddev: Math.sqrt(squared / nodes),
+    range: loads.length === 0 ? 0 : max - min,
+    max,
+  };
 }

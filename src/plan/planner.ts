@@ -5,11 +5,17 @@ import type { Cluster } from './cluster.ts';
 import { fallbacksOf } from './fallbacks.ts';
 import { planHash } from './hash.ts';
 import { expectedHitRatio } from './hit-ratio.ts';
-import { imbalanceOf } from './imbalance.ts';
 import { at, itemAt, type PodIndex } from './indices.ts';
 import { toFraction, toLoad } from './load.ts';
 import { type BalancingOptions, improvesService, type PolicyOptions } from './options.ts';
-import { balancedMessage, describeMoves, exhaustedMessage, unhelpedMessage, unmovableMessage } from './outcome.ts';
+import {
+  balancedMessage,
+  describeMoves,
+  exhaustedMessage,
+  imbalanceOf,
+  unhelpedMessage,
+  unmovableMessage,
+} from './outcome.ts';
 import type { Plan, PlanOutcome, Reason } from './plan.ts';
 import { clusterOf, metricsProblem, type PlanningInput, planningInputOf } from './planning-input.ts';
 import { type QosOptions, qosDriven } from './qos/qos-driven.ts';

@@ -11,7 +11,7 @@ import { projectPodSighting } from '../../observe/project/pod-sighting.ts';
 import { type ProjectedRequest, projectRequest } from '../../observe/project/request.ts';
 import { type ProjectedServiceClass, projectServiceClass } from '../../observe/project/service-class.ts';
 import { WORKLOAD_KINDS } from '../../observe/project/workload.ts';
-import { assembleServiceView } from '../../observe/service-view.ts';
+import { assembleServiceView } from '../../observe/service-requests.ts';
 import type { Clock, ServiceRecords } from '../../ports.ts';
 import { StaleCacheError } from './freshness.ts';
 import type { Reflection } from './reflector.ts';

@@ -1,5 +1,5 @@
 import Type, { type Static, type TInteger } from 'typebox';
-import { CEL_KEYWORD, instant, integer, type KindDefinition, type Resource, text } from './schema.ts';
+import { CEL_KEYWORD, column, instant, integer, type KindDefinition, type Resource, text } from './schema.ts';
 
 /** Most instances that a ledger lists, and counts. */
 export const MAX_INSTANCES = 1000;
@@ -138,34 +138,16 @@ export const qosLedgerKind: KindDefinition = {
   description:
     'QoSLedger is what one workload with a ServiceClass has got since it was admitted. Kept by the operator.',
   columns: [
-    { name: 'Class', type: 'string', jsonPath: '.spec.className', description: 'ServiceClass.', priority: 0 },
-    { name: 'SLO', type: 'string', jsonPath: '.status.slo', description: 'Promised availability.', priority: 0 },
-    {
-      name: 'Availability',
-      type: 'string',
-      jsonPath: '.status.availability',
-      description: 'Since admission, at the last change.',
-      priority: 0,
-    },
-    {
-      name: 'TTV',
-      type: 'string',
-      jsonPath: '.status.timeToViolate',
-      description: 'Time to violate, at the last change.',
-      priority: 0,
-    },
-    {
-      name: 'Preemptions',
-      type: 'integer',
-      jsonPath: '.status.preemptions',
-      description: 'Evictions on behalf of others.',
-      priority: 0,
-    },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age.', priority: 0 },
-    { name: 'Running', type: 'integer', jsonPath: '.status.running', description: 'Instances.', priority: 1 },
-    { name: 'Waiting', type: 'integer', jsonPath: '.status.waiting', description: 'Instances.', priority: 1 },
-    { name: 'As Of', type: 'string', jsonPath: '.status.asOf', description: 'Last change.', priority: 1 },
-    { name: 'Message', type: 'string', jsonPath: '.status.message', description: 'What is amiss.', priority: 1 },
+    column('Class', 'string', '.spec.className', 'ServiceClass.'),
+    column('SLO', 'string', '.status.slo', 'Promised availability.'),
+    column('Availability', 'string', '.status.availability', 'Since admission, at the last change.'),
+    column('TTV', 'string', '.status.timeToViolate', 'Time to violate, at the last change.'),
+    column('Preemptions', 'integer', '.status.preemptions', 'Evictions on behalf of others.'),
+    column('Age', 'date', '.metadata.creationTimestamp', 'Age.'),
+    column('Running', 'integer', '.status.running', 'Instances.', 1),
+    column('Waiting', 'integer', '.status.waiting', 'Instances.', 1),
+    column('As Of', 'string', '.status.asOf', 'Last change.', 1),
+    column('Message', 'string', '.status.message', 'What is amiss.', 1),
   ],
   spec: QoSLedgerSpec,
   status: QoSLedgerStatus,

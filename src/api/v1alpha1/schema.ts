@@ -190,6 +190,17 @@ export interface KindDefinition {
   readonly status: TSchema | undefined;
 }
 
+/** A column of `kubectl get`; with priority 1 of `-o wide` alone. */
+export function column(
+  name: string,
+  type: PrinterColumn['type'],
+  jsonPath: string,
+  description: string,
+  priority: 0 | 1 = 0,
+): PrinterColumn {
+  return { name, type, jsonPath, description, priority };
+}
+
 /** Metadata of an object of ours: what Kubernetes says it is, with a name. */
 export type ObjectMeta = Readonly<IObjectMeta> & { readonly name: string };
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { LEDGER_MODES } from '../../model/service-level.ts';
-import { CEL_KEYWORD, decimal, duration, fraction, integer, type KindDefinition, oneOf } from './schema.ts';
+import { CEL_KEYWORD, column, decimal, duration, fraction, integer, type KindDefinition, oneOf } from './schema.ts';
 
 const penalty = Type.Object({
   below: fraction({
@@ -94,12 +94,12 @@ export const serviceClassKind: KindDefinition = {
   description:
     'ServiceClass says which availability workloads were promised. A workload gets its class by the label evenkeel.dev/service-class on its pods, else on its namespace, else by the PriorityClass of its pods.',
   columns: [
-    { name: 'SLO', type: 'string', jsonPath: '.spec.slo', description: 'Promised availability.', priority: 0 },
-    { name: 'Importance', type: 'integer', jsonPath: '.spec.importance', description: '1 is the most.', priority: 0 },
-    { name: 'Mode', type: 'string', jsonPath: '.spec.mode', description: 'How replicas count.', priority: 0 },
-    { name: 'Window', type: 'string', jsonPath: '.spec.window', description: 'Over which it holds.', priority: 0 },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age.', priority: 0 },
-    { name: 'Margin', type: 'string', jsonPath: '.spec.safetyMargin', description: 'Safety margin.', priority: 1 },
+    column('SLO', 'string', '.spec.slo', 'Promised availability.'),
+    column('Importance', 'integer', '.spec.importance', '1 is the most.'),
+    column('Mode', 'string', '.spec.mode', 'How replicas count.'),
+    column('Window', 'string', '.spec.window', 'Over which it holds.'),
+    column('Age', 'date', '.metadata.creationTimestamp', 'Age.'),
+    column('Margin', 'string', '.spec.safetyMargin', 'Safety margin.', 1),
   ],
   spec: ServiceClassSpec,
   status: undefined,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { State } from '../../../../src/plan/state.ts';
+import { createNodeHeap } from '../../../../src/plan/strategies/level.ts';
 import { createLoadOrder } from '../../../../src/plan/strategies/load-order.ts';
-import { createNodeHeap } from '../../../../src/plan/strategies/node-heap.ts';
 import { createTargets } from '../../../../src/plan/strategies/targets.ts';
 import { healthySnapshot, optionsArbitrary } from '../../../support/arbitraries.ts';
 import { stateOf } from '../../../support/state.ts';
