@@ -2,8 +2,11 @@
 export function oncePer<Key extends object, Value extends object>(work: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Value>();
   return (key) => {
-    const value = known.get(key) ?? work(key);
-    known.set(key, value);
+    let value = known.get(key);
+    if (value === undefined) {
+      value = work(key);
+      known.set(key, value);
+    }
     return value;
   };
 }

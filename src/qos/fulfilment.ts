@@ -1,7 +1,7 @@
 import type { PenaltyTier, ServiceClass, ServiceLedger } from '../model/service-level.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { preemptionOverhead } from './overhead.ts';
-import { type ServiceLevel, serviceLevelAt } from './service-level.ts';
+import { type Availability, availabilityAt } from './service-level.ts';
 import { timesAt } from './times.ts';
 
 /**
@@ -57,7 +57,7 @@ function fulfilmentOf(
   now: EpochSeconds,
 ): ClassFulfilment {
   const { slo } = serviceClass;
-  const known = requests.map(({ ledger }) => ({ ledger, level: serviceLevelAt(ledger, serviceClass, now) }));
+  const known = requests.map(({ ledger }) => ({ ledger, level: availabilityAt(ledger, serviceClass, now) }));
   const judged = known.flatMap(({ ledger, level }) => {
     const availability = judgedAvailability(level, serviceClass);
     return availability === undefined ? [] : [{ ledger, availability }];
@@ -80,7 +80,7 @@ function fulfilmentOf(
 
 /** SLOs are to hold over the window; in mode Independent for each replica, of which only the time since admission is known. */
 function judgedAvailability(
-  { availability, availabilityOverWindow }: ServiceLevel,
+  { availability, availabilityOverWindow }: Availability,
   { mode }: ServiceClass,
 ): number | undefined {
   return mode === 'Independent' ? availability : availabilityOverWindow;

@@ -1,31 +1,37 @@
 import type { ServiceClass, ServiceLedger } from '../model/service-level.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
-import { preemptionOverhead } from './overhead.ts';
 import { expectedStartup } from './startup.ts';
 import { qosMetric } from './time-to-violate.ts';
 import { availabilityOf, instanceTimesAt, timesAt, timesOver } from './times.ts';
 
-/** What a request has got of what it was promised, at one instant. */
-export interface ServiceLevel {
-  /** Since admission, in [0, 1]; in mode Independent that of its worst replica. `undefined` while nothing was observed. */
+/** The share of its time in which a request was served, at one instant; `undefined` while nothing was observed. */
+export interface Availability {
+  /** Since admission, in [0, 1]; in mode Independent that of its worst replica. */
   readonly availability: number | undefined;
   /** Over the class's window, or since admission when that is later; of all replicas together. */
   readonly availabilityOverWindow: number | undefined;
+}
+
+/** What a request has got of what it was promised, at one instant. */
+interface ServiceLevel extends Availability {
   /** The least Q of its replicas (see qosMetric); infinite without any. */
   readonly timeToViolate: Seconds;
-  /** Share of its time that it lost to preemptions, in [0, 1]. */
-  readonly preemptionOverhead: number;
 }
 
 /** Extrapolates a ledger to `now`. */
 export function serviceLevelAt(ledger: ServiceLedger, serviceClass: ServiceClass, now: EpochSeconds): ServiceLevel {
-  const { mode, window } = serviceClass;
-  const times = timesAt(ledger, mode, now);
+  return { ...availabilityAt(ledger, serviceClass, now), timeToViolate: leastMetric(ledger, serviceClass, now) };
+}
+
+/** The same without the time to violate. */
+export function availabilityAt(
+  ledger: ServiceLedger,
+  { mode, window }: Pick<ServiceClass, 'mode' | 'window'>,
+  now: EpochSeconds,
+): Availability {
   return {
-    availability: mode === 'Independent' ? leastAvailability(ledger, now) : availabilityOf(times),
+    availability: mode === 'Independent' ? leastAvailability(ledger, now) : availabilityOf(timesAt(ledger, mode, now)),
     availabilityOverWindow: availabilityOf(timesOver(ledger, mode, now, window)),
-    timeToViolate: leastMetric(ledger, serviceClass, now),
-    preemptionOverhead: preemptionOverhead(ledger, times),
   };
 }
 

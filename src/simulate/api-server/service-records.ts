@@ -105,7 +105,12 @@ function hasCompleted({ completed, replicas }: SimulatedWorkload): boolean {
 }
 
 function isGone({ workloads }: Recorded): boolean {
-  return [...workloads].every((workload) => workload.ended && !hasCompleted(workload));
+  for (const workload of workloads) {
+    if (!workload.ended || hasCompleted(workload)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 function classed(request: Recorded): readonly ClassedRequest[] {

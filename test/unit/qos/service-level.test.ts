@@ -21,7 +21,6 @@ describe('what a request got of its service level', () => {
       availability: 0.55,
       availabilityOverWindow: 1,
       timeToViolate: 97,
-      preemptionOverhead: 50 / 600,
     });
   });
 
@@ -31,7 +30,6 @@ describe('what a request got of its service level', () => {
       availability: undefined,
       availabilityOverWindow: undefined,
       timeToViolate: Number.POSITIVE_INFINITY,
-      preemptionOverhead: 0,
     });
   });
 
