@@ -23,7 +23,20 @@ function percent(part: number, whole: number): string {
 }
 
 function row(nodes: string, way: string, found: Measured): readonly string[] {
-  const { evictions, planned, landed, missed, deviation, untilRest, requests, bytes, cpu, rss, seconds } = found;
+  const {
+    evictions,
+    evictionsToAQuarter,
+    planned,
+    landed,
+    missed,
+    deviation,
+    untilRest,
+    requests,
+    bytes,
+    cpu,
+    rss,
+    seconds,
+  } = found;
   const moves = Math.max(1, landed + missed);
   return [
     `${nodes} ${way}`,
@@ -35,6 +48,7 @@ function row(nodes: string, way: string, found: Measured): readonly string[] {
     `${deviation.before.toFixed(4)} -> ${deviation.after.toFixed(4)}`,
     percent(deviation.after - deviation.before, deviation.before),
     (evictions / Math.max(1, planned)).toFixed(2),
+    evictionsToAQuarter === undefined ? 'none' : (evictionsToAQuarter / Math.max(1, planned)).toFixed(2),
     untilRest === undefined ? 'none' : `${untilRest.toFixed(0)} s`,
     (requests / moves).toFixed(1),
     `${(bytes / moves / 1024).toFixed(0)} KiB`,
@@ -51,6 +65,7 @@ const HEADER = [
   'deviation of load',
   'change',
   'evictions per planned move',
+  'of them to -75 %',
   'at rest after',
   'requests per move',
   'bytes per move',

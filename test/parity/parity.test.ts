@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCampaign } from './campaign.ts';
 import { replayPlans } from './replay.ts';
 import { describeJudged } from './report.ts';
+import { steerPods } from './steered.ts';
 import { rareFilters, type Tally, tallyOf } from './tally.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -42,6 +43,16 @@ describe('our filters and kube-scheduler, asked about 300 random pods', () => {
     expect(tally.accepted / tally.verdicts).toBeGreaterThan(0.25);
     expect(tally.accepted / tally.verdicts).toBeLessThan(0.75);
     expect(rareFilters(tally)).toEqual([]);
+  });
+});
+
+describe('kube-scheduler, given 60 random pods that were steered', () => {
+  it('puts each on its planned node, and none where its own constraints would not allow it', async () => {
+    const pods = await steerPods(world, { verdicts: 60, seed: SEED, log });
+    expect(pods.filter(({ failure }) => failure !== undefined)).toEqual([]);
+    const kept = pods.filter(({ narrowed }) => narrowed);
+    expect(kept.length).toBeGreaterThan(40);
+    expect(kept.filter(({ verdict, target }) => verdict.kind !== 'Accepted' || verdict.node !== target)).toEqual([]);
   });
 });
 

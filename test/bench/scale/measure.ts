@@ -21,6 +21,8 @@ export interface Measured {
   readonly missed: number;
   /** Misses by reason. */
   readonly reasons: Readonly<Record<string, number>>;
+  /** Evictions until the deviation was first seen a quarter of what it was; `undefined` when it never was. */
+  readonly evictionsToAQuarter: number | undefined;
   /** Standard deviation of the nodes' load, by metrics-server. */
   readonly deviation: { readonly before: number; readonly after: number };
   /** Seconds from the policy to the last eviction; `undefined` when it did not come to rest. */
@@ -40,6 +42,8 @@ const INTERVAL = '30s';
 /** Milliseconds between two changes by others. */
 const VISIT_EVERY = 2000;
 const VISITORS = 20;
+/** Milliseconds between two looks at the load, which is measured every 15 s. */
+const METRICS_EVERY = 10_000;
 
 /** Balances a scenario of so many nodes in one way, while others scale Deployments up and down, for `minutes` at most. */
 export async function measure(
@@ -75,6 +79,7 @@ async function balance(cp: ControlPlane, way: Way, minutes: number, log: (line: 
     const asked = await requestsOf(Number(metricsPort));
     const began = Date.now();
     await cp.apply([policyObject(POLICY, spec(way))]);
+    const watched = watchDeviation(cp, before / 4, visits.signal);
     const isAtRest = await untilRest(cp, began + minutes * 60_000, log);
     visits.abort();
     await visiting;
@@ -84,6 +89,7 @@ async function balance(cp: ControlPlane, way: Way, minutes: number, log: (line: 
     return {
       evictions: evictions.length,
       ...countMoves(plans),
+      evictionsToAQuarter: await watched,
       deviation: { before, after: await deviation(cp) },
       untilRest: isAtRest && last !== undefined ? (Date.parse(last) - began) / 1000 : undefined,
       requests: (await requestsOf(Number(metricsPort))) - asked,
@@ -111,6 +117,17 @@ function spec({ mode }: Way): Readonly<Record<string, unknown>> {
     protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
     steering: { mode },
   };
+}
+
+/** Resolves to how many evictions there had been when the deviation was first at most `goal`. */
+async function watchDeviation(cp: ControlPlane, goal: number, signal: AbortSignal): Promise<number | undefined> {
+  while (!signal.aborted) {
+    await sleep(METRICS_EVERY);
+    if ((await deviation(cp)) <= goal) {
+      return acceptedEvictions(await cp.audit()).length;
+    }
+  }
+  return undefined;
 }
 
 /** Others come and go: every two seconds one of the Deployments `visitor` gets another number of pods. */
