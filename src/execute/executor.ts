@@ -17,6 +17,7 @@ import type {
   StoredPolicy,
   Telemetry,
 } from '../ports.ts';
+import { describeMisses } from '../steer/explain-miss.ts';
 import { advance } from './advance.ts';
 import { entries, inFlightElsewhere, movesInFlight, withRuns } from './journal.ts';
 import { liveCheck } from './live-check.ts';
@@ -352,7 +353,8 @@ function resultOf(all: readonly JournalEntry[]): string {
   const count = (phase: MovePhase): number => all.filter(({ run }) => run.phase === phase).length;
   const preemptions = all.filter(({ move }) => kindOf(move) === 'Preemption').length;
   const placed = all.length - preemptions;
-  const landing = `${count('Landed')} of ${placed} replacements landed as planned`;
+  const misses = describeMisses(all.map(({ run }) => run));
+  const landing = `${count('Landed')} of ${placed} replacements landed as planned${misses === '' ? '' : ` (missed: ${misses})`}`;
   return preemptions === 0 ? landing : `${landing}, ${count('Vacated')} of ${preemptions} preempted pods left`;
 }
 

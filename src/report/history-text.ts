@@ -1,5 +1,6 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { LOAD_RESOURCES } from '../model/resources.ts';
+import { describeMisses } from '../steer/explain-miss.ts';
 import { type Look, PLAIN, renderTable, type Tone } from './table.ts';
 
 const NUMBERS = new Set(['MOVES', 'LANDED', 'BEFORE', 'PLANNED', 'ACTUAL']);
@@ -13,7 +14,19 @@ const TONES: Readonly<Record<string, Tone>> = {
 
 /** Plans with what they predicted beside what was measured, for a terminal: a row for each plan and resource. */
 export function historyText(plans: readonly RebalancePlan[], wide: boolean, look: Look = PLAIN): string {
-  const header = ['PLAN', 'POLICY', 'TAKEN', 'PHASE', 'MOVES', 'LANDED', 'STDDEV OF', 'BEFORE', 'PLANNED', 'ACTUAL'];
+  const header = [
+    'PLAN',
+    'POLICY',
+    'TAKEN',
+    'PHASE',
+    'MOVES',
+    'LANDED',
+    'MISSED',
+    'STDDEV OF',
+    'BEFORE',
+    'PLANNED',
+    'ACTUAL',
+  ];
   const rows = plans.flatMap((plan) => rowsOf(plan, wide));
   return plans.length === 0
     ? 'no plans\n'
@@ -24,14 +37,15 @@ function rowsOf({ metadata, spec, status }: RebalancePlan, wide: boolean): reado
   const measured = LOAD_RESOURCES.filter((resource) => status?.imbalance?.before?.[resource] !== undefined);
   const { total = spec.moves.length, landed = 0 } = status?.summary ?? {};
   const head = [metadata.name, spec.policy.name, spec.takenAt, status?.phase ?? '-', String(total), String(landed)];
+  const misses = describeMisses(status?.moves ?? []) || '-';
   const tail = wide ? [status?.message ?? ''] : [];
   if (measured.length === 0) {
-    return [[...head, '-', '-', '-', '-', ...tail]];
+    return [[...head, misses, '-', '-', '-', '-', ...tail]];
   }
   return measured.map((resource) => {
     const stddev = (phase: 'before' | 'planned' | 'actual'): string =>
       status?.imbalance?.[phase]?.[resource]?.stddev ?? '-';
-    return [...head, resource, stddev('before'), stddev('planned'), stddev('actual'), ...tail];
+    return [...head, misses, resource, stddev('before'), stddev('planned'), stddev('actual'), ...tail];
   });
 }
 

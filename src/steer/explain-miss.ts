@@ -1,4 +1,5 @@
-import type { MissReason } from '../api/v1alpha1/rebalance-plan.ts';
+import type { MissReason, MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
+import { compareText } from '../model/compare-text.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { describeRefusal } from '../plan/filters/refusal.ts';
 import { at, type PodIndex } from '../plan/indices.ts';
@@ -89,5 +90,15 @@ function differences(
     .sort((left, right) => right.theirs - right.ours - (left.theirs - left.ours))
     .slice(0, MOST_NAMED)
     .map(({ name, ours, theirs }) => `${name} ${theirs} against ${ours}`)
+    .join(', ');
+}
+
+/** `NotScored 2, RoomTaken 1`: how many replacements missed, by reason, the most frequent first; empty when none did. */
+export function describeMisses(runs: readonly MoveStatus[]): string {
+  const missed = runs.filter(({ phase }) => phase === 'Missed');
+  return [...Map.groupBy(missed, ({ miss }) => miss?.reason ?? 'Unexplained')]
+    .map(([reason, { length }]) => ({ reason, length }))
+    .sort((left, right) => right.length - left.length || compareText(left.reason, right.reason))
+    .map(({ reason, length }) => `${reason} ${length}`)
     .join(', ');
 }

@@ -18,7 +18,7 @@ export const ROOMS: readonly Room[] = [
   { path: 'execute', rooms: ['model', 'qos', 'plan', 'steer'], types: ['api', 'ports.ts'] },
   {
     path: 'report',
-    rooms: ['model', 'api', 'qos', 'plan'],
+    rooms: ['model', 'api', 'qos', 'plan', 'steer'],
     packages: ['node:crypto'],
     types: ['@kubernetes-models/apimachinery'],
   },

@@ -76,7 +76,7 @@ describe('a step', () => {
     expect(outcomes(plan)).toEqual([
       'runs on c instead of b (NotScored: b would have scored 870, c 670: the scheduler did not look at it, one of 4 nodes with room)',
     ]);
-    expect(plan.status?.message).toBe('0 of 1 replacements landed as planned');
+    expect(plan.status?.message).toBe('0 of 1 replacements landed as planned (missed: NotScored 1)');
     expect(w.steered).toEqual(['AdmissionPolicy miss']);
     expect(w.events.at(-1)).toMatchObject({
       type: 'Warning',

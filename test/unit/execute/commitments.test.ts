@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { withCommitments } from '../../../src/execute/commitments.ts';
+import type { JournalEntry } from '../../../src/execute/move.ts';
+import type { PodInfo } from '../../../src/model/pod.ts';
+import { resolveOptions } from '../../../src/plan/options.ts';
+import { planningInputOf } from '../../../src/plan/planning-input.ts';
+import { aMove } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
+import { aNode, aPod, aSnapshot } from '../../support/builders.ts';
+
+const OLD = aPod('old', { nodeName: 'a' });
+const OTHER = aPod('other', { nodeName: 'c', owner: 'api' });
+
+function entry(run: Partial<JournalEntry['run']> = {}): JournalEntry {
+  return { index: 0, move: aMove(OLD, 'b'), run: { podUID: OLD.uid, phase: 'Evicting', attempt: 0, ...run } };
+}
+
+const nodes = (pods: readonly PodInfo[]): readonly (readonly [string, string | undefined])[] =>
+  pods.map(({ name, nodeName }) => [name, nodeName]);
+
+describe('withCommitments', () => {
+  it('has a pod that is about to go where it will be', () => {
+    expect(nodes(withCommitments([OLD, OTHER], [entry()]))).toEqual([
+      ['old', 'b'],
+      ['other', 'c'],
+    ]);
+  });
+
+  it('has one like it on the planned node while it is being deleted, and leaves it where it still takes room', () => {
+    expect(nodes(withCommitments([{ ...OLD, terminating: true }, OTHER], [entry()]))).toEqual([
+      ['old', 'a'],
+      ['other', 'c'],
+      ['old (replacement)', 'b'],
+    ]);
+  });
+
+  it('has a replacement that waits on the planned node, and one that is bound where it is', () => {
+    const replacement = aPod('new', { phase: 'Pending' });
+    const run = { phase: 'Verifying', replacement: { name: 'new', uid: replacement.uid } } as const;
+    expect(nodes(withCommitments([replacement], [entry(run)]))).toEqual([['new', 'b']]);
+    expect(nodes(withCommitments([{ ...replacement, nodeName: 'c' }], [entry(run)]))).toEqual([['new', 'c']]);
+  });
+
+  it('takes another pod of the controller for a pattern when the evicted one is gone', () => {
+    expect(nodes(withCommitments([aPod('sibling', { nodeName: 'c' })], [entry()]))).toEqual([
+      ['sibling', 'c'],
+      ['old (replacement)', 'b'],
+    ]);
+    expect(nodes(withCommitments([OTHER], [entry()]))).toEqual([['other', 'c']]);
+  });
+
+  it('stands in by pods that no plan moves', () => {
+    const pods = withCommitments([{ ...OLD, terminating: true }], [entry()]);
+    const snapshot = aSnapshot({ nodes: ['a', 'b', 'c'].map((name) => aNode(name)), pods });
+    const { holds, pods: sorted } = planningInputOf(snapshot, resolveOptions(aPolicy('p').spec));
+    const place = sorted.findIndex(({ name }) => name === 'old (replacement)');
+    expect(holds.of(place)?.code).toBe('NoController');
+  });
+});
