@@ -156,10 +156,20 @@ export interface Turnover {
   readonly requests: number;
 }
 
-/** Places and removes hints for the admission policy. */
+/** Modes of steering in which an admission step goes by hints. */
+export type HintedMode = Extract<SteeringMode, 'AdmissionPolicy' | 'Webhook'>;
+
+/** Whether the cluster offers a mode of steering. */
+export interface SteeringOffer {
+  readonly available: boolean;
+  /** What it rests on, or what is missing; for people, without a full stop. */
+  readonly why: string;
+}
+
+/** Places and removes hints for the admission step. */
 export interface Steering {
-  /** Whether the server has our admission policy and its binding. */
-  available(signal: AbortSignal): Promise<boolean>;
+  /** Which modes the cluster offers now. Rejects with an ApiError when the server cannot be asked. */
+  offers(signal: AbortSignal): Promise<Readonly<Record<HintedMode, SteeringOffer>>>;
   /** Makes the hint; a hint for the same pod that is there already is left as it is. */
   place(namespace: string, hint: PlacementHintSpec, plan: RebalancePlan, signal: AbortSignal): Promise<void>;
   /** Removes the hint for an evicted pod; none there is fine. */

@@ -17,7 +17,7 @@ import { listRawSnapshot } from '../adapters/kubernetes/raw-snapshot.ts';
 import { RESOURCES } from '../adapters/kubernetes/resource.ts';
 import { createServiceRecords, type RecordsListener } from '../adapters/kubernetes/service-records.ts';
 import { createSharedReflectors } from '../adapters/kubernetes/shared-reflectors.ts';
-import { createSteering } from '../adapters/kubernetes/steering.ts';
+import { createSteering, type ServedWebhook } from '../adapters/kubernetes/steering.ts';
 import { createServerClock } from '../adapters/server-clock.ts';
 import { trimObject } from '../adapters/snapshot-file/trim.ts';
 import { EMPTY_METRICS, formatSnapshotHeader, formatSnapshotItem } from '../adapters/snapshot-file/write-snapshot.ts';
@@ -52,6 +52,8 @@ export interface ClusterHooks {
   readonly warn?: (message: string) => void;
   /** Asked before each change. */
   readonly fence?: Fence;
+  /** The admission webhook of this process; absent where it serves none. */
+  readonly webhook?: () => ServedWebhook | undefined;
 }
 
 /** Every port, on one cluster. */
@@ -117,7 +119,7 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     reader: createClusterReader(client),
     cache: (listener) => createClusterCache(client, reflectors, listener),
     evictor: createEvictor(client),
-    steering: createSteering(client, warn),
+    steering: createSteering(client, hooks.webhook),
     gates: createGates(client, warn),
     plans: createPlanStore(client),
     ledgers: createLedgerStore(client),

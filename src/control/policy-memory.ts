@@ -3,6 +3,7 @@ import type { ServiceReport } from '../plan/service-report.ts';
 import type { Clock, StartCron, StoredPolicy } from '../ports.ts';
 import { type Sampling, samplingFor } from './sampling.ts';
 import { type PolicySchedule, scheduleOf } from './schedule.ts';
+import type { ChosenSteering } from './steering.ts';
 
 /** What the loop remembers of a policy between passes; losing it costs at most one run. */
 export interface Remembered {
@@ -18,6 +19,8 @@ export interface Remembered {
   readonly sampling: Sampling | undefined;
   /** What the last run found of service; `undefined` before the first one. */
   services: ServiceReport | undefined;
+  /** What the last run found of steering; `undefined` before the first one. */
+  steering: ChosenSteering | undefined;
 }
 
 /** Memory of all policies, by uid. Owns their timers. */
@@ -55,6 +58,7 @@ export function createPolicyMemory(
         overlap: undefined,
         sampling: samplingFor(spec, old?.sampling, clock.now()),
         services: undefined,
+        steering: undefined,
       };
       known.set(uid, fresh);
       return fresh;

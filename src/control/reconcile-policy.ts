@@ -25,8 +25,9 @@ import {
 } from './due.ts';
 import type { LoopPorts } from './loop-ports.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
-import { type RunContext, type RunResult, runPolicy, SteeringUnavailableError, startFields, supersede } from './run.ts';
+import { type RunContext, type RunResult, runPolicy, supersede } from './run.ts';
 import { takeSample } from './sampling.ts';
+import { chooseSteering, SteeringUnavailableError, startFields } from './steering.ts';
 import { readerFor } from './usage-source.ts';
 
 /** Moves in flight when no budget says otherwise. */
@@ -204,6 +205,9 @@ async function run(pass: Pass, plans: readonly RebalancePlan[]): Promise<RunResu
   const news = newsOf(context.stored, ports.demand.news());
   let result: RunResult | undefined;
   try {
+    if (remembered !== undefined) {
+      remembered.steering = await chooseSteering(context.stored.policy.spec.steering.mode, ports, signal);
+    }
     result = await runPolicy({ ...context, plans }, ports, signal, remembered?.sampling?.history);
     return result;
   } finally {
@@ -262,6 +266,7 @@ async function report(
       plans,
       nextRun,
       ledgers: ledgersNow(remembered, ports),
+      steering: remembered?.steering,
     },
     state.now,
   );

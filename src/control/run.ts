@@ -1,5 +1,4 @@
 import type { PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import type { SteeringMode } from '../api/v1alpha1/rebalance-policy.ts';
 import { withCommitments } from '../execute/commitments.ts';
 import { movesInFlight, openJournal, summarize } from '../execute/journal.ts';
 import { formatInstant } from '../model/instant.ts';
@@ -21,6 +20,7 @@ import type { Pace } from './pace.ts';
 import { decide } from './plan-decision.ts';
 import { isOpen } from './retention.ts';
 import { awaitsSamples } from './sample-freshness.ts';
+import { startFields } from './steering.ts';
 
 /** What a run works through. */
 export interface RunPorts {
@@ -191,55 +191,6 @@ async function create(
   const note = `plan ${created.metadata.name}: ${outcomeMessage(plan)}`;
   await ports.events.send({ type: 'Normal', reason: 'PlanComputed', note, regarding }, signal);
   return created;
-}
-
-/** A policy insists on steering that the cluster does not have. */
-export class SteeringUnavailableError extends Error {
-  override readonly name = 'SteeringUnavailableError';
-}
-
-/**
- * Fields of a plan whose execution begins: when, and with which steering. Gate is never chosen unasked: it makes pods wait.
- * Throws SteeringUnavailableError when the policy insists on steering that the cluster does not offer.
- */
-export async function startFields(
-  mode: 'Auto' | SteeringMode,
-  ports: Pick<RunPorts, 'steering' | 'gates' | 'clock'>,
-  signal: AbortSignal,
-): Promise<{ startedAt: string; steering: SteeringMode }> {
-  return { startedAt: formatInstant(ports.clock.now()), steering: await steeringInForce(mode, ports, signal) };
-}
-
-async function steeringInForce(
-  mode: 'Auto' | SteeringMode,
-  { steering, gates }: Pick<RunPorts, 'steering' | 'gates'>,
-  signal: AbortSignal,
-): Promise<SteeringMode> {
-  switch (mode) {
-    case 'None':
-      return 'None';
-    case 'Auto':
-      return (await steering.available(signal)) ? 'AdmissionPolicy' : 'None';
-    case 'AdmissionPolicy':
-      return insist(mode, await steering.available(signal));
-    case 'Gate':
-      return insist(mode, await gates.available(signal));
-    default:
-      return mode satisfies never;
-  }
-}
-
-const REMEDIES = {
-  AdmissionPolicy:
-    'the cluster has no MutatingAdmissionPolicy evenkeel-placement with its binding: install deploy/overlays/default on Kubernetes 1.36 or later, or write mode: Auto',
-  Gate: 'the operator may not patch pods and so cannot open their gates: install deploy/overlays/gate, or write mode: Auto',
-} as const satisfies Partial<Record<SteeringMode, string>>;
-
-function insist(mode: keyof typeof REMEDIES, available: boolean): SteeringMode {
-  if (!available) {
-    throw new SteeringUnavailableError(`steering.mode is ${mode}, but ${REMEDIES[mode]}`);
-  }
-  return mode;
 }
 
 /** The first trustworthy measurement after a plan is its result. */

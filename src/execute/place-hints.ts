@@ -13,6 +13,7 @@ export const HINT_PROPAGATION: Seconds = seconds(1);
 /** Whether a mode of steering reads hints. */
 const PLACES_HINTS = {
   AdmissionPolicy: true,
+  Webhook: true,
   Gate: false,
   None: false,
 } as const satisfies Record<SteeringMode, boolean>;

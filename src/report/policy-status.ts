@@ -26,6 +26,8 @@ export interface PolicyFacts {
   readonly nextRun: EpochSeconds | undefined;
   /** Condition LedgerFresh. */
   readonly ledgers: Verdict | undefined;
+  /** Steering of plans that start now, and why. */
+  readonly steering: RebalancePolicyStatus['steering'] | undefined;
 }
 
 /** What a run found. */
@@ -63,6 +65,7 @@ export function policyStatus(policy: RebalancePolicy, facts: PolicyFacts, now: E
     ...(facts.run === undefined ? {} : runFields(old, facts.run)),
     ...(facts.nextRun === undefined ? {} : { nextRun: formatInstant(facts.nextRun) }),
     ...(newest === undefined ? {} : { plan: planSummary(newest) }),
+    ...steeringField(facts),
     ...hitRatioField(facts.plans),
   };
 }
@@ -250,6 +253,15 @@ function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['pl
     })),
     skipped: plan.spec.rejectionCounts,
   };
+}
+
+/** What a field of the status may hold. */
+const LONGEST_MESSAGE = 1024;
+
+function steeringField({ steering }: PolicyFacts): Pick<RebalancePolicyStatus, 'steering'> {
+  return steering === undefined
+    ? {}
+    : { steering: { mode: steering.mode, message: steering.message.slice(0, LONGEST_MESSAGE) } };
 }
 
 function hitRatioField(plans: readonly RebalancePlan[]): Pick<RebalancePolicyStatus, 'hitRatio'> {

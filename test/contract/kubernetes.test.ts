@@ -448,25 +448,50 @@ describe('the watch', () => {
 });
 
 describe('steering', () => {
-  it('is available when policy and binding are there, and off without the right to see them', async () => {
-    const reports: string[] = [];
-    const steering = createSteering(operator, (message) => reports.push(message));
-    expect(await steering.available(NEVER)).toBe(false);
-    expect(await createSteering(stranger, (message) => reports.push(message)).available(NEVER)).toBe(false);
-    expect(reports).toEqual([
-      expect.stringContaining(
-        'steering is off: may not get mutatingadmissionpolicies.admissionregistration.k8s.io "evenkeel-placement"',
+  it('by the admission policy is offered when policy and binding are there, and not without the right to see them', async () => {
+    const offer = async (client: ApiClient) => (await createSteering(client).offers(NEVER)).AdmissionPolicy;
+    const missing = 'MutatingAdmissionPolicy v1 is served, but evenkeel-placement';
+    expect(await offer(operator)).toEqual({ available: false, why: `${missing} is not installed` });
+    expect(await offer(stranger)).toEqual({
+      available: false,
+      why: expect.stringContaining(
+        'may not get mutatingadmissionpolicies.admissionregistration.k8s.io "evenkeel-placement"',
       ),
-    ]);
+    });
     const [admission, binding] = admissionPolicy();
     await plane.apply([admission ?? {}]);
-    expect(await steering.available(NEVER)).toBe(false);
+    expect(await offer(operator)).toEqual({ available: false, why: `${missing} has no binding` });
     await plane.apply([binding ?? {}]);
-    expect(await steering.available(NEVER)).toBe(true);
+    expect(await offer(operator)).toEqual({
+      available: true,
+      why: 'MutatingAdmissionPolicy v1 is served and evenkeel-placement is installed',
+    });
+  });
+
+  it('by the webhook is offered when this process serves it and the API server can verify it', async () => {
+    const offer = async (client: ApiClient, problem?: string) =>
+      (await createSteering(client, () => ({ problem: () => problem })).offers(NEVER)).Webhook;
+    expect((await createSteering(admin).offers(NEVER)).Webhook.why).toBe('the operator serves no webhook');
+    expect((await offer(admin)).why).toContain('there is no MutatingWebhookConfiguration evenkeel');
+    const webhooks = [
+      {
+        name: 'placement.evenkeel.dev',
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        clientConfig: { url: 'https://127.0.0.1:1/placement' },
+      },
+    ];
+    const configuration = { metadata: { name: 'evenkeel' }, webhooks };
+    const apiVersion = 'admissionregistration.k8s.io/v1';
+    await plane.apply([{ apiVersion, kind: 'MutatingWebhookConfiguration', ...configuration }]);
+    expect(await offer(admin)).toMatchObject({ available: true });
+    expect(await offer(admin, 'it is expired')).toEqual({ available: false, why: 'it is expired' });
+    expect(await offer(stranger)).toMatchObject({ available: false, why: expect.stringContaining('may not get') });
+    await plane.kubectl(['delete', 'mutatingwebhookconfiguration', 'evenkeel']);
   });
 
   it('places one hint for a pod, owned by the plan, and removes it', async () => {
-    const steering = createSteering(operator, () => undefined);
+    const steering = createSteering(operator);
     const plan = await createPlanStore(operator).create(anEmptyPlan(`long-${'x'.repeat(100)}`), NEVER);
     const hint = {
       ownerUID: 'owner',

@@ -88,7 +88,16 @@ function allFacts(): readonly PolicyFacts[] {
       runs.flatMap((run) =>
         (run === undefined ? POSTPONEMENTS : [undefined]).flatMap((postponed) =>
           LEDGERS.flatMap((ledgers) =>
-            plans.map((own) => ({ acceptance, suspended, run, postponed, ledgers, plans: own, nextRun: undefined })),
+            plans.map((own) => ({
+              acceptance,
+              suspended,
+              run,
+              postponed,
+              ledgers,
+              plans: own,
+              nextRun: undefined,
+              steering: undefined,
+            })),
           ),
         ),
       ),

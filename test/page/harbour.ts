@@ -79,6 +79,7 @@ function ran(policy: RebalancePolicy, plan: Plan, snapshot: ClusterSnapshot, sto
     plans: [stored],
     nextRun: epochSeconds(snapshot.takenAt + INTERVAL),
     ledgers: undefined,
+    steering: undefined,
   } as const;
   return { ...policy, status: policyStatus(policy, facts, snapshot.takenAt) };
 }

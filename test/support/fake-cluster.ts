@@ -90,7 +90,13 @@ export function fakeCluster(
     ...settings,
     reader: readerOf(world, plans, () => cluster),
     evictor: evictorOf(modelled, () => cluster),
-    steering: { ...createSteering(modelled, hints), available: async () => cluster.steerable },
+    steering: {
+      ...createSteering(modelled, hints),
+      offers: async () => ({
+        AdmissionPolicy: { available: cluster.steerable, why: 'as the test says' },
+        Webhook: { available: false, why: 'the operator serves no webhook' },
+      }),
+    },
     gates: { ...createGates(modelled), available: async () => cluster.opensGates },
     get pods() {
       return new Map(world.pods.map(({ info }) => [info.uid, info]));

@@ -22,6 +22,8 @@ const OTHERS = {
   Lease: resource('coordination.k8s.io/v1', 'leases'),
   MutatingAdmissionPolicy: resource('admissionregistration.k8s.io/v1', 'mutatingadmissionpolicies'),
   MutatingAdmissionPolicyBinding: resource('admissionregistration.k8s.io/v1', 'mutatingadmissionpolicybindings'),
+  MutatingWebhookConfiguration: resource('admissionregistration.k8s.io/v1', 'mutatingwebhookconfigurations'),
+  Secret: resource('v1', 'secrets'),
   RebalancePolicy: resource(API_VERSION, 'rebalancepolicies'),
   PlacementHint: resource(API_VERSION, 'placementhints'),
 } as const satisfies Record<string, ResourceRef>;

@@ -25,7 +25,7 @@ export type StrategyName = (typeof STRATEGY_NAMES)[number];
 /** What the operator does with a plan. */
 export const MODES = ['DryRun', 'Approve', 'Automatic'] as const;
 /** Ways of steering that may be in force; the schemas of policies and of plans both take them from here. */
-export const STEERING_MODES = ['AdmissionPolicy', 'Gate', 'None'] as const;
+export const STEERING_MODES = ['AdmissionPolicy', 'Webhook', 'Gate', 'None'] as const;
 /** Steering that is in force. */
 export type SteeringMode = (typeof STEERING_MODES)[number];
 
@@ -353,7 +353,7 @@ const steering = Type.Object(
   {
     mode: oneOf(['Auto', ...STEERING_MODES], {
       description:
-        'How a replacement is brought to the planned node. AdmissionPolicy: a mutating admission policy prefers that node (Kubernetes 1.36 or later). Gate: replacements that carry the scheduling gate evenkeel.dev/qos, in their template or because their namespace has the label evenkeel.dev/gate: enabled, wait until the operator opens it for the planned node alone (Kubernetes 1.30 or later, overlay gate); such pods are moved in no other mode. None: the scheduler chooses. Auto: AdmissionPolicy where it is installed, else None. Default Auto.',
+        'How a replacement is brought to the planned node. AdmissionPolicy: a MutatingAdmissionPolicy prefers that node (Kubernetes 1.36 or later, and 1.34 with v1beta1 switched on). Webhook: an admission webhook that the operator serves does the same (Kubernetes 1.30 or later, overlay webhook). Gate: replacements that carry the scheduling gate evenkeel.dev/qos, in their template or because their namespace has the label evenkeel.dev/gate: enabled, wait until the operator opens it for the planned node alone (Kubernetes 1.30 or later, overlay gate); such pods are moved in no other mode. None: the scheduler chooses. Auto: AdmissionPolicy where it is installed, else Webhook where that is, else None; status.steering says which. Default Auto.',
       default: 'Auto',
     }),
   },
@@ -566,6 +566,15 @@ export const RebalancePolicyStatus = Type.Object(
         description: 'Workloads in scope that fall short of the SLO of their class, at the last run.',
       }),
     ),
+    steering: Type.Optional(
+      Type.Object(
+        {
+          mode: oneOf(STEERING_MODES, { description: 'Steering of plans that start now.' }),
+          message: text(1024, { description: 'Why it is this one, or what is missing for it.' }),
+        },
+        { description: 'How replacements are brought to their node, as of the last run.' },
+      ),
+    ),
     hitRatio: Type.Optional(
       text(32, { description: 'Share of the replacements of kept plans that landed on their planned node.' }),
     ),
@@ -606,6 +615,7 @@ export const rebalancePolicyKind: KindDefinition = {
     column('Reason', 'string', '.status.conditions[?(@.type=="Ready")].reason', 'Why it is, or is not, Ready.', 1),
     column('Plan', 'string', '.status.plan.name', 'Newest plan.', 1),
     column('Phase', 'string', '.status.plan.phase', 'Its phase.', 1),
+    column('Steering', 'string', '.status.steering.mode', 'Steering of plans that start now.', 1),
     column('Hit Ratio', 'string', '.status.hitRatio', 'Landed as planned.', 1),
   ],
   spec: RebalancePolicySpec,

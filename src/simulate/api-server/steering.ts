@@ -9,7 +9,10 @@ export function createSteering(
   hints = new Map<string, PlacementHint>(),
 ): Steering {
   return {
-    available: async () => true,
+    offers: async () => ({
+      AdmissionPolicy: { available: true, why: 'the modelled API server has the admission policy' },
+      Webhook: { available: false, why: 'the modelled cluster has no webhook' },
+    }),
     async place(namespace, spec) {
       if (!hints.has(spec.podUID)) {
         const metadata = { name: `hint-${spec.podUID}`, namespace };

@@ -41,6 +41,7 @@ function facts(changes: Partial<PolicyFacts> = {}): PolicyFacts {
     plans: [],
     nextRun: undefined,
     ledgers: undefined,
+    steering: undefined,
     ...changes,
   };
 }
