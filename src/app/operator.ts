@@ -25,9 +25,10 @@ import { loadPage } from './page-files.ts';
 import { operatedSource } from './page-source.ts';
 import { openServing, type Serving, type ServingFlags } from './serving.ts';
 import { openUsageServers, type PrometheusFlags } from './usage-servers.ts';
+import { openWebhook, type RunningWebhook, type WebhookFlags } from './webhook.ts';
 
 /** Flags of `evenkeel operator`. */
-export interface OperatorFlags extends ClusterFlags, ElectionFlags, ServingFlags, PrometheusFlags {
+export interface OperatorFlags extends ClusterFlags, ElectionFlags, ServingFlags, PrometheusFlags, WebhookFlags {
   /** Whether to act only while holding the lease. */
   readonly leaderElect: boolean;
   readonly logLevel: string;
@@ -62,25 +63,28 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
   };
   collectDefaultMetrics({ register: operator.metrics.registry });
   const election = flags.leaderElect ? await joinElection(operator) : undefined;
+  let webhook: RunningWebhook | undefined;
   const cluster = await connect(flags, {
     onRequest: operator.metrics.apiRequest,
     warn: (message) => log.warn(message),
+    webhook: () => webhook,
     ...(election === undefined ? {} : { fence: election.elector }),
   });
   const caching = Promise.withResolvers<RunningCache>();
   const serving = await serveHttp(operator, cluster, caching.promise, election);
   const { healthPort, metricsPort, certificate } = serving;
-  const ports = { healthPort, metricsPort, certificate };
-  log.info({ ...ports, apiServer: cluster.url, node: process.version }, 'operator started');
   const cache = startCache(cluster, operator.metrics, log, signal);
   caching.resolve(cache);
   try {
+    webhook = await serveWebhook(operator);
+    const ports = { healthPort, metricsPort, webhookPort: webhook?.port, certificate };
+    log.info({ ...ports, apiServer: cluster.url, node: process.version }, 'operator started');
     await lead(operator, cluster, cache, election, signal);
   } catch (error) {
     throw explained(error, flags);
   } finally {
     await cache.stop();
-    await serving.close();
+    await Promise.all([serving.close(), webhook?.close()]);
     await Promise.all([cluster.close(), election?.close()]);
     log.info('operator stopped');
   }
@@ -200,6 +204,14 @@ function explained(error: unknown, { ownNamespace }: OperatorFlags): unknown {
 
 function excludedNamespaces({ ownNamespace }: OperatorFlags): ReadonlySet<string> {
   return new Set(['kube-system', ownNamespace]);
+}
+
+function serveWebhook({ flags, log, metrics }: Operator): Promise<RunningWebhook | undefined> {
+  return openWebhook(flags, {
+    onRequest: metrics.apiRequest,
+    warn: (message) => log.warn(message),
+    renewed: (certificate) => log.info({ certificate }, 'certificate of the webhook renewed'),
+  });
 }
 
 async function serveHttp(

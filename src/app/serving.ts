@@ -12,7 +12,7 @@ import { healthEndpoints, METRICS_PATH, type MetricsText, metricsEndpoints } fro
 import { fingerprintOf, type KeyPair } from '../adapters/http/key-pair.ts';
 import { pageEndpoints } from '../adapters/http/page-endpoints.ts';
 import type { PageFiles } from '../adapters/http/page-files.ts';
-import { type HttpServer, listen, type ServerOptions } from '../adapters/http/server.ts';
+import type { HttpServer } from '../adapters/http/server.ts';
 import { createAccessReviews } from '../adapters/kubernetes/access-reviews.ts';
 import { ApiClient } from '../adapters/kubernetes/client.ts';
 import { connect } from '../adapters/kubernetes/connect.ts';
@@ -21,6 +21,7 @@ import type { PageFeed } from '../control/page-feed.ts';
 import { VERSION } from '../version.ts';
 import type { ClusterFlags } from './cluster.ts';
 import { Failure } from './failure.ts';
+import { type Address, isLoopback, listenOn, messageOf, parseAddress } from './listening.ts';
 
 /** What the operator listens on. */
 export interface ServingFlags {
@@ -59,13 +60,6 @@ export interface Serving {
 
 /** How often certificate files are read, in milliseconds: kubelets renew mounted Secrets once a minute. */
 const CERTIFICATE_PERIOD = 10_000;
-
-interface Address {
-  readonly flag: string;
-  readonly text: string;
-  readonly host: string;
-  readonly port: number;
-}
 
 /**
  * Serves health by plain HTTP and metrics by HTTPS with authentication and authorisation. Throws Failure for flags that
@@ -173,17 +167,6 @@ async function firstOf(source: CertificateSource): Promise<KeyPair> {
   }
 }
 
-async function listenOn(
-  { flag, text, host, port }: Address,
-  options: Omit<ServerOptions, 'host' | 'port'>,
-): Promise<HttpServer> {
-  try {
-    return await listen({ ...options, host, port });
-  } catch (error) {
-    throw new Failure(`${flag} ${text}: cannot listen there: ${messageOf(error)}`, 1, { cause: error });
-  }
-}
-
 function checkInsecure({ host, text }: Address, { metricsInsecure, tlsCertFile }: ServingFlags): void {
   if (metricsInsecure === 'loopback' && !isLoopback(host)) {
     throw new Failure(
@@ -193,23 +176,4 @@ function checkInsecure({ host, text }: Address, { metricsInsecure, tlsCertFile }
   if (metricsInsecure !== undefined && tlsCertFile !== undefined) {
     throw new Failure('--metrics-insecure means plain HTTP: remove it, or remove --tls-cert-file');
   }
-}
-
-function parseAddress(flag: string, text: string, example: number): Address {
-  const [, host = '', port = ''] = /^(.*):(\d{1,5})$/.exec(text) ?? [];
-  if (port === '' || Number(port) > 65535) {
-    throw new Failure(
-      `${flag} ${text} is not an address: write HOST:PORT such as 127.0.0.1:${example}, with port 0 for any free one`,
-    );
-  }
-  return { flag, text, host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** Whether only this machine reaches what listens there. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }

@@ -91,6 +91,7 @@ export const ROOMS: readonly Room[] = [
     path: 'app',
     rooms: [
       'model',
+      'steer',
       'qos',
       'plan',
       'ports.ts',
@@ -106,7 +107,7 @@ export const ROOMS: readonly Room[] = [
       'adapters/system-clock.ts',
       'version.ts',
     ],
-    packages: ['node:crypto', 'node:net', 'node:os', 'node:v8', 'pino', 'prom-client'],
+    packages: ['node:crypto', 'node:net', 'node:os', 'node:timers/promises', 'node:v8', 'pino', 'prom-client'],
     types: ['api', 'report/page/state.ts'],
   },
   {

@@ -88,7 +88,7 @@ interface CertificateListener {
 }
 
 /**
- * Loads from `source` every `period` milliseconds and says when the pair is another one. Owns its timer until the
+ * Loads from `source` at once and every `period` milliseconds, and says when the pair is another one. Owns its timer until the
  * returned function is called.
  */
 export function watchCertificate(
@@ -118,7 +118,7 @@ export function watchCertificate(
     }
   }
 
-  const timer = setInterval(() => {
+  function tick(): void {
     if (!busy) {
       busy = true;
       look()
@@ -127,25 +127,33 @@ export function watchCertificate(
           busy = false;
         });
     }
-  }, period);
+  }
+
+  tick();
+  const timer = setInterval(tick, period);
   timer.unref();
   return () => clearInterval(timer);
 }
 
 const DAY = 86_400_000;
-/** How long a certificate holds, in milliseconds. */
+/** How long a certificate is valid unless said otherwise, in milliseconds. */
 export const LIFETIME: number = 365 * DAY;
 
 const ECDSA_WITH_SHA256 = sequence(objectIdentifier('1.2.840.10045.4.3.2'));
 
 /**
  * A new ECDSA P-256 key with a certificate for a server of these names (DNS names and IPv4 addresses, the first is its
- * common name), signed by itself and good for a year from `now`, in milliseconds since the epoch. It encrypts; that it
- * is ours nobody can tell but by its fingerprint.
+ * common name), signed by itself and valid for `lifetime` milliseconds from `now`, in milliseconds since the epoch. It is no
+ * authority: who trusts it trusts this key and no other.
  */
-export function createSelfSigned(names: readonly [string, ...string[]], now: number): KeyPair {
+export function createSelfSigned(
+  names: readonly [string, ...string[]],
+  now: number,
+  lifetime: number = LIFETIME,
+): KeyPair {
+  // From a day ago, for clocks that are behind.
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const body = tbsCertificate(names, publicKey, now);
+  const body = tbsCertificate(names, publicKey, { from: now - DAY, to: now + lifetime });
   const der = sequence(body, ECDSA_WITH_SHA256, bitString(sign('sha256', body, privateKey)));
   const lines = der.toString('base64').replace(/.{64}/g, '$&\n').trimEnd();
   return {
@@ -154,22 +162,26 @@ export function createSelfSigned(names: readonly [string, ...string[]], now: num
   };
 }
 
-/** RFC 5280, section 4.1; a day before now, for clocks that are behind. */
-function tbsCertificate(names: readonly [string, ...string[]], publicKey: KeyObject, now: number): Buffer {
+/** RFC 5280, section 4.1. */
+function tbsCertificate(
+  names: readonly [string, ...string[]],
+  publicKey: KeyObject,
+  { from, to }: { readonly from: number; readonly to: number },
+): Buffer {
   const name = sequence(setOf(sequence(objectIdentifier('2.5.4.3'), utf8String(names[0].slice(0, 64)))));
   return sequence(
     explicit(0, integer(Buffer.from([2]))), // version 3
     integer(randomBytes(15)),
     ECDSA_WITH_SHA256,
     name,
-    sequence(utcTime(new Date(now - DAY)), utcTime(new Date(now + LIFETIME))),
+    sequence(utcTime(new Date(from)), utcTime(new Date(to))),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     explicit(3, sequence(...extensions(names, publicKey))),
   );
 }
 
-/** RFC 5280, section 4.2: key identifier, no authority, signs and serves, and the names. */
+/** RFC 5280, section 4.2: key identifiers, no authority, signs and serves, and the names. */
 function extensions(names: readonly string[], publicKey: KeyObject): readonly Buffer[] {
   const identifier = createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
@@ -177,6 +189,8 @@ function extensions(names: readonly string[], publicKey: KeyObject): readonly Bu
     .subarray(0, 20);
   return [
     extension('2.5.29.14', octetString(identifier)),
+    // Its own key once more: of several certificates of this name, OpenSSL would else take any for the issuer.
+    extension('2.5.29.35', sequence(implicit(0, identifier))),
     extension('2.5.29.19', sequence(), true), // basicConstraints: not an authority
     extension('2.5.29.15', bitString(Buffer.from([0b1000_0000]), 7), true), // keyUsage: digitalSignature
     extension('2.5.29.37', sequence(objectIdentifier('1.3.6.1.5.5.7.3.1'))), // extKeyUsage: serverAuth

@@ -20,6 +20,19 @@ export interface Answer {
 /** Answers GET and HEAD of one path; what it throws becomes a 500 that says nothing. */
 export type Endpoint = (request: IncomingMessage, signal: AbortSignal) => Promise<Answer> | Answer;
 
+/** Answers POST of one path; what it throws becomes a 500 that says nothing. */
+export type PostEndpoint = (body: Buffer, signal: AbortSignal) => Promise<Answer> | Answer;
+
+/** What clients may ask of a server. */
+export interface ServerCapacity {
+  /** Whoever connects beyond that is cut off. */
+  readonly connections: number;
+  /** How long a connection may be idle between two requests, in milliseconds. */
+  readonly keepAlive: number;
+  /** Largest body of a POST, in bytes. */
+  readonly body: number;
+}
+
 /** What to listen on, and what is there. */
 export interface ServerOptions {
   readonly host: string;
@@ -27,6 +40,10 @@ export interface ServerOptions {
   readonly port: number;
   /** By path, such as /metrics; every other path is a 404. */
   readonly endpoints: ReadonlyMap<string, Endpoint>;
+  /** Likewise, for POST; a server that has any answers no GET of the same paths. */
+  readonly posts?: ReadonlyMap<string, PostEndpoint>;
+  /** Default: 64 connections, 65 s, no bodies. */
+  readonly capacity?: ServerCapacity;
   /** Hears of what an endpoint throws. */
   readonly report: (error: unknown) => void;
   /** For TLS; plain HTTP without. */
@@ -43,6 +60,8 @@ export interface HttpServer {
   readonly port: number;
   /** Presents another certificate to whoever connects from now on. Throws for a pair that does not match. */
   present(keyPair: KeyPair): void;
+  /** Ends each connection with its next answer from now on, so that its client connects anew, to another server if there is one. */
+  retire(): void;
   /** Refuses new connections at once, and resolves when all are ended: at the latest after two seconds. */
   close(): Promise<void>;
 }
@@ -52,16 +71,15 @@ const MAX_HEAD = 16 * 1024;
 const MAX_HEADERS = 64;
 /** Longest request target: names of a namespace, a pod and a policy may have 63, 253 and 253 characters. */
 const MAX_TARGET = 1024;
-/** Whoever connects beyond that is cut off: a scraper needs one connection, a kubelet two. */
-const MAX_CONNECTIONS = 64;
+/** A scraper needs one connection, a kubelet two, and stays for a minute. */
+const CAPACITY: ServerCapacity = { connections: 64, keepAlive: 65_000, body: 0 };
 const CLOSE_AFTER = 2000;
 
-/** All in milliseconds. A head has to come within five seconds and a request within ten; a scraper may stay for a minute. */
+/** All in milliseconds. A head has to come within five seconds and a request within ten. */
 const LIMITS = {
   maxHeaderSize: MAX_HEAD,
   headersTimeout: 5_000,
   requestTimeout: 10_000,
-  keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
   insecureHTTPParser: false,
   requireHostHeader: true,
@@ -70,8 +88,8 @@ const LIMITS = {
 /** Only for TLS. */
 const TLS_LIMITS = { minVersion: 'TLSv1.2', handshakeTimeout: 5_000 } as const;
 
-/** Whoever neither sends nor reads for that long is cut off, in milliseconds. */
-const IDLE_TIMEOUT = 70_000;
+/** Whoever neither sends nor reads for that long beyond the time to keep a connection is cut off, in milliseconds. */
+const IDLE_MARGIN = 5_000;
 
 /** No answer is a page unless it says so, and none may be kept, framed or guessed to be something else. */
 const HEADERS = {
@@ -84,35 +102,44 @@ const HEADERS = {
 };
 
 /**
- * Serves some paths, read-only: GET and HEAD without a body and nothing else, with limits on time, size and number of
+ * Serves some paths: GET and HEAD without a body, and POST where there are `posts`, with limits on time, size and number of
  * everything. Rejects when the address cannot be had.
  */
 export async function listen(options: ServerOptions): Promise<HttpServer> {
   const stopping = new AbortController();
+  let retired = false;
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     answer(request, options, stopping.signal)
       .catch((error: unknown): Answer => {
         options.report(error);
         return { code: 500, body: 'internal error\n' };
       })
-      .then((found) => send(request, response, found, stopping.signal))
+      .then((found) => send(request, response, retired ? parting(found) : found, stopping.signal))
       .catch((error: unknown) => {
         options.report(error);
         response.destroy();
       });
   };
-  const { keyPair } = options;
-  const tls = keyPair === undefined ? undefined : createHttpsServer({ ...LIMITS, ...TLS_LIMITS, ...keyPair }, handle);
-  const server = tls ?? createHttpServer(LIMITS, handle);
+  const { keyPair, capacity = CAPACITY } = options;
+  const limits = { ...LIMITS, keepAliveTimeout: capacity.keepAlive };
+  const tls = keyPair === undefined ? undefined : createHttpsServer({ ...limits, ...TLS_LIMITS, ...keyPair }, handle);
+  const server = tls ?? createHttpServer(limits, handle);
   server.maxHeadersCount = MAX_HEADERS;
-  server.maxConnections = MAX_CONNECTIONS;
-  server.timeout = IDLE_TIMEOUT;
+  server.maxConnections = capacity.connections;
+  server.timeout = capacity.keepAlive + IDLE_MARGIN;
   await listening(server, options);
   return {
     port: (server.address() as AddressInfo).port,
     present: ({ key, cert }) => tls?.setSecureContext({ key, cert, minVersion: TLS_LIMITS.minVersion }),
+    retire: () => {
+      retired = true;
+    },
     close: () => close(server, stopping),
   };
+}
+
+function parting(answer: Answer): Answer {
+  return { ...answer, headers: { ...answer.headers, connection: 'close' } };
 }
 
 function listening(server: Server, { host, port }: ServerOptions): Promise<void> {
@@ -138,33 +165,59 @@ async function close(server: Server, stopping: AbortController): Promise<void> {
   }
 }
 
-async function answer(
-  request: IncomingMessage,
-  { endpoints, hosts }: ServerOptions,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const refused = refusal(request) ?? misdirected(request, hosts);
+async function answer(request: IncomingMessage, options: ServerOptions, signal: AbortSignal): Promise<Answer> {
+  const { endpoints, posts, hosts } = options;
+  const [path = ''] = (request.url ?? '').split('?');
+  const post = posts?.get(path);
+  const refused = refusal(request, post !== undefined) ?? misdirected(request, hosts);
   if (refused !== undefined) {
     return refused;
   }
-  const [path = ''] = (request.url ?? '').split('?');
+  if (post !== undefined) {
+    const body = await bodyOf(request, options.capacity ?? CAPACITY);
+    return Buffer.isBuffer(body) ? await post(body, signal) : body;
+  }
   const endpoint = endpoints.get(path);
   return endpoint === undefined
-    ? { code: 404, body: `there is ${[...endpoints.keys()].join(', ')}\n` }
+    ? { code: 404, body: `there is ${[...endpoints.keys(), ...(posts?.keys() ?? [])].join(', ')}\n` }
     : await endpoint(request, signal);
 }
 
-function refusal({ method, url = '', headers }: IncomingMessage): Answer | undefined {
-  if (method !== 'GET' && method !== 'HEAD') {
-    return { code: 405, body: 'only GET and HEAD\n', headers: { allow: 'GET, HEAD' } };
+function refusal({ method, url = '', headers }: IncomingMessage, isPost: boolean): Answer | undefined {
+  const allowed = isPost ? ['POST'] : ['GET', 'HEAD'];
+  if (!allowed.includes(method ?? '')) {
+    return { code: 405, body: `only ${allowed.join(' and ')}\n`, headers: { allow: allowed.join(', ') } };
   }
   if (url.length > MAX_TARGET) {
     return { code: 414, body: `the path is longer than ${MAX_TARGET} characters\n` };
   }
-  if (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0') {
+  if (!isPost && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')) {
     return { code: 413, body: 'send no body\n' };
   }
   return undefined;
+}
+
+/** The body as it came, or how to refuse it; what is left of one that is too large is not read. */
+async function bodyOf(request: IncomingMessage, { body: most }: ServerCapacity): Promise<Buffer | Answer> {
+  const tooLarge: Answer = { code: 413, body: `the body is larger than ${most} bytes\n` };
+  if (Number(request.headers['content-length'] ?? 0) > most) {
+    return tooLarge;
+  }
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > most) {
+        return tooLarge;
+      }
+      chunks.push(chunk);
+    }
+  } catch {
+    // The client is gone, and nobody reads the answer.
+    return { code: 400, body: 'the body is not complete\n' };
+  }
+  return Buffer.concat(chunks);
 }
 
 function misdirected({ headers }: IncomingMessage, hosts: ReadonlySet<string> | undefined): Answer | undefined {

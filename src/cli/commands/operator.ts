@@ -24,6 +24,17 @@ export const addOperator: AddCommand = (program, { signal }) => {
         .choices(['loopback', 'anywhere'])
         .preset('loopback'),
     )
+    .option('--webhook-address <host:port>', 'where the admission webhook is served, by HTTPS; default nowhere')
+    .option(
+      '--webhook-tls-cert-file <file>',
+      'its certificate in PEM, read again when it changes; default made and rotated',
+    )
+    .option('--webhook-tls-private-key-file <file>', 'its private key')
+    .addOption(
+      new Option('--webhook-certificate-lifetime <duration>', 'how long a certificate that the operator makes is valid')
+        .default('8760h')
+        .hideHelp(),
+    )
     .option(
       '--own-namespace <name>',
       'namespace of the operator and its lease, which is never rebalanced; default POD_NAMESPACE',
