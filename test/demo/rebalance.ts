@@ -1,19 +1,22 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
-import type { StrategyName } from '../../src/api/v1alpha1/rebalance-policy.ts';
+import type { RebalancePolicy, StrategyName } from '../../src/api/v1alpha1/rebalance-policy.ts';
 import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
 import { nodeLoads, standardDeviation } from '../control-plane/node-loads.ts';
 import { applyScenario, loadScenario, waitForMetrics } from '../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
 import { getPlans, getPolicy, policyObject } from '../support/resources.ts';
+import { startWithWebhook } from '../support/webhook.ts';
 
 /** What is to be shown. */
 export interface Rebalancing {
   /** A scenario out of test/scenarios. */
   readonly scenario: string;
   readonly strategy: StrategyName;
+  /** What is installed; default `default`. */
+  readonly overlay?: 'default' | 'webhook';
   readonly log: (line: string) => void;
 }
 
@@ -25,6 +28,8 @@ export interface RebalancingResult {
   readonly stddevBefore: number;
   readonly stddevAfter: number;
   readonly plans: readonly RebalancePlan[];
+  /** Of the policy, in the end. */
+  readonly steering: NonNullable<RebalancePolicy['status']>['steering'];
   readonly planned: number;
   readonly landed: number;
   readonly evictions: readonly AuditEvent[];
@@ -49,15 +54,20 @@ export function demoPolicy(strategy: StrategyName): object {
 }
 
 /** Starts a control plane with the scenario, lets the operator rebalance it, and waits for three quiet runs. */
-export async function rebalance({ scenario, strategy, log }: Rebalancing): Promise<RebalancingResult> {
+export async function rebalance({
+  scenario,
+  strategy,
+  overlay = 'default',
+  log,
+}: Rebalancing): Promise<RebalancingResult> {
   const cp = await startControlPlane({ log });
   let operator: OperatorProcess | undefined;
   try {
-    await install(cp, 'default');
+    await install(cp, overlay);
     await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', `${scenario}.yaml`)), { log });
     await waitForMetrics(cp, { log });
     const before = await nodeLoads(cp);
-    operator = await startOperator(cp);
+    operator = overlay === 'webhook' ? await startWithWebhook(cp) : await startOperator(cp);
     await cp.apply([demoPolicy(strategy)]);
     await untilQuiet(cp, log).catch((error: unknown) => {
       throw new Error(`${String(error)}\noperator's log ends with:\n${operator?.log().slice(-4000)}`, { cause: error });
@@ -122,6 +132,7 @@ async function collect(cp: ControlPlane, before: ReadonlyMap<string, number>): P
     stddevBefore: standardDeviation([...before.values()]),
     stddevAfter: standardDeviation([...after.values()]),
     plans,
+    steering: (await getPolicy(cp, 'demo')).status?.steering,
     planned: plans.reduce((sum, { spec }) => sum + spec.moves.length, 0),
     landed: runs.filter(({ phase }) => phase === 'Landed').length,
     evictions: acceptedEvictions(audit),

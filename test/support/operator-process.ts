@@ -70,8 +70,11 @@ export function accountLikeTheOperators(name: string): readonly object[] {
   ];
 }
 
+/** An overlay of deploy/. */
+export type Overlay = 'default' | 'dry-run' | 'gate' | 'webhook' | 'webhook-gate';
+
 /** Installs an overlay of deploy/ as the administrator. The operator's own Deployment is scaled to nothing: it runs as a process here. */
-export async function install(cp: ControlPlane, overlay: 'default' | 'dry-run' | 'gate'): Promise<void> {
+export async function install(cp: ControlPlane, overlay: Overlay): Promise<void> {
   const manifests = await cp.kubectl(['kustomize', join(OVERLAYS, overlay)]);
   await cp.apply(manifests);
   await cp.kubectl([

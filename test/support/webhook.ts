@@ -1,0 +1,57 @@
+import type { ControlPlane } from '../control-plane/start.ts';
+import { waitUntil } from '../control-plane/wait-until.ts';
+import { type OperatorOptions, type OperatorProcess, startOperator } from './operator-process.ts';
+
+const KIND = 'mutatingwebhookconfigurations';
+const NAME = 'evenkeel';
+
+interface Configuration {
+  readonly webhooks: readonly {
+    readonly name: string;
+    readonly clientConfig: {
+      readonly url?: string;
+      readonly caBundle?: string;
+      readonly service?: { readonly path?: string };
+    };
+  }[];
+}
+
+/**
+ * Starts an operator that serves the webhook, and has the API server call it by its address: there are no proxies here that
+ * Services would need. Resolves when the API server was told to trust it.
+ */
+export async function startWithWebhook(cp: ControlPlane, options: OperatorOptions = {}): Promise<OperatorProcess> {
+  const args = ['--webhook-address', '127.0.0.1:0', ...(options.args ?? [])];
+  const operator = await startOperator(cp, { ...options, args });
+  const { webhookPort } = await operator.logged('operator started');
+  await callWebhookAt(cp, Number(webhookPort));
+  await operator.logged('certificate of the webhook renewed');
+  await waitUntil(
+    'the API server is told to trust the webhook',
+    async () => ((await bundles(cp)).every((bundle) => bundle !== '') ? undefined : operator.log().slice(-2000)),
+    { timeoutMilliseconds: 30_000 },
+  );
+  return operator;
+}
+
+/** Has the API server call the webhooks at this port of the loopback. */
+export async function callWebhookAt(cp: ControlPlane, port: number): Promise<void> {
+  const { webhooks } = await configuration(cp);
+  const patch = webhooks.flatMap(({ clientConfig: { service, url } }, index) => {
+    const path = service?.path ?? new URL(url ?? '').pathname;
+    const at = `/webhooks/${index}/clientConfig`;
+    const add = { op: 'add', path: `${at}/url`, value: `https://127.0.0.1:${port}${path}` };
+    return service === undefined ? [add] : [{ op: 'remove', path: `${at}/service` }, add];
+  });
+  await cp.kubectl(['patch', KIND, NAME, '--type=json', '-p', JSON.stringify(patch)]);
+}
+
+/** The certificates in PEM by which the API server verifies each webhook. */
+export async function bundles(cp: ControlPlane): Promise<readonly string[]> {
+  const { webhooks } = await configuration(cp);
+  return webhooks.map(({ clientConfig: { caBundle = '' } }) => Buffer.from(caBundle, 'base64').toString());
+}
+
+async function configuration(cp: ControlPlane): Promise<Configuration> {
+  return JSON.parse(await cp.kubectl(['get', KIND, NAME, '-o', 'json'])) as Configuration;
+}
