@@ -17,6 +17,8 @@ export interface Rebalancing {
   readonly strategy: StrategyName;
   /** What is installed; default `default`. */
   readonly overlay?: 'default' | 'webhook';
+  /** Default Auto. */
+  readonly steering?: RebalancePolicy['spec']['steering']['mode'];
   readonly log: (line: string) => void;
 }
 
@@ -42,7 +44,7 @@ const QUIET_RUNS = 3;
 const DEADLINE_MS = 8 * 60_000;
 
 /** A policy that may move all it wants, at once: what is shown is the planner, not the caution of the defaults. */
-export function demoPolicy(strategy: StrategyName): object {
+export function demoPolicy(strategy: StrategyName, steering: Rebalancing['steering'] = 'Auto'): object {
   return policyObject('demo', {
     mode: 'Automatic',
     interval: '15s',
@@ -50,6 +52,7 @@ export function demoPolicy(strategy: StrategyName): object {
     thresholds: { trigger: '0.05', consecutive: 1 },
     budgets: [{ maxMoves: 100, maxConcurrent: 8 }],
     protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
+    steering: { mode: steering },
   });
 }
 
@@ -58,6 +61,7 @@ export async function rebalance({
   scenario,
   strategy,
   overlay = 'default',
+  steering = 'Auto',
   log,
 }: Rebalancing): Promise<RebalancingResult> {
   const cp = await startControlPlane({ log });
@@ -68,7 +72,7 @@ export async function rebalance({
     await waitForMetrics(cp, { log });
     const before = await nodeLoads(cp);
     operator = overlay === 'webhook' ? await startWithWebhook(cp) : await startOperator(cp);
-    await cp.apply([demoPolicy(strategy)]);
+    await cp.apply([demoPolicy(strategy, steering)]);
     await untilQuiet(cp, log).catch((error: unknown) => {
       throw new Error(`${String(error)}\noperator's log ends with:\n${operator?.log().slice(-4000)}`, { cause: error });
     });

@@ -58,6 +58,21 @@ async function kustomized(path: string): Promise<readonly Manifest[]> {
   return documents(stdout);
 }
 
+/** A folder that adds one component to an overlay. */
+function withComponent(overlay: string, component: string): string {
+  const own = join(folder, `${overlay}-${component}`);
+  mkdirSync(own);
+  const deploy = relative(own, join(OVERLAYS, '..'));
+  const kustomization = {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    resources: [`${deploy}/overlays/${overlay}`],
+    components: [`${deploy}/components/${component}`],
+  };
+  writeFileSync(join(own, 'kustomization.yaml'), JSON.stringify(kustomization));
+  return own;
+}
+
 const OF_HELM = [
   'app.kubernetes.io/instance',
   'app.kubernetes.io/version',
@@ -93,6 +108,24 @@ describe('the chart', () => {
     const chart = comparable(await rendered(`mode="${mode}"`));
     expect(chart).toEqual(comparable(await kustomized(join(OVERLAYS, mode))));
     expect(Object.keys(chart)).toContain('Deployment evenkeel');
+  });
+
+  it.each([
+    ['webhook', 'mode="default"'],
+    ['webhook-gate', 'mode="gate"'],
+  ])('makes of the webhook what overlay %s has', async (overlay, mode) => {
+    const chart = comparable(await rendered(mode, 'webhook.enabled=true'));
+    expect(chart).toEqual(comparable(await kustomized(join(OVERLAYS, overlay))));
+    expect(Object.keys(chart)).toContain('MutatingWebhookConfiguration evenkeel');
+    expect(Object.keys(chart)).not.toContain('MutatingAdmissionPolicy evenkeel-placement');
+  });
+
+  it.each([
+    ['default', 'webhook', 'webhook-certificate', 'webhook={"enabled":true,"tls":{"certManager":{"enabled":true}}}'],
+    ['gate', 'gate', 'admission-policy-v1beta1', 'admissionPolicyVersion="v1beta1"'],
+  ])('makes with mode %s what overlay %s and component %s have', async (mode, overlay, component, setting) => {
+    const chart = comparable(await rendered(`mode="${mode}"`, setting));
+    expect(chart).toEqual(comparable(await kustomized(withComponent(overlay, component))));
   });
 
   it('monitors as the component does', async () => {
@@ -213,6 +246,19 @@ describe('values', () => {
     expect(documents(text).map(({ kind }) => kind)).not.toContain('MutatingAdmissionPolicy');
   });
 
+  it('take MutatingAdmissionPolicy v1beta1 where nothing else is served', async () => {
+    const serves = (version: string) =>
+      `--api-versions=admissionregistration.k8s.io/${version}/MutatingAdmissionPolicy`;
+    const versions = async (...flags: readonly string[]) => {
+      const text = await helm(['template', CHART, ...flags]);
+      const policies = documents(text).filter(({ kind }) => kind.startsWith('MutatingAdmissionPolicy'));
+      return new Set(policies.map((policy) => (policy as Manifest & { readonly apiVersion: string }).apiVersion));
+    };
+    const group = 'admissionregistration.k8s.io';
+    expect(await versions('--kube-version=1.34.0', serves('v1beta1'))).toEqual(new Set([`${group}/v1beta1`]));
+    expect(await versions(KUBERNETES, serves('v1beta1'), serves('v1'))).toEqual(new Set([`${group}/v1`]));
+  });
+
   it.each([
     ['mode=everything', /mode.*dry-run.*default.*gate/s],
     ['replica=3', /replica/],
@@ -225,6 +271,9 @@ describe('values', () => {
     ['metrics.tls.certManager.enabled=true', /issuerRef/],
     ['metrics.readers[0].name=prometheus', /namespace/],
     ['metrics.insecure=true,metrics.tls.secretName=tls', /metrics.insecure means plain HTTP: remove it/],
+    ['webhook.enabled=true,mode=dry-run', /remove webhook.enabled/],
+    ['webhook.enabled=true,webhook.tls.secretName=tls', /needs webhook.tls.caBundle/],
+    ['admissionPolicyVersion=v2', /admissionPolicyVersion/],
     ['serviceAccount.create=false,serviceAccount.name=default', /write another one/],
   ])('are refused: %s', async (setting, message) => {
     await expect(helm(['template', CHART, KUBERNETES, '--set', setting])).rejects.toThrow(message);
@@ -232,6 +281,6 @@ describe('values', () => {
 
   it('of a mode that this Kubernetes cannot have are refused with what to write', async () => {
     const old = helm(['template', CHART, '--kube-version=1.35.0']);
-    await expect(old).rejects.toThrow(/write mode: dry-run, or admissionPolicies: false/);
+    await expect(old).rejects.toThrow(/write webhook.enabled: true .*, or admissionPolicies: false/);
   });
 });

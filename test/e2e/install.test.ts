@@ -17,8 +17,9 @@ import {
   type StoredDeployment,
   storedDeployment,
 } from '../support/image/installed-pod.ts';
-import { byHelm, byKustomize, type Installation, type Mode } from '../support/installation.ts';
+import { byHelm, byKustomize, type Installation } from '../support/installation.ts';
 import { inventory } from '../support/inventory.ts';
+import type { Overlay } from '../support/operator-process.ts';
 import { getPlans, policyObject } from '../support/resources.ts';
 import { rightsOf } from '../support/rules.ts';
 import { scrape } from '../support/scrape.ts';
@@ -105,12 +106,14 @@ async function nothingIsLeft(): Promise<void> {
   );
 }
 
-const WAYS: readonly (readonly [string, Mode, () => Installation])[] = [
+const WAYS: readonly (readonly [string, Overlay, () => Installation])[] = [
   ['kustomize', 'dry-run', () => byKustomize(cp, 'dry-run')],
   ['kustomize', 'default', () => byKustomize(cp, 'default')],
   ['kustomize', 'gate', () => byKustomize(cp, 'gate')],
   ['helm', 'default', () => byHelm(cp, helm, 'default')],
+  ['kustomize', 'webhook', () => byKustomize(cp, 'webhook')],
   ['helm', 'gate', () => byHelm(cp, helm, 'gate')],
+  ['helm', 'webhook', () => byHelm(cp, helm, 'default', ['--set', 'webhook.enabled=true'])],
 ];
 
 describe.each(WAYS)('installed by %s in mode %s', (_tool, mode, way) => {

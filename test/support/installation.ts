@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { CHART, type Helm } from './helm.ts';
-import { OVERLAYS } from './operator-process.ts';
+import { OVERLAYS, type Overlay } from './operator-process.ts';
 
-/** The name of an overlay, and of a mode of the chart. */
-export type Mode = 'dry-run' | 'default' | 'gate';
+/** The name of an overlay that is also a mode of the chart. */
+type Mode = 'dry-run' | 'default' | 'gate';
 
 /** One way to install Evenkeel, by the commands of docs/install.md. */
 export interface Installation {
@@ -16,8 +16,8 @@ const NAMESPACE = 'evenkeel-system';
 const RESTRICTED = ['enforce', 'warn', 'audit'].map((use) => `pod-security.kubernetes.io/${use}=restricted`);
 
 /** By kustomize: everything in one folder. A warning of the API server is an error. */
-export function byKustomize(cp: ControlPlane, mode: Mode): Installation {
-  const folder = join(OVERLAYS, mode);
+export function byKustomize(cp: ControlPlane, overlay: Overlay): Installation {
+  const folder = join(OVERLAYS, overlay);
   return {
     async install() {
       await cp.kubectl(['apply', '--server-side', '--warnings-as-errors', '--validate=strict', '-k', folder]);

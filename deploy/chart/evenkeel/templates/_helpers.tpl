@@ -31,11 +31,42 @@ evenkeel-metrics-tls
 {{- end -}}
 {{- end }}
 
+{{/* Whether MutatingAdmissionPolicies steer: where a webhook does, they are not needed. */}}
+{{- define "evenkeel.admissionPolicies" -}}
+{{- and .Values.admissionPolicies (not .Values.webhook.enabled) -}}
+{{- end }}
+
+{{/* apiVersion of MutatingAdmissionPolicies: v1 where it is served, or where there is no cluster to ask. */}}
+{{- define "evenkeel.admissionVersion" -}}
+{{- $beta := "admissionregistration.k8s.io/v1beta1" -}}
+{{- if .Values.admissionPolicyVersion -}}
+admissionregistration.k8s.io/{{ .Values.admissionPolicyVersion }}
+{{- else if and (not (.Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy")) (.Capabilities.APIVersions.Has (printf "%s/MutatingAdmissionPolicy" $beta)) -}}
+{{ $beta }}
+{{- else -}}
+admissionregistration.k8s.io/v1
+{{- end -}}
+{{- end }}
+
+{{/* Name of the Secret with a certificate of the webhook that others make; empty when the operator makes it. */}}
+{{- define "evenkeel.webhookSecret" -}}
+{{- if .Values.webhook.enabled -}}
+{{- if .Values.webhook.tls.secretName -}}
+{{ .Values.webhook.tls.secretName }}
+{{- else if .Values.webhook.tls.certManager.enabled -}}
+evenkeel-webhook-certificate
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{/* The flags of the operator: those of its defaults are left out, as in the kustomize base. */}}
 {{- define "evenkeel.args" -}}
 - operator
 - {{ printf "--health-address=%s:%d" .Values.bindAddress (int .Values.health.port) | quote }}
 - {{ printf "--metrics-address=%s:%d" .Values.bindAddress (int .Values.metrics.port) | quote }}
+{{- if .Values.webhook.enabled }}
+- {{ printf "--webhook-address=%s:%d" .Values.bindAddress (int .Values.webhook.port) | quote }}
+{{- end }}
 {{- if ne .Values.leaseDuration "15s" }}
 - --lease-duration={{ .Values.leaseDuration }}
 {{- end }}
@@ -48,6 +79,10 @@ evenkeel-metrics-tls
 - --tls-cert-file=/etc/evenkeel/tls/tls.crt
 - --tls-private-key-file=/etc/evenkeel/tls/tls.key
 {{- end }}
+{{- if include "evenkeel.webhookSecret" . }}
+- --webhook-tls-cert-file=/etc/evenkeel/webhook/tls.crt
+- --webhook-tls-private-key-file=/etc/evenkeel/webhook/tls.key
+{{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}
 {{- end }}
@@ -58,8 +93,14 @@ evenkeel-metrics-tls
 {{- if and .Values.metrics.insecure (include "evenkeel.tlsSecret" .) }}
 {{- fail "metrics.insecure means plain HTTP: remove it, or remove metrics.tls" }}
 {{- end }}
-{{- if and (ne .Values.mode "dry-run") .Values.admissionPolicies (semverCompare "<1.36.0-0" .Capabilities.KubeVersion.Version) }}
-{{- fail (printf "mode %s steers by MutatingAdmissionPolicies, which Kubernetes serves from 1.36 on, and this is %s: write mode: dry-run, or admissionPolicies: false to evict without steering" .Values.mode .Capabilities.KubeVersion.Version) }}
+{{- if and (ne .Values.mode "dry-run") (eq (include "evenkeel.admissionPolicies" .) "true") (semverCompare "<1.36.0-0" .Capabilities.KubeVersion.Version) (ne (include "evenkeel.admissionVersion" .) "admissionregistration.k8s.io/v1beta1") }}
+{{- fail (printf "mode %s steers by MutatingAdmissionPolicies, which Kubernetes serves from 1.36 on, and this is %s: write webhook.enabled: true to steer by a webhook of the operator, or admissionPolicies: false to evict without steering, or mode: dry-run; where v1beta1 is switched on, admissionPolicyVersion: v1beta1" .Values.mode .Capabilities.KubeVersion.Version) }}
+{{- end }}
+{{- if and .Values.webhook.enabled (eq .Values.mode "dry-run") }}
+{{- fail "mode dry-run moves nothing, so that there is nothing to steer: remove webhook.enabled, or write mode: default" }}
+{{- end }}
+{{- if and .Values.webhook.tls.secretName (not .Values.webhook.tls.caBundle) (not .Values.webhook.tls.certManager.enabled) }}
+{{- fail "webhook.tls.secretName needs webhook.tls.caBundle, the certificates in PEM by which API servers verify it" }}
 {{- end }}
 {{- if and (not .Values.serviceAccount.create) (eq .Values.serviceAccount.name "default") }}
 {{- fail "serviceAccount.name default would give the operator's rights to every pod of the namespace that names no account: write another one" }}
