@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { certificateFiles, createSelfSigned, watchCertificate } from '../../src/adapters/http/certificate.ts';
 import { healthEndpoints } from '../../src/adapters/http/endpoints.ts';
 import { fingerprintOf, type KeyPair } from '../../src/adapters/http/key-pair.ts';
-import { type Endpoint, type HttpServer, listen } from '../../src/adapters/http/server.ts';
+import { type Endpoint, type HttpServer, listen, type PostEndpoint } from '../../src/adapters/http/server.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -20,9 +20,10 @@ afterEach(async () => {
 interface Stage {
   readonly endpoints?: ReadonlyMap<string, Endpoint>;
   readonly keyPair?: KeyPair;
+  readonly posts?: ReadonlyMap<string, PostEndpoint>;
 }
 
-async function start({ endpoints = healthEndpoints(() => undefined), keyPair }: Stage = {}) {
+async function start({ endpoints = healthEndpoints(() => undefined), keyPair, posts }: Stage = {}) {
   const reported: unknown[] = [];
   const server = await listen({
     host: '127.0.0.1',
@@ -30,6 +31,7 @@ async function start({ endpoints = healthEndpoints(() => undefined), keyPair }: 
     endpoints,
     report: (error) => reported.push(error),
     ...(keyPair === undefined ? {} : { keyPair }),
+    ...(posts === undefined ? {} : { posts, capacity: { connections: 4, keepAlive: 5_000, body: 8 } }),
   });
   cleanups.push(() => server.close());
   return { server, reported };
@@ -47,6 +49,54 @@ async function raw({ port }: HttpServer, text: string): Promise<string> {
 }
 
 const HEAD = 'Host: x\r\nConnection: close\r\n';
+
+describe('a server with POST', () => {
+  const posts = new Map<string, PostEndpoint>([['/echo', (body) => ({ code: 200, body: `got ${body}` })]]);
+  const sent = (head: string, body: string) => `${head} HTTP/1.1\r\n${HEAD}${body}`;
+
+  it.each([
+    ['a body', sent('POST /echo', 'Content-Length: 3\r\n\r\nabc'), 'HTTP/1.1 200', 'got abc'],
+    ['no body', sent('POST /echo', 'Content-Length: 0\r\n\r\n'), 'HTTP/1.1 200', 'got '],
+    [
+      'chunks',
+      sent('POST /echo', 'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n'),
+      'HTTP/1.1 200',
+      'got abc',
+    ],
+    ['a long body', sent('POST /echo', 'Content-Length: 9\r\n\r\n123456789'), 'HTTP/1.1 413', 'larger than 8 bytes'],
+    [
+      'long chunks',
+      sent('POST /echo', 'Transfer-Encoding: chunked\r\n\r\n9\r\n123456789\r\n0\r\n\r\n'),
+      'HTTP/1.1 413',
+      'larger',
+    ],
+    ['another method', sent('GET /echo', '\r\n'), 'HTTP/1.1 405', 'only POST'],
+    ['another path', sent('POST /healthz', 'Content-Length: 0\r\n\r\n'), 'HTTP/1.1 405', 'only GET and HEAD'],
+  ])('answers %s', async (_what, request, code, body) => {
+    const { server, reported } = await start({ posts });
+    const answer = await raw(server, request);
+    expect(answer.startsWith(code)).toBe(true);
+    expect(answer).toContain(body);
+    expect(reported).toEqual([]);
+  });
+
+  it('reports nothing of a client that goes away', async () => {
+    const { server, reported } = await start({ posts });
+    const socket = connectTcp(server.port, '127.0.0.1');
+    socket.write(sent('POST /echo', 'Content-Length: 8\r\n\r\nabc'));
+    await sleep(50);
+    socket.destroy();
+    await sleep(50);
+    expect(reported).toEqual([]);
+  });
+
+  it('ends connections with their next answer once it retires', async () => {
+    const { server } = await start({ posts });
+    server.retire();
+    const open = 'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
+    expect(await raw(server, open)).toContain('connection: close');
+  });
+});
 
 describe('the server', () => {
   it.each([

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createSelfSigned, LIFETIME } from '../../../../src/adapters/http/certificate.ts';
-import { fingerprintOf, problemOf } from '../../../../src/adapters/http/key-pair.ts';
+import { distrust, fingerprintOf, problemOf } from '../../../../src/adapters/http/key-pair.ts';
+import { createAuthority } from '../../../control-plane/pki.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 
@@ -41,5 +42,30 @@ describe('a key pair', () => {
   ])('that %s has that problem', (_, keyPair, now, problem) => {
     const found = problemOf(keyPair, now);
     expect(problem === undefined ? found : found?.startsWith(problem)).toBe(problem === undefined ? undefined : true);
+  });
+});
+
+describe('a certificate', () => {
+  const pair = createSelfSigned(['evenkeel'], NOW);
+  const other = createSelfSigned(['evenkeel'], NOW);
+  const authority = createAuthority('someone');
+  const issued = authority.serving('evenkeel').certificate;
+  const untrusted = 'the certificate is not among those that are trusted';
+
+  it.each([
+    ['that is in the bundle', `${other.cert}${pair.cert}`, pair.cert, undefined],
+    ['of the same name as another', other.cert, pair.cert, untrusted],
+    ['of an authority', `text\n${authority.certificate}`, issued, undefined],
+    ['of an authority by way of the chain', authority.certificate, `${issued}${authority.certificate}`, undefined],
+    ['of another authority', createAuthority('someone').certificate, issued, untrusted],
+    ['with an empty bundle', '', pair.cert, untrusted],
+    ['that is none', pair.cert, 'text', 'the certificate is not one in PEM'],
+  ])('%s is trusted, or it is said why not', (_what, bundle, cert, problem) => {
+    expect(distrust(bundle, cert, NOW)).toBe(problem);
+  });
+
+  it('is not trusted when it has expired', () => {
+    const problem = distrust(pair.cert, pair.cert, NOW + LIFETIME + 1);
+    expect(problem).toBe('the certificate expired at Jan  1 00:00:00 2027 GMT');
   });
 });
