@@ -1,5 +1,5 @@
 import type { PlacementHintSpec } from '../api/v1alpha1/placement-hint.ts';
-import { PIN_ANNOTATION, SCHEDULING_GATE } from '../model/gate.ts';
+import { SCHEDULING_GATE, STEERED_ANNOTATION } from '../model/gate.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { type Placement, PREFERENCE_WEIGHTS } from '../model/placement.ts';
 import { listAt, namesNode, PREFERRED, steeredAffinity } from './affinity.ts';
@@ -31,17 +31,14 @@ export function controllerOf(pod: JsonObject): string | undefined {
  */
 export function placementPatch(pod: JsonObject, placements: readonly Placement[]): readonly PatchOperation[] {
   let affinity = objectAt(pod, 'spec')['affinity'];
-  let pinnedTo: string | undefined;
-  let changed = false;
+  let target: string | undefined;
   for (const placement of placements) {
     if (!prefers(affinity, placement.target)) {
-      const steered = steeredAffinity(affinity, placement);
-      affinity = steered.affinity;
-      pinnedTo = steered.isNarrowed ? placement.target : pinnedTo;
-      changed = true;
+      ({ affinity } = steeredAffinity(affinity, placement));
+      ({ target } = placement);
     }
   }
-  return changed ? [add('/spec/affinity', affinity), ...annotationPatch(pod, pinnedTo)] : [];
+  return target === undefined ? [] : [add('/spec/affinity', affinity), annotationPatch(pod, target)];
 }
 
 /**
@@ -59,13 +56,10 @@ export function gatePatch(pod: JsonObject): readonly PatchOperation[] {
   return [add('/spec/schedulingGates', [...gates, { name: SCHEDULING_GATE }])];
 }
 
-function annotationPatch(pod: JsonObject, pinnedTo: string | undefined): readonly PatchOperation[] {
-  if (pinnedTo === undefined) {
-    return [];
-  }
+function annotationPatch(pod: JsonObject, target: string): PatchOperation {
   return isObject(objectAt(pod, 'metadata')['annotations'])
-    ? [add(`/metadata/annotations/${PIN_ANNOTATION.replaceAll('/', '~1')}`, pinnedTo)]
-    : [add('/metadata/annotations', { [PIN_ANNOTATION]: pinnedTo })];
+    ? add(`/metadata/annotations/${STEERED_ANNOTATION.replaceAll('/', '~1')}`, target)
+    : add('/metadata/annotations', { [STEERED_ANNOTATION]: target });
 }
 
 /** Whether the pod has the preference that steering to this node adds. */

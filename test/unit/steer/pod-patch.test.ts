@@ -41,25 +41,27 @@ describe('placementPatch', () => {
     const own = prefers('own', 1);
     expect(placementPatch(pod({ affinity: preferred(own) }), [TO_A])).toEqual([
       { op: 'add', path: '/spec/affinity', value: preferred(own, prefers('a', 100)) },
+      { op: 'add', path: '/metadata/annotations', value: { 'evenkeel.dev/steered-to': 'a' } },
     ]);
   });
 
   it.each([
-    [{}, { path: '/metadata/annotations', value: { 'evenkeel.dev/pinned-to': 'a' } }],
-    [{ annotations: { x: 'y' } }, { path: '/metadata/annotations/evenkeel.dev~1pinned-to', value: 'a' }],
-  ])('names the planned node in an annotation of a pod that is kept to alternatives: %o', (metadata, annotation) => {
+    [{}, { path: '/metadata/annotations', value: { 'evenkeel.dev/steered-to': 'a' } }],
+    [{ annotations: { x: 'y' } }, { path: '/metadata/annotations/evenkeel.dev~1steered-to', value: 'a' }],
+  ])('names the planned node in an annotation: %o', (metadata, annotation) => {
     expect(placementPatch(pod({}, metadata), [NARROWED])[1]).toEqual({ op: 'add', ...annotation });
   });
 
   it('leaves a pod alone that the admission policy has steered to the same node', () => {
     expect(placementPatch(pod({ affinity: preferred(prefers('a', 100)) }), [NARROWED])).toEqual([]);
-    expect(placementPatch(pod({ affinity: preferred(prefers('a', 99)) }), [TO_A])).toHaveLength(1);
-    expect(placementPatch(pod({ affinity: preferred(prefers('b', 100)) }), [TO_A])).toHaveLength(1);
+    expect(placementPatch(pod({ affinity: preferred(prefers('a', 99)) }), [TO_A])).toHaveLength(2);
+    expect(placementPatch(pod({ affinity: preferred(prefers('b', 100)) }), [TO_A])).toHaveLength(2);
   });
 
   it('follows each hint of the controller', () => {
-    const [patch] = placementPatch(pod(), [TO_A, { ...TO_A, target: 'b' }]);
+    const [patch, annotation] = placementPatch(pod(), [TO_A, { ...TO_A, target: 'b' }]);
     expect(patch?.value).toEqual(preferred(prefers('a', 100), prefers('b', 100)));
+    expect(annotation?.value).toEqual({ 'evenkeel.dev/steered-to': 'b' });
   });
 });
 
