@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { admissionEndpoint, type PodMutation } from '../adapters/http/admission.ts';
 import { type CertificateSource, certificateFiles, createSelfSigned, watchCertificate } from '../adapters/http/certificate.ts';
 import { distrust, fingerprintOf, type KeyPair } from '../adapters/http/key-pair.ts';
-import { rotationTimes } from '../adapters/http/rotation.ts';
+import { rotationTimes, WEBHOOK_LIFETIME } from '../adapters/http/rotation.ts';
 import type { ServerCapacity } from '../adapters/http/server.ts';
 import { ApiClient } from '../adapters/kubernetes/client.ts';
 import { connect } from '../adapters/kubernetes/connect.ts';
@@ -24,8 +24,8 @@ export interface WebhookFlags {
   /** Certificate and key of the webhook in PEM; without, the operator makes them and has API servers trust them. */
   readonly webhookTlsCertFile?: string | undefined;
   readonly webhookTlsPrivateKeyFile?: string | undefined;
-  /** How long a certificate that the operator makes is valid, as a duration. */
-  readonly webhookCertificateLifetime: string;
+  /** How long a certificate that the operator makes is valid, as a duration; default a year. */
+  readonly webhookCertificateLifetime?: string | undefined;
   readonly ownNamespace: string;
 }
 
@@ -189,7 +189,7 @@ function checkFiles({ webhookTlsCertFile, webhookTlsPrivateKeyFile }: WebhookFla
 /** In milliseconds. */
 function lifetimeOf({ webhookCertificateLifetime: text }: WebhookFlags): number {
   try {
-    return parseDuration(text) * 1000;
+    return text === undefined ? WEBHOOK_LIFETIME : parseDuration(text) * 1000;
   } catch (error) {
     throw new Failure(`--webhook-certificate-lifetime: ${messageOf(error)}`, 1, { cause: error });
   }

@@ -31,9 +31,10 @@ export const addOperator: AddCommand = (program, { signal }) => {
     )
     .option('--webhook-tls-private-key-file <file>', 'its private key')
     .addOption(
-      new Option('--webhook-certificate-lifetime <duration>', 'how long a certificate that the operator makes is valid')
-        .default('8760h')
-        .hideHelp(),
+      new Option(
+        '--webhook-certificate-lifetime <duration>',
+        'how long a certificate that the operator makes is valid',
+      ).hideHelp(),
     )
     .option(
       '--own-namespace <name>',
