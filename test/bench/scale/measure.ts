@@ -6,7 +6,6 @@ import { acceptedEvictions } from '../../control-plane/audit.ts';
 import { nodeLoads, standardDeviation } from '../../control-plane/node-loads.ts';
 import { applyScenario, loadScenario, waitForMetrics } from '../../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../../control-plane/start.ts';
-import { startOperator } from '../../support/operator-process.ts';
 import { createRandom } from '../../support/random.ts';
 import { getPlans, getPolicy, policyObject } from '../../support/resources.ts';
 import { startCountingProxy } from './counting-proxy.ts';
@@ -68,7 +67,7 @@ export async function measure(
 async function balance(cp: ControlPlane, way: Way, minutes: number, log: (line: string) => void): Promise<Measured> {
   const proxy = await startCountingProxy(cp.url);
   const account = await cp.kubeconfigFor({ namespace: 'evenkeel-system', name: 'evenkeel' });
-  const operator = await startOperator(cp, { kubeconfig: proxy.kubeconfig(account), args: ['--metrics-insecure'] });
+  const operator = await way.start(cp, { kubeconfig: proxy.kubeconfig(account), args: ['--metrics-insecure'] });
   const visits = new AbortController();
   const visiting = visit(cp, visits.signal);
   try {

@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { ControlPlane } from '../../control-plane/start.ts';
-import { install, OVERLAYS } from '../../support/operator-process.ts';
+import {
+  install,
+  type OperatorOptions,
+  type OperatorProcess,
+  OVERLAYS,
+  startOperator,
+} from '../../support/operator-process.ts';
+import { startWithWebhook } from '../../support/webhook.ts';
 
 /** A way of steering to be measured. */
 export interface Way {
@@ -12,19 +19,27 @@ export interface Way {
   install(cp: ControlPlane): Promise<void>;
   /** Does what is to be done once the first pods run. */
   prepare(cp: ControlPlane): Promise<void>;
+  start(cp: ControlPlane, options: OperatorOptions): Promise<OperatorProcess>;
 }
 
 const nothing = async (): Promise<void> => undefined;
 
 /** By the name that the command line takes. */
 export const WAYS: Readonly<Record<string, Way>> = {
-  AdmissionPolicy: { mode: 'AdmissionPolicy', install: (cp) => install(cp, 'default'), prepare: nothing },
+  AdmissionPolicy: {
+    mode: 'AdmissionPolicy',
+    install: (cp) => install(cp, 'default'),
+    prepare: nothing,
+    start: startOperator,
+  },
+  Webhook: { mode: 'Webhook', install: (cp) => install(cp, 'webhook'), prepare: nothing, start: startWithWebhook },
   Gate: {
     mode: 'Gate',
     install: (cp) => install(cp, 'gate'),
     prepare: async (cp) => {
       await cp.kubectl(['label', 'namespace', 'shop', 'evenkeel.dev/gate=enabled']);
     },
+    start: startOperator,
   },
   // What there was before alternatives: a preference for the planned node, and nothing else.
   Preference: {
@@ -34,8 +49,9 @@ export const WAYS: Readonly<Record<string, Way>> = {
       await cp.apply([preferenceAlone()]);
     },
     prepare: nothing,
+    start: startOperator,
   },
-  None: { mode: 'None', install: (cp) => install(cp, 'default'), prepare: nothing },
+  None: { mode: 'None', install: (cp) => install(cp, 'default'), prepare: nothing, start: startOperator },
 };
 
 interface AdmissionPolicy {
