@@ -1,14 +1,24 @@
 import { join } from 'node:path';
+import { admissionPolicyApi, type KubernetesVersion } from './kubernetes-versions.ts';
 import type { ClusterLayout } from './layout.ts';
 import type { ServerName } from './servers.ts';
 
+/** What the command lines of servers depend on beside the layout of their cluster. */
+export interface ServerSettings {
+  readonly kubernetes: KubernetesVersion;
+  /** How often usage is read: a Go duration. */
+  readonly metricResolution: string;
+  /** Whether MutatingAdmissionPolicy is switched on where that takes flags. */
+  readonly mutatingAdmissionPolicy: boolean;
+}
+
 /** The command line of a server, with everything on 127.0.0.1. */
-export function argumentsOf(program: ServerName, layout: ClusterLayout, metricResolution: string): readonly string[] {
+export function argumentsOf(program: ServerName, layout: ClusterLayout, settings: ServerSettings): readonly string[] {
   switch (program) {
     case 'etcd':
       return etcd(layout);
     case 'kube-apiserver':
-      return apiserver(layout);
+      return [...apiserver(layout), ...admissionPolicyFlags(settings)];
     case 'kube-controller-manager':
       return controllerManager(layout);
     case 'kube-scheduler':
@@ -16,7 +26,7 @@ export function argumentsOf(program: ServerName, layout: ClusterLayout, metricRe
     case 'kwok':
       return kwok(layout);
     case 'metrics-server':
-      return metricsServer(layout, metricResolution);
+      return metricsServer(layout, settings.metricResolution);
     default:
       return program satisfies never;
   }
@@ -65,6 +75,13 @@ function apiserver({ ports, certificates, auditPolicyFile, auditLogFile }: Clust
     '--audit-log-mode=blocking', // what was answered is in the log
     '--audit-log-maxsize=0', // one file
   ];
+}
+
+/** What switches MutatingAdmissionPolicy on. Its beta version is off by default, and v1 needs nothing. */
+function admissionPolicyFlags({ kubernetes, mutatingAdmissionPolicy }: ServerSettings): readonly string[] {
+  return mutatingAdmissionPolicy && admissionPolicyApi(kubernetes) === 'v1beta1'
+    ? ['--feature-gates=MutatingAdmissionPolicy=true', '--runtime-config=admissionregistration.k8s.io/v1beta1=true']
+    : [];
 }
 
 function controllerManager({ ports, certificates, kubeconfigOf }: ClusterLayout): readonly string[] {

@@ -1,10 +1,12 @@
 /**
- * `npm run cluster [-- SCENARIO]`: a control plane to try things on, with the nodes and workloads of a scenario (a
- * name such as `demo` out of test/scenarios, or a path). Writes `export KUBECONFIG=...` to stdout once the cluster is
+ * `npm run cluster [-- [--kubernetes VERSION] SCENARIO]`: a control plane to try things on, with the nodes and workloads of
+ * a scenario (a name such as `demo` out of test/scenarios, or a path). Writes `export KUBECONFIG=...` to stdout once the cluster is
  * set up and everything else to stderr; stays until Ctrl-C and leaves nothing behind.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { DEFAULT_VERSION, kubernetesVersion } from './kubernetes-versions.ts';
 import { nodeLoads, standardDeviation } from './node-loads.ts';
 import { applyScenario, loadScenario, waitForMetrics } from './scenario.ts';
 import type { Scenario } from './scenario-parse.ts';
@@ -34,7 +36,7 @@ async function reportLoads(cp: ControlPlane): Promise<void> {
 
 /** Sets the scenario up, says how to use the cluster, and waits for ever. */
 async function serve(cp: ControlPlane, scenario: Scenario | undefined): Promise<never> {
-  log(`the control plane runs at ${cp.url}`);
+  log(`the control plane of Kubernetes ${cp.kubernetes} runs at ${cp.url}`);
   if (scenario !== undefined) {
     await applyScenario(cp, scenario, { log });
   }
@@ -54,9 +56,16 @@ function interrupted(): Promise<void> {
   });
 }
 
-async function main(nameOrPath: string | undefined): Promise<void> {
+async function main(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { kubernetes: { type: 'string', default: DEFAULT_VERSION } },
+    allowPositionals: true,
+  });
+  const kubernetes = kubernetesVersion(values.kubernetes);
+  const [nameOrPath] = positionals;
   const scenario = nameOrPath === undefined ? undefined : loadScenario(scenarioPath(nameOrPath));
-  const cp = await startControlPlane({ log });
+  const cp = await startControlPlane({ kubernetes, log });
   try {
     await Promise.race([interrupted(), serve(cp, scenario)]);
   } finally {
@@ -66,7 +75,7 @@ async function main(nameOrPath: string | undefined): Promise<void> {
 }
 
 try {
-  await main(process.argv[2]);
+  await main(process.argv.slice(2));
 } catch (error) {
   log(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;

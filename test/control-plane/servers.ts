@@ -1,4 +1,4 @@
-import { argumentsOf } from './arguments.ts';
+import { argumentsOf, type ServerSettings } from './arguments.ts';
 import type { ProgramName, Programs } from './build.ts';
 import type { Kubectl } from './kubectl.ts';
 import type { ClusterLayout } from './layout.ts';
@@ -14,15 +14,15 @@ export interface ServerContext {
   readonly supervisor: Supervisor;
   readonly layout: ClusterLayout;
   readonly kubectl: Kubectl;
-  readonly metricResolution: string;
+  readonly settings: ServerSettings;
 }
 
 const startTimeout = 90_000;
 
 /** Starts one server and waits until it does its work; throws with the end of its log if it does not. */
 export async function startServer(context: ServerContext, name: ServerName): Promise<Program> {
-  const { programs, supervisor, layout, metricResolution } = context;
-  const program = supervisor.start(name, programs.bin(name), argumentsOf(name, layout, metricResolution));
+  const { programs, supervisor, layout, settings } = context;
+  const program = supervisor.start(name, programs.bin(name), argumentsOf(name, layout, settings));
   await program.ready(() => answersOk(healthUrl(name, layout)), startTimeout);
   return program;
 }

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ServerSettings } from './arguments.ts';
 import { type AuditEvent, readAudit } from './audit.ts';
 import { buildControlPlane } from './build.ts';
 import { kubeconfig } from './kubeconfig.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
+import { admissionPolicyApi, DEFAULT_VERSION, type KubernetesVersion } from './kubernetes-versions.ts';
 import { prepareLayout } from './layout.ts';
 import { type ServerContext, type ServerName, startMetricsServer, startServer } from './servers.ts';
 import { type Program, superviseIn } from './supervisor.ts';
@@ -18,6 +20,8 @@ export interface AccountName {
 
 /** A running control plane: real Kubernetes, simulated kubelets. */
 export interface ControlPlane {
+  /** The version of its servers. */
+  readonly kubernetes: KubernetesVersion;
   /** The folder of this cluster: data, certificates, kubeconfigs and logs. `stop()` removes it. */
   readonly dir: string;
   /** Path of the kubeconfig of a cluster administrator. */
@@ -42,6 +46,13 @@ export interface ControlPlane {
 
 /** How to start a control plane. */
 export interface ControlPlaneOptions {
+  /** The version of Kubernetes; default that of go.mod. Another one is built when it is asked for. */
+  readonly kubernetes?: KubernetesVersion;
+  /**
+   * Whether to switch MutatingAdmissionPolicy on where Kubernetes has it as v1beta1, off by default; default false. From 1.36
+   * it is always on. Versions without v1beta1 throw a RangeError.
+   */
+  readonly mutatingAdmissionPolicy?: boolean;
   /** Whether to run metrics-server; default true. */
   readonly metricsServer?: boolean;
   /** How often usage is read: a Go duration of at least 10s, which is the default. */
@@ -58,19 +69,27 @@ export interface ControlPlaneOptions {
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const log = options.log ?? ((line: string) => void process.stderr.write(`${line}\n`));
-  const programs = await buildControlPlane({ log });
+  const settings = settingsOf(options);
+  const programs = await buildControlPlane({ log, kubernetes: settings.kubernetes });
   const folder = mkdtempSync(join(tmpdir(), 'evenkeel-cluster-'));
   const supervisor = superviseIn(folder);
   try {
     const layout = await prepareLayout(folder);
     const kubectl = kubectlFor(programs.bin('kubectl'), layout.adminKubeconfig, join(folder, 'kubectl-cache'));
-    const metricResolution = options.metricResolution ?? '10s';
-    const context: ServerContext = { programs, supervisor, layout, kubectl, metricResolution };
+    const context: ServerContext = { programs, supervisor, layout, kubectl, settings };
     return controlPlane(context, await startServers(context, options.metricsServer ?? true));
   } catch (error) {
     await supervisor.stop();
     throw error;
   }
+}
+
+function settingsOf(options: ControlPlaneOptions): ServerSettings {
+  const { kubernetes = DEFAULT_VERSION, metricResolution = '10s', mutatingAdmissionPolicy = false } = options;
+  if (mutatingAdmissionPolicy && admissionPolicyApi(kubernetes) === undefined) {
+    throw new RangeError(`Kubernetes ${kubernetes} has no MutatingAdmissionPolicy to switch on`);
+  }
+  return { kubernetes, metricResolution, mutatingAdmissionPolicy };
 }
 
 async function startServers(context: ServerContext, withMetrics: boolean): Promise<readonly Program[]> {
@@ -86,9 +105,10 @@ async function startServers(context: ServerContext, withMetrics: boolean): Promi
 }
 
 function controlPlane(context: ServerContext, started: readonly Program[]): ControlPlane {
-  const { programs, supervisor, layout, kubectl } = context;
+  const { programs, supervisor, layout, kubectl, settings } = context;
   const servers = new Map(started.map((program) => [program.name, program]));
   return {
+    kubernetes: settings.kubernetes,
     dir: layout.folder,
     kubeconfig: layout.adminKubeconfig,
     url: layout.url,
