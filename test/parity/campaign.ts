@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { askScheduler, clearProbe, stageProbe } from './ask-scheduler.ts';
-import { judgeProbe } from './judge-probe.ts';
+import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
+import { type Answer, askScheduler, clearProbe, keepsRoom, stageProbe } from './ask-scheduler.ts';
+import { compare, judgeProbe, type OurVerdict } from './judge-probe.ts';
 import { randomCluster } from './random-cluster.ts';
-import { type ProbeContext, randomProbe } from './random-probe.ts';
+import { type Probe, type ProbeContext, randomProbe } from './random-probe.ts';
 import { clearCluster, stageCluster } from './stage-cluster.ts';
 import type { Judged } from './tally.ts';
 import type { World } from './world.ts';
@@ -53,12 +55,33 @@ async function runProbe(world: World, context: ProbeContext, index: number): Pro
       await stageProbe(world, probe);
     }
     const snapshot = own ? await world.snapshot() : context.snapshot;
-    const { verdict, admitted } = await askScheduler(world, probe);
-    const ours = judgeProbe(snapshot, admitted, probe.node);
+    const { verdict, admitted, ours } = await bothVerdicts(world, probe, snapshot);
     return { seed: context.cluster.seed, probe: index, node: probe.node, admitted, ours, theirs: verdict };
   } catch (error) {
     throw new Error(`probe ${index} of cluster ${context.cluster.seed}:\n${stringify(probe)}`, { cause: error });
   } finally {
     await clearProbe(world, probe);
   }
+}
+
+/** By when an overloaded machine, too, has forgotten a pod. */
+const FORGOTTEN_MILLISECONDS = 5_000;
+
+/** Where the scheduler may still have kept room for the pod before, it is asked again before it counts as of another opinion. */
+async function bothVerdicts(
+  world: World,
+  probe: Probe,
+  snapshot: ClusterSnapshot,
+): Promise<Answer & { readonly ours: OurVerdict }> {
+  const ask = async (): Promise<Answer & { readonly ours: OurVerdict }> => {
+    const answer = await askScheduler(world, probe);
+    return { ...answer, ours: judgeProbe(snapshot, answer.admitted, probe.node) };
+  };
+  const first = await ask();
+  const differs = ['Disagree', 'OtherReason'].includes(compare(first.ours, first.verdict));
+  if (!differs || !keepsRoom(world)) {
+    return first;
+  }
+  await delay(FORGOTTEN_MILLISECONDS);
+  return await ask();
 }

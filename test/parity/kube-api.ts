@@ -32,6 +32,7 @@ const RESOURCES: Readonly<Record<string, ResourceRef & { readonly namespaced?: t
   PersistentVolumeClaim: { group: '', version: 'v1', resource: 'persistentvolumeclaims', namespaced: true },
   ReplicaSet: { group: 'apps', version: 'v1', resource: 'replicasets', namespaced: true },
   StorageClass: { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' },
+  CSIDriver: { group: 'storage.k8s.io', version: 'v1', resource: 'csidrivers' },
   CSINode: { group: 'storage.k8s.io', version: 'v1', resource: 'csinodes' },
   PriorityClass: { group: 'scheduling.k8s.io', version: 'v1', resource: 'priorityclasses' },
   PlacementHint: { group: 'evenkeel.dev', version: 'v1alpha1', resource: 'placementhints', namespaced: true },

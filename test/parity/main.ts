@@ -2,9 +2,11 @@
  * `npm run parity [-- --verdicts N --seed S]`: asks kube-scheduler and our filters about random pods in random clusters.
  * `npm run parity -- --plans N [--seed S]`: has kube-scheduler replay random plans, move by move.
  * `npm run parity -- --steered N [--seed S]`: steers random pods, and asks kube-scheduler where they go.
+ * With `--kubernetes VERSION` it is the scheduler of that version.
  * Progress goes to stderr, the result to stdout; the exit code is 1 when the two do not agree.
  */
 import { parseArgs } from 'node:util';
+import { DEFAULT_VERSION, kubernetesVersion } from '../control-plane/kubernetes-versions.ts';
 import { runCampaign } from './campaign.ts';
 import { replayPlans } from './replay.ts';
 import { replayReport, reportOf, steeredReport } from './report.ts';
@@ -45,6 +47,7 @@ async function steered(world: World, count: number, seed: number): Promise<boole
 async function main(): Promise<boolean> {
   const { values } = parseArgs({
     options: {
+      kubernetes: { type: 'string', default: DEFAULT_VERSION },
       verdicts: { type: 'string', default: '3000' },
       plans: { type: 'string' },
       steered: { type: 'string' },
@@ -52,7 +55,7 @@ async function main(): Promise<boolean> {
     },
   });
   const seed = wholeNumber('seed', values.seed);
-  const world = await openWorld(log);
+  const world = await openWorld({ kubernetes: kubernetesVersion(values.kubernetes), log });
   try {
     if (values.steered !== undefined) {
       return await steered(world, wholeNumber('steered', values.steered), seed);

@@ -11,26 +11,31 @@ export interface Mirror {
   get(key: string): KubeObject | undefined;
   all(): readonly KubeObject[];
   /**
-   * The first answer of `check` that is not undefined; it is asked now and after each change. Rejects after the
+   * The first answer of `check` that is not undefined; it is asked now and after each change of any kind. Rejects after the
    * deadline with `goal` and what `state` says then in its message, or when the watch has failed.
    */
   until<Value>(goal: string, check: () => Value | undefined, state?: () => unknown): Promise<Value>;
 }
 
-/** How long anything may take that the control plane does by itself. */
-const DEADLINE_MILLISECONDS = 15_000;
+/** How long anything may take that the control plane does by itself: twice the resync of the volume controller. */
+const DEADLINE_MILLISECONDS = 30_000;
 /** Longer than any campaign. */
 const WATCH_SECONDS = 7_200;
 
-interface Waiter {
+/** Somebody who waits for objects to change. */
+export interface Waiter {
   readonly ask: () => void;
   readonly fail: (error: Error) => void;
 }
 
-/** Lists a kind and follows it until aborted. */
-export async function mirror(client: ApiClient, kind: string, signal: AbortSignal): Promise<Mirror> {
+/** Lists a kind and follows it until aborted. Mirrors that belong together share those who wait. */
+export async function mirror(
+  client: ApiClient,
+  kind: string,
+  waiters: Set<Waiter>,
+  signal: AbortSignal,
+): Promise<Mirror> {
   const objects = new Map<string, KubeObject>();
-  const waiters = new Set<Waiter>();
   let failure: Error | undefined;
   const from = await fill(client, kind, objects, signal);
   const changed = (): void => {

@@ -15,7 +15,7 @@ function log(line: string): void {
 let world: World;
 
 beforeAll(async () => {
-  world = await openWorld(log);
+  world = await openWorld({ log });
 });
 
 afterAll(async () => {

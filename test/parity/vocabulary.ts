@@ -45,7 +45,13 @@ export const OVERHEAD = { cpu: 120, memory: 64 } as const;
 
 /** Cluster-scoped objects that all clusters of a campaign share. */
 export function fixtures(): readonly KubeObject[] {
-  return [...NAMESPACES.map(namespaceObject), ...priorityClasses(), ...runtimeClasses(), ...storageClasses()];
+  return [
+    ...NAMESPACES.map(namespaceObject),
+    ...priorityClasses(),
+    ...runtimeClasses(),
+    ...storageClasses(),
+    csiDriver(),
+  ];
 }
 
 function namespaceObject(name: string): KubeObject {
@@ -73,6 +79,12 @@ function runtimeClasses(): readonly KubeObject[] {
     { ...shape, metadata: { name: 'sandboxed' }, overhead: { podFixed } },
     { ...shape, metadata: { name: 'on-ssd' }, scheduling: { nodeSelector: { disk: 'ssd' } } },
   ];
+}
+
+/** Its volumes need nodes on which it is installed: from 1.37, API servers before drop the field. */
+function csiDriver(): KubeObject {
+  const spec = { preventPodSchedulingIfMissing: true };
+  return { apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name: DRIVER }, spec };
 }
 
 function storageClasses(): readonly KubeObject[] {
