@@ -58,6 +58,9 @@ export interface StorageClassInfo {
   readonly tracksCapacity: boolean;
 }
 
+/** In place of a limit: the driver must be installed on the nodes of its pods, and is not on this one. */
+export const DRIVER_MISSING = -1;
+
 /** Everything about volumes that decides where pods fit. */
 export interface StorageInfo {
   /** By `namespace/name`. */
@@ -66,7 +69,7 @@ export interface StorageInfo {
   readonly volumes: ReadonlyMap<string, VolumeInfo>;
   /** By name. */
   readonly classes: ReadonlyMap<string, StorageClassInfo>;
-  /** Volumes that a node can attach, by node name and driver (CSINode). A driver that is absent has no limit. */
+  /** Volumes that a node can attach, by node name and driver (CSINode): absent without a limit, or DRIVER_MISSING. */
   readonly attachLimits: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 

@@ -2,7 +2,7 @@ import { compareText } from '../model/compare-text.ts';
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
-import type { ClaimInfo, StorageInfo } from '../model/storage.ts';
+import { type ClaimInfo, DRIVER_MISSING, type StorageInfo } from '../model/storage.ts';
 import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
 import { assembleServiceLevels } from './assemble-service-levels.ts';
@@ -166,9 +166,24 @@ function assembleStorage(collection: Collection): StorageInfo {
         tracksCapacity: drivers.get(provisioner)?.storageCapacity ?? false,
       })),
     ),
-    attachLimits: sortByKey(mapValues(collection.of('CSINode'), ({ limits }) => sortByKey(limits))),
+    attachLimits: assembleAttachLimits(collection),
   };
 }
+
+/** What CSINodes say, and which drivers nodes lack that must be installed (nodevolumelimits checkCSIDriverOnNode). */
+function assembleAttachLimits(collection: Collection): StorageInfo['attachLimits'] {
+  const needed = [...collection.of('CSIDriver').values()].filter(({ mustBeInstalled }) => mustBeInstalled);
+  const csiNodes = collection.of('CSINode');
+  const nodes = needed.length === 0 ? [] : collection.of('Node').keys();
+  const limitsOf = (node: string): ReadonlyMap<string, number> => {
+    const { drivers, limits } = csiNodes.get(node) ?? NO_DRIVERS;
+    const missing = needed.filter(({ name }) => !drivers.has(name)).map(({ name }) => [name, DRIVER_MISSING] as const);
+    return sortByKey(new Map([...limits, ...missing]));
+  };
+  return sortByKey(new Map([...new Set([...csiNodes.keys(), ...nodes])].map((node) => [node, limitsOf(node)])));
+}
+
+const NO_DRIVERS = { drivers: new Set<string>(), limits: new Map<string, number>() };
 
 function mapValues<From, To>(map: ReadonlyMap<string, From>, change: (value: From) => To): ReadonlyMap<string, To> {
   return new Map([...map].map(([key, value]) => [key, change(value)]));

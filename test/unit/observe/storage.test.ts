@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_STORAGE } from '../../../src/model/storage.ts';
+import { DRIVER_MISSING, NO_STORAGE } from '../../../src/model/storage.ts';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
 import { aRawClaim, aRawNode, aRawPod, aRawStorageClass, aRawVolume, type Raw } from '../../support/builders/raw.ts';
 
@@ -322,6 +322,38 @@ describe('a CSINode', () => {
       ]),
     );
     expect(buildSnapshot([csiNode(null)]).storage.attachLimits).toEqual(new Map([['a', new Map()]]));
+  });
+
+  it('attaches nothing by a driver that must be installed and is not there', () => {
+    const driver = (name: string, preventPodSchedulingIfMissing?: boolean): Raw => ({
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'CSIDriver',
+      metadata: { name },
+      spec: { preventPodSchedulingIfMissing },
+    });
+    const bare: Raw = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'b' } };
+    const drivers = [{ name: 'here.example.com' }, { name: 'few.example.com', allocatable: { count: 2 } }];
+    const needed = ['here.example.com', 'few.example.com', 'there.example.com'].map((name) => driver(name, true));
+    const { storage } = buildSnapshot([csiNode(drivers), bare, ...needed, driver('any.example.com')]);
+    expect(storage.attachLimits).toEqual(
+      new Map([
+        [
+          'a',
+          new Map([
+            ['few.example.com', 2],
+            ['there.example.com', DRIVER_MISSING],
+          ]),
+        ],
+        [
+          'b',
+          new Map([
+            ['few.example.com', DRIVER_MISSING],
+            ['here.example.com', DRIVER_MISSING],
+            ['there.example.com', DRIVER_MISSING],
+          ]),
+        ],
+      ]),
+    );
   });
 
   it('with a malformed count is a problem', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PodInfo } from '../../../../src/model/pod.ts';
-import { NO_STORAGE, type StorageInfo } from '../../../../src/model/storage.ts';
+import { DRIVER_MISSING, NO_STORAGE, type StorageInfo } from '../../../../src/model/storage.ts';
 import { verdictsIn } from '../../../../src/plan/verdicts.ts';
 import { aClaim, aStorageClass, aVolume } from '../../../support/builders/storage.ts';
 import { aNode, aPod, aSnapshot } from '../../../support/builders.ts';
@@ -159,5 +159,15 @@ describe('NodeVolumeLimits', () => {
   it('adds nothing for a volume that is there already', () => {
     const shared = [using('q', 'one'), using('r', 'data')];
     expect(refusals(aPod('p', WITH_DATA), known, shared).a).toEqual([]);
+  });
+
+  it('refuses a node that lacks a driver which must be installed, even for a volume that is there already', () => {
+    const lacking = { ...known, attachLimits: new Map([['a', new Map([['csi.x', DRIVER_MISSING]])]]) };
+    expect(refusals(aPod('p', WITH_DATA), lacking, [using('r', 'data')])).toEqual({
+      a: ['NodeVolumeLimits'],
+      b: [],
+      bare: [],
+    });
+    expect(refusals(aPod('p'), lacking).a).toEqual([]);
   });
 });
