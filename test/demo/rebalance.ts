@@ -83,8 +83,8 @@ export async function rebalance({
   }
 }
 
-/** Follows plans until three runs in a row, by status.history, had no moves after the last plan. */
-async function untilQuiet(cp: ControlPlane, log: (line: string) => void): Promise<void> {
+/** Follows plans of policy `demo` until three runs in a row, by status.history, had no moves after the last plan. */
+export async function untilQuiet(cp: ControlPlane, log: (line: string) => void): Promise<void> {
   const told = new Set<string>();
   const deadline = Date.now() + DEADLINE_MS;
   while (Date.now() < deadline) {
@@ -122,7 +122,8 @@ function progress({ metadata, spec, status }: RebalancePlan): readonly string[] 
   return [head, ...moves];
 }
 
-async function collect(cp: ControlPlane, before: ReadonlyMap<string, number>): Promise<RebalancingResult> {
+/** What has happened to a cluster whose nodes had these loads before. */
+export async function collect(cp: ControlPlane, before: ReadonlyMap<string, number>): Promise<RebalancingResult> {
   const [plans, after, audit, laterRuns] = [
     await getPlans(cp),
     await nodeLoads(cp),

@@ -73,10 +73,17 @@ export function accountLikeTheOperators(name: string): readonly object[] {
 /** An overlay of deploy/. */
 export type Overlay = 'default' | 'dry-run' | 'gate' | 'webhook' | 'webhook-gate';
 
-/** Installs an overlay of deploy/ as the administrator. The operator's own Deployment is scaled to nothing: it runs as a process here. */
-export async function install(cp: ControlPlane, overlay: Overlay): Promise<void> {
+/**
+ * Installs an overlay of deploy/ as the administrator, with its manifests as `rewrite` makes them. The operator's own Deployment
+ * is scaled to nothing: it runs as a process here.
+ */
+export async function install(
+  cp: ControlPlane,
+  overlay: Overlay,
+  rewrite: (manifests: string) => string = (manifests) => manifests,
+): Promise<void> {
   const manifests = await cp.kubectl(['kustomize', join(OVERLAYS, overlay)]);
-  await cp.apply(manifests);
+  await cp.apply(rewrite(manifests));
   await cp.kubectl([
     'wait',
     '--for=condition=Established',

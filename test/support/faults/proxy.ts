@@ -26,11 +26,23 @@ export interface FaultProxy {
   stop(): Promise<void>;
 }
 
+/** What the API server answered to a request. */
+export interface ProxiedAnswer {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly code: number;
+  /** Its Warning header, as for a deprecated API; empty without one. */
+  readonly warning: string;
+}
+
 /** What a proxy is made of. */
 export interface FaultProxyOptions {
   /** Path of a kubeconfig as `ControlPlane.kubeconfigFor` writes it, with a token. */
   readonly upstream: string;
   readonly seed: number;
+  /** Hears of every answer of the API server. */
+  readonly answered?: (answer: ProxiedAnswer) => void;
 }
 
 interface Upstream {
@@ -40,7 +52,11 @@ interface Upstream {
 }
 
 /** Starts a proxy on a free port of 127.0.0.1 that spoils nothing yet. */
-export async function startFaultProxy({ upstream: file, seed }: FaultProxyOptions): Promise<FaultProxy> {
+export async function startFaultProxy({
+  upstream: file,
+  seed,
+  answered = () => undefined,
+}: FaultProxyOptions): Promise<FaultProxy> {
   const upstream = readUpstream(file);
   const random = createRandom(seed);
   const injected = new Map<FaultKind, number>();
@@ -64,7 +80,7 @@ export async function startFaultProxy({ upstream: file, seed }: FaultProxyOption
       injected.set(fault, (injected.get(fault) ?? 0) + 1);
     }
     const isSpared = (): boolean => plan.rate === 0;
-    exchange({ upstream, agent, random, incoming, answer, isWatch, watches, isSpared }, fault).catch(() =>
+    exchange({ upstream, agent, random, incoming, answer, answered, isWatch, watches, isSpared }, fault).catch(() =>
       incoming.socket.destroy(),
     );
   });
@@ -118,6 +134,7 @@ interface Exchange {
   readonly random: Random;
   readonly incoming: IncomingMessage;
   readonly answer: ServerResponse;
+  readonly answered: (answer: ProxiedAnswer) => void;
   readonly isWatch: boolean;
   /** Answers to all watches that are open. */
   readonly watches: Set<IncomingMessage>;
@@ -180,17 +197,25 @@ function refuse(answer: ServerResponse, code: number, reason: string, headers: R
   answer.end(JSON.stringify(status));
 }
 
-function forward({ upstream, agent, incoming }: Exchange): Promise<IncomingMessage> {
+function forward({ upstream, agent, incoming, answered }: Exchange): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const onward = request(
       new URL(incoming.url ?? '/', upstream.url),
       { agent, method: incoming.method, headers: { ...incoming.headers, host: upstream.url.host } },
-      resolve,
+      (response) => {
+        answered(answerOf(incoming, response));
+        resolve(response);
+      },
     );
     onward.on('error', reject);
     incoming.on('aborted', () => onward.destroy());
     incoming.pipe(onward);
   });
+}
+
+function answerOf(incoming: IncomingMessage, { statusCode = 0, headers }: IncomingMessage): ProxiedAnswer {
+  const { method = 'GET', url = '/' } = incoming;
+  return { method, url, code: statusCode, warning: headers.warning ?? '' };
 }
 
 async function relay(

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { changeScale, changeUsage } from '../campaigns/disturb.ts';
+import { acceptedEvictions } from '../control-plane/audit.ts';
+import { nodeLoads } from '../control-plane/node-loads.ts';
+import type { ControlPlane } from '../control-plane/start.ts';
+import { collect, demoPolicy, untilQuiet } from '../demo/rebalance.ts';
+import { install } from '../support/operator-process.ts';
+import { createRandom } from '../support/random.ts';
+import { policyObject } from '../support/resources.ts';
+import type { CheckContext, CheckGroup } from './check.ts';
+import { adaptedTo, onControlPlane, setUp } from './cluster.ts';
+import { yesUnless } from './verdict.ts';
+import { startWatchedOperator, type WatchedOperator } from './watched-operator.ts';
+
+const REST = 'at rest without a warning';
+const DEMO = 'demo';
+const ACTION = 'in action without a warning';
+const RIGHTS = 'no request forbidden';
+
+/** One cluster, that of the demo: the operator at rest, then rebalancing it, then keeping up with loads that change. */
+export const RUNNING: CheckGroup = {
+  name: 'running',
+  checks: [REST, DEMO, ACTION, RIGHTS],
+  run: (context) =>
+    onControlPlane(context, { metricsServer: true }, async (cp) => {
+      await install(cp, 'default', adaptedTo(context.kubernetes));
+      await setUp(cp, context, 'demo', true);
+      const operator = await startWatchedOperator(cp);
+      try {
+        await rest(cp, operator, context);
+        await demo(cp, context);
+        await action(cp, operator, context);
+        context.decide(RIGHTS, yesUnless([...operator.forbidden(), ...forbiddenIn(operator.log())]));
+      } finally {
+        await operator.stop();
+      }
+    }),
+};
+
+/** A policy that only reports. */
+async function rest(cp: ControlPlane, operator: WatchedOperator, { minutes, decide }: CheckContext): Promise<void> {
+  await cp.apply([policyObject('rest', { interval: '15s', thresholds: { trigger: '0.05', consecutive: 1 } })]);
+  await operator.logged('leading');
+  await sleep(minutes * 60_000);
+  const evicted = acceptedEvictions(await cp.audit()).length;
+  decide(REST, yesUnless([...operator.newWarnings(), ...(evicted > 0 ? [`${evicted} pods were evicted`] : [])]));
+  await cp.kubectl(['delete', 'rbp', 'rest']);
+}
+
+/** Moves are carried out, and the imbalance falls. */
+async function demo(cp: ControlPlane, { log, decide }: CheckContext): Promise<void> {
+  const before = await nodeLoads(cp);
+  await cp.apply([demoPolicy('RefineLB')]);
+  await untilQuiet(cp, log);
+  const { stddevBefore, stddevAfter, planned, landed, evictions } = await collect(cp, before);
+  const summary = `deviation ${stddevBefore.toFixed(3)} -> ${stddevAfter.toFixed(3)}, ${evictions.length} evictions, ${landed} of ${planned} as planned`;
+  const problems = [
+    ...(evictions.length === 0 ? ['nothing was evicted'] : []),
+    ...(stddevAfter < stddevBefore ? [] : [summary]),
+  ];
+  decide(DEMO, yesUnless(problems, summary));
+}
+
+/** Pauses between two changes of the load. */
+const PAUSE_MILLISECONDS = 15_000;
+
+async function action(cp: ControlPlane, operator: WatchedOperator, { minutes, decide }: CheckContext): Promise<void> {
+  const random = createRandom(1);
+  const evictedBefore = acceptedEvictions(await cp.audit()).length;
+  const deadline = performance.now() + minutes * 60_000;
+  for (let change = 0; performance.now() < deadline; change += 1) {
+    await (change % 4 === 3 ? changeScale(cp, random) : changeUsage(cp, random));
+    await sleep(Math.min(PAUSE_MILLISECONDS, Math.max(0, deadline - performance.now())));
+  }
+  const evicted = acceptedEvictions(await cp.audit()).length - evictedBefore;
+  decide(ACTION, yesUnless(operator.newWarnings(), `${evicted} evictions`));
+}
+
+function forbiddenIn(log: string): readonly string[] {
+  return log.split('\n').filter((line) => /forbidden|may not /i.test(line));
+}
