@@ -37,8 +37,8 @@ export function resolveTerm(
 const NO_LABELS: Labels = new Map();
 
 /**
- * A term of the very pod that is being placed, as kube-scheduler 1.36 reads it: mergeAffinityTermNamespacesIfNotEmpty
- * works on a copy, so that the namespace selector stays and is asked about a namespace without labels. One that holds there,
+ * A term of the very pod that is being placed, as kube-scheduler 1.34 to 1.36 read it: mergeAffinityTermNamespacesIfNotEmpty
+ * works on a copy there, so that the namespace selector stays and is asked about a namespace without labels. One that holds there,
  * as NotIn and DoesNotExist do, thereby selects every namespace. Terms of pods that run are read as documented.
  */
 export function termAsPlaced(term: PodAffinityTerm): PodAffinityTerm {
