@@ -84,9 +84,13 @@ export async function rebalance({
 }
 
 /** Follows plans of policy `demo` until three runs in a row, by status.history, had no moves after the last plan. */
-export async function untilQuiet(cp: ControlPlane, log: (line: string) => void): Promise<void> {
+export async function untilQuiet(
+  cp: ControlPlane,
+  log: (line: string) => void,
+  patienceMs: number = DEADLINE_MS,
+): Promise<void> {
   const told = new Set<string>();
-  const deadline = Date.now() + DEADLINE_MS;
+  const deadline = Date.now() + patienceMs;
   while (Date.now() < deadline) {
     const plans = await getPlans(cp);
     for (const line of plans.flatMap(progress)) {
@@ -101,7 +105,7 @@ export async function untilQuiet(cp: ControlPlane, log: (line: string) => void):
     }
     await sleep(500);
   }
-  throw new Error(`the cluster did not come to rest within ${DEADLINE_MS / 60_000} minutes`);
+  throw new Error(`the cluster did not come to rest within ${patienceMs / 60_000} minutes`);
 }
 
 async function quietRuns(cp: ControlPlane): Promise<readonly number[]> {
