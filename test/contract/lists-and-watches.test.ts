@@ -205,7 +205,7 @@ describe('a watch', () => {
     expect(names).toEqual(['b']);
     expect(queries.slice(0, 2)).toEqual([
       { limit: '500' },
-      { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: '5', timeoutSeconds: '450' },
+      { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: '5', timeoutSeconds: '60' },
     ]);
     expect(seen.slice(0, 2).map(({ headers }) => headers.accept)).toEqual([
       'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',

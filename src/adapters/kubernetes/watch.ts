@@ -8,16 +8,17 @@ import type { ChangeType } from './object-table.ts';
 import { describeResource, type ResourceRef } from './resource.ts';
 import { startWatchdog } from './watchdog.ts';
 
-/** How long the server is asked to keep a watch open: between this and twice as long, as client-go's reflector asks. */
-const SHORTEST_WATCH = 300;
+/**
+ * How long the server is asked to keep a watch open: between this and twice as long, so that it ends within SILENCE_LIMIT. Where
+ * nothing of a kind changes, a server may send no bookmark either: Kubernetes before 1.36 has none as long as etcd does
+ * not report its progress (cacheWatcher.process). An end is a sign of life, too.
+ */
+const SHORTEST_WATCH = 40;
 /** The server should have ended the watch this long before its deadline. */
 const GRACE = 30;
 /** Time until the head of the answer. */
 const OPENING: Seconds = seconds(30);
-/**
- * An open watch without an event or a bookmark for so long counts as dead. The API server sends a bookmark every minute
- * (cacher.go, defaultBookmarkFrequency), so that a live watch is never that silent.
- */
+/** An open watch without an event, a bookmark or its end for so long counts as dead. */
 export const SILENCE_LIMIT: Seconds = seconds(90);
 /** Far above the largest object that etcd takes (1.5 MiB by default). */
 const LONGEST_EVENT = 16 * 2 ** 20;

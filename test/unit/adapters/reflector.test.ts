@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { SILENCE_LIMIT } from '../../../src/adapters/kubernetes/watch.ts';
 import { seconds } from '../../../src/model/units.ts';
 import type { Part } from '../../../src/observe/kind-table.ts';
 import { nameForPeople } from '../../../src/observe/project/metadata.ts';
@@ -58,7 +59,9 @@ describe('a reflector', () => {
   });
 
   it('goes on where bookmarks have brought it, without a list, when the server ends the watch', async () => {
-    const { clock, server } = await watching();
+    const { clock, server } = reflected(undefined, () => 0.9);
+    await clock.advance(5);
+    server.asked.splice(0);
     server.compact();
     await clock.advance(60);
     server.end();
@@ -66,11 +69,18 @@ describe('a reflector', () => {
     expect(server.asked).toEqual(['watch from 6']);
   });
 
-  it('asks for five to ten minutes of watching', async () => {
-    const { clock, server } = await watching();
-    await clock.advance(449);
-    expect(server.asked).toHaveLength(1);
-  });
+  it.each([0, 0.5, 0.99])(
+    'has the server end a watch before its silence would look like death, at random %d',
+    async (random) => {
+      const { clock, server, failures } = reflected(undefined, () => random);
+      await clock.advance(5);
+      server.asked.splice(0);
+      await clock.advance(SILENCE_LIMIT - 10);
+      expect(server.asked.length).toBeGreaterThan(0);
+      expect(server.asked.filter((asked) => !asked.startsWith('watch'))).toEqual([]);
+      expect(failures).toEqual([]);
+    },
+  );
 
   it.each<[string, (made: ReflectedServer) => void]>([
     ['a reset', ({ server }) => server.reset()],
@@ -368,14 +378,15 @@ describe('an audit', () => {
 
   it('that fails is tried again later, and the watch goes on', async () => {
     const { clock, server, failures } = reflected(undefined, () => 0.3);
-    await clock.advance(3899);
+    await clock.advance(3630);
     server.asked.splice(0);
     server.refuse(answer(503));
-    await clock.advance(100);
+    await clock.advance(20);
     expect(server.asked).toEqual(['list at 5', 'watch from 5']);
     expect(failures).toHaveLength(1);
     await clock.advance(700);
-    expect(server.asked.slice(2)).toEqual(['watch from 5', 'list at 5', 'next page', 'watch from 5']);
+    expect(server.asked.slice(2).filter((asked) => !asked.startsWith('watch'))).toEqual(['list at 5', 'next page']);
+    expect(server.asked.at(-1)).toBe('watch from 5');
   });
 
   it('at a version that the server has forgotten becomes a list', async () => {
