@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConditionReason } from '../api/v1alpha1/conditions.ts';
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import type { RebalancePolicy, RebalancePolicyStatus } from '../api/v1alpha1/rebalance-policy.ts';
 import { type ExecutionPolicy, step } from '../execute/executor.ts';
 import { serviceStop } from '../execute/service-stop.ts';
 import { after, type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
@@ -271,9 +272,26 @@ async function report(
     state.now,
   );
   if (!isDeepStrictEqual(status, policy.status)) {
-    await ports.policies.writeStatus(policy, status, signal);
+    await writeIfThere(policy, status, ports, signal);
   }
   return untilNextLook(state, nextRun, context.pace);
+}
+
+/** A policy may be deleted during its pass. */
+async function writeIfThere(
+  policy: RebalancePolicy,
+  status: RebalancePolicyStatus,
+  { policies, log }: LoopPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await policies.writeStatus(policy, status, signal);
+  } catch (error) {
+    if (!(error instanceof ConflictError)) {
+      throw error;
+    }
+    log.info({ err: error.message }, 'somebody else wrote first');
+  }
 }
 
 /** By what the last run found, and by whether ledgers are kept now; `undefined` while either is not known. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ConflictError } from '../../../src/ports.ts';
 import { AUTOMATIC, condition, messageOf, plansOf, play, tilted } from '../../support/played.ts';
 import { NOON } from '../../support/test-clock.ts';
 
@@ -85,6 +86,21 @@ describe('runLoop, where something is wrong,', () => {
     };
     await play(w, 10);
     expect(condition(w, 'b-second', 'Accepted')).toMatch(/Valid|Conflicting/);
+  });
+
+  it('counts no failure when a policy is deleted during its pass', async () => {
+    const w = tilted();
+    w.policies.apply('even', {});
+    let writes = 0;
+    w.tap = (when, call) => {
+      if (when === 'before' && call === 'policies.writeStatus') {
+        writes += 1;
+        throw new ConflictError('policy even is gone');
+      }
+    };
+    await play(w, 10);
+    expect(writes).toBeGreaterThan(0);
+    expect(w.failures()).toBe(0);
   });
 
   it('tries again after a pass that could not read anything, and counts only good ones', async () => {
