@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { admissionPolicyApi, type KubernetesVersion } from '../control-plane/kubernetes-versions.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
-import { install, type Overlay, OVERLAYS } from '../support/operator-process.ts';
+import { install, type Overlay, startOperator } from '../support/operator-process.ts';
 import { getPlans, getPolicy, policyObject } from '../support/resources.ts';
+import { startWithWebhook } from '../support/webhook.ts';
 import type { CheckContext, CheckGroup } from './check.ts';
 import { adaptedTo, onControlPlane, setUp } from './cluster.ts';
 import { type Verdict, yesUnless } from './verdict.ts';
@@ -19,6 +18,8 @@ interface SteeringCheck {
   readonly overlay: Overlay;
   /** File in test/scenarios, on which one plan brings balance. */
   readonly scenario: string;
+  /** Starts the operator for it. */
+  readonly start: typeof startWithWebhook;
   /** Why it cannot be had on a version; undefined where it can. */
   readonly missing: (version: KubernetesVersion) => string | undefined;
   /** What else it takes beside the overlay, once the scenario is set up and the operator runs. */
@@ -32,6 +33,7 @@ const MODES: readonly SteeringCheck[] = [
     mode: 'AdmissionPolicy',
     overlay: 'default',
     scenario: 'tilted',
+    start: startOperator,
     missing: (version) => (admissionPolicyApi(version) === undefined ? WITHOUT_POLICY : undefined),
     prepare: () => Promise.resolve(),
   },
@@ -39,10 +41,18 @@ const MODES: readonly SteeringCheck[] = [
     mode: 'Webhook',
     overlay: 'webhook',
     scenario: 'tilted',
-    missing: () => (existsSync(join(OVERLAYS, 'webhook')) ? undefined : 'there is no overlay webhook yet'),
+    start: startWithWebhook,
+    missing: () => undefined,
     prepare: () => Promise.resolve(),
   },
-  { mode: 'Gate', overlay: 'gate', scenario: 'gated', missing: () => undefined, prepare: gate },
+  {
+    mode: 'Gate',
+    overlay: 'gate',
+    scenario: 'gated',
+    start: startOperator,
+    missing: () => undefined,
+    prepare: gate,
+  },
 ];
 
 /** Each mode on a cluster of its own: the replacements of one plan land where they should. */
@@ -79,7 +89,7 @@ async function verdictOn(mode: SteeringCheck, context: CheckContext): Promise<Ve
 async function steer(cp: ControlPlane, mode: SteeringCheck, context: CheckContext): Promise<Verdict> {
   await install(cp, mode.overlay, adaptedTo(context.kubernetes));
   await setUp(cp, context, mode.scenario, false);
-  const operator = await startWatchedOperator(cp);
+  const operator = await startWatchedOperator(cp, mode.start);
   try {
     await operator.logged('leading');
     await mode.prepare(cp, context.kubernetes);

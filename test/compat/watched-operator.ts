@@ -1,6 +1,7 @@
 import type { ControlPlane } from '../control-plane/start.ts';
 import { type ProxiedAnswer, startFaultProxy } from '../support/faults/proxy.ts';
 import { type OperatorProcess, startOperator } from '../support/operator-process.ts';
+import type { startWithWebhook } from '../support/webhook.ts';
 
 /** pino's number for level warn. */
 const WARN = 40;
@@ -15,12 +16,15 @@ export interface WatchedOperator extends OperatorProcess {
   stop(): Promise<void>;
 }
 
-/** Starts the operator behind a proxy that listens. */
-export async function startWatchedOperator(cp: ControlPlane, args: readonly string[] = []): Promise<WatchedOperator> {
+/** Starts the operator, or one that serves the webhook, behind a proxy that listens. */
+export async function startWatchedOperator(
+  cp: ControlPlane,
+  start: typeof startWithWebhook = startOperator,
+): Promise<WatchedOperator> {
   const answers: ProxiedAnswer[] = [];
   const upstream = await cp.kubeconfigFor({ namespace: 'evenkeel-system', name: 'evenkeel' });
   const proxy = await startFaultProxy({ upstream, seed: 1, answered: (answer) => answers.push(answer) });
-  const operator = await startOperator(cp, { kubeconfig: proxy.kubeconfig, args });
+  const operator = await start(cp, { kubeconfig: proxy.kubeconfig });
   const told = new Set<string>();
   return {
     ...operator,
