@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { admissionEndpoint, type PodMutation } from '../adapters/http/admission.ts';
-import { type CertificateSource, certificateFiles, createSelfSigned, watchCertificate } from '../adapters/http/certificate.ts';
+import {
+  type CertificateSource,
+  certificateFiles,
+  createSelfSigned,
+  watchCertificate,
+} from '../adapters/http/certificate.ts';
 import { distrust, fingerprintOf, type KeyPair } from '../adapters/http/key-pair.ts';
 import { rotationTimes, WEBHOOK_LIFETIME } from '../adapters/http/rotation.ts';
 import type { ServerCapacity } from '../adapters/http/server.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createSelfSigned } from '../../../../src/adapters/http/certificate.ts';
 import {
   bundleFor,
   fromEntries,
@@ -7,7 +8,6 @@ import {
   type SharedPairs,
   toEntries,
 } from '../../../../src/adapters/http/rotation.ts';
-import { createSelfSigned } from '../../../../src/adapters/http/certificate.ts';
 
 const LIFETIME = 800_000;
 const times = rotationTimes(LIFETIME);
