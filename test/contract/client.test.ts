@@ -186,6 +186,12 @@ describe('an error', () => {
       'NotServed',
       'does not serve pods',
     ],
+    [
+      '404 for a resource of a version that is served',
+      status(404, { message: 'the server could not find the requested resource' }),
+      'NotServed',
+      'does not serve pods',
+    ],
     ['409', status(409, { reason: 'Conflict' }), 'Conflict', '(409)'],
     ['409 for what exists', status(409, { reason: 'AlreadyExists' }), 'AlreadyExists', '(409)'],
     ['410', status(410), 'Expired', '(410)'],

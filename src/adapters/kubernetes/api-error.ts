@@ -160,6 +160,9 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value.slice(0, 4096) : undefined;
 }
 
+/** The answer where the version of a group is served without the resource (apimachinery NewGenericServerResponse). */
+const UNKNOWN_RESOURCE = 'the server could not find the requested resource';
+
 function kindOf(code: number, answer: Status | undefined): ApiErrorKind {
   switch (code) {
     case 401:
@@ -167,7 +170,7 @@ function kindOf(code: number, answer: Status | undefined): ApiErrorKind {
     case 403:
       return 'Forbidden';
     case 404:
-      return answer === undefined ? 'NotServed' : 'NotFound';
+      return answer === undefined || answer.message === UNKNOWN_RESOURCE ? 'NotServed' : 'NotFound';
     case 409:
       return answer?.reason === 'AlreadyExists' ? 'AlreadyExists' : 'Conflict';
     case 410:
