@@ -20,9 +20,9 @@ export const INSTALLS: CheckGroup = {
       const helm = await helmFor(cp.dir, cp.kubeconfig);
       await setUp(cp, context, 'small', false);
       const steers = servesV1(context.kubernetes);
-      const overlay = steers ? 'default' : 'dry-run';
+      const overlay = steers ? 'default' : 'webhook';
       await attempt(cp, context, KUSTOMIZE, byKustomize(cp, overlay), `overlay ${overlay}`);
-      const settings = steers ? [] : ['--set', 'admissionPolicies=false'];
+      const settings = steers ? [] : ['--set', 'admissionPolicies=false', '--set', 'webhook.enabled=true'];
       await attempt(cp, context, HELM, byHelm(cp, helm, 'default', settings), ['mode default', ...settings].join(' '));
     }),
 };
