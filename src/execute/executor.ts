@@ -2,6 +2,7 @@ import type { MovePhase, MoveStatus, RebalancePlan } from '../api/v1alpha1/rebal
 import { formatInstant, parseInstant } from '../model/instant.ts';
 import { kindOf, type MoveKind } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
+import type { PodRef } from '../model/pod.ts';
 import { elapsed, seconds } from '../model/units.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type {
@@ -24,7 +25,7 @@ import { liveCheck } from './live-check.ts';
 import { metricsVerdict } from './metrics-stop.ts';
 import type { Elsewhere, JournalEntry, MoveEffect, MoveEvent } from './move.ts';
 import { observeMove } from './observe-move.ts';
-import { type GateWish, openGate, opensToTarget } from './open-gate.ts';
+import { gateWish, openGate } from './open-gate.ts';
 import { placeHints, placesHints } from './place-hints.ts';
 import { NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './ready-moves.ts';
 import { type StopReason, stopReason } from './stop-rules.ts';
@@ -124,7 +125,7 @@ interface Beginning {
   readonly inFlight: readonly JournalEntry[];
 }
 
-/** The plan's journal, written move by move. */
+/** The plan's journal, as it is stored after the last write. */
 interface Recorder {
   plan: RebalancePlan;
   readonly ports: ExecutorPorts;
@@ -236,6 +237,10 @@ async function evictAll(
 
 /** Performs what is due after a transition was stored: hints removed, gates opened, people told. */
 async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<void> {
+  const opensGates = pending.some(({ effects }) => effects.includes('OpenGate'));
+  const elsewhere = opensGates
+    ? inFlightElsewhere(recorder.plan, await recorder.ports.plans.list(recorder.signal))
+    : NOTHING_ELSEWHERE;
   for (const { entry, effects, from } of pending) {
     if (effects.includes('RemoveHint')) {
       await recorder.ports.steering.remove(entry.move.pod.namespace, entry.move.pod.uid, recorder.signal);
@@ -244,7 +249,7 @@ async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<
       await release(recorder, entry);
     }
     if (effects.includes('OpenGate')) {
-      await admit(recorder, entry);
+      await admit(recorder, entry, elsewhere);
     }
     if (entry.run.phase !== from && isFinal(entry.run.phase)) {
       await reportEnd(recorder, entry);
@@ -252,21 +257,26 @@ async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<
   }
 }
 
-async function release({ plan, ports, signal }: Recorder, { move, run }: JournalEntry): Promise<void> {
-  const pod = { namespace: move.pod.namespace, name: run.replacement?.name ?? '', uid: run.replacement?.uid ?? '' };
+function replacementOf({ move, run }: JournalEntry): PodRef {
+  return { namespace: move.pod.namespace, name: run.replacement?.name ?? '', uid: run.replacement?.uid ?? '' };
+}
+
+async function release({ plan, ports, signal }: Recorder, entry: JournalEntry): Promise<void> {
+  const pod = replacementOf(entry);
   if ((await ports.gates.release(pod, signal)) === 'Done') {
     ports.telemetry.gate('Released');
-    const note = `removed before it ran: the scheduler found no room for it on ${move.to} or its alternatives (plan ${plan.metadata.name})`;
+    const note = `removed before it ran: the scheduler found no room for it on ${entry.move.to} or its alternatives (plan ${plan.metadata.name})`;
     const event = { type: 'Warning', reason: 'TargetGivenUp', note, regarding: { kind: 'Pod', ...pod } } as const;
     await ports.events.send(event, signal);
   }
 }
 
-async function admit({ plan, ports, signal }: Recorder, { index, move, run }: JournalEntry): Promise<void> {
-  const pod = { namespace: move.pod.namespace, name: run.replacement?.name ?? '', uid: run.replacement?.uid ?? '' };
-  const isAdmission = kindOf(move) === 'Admission';
-  const others = await inFlightBeside(plan, index, ports, signal);
-  const { action, obstacle } = await openGate(pod, gateWish(plan, { move, run }), others, ports, signal);
+async function admit({ plan, ports, signal }: Recorder, entry: JournalEntry, elsewhere: Elsewhere): Promise<void> {
+  const pod = replacementOf(entry);
+  const isAdmission = kindOf(entry.move) === 'Admission';
+  const own = movesInFlight(plan).filter(({ index }) => index !== entry.index);
+  const others = [...own, ...elsewhere.ofPolicy, ...elsewhere.ofOthers];
+  const { action, obstacle } = await openGate(pod, gateWish(plan, entry), others, ports, signal);
   if (action !== undefined) {
     ports.telemetry.gate(action);
   }
@@ -278,29 +288,6 @@ async function admit({ plan, ports, signal }: Recorder, { index, move, run }: Jo
       signal,
     );
   }
-}
-
-/** A replacement that found no room on its planned node once is kept to no node any more. */
-function gateWish(plan: RebalancePlan, { move, run }: Pick<JournalEntry, 'move' | 'run'>): GateWish {
-  const { to: node, fallbacks = [] } = move;
-  if (node === undefined) {
-    return { kind: 'Anywhere' };
-  }
-  if (kindOf(move) === 'Admission') {
-    return { kind: 'Admit', node };
-  }
-  return opensToTarget(plan) && run.miss === undefined ? { kind: 'Replace', node, fallbacks } : { kind: 'Anywhere' };
-}
-
-/** The moves under way but one of this plan, and those of all others, as they are stored at this moment. */
-async function inFlightBeside(
-  plan: RebalancePlan,
-  except: number,
-  { plans }: ExecutorPorts,
-  signal: AbortSignal,
-): Promise<readonly JournalEntry[]> {
-  const { ofPolicy, ofOthers } = inFlightElsewhere(plan, await plans.list(signal));
-  return [...movesInFlight(plan).filter(({ index }) => index !== except), ...ofPolicy, ...ofOthers];
 }
 
 const END_EVENTS: Partial<Record<MovePhase, EventRecord['reason']>> = {

@@ -1,4 +1,5 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { kindOf } from '../model/move.ts';
 import type { PodInfo, PodRef } from '../model/pod.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import type { ClusterReader, GateAction, GateOpening, Gates } from '../ports.ts';
@@ -11,7 +12,7 @@ import type { JournalEntry } from './move.ts';
  * Whether the replacements of a plan's moves are let through our gate to their planned nodes. Those of a strategy
  * that admits waiting pods always are: by gates it says who runs where, however others are steered.
  */
-export function opensToTarget({ spec, status }: RebalancePlan): boolean {
+function opensToTarget({ spec, status }: RebalancePlan): boolean {
   return STRATEGY_TRAITS[spec.strategy].admitsWaitingPods || status?.steering === 'Gate';
 }
 
@@ -23,6 +24,18 @@ export type GateWish =
   | { readonly kind: 'Admit'; readonly node: string }
   /** To this node, or to an alternative should its room be taken meanwhile; else wherever the scheduler likes. */
   | { readonly kind: 'Replace'; readonly node: string; readonly fallbacks: readonly string[] };
+
+/** Where the pod of a move is to go; a replacement that found no room on its planned node once is kept to no node any more. */
+export function gateWish(plan: RebalancePlan, { move, run }: JournalEntry): GateWish {
+  const { to: node, fallbacks = [] } = move;
+  if (node === undefined) {
+    return { kind: 'Anywhere' };
+  }
+  if (kindOf(move) === 'Admission') {
+    return { kind: 'Admit', node };
+  }
+  return opensToTarget(plan) && run.miss === undefined ? { kind: 'Replace', node, fallbacks } : { kind: 'Anywhere' };
+}
 
 /** What came of a pod at the gate. */
 export interface Admitted {

@@ -47,7 +47,7 @@ export function pinnedAffinity(affinity: unknown, node: string): JsonObject | un
 }
 
 /** A requirement of `matchFields` that one node alone meets. */
-export function namesNode(name: string): JsonObject {
+function namesNode(name: string): JsonObject {
   return { key: 'metadata.name', operator: 'In', values: [name] };
 }
 

@@ -2,7 +2,8 @@ import type { PlacementHintSpec } from '../api/v1alpha1/placement-hint.ts';
 import { SCHEDULING_GATE, STEERED_ANNOTATION } from '../model/gate.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { type Placement, PREFERENCE_WEIGHTS } from '../model/placement.ts';
-import { listAt, namesNode, PREFERRED, steeredAffinity } from './affinity.ts';
+import { listAt, PREFERRED, steeredAffinity } from './affinity.ts';
+import { preferredNode } from './unsteered.ts';
 
 /** One operation of a JSON patch (RFC 6902) on a pod. */
 export interface PatchOperation {
@@ -65,17 +66,7 @@ function annotationPatch(pod: JsonObject, target: string): PatchOperation {
 /** Whether the pod has the preference that steering to this node adds. */
 function prefers(affinity: unknown, target: string): boolean {
   const node = isObject(affinity) ? objectAt(affinity, 'nodeAffinity') : {};
-  const ours = JSON.stringify(namesNode(target));
-  return listAt(node, PREFERRED).some((term) => {
-    const preference = isObject(term) && term['weight'] === PREFERENCE_WEIGHTS[0] ? term['preference'] : undefined;
-    const [field, ...others] = isObject(preference) ? listAt(preference, 'matchFields') : [];
-    return others.length === 0 && isObject(field) && JSON.stringify(namedField(field)) === ours;
-  });
-}
-
-/** In the order of fields that `namesNode` has. */
-function namedField({ key, operator, values }: JsonObject): JsonObject {
-  return { key, operator, values };
+  return listAt(node, PREFERRED).some((term) => preferredNode(term, PREFERENCE_WEIGHTS[0]) === target);
 }
 
 function controllerReference(pod: JsonObject): JsonObject | undefined {

@@ -56,7 +56,8 @@ function withoutPreferences(
   return { preferred, fallbacks: [] };
 }
 
-function preferredNode(term: unknown, weight: number | undefined): string | undefined {
+/** The node that a preferred term of this weight names, if it names one and asks for nothing else: what steering adds. */
+export function preferredNode(term: unknown, weight: number | undefined): string | undefined {
   const preference =
     isObject(term) && term['weight'] === weight && isObject(term['preference']) ? term['preference'] : {};
   const fields = listAt(preference, 'matchFields');

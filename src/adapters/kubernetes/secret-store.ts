@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { ApiError, isApiError } from './api-error.ts';
+import { ApiError, ifThere } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { RESOURCES } from './resource.ts';
 
@@ -18,23 +18,20 @@ export async function readSecret(
   signal: AbortSignal,
 ): Promise<StoredSecret | undefined> {
   const target = { ...RESOURCES.Secret, namespace, name };
-  try {
-    const { body } = await client.read({ verb: 'get', target }, signal);
-    if (!isObject(body)) {
-      throw new ApiError('BadAnswer', 'the API server answered with something that is no Secret');
-    }
-    return {
-      data: decoded(body.data),
-      async write(data, ownSignal) {
-        await client.sendIdempotent({ verb: 'update', target, body: { ...body, data: encoded(data) } }, ownSignal);
-      },
-    };
-  } catch (error) {
-    if (isApiError(error, 'NotFound')) {
-      return undefined;
-    }
-    throw error;
+  const answer = await ifThere(client.read({ verb: 'get', target }, signal));
+  if (answer === undefined) {
+    return undefined;
   }
+  const { body } = answer;
+  if (!isObject(body)) {
+    throw new ApiError('BadAnswer', 'the API server answered with something that is no Secret');
+  }
+  return {
+    data: decoded(body.data),
+    async write(data, ownSignal) {
+      await client.sendIdempotent({ verb: 'update', target, body: { ...body, data: encoded(data) } }, ownSignal);
+    },
+  };
 }
 
 function decoded(data: unknown): Readonly<Record<string, string>> {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { ApiError, isApiError } from './api-error.ts';
+import { ApiError, ifThere } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { RESOURCES } from './resource.ts';
 
@@ -25,23 +25,20 @@ export async function readConfiguration(
   signal: AbortSignal,
 ): Promise<StoredConfiguration | undefined> {
   const target = { ...RESOURCES.MutatingWebhookConfiguration, name: WEBHOOK_CONFIGURATION };
-  try {
-    const { body } = await client.read({ verb: 'get', target }, signal);
-    if (!isObject(body)) {
-      throw new ApiError('BadAnswer', 'the API server answered with something that is no MutatingWebhookConfiguration');
-    }
-    return {
-      bundles: webhooksOf(body).map(bundleIn),
-      async write(bundle, ownSignal) {
-        await client.sendIdempotent({ verb: 'update', target, body: withBundle(body, bundle) }, ownSignal);
-      },
-    };
-  } catch (error) {
-    if (isApiError(error, 'NotFound')) {
-      return undefined;
-    }
-    throw error;
+  const answer = await ifThere(client.read({ verb: 'get', target }, signal));
+  if (answer === undefined) {
+    return undefined;
   }
+  const { body } = answer;
+  if (!isObject(body)) {
+    throw new ApiError('BadAnswer', 'the API server answered with something that is no MutatingWebhookConfiguration');
+  }
+  return {
+    bundles: webhooksOf(body).map(bundleIn),
+    async write(bundle, ownSignal) {
+      await client.sendIdempotent({ verb: 'update', target, body: withBundle(body, bundle) }, ownSignal);
+    },
+  };
 }
 
 /** The certificates in PEM by which one webhook of a configuration is verified; undefined when it has no such webhook. */
