@@ -25,7 +25,8 @@ import { loadPage } from './page-files.ts';
 import { operatedSource } from './page-source.ts';
 import { openServing, type Serving, type ServingFlags } from './serving.ts';
 import { openUsageServers, type PrometheusFlags } from './usage-servers.ts';
-import { openWebhook, type RunningWebhook, type WebhookFlags } from './webhook.ts';
+import { openWebhook, type RunningWebhook } from './webhook.ts';
+import type { WebhookFlags } from './webhook-server.ts';
 
 /** Flags of `evenkeel operator`. */
 export interface OperatorFlags extends ClusterFlags, ElectionFlags, ServingFlags, PrometheusFlags, WebhookFlags {

@@ -1,201 +1,72 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { admissionEndpoint, type PodMutation } from '../adapters/http/admission.ts';
-import {
-  type CertificateSource,
-  certificateFiles,
-  createSelfSigned,
-  watchCertificate,
-} from '../adapters/http/certificate.ts';
-import { distrust, fingerprintOf, type KeyPair } from '../adapters/http/key-pair.ts';
-import { rotationTimes, WEBHOOK_LIFETIME } from '../adapters/http/rotation.ts';
-import type { ServerCapacity } from '../adapters/http/server.ts';
-import { ApiClient } from '../adapters/kubernetes/client.ts';
-import { connect } from '../adapters/kubernetes/connect.ts';
-import { createHintCache, type HintCache } from '../adapters/kubernetes/hint-cache.ts';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { distrust, fingerprintOf } from '../adapters/http/key-pair.ts';
 import type { ServedWebhook } from '../adapters/kubernetes/steering.ts';
-import { systemClock } from '../adapters/system-clock.ts';
-import { parseDuration } from '../model/duration.ts';
-import { controllerOf, gatePatch, placementPatch } from '../steer/pod-patch.ts';
-import { VERSION } from '../version.ts';
 import type { ClusterFlags } from './cluster.ts';
 import { Failure } from './failure.ts';
-import { type Address, listenOn, messageOf, parseAddress } from './listening.ts';
-import { sharedCertificates, trustProblem } from './webhook-certificate.ts';
+import { trustProblem } from './webhook-certificate.ts';
+import type { WebhookFlags, WebhookHooks, WebhookServer } from './webhook-server.ts';
+import type { FromWebhook } from './webhook-thread.ts';
 
-/** How the admission webhook is served. */
-export interface WebhookFlags {
-  /** Address of the webhook, HTTPS; none is served without. */
-  readonly webhookAddress?: string | undefined;
-  /** Certificate and key of the webhook in PEM; without, the operator makes them and has API servers trust them. */
-  readonly webhookTlsCertFile?: string | undefined;
-  readonly webhookTlsPrivateKeyFile?: string | undefined;
-  /** How long a certificate that the operator makes is valid, as a duration; default a year. */
-  readonly webhookCertificateLifetime?: string | undefined;
-  readonly ownNamespace: string;
-}
+/** The webhook that is being served, as the operator sees it. */
+export interface RunningWebhook extends ServedWebhook, WebhookServer {}
 
-/** Hears of what becomes of the webhook. */
-export interface WebhookHooks {
-  onRequest(verb: string, code: string): void;
-  warn(message: string): void;
-  /** The webhook is served with another certificate from now on; its SHA-256. */
-  renewed(certificate: string): void;
-}
-
-/** The webhook that is being served. */
-export interface RunningWebhook extends ServedWebhook {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
-/** By these paths the MutatingWebhookConfiguration calls. */
-const PLACEMENT_PATH = '/placement';
-const GATE_PATH = '/gate';
+/** The module of the thread, seen from the bundle and from the sources. */
+const THREAD: URL = new URL(
+  import.meta.url.endsWith('.ts') ? './webhook-thread.ts' : './webhook-thread.js',
+  import.meta.url,
+);
 
 /**
- * Each API server keeps up to 25 connections and drops them after 90 s of silence; were it the server that drops them, a
- * review could be sent into a connection that is just being closed. A pod has at most 1.5 MiB in etcd; a review quotes it.
- */
-const CAPACITY: ServerCapacity = { connections: 512, keepAlive: 120_000, body: 4 * 2 ** 20 };
-
-/** Hints that were not known to be current for so many seconds are not followed: their moves may have ended long ago. */
-const MAX_HINT_AGE = 60;
-
-/** The Service that API servers call. */
-const SERVICE = 'evenkeel-webhook';
-
-/** A replica that ends still answers for so many milliseconds: until then its Service may send it reviews. */
-const DRAINING = 5_000;
-
-/** How often mounted certificate files are read, in milliseconds: kubelets renew them once a minute. */
-const FILES_PERIOD = 10_000;
-
-/**
- * Serves the admission webhook, on every replica, leading or not: answers come from a watch of PlacementHints, with no call of the
- * API server. Resolves to undefined without an address. Rejects with Failure for flags that cannot be and an address that cannot be
- * had, and with ConnectError without a cluster. A certificate that cannot be had yet is waited for and reported.
+ * Serves the admission webhook in a thread of its own: whoever creates a pod waits for its answer, and must not wait for a plan that
+ * is being computed, or for the news of 5,000 nodes. Resolves to undefined without an address, and to the webhook when it answers.
+ * Rejects like `serveWebhook`; what the thread fails at later ends the process.
  */
 export async function openWebhook(
   flags: WebhookFlags & ClusterFlags,
   hooks: WebhookHooks,
 ): Promise<RunningWebhook | undefined> {
-  const { webhookAddress } = flags;
-  if (webhookAddress === undefined) {
+  if (flags.webhookAddress === undefined) {
     return undefined;
   }
-  const address = parseAddress('--webhook-address', webhookAddress, 9443);
-  const lifetime = lifetimeOf(flags);
-  checkFiles(flags);
-  const client = new ApiClient(await connect({ ...flags, env: process.env }), {
-    userAgent: `evenkeel/${VERSION} webhook`,
-    attempts: 2,
-    clock: systemClock,
-    random: Math.random,
-    onRequest: hooks.onRequest,
+  const thread = new Worker(THREAD, { name: 'webhook', workerData: flags });
+  const started = Promise.withResolvers<number>();
+  let served: string | undefined;
+  thread.on('message', (message: FromWebhook) => {
+    switch (message.kind) {
+      case 'Serving':
+        started.resolve(message.port);
+        break;
+      case 'Refused':
+        started.reject(new Failure(message.message));
+        break;
+      case 'Requested':
+        hooks.onRequest(message.verb, message.code);
+        break;
+      case 'Warned':
+        hooks.warn(message.message);
+        break;
+      case 'Renewed':
+        served = message.certificate;
+        hooks.renewed(fingerprintOf({ cert: served }));
+        break;
+      default:
+        message satisfies never;
+    }
   });
-  try {
-    return await serve(client, address, { ...flags, lifetime }, hooks);
-  } catch (error) {
-    await client.close();
-    throw error;
-  }
-}
-
-async function serve(
-  client: ApiClient,
-  address: Address,
-  flags: WebhookFlags & { readonly lifetime: number },
-  hooks: WebhookHooks,
-): Promise<RunningWebhook> {
-  const stopping = new AbortController();
-  const report = (error: unknown): void => hooks.warn(`webhook: ${messageOf(error)}`);
-  const hints = createHintCache(client, report);
-  const names: [string, ...string[]] = [`${SERVICE}.${flags.ownNamespace}.svc`, 'localhost', '127.0.0.1'];
-  const provisional = createSelfSigned(names, Date.now());
-  const server = await listenOn(address, {
-    endpoints: new Map(),
-    posts: new Map([
-      [PLACEMENT_PATH, admissionEndpoint(placements(hints), report)],
-      [GATE_PATH, admissionEndpoint(gatePatch, report)],
-    ]),
-    capacity: CAPACITY,
-    keyPair: provisional,
-    report,
-  });
-  const watching = hints.run(stopping.signal);
-  let served: KeyPair | undefined;
-  const { source, period } = certificatesOf(client, flags, names, stopping.signal);
-  const unwatch = watchCertificate(source, provisional, period, {
-    changed(keyPair) {
-      server.present(keyPair);
-      served = keyPair;
-      hooks.renewed(fingerprintOf(keyPair));
-    },
-    failed: report,
-  });
+  thread.on('error', started.reject);
+  const port = await started.promise;
+  thread.off('error', started.reject);
   return {
-    port: server.port,
+    port,
     problem: (bundle) =>
       served === undefined
         ? 'the operator has no certificate for its webhook yet'
-        : trustProblem(distrust(bundle, served.cert, Date.now())),
+        : trustProblem(distrust(bundle, served, Date.now())),
     async close() {
-      server.retire();
-      await sleep(DRAINING);
-      unwatch();
-      await server.close();
-      stopping.abort();
-      await watching;
-      await client.close();
+      const ended = once(thread, 'exit');
+      thread.postMessage('Close');
+      await ended;
     },
   };
-}
-
-function placements(hints: HintCache): PodMutation {
-  return (pod, namespace) => {
-    const owner = controllerOf(pod);
-    const isCurrent = hints.age !== undefined && hints.age <= MAX_HINT_AGE;
-    return owner === undefined || !isCurrent ? [] : placementPatch(pod, hints.of(namespace, owner));
-  };
-}
-
-interface Certificates {
-  readonly source: CertificateSource;
-  /** How often it is loaded, in milliseconds. */
-  readonly period: number;
-}
-
-function certificatesOf(
-  client: ApiClient,
-  {
-    webhookTlsCertFile,
-    webhookTlsPrivateKeyFile,
-    ownNamespace,
-    lifetime,
-  }: WebhookFlags & { readonly lifetime: number },
-  names: readonly [string, ...string[]],
-  signal: AbortSignal,
-): Certificates {
-  if (webhookTlsCertFile !== undefined && webhookTlsPrivateKeyFile !== undefined) {
-    return { source: certificateFiles(webhookTlsCertFile, webhookTlsPrivateKeyFile), period: FILES_PERIOD };
-  }
-  const times = rotationTimes(lifetime);
-  return { source: sharedCertificates(client, ownNamespace, names, times, signal), period: times.period };
-}
-
-function checkFiles({ webhookTlsCertFile, webhookTlsPrivateKeyFile }: WebhookFlags): void {
-  if ((webhookTlsCertFile === undefined) !== (webhookTlsPrivateKeyFile === undefined)) {
-    throw new Failure(
-      '--webhook-tls-cert-file and --webhook-tls-private-key-file belong together: write both, or neither',
-    );
-  }
-}
-
-/** In milliseconds. */
-function lifetimeOf({ webhookCertificateLifetime: text }: WebhookFlags): number {
-  try {
-    return text === undefined ? WEBHOOK_LIFETIME : parseDuration(text) * 1000;
-  } catch (error) {
-    throw new Failure(`--webhook-certificate-lifetime: ${messageOf(error)}`, 1, { cause: error });
-  }
 }

@@ -107,7 +107,17 @@ export const ROOMS: readonly Room[] = [
       'adapters/system-clock.ts',
       'version.ts',
     ],
-    packages: ['node:crypto', 'node:net', 'node:os', 'node:timers/promises', 'node:v8', 'pino', 'prom-client'],
+    packages: [
+      'node:crypto',
+      'node:events',
+      'node:net',
+      'node:os',
+      'node:timers/promises',
+      'node:v8',
+      'node:worker_threads',
+      'pino',
+      'prom-client',
+    ],
     types: ['api', 'report/page/state.ts'],
   },
   {

@@ -25,7 +25,7 @@ export function problemOf({ key, cert }: KeyPair, now: number): string | undefin
 }
 
 /** SHA-256 fingerprint of the certificate, in hexadecimal with colons, to compare by eye or to pin. */
-export function fingerprintOf({ cert }: KeyPair): string {
+export function fingerprintOf({ cert }: Pick<KeyPair, 'cert'>): string {
   return new X509Certificate(cert).fingerprint256;
 }
 
