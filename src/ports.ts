@@ -213,6 +213,11 @@ export class ConflictError extends Error {
   override readonly name = 'ConflictError';
 }
 
+/** Thrown by a reader when its cache is not filled yet, or has been cut off from the API server for too long. */
+export class StaleCacheError extends Error {
+  override readonly name = 'StaleCacheError';
+}
+
 /** Thrown by a store when the namespace that it writes to does not exist: trying again does not help. */
 export class NamespaceMissingError extends Error {
   override readonly name = 'NamespaceMissingError';

@@ -4,8 +4,8 @@ import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
-import type { ClusterReader } from '../ports.ts';
-import { explainMiss } from '../steer/explain-miss.ts';
+import { type ClusterReader, StaleCacheError } from '../ports.ts';
+import { explainMiss, type Miss } from '../steer/explain-miss.ts';
 import { isAvailable } from './availability.ts';
 import type { JournalEntry, Observation, Replacement } from './move.ts';
 import { isStuck } from './verify.ts';
@@ -35,14 +35,29 @@ export async function observeMove(
     pod: pod?.uid !== move.pod.uid ? 'Gone' : pod.terminating ? 'Terminating' : 'Running',
     replacement:
       found !== undefined && isOff
-        ? {
-            ...replacement,
-            miss: explainMiss(withPod(await reader.placements(signal), found), found.uid, move.to ?? '', isSteered),
-          }
+        ? { ...replacement, miss: await explained(found, move.to ?? '', isSteered, reader, signal) }
         : replacement,
     awaited: wantsMore(workload, alive(siblings, run).length),
     serverTime,
   };
+}
+
+/** `undefined` while the caches are behind: a move must not wait for its explanation. */
+async function explained(
+  pod: PodInfo,
+  target: string,
+  isSteered: boolean,
+  reader: ClusterReader,
+  signal: AbortSignal,
+): Promise<Miss | undefined> {
+  try {
+    return explainMiss(withPod(await reader.placements(signal), pod), pod.uid, target, isSteered);
+  } catch (error) {
+    if (error instanceof StaleCacheError) {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 /** Whether it is to be told why a replacement does not run where it was planned to, which is not on record yet. */

@@ -12,7 +12,7 @@ import { type ControlPlane, startControlPlane } from '../control-plane/start.ts'
 import { waitUntil } from '../control-plane/wait-until.ts';
 import { install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
 import { getPolicy, policyObject, reasonOf } from '../support/resources.ts';
-import { bundles, startWithWebhook } from '../support/webhook.ts';
+import { bundles, createPod, hintFor, startWithWebhook } from '../support/webhook.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const patience = { timeoutMilliseconds: 60_000 };
@@ -34,15 +34,7 @@ beforeAll(async () => {
     clock: systemClock,
     random: Math.random,
   });
-  await cp.apply([
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
-    {
-      apiVersion: 'evenkeel.dev/v1alpha1',
-      kind: 'PlacementHint',
-      metadata: { name: 'hint', namespace: 'shop' },
-      spec: { ownerUID: 'owner', nodeName: 'node-1', plan: 'plan', podUID: 'pod' },
-    },
-  ]);
+  await cp.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }, hintFor('shop')]);
 });
 
 afterEach(async () => {
@@ -61,21 +53,8 @@ async function start(...args: readonly string[]): Promise<OperatorProcess> {
   return operator;
 }
 
-/** Creates a pod of the hinted controller in a dry run. Resolves to whether it is steered. */
-async function isSteered(): Promise<boolean> {
-  const body = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      generateName: 'pod-',
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'o', uid: 'owner', controller: true }],
-    },
-    spec: { containers: [{ name: 'main', image: 'simulated' }] },
-  };
-  const target = { ...RESOURCES.Pod, namespace: 'shop' };
-  const answer = await admin.send({ verb: 'create', target, body, query: { dryRun: 'All' } }, NEVER);
-  return (answer.body as { readonly spec: { readonly affinity?: object } }).spec.affinity !== undefined;
-}
+/** In a dry run. */
+const isSteered = (): Promise<boolean> => createPod(admin, 'shop', { dryRun: true });
 
 async function portOf(operator: OperatorProcess): Promise<number> {
   return Number((await operator.logged('operator started'))['webhookPort']);

@@ -15,7 +15,7 @@ export const ROOMS: readonly Room[] = [
   { path: 'ports.ts', types: ['model', 'api', 'qos', 'plan'] },
   { path: 'steer', rooms: ['model', 'plan'], types: ['api'] },
   { path: 'observe', rooms: ['model', 'api', 'qos', 'steer'], packages: ['node:crypto'], types: ['ports.ts'] },
-  { path: 'execute', rooms: ['model', 'qos', 'plan', 'steer'], types: ['api', 'ports.ts'] },
+  { path: 'execute', rooms: ['model', 'qos', 'plan', 'steer', 'ports.ts'], types: ['api'] },
   {
     path: 'report',
     rooms: ['model', 'api', 'qos', 'plan', 'steer'],

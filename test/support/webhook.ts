@@ -1,3 +1,6 @@
+import type { ApiClient } from '../../src/adapters/kubernetes/client.ts';
+import { RESOURCES } from '../../src/adapters/kubernetes/resource.ts';
+import { seconds } from '../../src/model/units.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
 import { type OperatorOptions, type OperatorProcess, startOperator } from './operator-process.ts';
@@ -44,6 +47,42 @@ export async function callWebhookAt(cp: ControlPlane, port: number): Promise<voi
     return service === undefined ? [add] : [{ op: 'remove', path: `${at}/service` }, add];
   });
   await cp.kubectl(['patch', KIND, NAME, '--type=json', '-p', JSON.stringify(patch)]);
+}
+
+/** Of the controller for whose pods `hintFor` steers. */
+const OWNER = 'owner';
+
+const NEVER = new AbortController().signal;
+
+/** A hint for the pods that `createPod` creates in a namespace. */
+export function hintFor(namespace: string, alternatives?: readonly string[]): object {
+  return {
+    apiVersion: 'evenkeel.dev/v1alpha1',
+    kind: 'PlacementHint',
+    metadata: { name: 'hint', namespace },
+    spec: { ownerUID: OWNER, nodeName: 'node-1', alternatives, plan: 'plan', podUID: 'pod' },
+  };
+}
+
+/** Creates a pod of one controller. Resolves to whether it is steered. */
+export async function createPod(
+  client: ApiClient,
+  namespace: string,
+  { dryRun }: { dryRun: boolean },
+): Promise<boolean> {
+  const body = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      generateName: 'pod-',
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'o', uid: OWNER, controller: true }],
+    },
+    spec: { containers: [{ name: 'main', image: 'simulated' }] },
+  };
+  const target = { ...RESOURCES.Pod, namespace };
+  const query = dryRun ? { dryRun: 'All' } : {};
+  const answer = await client.send({ verb: 'create', target, body, query, deadline: seconds(60) }, NEVER);
+  return (answer.body as { readonly spec: { readonly affinity?: object } }).spec.affinity !== undefined;
 }
 
 /** The certificates in PEM by which the API server verifies each webhook. */

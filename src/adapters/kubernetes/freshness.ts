@@ -4,11 +4,6 @@ import type { Clock } from '../../ports.ts';
 /** An opened watch first sends what has happened since it was broken; after so long that has come. */
 const CATCH_UP: Seconds = seconds(2);
 
-/** Thrown when a cache is not filled yet, or has been cut off from the API server for too long. */
-export class StaleCacheError extends Error {
-  override readonly name = 'StaleCacheError';
-}
-
 /** How old the content of a cache is, on the monotonic clock. */
 export interface Freshness {
   /**

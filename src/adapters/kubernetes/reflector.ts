@@ -1,6 +1,7 @@
 import { type Seconds, seconds } from '../../model/units.ts';
+import { StaleCacheError } from '../../ports.ts';
 import { ApiError, isApiError } from './api-error.ts';
-import { createFreshness, type Freshness, StaleCacheError } from './freshness.ts';
+import { createFreshness, type Freshness } from './freshness.ts';
 import { listAll, METADATA_LIST, type ReadingClient } from './list.ts';
 import type { Entry } from './object-table.ts';
 import { describeResource, type ResourceRef } from './resource.ts';

@@ -12,8 +12,7 @@ import { type ProjectedRequest, projectRequest } from '../../observe/project/req
 import { type ProjectedServiceClass, projectServiceClass } from '../../observe/project/service-class.ts';
 import { WORKLOAD_KINDS } from '../../observe/project/workload.ts';
 import { assembleServiceView } from '../../observe/service-requests.ts';
-import type { Clock, ServiceRecords } from '../../ports.ts';
-import { StaleCacheError } from './freshness.ts';
+import { type Clock, type ServiceRecords, StaleCacheError } from '../../ports.ts';
 import type { Reflection } from './reflector.ts';
 import type { SharedReflectors } from './shared-reflectors.ts';
 import { areOursMissing } from './snapshot-sources.ts';

@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { startCron } from '../../../src/adapters/cron.ts';
-import { StaleCacheError } from '../../../src/adapters/kubernetes/freshness.ts';
 import { Elector, LeadershipLostError } from '../../../src/control/elector.ts';
 import { createGateQueue } from '../../../src/control/gate-queue.ts';
 import { keepGates } from '../../../src/control/gates.ts';
@@ -11,7 +10,7 @@ import type { LoopPorts } from '../../../src/control/loop-ports.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import type { PodRef } from '../../../src/model/pod.ts';
 import { seconds } from '../../../src/model/units.ts';
-import type { EvictionAnswer } from '../../../src/ports.ts';
+import { type EvictionAnswer, StaleCacheError } from '../../../src/ports.ts';
 import type { FakeCluster } from '../../support/fake-cluster.ts';
 import { AT_ONCE, type FakeLease, overNetwork } from '../../support/fake-leases.ts';
 import type { FakePlans, FakePolicies } from '../../support/fake-stores.ts';

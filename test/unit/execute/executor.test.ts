@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { MovePhase } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
+import { StaleCacheError } from '../../../src/ports.ts';
 import { aMove } from '../../support/builders/plan.ts';
 import {
   API_1,
@@ -83,6 +84,20 @@ describe('a step', () => {
       reason: 'MoveMissed',
       regarding: { kind: 'Pod', name: 'web-1' },
     });
+  });
+
+  it('leaves a miss unexplained while the caches are behind', async () => {
+    const w = aWorld();
+    w.cluster.bindTo = () => 'c';
+    put(w, [aMove(WEB_1, 'b')], { steering: 'AdmissionPolicy' });
+    w.tap = (_, call) => {
+      if (call === 'reader.placements' && w.calls.includes('evict web-1')) {
+        throw new StaleCacheError('cut off');
+      }
+    };
+    const plan = await run(w);
+    expect(phases(plan)).toEqual(['Missed']);
+    expect(plan.status?.message).toBe('0 of 1 replacements landed as planned (missed: Unexplained 1)');
   });
 
   it('moves one pod of an owner at a time, until the replacement has been Ready for minReadySeconds', async () => {
