@@ -94,8 +94,13 @@ export interface PolicyOptions {
     readonly smoothing: Seconds;
     readonly minCoverage: number;
   };
-  /** Points of node capacity, fractions in [0, 1]. */
-  readonly thresholds: { readonly trigger: number; readonly minGain: number; readonly minImprovement: number };
+  /** Fractions in [0, 1]: of node capacity, but `minReduction` of the standard deviation. */
+  readonly thresholds: {
+    readonly trigger: number;
+    readonly minGain: number;
+    readonly minImprovement: number;
+    readonly minReduction: number;
+  };
   readonly scope: ScopeOptions;
   readonly budgets: readonly BudgetOptions[];
   readonly protections: {
@@ -138,6 +143,7 @@ export function resolveOptions(
       trigger: Number(spec.thresholds.trigger),
       minGain: Number(spec.thresholds.minGain),
       minImprovement: Number(spec.thresholds.minImprovement),
+      minReduction: Number(spec.thresholds.minReduction),
     },
     scope: {
       namespaceSelector: resolveSelector(spec.scope.namespaceSelector),

@@ -27,8 +27,8 @@ export interface SearchResult {
 }
 
 /**
- * Lets the strategy propose until it has nothing more to say, and disposes of every proposal. Moves that gain less than
- * `minImprovement` together are discarded. `start` is not changed; `budgets` are spent.
+ * Lets the strategy propose until it has nothing more to say, and disposes of every proposal. Moves that are not
+ * worth it together are discarded. `start` is not changed; `budgets` are spent.
  */
 export function search(
   start: State,
@@ -73,29 +73,62 @@ function converse(proposals: Proposals, { judge }: Judge): void {
   }
 }
 
+interface Shortfall {
+  readonly message: string;
+  readonly numbers: Readonly<Record<string, number>>;
+}
+
 /** Why the moves are not worth it together; `undefined` when they are. */
 function shortfall(
   start: State,
   end: State,
-  { accepted }: Judge,
+  judge: Judge,
   { judgedBy }: Strategy,
   { thresholds }: PolicyOptions,
-): { readonly message: string; readonly numbers: Readonly<Record<string, number>> } | undefined {
+): Shortfall | undefined {
   const { minImprovement } = thresholds;
+  const moves = judge.accepted.length;
   if (judgedBy === 'WholePlan' && !isImprovement(end.objective() - start.objective())) {
-    const message = `the ${accepted.length} moves of the plan would leave the cluster no better balanced`;
-    return { message, numbers: { moves: accepted.length } };
+    return { message: `the ${moves} moves of the plan would leave the cluster no better balanced`, numbers: { moves } };
   }
-  const improvement = judgedBy === 'WholePlan' ? fallOfHighest(start, end) : sumOfGains(accepted);
+  const improvement = judgedBy === 'WholePlan' ? fallOfHighest(start, end) : sumOfGains(judge.accepted);
   if (improvement >= toLoad(minImprovement)) {
-    return undefined;
+    return tooSmallReduction(start, end, judge, thresholds);
   }
   const gain = toFraction(improvement);
-  const text = `the ${accepted.length} moves of the plan would gain ${percent(gain)} together`;
+  const text = `the ${moves} moves of the plan would gain ${percent(gain)} together`;
   return {
     message: `${text}, thresholds.minImprovement is ${percent(minImprovement)}`,
-    numbers: { moves: accepted.length, gain, minImprovement },
+    numbers: { moves, gain, minImprovement },
   };
+}
+
+/**
+ * Where some nodes stay apart whatever is planned, pods that come and go always leave a few moves that gain `minGain`; without
+ * this they would be made for ever. While budgets hold moves back, those that are left may be the small beginning of much.
+ */
+function tooSmallReduction(
+  start: State,
+  end: State,
+  { accepted, refused, terms }: Judge,
+  { trigger, minReduction }: PolicyOptions['thresholds'],
+): Shortfall | undefined {
+  const isHeldBack = refused.size > 0 || terms.movesLeft() <= 0;
+  const reduction = Math.max(0, 1 - Math.sqrt(end.objective() / start.objective()));
+  if (isHeldBack || reduction >= minReduction || largestFall(start, end) >= toLoad(trigger)) {
+    return undefined;
+  }
+  const moves = accepted.length;
+  const text = `the ${moves} moves of the plan would lower the standard deviation by ${percent(reduction)} of itself, and no node by thresholds.trigger ${percent(trigger)}`;
+  return {
+    message: `${text}; thresholds.minReduction is ${percent(minReduction)}`,
+    numbers: { moves, reduction, minReduction },
+  };
+}
+
+/** By how much the node falls that falls most: a load. */
+function largestFall(start: StateView, end: StateView): number {
+  return start.cluster.nodes.reduce((most, _, node) => Math.max(most, start.load(node) - end.load(node)), 0);
 }
 
 function sumOfGains(moves: readonly AcceptedMove[]): number {

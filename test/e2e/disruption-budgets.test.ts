@@ -33,7 +33,7 @@ function greedyPolicy(name: string, labels: Readonly<Record<string, string>>, mo
     scope: { namespaceSelector: { matchLabels: labels } },
     strategy: { refineLB: { overload: '1' } },
     load: { source: 'Requests' },
-    thresholds: { trigger: '0.01', minImprovement: '0', consecutive: 1 },
+    thresholds: { trigger: '0.01', minImprovement: '0', minReduction: '0', consecutive: 1 },
     budgets: [{ maxMoves: 50, maxConcurrent: 6 }],
     protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
   });

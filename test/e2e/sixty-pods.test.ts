@@ -68,7 +68,7 @@ describe('the public benchmark of sixty pods on three workers', () => {
       interval: '10s',
       strategy: { type: 'RefineLB', refineLB: { overload: '1' } },
       load: { source: 'Requests' },
-      thresholds: { trigger: '0.01', minGain: '0.005', minImprovement: '0', consecutive: 1 },
+      thresholds: { trigger: '0.01', minGain: '0.005', minImprovement: '0', minReduction: '0', consecutive: 1 },
       budgets: [{ perNode: 10, perNamespace: 20, maxConcurrent: 8 }],
       protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
     };

@@ -25,7 +25,7 @@ describe('RefineLB', () => {
         optionsArbitrary,
         refinements,
         (snapshot, rest, settings) => {
-          const thresholds = { trigger: 0, minGain: 0, minImprovement: 0 };
+          const thresholds = { trigger: 0, minGain: 0, minImprovement: 0, minReduction: 0 };
           const options: PolicyOptions = { ...rest, thresholds, strategy: refineLb(settings) };
           const found = plan(snapshot, options);
           const pictures = statesOf(snapshot, found).map((state) => pictureOf(state, options));
@@ -63,12 +63,18 @@ describe('compared with the best of all placements', () => {
   const cases = [
     {
       name: 'RefineLB',
-      options: someOptions({ strategy: refineLb(), thresholds: { trigger: 0, minGain: 0.005, minImprovement: 0 } }),
+      options: someOptions({
+        strategy: refineLb(),
+        thresholds: { trigger: 0, minGain: 0.005, minImprovement: 0, minReduction: 0 },
+      }),
       factor: 1.05,
     },
     {
       name: 'GreedyLB',
-      options: someOptions({ strategy: greedyLb(), thresholds: { trigger: 0, minGain: 0.005, minImprovement: 0 } }),
+      options: someOptions({
+        strategy: greedyLb(),
+        thresholds: { trigger: 0, minGain: 0.005, minImprovement: 0, minReduction: 0 },
+      }),
       factor: 1,
     },
   ];
@@ -96,7 +102,7 @@ describe('GreedyLB compared with the best of all placements', () => {
   ])('$name ends within 4/3 of it on identical nodes (invariant 11)', ({ minimizeMoves }) => {
     const options = someOptions({
       strategy: greedyLb({ minimizeMoves, tolerance: 0 }),
-      thresholds: { trigger: 0, minGain: 0, minImprovement: 0 },
+      thresholds: { trigger: 0, minGain: 0, minImprovement: 0, minReduction: 0 },
     });
     const small = healthySnapshot({ maxNodes: 4, maxPods: 7, plain: true }).map(identical);
     fc.assert(

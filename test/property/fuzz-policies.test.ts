@@ -26,7 +26,7 @@ const FULL = {
     maxAge: '90s',
     minCoverage: '0.95',
   },
-  thresholds: { trigger: '0.05', minGain: '0', minImprovement: '0', consecutive: 1 },
+  thresholds: { trigger: '0.05', minGain: '0', minImprovement: '0', minReduction: '0', consecutive: 1 },
   scope: {
     namespaceSelector: { matchLabels: { team: 'a' } },
     podSelector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['db', 'cache'] }] },
@@ -95,7 +95,7 @@ const shaped = some({
     maxAge: span,
     minCoverage: share,
   }),
-  thresholds: some({ trigger: share, minGain: share, minImprovement: share, consecutive: whole }),
+  thresholds: some({ trigger: share, minGain: share, minImprovement: share, minReduction: share, consecutive: whole }),
   scope: some({ namespaceSelector: selector, podSelector: selector, nodeSelector: selector }),
   budgets: fc.array(
     some({

@@ -222,6 +222,22 @@ describe('any plan', () => {
     );
   });
 
+  it('moves nothing for less than minReduction of the deviation, or the trigger on a node, when no budget holds it back', () => {
+    fc.assert(
+      fc.property(healthySnapshot().map(withoutPdbs), optionsArbitrary, (snapshot, some) => {
+        const options = { ...some, budgets: [] };
+        const { trigger, minReduction } = options.thresholds;
+        const found = plan(snapshot, options);
+        const [before, after] = [snapshot, applyPlan(snapshot, found)].map((state) => pictureOf(state, options));
+        const falls = [...(before?.loads ?? [])].map(([node, load]) => load - (after?.loads.get(node) ?? 0));
+        const reduction = 1 - Math.sqrt((after?.objective ?? 0) / (before?.objective ?? 0));
+        const isWorthIt = Math.max(0, reduction) >= minReduction - ROUNDING || Math.max(...falls) >= trigger - ROUNDING;
+        expect(found.moves.length === 0 || isWorthIt).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
   it('leaves nothing to the next plan (invariant 5)', () => {
     fc.assert(
       fc.property(healthySnapshot().map(withoutPdbs), optionsArbitrary, (snapshot, options) => {

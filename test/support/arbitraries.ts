@@ -239,9 +239,10 @@ export const optionsArbitrary: fc.Arbitrary<PolicyOptions> = fc
     trigger: fc.constantFrom(0, 0.05, 0.1),
     minGain: fc.constantFrom(0, 0.005, 0.025, 0.05),
     minImprovement: fc.constantFrom(0, 0.02),
+    minReduction: fc.constantFrom(0, 0.05),
   })
-  .map(({ strategy, load, trigger, minGain, minImprovement }) =>
-    someOptions({ strategy, load, thresholds: { trigger, minGain, minImprovement } }),
+  .map(({ strategy, load, trigger, minGain, minImprovement, minReduction }) =>
+    someOptions({ strategy, load, thresholds: { trigger, minGain, minImprovement, minReduction } }),
   );
 
 /** A sample that may be anything the Metrics API or a file can come up with. */

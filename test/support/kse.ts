@@ -138,7 +138,7 @@ function costOf({ resource }: KseCase): { readonly cpu: number; readonly memory:
 
 /** As published: every round acts on whatever is above the mean, and nothing limits it. */
 const PUBLISHED: Partial<RebalancePolicySpec> = {
-  thresholds: { trigger: '0', minGain: '0', minImprovement: '0', consecutive: 1 },
+  thresholds: { trigger: '0', minGain: '0', minImprovement: '0', minReduction: '0', consecutive: 1 },
   budgets: [{ maxMoves: 1000, maxConcurrent: 100 }],
 };
 
@@ -147,7 +147,7 @@ const PUBLISHED: Partial<RebalancePolicySpec> = {
  * that nodes differ by a tenth of their load by chance. Over five minutes chance evens out, and smaller differences count.
  */
 const OURS: Partial<RebalancePolicySpec> = {
-  thresholds: { trigger: '0.04', minGain: '0.005', minImprovement: '0.02', consecutive: 1 },
+  thresholds: { trigger: '0.04', minGain: '0.005', minImprovement: '0.02', minReduction: '0', consecutive: 1 },
   budgets: [{ maxMoves: 1000, maxConcurrent: 100 }],
 };
 const SMOOTHING = '5m';

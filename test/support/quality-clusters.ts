@@ -31,7 +31,7 @@ export interface Quality {
 
 /** Plans without thresholds, so that every strategy shows all that it can do. */
 export function qualityOf(cluster: ClusterSnapshot, strategy: PolicyOptions['strategy']): Quality {
-  const thresholds = { trigger: 0, minGain: 0, minImprovement: 0 };
+  const thresholds = { trigger: 0, minGain: 0, minImprovement: 0, minReduction: 0 };
   const found = plan(cluster, someOptions({ strategy, thresholds }));
   return {
     stddev: found.imbalance.planned.cpu?.stddev ?? Number.NaN,

@@ -226,13 +226,19 @@ const thresholds = Type.Object(
         'A plan whose moves gain less than this in sum, in points of node capacity, is not carried out. Default "0.02".',
       default: '0.02',
     }),
+    minReduction: fraction({
+      description:
+        'A plan that no budget holds back is carried out only if it lowers the standard deviation of the loads of the nodes by this share of it, or the load of a node by the trigger. Without it, pods that come and go would be balanced for ever where some nodes stay apart for good. Default "0.05".',
+      default: '0.05',
+    }),
     consecutive: integer(1, 100, {
       description: 'Runs in a row that must find the cluster above the trigger before pods are moved. Default 3.',
       default: 3,
     }),
   },
   {
-    description: 'When to act. All but consecutive are points of node capacity, not percent of the mean.',
+    description:
+      'When to act. trigger, minGain and minImprovement are points of node capacity, not percent of the mean.',
     default: {},
   },
 );

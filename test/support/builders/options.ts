@@ -43,7 +43,7 @@ export function someOptions(fields: OptionFields = {}): PolicyOptions {
       minCoverage: 0.95,
       ...fields.load,
     },
-    thresholds: { trigger: 0.1, minGain: 0.005, minImprovement: 0.02, ...fields.thresholds },
+    thresholds: { trigger: 0.1, minGain: 0.005, minImprovement: 0.02, minReduction: 0.05, ...fields.thresholds },
     scope: {
       namespaceSelector: EVERYTHING,
       podSelector: EVERYTHING,

@@ -31,7 +31,7 @@ describe('validatePolicy', () => {
         smoothing: '0s',
         minCoverage: '0.95',
       },
-      thresholds: { trigger: '0.10', minGain: '0.005', minImprovement: '0.02', consecutive: 3 },
+      thresholds: { trigger: '0.10', minGain: '0.005', minImprovement: '0.02', minReduction: '0.05', consecutive: 3 },
       scope: { namespaceSelector: {}, podSelector: {}, nodeSelector: {} },
       budgets: [{ maxMoves: 10, maxConcurrent: 2, perOwner: '25%', perNode: 2, perNamespace: 5 }],
       protections: {
@@ -60,6 +60,7 @@ describe('validatePolicy', () => {
       trigger: '0.10',
       minGain: '0.005',
       minImprovement: '0.02',
+      minReduction: '0.05',
       consecutive: 1,
     });
   });

@@ -8,7 +8,7 @@ import { greedyLb, type OptionFields, someOptions } from '../../support/builders
 import { aNode, aPod, aSample, aSnapshot, NOW } from '../../support/builders.ts';
 
 const EAGER: OptionFields = {
-  thresholds: { trigger: 0.01, minGain: 0.001, minImprovement: 0 },
+  thresholds: { trigger: 0.01, minGain: 0.001, minImprovement: 0, minReduction: 0 },
   strategy: greedyLb({ tolerance: 0 }),
 };
 

@@ -4,7 +4,7 @@ import type { Plan, Rejection } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
 import { listRejections } from '../../../src/plan/rejections.ts';
 import { applyPlan } from '../../support/apply-plan.ts';
-import { greedyLb, type OptionFields, refineLb, someOptions } from '../../support/builders/options.ts';
+import { aBudget, greedyLb, type OptionFields, refineLb, someOptions } from '../../support/builders/options.ts';
 import { aTaint, aToleration } from '../../support/builders/scheduling.ts';
 import { aNode, aPod, aSnapshot, aWorkload, type PodFields, type SnapshotFields } from '../../support/builders.ts';
 
@@ -12,6 +12,13 @@ import { aNode, aPod, aSnapshot, aWorkload, type PodFields, type SnapshotFields 
 function twoNodes(uses: Record<string, number>, fields: PodFields = {}, rest: SnapshotFields = {}): ClusterSnapshot {
   const pods = Object.keys(uses).map((name) => aPod(name, { nodeName: 'a', ...fields }));
   return aSnapshot({ nodes: [aNode('a'), aNode('b')], pods, uses, ...rest });
+}
+
+/** Nodes a and d stay 60 points apart, since the pods of the others are too large; one small pod of b may go to d. */
+function apart(): ClusterSnapshot {
+  const uses = { a1: 3600, b1: 2240, b2: 80, c1: 1920, d1: 1200 };
+  const pods = Object.keys(uses).map((name) => aPod(name, { nodeName: name.charAt(0) }));
+  return aSnapshot({ nodes: ['a', 'b', 'c', 'd'].map((name) => aNode(name)), pods, uses });
 }
 
 const FOUR = { p1: 400, p2: 400, p3: 400, p4: 400 };
@@ -94,6 +101,30 @@ describe('the outcome', () => {
     expect(rejectionOf(found, 'p1')?.code).toBe('GainTooSmall');
   });
 
+  it('is NoBeneficialMove when all moves together leave the deviation nearly as it is', () => {
+    const found = planFor(apart(), { strategy: refineLb({ overload: 1 }), thresholds: { trigger: 0.15 } });
+    expect(found.outcome).toEqual({
+      kind: 'NoBeneficialMove',
+      message:
+        'the 1 moves of the plan would lower the standard deviation by 2.78 % of itself, and no node by thresholds.trigger 15.00 %; thresholds.minReduction is 5.00 %',
+    });
+    expect(found.moves).toEqual([]);
+    expect(rejectionOf(found, 'b2')?.code).toBe('GainTooSmall');
+  });
+
+  it.each<[string, OptionFields]>([
+    ['minReduction asks for no more', { thresholds: { trigger: 0.15, minReduction: 0.02 } }],
+    ['a node falls by the trigger', { thresholds: { trigger: 0.02 } }],
+    [
+      'a budget leaves it only some of its moves',
+      { thresholds: { trigger: 0.15 }, budgets: [aBudget({ maxMoves: 1 })] },
+    ],
+  ])('is Moves for as little when %s', (_, fields) => {
+    expect(
+      planFor(apart(), { strategy: refineLb({ overload: 1 }), ...fields }).moves.map(({ pod }) => pod.name),
+    ).toEqual(['b2']);
+  });
+
   it('says how much capacity is missing when even perfect balance would overload the nodes', () => {
     const found = planFor(
       twoNodes(
@@ -130,7 +161,10 @@ describe('a pod that stays', () => {
 
   it('is too large for what the published RefineLB allows a target', () => {
     const snapshot = twoNodes({ p1: 1600, p2: 1200 }, {}, { daemons: { b: 400 } });
-    const found = planFor(snapshot, { strategy: refineLb({ refinements: 'None' }), thresholds: { minImprovement: 0 } });
+    const found = planFor(snapshot, {
+      strategy: refineLb({ refinements: 'None' }),
+      thresholds: { minImprovement: 0, minReduction: 0 },
+    });
     // Mean 40 %, limit 42 %: b at 10 % could take p2 to 40 %; then a is not heavy any more. Without p2 nothing fits.
     expect(found.moves.map(({ pod }) => pod.name)).toEqual(['p2']);
     const pods = snapshot.pods.map((pod) => (pod.name === 'p2' ? { ...pod, localStorage: true } : pod));

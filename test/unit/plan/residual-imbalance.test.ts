@@ -5,7 +5,10 @@ import { aNode, aPod, aSnapshot } from '../../support/builders.ts';
 
 describe('a plan that cannot reach balance', () => {
   const nodes = ['a', 'b', 'c'].map((name) => aNode(name));
-  const options = someOptions({ strategy: refineLb({ overload: 1 }), thresholds: { trigger: 0.1, minImprovement: 0 } });
+  const options = someOptions({
+    strategy: refineLb({ overload: 1 }),
+    thresholds: { trigger: 0.1, minImprovement: 0, minReduction: 0 },
+  });
 
   it('names the node that stays highest, and why its pods stay', () => {
     const pods = [

@@ -5,7 +5,7 @@ import { anAffinityTerm } from '../../support/builders/scheduling.ts';
 import { aNode, aPod, aSnapshot } from '../../support/builders.ts';
 import { loaded } from './strategies/loaded.ts';
 
-const EAGER = { trigger: 0, minGain: 0, minImprovement: 0 };
+const EAGER = { trigger: 0, minGain: 0, minImprovement: 0, minReduction: 0 };
 
 describe('the sequence of a plan', () => {
   it('relieves the worst node first', () => {

@@ -33,7 +33,10 @@ const STRATEGIES: readonly PolicyOptions['strategy'][] = [
 ];
 
 function planWith(budgets: readonly BudgetOptions[], snapshot = crowded(), strategy = STRATEGIES[0]): Plan {
-  return plan(snapshot, someOptions({ budgets, ...(strategy && { strategy }), thresholds: { minImprovement: 0 } }));
+  return plan(
+    snapshot,
+    someOptions({ budgets, ...(strategy && { strategy }), thresholds: { minImprovement: 0, minReduction: 0 } }),
+  );
 }
 
 function countBy(found: Plan, key: (move: Transfer) => string): Record<string, number> {

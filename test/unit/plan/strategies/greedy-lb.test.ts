@@ -5,7 +5,7 @@ import { aBudget, greedyLb, someOptions } from '../../../support/builders/option
 import { generateSnapshot } from '../../../support/generate.ts';
 import { loaded } from './loaded.ts';
 
-const EAGER = { thresholds: { trigger: 0, minGain: 0, minImprovement: 0 } };
+const EAGER = { thresholds: { trigger: 0, minGain: 0, minImprovement: 0, minReduction: 0 } };
 const published = someOptions({ strategy: greedyLb({ minimizeMoves: false }), ...EAGER });
 
 describe('GreedyLB as published', () => {
@@ -95,7 +95,7 @@ describe('GreedyLB that minimizes moves', () => {
         pool: (seed % 3) / 10,
       });
       const cluster = { ...found, pdbs: [] };
-      const thresholds = { minGain, trigger: 0.02, minImprovement: 0 };
+      const thresholds = { minGain, trigger: 0.02, minImprovement: 0, minReduction: 0 };
       const options = someOptions({ strategy: greedyLb({ tolerance }), thresholds });
       const first = plan(cluster, options);
       expect(first.moves.length).toBeGreaterThan(20);
