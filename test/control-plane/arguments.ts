@@ -10,6 +10,8 @@ export interface ServerSettings {
   readonly metricResolution: string;
   /** Whether MutatingAdmissionPolicy is switched on where that takes flags. */
   readonly mutatingAdmissionPolicy: boolean;
+  /** Whether nodes have kubelets; else kwok simulates them. */
+  readonly kubelets: boolean;
 }
 
 /** The command line of a server, with everything on 127.0.0.1. */
@@ -18,13 +20,13 @@ export function argumentsOf(program: ServerName, layout: ClusterLayout, settings
     case 'etcd':
       return etcd(layout);
     case 'kube-apiserver':
-      return [...apiserver(layout), ...admissionPolicyFlags(settings)];
+      return [...apiserver(layout), ...admissionPolicyFlags(settings), ...addressFlags(settings)];
     case 'kube-controller-manager':
-      return controllerManager(layout);
+      return controllerManager(layout, settings);
     case 'kube-scheduler':
       return scheduler(layout);
     case 'kwok':
-      return kwok(layout);
+      return kwok(layout, settings);
     case 'metrics-server':
       return metricsServer(layout, settings.metricResolution);
     default:
@@ -84,7 +86,15 @@ function admissionPolicyFlags({ kubernetes, mutatingAdmissionPolicy }: ServerSet
     : [];
 }
 
-function controllerManager({ ports, certificates, kubeconfigOf }: ClusterLayout): readonly string[] {
+/** The names of real nodes are known to nobody. */
+function addressFlags({ kubelets }: ServerSettings): readonly string[] {
+  return kubelets ? ['--kubelet-preferred-address-types=InternalIP'] : [];
+}
+
+function controllerManager(
+  { ports, certificates, kubeconfigOf }: ClusterLayout,
+  { kubelets }: ServerSettings,
+): readonly string[] {
   const kubeconfig = kubeconfigOf('kube-controller-manager');
   return [
     `--kubeconfig=${kubeconfig}`,
@@ -96,8 +106,9 @@ function controllerManager({ ports, certificates, kubeconfigOf }: ClusterLayout)
     `--root-ca-file=${certificates.caFile}`,
     `--service-account-private-key-file=${certificates.serviceAccountPrivateKeyFile}`,
     '--leader-elect=false',
-    '--node-monitor-period=25s', // kwok renews leases of 200 s
-    '--node-monitor-grace-period=200s',
+    ...(kubelets
+      ? ['--node-monitor-grace-period=30s']
+      : ['--node-monitor-period=25s', '--node-monitor-grace-period=200s']), // kwok renews leases of 200 s
     '--kube-api-qps=100',
     '--kube-api-burst=200',
   ];
@@ -115,10 +126,15 @@ function scheduler({ ports, kubeconfigOf }: ClusterLayout): readonly string[] {
   ];
 }
 
-function kwok({ ports, certificates, kwokConfigFile, kubeconfigOf }: ClusterLayout): readonly string[] {
+function kwok(
+  { ports, certificates, kwokConfigFile, kubeconfigOf }: ClusterLayout,
+  { kubelets }: ServerSettings,
+): readonly string[] {
   return [
     `--kubeconfig=${kubeconfigOf('kwok')}`,
-    '--manage-all-nodes=true',
+    ...(kubelets
+      ? ['--manage-all-nodes=false', '--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake']
+      : ['--manage-all-nodes=true']),
     '--node-ip=127.0.0.1',
     `--node-port=${ports.kwok}`,
     `--server-address=127.0.0.1:${ports.kwok}`,

@@ -100,8 +100,8 @@ async function providedFolder(log: (line: string) => void): Promise<string | und
   return undefined;
 }
 
-/** Kubernetes reads its own version from the linker; kwok and metrics-server do not need theirs. */
-function versionFlags(goMod: string): readonly string[] {
+/** Flags of `go build` for programs of Kubernetes, which read their own version from the linker; kwok and metrics-server do not need theirs. */
+export function versionFlags(goMod: string): readonly string[] {
   const [, version = '', major = '', minor = ''] = /k8s\.io\/kubernetes (v(\d+)\.(\d+)\.\S+)/.exec(goMod) ?? [];
   const values = { gitVersion: version, gitMajor: major, gitMinor: minor };
   const assignments = Object.entries(values).map(

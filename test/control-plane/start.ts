@@ -36,6 +36,8 @@ export interface ControlPlane {
   apply(manifests: string | readonly object[]): Promise<void>;
   /** Path of a kubeconfig with a token, good for a day, of a ServiceAccount; throws if that does not exist. */
   kubeconfigFor(account: AccountName): Promise<string>;
+  /** Path of a kubeconfig with a client certificate of a user, of a group. */
+  kubeconfigAs(user: string, group: string): string;
   /** Every change that anybody asked for since the start. */
   audit(): Promise<readonly AuditEvent[]>;
   /** Kills a server (`kill -9`) and starts it again on the same data and port; resolves when it is ready. */
@@ -53,6 +55,8 @@ export interface ControlPlaneOptions {
    * it is always on. Versions without v1beta1 throw a RangeError.
    */
   readonly mutatingAdmissionPolicy?: boolean;
+  /** Whether nodes will have kubelets of their own; default false: kwok simulates them. */
+  readonly kubelets?: boolean;
   /** Whether to run metrics-server; default true. */
   readonly metricsServer?: boolean;
   /** How often usage is read: a Go duration of at least 10s, which is the default. */
@@ -86,10 +90,11 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 
 function settingsOf(options: ControlPlaneOptions): ServerSettings {
   const { kubernetes = DEFAULT_VERSION, metricResolution = '10s', mutatingAdmissionPolicy = false } = options;
+  const { kubelets = false } = options;
   if (mutatingAdmissionPolicy && admissionPolicyApi(kubernetes) === undefined) {
     throw new RangeError(`Kubernetes ${kubernetes} has no MutatingAdmissionPolicy to switch on`);
   }
-  return { kubernetes, metricResolution, mutatingAdmissionPolicy };
+  return { kubernetes, metricResolution, mutatingAdmissionPolicy, kubelets };
 }
 
 async function startServers(context: ServerContext, withMetrics: boolean): Promise<readonly Program[]> {
@@ -116,6 +121,7 @@ function controlPlane(context: ServerContext, started: readonly Program[]): Cont
     kubectl,
     apply: (manifests) => apply(kubectl, manifests),
     kubeconfigFor: (account) => kubeconfigFor(context, account),
+    kubeconfigAs: (user, group) => kubeconfigAs(context, user, group),
     audit: () => readAudit(layout.auditLogFile),
     async restart(server) {
       await servers.get(server)?.kill();
@@ -132,6 +138,13 @@ async function apply(kubectl: Kubectl, manifests: string | readonly object[]): P
   const input =
     typeof manifests === 'string' ? manifests : manifests.map((object) => JSON.stringify(object)).join('\n');
   await kubectl(['apply', '--server-side', '--force-conflicts', '--filename=-'], input);
+}
+
+function kubeconfigAs({ layout }: ServerContext, user: string, group: string): string {
+  const { ca, client } = layout.certificates;
+  const file = layout.kubeconfigOf(user.replaceAll(':', '.'));
+  writeFileSync(file, kubeconfig(layout.url, ca, user, client(user, group)), { mode: 0o600 });
+  return file;
 }
 
 /** The token comes from a TokenRequest, so that the API server authenticates and authorizes as in production. */
