@@ -5,6 +5,7 @@ import { Failure } from './app/failure.ts';
 import type { CommandResult } from './cli/command.ts';
 import { buildProgram } from './cli/commands/index.ts';
 import { screenOf } from './cli/screen.ts';
+import { escapeLines, escapeText } from './model/escape.ts';
 import { InputError } from './model/input-error.ts';
 
 /** Runs the command line `argv` (without node and script). Resolves to the exit code; prints, never throws for users' mistakes. */
@@ -26,7 +27,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       },
     });
     await program.parseAsync([...argv], { from: 'user' });
-    await screen.writeError(result.stderr ?? '');
+    await screen.writeError(escapeLines(result.stderr ?? ''));
     await screen.write(result.stdout);
     return result.exitCode;
   } catch (error) {
@@ -53,19 +54,21 @@ function explain(error: unknown): number {
     return error.exitCode === 0 ? 0 : 1;
   }
   if (error instanceof Failure) {
-    process.stderr.write(`error: ${error.message}\n`);
+    process.stderr.write(`error: ${escapeLines(error.message)}\n`);
     return error.exitCode;
   }
   if (error instanceof ApiError && error.kind === 'NotServed' && error.message.includes('evenkeel.dev')) {
-    process.stderr.write(`error: ${error.message}: install them with kubectl apply -k deploy/overlays/default\n`);
+    process.stderr.write(
+      `error: ${escapeText(error.message)}: install them with kubectl apply -k deploy/overlays/default\n`,
+    );
     return 1;
   }
   if (error instanceof InputError || error instanceof ApiError || error instanceof ConnectError) {
-    process.stderr.write(`error: ${error.message}\n`);
+    process.stderr.write(`error: ${escapeText(error.message)}\n`);
     return 1;
   }
   process.stderr.write(
-    `evenkeel has a bug; please report this:\n${error instanceof Error ? error.stack : String(error)}\n`,
+    `evenkeel has a bug; please report this:\n${escapeLines(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`,
   );
   return 1;
 }

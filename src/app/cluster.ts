@@ -22,6 +22,7 @@ import { createServerClock } from '../adapters/server-clock.ts';
 import { trimObject } from '../adapters/snapshot-file/trim.ts';
 import { EMPTY_METRICS, formatSnapshotHeader, formatSnapshotItem } from '../adapters/snapshot-file/write-snapshot.ts';
 import { systemClock } from '../adapters/system-clock.ts';
+import { escapeText } from '../model/escape.ts';
 import type { JsonObject } from '../model/json.ts';
 import type {
   Clock,
@@ -112,7 +113,7 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     ...(hooks.fence === undefined ? {} : { fence: hooks.fence }),
   });
   const reflectors = createSharedReflectors(client);
-  const warn = hooks.warn ?? ((message: string) => void process.stderr.write(`warning: ${message}\n`));
+  const warn = hooks.warn ?? ((message: string) => void process.stderr.write(`warning: ${escapeText(message)}\n`));
   return {
     url: connection.server,
     clock,

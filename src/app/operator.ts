@@ -12,6 +12,7 @@ import { keepLedgers } from '../control/ledgers.ts';
 import { runLoop } from '../control/loop.ts';
 import { OPERATOR_PACE } from '../control/pace.ts';
 import { createPageFeed } from '../control/page-feed.ts';
+import { escapeJson } from '../model/escape.ts';
 import type { Seconds } from '../model/units.ts';
 import { NamespaceMissingError, type UsageServers } from '../ports.ts';
 import { type ClassFulfilment, fulfilmentByClass } from '../qos/fulfilment.ts';
@@ -54,7 +55,8 @@ interface Operator {
  */
 export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Promise<void> {
   keepHeapSmall();
-  const log = pino({ level: flags.logLevel, base: { version: VERSION } });
+  const hooks = { streamWrite: escapeJson };
+  const log = pino({ level: flags.logLevel, base: { version: VERSION }, hooks });
   const operator: Operator = {
     flags,
     log,

@@ -12,6 +12,7 @@ import { openUsageServers } from '../app/usage-servers.ts';
 import { createPageFeed, type PageSource } from '../control/page-feed.ts';
 import { aborted } from '../control/periodic.ts';
 import { readerFor } from '../control/usage-source.ts';
+import { escapeText } from '../model/escape.ts';
 import { seconds } from '../model/units.ts';
 import { EXCLUDED_NAMESPACES } from '../plan/options.ts';
 import type { ClusterReader, UsageServers } from '../ports.ts';
@@ -54,7 +55,8 @@ export async function dashboardCommand(
   const ports = parsePorts(flags.port);
   const files = await loadPage();
   await withSource(flags, console, signal, async (source) => {
-    const report = (error: unknown): void => console.warn(error instanceof Error ? error.message : String(error));
+    const report = (error: unknown): void =>
+      console.warn(escapeText(error instanceof Error ? error.message : String(error)));
     const feed = createPageFeed(source, { clock: systemClock, report });
     const endpoints = pageEndpoints(files, feed, () => undefined);
     const hosts = new Set(['127.0.0.1', 'localhost', '[::1]', address.toLowerCase()]);

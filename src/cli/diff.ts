@@ -3,6 +3,7 @@ import { plan } from '../plan/planner.ts';
 import { diffMarkdown, diffPlans, diffTable, type NamedPlan, type PlanDiff } from '../report/plan-diff.ts';
 import type { CommandResult } from './command.ts';
 import { type MeasuredFlags, type PolicyOnSnapshot, readPair } from './input.ts';
+import { renderJson } from './output.ts';
 import type { DiffOutput } from './output-formats.ts';
 import { whilePlanning } from './progress.ts';
 import type { Screen } from './screen.ts';
@@ -36,7 +37,7 @@ function render(diff: PlanDiff, output: DiffOutput, { look }: Screen): string {
     case 'table':
       return diffTable(diff, look);
     case 'json':
-      return `${JSON.stringify(diff, null, 2)}\n`;
+      return renderJson(diff);
     case 'markdown':
       return diffMarkdown(diff);
     default:

@@ -7,11 +7,12 @@ import { Failure } from '../app/failure.ts';
 import { scheduleProblems } from '../control/schedule.ts';
 import { convertDescheduler } from '../import/descheduler/convert.ts';
 import { unwrap } from '../import/descheduler/wrapped.ts';
-import { type Conversion, conversionYaml, noteLine } from '../import/note.ts';
+import { type Conversion, noteLine } from '../import/note.ts';
 import { convertOpenSlo } from '../import/openslo/convert.ts';
 import { InputError } from '../model/input-error.ts';
 import { MalformedField } from '../model/json.ts';
 import type { CommandResult } from './command.ts';
+import { renderJson, renderYaml } from './output.ts';
 import type { ImportOutput } from './output-formats.ts';
 
 /** Flags of `evenkeel import`. */
@@ -80,10 +81,16 @@ function finish(shown: string, { output, exitCode }: ImportFlags, conversion: Co
   const count = (effect: string) => notes.filter((note) => note.effect === effect).length;
   const summary = `${shown}: ${resources.length} resources; ${count('Lost')} settings lost, ${count('Changed')} changed`;
   return {
-    stdout: output === 'json' ? `${JSON.stringify({ resources, notes }, null, 2)}\n` : conversionYaml(conversion),
+    stdout: output === 'json' ? renderJson({ resources, notes }) : conversionYaml(conversion),
     stderr: [...notes.map(noteLine), summary].map((line) => `${line}\n`).join(''),
     exitCode: exitCode && count('Lost') > 0 ? 2 : 0,
   };
+}
+
+/** A conversion as a YAML file: what was lost or changed as comments on top, then one document for each resource. */
+function conversionYaml({ resources, notes }: Conversion): string {
+  const comments = notes.map((note) => `# ${noteLine(note)}\n`).join('');
+  return comments + resources.map((resource) => `---\n${renderYaml(resource)}`).join('');
 }
 
 /** What comes out is what the API server takes. Throws a Failure for what the document made impossible. */

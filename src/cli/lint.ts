@@ -6,6 +6,7 @@ import { count } from '../plan/format.ts';
 import { type Finding, findingsJunit, findingsSarif } from '../report/findings.ts';
 import { VERSION } from '../version.ts';
 import type { CommandResult } from './command.ts';
+import { renderJson } from './output.ts';
 import type { LintOutput } from './output-formats.ts';
 import { type FilePlace, type FileResource, formatFileProblem, readResources } from './policy-file.ts';
 import { SCENARIOS } from './scenario-files.ts';
@@ -37,7 +38,7 @@ function render(findings: readonly Finding[], resources: number, files: readonly
         ? `${count(resources, 'resource')}, no problems\n`
         : findings.map((finding) => `${lineOf(finding)}\n`).join('');
     case 'json':
-      return `${JSON.stringify({ resources, problems: findings }, null, 2)}\n`;
+      return renderJson({ resources, problems: findings });
     case 'junit':
       return findingsJunit('evenkeel lint', files, findings);
     case 'sarif':

@@ -8,6 +8,7 @@ import type { KindDefinition } from '../api/v1alpha1/schema.ts';
 import { formatProblem, validateResource } from '../api/validate.ts';
 import { Failure } from '../app/failure.ts';
 import { scheduleProblems } from '../control/schedule.ts';
+import { escapeText } from '../model/escape.ts';
 
 /** Largest file of our resources that is read. */
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -48,7 +49,7 @@ export interface ResourceFile {
 
 /** `policy.yaml:4:9: spec.mode: is "Auto": write one of ...` */
 export function formatFileProblem({ file, line, column, message }: FilePlace & Pick<FileProblem, 'message'>): string {
-  return line === 0 ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`;
+  return escapeText(line === 0 ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`);
 }
 
 /** Kinds that a file may hold beside those of the API, and what is wrong with one that its schema allows. */

@@ -16,6 +16,7 @@ import type { Scenario } from '../simulate/scenario.ts';
 import type { ScenarioResource } from '../simulate/scenario-schema.ts';
 import { type Progress, simulate } from '../simulate/simulate.ts';
 import type { CommandResult } from './command.ts';
+import { renderJson } from './output.ts';
 import type { SimulationOutput } from './output-formats.ts';
 import { formatFileProblem, type ResourceFile, readPolicy, readResources } from './policy-file.ts';
 import { SCENARIOS } from './scenario-files.ts';
@@ -56,7 +57,7 @@ function render(result: SimulationResult, output: SimulationOutput): string {
     case 'table':
       return simulationTable(result);
     case 'json':
-      return `${JSON.stringify(result, null, 2)}\n`;
+      return renderJson(result);
     case 'markdown':
       return simulationMarkdown(result);
     case 'html':

@@ -1,4 +1,5 @@
 import { Failure } from '../app/failure.ts';
+import { escapeLines } from '../model/escape.ts';
 import type { CommandResult } from './command.ts';
 import type { Screen } from './screen.ts';
 
@@ -53,7 +54,7 @@ async function lookAgain(look: () => Promise<CommandResult>, signal: AbortSignal
 async function show({ stdout, stderr = '' }: CommandResult, screen: Screen): Promise<void> {
   const head = screen.isTerminal ? CLEAR : `--- ${new Date().toISOString()}\n`;
   await screen.write(stdout === '' ? '' : `${head}${stdout}`);
-  await screen.writeError(stderr);
+  await screen.writeError(escapeLines(stderr));
 }
 
 /** Waits so many seconds; false as soon as interrupted. */

@@ -1,4 +1,5 @@
 import { type Cluster, type ClusterFlags, connect } from '../app/cluster.ts';
+import { escapeText } from '../model/escape.ts';
 import type { CommandResult } from './command.ts';
 
 /** Does `work` with a connection to the cluster that the flags name, and closes it. */
@@ -16,5 +17,5 @@ export async function withCluster(
 
 /** What a command that did something prints: a line for each thing. */
 export function done(lines: readonly string[]): CommandResult {
-  return { stdout: lines.map((line) => `${line}\n`).join(''), exitCode: 0 };
+  return { stdout: lines.map((line) => `${escapeText(line)}\n`).join(''), exitCode: 0 };
 }

@@ -1,4 +1,4 @@
-import { stringify } from 'yaml';
+import { escapeText } from '../model/escape.ts';
 
 /** What became of one setting that could not be taken over as it stands. */
 export interface ImportNote {
@@ -40,14 +40,7 @@ export function unread(
     );
 }
 
-/** A conversion as a YAML file: what was lost or changed as comments on top, then one document for each resource. */
-export function conversionYaml({ resources, notes }: Conversion): string {
-  const comments = notes.map((note) => `# ${noteLine(note)}\n`).join('');
-  const documents = resources.map((resource) => `---\n${stringify(resource, { lineWidth: 0 })}`).join('');
-  return comments + documents;
-}
-
 /** `Lost profiles[0].plugins.balance.enabled[1]: ...`, on one line whatever names the document has. */
 export function noteLine({ effect, path, message }: ImportNote): string {
-  return `${effect} ${path === '' ? '' : `${path}: `}${message}`.replaceAll(/\s+/g, ' ');
+  return escapeText(`${effect} ${path === '' ? '' : `${path}: `}${message}`.replaceAll(/\s+/g, ' '));
 }

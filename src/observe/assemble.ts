@@ -1,4 +1,5 @@
 import { compareText } from '../model/compare-text.ts';
+import { escapeText } from '../model/escape.ts';
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
@@ -138,7 +139,7 @@ const MAX_PROBLEMS = 1000;
 
 /** `problems` in a total order, each once, at most a thousand and a line that counts the rest. */
 function sortProblems(problems: ReadonlySet<string>): readonly string[] {
-  const sorted = [...problems].sort();
+  const sorted = [...problems].map(escapeText).sort();
   const rest = sorted.length - MAX_PROBLEMS;
   return rest <= 0 ? sorted : [...sorted.slice(0, MAX_PROBLEMS), `and ${rest} more problems of this sort`];
 }

@@ -1,6 +1,7 @@
 import type { ICondition } from '@kubernetes-models/apimachinery/apis/meta/v1/Condition';
 import { CONDITION_TYPES, type ConditionReason, type ConditionType } from '../api/v1alpha1/conditions.ts';
 import type { Condition } from '../api/v1alpha1/rebalance-policy.ts';
+import { escapeText } from '../model/escape.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { EpochSeconds } from '../model/units.ts';
 
@@ -37,7 +38,7 @@ export function applyVerdicts(
         type,
         status,
         reason,
-        message: message.slice(0, 1024),
+        message: escapeText(message).slice(0, 1024),
         lastTransitionTime,
         observedGeneration: generation,
       } satisfies ICondition,

@@ -1,3 +1,4 @@
+import { escapeText } from '../model/escape.ts';
 import { podKey } from '../model/pod.ts';
 import type { Decision, PodStanding } from '../plan/explain/inquiry.ts';
 import type { Candidate, NodeExplanation } from '../plan/explain/node.ts';
@@ -34,8 +35,11 @@ function standingOf({ protections, ...pod }: PodStanding, look: Look): readonly 
   const decision = `In the plan of now it ${decided(pod.decision)}.`;
   const rows = protections.map(({ code, message }) => [code, message]);
   return rows.length === 0
-    ? [`${title}\n${decision}\nNothing protects it: it may be moved.`]
-    : [`${title}\n${decision}`, renderTable(['NOT MOVED BECAUSE OF', 'MESSAGE'], rows, NUMBERS, look)];
+    ? [`${escapeText(title)}\n${escapeText(decision)}\nNothing protects it: it may be moved.`]
+    : [
+        `${escapeText(title)}\n${escapeText(decision)}`,
+        renderTable(['NOT MOVED BECAUSE OF', 'MESSAGE'], rows, NUMBERS, look),
+      ];
 }
 
 function decided(decision: Decision): string {
@@ -75,7 +79,7 @@ const MOST_CANDIDATES = 10;
 /** Why pods leave a node or stay there, and which could come, for a terminal; `wide` shows every candidate. */
 export function nodeExplanationText(node: NodeExplanation, wide: boolean, look: Look = PLAIN): string {
   return sections([
-    nodeTitle(node),
+    escapeText(nodeTitle(node)),
     resourceTable(node, look),
     ...podTable(node, look),
     ...candidateTable(node, wide, look),

@@ -1,4 +1,5 @@
 import { formatDecimal } from '../model/decimal.ts';
+import { escapeMarkdown, escapeText } from '../model/escape.ts';
 import { podKey } from '../model/pod.ts';
 import { count } from '../plan/format.ts';
 import type { ImbalanceByResource, Move, Plan } from '../plan/plan.ts';
@@ -104,7 +105,7 @@ const TONES: Readonly<Record<DiffMove['change'], Tone>> = {
 export function diffTable(diff: PlanDiff, look: Look = PLAIN): string {
   const [header, rows] = moveRows(diff);
   const sections = [
-    `${summary(diff)}\n\n- ${sentence(diff.old)}\n+ ${sentence(diff.new)}`,
+    `${summary(diff)}\n\n- ${escapeText(sentence(diff.old))}\n+ ${escapeText(sentence(diff.new))}`,
     renderTable(['FIGURE', 'OLD', 'NEW'], figureRows(diff), NUMBERS, look),
     ...(rows.length === 0 ? [] : [renderTable(header, rows, new Set(), look, toneOf)]),
   ];
@@ -119,9 +120,9 @@ function toneOf(column: string, cell: string): Tone | undefined {
 export function diffMarkdown(diff: PlanDiff): string {
   const [header, rows] = moveRows(diff);
   const sections = [
-    `## Rebalancing plans of ${diff.old.policy} and ${diff.new.policy}`,
+    `## Rebalancing plans of ${escapeMarkdown(diff.old.policy)} and ${escapeMarkdown(diff.new.policy)}`,
     summary(diff),
-    `- old: ${sentence(diff.old)}\n- new: ${sentence(diff.new)}`,
+    `- old: ${escapeMarkdown(sentence(diff.old))}\n- new: ${escapeMarkdown(sentence(diff.new))}`,
     renderMarkdownTable(['Figure', 'Old', 'New'], figureRows(diff)),
     ...(rows.length === 0 ? [] : ['### Moves that differ', renderMarkdownTable(header, rows)]),
   ];

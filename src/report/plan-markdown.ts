@@ -1,4 +1,5 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { escapeMarkdown } from '../model/escape.ts';
 import { LOAD_RESOURCES } from '../model/resources.ts';
 import { count, percent } from '../plan/format.ts';
 import type { Check } from './checks.ts';
@@ -11,9 +12,9 @@ const FEW_MOVES = 10;
 /** The plan for a pull request or a wiki: what it comes to first, details folded away where there are many. */
 export function planMarkdown(plan: RebalancePlan, checks: readonly Check[] = []): string {
   const sections = [
-    `## Rebalancing plan of ${plan.spec.policy.name}`,
+    `## Rebalancing plan of ${escapeMarkdown(plan.spec.policy.name)}`,
     summary(plan, checks),
-    `${plan.spec.strategy}: ${plan.spec.message}.`,
+    `${plan.spec.strategy}: ${escapeMarkdown(plan.spec.message)}.`,
     ...checkTable(checks),
     ...imbalanceTable(plan),
     ...moves(plan),
@@ -36,7 +37,7 @@ function summary(plan: RebalancePlan, checks: readonly Check[]): string {
 }
 
 function checkTable(checks: readonly Check[]): readonly string[] {
-  const rows = checks.map(({ name, failed, message }) => [`\`${name}\``, failed ? '❌ failed' : '✅ passed', message]);
+  const rows = checks.map(({ name, failed, message }) => [name, failed ? '❌ failed' : '✅ passed', message]);
   return rows.length === 0 ? [] : [renderMarkdownTable(['Check', 'Result', 'Figure'], rows)];
 }
 

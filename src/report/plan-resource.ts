@@ -9,6 +9,7 @@ import {
 import type { ImbalanceStatus, RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { API_VERSION } from '../api/v1alpha1/schema.ts';
 import { formatDecimal } from '../model/decimal.ts';
+import { escapeText } from '../model/escape.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { LOAD_RESOURCES } from '../model/resources.ts';
@@ -95,7 +96,7 @@ function moveSpec(
     load: formatDecimal(load),
     gain: formatDecimal(gain),
     cost: formatDecimal(cost),
-    reason: reason.slice(0, 512),
+    reason: escapeText(reason).slice(0, 512),
     ...(after.length === 0 ? {} : { after: after.slice(-MAX_NEEDS) }),
     ...(partner === undefined ? {} : { partner }),
   };
@@ -106,7 +107,7 @@ function rejectionSpec({ pod, code, message, numbers }: Rejection): RebalancePla
   return {
     pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
     code,
-    message: message.slice(0, 512),
+    message: escapeText(message).slice(0, 512),
     numbers: Object.fromEntries(entries),
   };
 }

@@ -1,4 +1,5 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { escapeText } from '../model/escape.ts';
 import { LOAD_RESOURCES } from '../model/resources.ts';
 import { count, percent } from '../plan/format.ts';
 import { type Look, PLAIN, renderTable } from './table.ts';
@@ -13,7 +14,7 @@ export function planTable(plan: RebalancePlan, wide: boolean, look: Look = PLAIN
   const text = ([header, rows]: Table): string => renderTable(header, rows, NUMBERS, look);
   const imbalance = imbalanceRows(plan);
   const sections = [
-    `${look.paint('heading', `${plan.spec.strategy}:`)} ${plan.spec.message}.`,
+    `${look.paint('heading', `${plan.spec.strategy}:`)} ${escapeText(plan.spec.message)}.`,
     ...(imbalance[1].length === 0 ? [] : [text(imbalance)]),
   ];
   if (plan.spec.moves.length > 0) {

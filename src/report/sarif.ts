@@ -1,3 +1,5 @@
+import { escapeJson, escapeSarif } from '../model/escape.ts';
+
 /** A kind of finding. */
 export interface SarifRule {
   readonly id: string;
@@ -48,7 +50,7 @@ export function sarifLog(version: string, rules: readonly SarifRule[], results: 
       },
     ],
   };
-  return `${JSON.stringify(log, null, 2)}\n`;
+  return `${escapeJson(JSON.stringify(log, null, 2))}\n`;
 }
 
 function toResult({ rule, level, message, place }: SarifResult, rules: readonly SarifRule[]): object {
@@ -56,7 +58,7 @@ function toResult({ rule, level, message, place }: SarifResult, rules: readonly 
     ruleId: rule,
     ruleIndex: rules.findIndex(({ id }) => id === rule),
     level,
-    message: { text: message },
+    message: { text: escapeSarif(message) },
     ...(place === undefined ? {} : { locations: [{ physicalLocation: toLocation(place) }] }),
   };
 }

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../model/escape.ts';
 import type { SimulationResult, VariantResult } from './simulation-result.ts';
 import { headline, type ReportTable, tablesOf } from './simulation-text.ts';
 
@@ -76,15 +77,6 @@ function tableOf({ title, header, rows }: ReportTable): string {
   const head = header.map((name) => `<th>${escapeHtml(name)}</th>`).join('');
   const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`).join('\n');
   return `<section><h2>${escapeHtml(title)}</h2><div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>\n${body}\n</tbody></table></div></section>`;
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }
 
 /** Colours that people with any colour vision can tell apart (Okabe and Ito), darker or lighter by scheme. */

@@ -1,3 +1,4 @@
+import { escapeMarkdown, escapeText } from '../model/escape.ts';
 import type { Balance, ClassResult, SimulationResult, VariantResult } from './simulation-result.ts';
 import { renderMarkdownTable, renderTable } from './table.ts';
 
@@ -17,7 +18,7 @@ export function simulationTable(result: SimulationResult): string {
     const numbers = new Set(header.filter((name) => !WORDS.has(name)));
     return `${title}\n\n${renderTable(header, rows, numbers)}`;
   });
-  return `${[headline(result), ...sections].join('\n\n')}\n`;
+  return `${[escapeText(headline(result)), ...sections].join('\n\n')}\n`;
 }
 
 /** The same for a pull request or a wiki. */
@@ -25,7 +26,7 @@ export function simulationMarkdown(result: SimulationResult): string {
   const sections = tablesOf(result).map(
     ({ title, header, rows }) => `### ${title}\n\n${renderMarkdownTable(header, rows)}`,
   );
-  return `${[`## Simulation of ${result.scenario}`, headline(result), ...sections].join('\n\n')}\n`;
+  return `${[`## Simulation of ${escapeMarkdown(result.scenario)}`, escapeMarkdown(headline(result)), ...sections].join('\n\n')}\n`;
 }
 
 /** `shop: 4 nodes and 20 workloads over 10 min, seed 1.` */

@@ -1,3 +1,5 @@
+import { escapeMarkdown, escapeText } from '../model/escape.ts';
+
 /** Says what a cell means; `undefined`: nothing in particular. */
 export type ToneOf = (column: string, cell: string) => Tone | undefined;
 
@@ -10,11 +12,12 @@ const GAP = '  ';
  */
 export function renderTable(
   header: readonly string[],
-  rows: readonly (readonly string[])[],
+  content: readonly (readonly string[])[],
   right: ReadonlySet<string> = new Set(),
   look: Look = PLAIN,
   toneOf: ToneOf = NO_TONES,
 ): string {
+  const rows = content.map((cells) => cells.map(escapeText));
   const widths = header.map((name, column) =>
     rows.reduce((most, row) => Math.max(most, (row[column] ?? '').length), name.length),
   );
@@ -61,10 +64,9 @@ function painted(text: string, tone: Tone | undefined, { paint }: Look): string 
   return tone === undefined || text === '' ? text : paint(tone, text);
 }
 
-/** Rows as a Markdown table; pipes and line ends in cells are made harmless. */
+/** Rows as a Markdown table; what cells say is text, whatever Markdown would make of it. */
 export function renderMarkdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
+  const line = (cells: readonly string[]): string => `| ${cells.map(escapeMarkdown).join(' | ')} |`;
   return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n');
 }
 

@@ -38,7 +38,7 @@ export const ROOMS: readonly Room[] = [
     packages: ['preact'],
     types: ['report/page/detail.ts'],
   },
-  { path: 'import', rooms: ['model', 'api'], packages: ['yaml'] },
+  { path: 'import', rooms: ['model', 'api'] },
   {
     path: 'control',
     rooms: [

@@ -1,5 +1,6 @@
 import type { EventsV1Event } from '@kubernetes/client-node';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
+import { escapeText } from '../../model/escape.ts';
 import type { EpochSeconds } from '../../model/units.ts';
 import type { EventRecord, EventSink } from '../../ports.ts';
 import { isApiError } from './api-error.ts';
@@ -41,6 +42,7 @@ export function createEventSink(client: ApiClient, { instance, report }: EventOp
 /** Events about cluster-scoped objects live in the namespace `default`. */
 function toEvent(event: EventRecord, instance: string, now: EpochSeconds) {
   const { regarding } = event;
+  const note = escapeText(event.note);
   const namespace = regarding.kind === 'Pod' ? regarding.namespace : 'default';
   return {
     apiVersion: 'events.k8s.io/v1',
@@ -52,7 +54,7 @@ function toEvent(event: EventRecord, instance: string, now: EpochSeconds) {
     action: event.reason.startsWith('Move') ? 'Move' : 'Plan',
     reason: event.reason,
     type: event.type,
-    note: event.note.length > MAX_NOTE ? `${event.note.slice(0, MAX_NOTE - 3)}...` : event.note,
+    note: note.length > MAX_NOTE ? `${note.slice(0, MAX_NOTE - 3)}...` : note,
     regarding: reference(regarding),
   } satisfies SentJson<EventsV1Event>;
 }

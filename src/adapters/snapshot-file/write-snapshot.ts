@@ -1,3 +1,4 @@
+import { escapeJson } from '../../model/escape.ts';
 import { formatInstant } from '../../model/instant.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { EpochSeconds } from '../../model/units.ts';
@@ -28,7 +29,7 @@ export function formatSnapshotHeader(takenAt: EpochSeconds): string {
 
 /** One item with its line break: JSON, which is YAML too and is read a hundred times as fast. */
 export function formatSnapshotItem(object: JsonObject): string {
-  return `- ${JSON.stringify(object)}\n`;
+  return `- ${escapeJson(JSON.stringify(object))}\n`;
 }
 
 /**

@@ -67,7 +67,9 @@ async function render(plans: readonly RebalancePlan[], output: HistoryOutput, { 
     case 'wide':
       return historyText(plans, output === 'wide', look);
     case 'name':
-      return plans.map(({ metadata }) => `rebalanceplan.evenkeel.dev/${metadata.name}\n`).join('');
+      return plans
+        .map(({ metadata }) => renderObject({}, `rebalanceplan.evenkeel.dev/${metadata.name}`, output))
+        .join('');
     default:
       return renderObject({ apiVersion: 'v1', kind: 'List', items: plans }, '', output);
   }

@@ -41,8 +41,8 @@ describe('evenkeel plan in CI', () => {
     expect(stdout).toMatch(
       /^## Rebalancing plan of default\n\n\*\*2 moves\*\* on the snapshot of 2026-01-10T20:00:00Z; \*\*1 of 3 checks failed\*\*\.\n/,
     );
-    expect(stdout).toContain("| `not imbalance>0.5` | ❌ failed | --fail-on 'imbalance>0.5': it is 0.7025 |");
-    expect(stdout).toContain('| `not slo-missed>0` | ✅ passed |');
+    expect(stdout).toContain("| not imbalance&gt;0.5 | ❌ failed | --fail-on 'imbalance&gt;0.5': it is 0.7025 |");
+    expect(stdout).toContain('| not slo-missed&gt;0 | ✅ passed |');
     expect(stdout).toMatch(/\| cpu \| Highest minus lowest \| 70\.25 % \| 21\.25 % \| −49\.00 % \|/);
     expect(stdout).toMatch(/<details>\n<summary>\d+ pods of those considered, by reason<\/summary>\n\n\| STAYS/);
     expect(code).toBe(3);

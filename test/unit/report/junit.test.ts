@@ -26,7 +26,7 @@ describe('junitXml', () => {
 
   it('writes no character that XML cannot hold, and none that ends an attribute', () => {
     const text = junitXml('s', [{ group: 'g', name: '<"&\u0000\u001b\ud800😀>', failure: undefined }]);
-    expect(text).toContain('name="&lt;&quot;&amp;\ufffd\ufffd\ufffd😀&gt;"');
+    expect(text).toContain('name="&lt;&quot;&amp;\\x00\\x1b\\u{d800}😀&gt;"');
   });
 });
 

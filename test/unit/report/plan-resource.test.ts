@@ -213,6 +213,6 @@ describe('tables', () => {
   });
 
   it('keeps pipes and line ends from breaking a Markdown table', () => {
-    expect(renderMarkdownTable(['A'], [['x|y\nz']])).toBe('| A |\n| --- |\n| x\\|y z |');
+    expect(renderMarkdownTable(['A'], [['x|y\nz']])).toBe('| A |\n| --- |\n| x\\|y\\\\nz |');
   });
 });
