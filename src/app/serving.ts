@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { hostname } from 'node:os';
-import { createAccessGuard, type Guard } from '../adapters/http/access-guard.ts';
+import { createAccessGuard, createReviewLimits, type Guard } from '../adapters/http/access-guard.ts';
 import {
   CertificateError,
   type CertificateSource,
@@ -12,7 +12,7 @@ import { healthEndpoints, METRICS_PATH, type MetricsText, metricsEndpoints } fro
 import { fingerprintOf, type KeyPair } from '../adapters/http/key-pair.ts';
 import { pageEndpoints } from '../adapters/http/page-endpoints.ts';
 import type { PageFiles } from '../adapters/http/page-files.ts';
-import type { HttpServer } from '../adapters/http/server.ts';
+import { type HttpServer, PROBED } from '../adapters/http/server.ts';
 import { createAccessReviews } from '../adapters/kubernetes/access-reviews.ts';
 import { ApiClient } from '../adapters/kubernetes/client.ts';
 import { connect } from '../adapters/kubernetes/connect.ts';
@@ -71,7 +71,7 @@ export async function openServing(flags: ServingFlags & ClusterFlags, hooks: Ser
   checkInsecure(metrics, flags);
   const report = (error: unknown): void => hooks.warn(messageOf(error));
   const endpoints = healthEndpoints(hooks.unreadiness);
-  const healthServer = await listenOn(health, { endpoints, report });
+  const healthServer = await listenOn(health, { endpoints, report, capacity: PROBED });
   try {
     const metricsServer = await serveMetrics(metrics, flags, hooks, report);
     return {
@@ -104,8 +104,10 @@ async function serveMetrics(
   const client = await reviewClient(flags, hooks);
   try {
     const reviews = createAccessReviews(client);
+    const { monotonic } = systemClock;
+    const limits = createReviewLimits(monotonic);
     const guardOf = (path: string, role: string): Guard =>
-      createAccessGuard({ reviews, path, role, monotonic: systemClock.monotonic, report });
+      createAccessGuard({ reviews, limits, path, role, monotonic, report });
     const { files, feed } = hooks.page;
     const endpoints = new Map([
       ...metricsEndpoints(hooks.metrics, guardOf(METRICS_PATH, 'evenkeel-metrics-reader')),

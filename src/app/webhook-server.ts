@@ -58,7 +58,14 @@ const GATE_PATH = '/gate';
  * Each API server keeps up to 25 connections and drops them after 90 s of silence; were it the server that drops them, a
  * review could be sent into a connection that is just being closed. A pod has at most 1.5 MiB in etcd; a review quotes it.
  */
-const CAPACITY: ServerCapacity = { connections: 512, keepAlive: 120_000, body: 4 * 2 ** 20 };
+const CAPACITY: ServerCapacity = {
+  connections: 512,
+  // All API servers of a managed control plane may have the address of one proxy.
+  perAddress: 512,
+  keepAlive: 120_000,
+  body: 4 * 2 ** 20,
+  patience: 30_000,
+};
 
 /** Hints that were not known to be current for so many seconds are not followed: their moves may have ended long ago. */
 const MAX_HINT_AGE = 60;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
-import { connect as connectTcp } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,15 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { certificateFiles, createSelfSigned, watchCertificate } from '../../src/adapters/http/certificate.ts';
 import { healthEndpoints } from '../../src/adapters/http/endpoints.ts';
 import { fingerprintOf, type KeyPair } from '../../src/adapters/http/key-pair.ts';
-import { type Endpoint, type HttpServer, listen, type PostEndpoint } from '../../src/adapters/http/server.ts';
+import {
+  type Answer,
+  type Endpoint,
+  type HttpServer,
+  listen,
+  type PostEndpoint,
+  PROBED,
+  type ServerCapacity,
+} from '../../src/adapters/http/server.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -21,9 +29,12 @@ interface Stage {
   readonly endpoints?: ReadonlyMap<string, Endpoint>;
   readonly keyPair?: KeyPair;
   readonly posts?: ReadonlyMap<string, PostEndpoint>;
+  readonly capacity?: Partial<ServerCapacity>;
 }
 
-async function start({ endpoints = healthEndpoints(() => undefined), keyPair, posts }: Stage = {}) {
+const ROOMY: ServerCapacity = { connections: 64, perAddress: 64, keepAlive: 65_000, body: 0, patience: 30_000 };
+
+async function start({ endpoints = healthEndpoints(() => undefined), keyPair, posts, capacity }: Stage = {}) {
   const reported: unknown[] = [];
   const server = await listen({
     host: '127.0.0.1',
@@ -31,7 +42,10 @@ async function start({ endpoints = healthEndpoints(() => undefined), keyPair, po
     endpoints,
     report: (error) => reported.push(error),
     ...(keyPair === undefined ? {} : { keyPair }),
-    ...(posts === undefined ? {} : { posts, capacity: { connections: 4, keepAlive: 5_000, body: 8 } }),
+    ...(capacity === undefined ? {} : { capacity: { ...ROOMY, ...capacity } }),
+    ...(posts === undefined
+      ? {}
+      : { posts, capacity: { ...ROOMY, connections: 4, keepAlive: 5_000, body: 8, ...capacity } }),
   });
   cleanups.push(() => server.close());
   return { server, reported };
@@ -46,6 +60,46 @@ async function raw({ port }: HttpServer, text: string): Promise<string> {
   socket.write(text);
   await once(socket, 'close');
   return Buffer.concat(chunks).toString();
+}
+
+interface Client {
+  readonly socket: Socket;
+  readonly open: boolean;
+}
+
+/** A client that connects from an address of this machine, and sends nothing. */
+async function connected({ port }: HttpServer, localAddress: string): Promise<Client> {
+  const socket = connectTcp({ port, host: '127.0.0.1', localAddress });
+  let open = true;
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    open = false;
+  });
+  socket.resume();
+  await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+  return {
+    socket,
+    get open() {
+      return open;
+    },
+  };
+}
+
+function cut(clients: readonly Client[]): void {
+  for (const { socket } of clients) {
+    socket.destroy();
+  }
+}
+
+/** As kubelets ask: a new connection for each probe. */
+function probe(server: HttpServer): Promise<string> {
+  return raw(server, `GET /healthz HTTP/1.1\r\n${HEAD}\r\n`);
+}
+
+async function* endless(signal: AbortSignal): AsyncGenerator<string, void, undefined> {
+  while (!signal.aborted) {
+    yield 'x'.repeat(2 ** 16);
+  }
 }
 
 const HEAD = 'Host: x\r\nConnection: close\r\n';
@@ -171,24 +225,65 @@ describe('the server', () => {
     resting.destroy();
   });
 
-  it('holds at most 64 connections', async () => {
-    const { server } = await start();
-    const sockets = Array.from({ length: 80 }, () => connectTcp(server.port, '127.0.0.1'));
-    let ended = 0;
-    for (const socket of sockets) {
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        ended += 1;
-      });
+  it('lets idle connections of strangers make room for a probe', async () => {
+    const { server } = await start({ capacity: { ...PROBED, newPerAddress: { perSecond: 1000, burst: 1000 } } });
+    const strangers = await Promise.all(
+      Array.from({ length: 80 }, (_, index) => connected(server, `127.0.0.${10 + (index % 10)}`)),
+    );
+    expect(await probe(server)).toContain('HTTP/1.1 200');
+    expect(strangers.filter(({ open }) => open).length).toBeLessThan(64);
+    expect(strangers.slice(-20).filter(({ open }) => !open).length).toBeLessThan(3);
+    cut(strangers);
+  });
+
+  it('gives one address a share of its connections, of which the oldest idle one goes first', async () => {
+    const { server } = await start({ capacity: { perAddress: 4 } });
+    const own: Client[] = [];
+    for (let made = 0; made < 6; made += 1) {
+      own.push(await connected(server, '127.0.0.9'));
+      await sleep(20);
     }
-    while (ended < 16) {
-      await sleep(10);
-    }
-    await sleep(100);
-    expect(ended).toBe(16);
-    for (const socket of sockets) {
-      socket.destroy();
-    }
+    await sleep(50);
+    expect(own.map(({ open }) => open)).toEqual([false, false, true, true, true, true]);
+    cut(own);
+  });
+
+  it('cuts off no connection that is being answered', async () => {
+    const endpoints = new Map<string, Endpoint>([['/slow', () => sleep(300, { code: 200, body: 'done' })]]);
+    const { server } = await start({ endpoints, capacity: { connections: 2 } });
+    const first = raw(server, `GET /slow HTTP/1.1\r\n${HEAD}\r\n`);
+    const second = raw(server, `GET /slow HTTP/1.1\r\n${HEAD}\r\n`);
+    await sleep(50);
+    const third = await connected(server, '127.0.0.2');
+    await sleep(50);
+    expect(third.open).toBe(false);
+    expect((await Promise.all([first, second])).map((answer) => answer.split('\r\n')[0])).toEqual([
+      'HTTP/1.1 200 OK',
+      'HTTP/1.1 200 OK',
+    ]);
+  });
+
+  it('takes new connections of one address at a limited rate', async () => {
+    const { server } = await start({ capacity: { newPerAddress: { perSecond: 1, burst: 3 } } });
+    const own = await Promise.all(Array.from({ length: 10 }, () => connected(server, '127.0.0.9')));
+    await sleep(50);
+    expect(own.filter(({ open }) => open)).toHaveLength(3);
+    expect(await probe(server)).toContain('HTTP/1.1 200');
+    cut(own);
+  });
+
+  it.each([
+    ['an answer', (): Answer => ({ code: 200, body: 'x'.repeat(2 ** 25) })],
+    ['a stream', (): Answer => ({ code: 200, body: endless })],
+  ])('cuts off a client that does not read %s', async (_what, answer) => {
+    const { server, reported } = await start({ endpoints: new Map([['/x', answer]]), capacity: { patience: 100 } });
+    const client = await connected(server, '127.0.0.1');
+    client.socket.pause();
+    client.socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n');
+    await sleep(500);
+    client.socket.resume();
+    await expect.poll(() => client.open).toBe(false);
+    expect(reported).toEqual([]);
   });
 
   it('says nothing about what went wrong inside, but reports it', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Guard } from '../../src/adapters/http/access-guard.ts';
 import { pageEndpoints } from '../../src/adapters/http/page-endpoints.ts';
 import { readPageFiles } from '../../src/adapters/http/page-files.ts';
 import { type HttpServer, listen, type ServerOptions } from '../../src/adapters/http/server.ts';
@@ -37,10 +38,10 @@ function fakeFeed() {
   return { feed, asked, watching: () => watching };
 }
 
-async function start(options: Partial<ServerOptions> = {}) {
+async function start(options: Partial<ServerOptions> = {}, guard?: Guard) {
   const fake = fakeFeed();
   const reported: unknown[] = [];
-  const endpoints = pageEndpoints(FILES, fake.feed, () => undefined);
+  const endpoints = pageEndpoints(FILES, fake.feed, () => guard);
   const report = (error: unknown): void => void reported.push(error);
   const server = await listen({ host: '127.0.0.1', port: 0, endpoints, report, ...options });
   cleanups.push(() => server.close());
@@ -112,6 +113,20 @@ describe('the stream', () => {
     await server.close();
     expect(await ended).toContain('event: patch');
     expect(watching()).toBe(0);
+  });
+
+  it('is open 6 times at most for one reader, and still opens for others', async () => {
+    const { url, watching } = await start({}, async ({ headers }) => ({ reader: headers.authorization ?? '' }));
+    const leaving = new AbortController();
+    const open = (reader: string) =>
+      fetch(`${url}/page/stream`, { headers: { authorization: reader }, signal: leaving.signal });
+    await Promise.all(Array.from({ length: 6 }, () => open('one')));
+    await expect.poll(watching).toBe(6);
+    const refused = await open('one');
+    expect([refused.status, await refused.text()]).toEqual([503, 'you have 6 pages open already\n']);
+    expect((await open('other')).status).toBe(200);
+    leaving.abort();
+    await expect.poll(watching).toBe(0);
   });
 
   it('is open 24 times at most', async () => {

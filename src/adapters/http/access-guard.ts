@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Seconds, seconds } from '../../model/units.ts';
+import { createRate, setBounded } from './rate.ts';
 import type { Answer } from './server.ts';
 
 /** Somebody whom the API server knows. */
@@ -19,8 +20,18 @@ export interface AccessReviews {
   mayGet(user: User, path: string, signal: AbortSignal): Promise<boolean>;
 }
 
+/**
+ * Keeps reviews, of which each is up to two requests to the API server, within a rate. All guards of a server share it, and
+ * those whose tokens were good have a share of their own: strangers with made-up tokens cannot lock them out.
+ */
+export interface ReviewLimits {
+  /** Reviews when the limits allow it, else `undefined`. */
+  review(token: TokenHash, address: string, ask: () => Promise<Verdict>): Promise<Verdict> | undefined;
+}
+
 interface GuardOptions {
   readonly reviews: AccessReviews;
+  readonly limits: ReviewLimits;
   /** The path that it guards. */
   readonly path: string;
   /** The ClusterRole in deploy/ that lets people get it. */
@@ -31,17 +42,54 @@ interface GuardOptions {
   readonly report: (error: unknown) => void;
 }
 
-/** Lets a request pass (undefined), or says how to refuse it. Never rejects. */
-export type Guard = (request: IncomingMessage, signal: AbortSignal) => Promise<Answer | undefined>;
+/** Who may pass, or how to refuse the request. */
+export type Admittance = { readonly reader: string } | { readonly refused: Answer };
+/** Lets a request pass or refuses it. Never rejects. */
+export type Guard = (request: IncomingMessage, signal: AbortSignal) => Promise<Admittance>;
 
 /** How long a verdict counts, as in Kubernetes' own components (DelegatingAuthenticationOptions.CacheTTL). */
 export const VERDICT_LIFETIME: Seconds = seconds(10);
 /** Verdicts that are kept; then the oldest goes. */
 const MAX_VERDICTS = 256;
-/** Reviews under way at a time: whoever makes up tokens must not reach the API server through us at any rate. */
+/** Reviews under way at a time, and how many may begin, in each share. */
 const MAX_REVIEWS = 8;
+const REVIEW_RATE = { perSecond: 5, burst: 20 };
+/** Tokens and addresses of readers that are known. */
+const MAX_KNOWN = 256;
 
-type Verdict = 'Allowed' | 'Unauthenticated' | 'Forbidden';
+/** SHA-256 of a token. */
+type TokenHash = string;
+/** What the API server says of a token; `reader` is the name of its user. */
+type Verdict =
+  | { readonly kind: 'Allowed'; readonly reader: string }
+  | { readonly kind: 'Unauthenticated' | 'Forbidden' };
+
+/** Limits of reviews: so many a second for strangers, and as many for tokens and source addresses of known readers. */
+export function createReviewLimits(monotonic: () => Seconds): ReviewLimits {
+  const known = new Map<string, true>();
+  const share = () => ({ mayBegin: createRate(REVIEW_RATE, monotonic), underWay: 0 });
+  const shares = { known: share(), strangers: share() };
+  return {
+    review(token, address, ask) {
+      const own = known.has(token) || known.has(address) ? shares.known : shares.strangers;
+      if (own.underWay >= MAX_REVIEWS || !own.mayBegin()) {
+        return undefined;
+      }
+      own.underWay += 1;
+      return ask()
+        .then((verdict) => {
+          if (verdict.kind === 'Allowed') {
+            setBounded(known, MAX_KNOWN, token, true);
+            setBounded(known, MAX_KNOWN, address, true);
+          }
+          return verdict;
+        })
+        .finally(() => {
+          own.underWay -= 1;
+        });
+    },
+  };
+}
 
 interface Remembered {
   readonly verdict: Promise<Verdict>;
@@ -52,31 +100,21 @@ interface Remembered {
  * A guard that passes whoever bears a token of a user who may `get` the path, by the API server's word, and nobody else:
  * 401 without a valid token, 403 without the right, 503 when the API server cannot be asked. Tokens are kept as hashes.
  */
-export function createAccessGuard({ reviews, path, role, monotonic, report }: GuardOptions): Guard {
+export function createAccessGuard({ reviews, limits, path, role, monotonic, report }: GuardOptions): Guard {
   const remembered = new Map<string, Remembered>();
-  let underWay = 0;
 
   async function review(token: string, signal: AbortSignal): Promise<Verdict> {
-    underWay += 1;
-    try {
-      const user = await reviews.authenticate(token, signal);
-      if (user === undefined) {
-        return 'Unauthenticated';
-      }
-      return (await reviews.mayGet(user, path, signal)) ? 'Allowed' : 'Forbidden';
-    } finally {
-      underWay -= 1;
+    const user = await reviews.authenticate(token, signal);
+    if (user === undefined) {
+      return { kind: 'Unauthenticated' };
     }
+    const mayGet = await reviews.mayGet(user, path, signal);
+    return mayGet ? { kind: 'Allowed', reader: user.username } : { kind: 'Forbidden' };
   }
 
   function remember(key: string, verdict: Promise<Verdict>): void {
     const entry = { verdict, until: seconds(monotonic() + VERDICT_LIFETIME) };
-    remembered.delete(key);
-    remembered.set(key, entry);
-    const [oldest] = remembered.keys();
-    if (remembered.size > MAX_VERDICTS && oldest !== undefined) {
-      remembered.delete(oldest);
-    }
+    setBounded(remembered, MAX_VERDICTS, key, entry);
     verdict.catch(() => {
       // Whoever waits for it hears why; the next one asks anew.
       if (remembered.get(key) === entry) {
@@ -85,31 +123,30 @@ export function createAccessGuard({ reviews, path, role, monotonic, report }: Gu
     });
   }
 
-  function verdictOn(token: string, signal: AbortSignal): Promise<Verdict> | undefined {
+  function verdictOn(token: string, address: string, signal: AbortSignal): Promise<Verdict> | undefined {
     const key = createHash('sha256').update(token).digest('base64');
     const known = remembered.get(key);
     if (known !== undefined && monotonic() < known.until) {
       return known.verdict;
     }
-    if (underWay >= MAX_REVIEWS) {
-      return undefined;
+    const verdict = limits.review(key, address, () => review(token, signal));
+    if (verdict !== undefined) {
+      remember(key, verdict);
     }
-    const verdict = review(token, signal);
-    remember(key, verdict);
     return verdict;
   }
 
   return async (request, signal) => {
     const token = bearerToken(request);
     if (token === undefined) {
-      return refuse('Unauthenticated', path, role);
+      return { refused: UNAUTHENTICATED };
     }
     try {
-      const verdict = await verdictOn(token, signal);
-      return verdict === undefined ? TOO_MANY : refuse(verdict, path, role);
+      const verdict = await verdictOn(token, request.socket.remoteAddress ?? '', signal);
+      return verdict === undefined ? { refused: TOO_MANY } : admit(verdict, path, role);
     } catch (error) {
       report(error);
-      return UNKNOWN;
+      return { refused: UNKNOWN };
     }
   };
 }
@@ -120,20 +157,26 @@ function bearerToken({ headers }: IncomingMessage): string | undefined {
 }
 
 const UNKNOWN: Answer = { code: 503, body: 'the API server cannot say who you are: try again later\n' };
-const TOO_MANY: Answer = { code: 503, body: 'too many tokens at a time\n', headers: { 'retry-after': '1' } };
+/** Strangers need a new connection for each request, and the server limits how many they open. */
+const TOO_MANY: Answer = {
+  code: 503,
+  body: 'too many tokens at a time\n',
+  headers: { 'retry-after': '1', connection: 'close' },
+};
+const UNAUTHENTICATED: Answer = {
+  code: 401,
+  body: 'send Authorization: Bearer TOKEN with a token of this cluster\n',
+  headers: { 'www-authenticate': 'Bearer', connection: 'close' },
+};
 
-function refuse(verdict: Verdict, path: string, role: string): Answer | undefined {
-  switch (verdict) {
+function admit(verdict: Verdict, path: string, role: string): Admittance {
+  switch (verdict.kind) {
     case 'Allowed':
-      return undefined;
+      return verdict;
     case 'Unauthenticated':
-      return {
-        code: 401,
-        body: 'send Authorization: Bearer TOKEN with a token of this cluster\n',
-        headers: { 'www-authenticate': 'Bearer' },
-      };
+      return { refused: UNAUTHENTICATED };
     case 'Forbidden':
-      return { code: 403, body: `you may not get ${path}: bind the ClusterRole ${role}\n` };
+      return { refused: { code: 403, body: `you may not get ${path}: bind the ClusterRole ${role}\n` } };
     default:
       return verdict satisfies never;
   }

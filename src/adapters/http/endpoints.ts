@@ -30,8 +30,10 @@ export function metricsEndpoints(
   guard: Guard | undefined,
 ): ReadonlyMap<string, Endpoint> {
   const endpoint: Endpoint = async (request, signal) => {
-    const refused = await guard?.(request, signal);
-    return refused ?? { code: 200, ...(await metrics()) };
+    const admittance = await guard?.(request, signal);
+    return admittance !== undefined && 'refused' in admittance
+      ? admittance.refused
+      : { code: 200, ...(await metrics()) };
   };
   return new Map([[METRICS_PATH, endpoint]]);
 }

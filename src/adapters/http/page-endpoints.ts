@@ -12,8 +12,9 @@ export const PAGE_PATHS = ['/page/state', '/page/stream', '/page/explain'] as co
 /** One of them. */
 export type PagePath = (typeof PAGE_PATHS)[number];
 
-/** Pages that are open at a time; of the server's connections enough are left for scrapers. */
+/** Pages that are open at a time, and of one reader; of the server's connections enough are left for scrapers. */
 const MAX_WATCHERS = 24;
+const MAX_WATCHERS_OF_READER = 6;
 /** A stream ends after so many milliseconds and is opened again: whoever may no longer read it is told then. */
 const STREAM_LIFETIME = 300_000;
 
@@ -25,34 +26,58 @@ export function pageEndpoints(
   feed: PageFeed,
   guardOf: (path: PagePath) => Guard | undefined,
 ): ReadonlyMap<string, Endpoint> {
-  const answers: Readonly<Record<PagePath, Endpoint>> = {
-    '/page/state': async (_, signal) => ({ code: 200, type: JSON_TYPE, body: await feed.state(signal) }),
+  const answers: Readonly<Record<PagePath, PageEndpoint>> = {
+    '/page/state': async (_request, signal) => ({ code: 200, type: JSON_TYPE, body: await feed.state(signal) }),
     '/page/stream': streamEndpoint(feed),
     '/page/explain': (request, signal) => explain(feed, request, signal),
   };
   const withBackOff = PAGE_PATHS.map((path): [string, Endpoint] => {
     const guard = guardOf(path);
-    return [path, async (request, signal) => (await guard?.(request, signal)) ?? answers[path](request, signal)];
+    return [
+      path,
+      async (request, signal) => {
+        const admittance = await guard?.(request, signal);
+        return admittance !== undefined && 'refused' in admittance
+          ? admittance.refused
+          : answers[path](request, signal, admittance?.reader);
+      },
+    ];
   });
   return new Map([...fileEndpoints(files), ...withBackOff]);
 }
 
-function streamEndpoint(feed: PageFeed): Endpoint {
-  let watchers = 0;
-  async function* frames(signal: AbortSignal): AsyncGenerator<string, void, undefined> {
-    watchers += 1;
+/** Answers a reader of this name; `undefined` where nobody has to say who they are. */
+type PageEndpoint = (
+  request: IncomingMessage,
+  signal: AbortSignal,
+  reader: string | undefined,
+) => Promise<Answer> | Answer;
+
+function streamEndpoint(feed: PageFeed): PageEndpoint {
+  const watchers: (string | undefined)[] = [];
+  async function* frames(reader: string | undefined, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
+    watchers.push(reader);
     try {
       for await (const update of feed.updates(AbortSignal.any([signal, AbortSignal.timeout(STREAM_LIFETIME)]))) {
         yield frameOf(update);
       }
     } finally {
-      watchers -= 1;
+      watchers.splice(watchers.indexOf(reader), 1);
     }
   }
-  return () =>
-    watchers >= MAX_WATCHERS
-      ? { code: 503, body: `${MAX_WATCHERS} pages are open already\n`, headers: { 'retry-after': '10' } }
-      : { code: 200, type: 'text/event-stream; charset=utf-8', body: frames };
+  return (_request, _signal, reader) => {
+    const own = watchers.filter((watcher) => watcher === reader).length;
+    if (reader !== undefined && own >= MAX_WATCHERS_OF_READER) {
+      return tooMany(`you have ${MAX_WATCHERS_OF_READER} pages open already`);
+    }
+    return watchers.length >= MAX_WATCHERS
+      ? tooMany(`${MAX_WATCHERS} pages are open already`)
+      : { code: 200, type: 'text/event-stream; charset=utf-8', body: (signal) => frames(reader, signal) };
+  };
+}
+
+function tooMany(body: string): Answer {
+  return { code: 503, body: `${body}\n`, headers: { 'retry-after': '10' } };
 }
 
 /** As server-sent events are written (HTML Living Standard, 9.2.6). */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { type ConnectionLimits, limitConnections } from './connections.ts';
 import type { KeyPair } from './key-pair.ts';
 
 /** Text that is sent as it comes, until aborted, or who reads it is gone. */
@@ -24,13 +25,13 @@ export type Endpoint = (request: IncomingMessage, signal: AbortSignal) => Promis
 export type PostEndpoint = (body: Buffer, signal: AbortSignal) => Promise<Answer> | Answer;
 
 /** What clients may ask of a server. */
-export interface ServerCapacity {
-  /** Whoever connects beyond that is cut off. */
-  readonly connections: number;
+export interface ServerCapacity extends ConnectionLimits {
   /** How long a connection may be idle between two requests, in milliseconds. */
   readonly keepAlive: number;
   /** Largest body of a POST, in bytes. */
   readonly body: number;
+  /** How long a client may take to read an answer, or the next part of a stream, in milliseconds. */
+  readonly patience: number;
 }
 
 /** What to listen on, and what is there. */
@@ -42,7 +43,7 @@ export interface ServerOptions {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   /** Likewise, for POST; a server that has any answers no GET of the same paths. */
   readonly posts?: ReadonlyMap<string, PostEndpoint>;
-  /** Default: 64 connections, 65 s, no bodies. */
+  /** Default: SCRAPED. */
   readonly capacity?: ServerCapacity;
   /** Hears of what an endpoint throws. */
   readonly report: (error: unknown) => void;
@@ -71,8 +72,17 @@ const MAX_HEAD = 16 * 1024;
 const MAX_HEADERS = 64;
 /** Longest request target: names of a namespace, a pod and a policy may have 63, 253 and 253 characters. */
 const MAX_TARGET = 1024;
-/** A scraper needs one connection, a kubelet two, and stays for a minute. */
-const CAPACITY: ServerCapacity = { connections: 64, keepAlive: 65_000, body: 0 };
+/** For metrics and the page: a scraper needs one connection, a browser six and one for each page, and they stay for a minute. */
+const SCRAPED: ServerCapacity = {
+  connections: 64,
+  perAddress: 32,
+  newPerAddress: { perSecond: 20, burst: 64 },
+  keepAlive: 65_000,
+  body: 0,
+  patience: 30_000,
+};
+/** For health: kubelets open a connection for each probe. */
+export const PROBED: ServerCapacity = { ...SCRAPED, perAddress: 8, keepAlive: 1_000, patience: 1_000 };
 const CLOSE_AFTER = 2000;
 
 /** All in milliseconds. A head has to come within five seconds and a request within ten. */
@@ -114,18 +124,18 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
         options.report(error);
         return { code: 500, body: 'internal error\n' };
       })
-      .then((found) => send(request, response, retired ? parting(found) : found, stopping.signal))
+      .then((found) => send(request, response, retired ? parting(found) : found, stopping.signal, capacity.patience))
       .catch((error: unknown) => {
         options.report(error);
         response.destroy();
       });
   };
-  const { keyPair, capacity = CAPACITY } = options;
+  const { keyPair, capacity = SCRAPED } = options;
   const limits = { ...LIMITS, keepAliveTimeout: capacity.keepAlive };
   const tls = keyPair === undefined ? undefined : createHttpsServer({ ...limits, ...TLS_LIMITS, ...keyPair }, handle);
   const server = tls ?? createHttpServer(limits, handle);
   server.maxHeadersCount = MAX_HEADERS;
-  server.maxConnections = capacity.connections;
+  limitConnections(server, capacity);
   server.timeout = capacity.keepAlive + IDLE_MARGIN;
   await listening(server, options);
   return {
@@ -174,12 +184,12 @@ async function answer(request: IncomingMessage, options: ServerOptions, signal: 
     return refused;
   }
   if (post !== undefined) {
-    const body = await bodyOf(request, options.capacity ?? CAPACITY);
+    const body = await bodyOf(request, options.capacity ?? SCRAPED);
     return Buffer.isBuffer(body) ? await post(body, signal) : body;
   }
   const endpoint = endpoints.get(path);
   return endpoint === undefined
-    ? { code: 404, body: `there is ${[...endpoints.keys(), ...(posts?.keys() ?? [])].join(', ')}\n` }
+    ? parting({ code: 404, body: `there is ${[...endpoints.keys(), ...(posts?.keys() ?? [])].join(', ')}\n` })
     : await endpoint(request, signal);
 }
 
@@ -233,6 +243,7 @@ async function send(
   response: ServerResponse,
   { code, body, type, headers }: Answer,
   stopping: AbortSignal,
+  patience: number,
 ): Promise<void> {
   if (response.headersSent || response.destroyed) {
     return;
@@ -247,23 +258,40 @@ async function send(
     ...headers,
   });
   if (isStream && request.method !== 'HEAD') {
-    await pour(body, response, stopping);
+    await pour(body, response, stopping, patience);
   }
+  const timer = setTimeout(() => response.destroy(), patience);
+  response.once('close', () => clearTimeout(timer));
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
 /** Whoever reads slower than there is something to tell is told less often, and not from a growing buffer. */
-async function pour(stream: TextStream, response: ServerResponse, stopping: AbortSignal): Promise<void> {
+async function pour(
+  stream: TextStream,
+  response: ServerResponse,
+  stopping: AbortSignal,
+  patience: number,
+): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   const signal = AbortSignal.any([stopping, gone.signal]);
   for await (const text of stream(signal)) {
     if (!response.write(text) && !signal.aborted) {
-      await once(response, 'drain', { signal }).catch((error: unknown) => {
-        if (!signal.aborted) {
-          throw error;
-        }
-      });
+      await drained(response, signal, patience);
+    }
+  }
+}
+
+/** Resolves when the client has read what was sent, or is gone; cuts it off when it does not read for that long. */
+async function drained(response: ServerResponse, signal: AbortSignal, patience: number): Promise<void> {
+  const late = AbortSignal.timeout(patience);
+  try {
+    await once(response, 'drain', { signal: AbortSignal.any([signal, late]) });
+  } catch (error) {
+    if (late.aborted) {
+      response.destroy();
+    } else if (!signal.aborted) {
+      throw error;
     }
   }
 }

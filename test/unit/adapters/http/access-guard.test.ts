@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import {
   type AccessReviews,
+  type Admittance,
   createAccessGuard,
+  createReviewLimits,
   type User,
   VERDICT_LIFETIME,
 } from '../../../../src/adapters/http/access-guard.ts';
@@ -10,8 +12,12 @@ import { seconds } from '../../../../src/model/units.ts';
 
 const NEVER = new AbortController().signal;
 
-function bearing(authorization?: string): IncomingMessage {
-  return { headers: { authorization } } as IncomingMessage;
+function bearing(authorization?: string, remoteAddress = '10.0.0.1'): IncomingMessage {
+  return { headers: { authorization }, socket: { remoteAddress } } as IncomingMessage;
+}
+
+function codeOf(admittance: Admittance): number {
+  return 'refused' in admittance ? admittance.refused.code : 200;
 }
 
 function aUser(username: string): User {
@@ -37,6 +43,7 @@ function aGuard({ reviews = {} }: Stage = {}) {
   };
   const guard = createAccessGuard({
     reviews: all,
+    limits: createReviewLimits(() => seconds(now)),
     path: '/metrics',
     role: 'evenkeel-metrics-reader',
     monotonic: () => seconds(now),
@@ -45,7 +52,7 @@ function aGuard({ reviews = {} }: Stage = {}) {
   return {
     asked,
     reported,
-    codeFor: async (token: string) => (await guard(bearing(`Bearer ${token}`), NEVER))?.code ?? 200,
+    codeFor: async (token: string, address?: string) => codeOf(await guard(bearing(`Bearer ${token}`, address), NEVER)),
     guard,
     pass: (span: number) => {
       now += span;
@@ -66,7 +73,7 @@ describe('a guard', () => {
     'asks nobody about %j, which is no bearer token',
     async (authorization) => {
       const { guard, asked } = aGuard();
-      expect((await guard(bearing(authorization), NEVER))?.code).toBe(401);
+      expect(codeOf(await guard(bearing(authorization), NEVER))).toBe(401);
       expect(asked).toEqual([]);
     },
   );
@@ -114,16 +121,39 @@ describe('a guard', () => {
     expect(await codeFor('reader')).toBe(403);
   });
 
-  it('remembers at most 256 tokens, the newest', async () => {
-    const { codeFor, asked } = aGuard();
-    await codeFor('reader');
-    for (let made = 0; made < 256; made += 1) {
-      await codeFor(`guess-${made}`);
+  it('asks the API server at a limited rate for strangers, whatever they send', async () => {
+    const { codeFor, asked, pass } = aGuard();
+    for (let second = 0; second < 60; second += 1) {
+      for (let sent = 0; sent < 100; sent += 1) {
+        await codeFor(`guess-${second}-${sent}`, `10.0.0.${sent}`);
+      }
+      pass(1);
     }
-    await codeFor('guess-255');
-    expect(asked.length).toBe(257);
-    await codeFor('reader');
-    expect(asked.length).toBe(258);
+    expect(asked.length).toBeLessThanOrEqual(20 + 60 * 5);
+    expect(asked.length).toBeGreaterThan(200);
+  });
+
+  it('lets in who was let in before, while strangers use up their share', async () => {
+    const { codeFor, pass } = aGuard();
+    expect(await codeFor('reader', '10.0.0.9')).toBe(200);
+    for (let second = 0; second < 60; second += 1) {
+      for (let sent = 0; sent < 50; sent += 1) {
+        await codeFor(`guess-${second}-${sent}`);
+      }
+      pass(1);
+      expect(await codeFor('reader', '10.0.0.9')).toBe(200);
+    }
+  });
+
+  it('asks about a new token from the address of a known reader, while strangers use up their share', async () => {
+    const { codeFor } = aGuard({
+      reviews: { authenticate: async (token) => (token.startsWith('reader') ? aUser('reader') : undefined) },
+    });
+    expect(await codeFor('reader-1', '10.0.0.9')).toBe(200);
+    for (let sent = 0; sent < 50; sent += 1) {
+      await codeFor(`guess-${sent}`);
+    }
+    expect([await codeFor('reader-2'), await codeFor('reader-3', '10.0.0.9')]).toEqual([503, 200]);
   });
 
   it('reviews eight tokens at a time, and refuses more without asking', async () => {
