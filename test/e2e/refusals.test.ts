@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RebalancePlanSpec } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { applyScenario } from '../control-plane/scenario.ts';
 import { parseScenario } from '../control-plane/scenario-parse.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
+import { aMove, aPlan } from '../support/builders/plan.ts';
+import { aPolicy } from '../support/builders/policy.ts';
+import { aPod } from '../support/builders.ts';
 import { install } from '../support/operator-process.ts';
 import { policyObject } from '../support/resources.ts';
 import { runCli } from '../support/run-cli.ts';
@@ -47,6 +51,34 @@ describe('the API server', () => {
     await cp.kubectl(['create', '-f', '-'], JSON.stringify(policyObject('empty', {})));
     const { spec } = JSON.parse(await cp.kubectl(['get', 'rbp', 'empty', '-o', 'json']));
     expect(spec).toMatchObject({ mode: 'DryRun', strategy: { type: 'RefineLB' }, thresholds: { trigger: '0.10' } });
+  });
+
+  it('lets nothing of a plan be changed but its approval, by no one', async () => {
+    const pod = aPod('web-1', { namespace: 'shop', owner: 'web', nodeName: 'node-1' });
+    const plan = { ...aPlan(aPolicy('even'), [aMove(pod, 'node-2')]), status: undefined };
+    await cp.kubectl(['create', '-f', '-'], JSON.stringify(plan));
+    const { name } = plan.metadata;
+    const patch = (spec: object) => cp.kubectl(['patch', 'rbpl', name, '--type=merge', '-p', JSON.stringify({ spec })]);
+    const changes: Readonly<Record<string, unknown>> = {
+      policy: { name: 'other' },
+      strategy: 'GreedyLB',
+      takenAt: '2026-01-02T00:00:00Z',
+      outcome: 'Balanced',
+      message: 'other',
+      expectedHitRatio: '0.5',
+      hash: 'fedcba9876543210',
+      moves: [],
+      rejections: [{ pod: plan.spec.moves[0]?.pod, code: 'MaxMoves', message: '', numbers: {} }],
+      rejectionCounts: { MaxMoves: 7 },
+    };
+    const fields = Object.keys(RebalancePlanSpec.properties).filter((field) => field !== 'approved');
+    expect(Object.keys(changes).toSorted()).toEqual(fields.toSorted());
+    for (const [field, value] of Object.entries(changes)) {
+      await expect(patch({ [field]: value }), field).rejects.toThrow('a plan cannot be edited');
+    }
+    await patch({ approved: true });
+    await expect(patch({ approved: false })).rejects.toThrow('an approval cannot be withdrawn');
+    await cp.kubectl(['delete', 'rbpl', name]);
   });
 
   it('explains every field', async () => {

@@ -39,10 +39,6 @@ export const MISS_REASONS = ['RoomTaken', 'TargetRefused', 'OutscoredBy', 'NotSc
 /** Why a replacement runs on another node than planned. */
 export type MissReason = (typeof MISS_REASONS)[number];
 
-const immutable = {
-  [CEL_KEYWORD]: [{ rule: 'self == oldSelf', message: 'a plan cannot be edited: change the policy and plan again' }],
-};
-
 const podRef = Type.Object(
   {
     namespace: text(63, { description: 'Namespace.' }),
@@ -62,8 +58,7 @@ const ownerRef = (description: string) =>
     { description },
   );
 
-/** `spec` of a RebalancePlan: what the planner decided. */
-export const RebalancePlanSpec = Type.Object(
+const PlanSpec = Type.Object(
   {
     policy: Type.Object(
       {
@@ -71,7 +66,7 @@ export const RebalancePlanSpec = Type.Object(
         uid: text(64, { description: 'UID; empty when the policy came from a file.' }),
         generation: Type.Integer({ format: 'int64', description: 'Generation; 0 when the policy came from a file.' }),
       },
-      { description: 'The policy that the plan belongs to.', ...immutable },
+      { description: 'The policy that the plan belongs to.' },
     ),
     strategy: oneOf(STRATEGY_NAMES, { description: 'Strategy that made the plan.' }),
     takenAt: instant({ description: 'Time of the snapshot.' }),
@@ -82,7 +77,7 @@ export const RebalancePlanSpec = Type.Object(
         description: 'Share of the moves that the scheduler would make without steering; absent without moves.',
       }),
     ),
-    hash: Type.String({ maxLength: 64, description: 'SHA-256 over strategy and moves.', ...immutable }),
+    hash: Type.String({ maxLength: 64, description: 'SHA-256 over strategy and moves.' }),
     approved: Type.Boolean({
       description: 'Set to true to carry out a plan of a policy in mode Approve. Default false.',
       default: false,
@@ -148,7 +143,6 @@ export const RebalancePlanSpec = Type.Object(
         maxItems: MAX_MOVES,
         description: 'Moves in the order in which they begin.',
         'x-kubernetes-list-type': 'atomic',
-        ...immutable,
       },
     ),
     rejections: Type.Array(
@@ -178,6 +172,19 @@ export const RebalancePlanSpec = Type.Object(
   },
   { description: 'What the planner decided. Immutable but for approved.' },
 );
+
+/** Every field but `approved`. Rules of the fields themselves would not see one that is added or taken away. */
+const immutable = Object.keys(PlanSpec.properties)
+  .filter((field) => field !== 'approved')
+  .map((field) => ({
+    rule: new Set<string>(PlanSpec.required).has(field)
+      ? `self.${field} == oldSelf.${field}`
+      : `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
+    message: `a plan cannot be edited: change the policy and plan again (spec.${field})`,
+  }));
+
+/** `spec` of a RebalancePlan: what the planner decided. */
+export const RebalancePlanSpec = Object.assign(PlanSpec, { [CEL_KEYWORD]: immutable });
 
 /** One move in the journal. */
 export const MoveStatus = Type.Object({
