@@ -76,7 +76,7 @@ async function connected({ port }: HttpServer, localAddress: string): Promise<Cl
     open = false;
   });
   socket.resume();
-  await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+  await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
   return {
     socket,
     get open() {
