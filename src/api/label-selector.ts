@@ -13,8 +13,26 @@ export class LabelSelectorError extends Error {
  * `app=web,tier!=db,zone in (b, c),rack notin (1),canary,!old`; none for an empty text. Throws LabelSelectorError.
  */
 export function parseLabelSelector(text: string): LabelExpressions {
-  const parts = text.trim() === '' ? [] : text.split(/,(?![^(]*\))/);
-  return parts.map((part) => expressionOf(part.trim()));
+  return text.trim() === '' ? [] : partsOf(text).map((part) => expressionOf(part.trim()));
+}
+
+/** Parts between commas that stand in no parentheses. One pass: what users write may be long. */
+function partsOf(text: string): readonly string[] {
+  const parts: string[] = [];
+  let begin = 0;
+  let isInside = false;
+  for (let place = 0; place < text.length; place += 1) {
+    const character = text[place];
+    if (character === '(') {
+      isInside = true;
+    } else if (character === ')') {
+      isInside = false;
+    } else if (character === ',' && !isInside) {
+      parts.push(text.slice(begin, place));
+      begin = place + 1;
+    }
+  }
+  return [...parts, text.slice(begin)];
 }
 
 function expressionOf(part: string): LabelExpressions[number] {

@@ -27,6 +27,17 @@ describe('a label selector in one line', () => {
   });
 
   it.each([
+    ['commas', ','.repeat(200_000)],
+    ['open parentheses', 'a in (,'.repeat(50_000)],
+    ['spaces', `a${' '.repeat(200_000)}b`],
+    ['a long key', `${'a'.repeat(200_000)}(`],
+  ])('is refused in linear time: %s', (_what, text) => {
+    const began = performance.now();
+    expect(() => parseLabelSelector(text)).toThrow(LabelSelectorError);
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+
+  it.each([
     ['a=b=c', 'a=b=c'],
     ['a=b,', ''],
     [',a=b', ''],
