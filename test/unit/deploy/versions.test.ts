@@ -10,6 +10,13 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
+interface LockedPackage {
+  readonly integrity?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly os?: readonly string[];
+}
+
 const read = (...path: readonly string[]): string => readFileSync(join(ROOT, ...path), 'utf8');
 const manifest = JSON.parse(read('package.json')) as Manifest;
 
@@ -35,4 +42,15 @@ it('nothing in deploy/ asks for whatever is latest', () => {
     .map((entry) => join(entry.parentPath, entry.name));
   expect(files.filter((file) => /:latest\b/.test(readFileSync(file, 'utf8')))).toEqual([]);
   expect(files.length).toBeGreaterThan(20);
+});
+
+it('every package in the lock has a hash, but programs of development tools for other platforms', () => {
+  const lock = JSON.parse(read('package-lock.json')) as {
+    readonly packages: Readonly<Record<string, LockedPackage>>;
+  };
+  const without = Object.entries(lock.packages)
+    .filter(([path, { integrity }]) => path !== '' && !integrity?.startsWith('sha512-'))
+    .filter(([, { dev, optional, os }]) => !(dev === true && optional === true && os !== undefined))
+    .map(([path]) => path);
+  expect(without).toEqual([]);
 });
