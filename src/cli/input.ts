@@ -12,6 +12,8 @@ import { scheduleProblems } from '../control/schedule.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { expandLists } from '../observe/expand.ts';
 import { buildSnapshot } from '../observe/snapshot-builder.ts';
+import { resolveOptions } from '../plan/options.ts';
+import { unknownNamespaces } from '../plan/scope.ts';
 import { withProgress } from './progress.ts';
 import type { Screen } from './screen.ts';
 import { suggestion } from './suggestion.ts';
@@ -93,13 +95,29 @@ export interface PolicyOnSnapshot {
   readonly snapshot: ClusterSnapshot;
 }
 
+/** Throws a Failure when a policy selects namespaces by labels, and files with pods lack the namespaces. */
+function checkNamespaces({ metadata, spec }: RebalancePolicy, snapshot: ClusterSnapshot): void {
+  const missing = unknownNamespaces(resolveOptions(spec).scope, snapshot);
+  if (missing.length > 0) {
+    const shown =
+      missing.length > 5 ? `${missing.slice(0, 5).join(', ')} and ${missing.length - 5} more` : missing.join(', ');
+    throw new Failure(
+      `RebalancePolicy ${metadata.name}: spec.scope.namespaceSelector selects by labels, and the files hold no Namespace ${shown}: add what kubectl get namespaces -o yaml prints`,
+    );
+  }
+}
+
 /** The snapshot of a live cluster with load from where the policy reads it; files have the samples that are in them. */
 async function measuredFor(
-  { metadata, spec }: RebalancePolicy,
+  policy: RebalancePolicy,
   snapshot: ClusterSnapshot,
   { files, prometheus }: MeasuredFlags,
   signal: AbortSignal,
 ): Promise<ClusterSnapshot> {
+  const { metadata, spec } = policy;
+  if (files.length > 0) {
+    checkNamespaces(policy, snapshot);
+  }
   if (spec.load.source !== 'Prometheus' || files.length > 0) {
     return snapshot;
   }

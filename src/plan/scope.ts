@@ -6,7 +6,8 @@ import type { ScopeOptions } from './options.ts';
 /** What a scope is judged by, besides the pod. */
 type Surroundings = Pick<ClusterSnapshot, 'nodes' | 'namespaces'>;
 
-const NO_LABELS: Labels = new Map();
+/** The only label that a namespace is known to have when there is no object of it: the API server sets it. */
+export const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name';
 
 /**
  * A test for whether a policy is about a pod: its namespace, labels and node are selected and nobody else owns it.
@@ -26,7 +27,7 @@ export function scopeProblem(scope: ScopeOptions, snapshot: Surroundings): (pod:
   let last = { name: '', isIn: false };
   const inNamespace = (name: string): boolean => {
     if (name !== last.name) {
-      const isIn = namespaces.get(name) ?? selectsNamespace(scope, name, snapshot.namespaces.get(name) ?? NO_LABELS);
+      const isIn = namespaces.get(name) ?? selectsNamespace(scope, name, snapshot.namespaces.get(name));
       namespaces.set(name, isIn);
       last = { name, isIn };
     }
@@ -49,10 +50,26 @@ export function scopeProblem(scope: ScopeOptions, snapshot: Surroundings): (pod:
   };
 }
 
+/** Of a namespace without an object (`labels` are undefined) only the name is known: no other expression selects it. */
 function selectsNamespace(
   { excludedNamespaces, namespaceSelector }: ScopeOptions,
   name: string,
-  labels: Labels,
+  labels: Labels | undefined,
 ): boolean {
-  return !excludedNamespaces.has(name) && matches(namespaceSelector, labels);
+  const { requirements } = namespaceSelector;
+  const isKnown = labels !== undefined || requirements.every(({ key }) => key === NAMESPACE_NAME_LABEL);
+  const known = labels ?? new Map([[NAMESPACE_NAME_LABEL, name]]);
+  return !excludedNamespaces.has(name) && isKnown && matches(namespaceSelector, known);
+}
+
+/** Namespaces of pods that the selector of a scope cannot be judged for, since there is no object of them; by name. */
+export function unknownNamespaces(
+  { excludedNamespaces, namespaceSelector }: ScopeOptions,
+  { pods, namespaces }: Pick<ClusterSnapshot, 'pods' | 'namespaces'>,
+): readonly string[] {
+  if (namespaceSelector.requirements.every(({ key }) => key === NAMESPACE_NAME_LABEL)) {
+    return [];
+  }
+  const named = new Set(pods.map(({ namespace }) => namespace));
+  return [...named].filter((name) => !namespaces.has(name) && !excludedNamespaces.has(name)).sort();
 }

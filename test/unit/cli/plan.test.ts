@@ -54,6 +54,42 @@ describe('evenkeel plan', () => {
     );
   });
 
+  describe('with pods of namespaces that the files do not hold', () => {
+    const plan = async (matchExpressions: readonly object[], labels?: object) => {
+      const policy = policyObject('even', {
+        load: { source: 'Requests' },
+        scope: { namespaceSelector: { matchExpressions } },
+      });
+      const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default', labels } };
+      const items = [...fourPods(), policy, ...(labels === undefined ? [] : [namespace])];
+      const metadata = { annotations: { 'evenkeel.dev/taken-at': '2027-01-11T17:00:00Z' } };
+      return runCli(
+        ['plan', '-f', '-', '-o', 'wide'],
+        JSON.stringify({ apiVersion: 'v1', kind: 'List', metadata, items }),
+      );
+    };
+
+    it.each([
+      [{ key: 'team', operator: 'NotIn', values: ['a'] }],
+      [{ key: 'protected', operator: 'DoesNotExist' }],
+      [{ key: 'team', operator: 'In', values: ['a'] }],
+    ])('refuses a selector by labels, and names the namespaces: %j', async (expression) => {
+      const { stdout, stderr, code } = await plan([expression]);
+      expect(stderr).toBe(
+        'error: RebalancePolicy even: spec.scope.namespaceSelector selects by labels, and the files hold no Namespace default: add what kubectl get namespaces -o yaml prints\n',
+      );
+      expect([stdout, code]).toEqual(['', 1]);
+      expect((await plan([expression], { team: 'b' })).code).toBe(0);
+    });
+
+    it('knows their names', async () => {
+      const byName = (operator: string) =>
+        plan([{ key: 'kubernetes.io/metadata.name', operator, values: ['default'] }]);
+      expect((await byName('In')).stdout).toContain('moves take the spread');
+      expect((await byName('NotIn')).stdout).not.toContain('moves take the spread');
+    });
+  });
+
   it('refuses a policy whose window cannot be evaluated, wherever the policy comes from', async () => {
     const window = { ...OFFICE, schedule: '0 22-2 * * *' };
     expect(await planOf('2027-01-11T12:00:00Z', [window])).toContain(
