@@ -10,9 +10,14 @@ export type JsonObject = { readonly [key: string]: unknown };
 export class MalformedField extends Error {
   override readonly name = 'MalformedField';
 
+  readonly field: string;
+  readonly wrong: string;
+
   /** `field` is the path inside the object; `wrong` says what is there and what to write. */
   constructor(field: string, wrong: string) {
     super(`${field}: ${wrong}`);
+    this.field = field;
+    this.wrong = wrong;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { LabelExpressions } from '../../api/label-selector.ts';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
-import { integerAt, objectAt, objectsAt, textAt } from '../../model/json.ts';
+import { integerAt, MalformedField, objectAt, objectsAt, textAt } from '../../model/json.ts';
 import { type Conversion, changed, type ImportNote, lost } from '../note.ts';
 import { type DeschedulerDocument, type EnabledPlugin, type Profile, readDocument } from './document.ts';
 import { convertEvictor } from './evictor.ts';
@@ -18,6 +18,23 @@ const LARGEST_BUDGET = 1000;
  */
 export function convertDescheduler({ policy, timing }: WrappedPolicy): Conversion {
   const document = readDocument(policy);
+  const { resources, notes } = withTheirPaths(document, () => convertAll(document, timing));
+  return { resources, notes: notes.map((note) => ({ ...note, path: document.theirPath(note.path) })) };
+}
+
+/** A mistake stands where the user has written it. */
+function withTheirPaths({ theirPath }: DeschedulerDocument, work: () => Conversion): Conversion {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof MalformedField) {
+      throw new MalformedField(theirPath(error.field), error.wrong);
+    }
+    throw error;
+  }
+}
+
+function convertAll(document: DeschedulerDocument, timing: WrappedPolicy['timing']): Conversion {
   const settings = convertSettings(document);
   const taken = new Set<string>();
   const converted = document.profiles.map((profile) => convertProfile(profile, settings, timing, taken));
@@ -132,6 +149,14 @@ function steps(
 ): readonly ImportNote[] {
   return [
     changed(path, 'only reports, since mode is DryRun: write mode: Automatic once its plans are what you want'),
+    changed(
+      path,
+      'pods of a Job are moved only when its podFailurePolicy ignores disruptions, and pods that are not Ready stay where they are: the descheduler evicts both',
+    ),
+    changed(
+      path,
+      'a workload rests for 10m after a rollout or a change of its scale (protections.stabilization), and for 10m and longer after a move (protections.cooldown): write 0s for what the descheduler does',
+    ),
     timing === undefined
       ? [changed(path, 'runs every 5m: write interval, or schedule as the CronJob of the descheduler has it')]
       : [],

@@ -36,6 +36,8 @@ export interface DeschedulerDocument {
   readonly settings: JsonObject;
   readonly profiles: readonly Profile[];
   readonly notes: readonly ImportNote[];
+  /** Where a setting with this path in descheduler/v1alpha2 stands in the document. */
+  readonly theirPath: (path: string) => string;
 }
 
 const API_VERSIONS = ['descheduler/v1alpha1', 'descheduler/v1alpha2'];
@@ -71,7 +73,7 @@ export function readDocument(value: unknown): DeschedulerDocument {
 function readProfiles(policy: JsonObject): DeschedulerDocument {
   const notes = [...unread(policy, ['apiVersion', 'kind', 'profiles', ...POLICY_SETTINGS], '')];
   const profiles = objectsAt(policy, 'profiles', '').map((profile, index) => readProfile(profile, index, notes));
-  return { settings: policy, profiles, notes };
+  return { settings: policy, profiles, notes, theirPath: (path) => path };
 }
 
 /** Kinds of plugins that decide which pods leave. */
@@ -140,7 +142,30 @@ function readStrategies(policy: JsonObject): DeschedulerDocument {
     evictor: { ...evictor, ...choiceOf(balance?.params ?? {}) },
     evictorPath: balance?.argsPath ?? '',
   };
-  return { settings: policy, profiles: [profile], notes };
+  return { settings: policy, profiles: [profile], notes, theirPath: strategyPath };
+}
+
+/** Names in descheduler/v1alpha1 of parameters that have others since; strategies.NAME.params stands before both. */
+const OLD_NAMES: ReadonlyMap<string, string> = new Map([
+  ...['thresholds', 'targetThresholds', 'numberOfNodes', 'useDeviationThresholds'].map(
+    (name) => [name, `nodeResourceUtilizationThresholds.${name}`] as const,
+  ),
+  ['evictableNamespaces', 'namespaces'],
+  ['priorityThreshold.value', 'thresholdPriority'],
+  ['priorityThreshold.name', 'thresholdPriorityClassName'],
+]);
+
+function strategyPath(path: string): string {
+  const [, before = '', own = ''] = /^(strategies\.[^.]+\.params)\.(.+)$/.exec(path) ?? [];
+  if (EVICTOR_SETTINGS.includes(own)) {
+    return own;
+  }
+  for (const [name, old] of OLD_NAMES) {
+    if (own === name || own.startsWith(`${name}.`)) {
+      return `${before}.${old}${own.slice(name.length)}`;
+    }
+  }
+  return path;
 }
 
 /** Parameters under the names that arguments have since. */

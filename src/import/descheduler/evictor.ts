@@ -2,6 +2,7 @@ import type { LabelSelectorField } from '../../api/v1alpha1/schema.ts';
 import { booleanAt, integerAt, type JsonObject, objectAt, textAt, textsAt } from '../../model/json.ts';
 import { changed, type ImportNote, lost, unread } from '../note.ts';
 import type { Profile } from './document.ts';
+import { durationOf } from './duration.ts';
 import { expressionsOf, selectorAt } from './selectors.ts';
 
 /** What DefaultEvictor protects, as a RebalancePolicy says it. */
@@ -52,7 +53,7 @@ export function convertEvictor({ evictor, evictorPath: path }: Profile): Protect
   const nodeSelector = textAt(evictor, 'nodeSelector', path);
   return {
     protections: {
-      minPodAge: ageOf(textAt(evictor, 'minPodAge', path) ?? '0s'),
+      minPodAge: durationOf(textAt(evictor, 'minPodAge', path) ?? '0s'),
       minReplicas: Math.max(1, integerAt(evictor, 'minReplicas', path) ?? 1),
       priorityThreshold: threshold.value,
       localStorage: protection.localStorage ? 'Allow' : 'Protect',
@@ -62,11 +63,6 @@ export function convertEvictor({ evictor, evictorPath: path }: Profile): Protect
     nodeExpressions: nodeSelector === undefined ? [] : expressionsOf(nodeSelector, `${path}.nodeSelector`),
     notes: [...unread(evictor, SETTINGS, path), ...protection.notes, ...threshold.notes, ...others(evictor, path)],
   };
-}
-
-/** Go durations of whole days, hours, minutes and seconds; what else there is, the check of the RebalancePolicy names. */
-function ageOf(text: string): string {
-  return text.replaceAll(/\.0+(?=[hms])/g, '');
 }
 
 interface PodProtections {
@@ -117,7 +113,8 @@ function thresholdOf(
   critical: boolean,
 ): { readonly value: number; readonly notes: readonly ImportNote[] } {
   if (critical) {
-    const message = 'pods of any priority may be moved, but never those in kube-system or of the operator itself';
+    const message =
+      'pods of every lower priority may be moved, but those of system-critical priority (2000000000 and higher), in kube-system and of the operator itself never are';
     return { value: NO_THRESHOLD, notes: [changed(`${path}.evictSystemCriticalPods`, message)] };
   }
   const threshold = objectAt(evictor, 'priorityThreshold', path) ?? {};
@@ -138,10 +135,15 @@ function thresholdOf(
 function others(evictor: JsonObject, path: string): readonly ImportNote[] {
   const policy = textAt(evictor, 'noEvictionPolicy', path);
   return [
-    evictor['nodeFit'] === false
-      ? [changed(`${path}.nodeFit`, 'a pod is only moved when another node can take it by all rules of the scheduler')]
-      : [],
-    policy === 'Preferred'
+    evictor['nodeFit'] === true
+      ? []
+      : [
+          changed(
+            `${path}.nodeFit`,
+            'is not true: there, a pod is evicted whether or not another node can take it; here, only when one can by all rules of the scheduler',
+          ),
+        ],
+    policy !== 'Mandatory'
       ? [
           changed(
             `${path}.noEvictionPolicy`,

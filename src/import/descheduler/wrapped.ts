@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, textAt } from '../../model/json.ts';
+import { durationOf } from './duration.ts';
 
 /** A DeschedulerPolicy, and when it is run where its surroundings say so. */
 export interface WrappedPolicy {
@@ -44,5 +45,5 @@ function timingOf(key: 'schedule' | 'interval', text: string | undefined): Wrapp
   if (text === undefined) {
     return undefined;
   }
-  return key === 'schedule' ? { schedule: text } : { interval: text };
+  return key === 'schedule' ? { schedule: text } : { interval: durationOf(text) };
 }

@@ -3,7 +3,7 @@ import { parse, stringify } from 'yaml';
 import { validateResource } from '../../../src/api/validate.ts';
 import { convertDescheduler } from '../../../src/import/descheduler/convert.ts';
 import { unwrap } from '../../../src/import/descheduler/wrapped.ts';
-import type { Conversion } from '../../../src/import/note.ts';
+import { type Conversion, noteLine } from '../../../src/import/note.ts';
 
 interface Fields {
   readonly settings?: object;
@@ -215,6 +215,32 @@ describe('each example of the descheduler’s documentation', () => {
     expect(notes.filter(({ effect }) => effect === 'Lost').map(({ path }) => path)).toEqual(['strategies.PodLifeTime']);
   });
 
+  it('of version v1alpha1 is spoken of by its own paths', () => {
+    const strategy = (params: object) => ({
+      apiVersion: 'descheduler/v1alpha1',
+      kind: 'DeschedulerPolicy',
+      evictSystemCriticalPods: true,
+      strategies: { LowNodeUtilization: { enabled: true, params } },
+    });
+    const thresholds = { thresholds: { cpu: 20, pods: 20 }, targetThresholds: { cpu: 50, pods: 50 } };
+    const { notes } = convert(strategy({ nodeResourceUtilizationThresholds: { ...thresholds, numberOfNodes: 3 } }));
+    const params = 'strategies.LowNodeUtilization.params';
+    expect(notes.map(({ path }) => path)).toEqual(
+      expect.arrayContaining([
+        'evictSystemCriticalPods',
+        `${params}.nodeResourceUtilizationThresholds.thresholds.pods`,
+        `${params}.nodeResourceUtilizationThresholds.numberOfNodes`,
+      ]),
+    );
+    const named = { nodeResourceUtilizationThresholds: thresholds, thresholdPriorityClassName: 'mine' };
+    const { notes: others } = convert({ ...strategy(named), evictSystemCriticalPods: false });
+    expect(others.map(({ path }) => path)).toContain(`${params}.thresholdPriorityClassName`);
+    const wrong = { ...thresholds, thresholds: { cpu: 'x', pods: 20 } };
+    expect(() => convert(strategy({ nodeResourceUtilizationThresholds: wrong }))).toThrow(
+      `${params}.nodeResourceUtilizationThresholds.thresholds.cpu: is "x"`,
+    );
+  });
+
   it('in the values of its Helm chart', () => {
     const { resources } = convert({
       kind: 'CronJob',
@@ -311,6 +337,39 @@ describe('a converted LowNodeUtilization', () => {
       notesOf({ evictor: { noEvictionPolicy }, balance: [lowNodeUtilization] });
     expect(pathOf('Preferred')).toContain('Changed profiles[0].pluginConfig[0].args.noEvictionPolicy');
     expect(pathOf('Mandatory').filter((note) => note.includes('noEvictionPolicy'))).toEqual([]);
+    expect(notesOf({ evictor: {}, balance: [lowNodeUtilization] })).toContain(
+      'Changed profiles[0].pluginConfig[0].args.noEvictionPolicy',
+    );
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['system-critical pods', { evictSystemCriticalPods: true }, /system-critical priority .* never are/],
+    ['nodes that do not fit, where it says nothing', {}, /nodeFit: is not true/],
+    ['nodes that do not fit, where it says so', { nodeFit: false }, /nodeFit: is not true/],
+    ['pods of Jobs', {}, /pods of a Job are moved only when/],
+    ['pods that are not Ready', {}, /pods that are not Ready stay/],
+    ['stabilization', {}, /10m after a rollout .*protections\.stabilization/],
+    ['cooldown', {}, /after a move \(protections\.cooldown\)/],
+  ])('says what it does otherwise about %s', (_what, evictor, says) => {
+    const { notes } = convert(aDeschedulerPolicy({ evictor, balance: [lowNodeUtilization] }));
+    expect(notes.map(noteLine).join('\n')).toMatch(says);
+  });
+
+  it('says nothing of nodes that do not fit where they were left alone, too', () => {
+    const notes = notesOf({ evictor: { nodeFit: true }, balance: [lowNodeUtilization] });
+    expect(notes.filter((note) => note.includes('nodeFit'))).toEqual([]);
+  });
+
+  it.each([
+    ['1.5h', '1h30m'],
+    ['.5m', '30s'],
+    ['90m', '90m'],
+    ['1h0.5s', '1h1s'],
+    ['1500ms', '2s'],
+  ])('takes a duration of Go such as %s', (minPodAge, ours) => {
+    const { resources } = convert(aDeschedulerPolicy({ evictor: { minPodAge }, balance: [lowNodeUtilization] }));
+    expect(resources).toMatchObject([{ spec: { protections: { minPodAge: ours } } }]);
+    expect(resources.flatMap((resource) => validateResource(resource).problems)).toEqual([]);
   });
 
   it('names what it does not know', () => {
