@@ -5,7 +5,7 @@
 export const STAY_ANNOTATIONS: ReadonlyMap<string, (value: string) => boolean> = new Map([
   ['evenkeel.dev/do-not-evict', (value: string) => value !== 'false'],
   ['karpenter.sh/do-not-disrupt', (value: string) => value !== 'false'],
-  ['cluster-autoscaler.kubernetes.io/safe-to-evict', (value: string) => value === 'false'],
+  ['cluster-autoscaler.kubernetes.io/safe-to-evict', (value: string) => value !== 'true'],
   // The descheduler looks at the key alone.
   ['descheduler.alpha.kubernetes.io/prefer-no-eviction', () => true],
 ]);

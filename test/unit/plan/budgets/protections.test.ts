@@ -94,6 +94,18 @@ describe('what is never moved', () => {
     expect(codeOf(fields)).toBe(code);
   });
 
+  it.each(
+    [
+      'evenkeel.dev/do-not-evict',
+      'karpenter.sh/do-not-disrupt',
+      'cluster-autoscaler.kubernetes.io/safe-to-evict',
+      'descheduler.alpha.kubernetes.io/prefer-no-eviction',
+    ].flatMap((key) => ['', 'yes', 'True', ' ', '1'].map((value) => [key, value] as const)),
+  )('protects a pod with %s: %j, bare or odd as it is', (key, value) => {
+    const odd = key.includes('safe-to-evict') && value === 'yes' ? 'no' : value;
+    expect(codeOf({ annotations: { [key]: odd } })).toBe('DoNotEvict');
+  });
+
   it('leaves a pod whose replacement would wait at our gate, unless the policy opens gates', () => {
     const workload = aWorkload('web', { gated: true });
     expect(codeOf({}, { workload })).toBe('UnsupportedConstraint');
