@@ -9,6 +9,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'fast',
+          globalSetup: ['test/support/built.ts'],
           include: ['test/{unit,property,contract,scenario,docs}/**/*.test.ts', 'test/{check,layers}.test.ts'],
           exclude: ['test/contract/kubernetes*.test.ts'],
           // Ends what hangs: the longest takes a minute alone, and several where the machine is shared.
