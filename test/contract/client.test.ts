@@ -179,6 +179,12 @@ describe('an error', () => {
       'Forbidden',
       'may not get pods "web-1" in namespace "shop": pods "web-1" is forbidden: grant the verb get on pods in API group ""',
     ],
+    [
+      '403 for a quota',
+      status(403, { message: 'placementhints.evenkeel.dev "a" is forbidden: exceeded quota: hints, requested: 1' }),
+      'Forbidden',
+      'exceeded quota: hints, requested: 1: raise that ResourceQuota, or leave the namespace out of spec.scope',
+    ],
     ['404 for an object', status(404), 'NotFound', 'get pods "web-1" in namespace "shop": code 404 (404)'],
     [
       '404 for the API',

@@ -189,6 +189,9 @@ function explain(kind: ApiErrorKind, { verb, target }: Asked, code: number, said
     case 'Unauthorized':
       return `the API server does not accept the credentials (401): ${said}: log in again, or check the user in the kubeconfig`;
     case 'Forbidden':
+      if (/(exceeded|failed) quota: /.test(said)) {
+        return `${verb} ${what}: ${said}: raise that ResourceQuota, or leave the namespace out of spec.scope`;
+      }
       return `may not ${verb} ${what}: ${said}: grant the verb ${verb} on ${resource} in API group ${JSON.stringify(target.group)}`;
     case 'NotServed':
       return `the API server does not serve ${target.resource} of ${target.group}/${target.version}: ${notServedHint(target)}`;
