@@ -65,8 +65,9 @@ export interface LoadTables {
 
 /**
  * Tables for the nodes that take part. `home` has the place of each pod's node, -1 elsewhere. The floor of a node is
- * its sample minus its pods' usage, never negative; a pod without a sample that is younger than the node's window is
- * not part of the node's sample and comes on top.
+ * its sample minus its pods' usage, never negative. What pods without samples are thought to use is at most what the
+ * samples of the others leave of their node's own; a pod that is younger than the node's window is not part of the node's
+ * sample and comes on top. The usage of a pod that is being deleted goes with it: it is neither load nor floor.
  */
 export function tabulate(
   participants: readonly Participant[],
@@ -77,20 +78,53 @@ export function tabulate(
   const allocatable = usage.resources.map((name) =>
     Float64Array.from(participants, ({ node }) => Math.max(0, node.allocatable[name])),
   );
-  const floors = usage.resources.map((name) => Float64Array.from(participants, ({ sample }) => sample?.[name] ?? 0));
   const windowStart = Float64Array.from(participants, ({ sample }) => startOf(sample));
-  const isInSample = (place: number, node: NodeIndex): boolean =>
-    usage.sampled[place] === 1 || itemAt(pods, place).createdAt <= amountAt(windowStart, node);
-  floors.forEach((floor, index) => {
-    const values = itemAt(usage.values, index);
-    for (let place = 0; place < home.length; place += 1) {
-      const node = at(home, place);
-      if (node >= 0 && isInSample(place, node)) {
-        floor[node] = amountAt(floor, node) - amountAt(values, place);
+  const isOldEnough = (pod: PodIndex, node: NodeIndex): boolean =>
+    itemAt(pods, pod).createdAt <= amountAt(windowStart, node);
+  const shares = usage.resources.map((name, index) => {
+    const samples = Float64Array.from(participants, ({ sample }) => sample?.[name] ?? 0);
+    return shareOut(samples, itemAt(usage.values, index), usage.sampled, home, isOldEnough);
+  });
+  for (const { values } of shares) {
+    pods.forEach(({ terminating }, pod) => {
+      if (terminating) {
+        values[pod] = 0;
       }
+    });
+  }
+  return {
+    usage: { ...usage, values: shares.map(({ values }) => values) },
+    allocatable,
+    floors: shares.map(({ floors }) => floors),
+  };
+}
+
+/** What pods use of one resource, bounded by the samples of their nodes, and what is left of these. */
+function shareOut(
+  samples: Float64Array,
+  usage: Float64Array,
+  sampled: Uint8Array,
+  home: IndexTable<PodIndex, NodeIndex>,
+  isOldEnough: (pod: PodIndex, node: NodeIndex) => boolean,
+): { readonly values: Float64Array; readonly floors: Float64Array } {
+  const left = samples.slice();
+  const estimated = new Float64Array(samples.length);
+  const isEstimated = new Uint8Array(usage.length);
+  home.forEach((node, pod) => {
+    if (node >= 0 && sampled[pod] === 1) {
+      left[node] = amountAt(left, node) - amountAt(usage, pod);
+    } else if (node >= 0 && isOldEnough(pod, node)) {
+      isEstimated[pod] = 1;
+      estimated[node] = amountAt(estimated, node) + amountAt(usage, pod);
     }
   });
-  return { usage, allocatable, floors: floors.map((floor) => floor.map((value) => Math.max(0, value))) };
+  const bounds = left.map((rest, node) => Math.min(amountAt(estimated, node), Math.max(0, rest)));
+  const values = usage.map((value, pod) => {
+    const node = at(home, pod);
+    const [bound, sum] = isEstimated[pod] === 1 ? [amountAt(bounds, node), amountAt(estimated, node)] : [0, 0];
+    return bound < sum ? value * (bound / sum) : value;
+  });
+  return { values, floors: left.map((rest, node) => Math.max(0, rest - amountAt(bounds, node))) };
 }
 
 function startOf(sample: Participant['sample']): number {

@@ -41,7 +41,7 @@ describe('the load of a node', () => {
     ).toBe(0.25);
   });
 
-  it('is the requests of all pods on it when the source says so', () => {
+  it('is the requests of the pods that stay on it when the source says so', () => {
     const pods = [
       aPod('p', { nodeName: 'a', constraints: { requests: { cpu: 1000 } } }),
       aPod('q', { nodeName: 'a', terminating: true, constraints: { requests: { cpu: 600 } } }),
@@ -49,7 +49,42 @@ describe('the load of a node', () => {
     const found = planFor(aSnapshot({ nodes: [aNode('a'), aNode('b')], pods, usage: undefined }), {
       load: { source: 'Requests' },
     });
-    expect(found.imbalance.before.cpu?.max).toBe(0.4);
+    expect(found.imbalance.before.cpu?.max).toBe(0.25);
+  });
+
+  it('is what it will be when pods that are being deleted are gone, and so is balanced as it is', () => {
+    const ending = ['e0', 'e1', 'e2', 'e3'].map((name) => aPod(name, { nodeName: 'a', terminating: true }));
+    const staying = ['p', 'q'].map((name) => aPod(name, { nodeName: 'a' }));
+    const pods = [...ending, ...staying, ...['r', 's'].map((name) => aPod(name, { nodeName: 'b' }))];
+    const uses = Object.fromEntries(pods.map(({ name }) => [name, 400]));
+    const found = planFor(aSnapshot({ nodes: [aNode('a'), aNode('b')], pods, uses }));
+    expect(found.outcome.kind).toBe('Balanced');
+    expect(found.imbalance.before.cpu).toMatchObject({ max: 0.2, range: 0 });
+  });
+
+  it('leaves the room of pods that are being deleted taken until they are gone', () => {
+    const full = { requests: { cpu: 2000 } };
+    const pods = [
+      aPod('ending', { nodeName: 'b', terminating: true, constraints: { requests: { cpu: 3000 } } }),
+      ...['p', 'q'].map((name) => aPod(name, { nodeName: 'a', constraints: full })),
+    ];
+    const uses = { ending: 100, p: 1900, q: 1900 };
+    const found = planFor(aSnapshot({ nodes: [aNode('a'), aNode('b')], pods, uses }));
+    expect(found.moves).toEqual([]);
+    expect(listRejections(found.rejections).find(({ pod }) => pod.name === 'p')?.message).toContain('cpu');
+  });
+
+  it('is never above its own sample because pods without samples request much', () => {
+    const requests = { requests: { cpu: 1500 } };
+    const pods = [
+      ...['p', 'q'].map((name) => aPod(name, { nodeName: 'a', owner: name, constraints: requests })),
+      aPod('r', { nodeName: 'b' }),
+    ];
+    const snapshot = aSnapshot({ nodes: [aNode('a'), aNode('b')], pods, uses: { r: 400 } });
+    const nodes = new Map(snapshot.usage?.nodes).set('a', aSample(400));
+    const found = planFor({ ...snapshot, usage: { nodes, pods: snapshot.usage?.pods ?? new Map() } });
+    expect(found.imbalance.before.cpu?.max).toBe(0.1);
+    expect(found.outcome.kind).toBe('Balanced');
   });
 });
 
