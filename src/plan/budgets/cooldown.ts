@@ -145,23 +145,32 @@ function missed(moves: readonly PastMove[], base: Seconds, now: EpochSeconds): R
 function quarantine(moves: readonly PastMove[], now: EpochSeconds): Rest | undefined {
   const before = new Map(moves.flatMap((move) => (move.replacement ? [[move.replacement.uid, move] as const] : [])));
   const returns = moves.flatMap((move): readonly Rest[] => {
-    const path = returnPath(move, before);
-    if (path === undefined) {
+    const what = returnOf(move, before);
+    if (what === undefined) {
       return [];
     }
-    const what = `a pod of its controller was moved ${path.join(' -> ')}`;
     const found = rest('Quarantine', what, move.endedAt ?? move.startedAt, QUARANTINE, now);
     return found === undefined ? [] : [found];
   });
   return returns.toSorted((a, b) => (b.numbers['remaining'] ?? 0) - (a.numbers['remaining'] ?? 0))[0];
 }
 
-/** Nodes from the one that the pod had left before up to its return; `undefined` when it is no return. */
-function returnPath(move: PastMove, before: ReadonlyMap<string, PastMove>): readonly string[] | undefined {
+/** How the pod, or a replacement of it, came back to a node that it had left; `undefined` when it did not. */
+function returnOf(move: PastMove, before: ReadonlyMap<string, PastMove>): string | undefined {
   const landed = landedOn(move);
-  if (landed === undefined || landed === move.from) {
-    return undefined;
+  if (landed === move.from) {
+    return `a pod of its controller left ${landed} and landed straight back there`;
   }
+  const path = landed === undefined ? undefined : returnPath(move, landed, before);
+  return path === undefined ? undefined : `a pod of its controller was moved ${path.join(' -> ')}`;
+}
+
+/** Nodes from the one that the pod had left before up to its return; `undefined` when it is no return. */
+function returnPath(
+  move: PastMove,
+  landed: string,
+  before: ReadonlyMap<string, PastMove>,
+): readonly string[] | undefined {
   const path = [move.from, landed];
   const seen = new Set([move]);
   for (let earlier = before.get(move.pod.uid); earlier !== undefined; earlier = before.get(earlier.pod.uid)) {

@@ -115,6 +115,16 @@ describe('quarantine', () => {
     expect(restOf([first, second, movedOn(second, 'a', 20)]).why('z')?.message).toContain('a -> b -> c -> a');
   });
 
+  it('counts a replacement that lands straight back on the node that its pod left', () => {
+    const back = moved('web-1', 'a', 'b', 20, { phase: 'Missed', replacement: { uid: 'uid-back', node: 'a' } });
+    expect(restOf([back]).why('z')).toEqual({
+      code: 'Quarantine',
+      message:
+        'a pod of its controller left a and landed straight back there 1200 s ago: quarantine for another 85200 s',
+      numbers: { remaining: 85_200, span: 86_400 },
+    });
+  });
+
   it('does not take another pod of the controller for the one that came back', () => {
     expect(restOf([moved('web-1', 'a', 'b', 40), moved('web-2', 'b', 'a', 20)]).why('z')).toBeUndefined();
   });
