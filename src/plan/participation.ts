@@ -22,6 +22,14 @@ export interface Participation {
   /** Why a node takes no part, by node name: a clause such as `it is cordoned`. */
   readonly absent: ReadonlyMap<string, string>;
   readonly coverage: MetricsCoverage;
+  /** Those of the absent nodes whose load is known all the same, in the order of the nodes. */
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** A node that takes no part although its load is known. */
+export interface LeftOut extends Participant {
+  /** It may give pods when it is overloaded: it is only cordoned or tainted, and pods that may be moved run there. */
+  readonly maySource: boolean;
 }
 
 /**
@@ -60,56 +68,88 @@ export interface ParticipationInput {
   readonly pods: readonly PodInfo[];
   /** Constraints of the pods that no protection holds. */
   readonly movable: ReadonlySet<SchedulingConstraints>;
+  /** Whether a pod that no protection holds runs on the node of this name. */
+  readonly hasMovablePods: (node: string) => boolean;
   readonly options: PolicyOptions;
 }
+
+const CORDONED = 'it is cordoned';
+const NOT_TOLERATED = 'no pod that may be moved tolerates its taints';
 
 /**
  * A node takes part when it is in the policy's scope, Ready, not cordoned, not being drained by an autoscaler, offers a
  * resource of the policy, has a valid sample or is idle, and when at least one movable pod tolerates its taints. So a
  * control-plane node that no pod could join does not drag the mean down, and a node that is added cordoned or NotReady
- * changes nothing (quality.md 9).
+ * changes nothing (quality.md 9). Of the nodes left out, overloaded ones may join as sources (overloaded-sources.ts).
  */
 export function participation(input: ParticipationInput): Participation {
   const { snapshot, nodes, pods, options } = input;
   const absent = new Map<string, string>();
-  const candidates = nodes.filter((node) => {
+  const ready = nodes.filter((node) => {
     const reason = barred(node, options);
     if (reason !== undefined) {
       absent.set(node.name, reason);
     }
     return reason === undefined;
   });
-  const samples = judge(candidates, snapshot, pods, options);
+  const samples = judge(ready, snapshot, pods, options);
   const toleration = tolerationTest(input.movable);
-  const participants = candidates.flatMap((node, index): readonly Participant[] => {
-    const sample = samples?.[index] ?? { kind: 'Idle' };
-    const reason = sample.kind === 'Unusable' ? sample.problem : unfit(node, options, toleration);
-    if (reason !== undefined) {
-      absent.set(node.name, reason);
-      return [];
+  const participants: Participant[] = [];
+  const leftOut: LeftOut[] = [];
+  ready.forEach((node, index) => {
+    const judged = samples?.[index] ?? { kind: 'Idle' };
+    const reason = absence(node, judged, options, toleration);
+    const participant = { node, sample: judged.kind === 'Valid' ? judged.sample : undefined };
+    if (reason === undefined) {
+      participants.push(participant);
+      return;
     }
-    return [{ node, sample: sample.kind === 'Valid' ? sample.sample : undefined }];
+    absent.set(node.name, reason);
+    if (judged.kind !== 'Unusable' && offersLoad(node, options)) {
+      const mayGive = reason === CORDONED || reason === NOT_TOLERATED;
+      leftOut.push({ ...participant, maySource: mayGive && input.hasMovablePods(node.name) });
+    }
   });
-  return { participants, absent, coverage: coverage(candidates, samples, options, snapshot.takenAt) };
+  const open = ready.map(({ unschedulable }) => !unschedulable);
+  const covered = coverage(
+    ready.filter((_, index) => open[index]),
+    samples?.filter((_, index) => open[index]),
+    options,
+    snapshot.takenAt,
+  );
+  return { participants, absent, coverage: covered, leftOut };
 }
 
-/** Why a node is left out before anybody asks for its sample. */
+/** Why a node is left out whatever its sample. */
 function barred(node: NodeInfo, { scope }: PolicyOptions): string | undefined {
   if (!matches(scope.nodeSelector, node.labels)) {
     return 'it is outside scope.nodeSelector';
   }
-  if (!node.ready) {
-    return 'it is not Ready';
-  }
-  return node.unschedulable ? 'it is cordoned' : undefined;
+  return node.ready ? undefined : 'it is not Ready';
 }
 
-/** Why a node with a valid sample is left out all the same. */
-function unfit(node: NodeInfo, { load }: PolicyOptions, tolerated: (node: NodeInfo) => boolean): string | undefined {
-  if (!load.resources.some(({ name }) => node.allocatable[name] > 0)) {
-    return `it offers no ${load.resources.map(({ name }) => name).join(' and no ')}`;
+/** Why a Ready node is left out; the wider reason first. */
+function absence(
+  node: NodeInfo,
+  judged: NodeSample,
+  options: PolicyOptions,
+  tolerated: (node: NodeInfo) => boolean,
+): string | undefined {
+  const drain = drainOf(node);
+  if (node.unschedulable) {
+    return drain ?? CORDONED;
   }
-  return drainOf(node) ?? (tolerated(node) ? undefined : 'no pod that may be moved tolerates its taints');
+  if (judged.kind === 'Unusable') {
+    return judged.problem;
+  }
+  if (!offersLoad(node, options)) {
+    return `it offers no ${options.load.resources.map(({ name }) => name).join(' and no ')}`;
+  }
+  return drain ?? (tolerated(node) ? undefined : NOT_TOLERATED);
+}
+
+function offersLoad(node: NodeInfo, { load }: PolicyOptions): boolean {
+  return load.resources.some(({ name }) => node.allocatable[name] > 0);
 }
 
 /** Remembers verdicts per combination of taints, of which there are few. */

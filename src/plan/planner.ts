@@ -16,6 +16,7 @@ import {
   unhelpedMessage,
   unmovableMessage,
 } from './outcome.ts';
+import { overloadedAndLeftOut } from './overloaded-sources.ts';
 import type { Plan, PlanOutcome, Reason } from './plan.ts';
 import { clusterOf, metricsProblem, type PlanningInput, planningInputOf } from './planning-input.ts';
 import { type QosOptions, qosDriven } from './qos/qos-driven.ts';
@@ -87,14 +88,33 @@ function withMetrics(planningInput: PlanningInput, strategy: BalancingOptions, o
   if (early !== undefined) {
     const explain = stayReason(planningInput, cluster, () => early.reason);
     const stays = rejectAll(pods, holds, nobody, explain);
-    return finish(planningInput, options, early.outcome, { stays, cluster, state });
+    const outcome = withLeftOut(early.outcome, planningInput, state, options);
+    return finish(planningInput, options, outcome, { stays, cluster, state });
   }
   const budgets = createBudgets(budgetsInForce(options.budgets, snapshot.takenAt), cluster, pdbs, history);
   const result = search(state, budgets, strategy, options);
   const explain = stayReason(planningInput, cluster, result.explain);
   const stays = rejectAll(pods, holds, (pod) => result.movedPods.has(pod), explain);
-  const outcome = outcomeOf(result, cluster, planningInput, stays, options);
+  const found = outcomeOf(result, cluster, planningInput, stays, options);
+  const outcome = withLeftOut(found, planningInput, result.state, options);
   return finish(planningInput, options, outcome, { stays, cluster, state, result });
+}
+
+/** Says besides which nodes are overloaded and take no part: without them a cluster may look balanced that is not. */
+function withLeftOut(
+  outcome: PlanOutcome,
+  { participation, subjects, usage }: PlanningInput,
+  end: StateView,
+  options: PolicyOptions,
+): PlanOutcome {
+  const highest = toFraction(end.cluster.nodes.reduce((most, _, node) => Math.max(most, end.load(node)), 0));
+  const leftOut = overloadedAndLeftOut(participation, highest, subjects, usage, options);
+  if (leftOut === undefined) {
+    return outcome;
+  }
+  return outcome.kind === 'Moves'
+    ? { ...outcome, obstacle: outcome.obstacle === undefined ? leftOut : `${outcome.obstacle}; ${leftOut}` }
+    : { ...outcome, message: `${outcome.message}; ${leftOut}` };
 }
 
 function nobody(): boolean {

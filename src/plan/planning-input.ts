@@ -14,10 +14,11 @@ import { gateMessage } from './metrics-gate.ts';
 import { indexNodes } from './node-index.ts';
 import { improvesService, type PolicyOptions, planningOptions } from './options.ts';
 import { locatePods, sortNodes, sortPods } from './order.ts';
+import { withOverloadedSources } from './overloaded-sources.ts';
 import { indexOwners } from './owners.ts';
 import { type Participation, participation } from './participation.ts';
 import { type PodKinds, sortIntoKinds } from './pod-kinds.ts';
-import { measurePods, type Subjects } from './pod-usage.ts';
+import { measurePods, type PodUsage, type Subjects } from './pod-usage.ts';
 import { promisesIn } from './promises.ts';
 import { type OwnedPods, type StartupTimes, startupTimes } from './startup.ts';
 import { STRATEGY_TRAITS } from './strategies/traits.ts';
@@ -35,6 +36,8 @@ export interface PlanningInput {
   readonly queue: readonly PodIndex[];
   /** Pods that may be moved if their node is overloaded, not Ready ones among them, by place; empty unless overload is measured. */
   readonly mobile: readonly PodIndex[];
+  /** What pods use; worked out when first asked for. */
+  readonly usage: () => PodUsage;
 }
 
 /** Puts a snapshot in order and judges its pods and nodes. */
@@ -51,8 +54,24 @@ export function planningInputOf(snapshot: ClusterSnapshot, policy: PolicyOptions
   const queue = STRATEGY_TRAITS[options.strategy.type].admitsWaitingPods ? queueOf(pods, holds) : [];
   const mobile = mobileOf(snapshot, pods, holds, options);
   const movable = movableConstraints(kinds, holds, [...queue, ...mobile]);
-  const takesPart = participation({ snapshot, nodes, pods, movable, options });
-  return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart, queue, mobile };
+  const hasMovablePods = nodesOfFree(pods, holds);
+  const base = participation({ snapshot, nodes, pods, movable, hasMovablePods, options });
+  let known: PodUsage | undefined;
+  const usage = (): PodUsage => {
+    known ??= measurePods(subjects, snapshot, options);
+    return known;
+  };
+  const takesPart = improvesService(options.strategy) ? base : withOverloadedSources(base, subjects, usage, options);
+  return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart, queue, mobile, usage };
+}
+
+/** Which nodes run pods that nothing holds there; the pods are looked at when it is first asked. */
+function nodesOfFree(pods: readonly PodInfo[], holds: Evictability): (node: string) => boolean {
+  let names: ReadonlySet<string> | undefined;
+  return (node) => {
+    names ??= new Set(pods.flatMap(({ nodeName }, pod) => (isFree(holds, pod) ? (nodeName ?? []) : [])));
+    return names.has(node);
+  };
 }
 
 /** Pods in scope that nothing holds on their nodes, or nothing but that they are not Ready. */
@@ -125,7 +144,6 @@ export function metricsProblem({ snapshot, participation }: PlanningInput, optio
 export function clusterOf(planningInput: PlanningInput, policy: PolicyOptions): Cluster {
   const { snapshot, subjects, holds, participation, queue, mobile } = planningInput;
   const options = planningOptions(policy);
-  const usage = measurePods(subjects, snapshot, options);
   const { participants } = participation;
   const { storage, namespaces } = snapshot;
   const sites = indexNodes({ ...subjects, storage, namespaces });
@@ -134,7 +152,7 @@ export function clusterOf(planningInput: PlanningInput, policy: PolicyOptions): 
     participants,
     sites,
     subjects,
-    usage,
+    usage: planningInput.usage(),
     isFree: (pod) => isFree(holds, pod),
     placeable,
     options,

@@ -1,7 +1,7 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { StorageInfo } from '../model/storage.ts';
 import { bytes, milliCpu } from '../model/units.ts';
-import { nodeRefusal } from './filters/index.ts';
+import { targetRefusal } from './filters/index.ts';
 import type { Subject } from './filters/refusal.ts';
 import {
   at,
@@ -163,7 +163,7 @@ function classify(
   });
   const verdicts: (Uint8Array | undefined)[] = [];
   const decide = (shapeClass: ClassIndex, node: NodeIndex): number => {
-    const refusal = nodeRefusal(itemAt(samples, shapeClass), itemAt(nodes, node), storage);
+    const refusal = targetRefusal(itemAt(samples, shapeClass), itemAt(nodes, node), storage);
     return refusal === undefined ? ALLOWED : ALLOWED + 1 + FILTER_NAMES.indexOf(refusal.filter);
   };
   const verdictOn = (shapeClass: ClassIndex, node: NodeIndex): number => {

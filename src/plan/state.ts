@@ -1,5 +1,5 @@
 import type { Cluster } from './cluster.ts';
-import { capacityRefusal, clusterRefusal, nodeRefusal } from './filters/index.ts';
+import { capacityRefusal, clusterRefusal, targetRefusal } from './filters/index.ts';
 import { nodeResourcesFit } from './filters/node-resources-fit.ts';
 import type { Refusal, Subject } from './filters/refusal.ts';
 import { copyCapacity, type FreeCapacity, occupy, vacate } from './free-capacity.ts';
@@ -150,7 +150,7 @@ function createState(contents: Contents): State {
     refusedBy: (pod, node) =>
       cluster.shapes.refusedBy(classOf(cluster.shapes, pod), node) ?? changingRefusal(contents, pod, node)?.filter,
     refusal: (pod, node) =>
-      nodeRefusal(subjectOf(cluster.shapes, pod), itemAt(cluster.nodes, node), cluster.sites.storage) ??
+      targetRefusal(subjectOf(cluster.shapes, pod), itemAt(cluster.nodes, node), cluster.sites.storage) ??
       changingRefusal(contents, pod, node),
     surroundings: (pod) => surroundings(contents, pod),
     movablePodsOn: (node) => movablePodsOn(contents, node),

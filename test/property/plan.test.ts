@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
-import type { Transfer } from '../../src/plan/plan.ts';
+import type { Plan, Transfer } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { applyPlan, statesOf } from '../support/apply-plan.ts';
 import { healthySnapshot, optionsArbitrary } from '../support/arbitraries.ts';
@@ -42,6 +42,10 @@ function shuffled<Item>(items: readonly Item[], keys: readonly number[]): readon
     .map((item, index) => ({ item, key: keys[index % keys.length] ?? 0, index }))
     .sort((left, right) => left.key - right.key || right.index - left.index)
     .map(({ item }) => item);
+}
+
+function textOf(outcome: Plan['outcome']): string {
+  return (outcome.kind === 'Moves' ? outcome.obstacle : outcome.message) ?? '';
 }
 
 describe('any plan', () => {
@@ -345,13 +349,16 @@ describe('any plan', () => {
             nodes: new Map([...snapshot.usage.nodes, ...(sampled ? [[name, aSample(load)] as const] : [])]),
             pods: snapshot.usage.pods,
           };
-          // But for what kube-scheduler would do: it puts pods that tolerate that on a cordoned node.
-          const { expectedHitRatio: _, ...before } = plan(snapshot, options);
-          const { expectedHitRatio: __, ...after } = plan(
-            { ...snapshot, nodes: [node, ...snapshot.nodes], usage },
-            options,
-          );
+          // But for what kube-scheduler would do: it puts pods that tolerate that on a cordoned node. An overloaded node is named.
+          const { expectedHitRatio: _, outcome: known, ...before } = plan(snapshot, options);
+          const {
+            expectedHitRatio: __,
+            outcome,
+            ...after
+          } = plan({ ...snapshot, nodes: [node, ...snapshot.nodes], usage }, options);
           expect(after).toEqual(before);
+          expect(outcome.kind).toBe(known.kind);
+          expect(textOf(outcome).replace(new RegExp(`(; |^)${name} takes no part at .*`), '')).toBe(textOf(known));
         },
       ),
       RUNS,

@@ -18,7 +18,7 @@ export function clusterOf(snapshot: ClusterSnapshot, options: PolicyOptions = so
   const owners = indexOwners(kinds, snapshot.workloads);
   const subjects = { pods, nodes, kinds, owners, located: locatePods(pods, nodes) };
   const movable = new Set(pods.map(({ constraints }) => constraints));
-  const { participants } = participation({ snapshot, nodes, pods, movable, options });
+  const { participants } = participation({ snapshot, nodes, pods, movable, hasMovablePods: () => false, options });
   return indexCluster({
     participants,
     sites: indexNodes({ ...subjects, storage: snapshot.storage, namespaces: snapshot.namespaces }),

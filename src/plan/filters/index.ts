@@ -89,6 +89,11 @@ export function nodeRefusal(subject: Subject, node: NodeInfo, storage: StorageIn
   return undefined;
 }
 
+/** The same for a target of a plan, which is stricter: nothing is moved to a cordoned node, whatever the pod tolerates. */
+export function targetRefusal(subject: Subject, node: NodeInfo, storage: StorageInfo): Refusal | undefined {
+  return node.unschedulable ? { filter: 'NodeUnschedulable' } : nodeRefusal(subject, node, storage);
+}
+
 /** The first refusal of the filters that look at what runs on the node. */
 export function capacityRefusal(subject: Subject, node: NodeInfo, room: FreeCapacity): Refusal | undefined {
   for (const { check } of OF_ROOM) {

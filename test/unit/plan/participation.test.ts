@@ -77,6 +77,57 @@ describe('a node takes part', () => {
   });
 });
 
+describe('a node that no pod may come to', () => {
+  const uses = { 'c-0': 1200, 'c-1': 1200, 'on-a': 400, 'on-b': 400 };
+  const tolerations = [aToleration({ key: 'node.kubernetes.io/unschedulable' })];
+  /** a and b at 10 %, c at 60 % and as `fields` say. */
+  function planWithHot(fields: Parameters<typeof aNode>[1], pod: Parameters<typeof aPod>[1] = {}): Plan {
+    const pods = [
+      ...['c-0', 'c-1'].map((name) => aPod(name, { nodeName: 'c', ...pod })),
+      ...['a', 'b'].map((nodeName) => aPod(`on-${nodeName}`, { nodeName, constraints: { tolerations } })),
+    ];
+    return plan(aSnapshot({ nodes: [aNode('a'), aNode('b'), aNode('c', fields)], pods, uses }), someOptions());
+  }
+  const messageOf = ({ outcome }: Plan): string | undefined =>
+    outcome.kind === 'Moves' ? outcome.obstacle : outcome.message;
+
+  it.each([
+    { what: 'cordoned', fields: { unschedulable: true } },
+    { what: 'tainted', fields: { taints: [aTaint('leaving', 'yes')] } },
+  ])('gives pods when it is the hottest and $what', ({ fields }) => {
+    const found = planWithHot(fields);
+    expect(transfersOf(found)[0]).toMatchObject({ from: 'c', to: 'a' });
+    expect(targets(found).has('c')).toBe(false);
+    expect(found.imbalance.before.cpu?.max).toBe(0.6);
+  });
+
+  it('is named where its pods must stay', () => {
+    const found = planWithHot({ unschedulable: true }, { localStorage: true });
+    expect(found.outcome.kind).toBe('Balanced');
+    expect(messageOf(found)).toContain('c takes no part at 60.00 %: it is cordoned');
+  });
+
+  it('is named where an autoscaler drains it', () => {
+    const found = planWithHot({ unschedulable: true, taints: [aTaint('karpenter.sh/disrupted')] });
+    expect(messageOf(found)).toContain('c takes no part at 60.00 %: an autoscaler is draining it');
+  });
+
+  it('is never a target, not even of pods that tolerate it', () => {
+    const pods = [
+      ...Array.from({ length: 5 }, (_, index) =>
+        aPod(`a-${index}`, { nodeName: 'a', constraints: { tolerations, requests: { cpu: 10 } } }),
+      ),
+      aPod('on-c', { nodeName: 'c', constraints: { requests: { cpu: 10 } } }),
+      aPod('filler', { nodeName: 'b', owner: undefined, constraints: { requests: { cpu: 3990 } } }),
+    ];
+    const hot = Object.fromEntries(pods.map(({ name }) => [name, name === 'filler' ? 100 : 700]));
+    const nodes = [aNode('a'), aNode('b'), aNode('c', { unschedulable: true })];
+    expect(targets(plan(aSnapshot({ nodes, pods, uses: { ...hot, 'on-c': 2000 } }), someOptions())).has('c')).toBe(
+      false,
+    );
+  });
+});
+
 describe('the scope', () => {
   it('leaves pods of other namespaces, labels and policies out without a word', () => {
     const heavy = ['shop', 'bank', 'kube-system'].flatMap((namespace) =>
