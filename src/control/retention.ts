@@ -37,6 +37,11 @@ export function expiredPlans(
   return ended.slice(historyLimit).filter((plan) => !remembered.has(plan));
 }
 
+/** Whether evictions of the plan were accepted, or may have been, and are over. */
+export function hasEvicted(plan: RebalancePlan): boolean {
+  return endOf(plan).hasEvicted;
+}
+
 function isRemembered(plan: RebalancePlan, now: EpochSeconds): boolean {
   const { endedAt, hasEvicted } = endOf(plan);
   return hasEvicted && elapsed(endedAt, now) < LOOK_BACK;

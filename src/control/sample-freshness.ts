@@ -3,23 +3,35 @@ import { formatDuration } from '../model/duration.ts';
 import { parseInstant } from '../model/instant.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { after, type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
+import { hasEvicted } from './retention.ts';
 
-/** Longest wait for samples after a plan; what is missing then is the metrics gate's affair. */
+/**
+ * Longest wait for samples after a plan, beyond the time that a sample spans; what is missing then is the metrics gate's
+ * affair.
+ */
 export const SETTLE_LIMIT: Seconds = seconds(120);
 
 /**
  * Why the samples in `snapshot` cannot be trusted yet, or undefined: some of them were begun before the last move
- * ended, so that a pod that moved counts on its old node or nowhere. Restart-safe: reads only what is stored.
+ * ended, so that a pod that moved counts on its old node or nowhere. So the wait is as long as samples span: seconds by the
+ * Metrics API, and up to an hour by a range of Prometheus. Restart-safe: reads only what is stored.
  */
 export function awaitsSamples(snapshot: ClusterSnapshot, plans: readonly RebalancePlan[]): string | undefined {
   const ended = lastEnd(plans);
-  if (ended === undefined || snapshot.usage === undefined || elapsed(ended, snapshot.takenAt) > SETTLE_LIMIT) {
+  if (ended === undefined || snapshot.usage === undefined) {
     return undefined;
   }
-  const early = [...snapshot.usage.nodes.values()].filter(({ timestamp, window }) => timestamp - window < ended);
-  const missing = snapshot.pods.filter(
-    (pod) => pod.ready && pod.createdAt <= ended && !snapshot.usage?.pods.has(`${pod.namespace}/${pod.name}`),
-  );
+  const since = elapsed(ended, snapshot.takenAt);
+  const samples = [...snapshot.usage.nodes.values()];
+  const longest = samples.reduce((most, { window }) => Math.max(most, Number.isNaN(window) ? 0 : window), 0);
+  const early =
+    since > longest + SETTLE_LIMIT ? [] : samples.filter(({ timestamp, window }) => timestamp - window < ended);
+  const missing =
+    since > SETTLE_LIMIT
+      ? []
+      : snapshot.pods.filter(
+          (pod) => pod.ready && pod.createdAt <= ended && !snapshot.usage?.pods.has(`${pod.namespace}/${pod.name}`),
+        );
   if (early.length === 0 && missing.length === 0) {
     return undefined;
   }
@@ -29,8 +41,8 @@ export function awaitsSamples(snapshot: ClusterSnapshot, plans: readonly Rebalan
 
 function lastEnd(plans: readonly RebalancePlan[]): EpochSeconds | undefined {
   const executed = plans.filter(({ status }) => status?.phase === 'Completed' || status?.phase === 'Aborted');
-  const ends = executed.flatMap(({ status }) =>
-    status?.finishedAt === undefined ? [] : [parseInstant(status.finishedAt)],
-  );
+  const ends = executed
+    .filter(hasEvicted)
+    .flatMap(({ status }) => (status?.finishedAt === undefined ? [] : [parseInstant(status.finishedAt)]));
   return ends.length === 0 ? undefined : after(epochSeconds(Math.max(...ends)), seconds(1));
 }

@@ -3,8 +3,8 @@ import type { PlanPhase } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { awaitsSamples, SETTLE_LIMIT } from '../../../src/control/sample-freshness.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
-import { epochSeconds } from '../../../src/model/units.ts';
-import { aPlan } from '../../support/builders/plan.ts';
+import { epochSeconds, seconds } from '../../../src/model/units.ts';
+import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
@@ -25,8 +25,12 @@ async function snapshotAt(span: number): Promise<ClusterSnapshot> {
   ).reader.snapshot(signal);
 }
 
+/** A plan that has moved one pod. */
 function ended(phase: PlanPhase, at = 0) {
-  return aPlan(aPolicy('even'), [], { phase, finishedAt: formatInstant(epochSeconds(NOON + at)) });
+  const pod = aPodOf(web, 'web-1', 'a');
+  const finishedAt = formatInstant(epochSeconds(NOON + at));
+  const moves = [{ podUID: pod.uid, phase: 'Landed' as const, attempt: 1 }];
+  return aPlan(aPolicy('even'), [aMove(pod, 'b')], { phase, finishedAt, moves });
 }
 
 describe('awaitsSamples', () => {
@@ -54,6 +58,28 @@ describe('awaitsSamples', () => {
     const snapshot = await snapshotAt(SETTLE_LIMIT + 2);
     const usage = snapshot.usage === undefined ? undefined : { ...snapshot.usage, pods: new Map() };
     expect(awaitsSamples({ ...snapshot, usage }, [ended('Completed')])).toBeUndefined();
+  });
+
+  it.each([600, 3600].map(seconds))(
+    'waits as long as samples span, as a range of %d s of Prometheus does',
+    async (window) => {
+      const spanning = async (span: number): Promise<ClusterSnapshot> => {
+        const snapshot = await snapshotAt(span);
+        const nodes = new Map(
+          [...(snapshot.usage?.nodes ?? [])].map(([name, sample]) => [name, { ...sample, window }]),
+        );
+        return { ...snapshot, usage: { nodes, pods: snapshot.usage?.pods ?? new Map() } };
+      };
+      expect(awaitsSamples(await spanning(SETTLE_LIMIT + 2), [ended('Completed')])).toContain('2 node samples');
+      expect(awaitsSamples(await spanning(window), [ended('Completed')])).toContain('2 node samples');
+      expect(awaitsSamples(await spanning(window + 1), [ended('Completed')])).toBeUndefined();
+    },
+  );
+
+  it('does not wait for a plan that was aborted before it moved anything', async () => {
+    const { status, ...plan } = ended('Aborted');
+    const moves = status?.moves?.map((run) => ({ ...run, phase: 'Aborted' as const })) ?? [];
+    expect(awaitsSamples(await snapshotAt(5), [{ ...plan, status: { ...status, moves } }])).toBeUndefined();
   });
 
   it('looks at the plan that ended last, aborted ones too', async () => {
