@@ -262,7 +262,10 @@ export interface Fence {
 export interface PlanStore {
   /** Creates the plan, then writes its status. Resolves to the stored object. */
   create(plan: RebalancePlan, signal: AbortSignal): Promise<RebalancePlan>;
-  /** All plans. */
+  /**
+   * All plans, each as the last write through this store left it or newer. Of those that have ended, the rejections and the
+   * words of their moves may be missing. Throws StaleCacheError where that is not known.
+   */
   list(signal: AbortSignal): Promise<readonly RebalancePlan[]>;
   /** The plan as it is now; undefined when it is gone. */
   get(name: string, signal: AbortSignal): Promise<RebalancePlan | undefined>;
@@ -275,6 +278,11 @@ export interface PlanStore {
   approve(name: string, signal: AbortSignal): Promise<RebalancePlan>;
   /** Deletes the plan; gone already is fine. */
   remove(name: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Calls `changed` after every change of a plan until aborted; re-lists after gaps, with jittered back-off. Resolves when
+   * aborted.
+   */
+  watch(changed: () => void, signal: AbortSignal): Promise<void>;
 }
 
 /** A policy as it stands on the cluster; `invalid` lists what is wrong with it, if anything. */
@@ -290,7 +298,7 @@ export interface PolicyStore {
   /** Replaces status. Throws ConflictError when the policy is gone, or was made anew. */
   writeStatus(policy: RebalancePolicy, status: RebalancePolicyStatus, signal: AbortSignal): Promise<void>;
   /**
-   * Calls `changed` after every change of a policy or plan until aborted; re-lists after gaps, with jittered back-off.
+   * Calls `changed` after every change of a policy until aborted; re-lists after gaps, with jittered back-off.
    * Resolves when aborted.
    */
   watch(changed: () => void, signal: AbortSignal): Promise<void>;

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { isApiError } from '../adapters/kubernetes/api-error.ts';
 import { applyResource } from '../adapters/kubernetes/apply.ts';
+import { type CachedPlans, createCachedPlans } from '../adapters/kubernetes/cached-plans.ts';
 import { ApiClient } from '../adapters/kubernetes/client.ts';
 import { type CacheListener, type ClusterCache, createClusterCache } from '../adapters/kubernetes/cluster-cache.ts';
 import { createClusterReader } from '../adapters/kubernetes/cluster-reader.ts';
@@ -69,7 +70,10 @@ export interface Cluster {
   readonly evictor: Evictor;
   readonly steering: Steering;
   readonly gates: Gates;
+  /** Lists all plans at each look: for a single one. */
   readonly plans: PlanStore;
+  /** Plans from a watch, for many looks; their watch is that of `cache`. */
+  cachedPlans(report: (error: unknown) => void): CachedPlans;
   readonly ledgers: LedgerStore;
   /** Watches of what ledgers are kept by, not begun yet. */
   serviceRecords(listener: RecordsListener): ServiceRecords;
@@ -114,6 +118,8 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
   });
   const reflectors = createSharedReflectors(client);
   const warn = hooks.warn ?? ((message: string) => void process.stderr.write(`warning: ${escapeText(message)}\n`));
+  const report = (error: unknown): void => warn(error instanceof Error ? error.message : String(error));
+  const plans = createPlanStore(client, report);
   return {
     url: connection.server,
     clock,
@@ -122,10 +128,11 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     evictor: createEvictor(client),
     steering: createSteering(client, hooks.webhook),
     gates: createGates(client, warn),
-    plans: createPlanStore(client),
+    plans,
+    cachedPlans: (report) => createCachedPlans(plans, reflectors.of('RebalancePlan'), report),
     ledgers: createLedgerStore(client),
     serviceRecords: (listener) => createServiceRecords(reflectors, clock, listener),
-    policies: createPolicyStore(client, (error) => warn(error instanceof Error ? error.message : String(error))),
+    policies: createPolicyStore(client, report),
     events: createEventSink(client, { instance: hostname(), report: warn }),
     apply: (object, signal) => apply(client, object, signal),
     names: (kind, namespace, signal) =>

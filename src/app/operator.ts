@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { type Logger, pino } from 'pino';
 import { collectDefaultMetrics } from 'prom-client';
 import { startCron } from '../adapters/cron.ts';
+import type { CachedPlans } from '../adapters/kubernetes/cached-plans.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import { type ElectionEvent, LeadershipLostError } from '../control/elector.ts';
 import { createGateQueue } from '../control/gate-queue.ts';
@@ -67,26 +68,31 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
   collectDefaultMetrics({ register: operator.metrics.registry });
   const election = flags.leaderElect ? await joinElection(operator) : undefined;
   let webhook: RunningWebhook | undefined;
-  const cluster = await connect(flags, {
+  const connected = await connect(flags, {
     onRequest: operator.metrics.apiRequest,
     warn: (message) => log.warn(message),
     webhook: () => webhook,
     ...(election === undefined ? {} : { fence: election.elector }),
   });
+  const plans = connected.cachedPlans((err) => log.warn({ err }, 'list or watch of plans failed'));
+  const cluster = { ...connected, plans: plans.store };
   const caching = Promise.withResolvers<RunningCache>();
   const serving = await serveHttp(operator, cluster, caching.promise, election);
   const { healthPort, metricsPort, certificate } = serving;
+  const stopping = new AbortController();
+  const watchingPlans = plans.run(AbortSignal.any([signal, stopping.signal]));
   const cache = startCache(cluster, operator.metrics, log, signal);
   caching.resolve(cache);
   try {
     webhook = await serveWebhook(operator);
     const ports = { healthPort, metricsPort, webhookPort: webhook?.port, certificate };
     log.info({ ...ports, apiServer: cluster.url, node: process.version }, 'operator started');
-    await lead(operator, cluster, cache, election, signal);
+    await lead(operator, cluster, plans, cache, election, signal);
   } catch (error) {
     throw explained(error, flags);
   } finally {
-    await cache.stop();
+    stopping.abort();
+    await Promise.all([cache.stop(), watchingPlans]);
     await Promise.all([serving.close(), webhook?.close()]);
     await Promise.all([cluster.close(), election?.close()]);
     log.info('operator stopped');
@@ -97,6 +103,7 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
 async function lead(
   operator: Operator,
   cluster: Cluster,
+  plans: Pick<CachedPlans, 'renew'>,
   cache: RunningCache,
   election: Election | undefined,
   signal: AbortSignal,
@@ -125,6 +132,7 @@ async function lead(
     startCron,
   };
   const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
+    plans.renew();
     await cache.ready;
     const records = cluster.serviceRecords({
       failed: (resource, err) => log.warn({ resource, err }, 'ServiceClasses or objects for ledgers cannot be read'),

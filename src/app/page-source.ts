@@ -44,7 +44,9 @@ export function operatedSource(fields: OperatedFields): PageSource {
       const [policies, plans] = await Promise.all([shown(signal), cluster.plans.list(signal)]);
       return { policies, plans };
     },
-    watch: (changed, signal) => cluster.policies.watch(changed, signal),
+    watch: async (changed, signal) => {
+      await Promise.all([cluster.policies.watch(changed, signal), cluster.plans.watch(changed, signal)]);
+    },
   };
 }
 

@@ -21,7 +21,7 @@ export async function runLoop(ports: LoopPorts, settings: LoopSettings, signal: 
   const memory = createPolicyMemory(waker.wake, ports);
   ports.demand.onNews(waker.wake);
   settings.pace.onChange(waker.wake);
-  const watching = ports.policies.watch(waker.wake, signal);
+  const watching = Promise.all([ports.policies.watch(waker.wake, signal), ports.plans.watch(waker.wake, signal)]);
   try {
     while (!signal.aborted) {
       const wait = await guardedPass(ports, settings, memory, signal);

@@ -7,7 +7,7 @@ import { LOOK_BACK } from '../plan/budgets/cooldown.ts';
 
 /**
  * Plans of one policy that are kept for their history at most. Cooldown keeps plans apart long before that; the bound is
- * for the API server, which lists all of them in every pass.
+ * for the API server, and for our memory.
  */
 export const MAX_REMEMBERED = 100;
 

@@ -4,6 +4,7 @@ import { movesInFlight, openJournal, summarize } from '../execute/journal.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
+import { pastMovesOf } from '../observe/project/past-moves.ts';
 import { budgetsLeft } from '../plan/budgets/left.ts';
 import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -75,7 +76,10 @@ export async function runPolicy(
   }
   history?.add(measured);
   const smoothed = history?.smooth(measured) ?? measured;
-  const snapshot = { ...smoothed, pods: withCommitments(smoothed.pods, context.allPlans.flatMap(movesInFlight)) };
+  // The caches of the snapshot may lag behind the journal, which this pass may have written.
+  const plans = await ports.plans.list(signal);
+  const pods = withCommitments(smoothed.pods, plans.flatMap(movesInFlight));
+  const snapshot = { ...smoothed, pods, pastMoves: pastMovesOf(plans) };
   const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
   const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
   const plan = timedPlan(context.stored.policy.metadata.name, snapshot, options, ports);

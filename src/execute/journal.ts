@@ -18,10 +18,12 @@ export const entries = oncePer((plan: RebalancePlan): readonly JournalEntry[] =>
   }));
 });
 
-/** Moves of the plan that may have an eviction or a hint outstanding. */
+/** Moves of the plan that may have an eviction or a hint outstanding; none once it has ended. */
 export const movesInFlight = oncePer((plan: RebalancePlan): readonly JournalEntry[] =>
-  entries(plan).filter(({ run }) => isInFlight(run.phase)),
+  plan.status?.finishedAt === undefined ? entries(plan).filter(({ run }) => isInFlight(run.phase)) : NONE,
 );
+
+const NONE: readonly JournalEntry[] = [];
 
 /** The plan's status with some entries replaced and the summary counted anew. */
 export function withRuns(plan: RebalancePlan, changed: ReadonlyMap<number, MoveStatus>): RebalancePlanStatus {

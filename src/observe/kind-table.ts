@@ -38,8 +38,7 @@ export interface KindRow<Value> {
   /** What a snapshot file keeps of an object. */
   readonly fields: FieldMask;
   /**
-   * How a live cluster is read: watched, or listed for each snapshot, because it cannot be watched, or because what budgets
-   * allow is computed from the journal as it is now, never from memory (execution.md, the journal). `FileOnly`: a live cluster
+   * How a live cluster is read: watched, or listed for each snapshot, because it cannot be watched. `FileOnly`: a live cluster
    * says the same elsewhere.
    */
   readonly reading: 'Watched' | 'Listed' | 'FileOnly';
@@ -118,7 +117,7 @@ export const KINDS = {
     project: projectPastMoves,
     keyOf: byName,
     fields: PLAN_FIELDS,
-    reading: 'Listed',
+    reading: 'Watched',
     missing: { consequence: 'cooldown and maxOverhead know of no earlier moves' },
     alsoFor: [],
   }),

@@ -181,7 +181,7 @@ describe('a snapshot from caches', () => {
     expect(snapshot.takenAt).toBe(Date.parse(DATE.date) / 1000);
   });
 
-  it('lists nothing but usage, plans, classes and ledgers', async () => {
+  it('lists nothing but usage, classes and ledgers', async () => {
     const started = await synced(CLUSTER);
     const before = started.server.seen.length;
     await started.cache.reader.snapshot(NEVER);
@@ -228,8 +228,7 @@ describe('a snapshot from caches', () => {
     ['does not answer', status(503, {}, 503, DATE), '503'],
   ])('says so and knows the time when the Metrics API %s', async (_, handler, problem) => {
     const paths = Object.fromEntries(METRICS_SOURCES.map(({ target }) => [pathOf(target), handler]));
-    const plans = { [pathOf(RESOURCES.RebalancePlan)]: status(403, {}, 403, DATE) };
-    const { cache } = await synced(CLUSTER, { ...paths, ...plans });
+    const { cache } = await synced(CLUSTER, paths);
     const snapshot = await cache.reader.snapshot(NEVER);
     expect(snapshot.problems).toContainEqual(expect.stringContaining(problem));
     expect([snapshot.usage, snapshot.takenAt]).toEqual([undefined, Date.parse(DATE.date) / 1000]);

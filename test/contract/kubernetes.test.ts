@@ -103,6 +103,11 @@ function currentSecond(): number {
   return Math.floor(Date.now() / 1000);
 }
 
+/** Stores that are not watched here have nothing to tell. */
+function unheard(error: unknown): never {
+  throw error;
+}
+
 describe('the reader', () => {
   it('reads under the operator role what kubectl prints, from YAML and from JSON', async () => {
     const began = currentSecond();
@@ -393,7 +398,7 @@ function anEmptyPlan(name: string): RebalancePlan {
 
 describe('plans', () => {
   it('are created with their status, once', async () => {
-    const store = createPlanStore(operator);
+    const store = createPlanStore(operator, unheard);
     const created = await store.create(anEmptyPlan('first'), NEVER);
     expect(created).toMatchObject({ kind: 'RebalancePlan', status: { phase: 'AwaitingApproval' } });
     expect(await store.get('first', NEVER)).toEqual(created);
@@ -402,7 +407,7 @@ describe('plans', () => {
   });
 
   it('have a status that is written only over the one that was read', async () => {
-    const store = createPlanStore(operator);
+    const store = createPlanStore(operator, unheard);
     const read = await store.create(anEmptyPlan('second'), NEVER);
     const written = await store.writeStatus(read, { phase: 'Executing' }, NEVER);
     expect(written.status).toEqual({ phase: 'Executing' });
@@ -412,7 +417,7 @@ describe('plans', () => {
   });
 
   it('are approved by those who may, and removed', async () => {
-    const store = createPlanStore(admin);
+    const store = createPlanStore(admin, unheard);
     expect((await store.approve('first', NEVER)).spec.approved).toBe(true);
     await expect(store.approve('nobody', NEVER)).rejects.toMatchObject({ kind: 'NotFound' });
     await store.remove('first', NEVER);
@@ -431,14 +436,19 @@ describe('the watch', () => {
       await work();
       await waitUntil(what, async () => (changes > before ? undefined : 'no change'), { timeoutMilliseconds: 60_000 });
     };
-    const watching = createPolicyStore(operator, (error) => errors.push(error)).watch(() => {
+    const failed = (error: unknown): void => void errors.push(error);
+    const changed = (): void => {
       changes += 1;
-    }, controller.signal);
+    };
+    const watching = Promise.all([
+      createPolicyStore(operator, failed).watch(changed, controller.signal),
+      createPlanStore(operator, failed).watch(changed, controller.signal),
+    ]);
     await heard('the first list', async () => undefined);
     await waitUntil('both lists', async () => (changes >= 2 ? undefined : 'one'), { timeoutMilliseconds: 10_000 });
     await heard('a policy', () => applyResource(admin, policy('q', {}), { force: false, dryRun: false }, NEVER));
-    await heard('a plan', () => createPlanStore(operator).create(anEmptyPlan('third'), NEVER));
-    await heard('a deletion', () => createPlanStore(operator).remove('third', NEVER));
+    await heard('a plan', () => createPlanStore(operator, unheard).create(anEmptyPlan('third'), NEVER));
+    await heard('a deletion', () => createPlanStore(operator, unheard).remove('third', NEVER));
     await plane.restart('kube-apiserver');
     await heard('a policy after a restart', () => plane.kubectl(['delete', 'rbp', 'q']));
     expect(errors.length).toBeGreaterThan(0);
@@ -492,7 +502,7 @@ describe('steering', () => {
 
   it('places one hint for a pod, owned by the plan, and removes it', async () => {
     const steering = createSteering(operator);
-    const plan = await createPlanStore(operator).create(anEmptyPlan(`long-${'x'.repeat(100)}`), NEVER);
+    const plan = await createPlanStore(operator, unheard).create(anEmptyPlan(`long-${'x'.repeat(100)}`), NEVER);
     const hint = {
       ownerUID: 'owner',
       nodeName: 'a',
@@ -512,7 +522,7 @@ describe('steering', () => {
     await steering.remove(NAMESPACE, hint.podUID, NEVER);
     await steering.remove(NAMESPACE, hint.podUID, NEVER);
     expect(await steering.list(NEVER)).toEqual([]);
-    await createPlanStore(operator).remove(plan.metadata.name, NEVER);
+    await createPlanStore(operator, unheard).remove(plan.metadata.name, NEVER);
   });
 });
 

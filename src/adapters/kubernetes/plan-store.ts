@@ -6,10 +6,11 @@ import { ApiError, ifThere, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listObjects } from './list.ts';
 import { MERGE_PATCH, replacingPatch } from './merge-patch.ts';
+import { followMetadata } from './metadata-watch.ts';
 import { RESOURCES } from './resource.ts';
 
-/** RebalancePlans on an API server. */
-export function createPlanStore(client: ApiClient): PlanStore {
+/** RebalancePlans on an API server, each list a request. `report` hears of watches that failed; they are begun anew all the same. */
+export function createPlanStore(client: ApiClient, report: (error: unknown) => void): PlanStore {
   async function writeStatus(
     plan: RebalancePlan,
     status: RebalancePlanStatus,
@@ -46,6 +47,7 @@ export function createPlanStore(client: ApiClient): PlanStore {
     async remove(name, signal) {
       await ifThere(client.send({ verb: 'delete', target: { ...RESOURCES.RebalancePlan, name } }, signal));
     },
+    watch: (changed, signal) => followMetadata(client, RESOURCES.RebalancePlan, changed, report).run(signal),
   };
 }
 
@@ -61,8 +63,8 @@ export async function orConflict<Answer>(request: Promise<Answer>): Promise<Answ
   }
 }
 
-/** The API server has checked the schema; this is about talking to the right one. Items of a list name no kind. */
-function asPlan({ body }: { readonly body: unknown }): RebalancePlan {
+/** The API server has checked the schema; this is about talking to the right one. Items of a list name no kind. Throws ApiError. */
+export function asPlan({ body }: { readonly body: unknown }): RebalancePlan {
   if (!isObject(body) || !isObject(body.metadata) || !isObject(body.spec)) {
     throw new ApiError('BadAnswer', 'the API server answered with something that is no RebalancePlan');
   }

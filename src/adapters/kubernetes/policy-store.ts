@@ -6,10 +6,9 @@ import { isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listObjects } from './list.ts';
 import { MERGE_PATCH } from './merge-patch.ts';
-import { type Diff, describeDiff } from './object-table.ts';
+import { followMetadata } from './metadata-watch.ts';
 import { orConflict } from './plan-store.ts';
-import { type Reflection, Reflector } from './reflector.ts';
-import { RESOURCES, type ResourceRef } from './resource.ts';
+import { RESOURCES } from './resource.ts';
 
 /** RebalancePolicies on an API server. `report` hears of watches that failed; they are begun anew all the same. */
 export function createPolicyStore(client: ApiClient, report: (error: unknown) => void): PolicyStore {
@@ -27,26 +26,8 @@ export function createPolicyStore(client: ApiClient, report: (error: unknown) =>
         orOtherUid(client.sendIdempotent({ verb: 'patch', target, body, contentType: JSON_PATCH }, signal)),
       );
     },
-    async watch(changed, signal) {
-      await Promise.all(
-        [RESOURCES.RebalancePolicy, RESOURCES.RebalancePlan].map((target) =>
-          follow(client, target, changed, report).run(signal),
-        ),
-      );
-    },
+    watch: (changed, signal) => followMetadata(client, RESOURCES.RebalancePolicy, changed, report).run(signal),
   };
-}
-
-/** Only metadata is sent for each change: status of a plan may be large, and nobody reads it here. */
-function follow(
-  client: ApiClient,
-  target: ResourceRef,
-  changed: () => void,
-  report: (error: unknown) => void,
-): Reflection<undefined> {
-  const drifted = (diff: Diff) => report(new Error(`${target.resource} had drifted: ${describeDiff(diff)}`));
-  const handler = { read: () => undefined, changed, failed: report, drifted };
-  return new Reflector(client, { target, metadataOnly: true }).handle(handler);
 }
 
 const JSON_PATCH = 'application/json-patch+json';

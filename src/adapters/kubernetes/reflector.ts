@@ -24,9 +24,11 @@ export interface Reflection<Value> {
   readonly entries: ReadonlyMap<string, Entry<Value>>;
   /** Seconds since the content was last known to be current (see Freshness); undefined before the first list is complete. */
   readonly age: Seconds | undefined;
+  /** The resourceVersion that the content has come to; undefined before the first list, and once it was distrusted. */
+  readonly position: string | undefined;
   /** Why the last list or watch failed, for people; undefined while all is well. */
   readonly trouble: string | undefined;
-  /** Resolves when the first list is in. Rejects with StaleCacheError after `span`, saying why, or with the signal's reason. */
+  /** Resolves when the first list is in, or after a distrust the next one. Rejects with StaleCacheError after `span`, saying why, or with the signal's reason. */
   synced(span: Seconds, signal: AbortSignal): Promise<void>;
   /** Lists anew, at once: something has shown that the content is wrong, `why`. Until then the content has no age. */
   distrust(why: string): void;
@@ -88,6 +90,7 @@ export class Reflector {
     const subscription = new Subscription(handler);
     const name = describeResource(this.#reflected.target);
     const age = () => this.#ageOf(subscription);
+    const position = () => (subscription.isListed ? this.#resourceVersion : undefined);
     const trouble = () => this.#trouble();
     return {
       name,
@@ -96,6 +99,9 @@ export class Reflector {
       },
       get age() {
         return age();
+      },
+      get position() {
+        return position();
       },
       get trouble() {
         return trouble();
@@ -131,6 +137,7 @@ export class Reflector {
   #distrust(why: string): void {
     this.#resourceVersion = undefined;
     this.#freshness.distrusted();
+    this.#subscriptions.distrusted();
     this.#watching?.abort(new ApiError('Expired', why));
   }
 

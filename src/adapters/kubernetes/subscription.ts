@@ -23,7 +23,8 @@ export interface Handler<Value> {
 export class Subscription<Value> {
   readonly handler: Handler<Value>;
   readonly #table: ObjectTable<Value>;
-  readonly #filled = Promise.withResolvers<void>();
+  #filled = Promise.withResolvers<void>();
+  #isFilled = false;
   #isListed = false;
 
   constructor(handler: Handler<Value>) {
@@ -41,9 +42,17 @@ export class Subscription<Value> {
     return this.#isListed;
   }
 
-  /** Resolves when the first list is in. */
+  /** Resolves when the first list is in, or the first one after a distrust. */
   get filled(): Promise<void> {
     return this.#filled.promise;
+  }
+
+  /** What is kept is known to be wrong until the next list. */
+  distrusted(): void {
+    if (this.#isFilled) {
+      this.#isFilled = false;
+      this.#filled = Promise.withResolvers<void>();
+    }
   }
 
   /** The handler joins a reflector that may have run before: it knows nothing yet. */
@@ -68,6 +77,7 @@ export class Subscription<Value> {
   listed(diff: Diff, wasDistrusted: boolean): void {
     const mustHear = wasDistrusted || !this.#isListed;
     this.#isListed = true;
+    this.#isFilled = true;
     this.#filled.resolve();
     if (mustHear || !isEmpty(diff)) {
       this.handler.changed(diff);
@@ -167,6 +177,13 @@ export class Subscriptions {
   take(event: WatchEvent): void {
     for (const subscription of this.#running) {
       subscription.take(event);
+    }
+  }
+
+  /** What all handlers have is known to be wrong. */
+  distrusted(): void {
+    for (const subscription of this.#running) {
+      subscription.distrusted();
     }
   }
 

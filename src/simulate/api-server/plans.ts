@@ -1,4 +1,5 @@
 import type { RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
+import { aborted } from '../../control/periodic.ts';
 import { ConflictError, type PlanStore } from '../../ports.ts';
 
 /** RebalancePlans on the modelled cluster. */
@@ -52,6 +53,8 @@ export function createPlanObjects(
       stored.delete(name);
       changed();
     },
+    // Who watches policies hears of plans, too.
+    watch: (_, signal) => aborted(signal),
   };
   return { store, stored, put };
 }
