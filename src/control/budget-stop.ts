@@ -3,26 +3,26 @@ import { entries } from '../execute/journal.ts';
 import type { StopReason } from '../execute/stop-rules.ts';
 import { parseInstant } from '../model/instant.ts';
 import type { EpochSeconds } from '../model/units.ts';
-import { pastMovesOf } from '../observe/project/past-moves.ts';
 import { type ActiveBudget, budgetsInForce } from '../plan/budgets/in-force.ts';
 import { lostService } from '../plan/budgets/overhead.ts';
 import { inSeconds } from '../plan/format.ts';
 import type { BudgetOptions, PolicyOptions } from '../plan/options.ts';
 import { NO_PODS, startupTimes } from '../plan/startup.ts';
+import type { MoveHistory } from './past-overhead.ts';
 
 /**
  * Why no further move of a plan may begin although it was within all budgets when it was made; `undefined` when it still
  * is. An entry has come into force since: another plan, made within it, takes this one's place. Or moves have cost more
- * service than was expected, so that the next one would exceed `maxOverhead`. `plans` are all of the cluster.
+ * service than was expected, so that the next one would exceed `maxOverhead`.
  */
 export function budgetStop(
   plan: RebalancePlan,
   { budgets }: PolicyOptions,
-  plans: readonly RebalancePlan[],
+  history: MoveHistory,
   now: EpochSeconds,
 ): StopReason | undefined {
   const inForce = budgetsInForce(budgets, now);
-  return windowStop(plan, budgets, inForce) ?? overheadStop(plan, inForce, plans, now);
+  return windowStop(plan, budgets, inForce) ?? overheadStop(plan, inForce, history, now);
 }
 
 function windowStop(
@@ -50,7 +50,7 @@ function limitsPlans({ maxMoves, perOwner, perNode, perNamespace, overhead }: Bu
 function overheadStop(
   plan: RebalancePlan,
   inForce: readonly ActiveBudget[],
-  plans: readonly RebalancePlan[],
+  { pastMoves, spent: forgotten }: MoveHistory,
   now: EpochSeconds,
 ): StopReason | undefined {
   const next = entries(plan).find(({ run }) => run.phase === 'Planned')?.move;
@@ -58,11 +58,10 @@ function overheadStop(
   if (next === undefined || limited.length === 0) {
     return undefined;
   }
-  const pastMoves = pastMovesOf(plans);
   const startup = startupTimes(pastMoves, NO_PODS);
   const cost = next.cost === undefined ? startup.of(next.owner.uid) : Number(next.cost);
   for (const { place, limit, window } of limited) {
-    const lost = lostService(pastMoves, startup, window, now);
+    const lost = lostService(pastMoves, startup, window, now, forgotten);
     if (!(lost + cost <= limit)) {
       const spent = `${inSeconds(lost)} of service were lost in the last ${inSeconds(window)}`;
       const message = `${spent}, the next move would cost ${inSeconds(cost)}: maxOverhead of budgets[${place}] allows ${inSeconds(limit)}`;

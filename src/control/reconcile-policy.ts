@@ -25,6 +25,7 @@ import {
   whatIsDue,
 } from './due.ts';
 import type { LoopPorts } from './loop-ports.ts';
+import { MOST_DELETED, moveHistory, withExpired } from './past-overhead.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
 import { type RunContext, type RunResult, runPolicy, supersede } from './run.ts';
 import { takeSample } from './sampling.ts';
@@ -62,14 +63,18 @@ export async function reconcilePolicy(
   const isRunDue = dueNow(pass, plans).run;
   const ran = isRunDue ? await attempt('ObserveFailed', () => run(pass, plans), pass) : NOTHING;
   const final = isRunDue ? await ownPlans(pass) : plans;
-  await remove(expiredNow(stateOf(pass, final)), pass);
   const failures = {
     ...recovery(context.stored, advanced),
     ...sampled.verdicts,
     ...advanced.verdicts,
     ...ran.verdicts,
   };
-  return report(pass, final, ran.value, failures);
+  const expired = expiredNow(stateOf(pass, final)).slice(0, MOST_DELETED);
+  const { wait, isStored } = await report(pass, final, expired, ran.value, failures);
+  if (isStored) {
+    await remove(expired, pass);
+  }
+  return wait;
 }
 
 function begin(context: RunContext, memory: PolicyMemory, ports: LoopPorts, signal: AbortSignal): Pass {
@@ -180,11 +185,12 @@ async function executionPolicy(
 ): Promise<ExecutionPolicy> {
   const { uid } = stored.policy.metadata;
   const now = clock.now();
+  const known = await policies.list(signal);
   const stop =
     options === undefined
       ? undefined
-      : (budgetStop(plan, options, allPlans, now) ?? serviceStop(plan, ledgerNews.levels(), now));
-  const current = (await policies.list(signal)).find(({ policy }) => policy.metadata.uid === uid);
+      : (budgetStop(plan, options, moveHistory(known, allPlans), now) ?? serviceStop(plan, ledgerNews.levels(), now));
+  const current = known.find(({ policy }) => policy.metadata.uid === uid);
   return { stored: current, options, maxConcurrent: concurrency(options, now), stop };
 }
 
@@ -248,9 +254,10 @@ async function remove(expired: readonly RebalancePlan[], { ports, signal }: Pass
 async function report(
   pass: Pass,
   plans: readonly RebalancePlan[],
+  expired: readonly RebalancePlan[],
   result: RunResult | undefined,
   failures: Verdicts,
-): Promise<Seconds> {
+): Promise<{ readonly wait: Seconds; readonly isStored: boolean }> {
   const { context, accepted, remembered, ports, signal } = pass;
   const { policy } = context.stored;
   const state = stateOf(pass, plans);
@@ -268,29 +275,30 @@ async function report(
       nextRun,
       ledgers: ledgersNow(remembered, ports),
       steering: remembered?.steering,
+      past: withExpired(policy.status, expired, plans, state.now),
     },
     state.now,
   );
-  if (!isDeepStrictEqual(status, policy.status)) {
-    await writeIfThere(policy, status, ports, signal);
-  }
-  return untilNextLook(state, nextRun, context.pace);
+  const isStored = isDeepStrictEqual(status, policy.status) || (await writeIfThere(policy, status, ports, signal));
+  return { wait: untilNextLook(state, nextRun, context.pace), isStored };
 }
 
-/** A policy may be deleted during its pass. */
+/** A policy may be deleted during its pass; resolves to whether it was there. */
 async function writeIfThere(
   policy: RebalancePolicy,
   status: RebalancePolicyStatus,
   { policies, log }: LoopPorts,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await policies.writeStatus(policy, status, signal);
+    return true;
   } catch (error) {
     if (!(error instanceof ConflictError)) {
       throw error;
     }
     log.info({ err: error.message }, 'somebody else wrote first');
+    return false;
   }
 }
 

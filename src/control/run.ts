@@ -4,7 +4,6 @@ import { movesInFlight, openJournal, summarize } from '../execute/journal.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
-import { pastMovesOf } from '../observe/project/past-moves.ts';
 import { budgetsLeft } from '../plan/budgets/left.ts';
 import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -12,12 +11,23 @@ import { plan as computePlan } from '../plan/planner.ts';
 import { serviceReport } from '../plan/service-report.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import type { UsageHistory } from '../plan/usage-history.ts';
-import type { Clock, ClusterReader, EventSink, Gates, PlanStore, Steering, StoredPolicy, Telemetry } from '../ports.ts';
+import type {
+  Clock,
+  ClusterReader,
+  EventSink,
+  Gates,
+  PlanStore,
+  PolicyStore,
+  Steering,
+  StoredPolicy,
+  Telemetry,
+} from '../ports.ts';
 import type { Verdicts } from '../report/conditions.ts';
 import { byResource, inPhase, outcomeMessage, planName, toRebalancePlan } from '../report/plan-resource.ts';
 import type { RunFacts } from '../report/policy-status.ts';
 import { foreignPods } from './foreign-pods.ts';
 import type { Pace } from './pace.ts';
+import { moveHistory } from './past-overhead.ts';
 import { decide } from './plan-decision.ts';
 import { isOpen } from './retention.ts';
 import { awaitsSamples } from './sample-freshness.ts';
@@ -27,6 +37,7 @@ import { startFields } from './steering.ts';
 export interface RunPorts {
   readonly reader: ClusterReader;
   readonly plans: PlanStore;
+  readonly policies: Pick<PolicyStore, 'list'>;
   readonly steering: Steering;
   readonly gates: Gates;
   readonly events: EventSink;
@@ -76,10 +87,11 @@ export async function runPolicy(
   }
   history?.add(measured);
   const smoothed = history?.smooth(measured) ?? measured;
-  // The caches of the snapshot may lag behind the journal, which this pass may have written.
+  // The caches of the snapshot may lag behind the journal, and behind what policies remember: this pass may have written both.
+  const policies = await ports.policies.list(signal);
   const plans = await ports.plans.list(signal);
   const pods = withCommitments(smoothed.pods, plans.flatMap(movesInFlight));
-  const snapshot = { ...smoothed, pods, pastMoves: pastMovesOf(plans) };
+  const snapshot = { ...smoothed, pods, ...moveHistory(policies, plans) };
   const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
   const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
   const plan = timedPlan(context.stored.policy.metadata.name, snapshot, options, ports);

@@ -1,7 +1,10 @@
 import type { OwnerRef, PodRef } from './pod.ts';
 import type { EpochSeconds, Seconds } from './units.ts';
 
-/** A move of an earlier plan whose eviction was sent, or may have been: what the journals on the cluster remember. */
+/**
+ * A move or a preemption of an earlier plan whose eviction was sent, or may have been: what the journals on the cluster
+ * remember.
+ */
 export interface PastMove {
   /** Name of its RebalancePlan. */
   readonly plan: string;
@@ -10,12 +13,12 @@ export interface PastMove {
   /** Controller of the pod. */
   readonly owner: OwnerRef;
   readonly from: string;
-  /** Node that was planned. */
-  readonly to: string;
+  /** Node that was planned; `undefined` for a preemption. */
+  readonly to: string | undefined;
   /** The pod that its controller made instead, once it is there. */
   readonly replacement: PastReplacement | undefined;
-  /** InFlight until the replacement is Ready, or is given up. */
-  readonly phase: 'InFlight' | 'Landed' | 'Missed' | 'Failed';
+  /** InFlight until the replacement is Ready, or is given up. Vacated: the pod of a preemption has left. */
+  readonly phase: 'InFlight' | 'Landed' | 'Missed' | 'Failed' | 'Vacated';
   /** When the intent to evict was written: at most a few seconds before the eviction. */
   readonly startedAt: EpochSeconds;
   /** When the final phase was reached. */
@@ -24,6 +27,14 @@ export interface PastMove {
   readonly unavailable: Seconds | undefined;
   /** What the plan expected that to be. */
   readonly cost: Seconds | undefined;
+}
+
+/** Service that moves have cost and that no journal remembers any more, in one span of SPENT_SPAN. */
+export interface SpentService {
+  /** When the span begins. */
+  readonly from: EpochSeconds;
+  /** Pod-seconds. */
+  readonly lost: Seconds;
 }
 
 /** The pod that took an evicted one's place. */

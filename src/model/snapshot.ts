@@ -1,5 +1,5 @@
 import type { NodeInfo } from './node.ts';
-import type { PastMove } from './past-move.ts';
+import type { PastMove, SpentService } from './past-move.ts';
 import type { PodInfo } from './pod.ts';
 import type { Usage } from './resources.ts';
 import type { Labels } from './selector.ts';
@@ -33,6 +33,8 @@ export interface ClusterSnapshot {
   readonly storage: StorageInfo;
   /** What the RebalancePlans on the cluster say was moved, by start, plan and pod; empty when there are none. */
   readonly pastMoves: readonly PastMove[];
+  /** What moves of plans have cost that are not on the cluster any more, as policies remember it; absent where nobody does. */
+  readonly spent?: readonly SpentService[];
   /** What workloads were promised, and what they got. */
   readonly serviceLevels: ServiceLevels;
   /** `undefined`: the Metrics API is not served, or a file holds no metrics objects. */

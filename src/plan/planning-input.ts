@@ -165,12 +165,12 @@ function historyOf(
   owned: OwnedPods,
   { protections, strategy }: PolicyOptions,
 ): BudgetHistory {
-  const { pastMoves, takenAt } = snapshot;
+  const { pastMoves, spent, takenAt } = snapshot;
   const startup = withLedgers(startupTimes(pastMoves, owned), snapshot);
   const balances = !improvesService(strategy) && snapshot.serviceLevels.ledgers.size > 0;
   return {
     startup,
-    lost: (window) => lostService(pastMoves, startup, window, takenAt),
+    lost: (window) => lostService(pastMoves, startup, window, takenAt, spent),
     cooldowns: cooldowns(snapshot, protections.cooldown),
     serviceLevel: () => (balances ? serviceLevel(promisesIn(snapshot, owned), takenAt) : undefined),
   };

@@ -28,6 +28,8 @@ export interface PolicyFacts {
   readonly ledgers: Verdict | undefined;
   /** Steering of plans that start now, and why. */
   readonly steering: RebalancePolicyStatus['steering'] | undefined;
+  /** What plans have cost that are not kept. */
+  readonly past: Pick<RebalancePolicyStatus, 'pastOverhead' | 'deletedPlans'>;
 }
 
 /** What a run found. */
@@ -45,7 +47,7 @@ export interface RunFacts {
 /** The policy's next status. Pure; equal facts give an equal status. */
 export function policyStatus(policy: RebalancePolicy, facts: PolicyFacts, now: EpochSeconds): RebalancePolicyStatus {
   const { generation = 0 } = policy.metadata;
-  const old: RebalancePolicyStatus = policy.status ?? {};
+  const { pastOverhead: _, deletedPlans: __, ...old }: RebalancePolicyStatus = policy.status ?? {};
   const newest = newestPlan(facts.plans);
   const verdicts: Verdicts = {
     Accepted: facts.acceptance,
@@ -67,6 +69,7 @@ export function policyStatus(policy: RebalancePolicy, facts: PolicyFacts, now: E
     ...(newest === undefined ? {} : { plan: planSummary(newest) }),
     ...steeringField(facts),
     ...hitRatioField(facts.plans),
+    ...facts.past,
   };
 }
 

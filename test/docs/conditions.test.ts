@@ -92,6 +92,7 @@ function allFacts(): readonly PolicyFacts[] {
               acceptance,
               suspended,
               run,
+              past: {},
               postponed,
               ledgers,
               plans: own,

@@ -87,7 +87,7 @@ export function createCachedPlans(
 
   return {
     run: (signal) => cache.run(signal),
-    renew: () => cache.distrust('this replica leads now: its predecessor has written plans'),
+    renew: () => cache.renew(),
     store: {
       create: async (plan, signal) => stored(await live.create(plan, signal)),
       async list(signal) {

@@ -32,6 +32,8 @@ export interface Reflection<Value> {
   synced(span: Seconds, signal: AbortSignal): Promise<void>;
   /** Lists anew, at once: something has shown that the content is wrong, `why`. Until then the content has no age. */
   distrust(why: string): void;
+  /** The same where nothing is wrong, but all that was written up to now must be seen. */
+  renew(): void;
   /** Keeps the content current until aborted; then resolves. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -45,7 +47,7 @@ const AUDIT_RETRY: Seconds = seconds(600);
 /** A watch that ends sooner than this counts as a failure, so that an eager loop cannot flood the server. */
 const SUSPICIOUSLY_SHORT = seconds(1);
 /** Why a watch was ended by ourselves. */
-const HANDLER_JOINED = new Error('a handler has joined: the resource is listed anew');
+const LISTED_ANEW = new Error('the resource is listed anew');
 /** A server that asks to wait longer is asked again after this. */
 const LONGEST_WAIT = 60;
 
@@ -107,7 +109,8 @@ export class Reflector {
         return trouble();
       },
       synced: (span, signal) => this.#synced(subscription.filled, name, span, signal),
-      distrust: (why) => this.#distrust(why),
+      distrust: (why) => this.#relist(new ApiError('Expired', why)),
+      renew: () => this.#relist(LISTED_ANEW),
       run: (signal) => this.#run(subscription, signal),
     };
   }
@@ -134,11 +137,11 @@ export class Reflector {
     }
   }
 
-  #distrust(why: string): void {
+  #relist(reason: Error): void {
     this.#resourceVersion = undefined;
     this.#freshness.distrusted();
     this.#subscriptions.distrusted();
-    this.#watching?.abort(new ApiError('Expired', why));
+    this.#watching?.abort(reason);
   }
 
   async #run(subscription: Subscription<unknown>, signal: AbortSignal): Promise<void> {
@@ -158,7 +161,7 @@ export class Reflector {
   /** The resource is listed for this handler next. Rejects when the loop fails, which is a bug. */
   #join(subscription: Subscription<unknown>): Promise<void> {
     this.#subscriptions.add(subscription);
-    this.#watching?.abort(HANDLER_JOINED);
+    this.#watching?.abort(LISTED_ANEW);
     if (this.#stop === undefined) {
       const stop = new AbortController();
       this.#stop = stop;
@@ -287,7 +290,7 @@ export class Reflector {
     try {
       await watchOnce(this.#client, request, listener, both);
     } catch (error) {
-      if (watching.signal.reason === HANDLER_JOINED) {
+      if (watching.signal.reason === LISTED_ANEW) {
         return true;
       }
       silent = isApiError(error, 'Timeout');

@@ -584,6 +584,27 @@ export const RebalancePolicyStatus = Type.Object(
     hitRatio: Type.Optional(
       text(32, { description: 'Share of the replacements of kept plans that landed on their planned node.' }),
     ),
+    pastOverhead: Type.Optional(
+      Type.Array(
+        Type.Object({
+          from: instant({ description: 'When the five minutes begin.' }),
+          seconds: integer(0, 2_147_483_647, { description: 'Pod-seconds.' }),
+        }),
+        {
+          maxItems: 300,
+          description:
+            'Pod-seconds of service that the moves of deleted plans of this policy have cost in the last 24 h, by five minutes: maxOverhead goes on counting them.',
+          'x-kubernetes-list-type': 'atomic',
+        },
+      ),
+    ),
+    deletedPlans: Type.Optional(
+      Type.Array(text(253, { description: 'Name of a plan.' }), {
+        maxItems: 1000,
+        description: 'Plans that pastOverhead has counted and that are being deleted.',
+        'x-kubernetes-list-type': 'atomic',
+      }),
+    ),
     history: Type.Optional(
       Type.Array(run, { maxItems: 10, description: 'Last runs, newest first.', 'x-kubernetes-list-type': 'atomic' }),
     ),

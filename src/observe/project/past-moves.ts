@@ -40,7 +40,7 @@ export const PLAN_FIELDS: FieldMask = {
   },
 };
 
-/** The moves from node to node of one RebalancePlan whose eviction was sent, or may have been. */
+/** The moves from node to node and the preemptions of one RebalancePlan whose eviction was sent, or may have been. */
 export interface ProjectedPlan {
   readonly name: string;
   readonly moves: readonly PastMove[];
@@ -53,7 +53,7 @@ const PHASES = {
   Evicting: 'InFlight',
   AwaitingReplacement: 'InFlight',
   Verifying: 'InFlight',
-  Vacated: undefined,
+  Vacated: 'Vacated',
   Landed: 'Landed',
   Missed: 'Missed',
   Failed: 'Failed',
@@ -111,7 +111,7 @@ function readMove({ plan, pod, move, field, run, place }: Source): readonly Past
   const sent = PHASES[phase];
   const startedAt = timestampAt(run, 'startedAt', place);
   const [from, to] = [textAt(move, 'from', field), textAt(move, 'to', field)];
-  if (sent === undefined || startedAt === undefined || kindOf({ from, to }) !== 'Transfer') {
+  if (sent === undefined || startedAt === undefined || kindOf({ from, to }) === 'Admission') {
     return [];
   }
   const unavailable = integerAt(run, 'unavailableSeconds', place);
@@ -121,7 +121,7 @@ function readMove({ plan, pod, move, field, run, place }: Source): readonly Past
       pod,
       owner: readOwner(objectAt(move, 'owner', field) ?? {}, `${field}.owner`),
       from: nameAt(move, 'from', field),
-      to: nameAt(move, 'to', field),
+      to: to === undefined ? undefined : nameAt(move, 'to', field),
       replacement: readReplacement(objectAt(run, 'replacement', place), `${place}.replacement`),
       phase: sent,
       startedAt,

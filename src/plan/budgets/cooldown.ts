@@ -1,3 +1,4 @@
+import { kindOf } from '../../model/move.ts';
 import type { PastMove } from '../../model/past-move.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../../model/units.ts';
@@ -51,7 +52,9 @@ export const NO_COOLDOWNS: Cooldowns = {
  * - a pod that came back to a node that it, or the pods that it replaces, had left holds all of them for 24 h.
  */
 export function cooldowns({ pastMoves, takenAt }: ClusterSnapshot, base: Seconds): Cooldowns {
-  const recent = pastMoves.filter(({ startedAt, endedAt }) => elapsed(endedAt ?? startedAt, takenAt) < LOOK_BACK);
+  const recent = pastMoves.filter(
+    (move) => kindOf(move) === 'Transfer' && elapsed(move.endedAt ?? move.startedAt, takenAt) < LOOK_BACK,
+  );
   if (!(base > 0) || recent.length === 0) {
     return NO_COOLDOWNS;
   }

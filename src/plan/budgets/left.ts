@@ -12,7 +12,7 @@ export type BudgetsLeft = ReadonlyMap<'maxMoves' | 'maxOverhead', number>;
 export function budgetsLeft(
   { budgets }: PolicyOptions,
   { moves, takenAt }: Pick<Plan, 'moves' | 'takenAt'>,
-  { pastMoves }: Pick<ClusterSnapshot, 'pastMoves'>,
+  { pastMoves, spent }: Pick<ClusterSnapshot, 'pastMoves' | 'spent'>,
 ): BudgetsLeft {
   const entries = budgetsInForce(budgets, takenAt);
   const startup = startupTimes(pastMoves, NO_PODS);
@@ -22,7 +22,7 @@ export function budgetsLeft(
     maxOverhead: entries.flatMap(({ overhead }) =>
       overhead === undefined
         ? []
-        : [overhead.limit - lostService(pastMoves, startup, overhead.window, takenAt) - planned],
+        : [overhead.limit - lostService(pastMoves, startup, overhead.window, takenAt, spent) - planned],
     ),
   };
   return new Map(

@@ -59,7 +59,8 @@ const ROUNDING = 1;
 function lastTurns(moves: readonly PastMove[]): ReadonlyMap<string, number> {
   const turns = new Map<string, number>();
   for (const { from, to, replacement, endedAt = Number.POSITIVE_INFINITY } of moves) {
-    for (const node of [from, replacement?.node ?? to]) {
+    const reached = replacement?.node ?? to;
+    for (const node of reached === undefined ? [from] : [from, reached]) {
       turns.set(node, Math.max(turns.get(node) ?? 0, endedAt + ROUNDING));
     }
   }

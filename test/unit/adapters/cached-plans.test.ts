@@ -121,7 +121,7 @@ describe('plans from a watch', () => {
   });
 
   it('are listed anew for a replica that leads from now on, before anything is read', async () => {
-    const { clock, server, plans, messages } = cached();
+    const { clock, server, plans, messages, reports } = cached();
     await clock.advance(5);
     server.stall();
     server.put('first', { ...template.spec, message: 'by the predecessor' });
@@ -130,6 +130,7 @@ describe('plans from a watch', () => {
     const read = messages();
     await clock.advance(1);
     expect(await read).toEqual(['first: by the predecessor']);
+    expect(reports).toEqual([]);
   });
 
   it('are not known when the server has been out of reach for a minute', async () => {

@@ -18,7 +18,7 @@ const WINDOW = {
 
 function stopFor(limit: Partial<BudgetOptions>): string | undefined {
   const options = someOptions({ budgets: [aBudget({ ...limit, window: WINDOW })] });
-  return budgetStop(PLAN, options, [], epochSeconds(MADE + 60))?.reason;
+  return budgetStop(PLAN, options, { pastMoves: [], spent: [] }, epochSeconds(MADE + 60))?.reason;
 }
 
 it.each<Partial<BudgetOptions>>([

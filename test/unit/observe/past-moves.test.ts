@@ -51,7 +51,16 @@ describe('past moves', () => {
 
   it('count from the intent on, for the eviction may have been sent', () => {
     const known = MOVE_PHASES.filter((phase) => pastMovesOf(aStoredPlan({ phase })).length > 0);
-    expect(known).toEqual(['Intent', 'Evicting', 'AwaitingReplacement', 'Verifying', 'Landed', 'Missed', 'Failed']);
+    expect(known).toEqual([
+      'Intent',
+      'Evicting',
+      'AwaitingReplacement',
+      'Verifying',
+      'Vacated',
+      'Landed',
+      'Missed',
+      'Failed',
+    ]);
   });
 
   it('are none where nothing was begun', () => {

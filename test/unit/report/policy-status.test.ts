@@ -42,6 +42,7 @@ function facts(changes: Partial<PolicyFacts> = {}): PolicyFacts {
     nextRun: undefined,
     ledgers: undefined,
     steering: undefined,
+    past: {},
     ...changes,
   };
 }
