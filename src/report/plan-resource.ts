@@ -1,7 +1,6 @@
 import {
   MAX_MESSAGE,
   MAX_NEEDS,
-  MAX_REJECTIONS,
   type PlanPhase,
   type RebalancePlan,
   type RebalancePlanStatus,
@@ -52,7 +51,7 @@ export function toRebalancePlan(
       hash: plan.hash,
       approved: false,
       moves: plan.moves.map((move) => moveSpec(move, hashOf.get(move.pod.uid), workloads)),
-      rejections: listRejections(plan.rejections, MAX_REJECTIONS).map(rejectionSpec),
+      rejections: examplesOf(plan.rejections).map(rejectionSpec),
       rejectionCounts: rejectionCounts(plan.rejections),
     },
     status: { imbalance: imbalanceStatus(plan) },
@@ -100,6 +99,24 @@ function moveSpec(
     ...(after.length === 0 ? {} : { after: after.slice(-MAX_NEEDS) }),
     ...(partner === undefined ? {} : { partner }),
   };
+}
+
+/** Rejections that are stored: every write of the journal writes the whole plan, and `explain` works all of them out anew. */
+const EXAMPLES = 50;
+
+/** At most EXAMPLES rejections in the order of the pods, as many of each code as there is room for. */
+function examplesOf(rejections: Rejections): readonly Rejection[] {
+  const { reasons } = rejections;
+  const byCode = [...Map.groupBy(reasons.keys(), (place) => reasons[place]?.code).values()];
+  const chosen: number[] = [];
+  for (let round = 0; chosen.length < Math.min(EXAMPLES, reasons.length); round += 1) {
+    chosen.push(...byCode.flatMap((places) => places[round] ?? []));
+  }
+  const places = chosen.slice(0, EXAMPLES).sort((left, right) => left - right);
+  return listRejections({
+    pods: places.flatMap((place) => rejections.pods[place] ?? []),
+    reasons: places.flatMap((place) => reasons[place] ?? []),
+  });
 }
 
 function rejectionSpec({ pod, code, message, numbers }: Rejection): RebalancePlan['spec']['rejections'][number] {

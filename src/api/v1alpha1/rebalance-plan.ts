@@ -159,7 +159,7 @@ const PlanSpec = Type.Object(
       }),
       {
         maxItems: MAX_REJECTIONS,
-        description: 'Pods that were considered and stay; the first 1000.',
+        description: 'Examples of pods that were considered and stay: 50 at most, some for each code.',
         'x-kubernetes-list-type': 'atomic',
       },
     ),

@@ -1,0 +1,227 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { MoveStatus, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import { connect } from '../../src/app/cluster.ts';
+import { formatInstant } from '../../src/model/instant.ts';
+import { epochSeconds } from '../../src/model/units.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import { plan as computePlan } from '../../src/plan/planner.ts';
+import { toRebalancePlan } from '../../src/report/plan-resource.ts';
+import { vitalsOf } from '../campaigns/vitals.ts';
+import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
+import { greedyLb, someOptions } from '../support/builders/options.ts';
+import { aPolicy } from '../support/builders/policy.ts';
+import { aNode, aPodOf, aSnapshot, aWorkload } from '../support/builders.ts';
+import { execution, PLAN, run } from '../support/execution.ts';
+import { world } from '../support/fake-world.ts';
+import { install, startOperator } from '../support/operator-process.ts';
+import { printTable } from '../support/print-table.ts';
+import { policyObject } from '../support/resources.ts';
+
+/**
+ * What large plans cost: the memory of the operator beside many plans that have ended, on the real control plane, and what is
+ * written while one plan is carried out, on the modelled cluster. Run with `npm run bench:plans [-- --plans 400 --moves 1000]`.
+ * Nothing is asserted: the table is for people.
+ */
+const { values } = parseArgs({
+  options: {
+    plans: { type: 'string', default: '400' },
+    moves: { type: 'string', default: '1000' },
+    concurrent: { type: 'string', default: '100' },
+    seconds: { type: 'string', default: '90' },
+  },
+});
+const PLANS = Number(values.plans);
+const MOVES = Number(values.moves);
+/** As many plans as one policy may keep. */
+const OF_POLICY = 100;
+/** Seconds from the end of one plan of a policy to that of the next. */
+const APART = 900;
+const RSS_TARGET_MIB = 512;
+const WRITTEN_TARGET_MIB = 60;
+const MIB = 2 ** 20;
+
+const log = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** Pods of many services on one half of the nodes, of which half have to go to the other. */
+function stage() {
+  const services = Math.ceil(MOVES / 5);
+  const workloads = Array.from({ length: services }, (_, index) =>
+    aWorkload(`deployment-of-service-${index}`, { replicas: 10 }),
+  );
+  const nodes = Array.from({ length: 40 }, (_, index) =>
+    aNode(`worker-pool-1-node-${index}`, { allocatable: { cpu: 200_000, memory: 2 ** 40, pods: 500 } }),
+  );
+  const pods = workloads.flatMap((workload, index) =>
+    Array.from({ length: 10 }, (_, replica) =>
+      aPodOf(
+        workload,
+        `${workload.name}-5d4f8c7b9-x${replica}`,
+        `worker-pool-1-node-${(index * 10 + replica) % 20}`,
+        1000,
+      ),
+    ),
+  );
+  const uses = Object.fromEntries(pods.map(({ name }) => [name, 1000]));
+  return { workloads, nodes, pods, snapshot: aSnapshot({ nodes, pods, uses, workloads }) };
+}
+
+const staged = stage();
+const computed: Plan = computePlan(staged.snapshot, someOptions({ strategy: greedyLb({ tolerance: 0 }) }));
+
+/** Writes of the journal of one plan, and MiB that they store together. */
+async function measureWrites(): Promise<{
+  readonly writes: number;
+  readonly written: number;
+  readonly largest: number;
+}> {
+  const { nodes, workloads, pods, snapshot } = staged;
+  const w = world(nodes, workloads, pods);
+  const resource = toRebalancePlan(computed, aPolicy('even'), 1, snapshot);
+  w.plans.put({ ...resource, metadata: { name: PLAN }, status: { phase: 'Executing' } });
+  const sizes: number[] = [];
+  w.tap = (when, call, [plan, status]) => {
+    if (when === 'before' && call === 'plans.writeStatus') {
+      sizes.push(JSON.stringify({ ...(plan as RebalancePlan), status }).length);
+    }
+  };
+  await run(w, execution(Number(values.concurrent)));
+  return {
+    writes: sizes.length,
+    written: sizes.reduce((sum, size) => sum + size, 0) / MIB,
+    largest: Math.max(...sizes) / MIB,
+  };
+}
+
+/** The staged plan as it is after all of its moves have landed; names differ, as those of pods do. */
+function endedPlan(policy: RebalancePlan['spec']['policy'], place: number): RebalancePlan {
+  const { spec } = toRebalancePlan(computed, aPolicy(policy.name), 1, staged.snapshot);
+  const finished = epochSeconds(Math.floor(Date.now() / 1000) - 60 - APART * place);
+  const [startedAt, finishedAt] = [formatInstant(epochSeconds(finished - 600)), formatInstant(finished)];
+  const moves = spec.moves.map((move, index) => ({
+    ...move,
+    pod: { ...move.pod, uid: uuid(place, index) },
+  }));
+  const runs = moves.map(
+    ({ pod, to = '' }, index): MoveStatus => ({
+      podUID: pod.uid,
+      phase: 'Landed',
+      attempt: 1,
+      startedAt,
+      finishedAt,
+      unavailableSeconds: 1,
+      outcome: `runs on ${to}`,
+      replacement: { name: `${pod.name}-r`, uid: uuid(place + 1_000_000, index), node: to },
+    }),
+  );
+  return {
+    apiVersion: 'evenkeel.dev/v1alpha1',
+    kind: 'RebalancePlan',
+    metadata: { name: `${policy.name}-${place}` },
+    spec: { ...spec, policy, moves, takenAt: startedAt },
+    status: { phase: 'Completed', startedAt, finishedAt, moves: runs } as RebalancePlan['status'] & object,
+  };
+}
+
+function uuid(left: number, right: number): string {
+  const hex = (value: number, length: number): string => value.toString(16).padStart(length, '0');
+  return `${hex(left, 8)}-0000-4000-8000-${hex(right, 12)}`;
+}
+
+/** Stores the plans. Resolves to their MiB as JSON. */
+async function storePlans(cp: ControlPlane): Promise<number> {
+  const cluster = await connect({ kubeconfig: cp.kubeconfig, context: undefined });
+  const { signal } = new AbortController();
+  let size = 0;
+  try {
+    const policies = await cluster.policies.list(signal);
+    for (let index = 0; index < PLANS; index += 1) {
+      const stored = policies[Math.floor(index / OF_POLICY)];
+      if (stored === undefined) {
+        throw new Error(`there is no policy for plan ${index}`);
+      }
+      const { name, uid = '', generation = 1 } = stored.policy.metadata;
+      const plan = endedPlan({ name, uid, generation }, index % OF_POLICY);
+      size += JSON.stringify(plan).length;
+      await cluster.plans.create(plan, signal);
+      if ((index + 1) % 50 === 0) {
+        log(`${index + 1} plans of ${MOVES} moves are stored`);
+      }
+    }
+  } finally {
+    await cluster.close();
+  }
+  return size / MIB;
+}
+
+/** MiB of the operator's memory beside these plans: the most, and after `seconds`. */
+async function measureMemory(): Promise<{ readonly stored: number; readonly most: number; readonly last: number }> {
+  const cp = await startControlPlane({ log });
+  try {
+    await install(cp, 'default');
+    const policies = Array.from({ length: Math.ceil(PLANS / OF_POLICY) }, (_, index) =>
+      policyObject(`policy-${index}`, {
+        mode: 'DryRun',
+        interval: '10s',
+        historyLimit: 100,
+        load: { source: 'Requests' },
+      }),
+    );
+    await cp.apply(policies);
+    const stored = await storePlans(cp);
+    const operator = await startOperator(cp);
+    try {
+      const look = vitalsOf(operator.pid);
+      let [most, last] = [0, 0];
+      for (let second = 0; second < Number(values.seconds); second += 1) {
+        await sleep(1000);
+        last = (await look()).rss;
+        most = Math.max(most, last);
+        if (second % 15 === 0) {
+          log(`${second} s: ${last.toFixed(0)} MiB`);
+        }
+      }
+      const warnings = operator
+        .log()
+        .split('\n')
+        .filter((line) => /"level":[45]0/.test(line));
+      warnings.slice(-5).forEach((line) => {
+        log(line.slice(0, 400));
+      });
+      return { stored, most, last };
+    } finally {
+      await operator.end('SIGTERM');
+    }
+  } finally {
+    await cp.stop();
+  }
+}
+
+function row(what: string, value: number, unit: string, target?: number): readonly string[] {
+  const verdict = target === undefined ? '' : value <= target ? 'met' : 'MISSED';
+  return [
+    what,
+    `${value.toFixed(unit === '' ? 0 : 1)} ${unit}`.trim(),
+    target === undefined ? '' : `${target} ${unit}`,
+    verdict,
+  ];
+}
+
+log(`a plan of ${computed.moves.length} moves, ${values.concurrent} at a time`);
+const writes = await measureWrites();
+const rows = [
+  row('writes of the journal per plan', writes.writes, ''),
+  row('largest plan', writes.largest, 'MiB'),
+  row('written per plan', writes.written, 'MiB', WRITTEN_TARGET_MIB),
+];
+printTable(['', 'measured', 'target', ''], rows);
+const memory = await measureMemory();
+printTable(
+  ['', 'measured', 'target', ''],
+  [
+    ...rows,
+    row(`${PLANS} plans of ${MOVES} moves, stored`, memory.stored, 'MiB'),
+    row('RSS at most', memory.most, 'MiB', RSS_TARGET_MIB),
+    row(`RSS after ${values.seconds} s`, memory.last, 'MiB', RSS_TARGET_MIB),
+  ],
+);
