@@ -82,6 +82,19 @@ describe('a reflector', () => {
     },
   );
 
+  it('goes on where it was, and is current, when something on the way cuts each watch long before its end', async () => {
+    const { clock, server, held, stored, reflector } = await watching();
+    for (let cut = 0; cut < 20; cut += 1) {
+      server.put(`new-${cut}`);
+      await clock.advance(10);
+      server.end();
+      await clock.advance(3);
+      expect(reflector.age).toBe(0);
+    }
+    expect(server.asked.filter((asked) => !asked.startsWith('watch'))).toEqual([]);
+    expect(held()).toEqual(stored());
+  });
+
   it.each<[string, (made: ReflectedServer) => void]>([
     ['a reset', ({ server }) => server.reset()],
     ['a stream that breaks off in an event', ({ server }) => server.truncate()],
