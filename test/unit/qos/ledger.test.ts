@@ -190,6 +190,60 @@ describe('a ledger', () => {
   });
 });
 
+describe('at a boundary', () => {
+  const gold = aServiceClass({ name: 'gold' });
+  const pods = [aPodRecord('a', 0, { ready: [100] })];
+
+  it('a part of the window that ends just at a look is remembered once, with what was up to then', () => {
+    const looks = [
+      { at: 299, pods },
+      { at: 300, pods },
+      { at: 301, pods },
+      { at: 600, pods: [aPodRecord('a', 0, { ready: [100, 600] })] },
+      { at: 601, pods: [aPodRecord('a', 0, { ready: [100, 600] })] },
+    ];
+    const { checkpoints } = ledgerAfter(looks, gold);
+    expect(checkpoints.map(({ at, useful, pending }) => [at - START, useful, pending])).toEqual([
+      [300, 200, 100],
+      [600, 500, 100],
+    ]);
+  });
+
+  it('a pod that says twice that it is Ready is counted once', () => {
+    const [mark] = aPodRecord('a', 0, { ready: [5] }).marks;
+    const again = mark === undefined ? [] : [mark, { ...mark, since: instant(10) }];
+    const twice = { ...aPodRecord('a', 0), marks: again };
+    const ledger = ledgerAfter([{ at: 50, pods: [twice] }], gold);
+    expect([timesOf(ledger, 50), ledger.instances.length]).toEqual([[45, 0, 5], 1]);
+  });
+
+  it('a pod that has come in the place of one whose end is on record does not date the end of another', () => {
+    const before = [aPodRecord('a', 0, { ready: [5] }), aPodRecord('c', 0, { ready: [5] })];
+    const gone = { ...aPodRecord('c', 0, { ready: [5] }), end: { at: undefined, how: 'Deleted' as const } };
+    const after = [aPodRecord('a', 0, { ready: [5], asked: 20 }), gone, aPodRecord('b', 20), aPodRecord('d', 35)];
+    const ledger = ledgerAfter(
+      [
+        { at: 10, desired: 2, pods: before },
+        { at: 50, desired: 2, pods: after },
+      ],
+      gold,
+    );
+    // a ran for 15 s, and c until d was made in its place, not b.
+    expect(timesOf(ledger, 50)).toEqual([15 + 30, 0, 55]);
+  });
+
+  it.each([20, 21, 40])('the pod that comes in the place of a counted one, at %d s, goes on with its instance', (born) => {
+    const ledger = ledgerAfter(
+      [
+        { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] },
+        { at: 50, pods: [aPodRecord('a', 0, { ready: [5], asked: 20 }), aPodRecord('b', born, { ready: [45] })] },
+      ],
+      gold,
+    );
+    expect([timesOf(ledger, 50), ledger.instances.length]).toEqual([[20, 0, 30], 1]);
+  });
+});
+
 describe('the modes', () => {
   const pods = [aPodRecord('a', 0, { ready: [5] }), aPodRecord('b', 0, { ready: [20] })];
 
