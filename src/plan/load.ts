@@ -127,8 +127,11 @@ function shareOut(
   return { values, floors: left.map((rest, node) => Math.max(0, rest - amountAt(bounds, node))) };
 }
 
+/** NaN, which nothing is older than, where there is no sample: nothing is part of that. */
 function startOf(sample: Participant['sample']): number {
-  return sample === undefined ? 0 : sample.timestamp - (Number.isNaN(sample.window) ? 0 : sample.window);
+  return sample === undefined
+    ? Number.NEGATIVE_INFINITY
+    : sample.timestamp - (Number.isNaN(sample.window) ? 0 : sample.window);
 }
 
 /** A tenth, on the logarithmic scale on which node sizes are told apart. */
