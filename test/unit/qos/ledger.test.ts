@@ -232,16 +232,19 @@ describe('at a boundary', () => {
     expect(timesOf(ledger, 50)).toEqual([15 + 30, 0, 55]);
   });
 
-  it.each([20, 21, 40])('the pod that comes in the place of a counted one, at %d s, goes on with its instance', (born) => {
-    const ledger = ledgerAfter(
-      [
-        { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] },
-        { at: 50, pods: [aPodRecord('a', 0, { ready: [5], asked: 20 }), aPodRecord('b', born, { ready: [45] })] },
-      ],
-      gold,
-    );
-    expect([timesOf(ledger, 50), ledger.instances.length]).toEqual([[20, 0, 30], 1]);
-  });
+  it.each([20, 21, 40])(
+    'the pod that comes in the place of a counted one, at %d s, goes on with its instance',
+    (born) => {
+      const ledger = ledgerAfter(
+        [
+          { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] },
+          { at: 50, pods: [aPodRecord('a', 0, { ready: [5], asked: 20 }), aPodRecord('b', born, { ready: [45] })] },
+        ],
+        gold,
+      );
+      expect([timesOf(ledger, 50), ledger.instances.length]).toEqual([[20, 0, 30], 1]);
+    },
+  );
 });
 
 describe('the modes', () => {
