@@ -12,6 +12,7 @@ import type { NodeInfo } from './model/node.ts';
 import type { Placement } from './model/placement.ts';
 import type { OwnerRef, PodInfo, PodRef } from './model/pod.ts';
 import type { LoadResource } from './model/resources.ts';
+import type { Labels } from './model/selector.ts';
 import type { ServiceClass } from './model/service-level.ts';
 import type { ClusterSnapshot, UsageSample } from './model/snapshot.ts';
 import type { EpochSeconds, Seconds } from './model/units.ts';
@@ -70,6 +71,8 @@ export interface ClusterReader {
   promises(signal: AbortSignal): Promise<Promises>;
   /** One pod and the server's time of the answer; `pod` undefined when there is none of that name. */
   pod(ref: Pick<PodRef, 'namespace' | 'name'>, signal: AbortSignal): Promise<LivePod>;
+  /** One namespace; undefined when it is gone. */
+  namespace(name: string, signal: AbortSignal): Promise<LiveNamespace | undefined>;
   /** One node; undefined when it is gone. */
   node(name: string, signal: AbortSignal): Promise<NodeInfo | undefined>;
   /** Pods bound to a node. */
@@ -125,6 +128,13 @@ export interface LivePod {
   readonly pod: PodInfo | undefined;
   /** Time of the API server (its Date header), to compare with creation timestamps. */
   readonly serverTime: EpochSeconds;
+}
+
+/** A namespace as it is now. */
+export interface LiveNamespace {
+  readonly labels: Labels;
+  /** It is being deleted: nothing can be created in it any more. */
+  readonly terminating: boolean;
 }
 
 /** What the API server said to an eviction (execution.md, answers). */

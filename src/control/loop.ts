@@ -106,6 +106,11 @@ async function finishOrphan(plan: RebalancePlan, pace: Pace, ports: LoopPorts, s
     await ports.plans.remove(plan.metadata.name, signal);
     return IDLE_WAIT;
   }
-  await step(plan, { stored: undefined, options: undefined, maxConcurrent: 0, stop: undefined }, ports, signal);
+  await step(
+    plan,
+    { current: async () => undefined, options: undefined, maxConcurrent: 0, stop: undefined },
+    ports,
+    signal,
+  );
   return pace.plans;
 }

@@ -153,7 +153,7 @@ async function advance(
   const { context, ports, signal } = pass;
   switch (action.kind) {
     case 'Step':
-      return step(plan, await executionPolicy(plan, options, pass), ports, signal);
+      return step(plan, executionPolicy(plan, options, pass), ports, signal);
     case 'Supersede':
       return supersede(plan, action.why, ports, signal);
     case 'Start': {
@@ -190,8 +190,9 @@ async function executionPolicy(
     options === undefined
       ? undefined
       : (budgetStop(plan, options, moveHistory(known, allPlans), now) ?? serviceStop(plan, ledgerNews.levels(), now));
-  const current = known.find(({ policy }) => policy.metadata.uid === uid);
-  return { stored: current, options, maxConcurrent: concurrency(options, now), stop };
+  const current = async (at: AbortSignal) =>
+    (await policies.list(at)).find(({ policy }) => policy.metadata.uid === uid);
+  return { current, options, maxConcurrent: concurrency(options, now), stop };
 }
 
 /** The least `maxConcurrent` of the budgets in force. */

@@ -1,13 +1,12 @@
 import type { MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
-import { formatInstant } from '../model/instant.ts';
+import { formatInstant, parseInstant } from '../model/instant.ts';
 import { kindOf } from '../model/move.ts';
-import { after, type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
-import type { EvictionAnswer } from '../ports.ts';
+import { after, type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import { type Advanced, LONGEST_REST, type MoveEvent, type Observation, type PlannedMove } from './move.ts';
-import { clip, enter, finish, hintEffects, isFinal, sinceStart } from './transitions.ts';
+import { clip, enter, finish, hintEffects, isFinal } from './transitions.ts';
 import { awaitReplacement, verify } from './verify.ts';
 
-/** An eviction call ends within 10 s; after this long a pod that still runs was not evicted by it. */
+/** This long after its answer was given up, an eviction of a pod that still runs has had no effect and will have none. */
 export const ANSWER_GRACE: Seconds = seconds(15);
 /** Tries, refused by a PDB or without effect, before the move is skipped. */
 export const MAX_ATTEMPTS = 5;
@@ -30,18 +29,23 @@ export function advance(run: MoveStatus, event: MoveEvent, move: PlannedMove, no
     case 'Begin':
       return run.phase === 'Planned' ? begin(run, event, move) : { run, effects: [] };
     case 'Answer':
-      return answered(run, event.answer, now);
+      return answered(run, event, now);
     case 'Observed':
       return observed(run, event, move, now);
     case 'Hold':
-      return run.phase === 'Planned' ? refused(run, event.why, BUDGET_FACTOR, now) : { run, effects: [] };
+      return isUnsent(run) ? refused(run, event.why, BUDGET_FACTOR, now) : { run, effects: [] };
     case 'Skip':
-      return run.phase === 'Planned' ? finish(run, 'Skipped', event.why, now) : { run, effects: [] };
+      return isUnsent(run) ? finish(run, 'Skipped', event.why, now) : { run, effects: [] };
     case 'Abort':
-      return run.phase === 'Planned' ? finish(run, 'Aborted', event.why, now) : { run, effects: [] };
+      return isUnsent(run) ? finish(run, 'Aborted', event.why, now) : { run, effects: [] };
     default:
       return event satisfies never;
   }
+}
+
+/** Who checks a move before its eviction knows that it was not sent. */
+function isUnsent({ phase }: MoveStatus): boolean {
+  return phase === 'Planned' || phase === 'Intent';
 }
 
 function begin(
@@ -65,16 +69,20 @@ function begin(
   }
 }
 
-function answered(run: MoveStatus, answer: EvictionAnswer, now: EpochSeconds): Advanced {
-  if (run.phase !== 'Planned' && run.phase !== 'Intent') {
+function answered(
+  run: MoveStatus,
+  { answer, at }: MoveEvent & { readonly kind: 'Answer' },
+  now: EpochSeconds,
+): Advanced {
+  if (!isUnsent(run)) {
     return { run, effects: [] };
   }
   switch (answer.kind) {
     case 'Accepted':
-      return run.phase === 'Intent' ? { run: enter(run, run.phase, 'Evicting'), effects: [] } : { run, effects: [] };
+      return run.phase === 'Intent' ? spent(run, undefined, at) : { run, effects: [] };
     case 'Ambiguous':
       return run.phase === 'Intent'
-        ? { run: enter({ ...run, outcome: clip(answer.message) }, run.phase, 'Evicting'), effects: [] }
+        ? spent(run, answer.message, at)
         : refused(run, answer.message, SILENCE_FACTOR, now);
     case 'Gone':
       return finish(run, 'Skipped', 'the pod was gone before it was evicted', now);
@@ -87,6 +95,13 @@ function answered(run: MoveStatus, answer: EvictionAnswer, now: EpochSeconds): A
     default:
       return answer satisfies never;
   }
+}
+
+/** The eviction counts as spent. `at` is the latest time, by the API server's clock, at which it may have been sent. */
+function spent(run: MoveStatus, problem: string | undefined, at: EpochSeconds): Advanced {
+  const { outcome: _, ...rest } = run;
+  const outcome = problem === undefined ? {} : { outcome: clip(problem) };
+  return { run: enter({ ...rest, ...outcome, sentAt: formatInstant(at) }, run.phase, 'Evicting'), effects: [] };
 }
 
 function refused(run: MoveStatus, message: string, factor: number, now: EpochSeconds): Advanced {
@@ -122,13 +137,24 @@ function observed(run: MoveStatus, seen: Observation, move: PlannedMove, now: Ep
   }
 }
 
-/** Looking at the pod settles what a lost answer, or a crash before it, left open. */
+/**
+ * Looking at the pod settles what a lost answer left open. So it does after a crash between the intent and the answer, whose
+ * eviction may have been sent at any time until now.
+ */
 function resolveEviction(run: MoveStatus, seen: Observation, now: EpochSeconds): Advanced {
+  const { outcome, sentAt, ...rest } = run;
   if (seen.pod !== 'Running') {
-    const { outcome: _, ...rest } = run;
     return { run: enter(rest, run.phase, 'AwaitingReplacement'), effects: [] };
   }
-  return sinceStart(run, seen.serverTime) <= ANSWER_GRACE
+  if (run.phase === 'Intent' || sentAt === undefined) {
+    return spent(run, 'the leader that wrote the intent recorded no answer', seen.serverTime);
+  }
+  const why = `the eviction did not reach the pod${outcome === undefined ? '' : `: ${outcome}`}`;
+  return elapsed(parseInstant(sentAt), seen.serverTime) <= ANSWER_GRACE
     ? { run, effects: [] }
-    : tryAgain(run, seconds(0), 'the eviction did not reach the pod', now);
+    : tryAgain(withoutAnswer(run), seconds(0), why, now);
+}
+
+function withoutAnswer({ sentAt: _, ...run }: MoveStatus): MoveStatus {
+  return run;
 }

@@ -10,6 +10,7 @@ import type {
   ClusterReader,
   EventRecord,
   EventSink,
+  EvictionAnswer,
   Evictor,
   Gates,
   MoveReason,
@@ -21,13 +22,14 @@ import type {
 import { describeMisses } from '../steer/explain-miss.ts';
 import { advance } from './advance.ts';
 import { entries, inFlightElsewhere, movesInFlight, withRuns } from './journal.ts';
-import { liveCheck } from './live-check.ts';
+import { type CheckInput, liveCheck } from './live-check.ts';
 import { metricsVerdict } from './metrics-stop.ts';
 import type { Elsewhere, JournalEntry, MoveEffect, MoveEvent } from './move.ts';
 import { observeMove } from './observe-move.ts';
 import { gateWish, openGate } from './open-gate.ts';
 import { placeHints, placesHints } from './place-hints.ts';
 import { NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './ready-moves.ts';
+import { type EvictionTerms, sendEvictions } from './send-evictions.ts';
 import { type StopReason, stopReason } from './stop-rules.ts';
 import { isFinal } from './transitions.ts';
 
@@ -45,10 +47,10 @@ export interface ExecutorPorts {
   readonly leaderEpoch: number | undefined;
 }
 
-/** The policy as it stands now, for stop rules and the live check. */
+/** The policy, for stop rules and the live check. */
 export interface ExecutionPolicy {
-  /** Undefined when it was deleted. */
-  readonly stored: StoredPolicy | undefined;
+  /** As it stands when this is called; undefined when it was deleted. */
+  readonly current: (signal: AbortSignal) => Promise<StoredPolicy | undefined>;
   /** Undefined when there is no policy to resolve. */
   readonly options: PolicyOptions | undefined;
   /** Moves in flight at a time. */
@@ -59,7 +61,7 @@ export interface ExecutionPolicy {
 
 /**
  * Takes a plan in phase Executing one step further: looks at the moves in flight, then begins as many as the budget
- * allows. Every intent is stored before its eviction is sent. Resolves to the plan as stored.
+ * allows. Every intent is stored before its eviction is sent, and each eviction is checked again right before it is sent. Resolves to the plan as stored.
  * Rejects with ConflictError when the plan was changed by somebody else, and with ApiError when the server fails;
  * either way the journal says where to go on.
  */
@@ -71,7 +73,7 @@ export async function step(
 ): Promise<RebalancePlan> {
   let current = await followUp(plan, ports, signal);
   const nodes = await ports.reader.nodes(signal);
-  const stop = stopReason(current, policy.stored, nodes) ?? policy.stop;
+  const stop = stopReason(current, await policy.current(signal), nodes) ?? policy.stop;
   if (stop !== undefined) {
     current = await abortPlanned(current, stop, ports, signal);
   } else if (policy.options !== undefined) {
@@ -92,13 +94,13 @@ async function beginIfMeasured(
   const turns = readyMoves(entries(plan), elsewhere, policy.maxConcurrent, ports.clock.now());
   const beginning = { turns, inFlight: [...movesInFlight(plan), ...elsewhere.ofPolicy, ...elsewhere.ofOthers] };
   if (turns.ready.length === 0) {
-    return beginMoves(plan, beginning, policy.options, ports, signal);
+    return beginMoves(plan, beginning, policy, ports, signal);
   }
   const usage = policy.options.load.source === 'Measured' ? await ports.reader.nodeUsage(signal) : undefined;
   const verdict = metricsVerdict(plan, policy.options, nodes, usage, ports.clock.now());
   switch (verdict.kind) {
     case 'Fresh':
-      return beginMoves(plan, beginning, policy.options, ports, signal);
+      return beginMoves(plan, beginning, policy, ports, signal);
     case 'Unknown':
       return plan;
     case 'Stale':
@@ -198,7 +200,7 @@ async function followUp(plan: RebalancePlan, ports: ExecutorPorts, signal: Abort
 async function beginMoves(
   plan: RebalancePlan,
   { turns: { ready, hopeless }, inFlight }: Beginning,
-  options: PolicyOptions,
+  policy: ExecutionPolicy & { readonly options: PolicyOptions },
   ports: ExecutorPorts,
   signal: AbortSignal,
 ): Promise<RebalancePlan> {
@@ -206,33 +208,49 @@ async function beginMoves(
   const checked = new Map<number, MoveEvent>(hopeless.map(({ entry, why }) => [entry.index, { kind: 'Skip', why }]));
   const plannedAt = parseInstant(plan.spec.takenAt);
   for (const entry of ready) {
-    checked.set(entry.index, await liveCheck(entry.move, plannedAt, options, inFlight, ports, signal));
+    const input = { move: entry.move, plannedAt, options: policy.options, inFlight };
+    checked.set(entry.index, await checkBefore(input, ports, signal));
   }
   const begun = await record(recorder, checked);
   await settle(recorder, begun);
   await evictAll(
     recorder,
     begun.filter(({ effects }) => effects.includes('Evict')),
-    inFlight,
+    { ...policy, inFlight },
   );
   return recorder.plan;
 }
 
-async function evictAll(
-  recorder: Recorder,
-  begun: readonly Pending[],
-  inFlight: readonly JournalEntry[],
-): Promise<void> {
+/** The live check and, for an eviction, its dry run on the server. */
+async function checkBefore(input: CheckInput, ports: ExecutorPorts, signal: AbortSignal): Promise<MoveEvent> {
+  const checked = await liveCheck(input, ports, signal);
+  if (checked.kind !== 'Clear') {
+    return checked;
+  }
+  const { move } = input;
+  const isAdmission = kindOf(move) === 'Admission';
+  const answer = isAdmission ? ACCEPTED : await ports.evictor.evict(move.pod, { dryRun: true }, signal);
+  const at = checked.serverTime();
+  return answer.kind === 'Accepted'
+    ? { kind: 'Begin', serverTime: at, leaderEpoch: ports.leaderEpoch }
+    : { kind: 'Answer', answer, at };
+}
+
+const ACCEPTED = { kind: 'Accepted' } as const satisfies EvictionAnswer;
+
+async function evictAll(recorder: Recorder, begun: readonly Pending[], terms: EvictionTerms): Promise<void> {
+  if (begun.length === 0) {
+    return;
+  }
   const { plan, ports, signal } = recorder;
   const moves = begun.map(({ entry }) => entry);
-  await placeHints(plan, moves, inFlight, ports, signal);
-  const answers = new Map<number, MoveEvent>();
-  for (const entry of moves) {
-    await notify(recorder, entry, 'MoveStarted');
-    const answer = await ports.evictor.evict(entry.move.pod, { dryRun: false }, signal);
-    answers.set(entry.index, { kind: 'Answer', answer });
+  await placeHints(plan, moves, terms.inFlight, ports, signal);
+  const started = (entry: JournalEntry) => notify(recorder, entry, 'MoveStarted');
+  const { events, stop } = await sendEvictions(plan, moves, terms, ports, started, signal);
+  if (stop !== undefined) {
+    recorder.plan = { ...plan, status: { ...plan.status, stopped: stop.reason } };
   }
-  await settle(recorder, await record(recorder, answers));
+  await settle(recorder, await record(recorder, events));
 }
 
 /** Performs what is due after a transition was stored: hints removed, gates opened, people told. */

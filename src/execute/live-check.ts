@@ -1,9 +1,10 @@
 import { kindOf } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
 import { type PodInfo, podKey } from '../model/pod.ts';
+import { matches } from '../model/selector.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { NO_STORAGE } from '../model/storage.ts';
-import type { EpochSeconds } from '../model/units.ts';
+import { after, type EpochSeconds, seconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
 import { NO_COOLDOWNS } from '../plan/budgets/cooldown.ts';
 import { isForReadiness, type Protection, protectionsOf } from '../plan/budgets/protections.ts';
@@ -15,36 +16,50 @@ import { labelsHash } from '../plan/hash.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type { Owner } from '../plan/owners.ts';
 import { drainOf } from '../plan/participation.ts';
+import { scopeProblem } from '../plan/scope.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import { hasTerms } from '../plan/topology/trackers.ts';
 import { verdictsIn } from '../plan/verdicts.ts';
-import type { ClusterReader, Evictor } from '../ports.ts';
+import type { Clock, ClusterReader } from '../ports.ts';
 import { recovery, shortfall } from './availability.ts';
 import { withCommitments } from './commitments.ts';
 import type { JournalEntry, MoveEvent, PlannedMove } from './move.ts';
 
 interface LivePorts {
   readonly reader: ClusterReader;
-  readonly evictor: Evictor;
-  readonly leaderEpoch: number | undefined;
+  readonly clock: Pick<Clock, 'monotonic'>;
 }
 
+/** What a move is checked against, besides the cluster. */
+export interface CheckInput {
+  readonly move: PlannedMove;
+  readonly plannedAt: EpochSeconds;
+  readonly options: PolicyOptions;
+  /** The other moves that are under way, of all plans. */
+  readonly inFlight: readonly JournalEntry[];
+}
+
+/** What a live check comes to. */
+export type Checked =
+  /** Nothing stands against the move; `serverTime` gives the API server's clock at any time after the check. */
+  | { readonly kind: 'Clear'; readonly serverTime: () => EpochSeconds }
+  | Extract<MoveEvent, { readonly kind: 'Hold' | 'Skip' }>;
+
 /**
- * Looks at the cluster right before a move (execution.md, live check): pod, labels and owner unchanged, target Ready and
- * allowed by all filters of the scheduler; and before an eviction protections unchanged, all pods of the owner available,
- * and the server-side dry run accepted. A preemption need not wait for other pods of its owner, which may be queueing themselves. QoSDriven moves
- * pods that are not Ready, which no pod is missed for that is not missed already, and leaves those that have become Ready
- * since the plan was made, at `plannedAt`. `inFlight` are the other moves that are under way, of all plans.
- * Resolves to Begin, Hold, Skip, or the dry run's Answer. Rejects with ApiError when the cluster cannot be read.
+ * Looks at the cluster right before a move (execution.md, live check): pod, labels and owner unchanged, pod and nodes still in
+ * the policy's scope, target Ready and allowed by all filters of the scheduler; and before an eviction protections unchanged and
+ * all pods of the owner available. A preemption need not wait for other pods of its owner, which may be queueing themselves.
+ * QoSDriven moves pods that are not Ready, which no pod is missed for that is not missed already, and leaves those that have
+ * become Ready since the plan was made, at `plannedAt`.
+ * Rejects with ApiError when the cluster cannot be read.
  */
 export async function liveCheck(
-  move: PlannedMove,
-  plannedAt: EpochSeconds,
-  options: PolicyOptions,
-  inFlight: readonly JournalEntry[],
-  { reader, evictor, leaderEpoch }: LivePorts,
+  input: CheckInput,
+  { reader, clock }: LivePorts,
   signal: AbortSignal,
-): Promise<MoveEvent> {
+): Promise<Checked> {
+  const { move, plannedAt, options, inFlight } = input;
+  const lookedAt = clock.monotonic();
   const { pod, serverTime } = await reader.pod(move.pod, signal);
   const owner = await reader.workload(move.pod.namespace, move.owner, signal);
   const top = owner?.owner === undefined ? undefined : await reader.workload(owner.namespace, owner.owner, signal);
@@ -65,15 +80,34 @@ export async function liveCheck(
     return { kind: 'Hold', why: shortage };
   }
   const obstacle =
-    move.to === undefined ? undefined : await targetObstacle(pod, owner, move.to, inFlight, reader, signal);
-  if (obstacle !== undefined) {
-    return { kind: 'Skip', why: obstacle };
+    (await outOfScope(pod, move.to, options, reader, signal)) ??
+    (move.to === undefined ? undefined : await targetObstacle(pod, owner, move.to, inFlight, reader, signal));
+  return obstacle === undefined
+    ? { kind: 'Clear', serverTime: () => after(serverTime, seconds(clock.monotonic() - lookedAt)) }
+    : { kind: 'Skip', why: obstacle };
+}
+
+/** Why the policy is not about the move any more: the namespace or a node has changed; `undefined` while it is. */
+async function outOfScope(
+  pod: PodInfo,
+  target: string | undefined,
+  { scope }: PolicyOptions,
+  reader: ClusterReader,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const namespace = await reader.namespace(pod.namespace, signal);
+  if (namespace === undefined || namespace.terminating) {
+    return `its namespace ${pod.namespace} is being deleted`;
   }
-  if (kind === 'Admission') {
-    return { kind: 'Begin', serverTime, leaderEpoch };
+  const node = pod.nodeName === undefined ? undefined : await reader.node(pod.nodeName, signal);
+  if (pod.nodeName !== undefined && node === undefined) {
+    return `its node ${pod.nodeName} is gone`;
   }
-  const answer = await evictor.evict(move.pod, { dryRun: true }, signal);
-  return answer.kind === 'Accepted' ? { kind: 'Begin', serverTime, leaderEpoch } : { kind: 'Answer', answer };
+  const there = target === undefined ? undefined : await reader.node(target, signal);
+  const namespaces = new Map([[pod.namespace, namespace.labels]]);
+  const problem = scopeProblem(scope, { nodes: node === undefined ? [] : [node], namespaces })(pod);
+  const isOutside = there !== undefined && !matches(scope.nodeSelector, there.labels);
+  return problem ?? (isOutside ? `${target} is outside scope.nodeSelector` : undefined);
 }
 
 function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadInfo | undefined): string | undefined {

@@ -10,15 +10,18 @@ export type PlannedMove = RebalancePlan['spec']['moves'][number];
 export type MoveEvent =
   /** The live check passed; `serverTime` is the API server's clock, `leaderEpoch` undefined without leader election. */
   | { readonly kind: 'Begin'; readonly serverTime: EpochSeconds; readonly leaderEpoch: number | undefined }
-  /** What the API server said, to the dry run while Planned and to the eviction while Intent. */
-  | { readonly kind: 'Answer'; readonly answer: EvictionAnswer }
+  /**
+   * What the API server said, to the dry run while Planned and to the eviction while Intent; `at` is its clock when the answer
+   * came, or was waited for no longer.
+   */
+  | { readonly kind: 'Answer'; readonly answer: EvictionAnswer; readonly at: EpochSeconds }
   /** What stands on the cluster. */
   | ({ readonly kind: 'Observed' } & Observation)
-  /** The live check found something that may pass. */
+  /** The check before the intent, or that before the eviction, found something that may pass. */
   | { readonly kind: 'Hold'; readonly why: string }
-  /** The live check failed for good. */
+  /** One of them failed for good. */
   | { readonly kind: 'Skip'; readonly why: string }
-  /** The plan was stopped. */
+  /** The plan was stopped before the eviction was sent. */
   | { readonly kind: 'Abort'; readonly why: string };
 
 /** What stands on the cluster of a move in flight. */

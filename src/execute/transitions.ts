@@ -13,8 +13,18 @@ import type { Advanced, MoveEffect } from './move.ts';
  */
 export const TRANSITIONS = {
   Planned: ['Planned', 'Intent', 'Skipped', 'Aborted'],
-  Intent: ['Evicting', 'AwaitingReplacement', 'Verifying', 'Planned', 'Landed', 'Missed', 'Skipped', 'Failed'],
-  Evicting: ['AwaitingReplacement', 'Planned', 'Skipped'],
+  Intent: [
+    'Evicting',
+    'AwaitingReplacement',
+    'Verifying',
+    'Planned',
+    'Landed',
+    'Missed',
+    'Skipped',
+    'Aborted',
+    'Failed',
+  ],
+  Evicting: ['Evicting', 'AwaitingReplacement', 'Planned', 'Skipped'],
   AwaitingReplacement: ['Verifying', 'Vacated', 'Failed'],
   Verifying: ['Verifying', 'AwaitingReplacement', 'Landed', 'Missed', 'Failed'],
   Vacated: [],

@@ -150,7 +150,7 @@ async function attempt(
   { maxConcurrent }: History,
 ): Promise<void> {
   const how: ExecutionPolicy = {
-    stored: policy === undefined ? undefined : { policy, invalid: [] },
+    current: async () => (policy === undefined ? undefined : { policy, invalid: [] }),
     options: policy === undefined ? undefined : resolveOptions(policy.spec),
     maxConcurrent,
     stop: undefined,

@@ -39,7 +39,7 @@ export function aWorld(pods: readonly PodInfo[] = PODS): World {
 /** How the policy wants a plan carried out. */
 export function execution(maxConcurrent = 2, changes: Partial<ExecutionPolicy> = {}): ExecutionPolicy {
   return {
-    stored: { policy, invalid: [] },
+    current: async () => ({ policy, invalid: [] }),
     options: resolveOptions(policy.spec),
     maxConcurrent,
     stop: undefined,

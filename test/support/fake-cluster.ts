@@ -5,7 +5,7 @@ import { NO_SERVICE_LEVELS, type ServiceLevels } from '../../src/model/service-l
 import type { UsageSample, UsageSamples } from '../../src/model/snapshot.ts';
 import { bytes, milliCpu, seconds } from '../../src/model/units.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';
-import type { ClusterReader, EvictionAnswer, Evictor, Gates, Steering } from '../../src/ports.ts';
+import type { ClusterReader, EvictionAnswer, Evictor, Gates, LiveNamespace, Steering } from '../../src/ports.ts';
 import { createEvictor } from '../../src/simulate/api-server/evictor.ts';
 import { createGates } from '../../src/simulate/api-server/gates.ts';
 import type { PlanObjects } from '../../src/simulate/api-server/plans.ts';
@@ -50,6 +50,8 @@ export interface FakeCluster extends Settings {
   readonly full: Set<string>;
   /** Whether the Metrics API is served. */
   metered: boolean;
+  /** Namespaces that are not as the scenario has them, by name. */
+  readonly namespaces: Map<string, LiveNamespace>;
   /** Whether snapshots have usage while it is; without, no plan begins, and those under way go on. */
   plannable: boolean;
   /** What workloads were promised, and what they got. */
@@ -112,6 +114,7 @@ export function fakeCluster(
     opensGates: true,
     full: new Set(),
     metered: true,
+    namespaces: new Map(),
     plannable: true,
     serviceLevels: NO_SERVICE_LEVELS,
     putPod: (pod) => putPod(modelled, pod, settings),
@@ -150,6 +153,7 @@ function readerOf(world: World, plans: PlanObjects, of: () => FakeCluster): Clus
   });
   return {
     ...reader,
+    namespace: async (name, signal) => of().namespaces.get(name) ?? (await reader.namespace(name, signal)),
     async snapshot(...args) {
       const snapshot = await reader.snapshot(...args);
       return of().plannable ? snapshot : { ...snapshot, usage: undefined };

@@ -6,13 +6,14 @@ import type { EpochSeconds } from '../../model/units.ts';
 import type { WorkloadInfo } from '../../model/workload.ts';
 import { createInterner } from '../../observe/interner.ts';
 import { UNFINISHED } from '../../observe/kind-table.ts';
-import { nameForPeople } from '../../observe/project/metadata.ts';
+import { nameForPeople, readMetadata } from '../../observe/project/metadata.ts';
 import { projectNodeMetrics } from '../../observe/project/metrics.ts';
+import { projectNamespace } from '../../observe/project/namespace.ts';
 import { projectNode } from '../../observe/project/node.ts';
 import { projectPod } from '../../observe/project/pod.ts';
 import { readSelector } from '../../observe/project/selector.ts';
 import { projectWorkload, WORKLOAD_KINDS } from '../../observe/project/workload.ts';
-import type { ClusterReader, LivePod, NodeUsage } from '../../ports.ts';
+import type { ClusterReader, LiveNamespace, LivePod, NodeUsage } from '../../ports.ts';
 import { ApiError, ifThere, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listAll, listObjects } from './list.ts';
@@ -26,6 +27,10 @@ export function createLiveReads(
   const selectors = createOwnerSelectors(client);
   return {
     pod: (ref, signal) => readPod(client, ref.namespace, ref.name, signal),
+    namespace: async (name, signal) => {
+      const { body } = await getIfThere(client, { ...RESOURCES.Namespace, name }, signal);
+      return body === undefined ? undefined : parse(body, 'Namespace', toNamespace);
+    },
     node: async (name, signal) => {
       const { body } = await getIfThere(client, { ...RESOURCES.Node, name }, signal);
       return body === undefined ? undefined : parse(body, 'Node', toNode);
@@ -120,6 +125,11 @@ function toPods(objects: readonly unknown[]): readonly PodInfo[] {
 
 function toNode(object: Readonly<Record<string, unknown>>): NodeInfo {
   return projectNode(object, createInterner());
+}
+
+function toNamespace(object: Readonly<Record<string, unknown>>): LiveNamespace {
+  const { labels } = projectNamespace(object, createInterner());
+  return { labels, terminating: readMetadata(object, 'Namespace', 'Cluster').terminating };
 }
 
 /** A single object that cannot be read is an error, unlike one of thousands. */

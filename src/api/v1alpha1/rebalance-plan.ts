@@ -192,6 +192,12 @@ export const MoveStatus = Type.Object({
   phase: oneOf(MOVE_PHASES, { description: 'Phase.' }),
   attempt: integer(0, 1000, { description: 'Evictions that were tried and refused.' }),
   startedAt: Type.Optional(instant({ description: "When the intent was written, by the API server's clock." })),
+  sentAt: Type.Optional(
+    instant({
+      description:
+        "Until when the eviction may have been on its way, by the API server's clock; while it is not known whether the pod is going.",
+    }),
+  ),
   leaderEpoch: Type.Optional(
     integer(0, 2 ** 31 - 1, {
       description:

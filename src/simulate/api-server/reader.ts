@@ -21,6 +21,7 @@ export function createReader(world: World, { plans, usage, serviceLevels }: Read
     measured: async () => snapshot({ usage: usage() }),
     promises: async () => ({ namespaces: world.scenario.namespaces, serviceLevels: serviceLevels() }),
     pod: async (ref) => ({ pod: world.podNamed(ref)?.info, serverTime: world.serverTime() }),
+    namespace: async (name) => ({ labels: world.scenario.namespaces.get(name) ?? new Map(), terminating: false }),
     node: async (name) => world.nodes.get(name)?.info,
     podsOnNode: async (name) => world.pods.flatMap(({ info }) => (info.nodeName === name ? [info] : [])),
     podsOfOwner: async (namespace, { uid }) =>

@@ -22,7 +22,8 @@ const later = (span: number) => epochSeconds(NOON + span);
 const instant = (span: number) => formatInstant(later(span));
 
 function move(phase: MovePhase, changes: Partial<MoveStatus> = {}): MoveStatus {
-  return { podUID: 'old', phase, attempt: 0, startedAt: instant(0), ...changes };
+  const sent = phase === 'Evicting' ? { sentAt: instant(0) } : {};
+  return { podUID: 'old', phase, attempt: 0, startedAt: instant(0), ...sent, ...changes };
 }
 
 /** One step at `span` seconds after the intent. */
@@ -46,8 +47,8 @@ function seen(span: number, pod: Observation['pod'], replacement?: Partial<Repla
   return { kind: 'Observed', pod, replacement: found, awaited: true, serverTime: later(span) };
 }
 
-function answer(given: EvictionAnswer): MoveEvent {
-  return { kind: 'Answer', answer: given };
+function answer(given: EvictionAnswer, span = 0): MoveEvent {
+  return { kind: 'Answer', answer: given, at: later(span) };
 }
 
 const accepted = answer({ kind: 'Accepted' });
@@ -95,7 +96,10 @@ const EXPECTED: Readonly<Record<MovePhase, Readonly<Record<string, MovePhase>>>>
     Refused: 'Skipped',
     RefusedByBudget: 'Planned',
     Overloaded: 'Planned',
-    RunningLate: 'Planned',
+    Skip: 'Skipped',
+    Abort: 'Aborted',
+    Running: 'Evicting',
+    RunningLate: 'Evicting',
     Terminating: 'AwaitingReplacement',
     Gone1: 'AwaitingReplacement',
     GoneLate: 'AwaitingReplacement',
@@ -299,10 +303,34 @@ describe('advance', () => {
     expect(effects).toEqual(['RemoveHint']);
   });
 
-  it('takes up an intent after a crash: not yet sent, or sent', () => {
-    expect(at(5, move('Intent'), seen(5, 'Running')).run.phase).toBe('Intent');
-    expect(at(16, move('Intent'), seen(16, 'Running')).run.phase).toBe('Planned');
+  it('waits for a lost answer from when it was lost, not from the intent: a batch takes longer than the grace', () => {
+    const { run: spent } = at(20, move('Intent'), answer({ kind: 'Ambiguous', message: 'reset' }, 20));
+    expect(spent).toMatchObject({ phase: 'Evicting', startedAt: instant(0), sentAt: instant(20) });
+    expect(at(20 + ANSWER_GRACE, spent, seen(20 + ANSWER_GRACE, 'Running')).run).toBe(spent);
+    const { run } = at(36, spent, seen(21 + ANSWER_GRACE, 'Running'));
+    expect(run).toMatchObject({ phase: 'Planned', attempt: 1 });
+    expect(run).not.toHaveProperty('sentAt');
+  });
+
+  it('takes up an intent after a crash: its eviction may have been sent until now', () => {
+    const { run: taken, effects } = at(16, move('Intent'), seen(16, 'Running'));
+    expect(taken).toMatchObject({ phase: 'Evicting', sentAt: instant(16) });
+    expect(effects).toEqual([]);
+    expect(at(31, taken, seen(16 + ANSWER_GRACE, 'Running')).run).toBe(taken);
+    expect(at(32, taken, seen(17 + ANSWER_GRACE, 'Running')).run.phase).toBe('Planned');
     expect(at(5, move('Intent'), seen(5, 'Gone')).run.phase).toBe('AwaitingReplacement');
+  });
+
+  it('takes back an intent whose eviction was not sent after all, and with it the hint', () => {
+    const hold: MoveEvent = { kind: 'Hold', why: 'web has 2 of 3 pods available' };
+    expect(at(3, move('Intent'), hold)).toMatchObject({
+      run: { phase: 'Planned', attempt: 1, notBefore: instant(13), outcome: 'web has 2 of 3 pods available' },
+      effects: ['RemoveHint'],
+    });
+    expect(at(3, move('Intent'), { kind: 'Abort', why: 'suspended' })).toMatchObject({
+      run: { phase: 'Aborted', outcome: 'suspended' },
+      effects: ['RemoveHint'],
+    });
   });
 
   it('removes the hint once, when the replacement is bound', () => {

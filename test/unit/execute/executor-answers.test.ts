@@ -133,7 +133,7 @@ describe('a step after a lost answer, a crash or a refusal of the API server', (
     w.tap = () => undefined;
     await expect(drive(w.clock, step(stale, execution(1), next, forever))).rejects.toThrow(ConflictError);
     const seen = await drive(w.clock, step(w.plans.of(PLAN), execution(1), next, forever));
-    expect(phases(seen)).toEqual(['Intent', 'Planned']);
+    expect(phases(seen)).toEqual(['Evicting', 'Planned']);
     expect(w.cluster.accepted).toEqual([]);
     await w.clock.advance(20);
     await run({ ...w, ports: next }, execution(1));

@@ -178,8 +178,8 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
     const other = aPolicy('other');
     const left = aPlan(other, [aMove(WEB_2, 'c')]);
     w.plans.put(left);
-    const stored = { policy: other, invalid: [] };
-    await drive(w.clock, step(w.plans.of(left.metadata.name), execution(2, { stored }), w.ports, forever));
+    const current = async () => ({ policy: other, invalid: [] });
+    await drive(w.clock, step(w.plans.of(left.metadata.name), execution(2, { current }), w.ports, forever));
     put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'b')]);
     expect(phases(await stepOnce(w))).toEqual(['Planned', 'Evicting']);
     expect(w.cluster.accepted).toEqual(['uid-web-2', 'uid-api-1']);
@@ -272,15 +272,19 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
   it.each<[string, ExecutionPolicy, string]>([
     [
       'edited',
-      execution(2, { stored: { policy: { ...policy, metadata: { ...policy.metadata, generation: 2 } }, invalid: [] } }),
+      execution(2, {
+        current: async () => ({ policy: { ...policy, metadata: { ...policy.metadata, generation: 2 } }, invalid: [] }),
+      }),
       'PolicyChanged',
     ],
     [
       'suspended',
-      execution(2, { stored: { policy: { ...policy, spec: { ...policy.spec, suspend: true } }, invalid: [] } }),
+      execution(2, {
+        current: async () => ({ policy: { ...policy, spec: { ...policy.spec, suspend: true } }, invalid: [] }),
+      }),
       'Suspended',
     ],
-    ['deleted', execution(2, { stored: undefined, options: undefined }), 'PolicyChanged'],
+    ['deleted', execution(2, { current: async () => undefined, options: undefined }), 'PolicyChanged'],
   ])(
     'begins nothing more once the policy is %s, and follows moves in flight to their end',
     async (_, changed, stopped) => {

@@ -19,7 +19,7 @@ const web = aWorkload('web', { replicas: 3 });
 const WEB_1 = aPodOf(web, 'web-1', 'a');
 const PLAN = 'even-0123456789';
 const EXECUTION: ExecutionPolicy = {
-  stored: { policy, invalid: [] },
+  current: async () => ({ policy, invalid: [] }),
   options: resolveOptions(policy.spec),
   maxConcurrent: 1,
   stop: undefined,

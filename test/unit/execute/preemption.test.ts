@@ -25,7 +25,7 @@ const WAITING: PodInfo = {
 };
 const PLAN = 'qos-0123456789';
 const EXECUTION: ExecutionPolicy = {
-  stored: { policy, invalid: [] },
+  current: async () => ({ policy, invalid: [] }),
   options: {
     ...resolveOptions(policy.spec),
     protections: { ...resolveOptions(policy.spec).protections, minReplicas: 0 },

@@ -20,7 +20,7 @@ const PLAN = 'qos-0123456789';
 
 function execution(): ExecutionPolicy {
   const options = planningOptions(resolveOptions(policy.spec));
-  return { stored: { policy, invalid: [] }, options, maxConcurrent: 1, stop: undefined };
+  return { current: async () => ({ policy, invalid: [] }), options, maxConcurrent: 1, stop: undefined };
 }
 
 /** A plan of a minute ago in which web-1 leaves a for b; the scheduler by itself would put everything on c. */
@@ -62,8 +62,9 @@ describe('a move of QoSDriven from node to node', () => {
 
   it('lets the replacement go anywhere when that node has become unfit, and not wait at the gate', async () => {
     const w = aWorld();
-    w.tap = (when, call) => {
-      if (when === 'after' && call === 'evictor.evict') {
+    w.tap = (when, call, args) => {
+      const isSent = when === 'after' && call === 'evictor.evict' && !(args[1] as { dryRun: boolean }).dryRun;
+      if (isSent) {
         w.cluster.putNode(aNode('b', { ...TEN_CORES, unschedulable: true }));
       }
     };
