@@ -8,10 +8,10 @@ import { awaitReplacement, verify } from './verify.ts';
 
 /** This long after its answer was given up, an eviction of a pod that still runs has had no effect and will have none. */
 export const ANSWER_GRACE: Seconds = seconds(15);
-/** Tries, refused by a PDB or without effect, before the move is skipped. */
+/** Tries, refused or without effect, before the move is skipped: whoever refuses, nothing is tried for ever. */
 export const MAX_ATTEMPTS = 5;
 const FIRST_BACKOFF = 10;
-/** 10, 40, 160 and 600 s: five tries take in the whole range for a PDB (execution.md, answers). */
+/** 10, 40, 160 and 600 s: five tries take in the whole range for a refusal that may pass (execution.md, answers). */
 const BUDGET_FACTOR = 4;
 /** 10, 20, 40 and 80 s: a server that gives no answer to a dry run mostly does so soon. */
 const SILENCE_FACTOR = 2;
@@ -88,8 +88,8 @@ function answered(
       return finish(run, 'Skipped', 'the pod was gone before it was evicted', now);
     case 'Refused':
       return finish(run, 'Skipped', answer.message, now);
-    case 'Overloaded':
-      return retry(run, run.attempt, answer.retryAfter, 'the API server is overloaded', now);
+    case 'TryLater':
+      return tryAgain(run, seconds(Math.max(answer.retryAfter, backOff(run, BUDGET_FACTOR))), answer.message, now);
     case 'RefusedByBudget':
       return refused(run, answer.message, BUDGET_FACTOR, now);
     default:
@@ -105,7 +105,11 @@ function spent(run: MoveStatus, problem: string | undefined, at: EpochSeconds): 
 }
 
 function refused(run: MoveStatus, message: string, factor: number, now: EpochSeconds): Advanced {
-  return tryAgain(run, seconds(FIRST_BACKOFF * factor ** run.attempt), message, now);
+  return tryAgain(run, backOff(run, factor), message, now);
+}
+
+function backOff({ attempt }: MoveStatus, factor: number): Seconds {
+  return seconds(FIRST_BACKOFF * factor ** attempt);
 }
 
 /** One try more is spent; after the last one the move is given up. */

@@ -202,7 +202,7 @@ describe('an error', () => {
     ['409 for what exists', status(409, { reason: 'AlreadyExists' }), 'AlreadyExists', '(409)'],
     ['410', status(410), 'Expired', '(410)'],
     ['422', status(422), 'Invalid', '(422)'],
-    ['429', status(429), 'TooManyRequests', 'overloaded (429)'],
+    ['429', status(429), 'TooManyRequests', 'asks to try later (429)'],
     ['500', status(500), 'ServerError', '(500)'],
     ['503 without a Status', (_, response) => response.writeHead(503).end('oops'), 'ServerError', 'HTTP 503 (503)'],
     ['a Status in a 200', status(500, {}, 200), 'ServerError', 'code 500 (500)'],

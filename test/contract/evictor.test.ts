@@ -76,7 +76,30 @@ describe('an eviction', () => {
     [
       '409 over the PDB',
       status(409, { message: 'the object has been modified', details: { kind: 'poddisruptionbudgets' } }),
-      { kind: 'Overloaded', retryAfter: 5 as never },
+      {
+        kind: 'TryLater',
+        message: expect.stringContaining('the object has been modified'),
+        retryAfter: 5 as never,
+      },
+    ],
+    [
+      '409 over the version of the pod itself',
+      status(409, { message: 'Operation cannot be fulfilled on pods "web-1": modified', details: { kind: 'pods' } }),
+      {
+        kind: 'TryLater',
+        message: expect.stringContaining('Operation cannot be fulfilled on pods "web-1"'),
+        retryAfter: 5 as never,
+      },
+    ],
+    [
+      '429 of an admission webhook, with its words',
+      status(429, { message: 'admission webhook "keep.example.com" denied the request: not before noon' }),
+      {
+        kind: 'TryLater',
+        message:
+          'create pods/eviction "web-1" in namespace "shop": the API server, or an admission webhook, asks to try later (429): admission webhook "keep.example.com" denied the request: not before noon',
+        retryAfter: 5 as never,
+      },
     ],
     [
       '429 of a PDB',
@@ -88,11 +111,11 @@ describe('an eviction', () => {
       status(429, budget('still being processed'), 429, { 'retry-after': '10' }),
       { kind: 'RefusedByBudget', message: 'still being processed' },
     ],
-    ['429', status(429), { kind: 'Overloaded', retryAfter: 5 as never }],
+    ['429', status(429), { kind: 'TryLater', message: expect.any(String), retryAfter: 5 as never }],
     [
       '429 with Retry-After',
       status(429, {}, 429, { 'retry-after': '9' }),
-      { kind: 'Overloaded', retryAfter: 9 as never },
+      { kind: 'TryLater', message: expect.any(String), retryAfter: 9 as never },
     ],
     [
       'two PDBs',
@@ -131,7 +154,7 @@ describe('an eviction', () => {
     const server = await startFakeApiServer(json(success));
     await server.stop();
     const client = clientOf(server.url);
-    expect((await createEvictor(client).evict(web, { dryRun: false }, NEVER)).kind).toBe('Overloaded');
+    expect((await createEvictor(client).evict(web, { dryRun: false }, NEVER)).kind).toBe('TryLater');
     await client.close();
   });
 

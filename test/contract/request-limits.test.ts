@@ -49,7 +49,8 @@ describe('a server that fails five times in a row', () => {
       await failed(client.send(getPod, NEVER));
     }
     expect(await createEvictor(client).evict(pod, { dryRun: false }, NEVER)).toEqual({
-      kind: 'Overloaded',
+      kind: 'TryLater',
+      message: expect.stringContaining('failed 5 times in a row'),
       retryAfter: expect.closeTo(0.25),
     });
     expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET', 'GET', 'GET']);

@@ -213,7 +213,10 @@ const answer: fc.Arbitrary<Script | undefined> = fc.oneof(
   { weight: 4, arbitrary: fc.constant(undefined) },
   { weight: 3, arbitrary: fc.boolean().map((acted) => ({ kind: 'Ambiguous', message: 'reset', acted }) as const) },
   { weight: 1, arbitrary: fc.constant({ kind: 'RefusedByBudget', message: 'keep-it' } as const) },
-  { weight: 1, arbitrary: span(30).map((wait) => ({ kind: 'Overloaded', retryAfter: seconds(wait) }) as const) },
+  {
+    weight: 1,
+    arbitrary: span(30).map((wait) => ({ kind: 'TryLater', message: 'busy', retryAfter: seconds(wait) }) as const),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: 'Refused', message: 'two PDBs' } as const) },
 );
 const disturbance = fc.constantFrom<Disturbance>(

@@ -196,7 +196,7 @@ function explain(kind: ApiErrorKind, { verb, target }: Asked, code: number, said
     case 'NotServed':
       return `the API server does not serve ${target.resource} of ${target.group}/${target.version}: ${notServedHint(target)}`;
     case 'TooManyRequests':
-      return `the API server is overloaded (429): ${verb} ${what}: ${said}`;
+      return `${verb} ${what}: the API server, or an admission webhook, asks to try later (429): ${said}`;
     default:
       return `${verb} ${what}: ${said} (${code})`;
   }

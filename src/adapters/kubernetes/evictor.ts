@@ -46,13 +46,13 @@ export function evictionOf(
 export function answerOf(error: ApiError): EvictionAnswer {
   const { message, retryAfter = USUAL_WAIT } = error;
   if (error.unsent) {
-    return { kind: 'Overloaded', retryAfter };
+    return { kind: 'TryLater', message, retryAfter };
   }
   switch (error.kind) {
     case 'NotFound':
       return { kind: 'Gone' };
     case 'Conflict':
-      return isOtherIncarnation(error) ? { kind: 'Gone' } : { kind: 'Overloaded', retryAfter };
+      return isOtherIncarnation(error) ? { kind: 'Gone' } : { kind: 'TryLater', message, retryAfter };
     case 'TooManyRequests':
       return tooMany(error);
     case 'Forbidden':
@@ -77,7 +77,7 @@ export function answerOf(error: ApiError): EvictionAnswer {
 function tooMany(error: ApiError): EvictionAnswer {
   const budget = error.causes.find(({ reason }) => reason === 'DisruptionBudget');
   return budget === undefined
-    ? { kind: 'Overloaded', retryAfter: error.retryAfter ?? USUAL_WAIT }
+    ? { kind: 'TryLater', message: error.message, retryAfter: error.retryAfter ?? USUAL_WAIT }
     : { kind: 'RefusedByBudget', message: budget.message === '' ? error.message : budget.message };
 }
 

@@ -63,7 +63,7 @@ const EVENTS: Readonly<Record<string, MoveEvent>> = {
   Gone: answer({ kind: 'Gone' }),
   Refused: answer({ kind: 'Refused', message: 'two PDBs' }),
   RefusedByBudget: refusedByBudget,
-  Overloaded: answer({ kind: 'Overloaded', retryAfter: ANSWER_GRACE }),
+  TryLater: answer({ kind: 'TryLater', message: 'busy', retryAfter: ANSWER_GRACE }),
   Ambiguous: ambiguous,
   Running: seen(1, 'Running'),
   RunningLate: seen(ANSWER_GRACE + 1, 'Running'),
@@ -86,7 +86,7 @@ const EXPECTED: Readonly<Record<MovePhase, Readonly<Record<string, MovePhase>>>>
     Gone: 'Skipped',
     Refused: 'Skipped',
     RefusedByBudget: 'Planned',
-    Overloaded: 'Planned',
+    TryLater: 'Planned',
     Ambiguous: 'Planned',
   },
   Intent: {
@@ -95,7 +95,7 @@ const EXPECTED: Readonly<Record<MovePhase, Readonly<Record<string, MovePhase>>>>
     Gone: 'Skipped',
     Refused: 'Skipped',
     RefusedByBudget: 'Planned',
-    Overloaded: 'Planned',
+    TryLater: 'Planned',
     Skip: 'Skipped',
     Abort: 'Aborted',
     Running: 'Evicting',
@@ -252,7 +252,7 @@ describe('advance', () => {
   });
 
   it('rests no longer than ten minutes, whatever an overloaded server asks for', () => {
-    const overloaded = answer({ kind: 'Overloaded', retryAfter: seconds(86_400) });
+    const overloaded = answer({ kind: 'TryLater', message: 'busy', retryAfter: seconds(86_400) });
     expect(at(0, move('Planned'), overloaded).run).toMatchObject({ notBefore: instant(600) });
   });
 
@@ -272,11 +272,15 @@ describe('advance', () => {
     });
   });
 
-  it('waits as long as an overloaded server asks, and does not count it', () => {
-    const overloaded = answer({ kind: 'Overloaded', retryAfter: REPLACEMENT_DEADLINE });
-    const { run, effects } = at(0, move('Intent', { attempt: 3 }), overloaded);
-    expect(run).toMatchObject({ phase: 'Planned', attempt: 3, notBefore: instant(600) });
+  it('waits as long as a server or a webhook asks, and no less than after other refusals, which it counts as', () => {
+    const later = (retryAfter: number) =>
+      answer({ kind: 'TryLater', message: 'busy', retryAfter: seconds(retryAfter) });
+    const { run, effects } = at(0, move('Intent', { attempt: 1 }), later(300));
+    expect(run).toMatchObject({ phase: 'Planned', attempt: 2, notBefore: instant(300), outcome: 'busy' });
     expect(effects).toEqual(['RemoveHint']);
+    expect(at(0, move('Intent', { attempt: 1 }), later(1)).run).toMatchObject({ attempt: 2, notBefore: instant(40) });
+    const { run: last } = at(0, move('Planned', { attempt: 4 }), later(1));
+    expect(last).toMatchObject({ phase: 'Skipped', outcome: 'refused 5 times: busy' });
   });
 
   it('keeps a lost answer as spent until the pod is seen to run on', () => {

@@ -17,6 +17,7 @@ import {
   WEB_1,
   web,
 } from '../../support/execution.ts';
+import type { Script } from '../../support/fake-cluster.ts';
 import { drive, NOON } from '../../support/test-clock.ts';
 
 describe('a step after a lost answer, a crash or a refusal of the API server', () => {
@@ -89,10 +90,33 @@ describe('a step after a lost answer, a crash or a refusal of the API server', (
 
   it('comes back to an overloaded server when it said, not before', async () => {
     const w = aWorld();
-    w.cluster.script = () => (w.clock.now() < NOON + 60 ? { kind: 'Overloaded', retryAfter: seconds(45) } : undefined);
+    w.cluster.script = () =>
+      w.clock.now() < NOON + 60
+        ? { kind: 'TryLater', message: 'too many requests', retryAfter: seconds(45) }
+        : undefined;
     put(w, [aMove(WEB_1, 'b')]);
     expect(phases(await run(w))).toEqual(['Landed']);
     expect(w.calls.filter((call) => call === 'dry-run web-1')).toHaveLength(3);
+  });
+
+  it.each<[string, Script]>([
+    [
+      '429 without a budget',
+      { kind: 'TryLater', message: 'webhook keep.example.com: not now', retryAfter: seconds(1) },
+    ],
+    ['5xx', { kind: 'Ambiguous', message: 'webhook keep.example.com: not now', acted: false }],
+  ])('skips an eviction that a webhook answers with %s again and again, and keeps its words', async (_, answer) => {
+    for (const refused of ['dry run', 'eviction']) {
+      const w = aWorld();
+      w.cluster.script = (_pod, dryRun) => (dryRun === (refused === 'dry run') ? answer : undefined);
+      put(w, [aMove(WEB_1, 'b')]);
+      const plan = await run(w);
+      expect(phases(plan)).toEqual(['Skipped']);
+      expect(outcomes(plan)[0]).toMatch(/^refused 5 times: .*webhook keep.example.com: not now$/);
+      expect(w.calls.filter((call) => call.endsWith('web-1'))).toHaveLength(refused === 'dry run' ? 5 : 10);
+      expect(w.clock.now() - NOON).toBeLessThan(1_800);
+      expect(w.cluster.accepted).toEqual([]);
+    }
   });
 
   it('rejects with a ConflictError, and evicts nothing, when somebody else has written the plan', async () => {
