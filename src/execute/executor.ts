@@ -246,11 +246,16 @@ async function evictAll(recorder: Recorder, begun: readonly Pending[], terms: Ev
   const moves = begun.map(({ entry }) => entry);
   await placeHints(plan, moves, terms.inFlight, ports, signal);
   const started = (entry: JournalEntry) => notify(recorder, entry, 'MoveStarted');
-  const { events, stop } = await sendEvictions(plan, moves, terms, ports, started, signal);
+  const { events, stop, failures } = await sendEvictions(plan, moves, terms, ports, started, signal);
   if (stop !== undefined) {
     recorder.plan = { ...plan, status: { ...plan.status, stopped: stop.reason } };
   }
   await settle(recorder, await record(recorder, events));
+  if (failures.length > 0) {
+    throw new AggregateError(failures, `${failures.length} moves could not be checked before their eviction`, {
+      cause: failures[0],
+    });
+  }
 }
 
 /** Performs what is due after a transition was stored: hints removed, gates opened, people told. */

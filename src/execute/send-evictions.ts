@@ -2,9 +2,9 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { parseInstant } from '../model/instant.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type { Clock, ClusterReader, Evictor, StoredPolicy } from '../ports.ts';
-import { liveCheck } from './live-check.ts';
+import { type Checked, liveCheck } from './live-check.ts';
 import type { JournalEntry, MoveEvent } from './move.ts';
-import { policyStop, type StopReason } from './stop-rules.ts';
+import { type StopReason, stopReason } from './stop-rules.ts';
 
 /** What evictions are sent through. */
 export interface EvictionPorts {
@@ -28,12 +28,14 @@ export interface Sent {
   readonly events: ReadonlyMap<number, MoveEvent>;
   /** Why those that were not sent are not wanted any more. */
   readonly stop: StopReason | undefined;
+  /** Why moves could not be checked. */
+  readonly failures: readonly unknown[];
 }
 
 /**
  * Sends the evictions of moves whose intents are stored, one after the other. A batch takes seconds, so each is checked at its
- * own moment: the policy, its scope, what protects the pod, and the room on its target. `started` is called before each eviction.
- * Rejects as the reader does, and when aborted.
+ * own moment: the stop rules, the scope, what protects the pod, and the room on its target. A move that cannot be checked is not
+ * sent. `started` is called before each eviction. Rejects when aborted.
  */
 export async function sendEvictions(
   plan: RebalancePlan,
@@ -44,17 +46,27 @@ export async function sendEvictions(
   signal: AbortSignal,
 ): Promise<Sent> {
   const events = new Map<number, MoveEvent>();
+  const failures: unknown[] = [];
   const plannedAt = parseInstant(plan.spec.takenAt);
   const underWay = [...inFlight];
   let stop: StopReason | undefined;
+
+  const check = async ({ move }: JournalEntry): Promise<Checked | Extract<MoveEvent, { readonly kind: 'Abort' }>> => {
+    stop ??= stopReason(plan, await current(signal), await reader.nodes(signal));
+    return stop === undefined
+      ? liveCheck({ move, plannedAt, options, inFlight: underWay }, { reader, clock }, signal)
+      : { kind: 'Abort', why: stop.message };
+  };
+
   for (const entry of moves) {
-    stop ??= policyStop(plan, await current(signal));
-    if (stop !== undefined) {
-      events.set(entry.index, { kind: 'Abort', why: stop.message });
-      continue;
-    }
-    const input = { move: entry.move, plannedAt, options, inFlight: underWay };
-    const checked = await liveCheck(input, { reader, clock }, signal);
+    const checked = await check(entry).catch((error: unknown): MoveEvent & { readonly kind: 'Hold' } => {
+      signal.throwIfAborted();
+      failures.push(error);
+      return {
+        kind: 'Hold',
+        why: `it could not be checked: ${error instanceof Error ? error.message : String(error)}`,
+      };
+    });
     if (checked.kind === 'Clear') {
       await started(entry);
       const answer = await evictor.evict(entry.move.pod, { dryRun: false }, signal);
@@ -64,5 +76,5 @@ export async function sendEvictions(
       events.set(entry.index, checked);
     }
   }
-  return { events, stop };
+  return { events, stop, failures };
 }

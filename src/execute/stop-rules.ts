@@ -23,8 +23,7 @@ export function stopReason(
   return policyStop(plan, policy) ?? failureStop(plan.status?.moves ?? []) ?? healthStop(nodes);
 }
 
-/** Why a policy, as it stands now, wants no further move of `plan`; `undefined` when it does. */
-export function policyStop(plan: RebalancePlan, policy: StoredPolicy | undefined): StopReason | undefined {
+function policyStop(plan: RebalancePlan, policy: StoredPolicy | undefined): StopReason | undefined {
   const { name, uid, generation } = plan.spec.policy;
   if (policy === undefined || policy.policy.metadata.uid !== uid) {
     return { reason: 'PolicyChanged', message: `policy ${name} was deleted` };
