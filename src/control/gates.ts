@@ -1,8 +1,8 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { movesInFlight } from '../execute/journal.ts';
 import type { JournalEntry } from '../execute/move.ts';
+import { cameAfter } from '../execute/siblings.ts';
 import { isStuck } from '../execute/verify.ts';
-import { parseInstant } from '../model/instant.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { elapsed, type Seconds, seconds } from '../model/units.ts';
 import { resolveOptions } from '../plan/options.ts';
@@ -118,17 +118,17 @@ async function letGoAll(pods: readonly PodInfo[], ports: GatePorts, signal: Abor
 }
 
 /**
- * Whether a move in flight has this pod as its replacement, or may yet take it as such: it was made after the intent, and the
- * replacement that is on record, if there is one, is not there any more.
+ * Whether a move in flight has this pod as its replacement, or may yet take it as such: it is none of the pods that its owner had
+ * before, and the replacement that is on record, if there is one, is not there any more.
  */
 function isAwaited(
   pod: PodInfo,
   moves: ReadonlyMap<string, readonly JournalEntry[]>,
   listed: ReadonlySet<string>,
 ): boolean {
-  return (moves.get(pod.owner?.uid ?? '') ?? []).some(({ run: { startedAt, replacement } }) => {
+  return (moves.get(pod.owner?.uid ?? '') ?? []).some(({ run: { siblings, replacement } }) => {
     const isFree = replacement === undefined || (replacement.node === undefined && !listed.has(replacement.uid));
-    const isLater = startedAt !== undefined && pod.createdAt >= parseInstant(startedAt);
+    const isLater = siblings !== undefined && cameAfter(siblings)(pod);
     return replacement?.uid === pod.uid || (isFree && isLater);
   });
 }

@@ -50,12 +50,15 @@ function isUnsent({ phase }: MoveStatus): boolean {
 
 function begin(
   run: MoveStatus,
-  { serverTime, leaderEpoch }: MoveEvent & { readonly kind: 'Begin' },
+  { serverTime, leaderEpoch, siblings }: MoveEvent & { readonly kind: 'Begin' },
   move: PlannedMove,
 ): Advanced {
   const { notBefore: _, leaderEpoch: __, ...rest } = run;
-  const epoch = leaderEpoch === undefined ? {} : { leaderEpoch };
-  const next = enter({ ...rest, ...epoch, startedAt: formatInstant(serverTime) }, run.phase, 'Intent');
+  const given = {
+    ...(leaderEpoch === undefined ? {} : { leaderEpoch }),
+    ...(siblings === undefined ? {} : { siblings }),
+  };
+  const next = enter({ ...rest, ...given, startedAt: formatInstant(serverTime) }, run.phase, 'Intent');
   const kind = kindOf(move);
   switch (kind) {
     case 'Transfer':
@@ -70,13 +73,14 @@ function begin(
 }
 
 function answered(
-  run: MoveStatus,
-  { answer, at }: MoveEvent & { readonly kind: 'Answer' },
+  before: MoveStatus,
+  { answer, at, siblings }: MoveEvent & { readonly kind: 'Answer' },
   now: EpochSeconds,
 ): Advanced {
-  if (!isUnsent(run)) {
-    return { run, effects: [] };
+  if (!isUnsent(before)) {
+    return { run: before, effects: [] };
   }
+  const run = siblings === undefined ? before : { ...before, siblings };
   switch (answer.kind) {
     case 'Accepted':
       return run.phase === 'Intent' ? spent(run, undefined, at) : { run, effects: [] };
@@ -146,7 +150,8 @@ function observed(run: MoveStatus, seen: Observation, move: PlannedMove, now: Ep
  * eviction may have been sent at any time until now.
  */
 function resolveEviction(run: MoveStatus, seen: Observation, now: EpochSeconds): Advanced {
-  const { outcome, sentAt, ...rest } = run;
+  const { outcome, ...rest } = run;
+  const { sentAt } = run;
   if (seen.pod !== 'Running') {
     return { run: enter(rest, run.phase, 'AwaitingReplacement'), effects: [] };
   }
@@ -156,9 +161,5 @@ function resolveEviction(run: MoveStatus, seen: Observation, now: EpochSeconds):
   const why = `the eviction did not reach the pod${outcome === undefined ? '' : `: ${outcome}`}`;
   return elapsed(parseInstant(sentAt), seen.serverTime) <= ANSWER_GRACE
     ? { run, effects: [] }
-    : tryAgain(withoutAnswer(run), seconds(0), why, now);
-}
-
-function withoutAnswer({ sentAt: _, ...run }: MoveStatus): MoveStatus {
-  return run;
+    : tryAgain(run, seconds(0), why, now);
 }

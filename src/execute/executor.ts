@@ -231,9 +231,10 @@ async function checkBefore(input: CheckInput, ports: ExecutorPorts, signal: Abor
   const isAdmission = kindOf(move) === 'Admission';
   const answer = isAdmission ? ACCEPTED : await ports.evictor.evict(move.pod, { dryRun: true }, signal);
   const at = checked.serverTime();
+  const { siblings } = checked;
   return answer.kind === 'Accepted'
-    ? { kind: 'Begin', serverTime: at, leaderEpoch: ports.leaderEpoch }
-    : { kind: 'Answer', answer, at };
+    ? { kind: 'Begin', serverTime: at, leaderEpoch: ports.leaderEpoch, siblings }
+    : { kind: 'Answer', answer, at, siblings: undefined };
 }
 
 const ACCEPTED = { kind: 'Accepted' } as const satisfies EvictionAnswer;

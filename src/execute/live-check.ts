@@ -24,6 +24,7 @@ import type { Clock, ClusterReader } from '../ports.ts';
 import { recovery, shortfall } from './availability.ts';
 import { withCommitments } from './commitments.ts';
 import type { JournalEntry, MoveEvent, PlannedMove } from './move.ts';
+import { recordSiblings, type Siblings } from './siblings.ts';
 
 interface LivePorts {
   readonly reader: ClusterReader;
@@ -41,8 +42,11 @@ export interface CheckInput {
 
 /** What a live check comes to. */
 export type Checked =
-  /** Nothing stands against the move; `serverTime` gives the API server's clock at any time after the check. */
-  | { readonly kind: 'Clear'; readonly serverTime: () => EpochSeconds }
+  /**
+   * Nothing stands against the move; `serverTime` gives the API server's clock at any time after the check. `siblings` are the pods
+   * that the owner has; undefined for an admission, which has no replacement.
+   */
+  | { readonly kind: 'Clear'; readonly serverTime: () => EpochSeconds; readonly siblings: Siblings | undefined }
   | Extract<MoveEvent, { readonly kind: 'Hold' | 'Skip' }>;
 
 /**
@@ -74,8 +78,8 @@ export async function liveCheck(
     return { kind: 'Skip', why: drift ?? 'the pod is gone' };
   }
   const isLoss = isTransfer && pod.ready;
-  const siblings = isLoss ? await reader.podsOfOwner(move.pod.namespace, move.owner, signal) : [];
-  const shortage = owner === undefined || !isLoss ? undefined : shortfall(owner, siblings, serverTime);
+  const siblings = kind === 'Admission' ? undefined : await reader.podsOfOwner(move.pod.namespace, move.owner, signal);
+  const shortage = owner === undefined || !isLoss ? undefined : shortfall(owner, siblings ?? [], serverTime);
   if (shortage !== undefined) {
     return { kind: 'Hold', why: shortage };
   }
@@ -83,7 +87,11 @@ export async function liveCheck(
     (await outOfScope(pod, move.to, options, reader, signal)) ??
     (move.to === undefined ? undefined : await targetObstacle(pod, owner, move.to, inFlight, reader, signal));
   return obstacle === undefined
-    ? { kind: 'Clear', serverTime: () => after(serverTime, seconds(clock.monotonic() - lookedAt)) }
+    ? {
+        kind: 'Clear',
+        serverTime: () => after(serverTime, seconds(clock.monotonic() - lookedAt)),
+        siblings: siblings && recordSiblings(siblings),
+      }
     : { kind: 'Skip', why: obstacle };
 }
 

@@ -2,19 +2,33 @@ import type { MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.t
 import type { Waiting } from '../model/gate.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import type { EvictionAnswer } from '../ports.ts';
+import type { Siblings } from './siblings.ts';
 
 /** A move as it was planned. */
 export type PlannedMove = RebalancePlan['spec']['moves'][number];
 
 /** What happened to a move. */
 export type MoveEvent =
-  /** The live check passed; `serverTime` is the API server's clock, `leaderEpoch` undefined without leader election. */
-  | { readonly kind: 'Begin'; readonly serverTime: EpochSeconds; readonly leaderEpoch: number | undefined }
+  /**
+   * The live check passed; `serverTime` is the API server's clock, `leaderEpoch` undefined without leader election, and so are
+   * `siblings` for an admission.
+   */
+  | {
+      readonly kind: 'Begin';
+      readonly serverTime: EpochSeconds;
+      readonly leaderEpoch: number | undefined;
+      readonly siblings: Siblings | undefined;
+    }
   /**
    * What the API server said, to the dry run while Planned and to the eviction while Intent; `at` is its clock when the answer
-   * came, or was waited for no longer.
+   * came, or was waited for no longer. `siblings` are those right before it was asked.
    */
-  | { readonly kind: 'Answer'; readonly answer: EvictionAnswer; readonly at: EpochSeconds }
+  | {
+      readonly kind: 'Answer';
+      readonly answer: EvictionAnswer;
+      readonly at: EpochSeconds;
+      readonly siblings: Siblings | undefined;
+    }
   /** What stands on the cluster. */
   | ({ readonly kind: 'Observed' } & Observation)
   /** The check before the intent, or that before the eviction, found something that may pass. */

@@ -1,4 +1,3 @@
-import { parseInstant } from '../model/instant.ts';
 import { kindOf } from '../model/move.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
@@ -8,6 +7,7 @@ import { type ClusterReader, StaleCacheError } from '../ports.ts';
 import { explainMiss, type Miss } from '../steer/explain-miss.ts';
 import { isAvailable } from './availability.ts';
 import type { JournalEntry, Observation, Replacement } from './move.ts';
+import { cameAfter } from './siblings.ts';
 import { isStuck } from './verify.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function observeMove(
   const { pod, serverTime } = await reader.pod(move.pod, signal);
   const isAdmission = kindOf(move) === 'Admission';
   const siblings = isAdmission ? [] : await reader.podsOfOwner(move.pod.namespace, move.owner, signal);
-  const found = isAdmission ? itself(pod, move) : findReplacement(siblings, run, claimed);
+  const found = isAdmission ? itself(pod, move) : findReplacement(siblings, move, run, claimed);
   const isRead = !isAdmission && (found === undefined || found.ready);
   const workload = isRead ? await reader.workload(move.pod.namespace, move.owner, signal) : undefined;
   const replacement =
@@ -100,21 +100,23 @@ function describe(pod: PodInfo, minReady: Seconds, serverTime: EpochSeconds): Re
 }
 
 /**
- * The pod that the controller made instead: the one on record, else the oldest that was created since the intent
- * was written, by the API server's own clock, and that no other move claims.
+ * The pod that the controller made instead: the one on record, else of those that came after the owner's pods were recorded, and
+ * that no other move claims, the one of the same name (a StatefulSet's), or the oldest.
  */
 function findReplacement(
   siblings: readonly PodInfo[],
+  { pod: { name } }: JournalEntry['move'],
   run: JournalEntry['run'],
   claimed: ReadonlySet<string>,
 ): PodInfo | undefined {
   const candidates = alive(siblings, run);
   const known = candidates.find(({ uid }) => uid === run.replacement?.uid);
-  if (known !== undefined || run.startedAt === undefined) {
+  if (known !== undefined || run.siblings === undefined) {
     return known;
   }
-  const since = parseInstant(run.startedAt);
+  const rank = (pod: PodInfo): number => (pod.name === name ? 0 : 1);
   return candidates
-    .filter((pod) => pod.createdAt >= since && !claimed.has(pod.uid))
-    .sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1))[0];
+    .filter(cameAfter(run.siblings))
+    .filter(({ uid }) => !claimed.has(uid))
+    .sort((a, b) => rank(a) - rank(b) || a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1))[0];
 }

@@ -70,7 +70,7 @@ export async function sendEvictions(
     if (checked.kind === 'Clear') {
       await started(entry);
       const answer = await evictor.evict(entry.move.pod, { dryRun: false }, signal);
-      events.set(entry.index, { kind: 'Answer', answer, at: checked.serverTime() });
+      events.set(entry.index, { kind: 'Answer', answer, at: checked.serverTime(), siblings: checked.siblings });
       underWay.push(entry);
     } else {
       events.set(entry.index, checked);

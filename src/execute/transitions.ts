@@ -65,10 +65,16 @@ export function hintEffects(phase: MovePhase): readonly MoveEffect[] {
   return phase === 'Planned' ? [] : ['RemoveHint'];
 }
 
-/** The run in its next phase. Throws for a transition that the table does not have. */
+/** The run in its next phase, without what no phase after it reads. Throws for a transition that the table does not have. */
 export function enter(run: MoveStatus, from: MovePhase, to: MovePhase): MoveStatus {
   assertLegal(from, to);
-  return { ...run, phase: to };
+  const { sentAt, siblings, ...rest } = run;
+  return {
+    ...rest,
+    ...(sentAt !== undefined && to === 'Evicting' ? { sentAt } : {}),
+    ...(siblings !== undefined && isInFlight(to) ? { siblings } : {}),
+    phase: to,
+  };
 }
 
 /** Seconds since the intent by the API server's clock; 0 without one. */

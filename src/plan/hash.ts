@@ -25,3 +25,8 @@ export function labelsHash(labels: Labels): string {
     .digest('hex')
     .slice(0, 16);
 }
+
+/** `length` characters of SHA-256 over `text` in base64url, 6 bits each. */
+export function shortDigest(text: string, length: number): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, length);
+}

@@ -198,6 +198,20 @@ export const MoveStatus = Type.Object({
         "Until when the eviction may have been on its way, by the API server's clock; while it is not known whether the pod is going.",
     }),
   ),
+  siblings: Type.Optional(
+    Type.Object(
+      {
+        digests: text(384, { description: 'Digests of their UIDs, six characters each, of the 64 youngest at most.' }),
+        since: Type.Optional(
+          instant({ description: 'When the oldest of these was created. Absent when all pods are recorded.' }),
+        ),
+      },
+      {
+        description:
+          'Pods that the owner had before the eviction: its replacement is none of them. While the move is in flight.',
+      },
+    ),
+  ),
   leaderEpoch: Type.Optional(
     integer(0, 2 ** 31 - 1, {
       description:

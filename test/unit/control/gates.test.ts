@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { keepGates } from '../../../src/control/gates.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
+import { recordSiblings } from '../../../src/execute/siblings.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { NO_SERVICE_LEVELS } from '../../../src/model/service-level.ts';
@@ -39,7 +40,9 @@ function aWorld(pods: readonly PodInfo[], journal?: Partial<MoveStatus>): World 
   w.cluster.delays.bind = Number.POSITIVE_INFINITY;
   if (journal !== undefined) {
     const startedAt = formatInstant(epochSeconds(NOON - 10));
-    const run: MoveStatus = { podUID: OLD.uid, phase: 'AwaitingReplacement', attempt: 0, startedAt, ...journal };
+    const siblings = recordSiblings([OLD, ...pods.filter(({ createdAt }) => createdAt < NOON - 10)]);
+    const begun = { podUID: OLD.uid, attempt: 0, startedAt, siblings };
+    const run: MoveStatus = { ...begun, phase: 'AwaitingReplacement', ...journal };
     w.plans.put(aPlan(aPolicy('even'), [aMove(OLD, 'b')], { steering: 'Gate', moves: [run] }));
   }
   return w;

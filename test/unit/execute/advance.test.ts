@@ -48,7 +48,7 @@ function seen(span: number, pod: Observation['pod'], replacement?: Partial<Repla
 }
 
 function answer(given: EvictionAnswer, span = 0): MoveEvent {
-  return { kind: 'Answer', answer: given, at: later(span) };
+  return { kind: 'Answer', answer: given, at: later(span), siblings: undefined };
 }
 
 const accepted = answer({ kind: 'Accepted' });
@@ -56,7 +56,7 @@ const ambiguous = answer({ kind: 'Ambiguous', message: 'socket hang up' });
 const refusedByBudget = answer({ kind: 'RefusedByBudget', message: 'budget keep-web needs 2' });
 
 const EVENTS: Readonly<Record<string, MoveEvent>> = {
-  Begin: { kind: 'Begin', serverTime: later(1), leaderEpoch: 3 },
+  Begin: { kind: 'Begin', serverTime: later(1), leaderEpoch: 3, siblings: undefined },
   Skip: { kind: 'Skip', why: 'drift' },
   Abort: { kind: 'Abort', why: 'suspended' },
   Accepted: accepted,
@@ -196,7 +196,12 @@ describe('advance', () => {
 
   it('begins with the hint and then the eviction, by the clock of the server', () => {
     const waiting = move('Planned', { notBefore: instant(0) });
-    const { run, effects } = at(9, waiting, { kind: 'Begin', serverTime: later(3), leaderEpoch: undefined });
+    const { run, effects } = at(9, waiting, {
+      kind: 'Begin',
+      serverTime: later(3),
+      leaderEpoch: undefined,
+      siblings: undefined,
+    });
     expect(effects).toEqual(['Evict']);
     expect(run).toEqual({ podUID: 'old', phase: 'Intent', attempt: 0, startedAt: instant(3) });
   });
@@ -204,7 +209,7 @@ describe('advance', () => {
   it('names the leader of each intent, and not that of an earlier one', () => {
     const again = move('Planned', { leaderEpoch: 2 });
     const begin = (leaderEpoch: number | undefined) =>
-      at(0, again, { kind: 'Begin', serverTime: later(0), leaderEpoch });
+      at(0, again, { kind: 'Begin', serverTime: later(0), leaderEpoch, siblings: undefined });
     expect(begin(5).run.leaderEpoch).toBe(5);
     expect(begin(0).run.leaderEpoch).toBe(0);
     expect(begin(undefined).run).not.toHaveProperty('leaderEpoch');
