@@ -184,6 +184,8 @@ export interface Steering {
   place(namespace: string, hint: PlacementHintSpec, plan: RebalancePlan, signal: AbortSignal): Promise<void>;
   /** Removes the hint for an evicted pod; none there is fine. */
   remove(namespace: string, podUID: string, signal: AbortSignal): Promise<void>;
+  /** Removes this hint, whatever its name and whoever made it; none there is fine. */
+  discard(hint: PlacementHint, signal: AbortSignal): Promise<void>;
   /** All hints on the cluster. */
   list(signal: AbortSignal): Promise<readonly PlacementHint[]>;
 }

@@ -55,6 +55,8 @@ interface Memory {
   next: number;
   /** What the last look found of each request that had nothing to write: it has nothing new while it is the very same. */
   settled: Map<string, LedgerSource>;
+  /** Why ledgers could not be written when that was last tried, by key. */
+  unwritten: Map<string, unknown>;
   /** Problems that were said already. */
   said: ReadonlySet<string>;
   /** As of the last look. */
@@ -77,6 +79,7 @@ export async function keepLedgers(
     listedAt: undefined,
     next: 0,
     settled: new Map(),
+    unwritten: new Map(),
     said: new Set(),
     classes: new Map(),
   };
@@ -122,13 +125,12 @@ async function look(memory: Memory, ports: LedgerPorts, pace: Pace, signal: Abor
   await listIfDue(memory, ports, signal);
   const changes = await changesNow(view, memory, ports, signal);
   const chosen = choose(changes, memory, pace.ledgerWrites);
-  const failures: unknown[] = [];
   for (const change of chosen) {
-    await write(change, view, memory, ports, signal).catch((error: unknown) => failures.push(error));
+    await writeApart(change, view, memory, ports, signal);
   }
-  if (failures.length > 0) {
-    const [cause] = failures;
-    throw new AggregateError(failures, `${failures.length} ledgers could not be written`, { cause });
+  throwIfNoneCanBeWritten(memory);
+  if (chosen.some((change) => memory.unwritten.has(keyOfChange(change)))) {
+    ports.runFailed();
   }
   return changes.length > chosen.length ? seconds(0) : IDLE_WAIT;
 }
@@ -159,6 +161,7 @@ async function changesNow(
   const now = ports.clock.now();
   const changes = open.map(([key, source]) => ({ key, source, change: changeOf(source, preempted, now) }));
   memory.settled = new Map([...memory.settled].filter(([key]) => sources.has(key)));
+  memory.unwritten = new Map([...memory.unwritten].filter(([key]) => sources.has(key) || memory.stored.has(key)));
   for (const { key, source, change } of changes.filter((each) => !isChanged(each.change, view))) {
     memory.settled.set(key, source);
     ports.records.counted(change.record);
@@ -201,6 +204,40 @@ function choose(changes: readonly Change[], memory: Memory, most: number): reado
   return [...changes.slice(start), ...changes.slice(0, start)].slice(0, most);
 }
 
+/** One ledger that cannot be written, such as one in a namespace that is being deleted, stops none of the others. */
+async function writeApart(
+  change: Change,
+  view: ServiceView,
+  memory: Memory,
+  ports: LedgerPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = keyOfChange(change);
+  try {
+    await write(change, view, memory, ports, signal);
+    memory.unwritten.delete(key);
+  } catch (error) {
+    signal.throwIfAborted();
+    memory.unwritten.set(key, error);
+    ports.log.error({ ledger: key, err: error }, 'ledger could not be written');
+  }
+}
+
+/** Where no ledger that is known can be written, it is not about single ones. */
+function throwIfNoneCanBeWritten({ unwritten, stored }: Memory): void {
+  const failures = [...unwritten.values()];
+  if (failures.length > 0 && [...stored.keys()].every((key) => unwritten.has(key))) {
+    const [cause] = failures;
+    throw new AggregateError(failures, `${failures.length} ledgers could not be written`, { cause });
+  }
+}
+
+function keyOfChange({ stored, record }: Change): string {
+  return stored === undefined
+    ? keyOf(record.namespace, ledgerName(record.owner))
+    : keyOf(stored.namespace, stored.name);
+}
+
 async function write(
   { stored, ledger, record }: Change,
   { classes }: ServiceView,
@@ -209,8 +246,7 @@ async function write(
   signal: AbortSignal,
 ): Promise<void> {
   const terms = classes.get(ledger?.className ?? '')?.terms;
-  const key =
-    stored === undefined ? keyOf(record.namespace, ledgerName(record.owner)) : keyOf(stored.namespace, stored.name);
+  const key = keyOfChange({ stored, ledger, record });
   try {
     if (ledger === undefined) {
       await (stored === undefined ? undefined : ledgers.remove(stored, signal));

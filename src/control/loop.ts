@@ -1,9 +1,9 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { step } from '../execute/executor.ts';
-import { podsInFlight } from '../execute/journal.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { StoredPolicy } from '../ports.ts';
 import { hitRatiosByMode } from '../report/hit-ratio.ts';
+import { sweepHints } from './hint-sweep.ts';
 import type { LoopPorts, LoopSettings } from './loop-ports.ts';
 import type { Pace } from './pace.ts';
 import { createWaker, withBackOff } from './periodic.ts';
@@ -58,26 +58,16 @@ async function pass(
   memory.keepOnly(policies);
   ports.telemetry.policies(policies);
   ports.telemetry.hitRatios(hitRatiosByMode(plans));
-  await sweepHints(plans, ports, signal);
+  const hintProblems = await sweepHints(plans, ports, signal);
   let wait = await finishOrphans(policies, plans, settings.pace, ports, signal);
   for (const stored of policies) {
     const own = plans.filter(({ spec }) => spec.policy.uid === stored.policy.metadata.uid);
-    const context = { ...settings, stored, policies, plans: own, allPlans: plans };
+    const [hintProblem] = own.flatMap(({ metadata }) => hintProblems.get(metadata.name) ?? []);
+    const context = { ...settings, stored, policies, plans: own, allPlans: plans, hintProblem };
     const work = () => reconcilePolicy(context, memory, ports, signal);
     wait = Math.min(wait, await withBackOff(work, `policy ${stored.policy.metadata.name} failed`, ports, signal));
   }
   return seconds(Math.max(settings.pace.policies, wait));
-}
-
-/** Hints that belong to no move in flight are left over from a crash (execution.md, steering). */
-async function sweepHints(plans: readonly RebalancePlan[], ports: LoopPorts, signal: AbortSignal): Promise<void> {
-  const inFlight = podsInFlight(plans);
-  const hints = await ports.steering.list(signal);
-  for (const { metadata, spec } of hints) {
-    if (!inFlight.has(spec.podUID)) {
-      await ports.steering.remove(metadata.namespace ?? '', spec.podUID, signal);
-    }
-  }
 }
 
 /**

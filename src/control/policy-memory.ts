@@ -1,6 +1,7 @@
 import type { EpochSeconds } from '../model/units.ts';
 import type { ServiceReport } from '../plan/service-report.ts';
 import type { Clock, StartCron, StoredPolicy } from '../ports.ts';
+import type { Verdicts } from '../report/conditions.ts';
 import { type Sampling, samplingFor } from './sampling.ts';
 import { type PolicySchedule, scheduleOf } from './schedule.ts';
 import type { ChosenSteering } from './steering.ts';
@@ -21,6 +22,8 @@ export interface Remembered {
   services: ServiceReport | undefined;
   /** What the last run found of steering; `undefined` before the first one. */
   steering: ChosenSteering | undefined;
+  /** Why old plans are still there: they are removed after the status is written, so the next one says it. */
+  removal: Verdicts;
 }
 
 /** Memory of all policies, by uid. Owns their timers. */
@@ -58,6 +61,7 @@ export function createPolicyMemory(
         overlap: undefined,
         sampling: samplingFor(spec, old?.sampling, clock.now()),
         services: undefined,
+        removal: old?.removal ?? {},
         steering: undefined,
       };
       known.set(uid, fresh);

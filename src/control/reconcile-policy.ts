@@ -7,7 +7,7 @@ import { serviceStop } from '../execute/service-stop.ts';
 import { after, type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { budgetsInForce } from '../plan/budgets/in-force.ts';
 import { type PolicyOptions, planningOptions, resolveOptions } from '../plan/options.ts';
-import { ConflictError, type StoredPolicy } from '../ports.ts';
+import { ConflictError } from '../ports.ts';
 import type { Verdict, Verdicts } from '../report/conditions.ts';
 import { policyStatus } from '../report/policy-status.ts';
 import { ledgerVerdict } from '../report/service-status.ts';
@@ -37,9 +37,15 @@ const DEFAULT_MAX_CONCURRENT = 2;
 
 const RETRY_WAIT: Seconds = seconds(5);
 
+/** What a pass knows of one policy. */
+export interface PolicyContext extends RunContext {
+  /** Why a hint of one of its plans that no move needs any more is still there; `undefined` when none is. */
+  readonly hintProblem: string | undefined;
+}
+
 /** One policy in one pass. */
 interface Pass {
-  readonly context: RunContext;
+  readonly context: PolicyContext;
   readonly accepted: Verdict;
   readonly remembered: Remembered | undefined;
   readonly ports: LoopPorts;
@@ -51,7 +57,7 @@ interface Pass {
  * written. What is due is decided by `whatIsDue`. Resolves to the time until the policy wants to be looked at again.
  */
 export async function reconcilePolicy(
-  context: RunContext,
+  context: PolicyContext,
   memory: PolicyMemory,
   loopPorts: LoopPorts,
   signal: AbortSignal,
@@ -64,7 +70,9 @@ export async function reconcilePolicy(
   const ran = isRunDue ? await attempt('ObserveFailed', () => run(pass, plans), pass) : NOTHING;
   const final = isRunDue ? await ownPlans(pass) : plans;
   const failures = {
-    ...recovery(context.stored, advanced),
+    ...recovery(context, advanced),
+    ...hintVerdict(context),
+    ...pass.remembered?.removal,
     ...sampled.verdicts,
     ...advanced.verdicts,
     ...ran.verdicts,
@@ -72,12 +80,15 @@ export async function reconcilePolicy(
   const expired = expiredNow(stateOf(pass, final)).slice(0, MOST_DELETED);
   const { wait, isStored } = await report(pass, final, expired, ran.value, failures);
   if (isStored) {
-    await remove(expired, pass);
+    const { verdicts } = await attempt('ExecuteFailed', () => remove(expired, pass), pass);
+    if (pass.remembered !== undefined) {
+      pass.remembered.removal = verdicts;
+    }
   }
   return wait;
 }
 
-function begin(context: RunContext, memory: PolicyMemory, ports: LoopPorts, signal: AbortSignal): Pass {
+function begin(context: PolicyContext, memory: PolicyMemory, ports: LoopPorts, signal: AbortSignal): Pass {
   const { stored } = context;
   const accepted = acceptance(stored, ports.usageServers);
   if (accepted.status !== 'True') {
@@ -127,11 +138,14 @@ async function attempt<Value>(
 }
 
 /** A plan that could not be carried on, and is again, degrades its policy no longer. */
-function recovery({ policy }: StoredPolicy, { value }: Attempt<unknown>): Verdicts {
+function recovery({ stored: { policy } }: PolicyContext, { value }: Attempt<unknown>): Verdicts {
   const degraded = policy.status?.conditions?.find(({ type }) => type === 'Degraded');
-  return value !== undefined && degraded?.reason === 'ExecuteFailed'
-    ? { Degraded: { status: 'False', reason: 'AsExpected', message: 'nothing failed' } }
-    : {};
+  const isOver = degraded?.reason === 'HintsRemain' || (value !== undefined && degraded?.reason === 'ExecuteFailed');
+  return isOver ? { Degraded: { status: 'False', reason: 'AsExpected', message: 'nothing failed' } } : {};
+}
+
+function hintVerdict({ hintProblem }: PolicyContext): Verdicts {
+  return hintProblem === undefined ? {} : { Degraded: { status: 'True', reason: 'HintsRemain', message: hintProblem } };
 }
 
 async function advancePlans(pass: Pass, { actions }: Due): Promise<readonly RebalancePlan[]> {

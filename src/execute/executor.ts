@@ -21,15 +21,16 @@ import type {
 } from '../ports.ts';
 import { describeMisses } from '../steer/explain-miss.ts';
 import { advance } from './advance.ts';
+import { createFailures, type Failures } from './failures.ts';
 import { entries, inFlightElsewhere, movesInFlight, withRuns } from './journal.ts';
 import { type CheckInput, liveCheck } from './live-check.ts';
 import { metricsVerdict } from './metrics-stop.ts';
 import type { Elsewhere, JournalEntry, MoveEffect, MoveEvent } from './move.ts';
 import { observeMove } from './observe-move.ts';
 import { gateWish, openGate } from './open-gate.ts';
-import { placeHints, placesHints } from './place-hints.ts';
+import { placesHints } from './place-hints.ts';
 import { NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './ready-moves.ts';
-import { type EvictionTerms, sendEvictions } from './send-evictions.ts';
+import { type EvictionTerms, held, sendEvictions } from './send-evictions.ts';
 import { type StopReason, stopReason } from './stop-rules.ts';
 import { isFinal } from './transitions.ts';
 
@@ -62,8 +63,8 @@ export interface ExecutionPolicy {
 /**
  * Takes a plan in phase Executing one step further: looks at the moves in flight, then begins as many as the budget
  * allows. Every intent is stored before its eviction is sent, and each eviction is checked again right before it is sent. Resolves to the plan as stored.
- * Rejects with ConflictError when the plan was changed by somebody else, and with ApiError when the server fails;
- * either way the journal says where to go on.
+ * Rejects with ConflictError when the plan was changed by somebody else, with ApiError when the server fails, and, after all else
+ * was done, with an AggregateError of what failed for single moves; each time the journal says where to go on.
  */
 export async function step(
   plan: RebalancePlan,
@@ -71,40 +72,42 @@ export async function step(
   ports: ExecutorPorts,
   signal: AbortSignal,
 ): Promise<RebalancePlan> {
-  let current = await followUp(plan, ports, signal);
+  const recorder: Recorder = { plan, ports, signal, failures: createFailures(signal) };
+  await followUp(recorder);
   const nodes = await ports.reader.nodes(signal);
-  const stop = stopReason(current, await policy.current(signal), nodes) ?? policy.stop;
+  const stop = stopReason(recorder.plan, await policy.current(signal), nodes) ?? policy.stop;
   if (stop !== undefined) {
-    current = await abortPlanned(current, stop, ports, signal);
+    await abortPlanned(recorder, stop);
   } else if (policy.options !== undefined) {
-    current = await beginIfMeasured(current, { ...policy, options: policy.options }, nodes, ports, signal);
+    await beginIfMeasured(recorder, { ...policy, options: policy.options }, nodes);
   }
-  return finishIfDone(current, ports, signal);
+  await finishIfDone(recorder);
+  recorder.failures.throwIfAny();
+  return recorder.plan;
 }
 
 /** Begins what may begin. Metrics are looked at when something may, and not every second. */
 async function beginIfMeasured(
-  plan: RebalancePlan,
+  recorder: Recorder,
   policy: ExecutionPolicy & { readonly options: PolicyOptions },
   nodes: readonly NodeInfo[],
-  ports: ExecutorPorts,
-  signal: AbortSignal,
-): Promise<RebalancePlan> {
+): Promise<void> {
+  const { plan, ports, signal } = recorder;
   const elsewhere = await elsewhereIfReady(plan, policy.maxConcurrent, ports, signal);
   const turns = readyMoves(entries(plan), elsewhere, policy.maxConcurrent, ports.clock.now());
   const beginning = { turns, inFlight: [...movesInFlight(plan), ...elsewhere.ofPolicy, ...elsewhere.ofOthers] };
   if (turns.ready.length === 0) {
-    return beginMoves(plan, beginning, policy, ports, signal);
+    return beginMoves(recorder, beginning, policy);
   }
   const usage = policy.options.load.source === 'Measured' ? await ports.reader.nodeUsage(signal) : undefined;
   const verdict = metricsVerdict(plan, policy.options, nodes, usage, ports.clock.now());
   switch (verdict.kind) {
     case 'Fresh':
-      return beginMoves(plan, beginning, policy, ports, signal);
+      return beginMoves(recorder, beginning, policy);
     case 'Unknown':
-      return plan;
+      return;
     case 'Stale':
-      return abortPlanned(plan, verdict.stop, ports, signal);
+      return abortPlanned(recorder, verdict.stop);
     default:
       return verdict satisfies never;
   }
@@ -127,11 +130,13 @@ interface Beginning {
   readonly inFlight: readonly JournalEntry[];
 }
 
-/** The plan's journal, as it is stored after the last write. */
+/** One step of a plan. */
 interface Recorder {
+  /** With its journal, as it is stored after the last write. */
   plan: RebalancePlan;
   readonly ports: ExecutorPorts;
   readonly signal: AbortSignal;
+  readonly failures: Failures;
 }
 
 async function record(recorder: Recorder, events: ReadonlyMap<number, MoveEvent>): Promise<readonly Pending[]> {
@@ -162,54 +167,60 @@ interface Pending {
   readonly from: MovePhase;
 }
 
-async function abortPlanned(
-  plan: RebalancePlan,
-  stop: StopReason,
-  ports: ExecutorPorts,
-  signal: AbortSignal,
-): Promise<RebalancePlan> {
-  const planned = entries(plan).filter(({ run }) => run.phase === 'Planned');
+async function abortPlanned(recorder: Recorder, stop: StopReason): Promise<void> {
+  const planned = entries(recorder.plan).filter(({ run }) => run.phase === 'Planned');
   if (planned.length === 0) {
-    return plan;
+    return;
   }
-  const recorder: Recorder = { plan: { ...plan, status: { ...plan.status, stopped: stop.reason } }, ports, signal };
+  noteStop(recorder, stop);
   const event: MoveEvent = { kind: 'Abort', why: stop.message };
   await settle(recorder, await record(recorder, new Map(planned.map(({ index }) => [index, event]))));
-  return recorder.plan;
+}
+
+/** Stored with what is recorded next. */
+function noteStop(recorder: Recorder, { reason }: StopReason): void {
+  recorder.plan = { ...recorder.plan, status: { ...recorder.plan.status, stopped: reason } };
 }
 
 /** Looks at all moves in flight, then writes once what came of them: a plan has hundreds of moves, and each write has all. */
-async function followUp(plan: RebalancePlan, ports: ExecutorPorts, signal: AbortSignal): Promise<RebalancePlan> {
-  const recorder: Recorder = { plan, ports, signal };
+async function followUp(recorder: Recorder): Promise<void> {
+  const { plan, ports, signal, failures } = recorder;
   const claims = new Map(
     entries(plan).flatMap(({ index, run }) => (run.replacement === undefined ? [] : [[index, run.replacement.uid]])),
   );
   const observed = new Map<number, MoveEvent>();
   for (const entry of movesInFlight(plan)) {
     const claimed = new Set([...claims].filter(([index]) => index !== entry.index).map(([, uid]) => uid));
-    const observation = await observeMove(entry, claimed, placesHints(plan), ports.reader, signal);
-    observed.set(entry.index, { kind: 'Observed', ...observation });
-    if (observation.replacement !== undefined) {
-      claims.set(entry.index, observation.replacement.uid);
+    const observation = await failures.attempt(nameOf(entry), () =>
+      observeMove(entry, claimed, placesHints(plan), ports.reader, signal),
+    );
+    if (observation !== undefined) {
+      observed.set(entry.index, { kind: 'Observed', ...observation });
+      if (observation.replacement !== undefined) {
+        claims.set(entry.index, observation.replacement.uid);
+      }
     }
   }
   await settle(recorder, await record(recorder, observed));
-  return recorder.plan;
+}
+
+/** For messages about failures. */
+function nameOf({ move: { pod } }: JournalEntry): string {
+  return `move of ${pod.namespace}/${pod.name}`;
 }
 
 async function beginMoves(
-  plan: RebalancePlan,
+  recorder: Recorder,
   { turns: { ready, hopeless }, inFlight }: Beginning,
   policy: ExecutionPolicy & { readonly options: PolicyOptions },
-  ports: ExecutorPorts,
-  signal: AbortSignal,
-): Promise<RebalancePlan> {
-  const recorder: Recorder = { plan, ports, signal };
+): Promise<void> {
+  const { plan, ports, signal, failures } = recorder;
   const checked = new Map<number, MoveEvent>(hopeless.map(({ entry, why }) => [entry.index, { kind: 'Skip', why }]));
   const plannedAt = parseInstant(plan.spec.takenAt);
   for (const entry of ready) {
     const input = { move: entry.move, plannedAt, options: policy.options, inFlight };
-    checked.set(entry.index, await checkBefore(input, ports, signal));
+    const event = await held(entry, () => checkBefore(input, ports, signal), failures);
+    checked.set(entry.index, event);
   }
   const begun = await record(recorder, checked);
   await settle(recorder, begun);
@@ -218,7 +229,6 @@ async function beginMoves(
     begun.filter(({ effects }) => effects.includes('Evict')),
     { ...policy, inFlight },
   );
-  return recorder.plan;
 }
 
 /** The live check and, for an eviction, its dry run on the server. */
@@ -243,37 +253,38 @@ async function evictAll(recorder: Recorder, begun: readonly Pending[], terms: Ev
   if (begun.length === 0) {
     return;
   }
-  const { plan, ports, signal } = recorder;
+  const { plan, ports, signal, failures } = recorder;
   const moves = begun.map(({ entry }) => entry);
-  await placeHints(plan, moves, terms.inFlight, ports, signal);
   const started = (entry: JournalEntry) => notify(recorder, entry, 'MoveStarted');
-  const { events, stop, failures } = await sendEvictions(plan, moves, terms, ports, started, signal);
+  const { events, stop } = await sendEvictions(plan, moves, terms, ports, started, failures, signal);
   if (stop !== undefined) {
-    recorder.plan = { ...plan, status: { ...plan.status, stopped: stop.reason } };
+    noteStop(recorder, stop);
   }
   await settle(recorder, await record(recorder, events));
-  if (failures.length > 0) {
-    throw new AggregateError(failures, `${failures.length} moves could not be checked before their eviction`, {
-      cause: failures[0],
-    });
-  }
 }
 
 /** Performs what is due after a transition was stored: hints removed, gates opened, people told. */
 async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<void> {
+  const { ports, signal, failures } = recorder;
   const opensGates = pending.some(({ effects }) => effects.includes('OpenGate'));
-  const elsewhere = opensGates
-    ? inFlightElsewhere(recorder.plan, await recorder.ports.plans.list(recorder.signal))
-    : NOTHING_ELSEWHERE;
+  const elsewhere = opensGates ? inFlightElsewhere(recorder.plan, await ports.plans.list(signal)) : NOTHING_ELSEWHERE;
   for (const { entry, effects, from } of pending) {
-    if (effects.includes('RemoveHint')) {
-      await recorder.ports.steering.remove(entry.move.pod.namespace, entry.move.pod.uid, recorder.signal);
-    }
-    if (effects.includes('Release')) {
-      await release(recorder, entry);
-    }
-    if (effects.includes('OpenGate')) {
-      await admit(recorder, entry, elsewhere);
+    const { namespace, uid } = entry.move.pod;
+    for (const effect of effects) {
+      await failures.attempt(nameOf(entry), async () => {
+        switch (effect) {
+          case 'RemoveHint':
+            return ports.steering.remove(namespace, uid, signal);
+          case 'Release':
+            return release(recorder, entry);
+          case 'OpenGate':
+            return admit(recorder, entry, elsewhere);
+          case 'Evict':
+            return; // evictions are sent together
+          default:
+            return effect satisfies never;
+        }
+      });
     }
     if (entry.run.phase !== from && isFinal(entry.run.phase)) {
       await reportEnd(recorder, entry);
@@ -393,21 +404,21 @@ function describeMove(move: JournalEntry['move']): string {
   }
 }
 
-async function finishIfDone(plan: RebalancePlan, ports: ExecutorPorts, signal: AbortSignal): Promise<RebalancePlan> {
+async function finishIfDone(recorder: Recorder): Promise<void> {
+  const { plan, ports, signal } = recorder;
   const all = entries(plan);
   if (all.some(({ run }) => !isFinal(run.phase))) {
-    return plan;
+    return;
   }
   const aborted = all.find(({ run }) => run.phase === 'Aborted')?.run;
   const message = aborted?.outcome ?? resultOf(all);
   const finishedAt = formatInstant(ports.clock.now());
   const phase = aborted === undefined ? 'Completed' : 'Aborted';
-  const ended = await ports.plans.writeStatus(plan, { ...plan.status, phase, message, finishedAt }, signal);
+  recorder.plan = await ports.plans.writeStatus(plan, { ...plan.status, phase, message, finishedAt }, signal);
   if (aborted !== undefined) {
     const { name, uid } = plan.spec.policy;
     const note = `plan ${plan.metadata.name} was stopped: ${message}`;
     const regarding = { kind: 'RebalancePolicy', name, uid } as const;
     await ports.events.send({ type: 'Warning', reason: 'PlanAborted', note, regarding }, signal);
   }
-  return ended;
 }

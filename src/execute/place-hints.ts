@@ -31,7 +31,8 @@ interface HintPorts {
 
 /**
  * Places the hints of moves that are about to evict, each with the alternatives that it takes at this moment, and waits until
- * the API server has seen them. `inFlight` are the other moves that are under way, of all plans.
+ * the API server has seen them. `inFlight` are the other moves that are under way, of all plans. Resolves to why hints could not
+ * be placed, by index of their moves.
  */
 export async function placeHints(
   plan: RebalancePlan,
@@ -39,10 +40,11 @@ export async function placeHints(
   inFlight: readonly JournalEntry[],
   { reader, steering, clock }: HintPorts,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ReadonlyMap<number, unknown>> {
+  const failed = new Map<number, unknown>();
   const steered = placesHints(plan) ? moves.filter(({ move }) => kindOf(move) === 'Transfer') : [];
   if (steered.length === 0) {
-    return;
+    return failed;
   }
   const snapshot = await reader.placements(signal);
   const pods = withCommitments(snapshot.pods, inFlight);
@@ -52,7 +54,7 @@ export async function placeHints(
     fallbacks,
   }));
   const placements = choosePlacements({ ...snapshot, pods }, wishes, 'IfNeeded');
-  for (const { move } of steered) {
+  for (const { move, index } of steered) {
     const { fallbacks = [], alternatives } = placements.get(move.pod.uid) ?? {};
     const hint = {
       ownerUID: move.owner.uid,
@@ -62,7 +64,11 @@ export async function placeHints(
       plan: plan.metadata.name,
       podUID: move.pod.uid,
     };
-    await steering.place(move.pod.namespace, hint, plan, signal);
+    await steering.place(move.pod.namespace, hint, plan, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      failed.set(index, error);
+    });
   }
   await clock.sleep(HINT_PROPAGATION, signal);
+  return failed;
 }

@@ -1,16 +1,19 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { parseInstant } from '../model/instant.ts';
 import type { PolicyOptions } from '../plan/options.ts';
-import type { Clock, ClusterReader, Evictor, StoredPolicy } from '../ports.ts';
+import type { Clock, ClusterReader, Evictor, Steering, StoredPolicy } from '../ports.ts';
+import { type Failures, messageOf } from './failures.ts';
 import { type Checked, liveCheck } from './live-check.ts';
 import type { JournalEntry, MoveEvent } from './move.ts';
+import { placeHints } from './place-hints.ts';
 import { type StopReason, stopReason } from './stop-rules.ts';
 
 /** What evictions are sent through. */
 export interface EvictionPorts {
   readonly reader: ClusterReader;
   readonly evictor: Evictor;
-  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly steering: Steering;
+  readonly clock: Clock;
 }
 
 /** What decides whether an eviction is still wanted. */
@@ -28,30 +31,41 @@ export interface Sent {
   readonly events: ReadonlyMap<number, MoveEvent>;
   /** Why those that were not sent are not wanted any more. */
   readonly stop: StopReason | undefined;
-  /** Why moves could not be checked. */
-  readonly failures: readonly unknown[];
 }
 
 /**
  * Sends the evictions of moves whose intents are stored, one after the other. A batch takes seconds, so each is checked at its
- * own moment: the stop rules, the scope, what protects the pod, and the room on its target. A move that cannot be checked is not
- * sent. `started` is called before each eviction. Rejects when aborted.
+ * own moment: the stop rules, the scope, what protects the pod, and the room on its target. A move that cannot be checked, or whose
+ * hint could not be placed, is not sent. `started` is called before each eviction. Rejects when aborted.
  */
 export async function sendEvictions(
   plan: RebalancePlan,
   moves: readonly JournalEntry[],
   { options, current, inFlight }: EvictionTerms,
-  { reader, evictor, clock }: EvictionPorts,
+  ports: EvictionPorts,
   started: (entry: JournalEntry) => Promise<void>,
+  failures: Failures,
   signal: AbortSignal,
 ): Promise<Sent> {
+  const { reader, evictor, clock } = ports;
   const events = new Map<number, MoveEvent>();
-  const failures: unknown[] = [];
   const plannedAt = parseInstant(plan.spec.takenAt);
   const underWay = [...inFlight];
   let stop: StopReason | undefined;
 
-  const check = async ({ move }: JournalEntry): Promise<Checked | Extract<MoveEvent, { readonly kind: 'Abort' }>> => {
+  const placing = placeHints(plan, moves, inFlight, ports, signal);
+  const unplaced = await placing.catch((error: unknown) => {
+    signal.throwIfAborted();
+    return new Map(moves.map(({ index }) => [index, error]));
+  });
+
+  const check = async ({
+    move,
+    index,
+  }: JournalEntry): Promise<Checked | Extract<MoveEvent, { readonly kind: 'Abort' }>> => {
+    if (unplaced.has(index)) {
+      throw unplaced.get(index);
+    }
     stop ??= stopReason(plan, await current(signal), await reader.nodes(signal));
     return stop === undefined
       ? liveCheck({ move, plannedAt, options, inFlight: underWay }, { reader, clock }, signal)
@@ -59,14 +73,7 @@ export async function sendEvictions(
   };
 
   for (const entry of moves) {
-    const checked = await check(entry).catch((error: unknown): MoveEvent & { readonly kind: 'Hold' } => {
-      signal.throwIfAborted();
-      failures.push(error);
-      return {
-        kind: 'Hold',
-        why: `it could not be checked: ${error instanceof Error ? error.message : String(error)}`,
-      };
-    });
+    const checked = await held(entry, () => check(entry), failures);
     if (checked.kind === 'Clear') {
       await started(entry);
       const answer = await evictor.evict(entry.move.pod, { dryRun: false }, signal);
@@ -76,5 +83,19 @@ export async function sendEvictions(
       events.set(entry.index, checked);
     }
   }
-  return { events, stop, failures };
+  return { events, stop };
+}
+
+/** What fails for one move is held against that move alone: it goes back, and is tried again. Rejects when aborted. */
+export async function held<Value>(
+  { move: { pod } }: JournalEntry,
+  work: () => Promise<Value>,
+  failures: Failures,
+): Promise<Value | Extract<MoveEvent, { readonly kind: 'Hold' }>> {
+  try {
+    return await work();
+  } catch (error) {
+    failures.add(`move of ${pod.namespace}/${pod.name}`, error);
+    return { kind: 'Hold', why: `it could not be begun: ${messageOf(error)}` };
+  }
 }

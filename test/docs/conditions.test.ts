@@ -53,6 +53,7 @@ const POSTPONEMENTS: readonly (Verdicts | undefined)[] = [
   { MetricsFresh: is('False', 'AwaitingSamples') },
   { Degraded: is('True', 'ObserveFailed') },
   { Degraded: is('True', 'ExecuteFailed') },
+  { Degraded: is('True', 'HintsRemain') },
   { Degraded: is('True', 'SteeringUnavailable') },
 ];
 /** service-status.ts */

@@ -51,6 +51,9 @@ interface History {
 
 class Crash extends Error {}
 
+/** What ends a process that crashes, by the signal that it hands to its calls. */
+const processes = new WeakMap<AbortSignal, AbortController>();
+
 /** What a history comes to. */
 interface End {
   readonly plan: RebalancePlan;
@@ -101,7 +104,7 @@ async function play(history: History): Promise<End> {
   const crashes = [...history.crashes];
   let untilCrash = crashes.shift() ?? Number.POSITIVE_INFINITY;
   let broken: unknown;
-  w.tap = () => {
+  w.tap = (_when, _call, args) => {
     try {
       check(w, history.maxConcurrent);
     } catch (error) {
@@ -110,7 +113,9 @@ async function play(history: History): Promise<End> {
     untilCrash -= 1;
     if (untilCrash < 0) {
       untilCrash = crashes.shift() ?? Number.POSITIVE_INFINITY;
-      throw new Crash('killed');
+      const crash = new Crash('killed');
+      processes.get(args.at(-1) as AbortSignal)?.abort(crash);
+      throw crash;
     }
   };
   let policy: RebalancePolicy | undefined = aPolicy('even');
@@ -155,16 +160,19 @@ async function attempt(
     maxConcurrent,
     stop: undefined,
   };
+  const life = new AbortController();
+  const { signal } = life;
+  processes.set(signal, life);
   try {
     const plan = stale ?? w.plans.of(PLAN);
-    const inFlight = podsInFlight(await w.ports.plans.list(forever));
-    for (const { spec, metadata } of await w.ports.steering.list(forever)) {
+    const inFlight = podsInFlight(await w.ports.plans.list(signal));
+    for (const { spec, metadata } of await w.ports.steering.list(signal)) {
       if (!inFlight.has(spec.podUID)) {
-        await w.ports.steering.remove(metadata.namespace ?? '', spec.podUID, forever);
+        await w.ports.steering.remove(metadata.namespace ?? '', spec.podUID, signal);
       }
     }
-    await sweepGates(w.ports, SETTINGS, forever);
-    await step(plan, how, w.ports, forever);
+    await sweepGates(w.ports, SETTINGS, signal);
+    await step(plan, how, w.ports, signal);
   } catch (error) {
     const known = error instanceof AggregateError ? error.errors[0] : error;
     if (!(known instanceof Crash || known instanceof ConflictError)) {

@@ -61,14 +61,17 @@ export function createSteering(
         client.sendIdempotent({ verb: 'create', target: { ...RESOURCES.PlacementHint, namespace }, body }, signal),
       );
     },
-    async remove(namespace, podUID, signal) {
-      const target = { ...RESOURCES.PlacementHint, namespace, name: hintName(podUID) };
-      await ignoring('NotFound', client.sendIdempotent({ verb: 'delete', target }, signal));
-    },
+    remove: (namespace, podUID, signal) => removeHint(client, namespace, hintName(podUID), signal),
+    discard: ({ metadata: { namespace = '', name } }, signal) => removeHint(client, namespace, name, signal),
     // The API server has checked the schema.
     list: async (signal) =>
       (await listObjects(client, RESOURCES.PlacementHint, {}, signal)) as readonly PlacementHint[],
   };
+}
+
+async function removeHint(client: ApiClient, namespace: string, name: string, signal: AbortSignal): Promise<void> {
+  const target = { ...RESOURCES.PlacementHint, namespace, name };
+  await ignoring('NotFound', client.sendIdempotent({ verb: 'delete', target }, signal));
 }
 
 async function admissionPolicyOffer(client: ApiClient, signal: AbortSignal): Promise<SteeringOffer> {

@@ -54,6 +54,7 @@ export const CONDITION_REASONS = [
   'SteeringUnavailable',
   'ObserveFailed',
   'ExecuteFailed',
+  'HintsRemain',
   'AsExpected',
 ] as const;
 /** Reason of a condition. */

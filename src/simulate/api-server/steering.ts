@@ -25,6 +25,10 @@ export function createSteering(
       hints.delete(podUID);
       removeHint(podUID);
     },
+    async discard({ spec: { podUID } }) {
+      hints.delete(podUID);
+      removeHint(podUID);
+    },
     list: async () => [...hints.values()],
   };
 }

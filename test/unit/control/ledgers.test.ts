@@ -198,6 +198,25 @@ describe('keepLedgers', () => {
     expect(news.levels().classes.get('gold')).toBe(terms);
   });
 
+  it('goes on keeping the others while one cannot be written, as in a namespace that is being deleted', async () => {
+    const { store, stored } = aStore();
+    const refused: LedgerStore = {
+      ...store,
+      create: async (ledger, ...rest) => {
+        if (ledger.owner.name === 'api') {
+          throw new Error('namespace shop is being terminated');
+        }
+        return store.create(ledger, ...rest);
+      },
+    };
+    const both = [aRequest('web', [aRunningPod('a')]), aRequest('api', [aRunningPod('b')])];
+    const { news, clock, failures } = await keepFor(300, refused, () => aView(both));
+    expect(news.health(clock.monotonic())).toEqual({ kind: 'Kept' });
+    expect([...news.levels().ledgers.keys()]).toEqual(['uid-web']);
+    expect(stored.size).toBe(1);
+    expect(failures).toBeGreaterThan(1);
+  });
+
   it('tells the others why nothing is kept', async () => {
     const { store } = aStore();
     const refused: LedgerStore = { ...store, list: async () => Promise.reject(new Error('forbidden')) };

@@ -17,6 +17,7 @@ function ports(offered: { readonly AdmissionPolicy?: boolean; readonly Webhook?:
     offers: async () => ({ AdmissionPolicy: offer('AdmissionPolicy'), Webhook: offer('Webhook') }),
     place: unused,
     remove: unused,
+    discard: unused,
     list: unused,
   };
   const gates: Gates = { available: async () => offered.Gate ?? false, list: unused, open: unused, release: unused };

@@ -1,0 +1,61 @@
+import type { PlacementHint } from '../api/v1alpha1/placement-hint.ts';
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { podsInFlight } from '../execute/journal.ts';
+import type { Log, Steering } from '../ports.ts';
+
+/** What hints are swept through. */
+export interface HintSweepPorts {
+  readonly steering: Pick<Steering, 'list' | 'discard'>;
+  readonly log: Log;
+  /** A hint could not be removed. */
+  readonly runFailed: () => void;
+}
+
+/**
+ * Removes the hints that belong to no move in flight: they are left over from a crash (execution.md, steering). One that stays, since
+ * rights are missing or a finalizer holds it, keeps none of the others. Resolves to what is wrong, by name of the plan that hints
+ * name. Rejects when aborted.
+ */
+export async function sweepHints(
+  plans: readonly RebalancePlan[],
+  { steering, log, runFailed }: HintSweepPorts,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const problems = new Map<string, string>();
+  const note = (problem: string, fields: object): void => {
+    signal.throwIfAborted();
+    runFailed();
+    log.error(fields, problem);
+  };
+  const hints = await steering.list(signal).catch((error: unknown) => {
+    note('hints could not be listed', { err: error });
+    return [];
+  });
+  const inFlight = podsInFlight(plans);
+  for (const hint of hints.filter(({ spec }) => !inFlight.has(spec.podUID))) {
+    const problem = await discard(hint, steering, signal);
+    if (problem !== undefined) {
+      const { namespace = '', name } = hint.metadata;
+      note('a hint stays and goes on steering pods', { namespace, hint: name, problem });
+      problems.set(hint.spec.plan, `PlacementHint ${namespace}/${name} stays and goes on steering pods: ${problem}`);
+    }
+  }
+  return problems;
+}
+
+async function discard(
+  hint: PlacementHint,
+  steering: HintSweepPorts['steering'],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { deletionTimestamp, finalizers = [] } = hint.metadata;
+  if (deletionTimestamp !== undefined) {
+    return `it is being deleted since ${String(deletionTimestamp)} and waits for ${finalizers.join(', ')}`;
+  }
+  try {
+    await steering.discard(hint, signal);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
