@@ -34,6 +34,8 @@ import type { WebhookFlags } from './webhook-server.ts';
 export interface OperatorFlags extends ClusterFlags, ElectionFlags, ServingFlags, PrometheusFlags, WebhookFlags {
   /** Whether to act only while holding the lease. */
   readonly leaderElect: boolean;
+  /** Moves in flight at a time, of all policies. */
+  readonly maxConcurrent: number;
   readonly logLevel: string;
 }
 
@@ -111,6 +113,7 @@ async function lead(
   const { flags, log, metrics, usageServers } = operator;
   const settings = {
     excludedNamespaces: excludedNamespaces(flags),
+    maxInFlight: flags.maxConcurrent,
     pace: OPERATOR_PACE,
     passed: () => {
       operator.lastPass = systemClock.monotonic();

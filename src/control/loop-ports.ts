@@ -24,6 +24,8 @@ export interface LoopPorts extends RunPorts, ExecutorPorts {
 export interface LoopSettings {
   /** kube-system and the operator's own namespace. */
   readonly excludedNamespaces: ReadonlySet<string>;
+  /** Moves in flight at a time, of all policies. */
+  readonly maxInFlight: number;
   readonly pace: Pace;
   /** Called after each pass that reached the API server. */
   readonly passed: () => void;

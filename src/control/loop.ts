@@ -98,7 +98,7 @@ async function finishOrphan(plan: RebalancePlan, pace: Pace, ports: LoopPorts, s
   }
   await step(
     plan,
-    { current: async () => undefined, options: undefined, maxConcurrent: 0, stop: undefined },
+    { current: async () => undefined, options: undefined, maxConcurrent: 0, maxInFlight: 0, stop: undefined },
     ports,
     signal,
   );

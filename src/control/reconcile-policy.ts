@@ -24,7 +24,7 @@ import {
   untilNextLook,
   whatIsDue,
 } from './due.ts';
-import type { LoopPorts } from './loop-ports.ts';
+import type { LoopPorts, LoopSettings } from './loop-ports.ts';
 import { MOST_DELETED, moveHistory, withExpired } from './past-overhead.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
 import { type RunContext, type RunResult, runPolicy, supersede } from './run.ts';
@@ -38,7 +38,7 @@ const DEFAULT_MAX_CONCURRENT = 2;
 const RETRY_WAIT: Seconds = seconds(5);
 
 /** What a pass knows of one policy. */
-export interface PolicyContext extends RunContext {
+export interface PolicyContext extends RunContext, Pick<LoopSettings, 'maxInFlight'> {
   /** Why a hint of one of its plans that no move needs any more is still there; `undefined` when none is. */
   readonly hintProblem: string | undefined;
 }
@@ -167,7 +167,7 @@ async function advance(
   const { context, ports, signal } = pass;
   switch (action.kind) {
     case 'Step':
-      return step(plan, executionPolicy(plan, options, pass), ports, signal);
+      return step(plan, await executionPolicy(plan, options, pass), ports, signal);
     case 'Supersede':
       return supersede(plan, action.why, ports, signal);
     case 'Start': {
@@ -195,7 +195,7 @@ function optionsOf({ accepted, context: { stored, excludedNamespaces } }: Pass):
 async function executionPolicy(
   plan: RebalancePlan,
   options: PolicyOptions | undefined,
-  { context: { stored, allPlans }, ports: { clock, ledgerNews, policies }, signal }: Pass,
+  { context: { stored, allPlans, maxInFlight }, ports: { clock, ledgerNews, policies }, signal }: Pass,
 ): Promise<ExecutionPolicy> {
   const { uid } = stored.policy.metadata;
   const now = clock.now();
@@ -206,7 +206,7 @@ async function executionPolicy(
       : (budgetStop(plan, options, moveHistory(known, allPlans), now) ?? serviceStop(plan, ledgerNews.levels(), now));
   const current = async (at: AbortSignal) =>
     (await policies.list(at)).find(({ policy }) => policy.metadata.uid === uid);
-  return { current, options, maxConcurrent: concurrency(options, now), stop };
+  return { current, options, maxConcurrent: concurrency(options, now), maxInFlight, stop };
 }
 
 /** The least `maxConcurrent` of the budgets in force. */

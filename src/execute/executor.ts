@@ -29,7 +29,7 @@ import type { Elsewhere, JournalEntry, MoveEffect, MoveEvent } from './move.ts';
 import { observeMove } from './observe-move.ts';
 import { gateWish, openGate } from './open-gate.ts';
 import { placesHints } from './place-hints.ts';
-import { NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './ready-moves.ts';
+import { type Limits, NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './ready-moves.ts';
 import { type EvictionTerms, held, sendEvictions } from './send-evictions.ts';
 import { type StopReason, stopReason } from './stop-rules.ts';
 import { isFinal } from './transitions.ts';
@@ -49,13 +49,11 @@ export interface ExecutorPorts {
 }
 
 /** The policy, for stop rules and the live check. */
-export interface ExecutionPolicy {
+export interface ExecutionPolicy extends Limits {
   /** As it stands when this is called; undefined when it was deleted. */
   readonly current: (signal: AbortSignal) => Promise<StoredPolicy | undefined>;
   /** Undefined when there is no policy to resolve. */
   readonly options: PolicyOptions | undefined;
-  /** Moves in flight at a time. */
-  readonly maxConcurrent: number;
   /** Why budgets, or the service that moves have cost, let no further move begin; `undefined` when they do. */
   readonly stop: StopReason | undefined;
 }
@@ -93,8 +91,8 @@ async function beginIfMeasured(
   nodes: readonly NodeInfo[],
 ): Promise<void> {
   const { plan, ports, signal } = recorder;
-  const elsewhere = await elsewhereIfReady(plan, policy.maxConcurrent, ports, signal);
-  const turns = readyMoves(entries(plan), elsewhere, policy.maxConcurrent, ports.clock.now());
+  const elsewhere = await elsewhereIfReady(plan, policy, ports, signal);
+  const turns = readyMoves(entries(plan), elsewhere, policy, ports.clock.now());
   const beginning = { turns, inFlight: [...movesInFlight(plan), ...elsewhere.ofPolicy, ...elsewhere.ofOthers] };
   if (turns.ready.length === 0) {
     return beginMoves(recorder, beginning, policy);
@@ -116,11 +114,11 @@ async function beginIfMeasured(
 /** What other plans have in flight, as those are stored at this moment; nothing when no move could begin anyway. */
 async function elsewhereIfReady(
   plan: RebalancePlan,
-  maxConcurrent: number,
+  limits: Limits,
   { plans, clock }: ExecutorPorts,
   signal: AbortSignal,
 ): Promise<Elsewhere> {
-  const { ready } = readyMoves(entries(plan), NOTHING_ELSEWHERE, maxConcurrent, clock.now());
+  const { ready } = readyMoves(entries(plan), NOTHING_ELSEWHERE, limits, clock.now());
   return ready.length === 0 ? NOTHING_ELSEWHERE : inFlightElsewhere(plan, await plans.list(signal));
 }
 

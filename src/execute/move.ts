@@ -87,7 +87,7 @@ export interface JournalEntry {
 
 /** Moves in flight that belong to other plans: what those left behind whose policy was deleted or lost pods to another. */
 export interface Elsewhere {
-  /** Of plans of a policy of this name, which share its `maxConcurrent`. */
+  /** Of plans of a policy of this name, which share its `maxConcurrent`; all share the limit of the operator. */
   readonly ofPolicy: readonly JournalEntry[];
   readonly ofOthers: readonly JournalEntry[];
 }

@@ -13,18 +13,26 @@ export interface ReadyMoves {
   readonly hopeless: readonly { readonly entry: JournalEntry; readonly why: string }[];
 }
 
+/** How many pods may be missing at a time. */
+export interface Limits {
+  /** Moves in flight of one policy. */
+  readonly maxConcurrent: number;
+  /** Moves in flight of all policies. */
+  readonly maxInFlight: number;
+}
+
 /** No other plan is being carried out. */
 export const NOTHING_ELSEWHERE: Elsewhere = { ofPolicy: [], ofOthers: [] };
 
 /**
- * Planned moves that may begin: as many as `maxConcurrent` leaves beside those in flight, one at a time of an owner and
+ * Planned moves that may begin: as many as the limits leave beside those in flight, one at a time of an owner and
  * to a node, so that the live check sees all that takes room there, and none before the moves that it needs have landed.
- * An admission takes nothing from anybody: neither `maxConcurrent` nor its owner limits it.
+ * An admission takes nothing from anybody: neither a limit nor its owner keeps it, and it counts against none.
  */
 export function readyMoves(
   journal: readonly JournalEntry[],
   { ofPolicy, ofOthers }: Elsewhere,
-  maxConcurrent: number,
+  { maxConcurrent, maxInFlight }: Limits,
   now: EpochSeconds,
 ): ReadyMoves {
   const inFlight = [...journal.filter(({ run }) => isInFlight(run.phase)), ...ofPolicy];
@@ -36,11 +44,13 @@ export function readyMoves(
     return why === undefined ? [] : [{ entry, why }];
   });
   const ready: JournalEntry[] = [];
+  const elsewhere = ofOthers.filter(isDisruption).length;
+  const most = Math.min(maxConcurrent, maxInFlight - elsewhere);
   let disruptions = inFlight.filter(isDisruption).length;
   for (const entry of planned) {
     const { move, run } = entry;
     const disrupts = isDisruption(entry);
-    const isOverLimit = disrupts && (busyOwners.has(move.owner.uid) || disruptions >= maxConcurrent);
+    const isOverLimit = disrupts && (busyOwners.has(move.owner.uid) || disruptions >= most);
     const isBusy = move.to !== undefined && busyTargets.has(move.to);
     if (!isOverLimit && !isBusy && !rests(run, now) && needsAreMet(entry, journal)) {
       if (move.to !== undefined) {

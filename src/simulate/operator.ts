@@ -75,7 +75,7 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
     runFailed: () => undefined,
     preempted: () => undefined,
   } satisfies LoopPorts & GatePorts & LedgerPorts;
-  const loopSettings = { excludedNamespaces: EXCLUDED_NAMESPACES, pace: paceOf(world), passed: () => undefined };
+  const loopSettings = { excludedNamespaces: EXCLUDED_NAMESPACES, maxInFlight: MAX_IN_FLIGHT, pace: paceOf(world), passed: () => undefined };
   const { signal } = stopping;
   const running = Promise.all([
     runLoop(ports, loopSettings, signal),
@@ -105,6 +105,9 @@ function actingPolicies(policies: readonly RebalancePolicy[], now: EpochSeconds)
     return { ...rest, metadata: { ...metadata, creationTimestamp }, spec: { ...spec, mode: 'Automatic' } };
   });
 }
+
+/** Limits of policies are what a simulation is about. */
+const MAX_IN_FLIGHT = Number.POSITIVE_INFINITY;
 
 const NO_TELEMETRY: Telemetry = {
   moveEnded: () => undefined,

@@ -158,6 +158,7 @@ async function attempt(
     current: async () => (policy === undefined ? undefined : { policy, invalid: [] }),
     options: policy === undefined ? undefined : resolveOptions(policy.spec),
     maxConcurrent,
+    maxInFlight: 100,
     stop: undefined,
   };
   const life = new AbortController();

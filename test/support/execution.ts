@@ -42,6 +42,7 @@ export function execution(maxConcurrent = 2, changes: Partial<ExecutionPolicy> =
     current: async () => ({ policy, invalid: [] }),
     options: resolveOptions(policy.spec),
     maxConcurrent,
+    maxInFlight: 100,
     stop: undefined,
     ...changes,
   };

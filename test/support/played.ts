@@ -43,6 +43,7 @@ export async function play(w: World, span: number, script: Readonly<Record<numbe
   w.clock.at(w.clock.now() + span, () => stop.abort());
   const settings = {
     excludedNamespaces: new Set(['kube-system']),
+    maxInFlight: 100,
     pace: OPERATOR_PACE,
     passed: () => {
       passes += 1;

@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { ClusterFlags } from '../../app/cluster.ts';
+import { Failure } from '../../app/failure.ts';
 import type { OperatorFlags } from '../../app/operator.ts';
 import type { AddCommand } from '../command.ts';
 import { examples, type RawClusterFlags, withClusterFlags, withPrometheusFlags } from '../flags.ts';
@@ -41,6 +42,14 @@ export const addOperator: AddCommand = (program, { signal }) => {
       'namespace of the operator and its lease, which is never rebalanced; default POD_NAMESPACE',
       namespace,
     )
+    .addOption(
+      new Option(
+        '--max-concurrent <count>',
+        'moves in flight at a time over all policies, beside the maxConcurrent of each',
+      )
+        .argParser(parseCount)
+        .default(100),
+    )
     .option('--leader-elect', 'act only while holding the lease, so that several replicas may run', true)
     .option('--no-leader-elect', 'act at once: nothing else keeps a second operator from doing the same')
     .option('--lease-duration <duration>', 'how long the others wait after the leader was last heard of', '15s')
@@ -52,3 +61,10 @@ export const addOperator: AddCommand = (program, { signal }) => {
       await runOperator({ ...raw, kubeconfig: raw.kubeconfig, context: raw.context }, signal);
     });
 };
+
+function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) {
+    throw new Failure(`--max-concurrent ${text} is not a count: write a whole number from 1 to 9999, such as 20`);
+  }
+  return Number(text);
+}

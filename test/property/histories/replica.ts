@@ -57,6 +57,7 @@ const RESTART = 1;
 const JOURNAL_DELAY = 10;
 const SETTINGS = {
   excludedNamespaces: new Set(['kube-system', 'evenkeel-system']),
+  maxInFlight: 100,
   pace: OPERATOR_PACE,
   passed: () => undefined,
 };

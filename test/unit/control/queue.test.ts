@@ -18,7 +18,12 @@ const POLICY = {
   strategy: { type: 'QoSDriven', qosDriven: { refinements: 'None' } },
   protections: { minReplicas: 1 },
 };
-const SETTINGS = { excludedNamespaces: new Set<string>(), pace: OPERATOR_PACE, passed: () => undefined };
+const SETTINGS = {
+  excludedNamespaces: new Set<string>(),
+  maxInFlight: 100,
+  pace: OPERATOR_PACE,
+  passed: () => undefined,
+};
 
 function labelled(pod: PodInfo, className: string): PodInfo {
   return { ...pod, labels: new Map([['evenkeel.dev/service-class', className]]) };

@@ -35,7 +35,12 @@ async function play(w: World, server: UsageServer | undefined, span: number): Pr
   const stop = new AbortController();
   w.clock.at(w.clock.now() + span, () => stop.abort());
   const usageServers = new Map(server === undefined ? [] : [['main', server]]);
-  const settings = { excludedNamespaces: new Set<string>(), pace: OPERATOR_PACE, passed: () => undefined };
+  const settings = {
+    excludedNamespaces: new Set<string>(),
+    maxInFlight: 100,
+    pace: OPERATOR_PACE,
+    passed: () => undefined,
+  };
   await drive(w.clock, runLoop({ ...w.ports, usageServers }, settings, stop.signal));
 }
 

@@ -22,6 +22,7 @@ const EXECUTION: ExecutionPolicy = {
   current: async () => ({ policy, invalid: [] }),
   options: resolveOptions(policy.spec),
   maxConcurrent: 1,
+  maxInFlight: 100,
   stop: undefined,
 };
 

@@ -31,6 +31,7 @@ const EXECUTION: ExecutionPolicy = {
     protections: { ...resolveOptions(policy.spec).protections, minReplicas: 0 },
   },
   maxConcurrent: 1,
+  maxInFlight: 100,
   stop: undefined,
 };
 

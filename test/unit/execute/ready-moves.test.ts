@@ -24,7 +24,7 @@ function turns(moves: readonly (readonly [PlannedMove, MovePhase])[], maxConcurr
     moves.map(([planned]) => planned),
     { moves: moves.map(([{ pod }, phase]) => ({ podUID: pod.uid, phase, attempt: 0 })) },
   );
-  const { ready, hopeless } = readyMoves(entries(plan), NOTHING_ELSEWHERE, maxConcurrent, NOON);
+  const { ready, hopeless } = readyMoves(entries(plan), NOTHING_ELSEWHERE, { maxConcurrent, maxInFlight: 100 }, NOON);
   return { ready: ready.map(({ index }) => index), hopeless: hopeless.map(({ entry, why }) => [entry.index, why]) };
 }
 
@@ -66,19 +66,53 @@ describe('turnsOf', () => {
     const [p, q, r] = [move('p', 'c'), move('q', 'b'), move('r', 'd')];
     const journal = entries(aPlan(aPolicy('even'), [p, q, r]));
     const ready = (elsewhere: Elsewhere, limit: number) =>
-      readyMoves(journal, elsewhere, limit, NOON).ready.map(({ index }) => index);
+      readyMoves(journal, elsewhere, { maxConcurrent: limit, maxInFlight: 100 }, NOON).ready.map(({ index }) => index);
     expect(ready(NOTHING_ELSEWHERE, 1)).toEqual([0]);
     expect(ready({ ofPolicy: [], ofOthers: busy }, 1)).toEqual([2]);
     expect(ready({ ofPolicy: busy, ofOthers: [] }, 1)).toEqual([]);
     expect(ready({ ofPolicy: busy, ofOthers: [] }, 2)).toEqual([2]);
   });
 
+  it('keeps all policies together within the limit of the operator', () => {
+    const phase = (names: readonly string[]) => ({
+      moves: names.map((name) => ({ podUID: `uid-${name}`, phase: 'Verifying' as const, attempt: 0 })),
+    });
+    const busy = entries(aPlan(aPolicy('other'), [move('x', 'x'), move('y', 'y')], phase(['x', 'y'])));
+    const journal = entries(aPlan(aPolicy('even'), [move('p', 'b'), move('q', 'c'), move('r', 'd')]));
+    const begun = (maxInFlight: number) =>
+      readyMoves(journal, { ofPolicy: [], ofOthers: busy }, { maxConcurrent: 2, maxInFlight }, NOON).ready.length;
+    expect([1, 2, 3, 4, 5].map(begun)).toEqual([0, 0, 1, 2, 2]);
+  });
+
+  it('neither counts admissions in flight against a limit nor keeps them by one', () => {
+    const admission = (name: string, to: string) => {
+      const { from: _, ...rest } = move(name, to);
+      return rest;
+    };
+    const moves = [admission('a', 'n1'), admission('b', 'n2'), move('p', 'n3'), admission('c', 'n4')];
+    const runs = (['Intent', 'Intent', 'Planned', 'Planned'] as const).map((phase, index) => ({
+      podUID: moves[index]?.pod.uid ?? '',
+      phase,
+      attempt: 0,
+    }));
+    const journal = entries(aPlan(aPolicy('qos'), moves, { moves: runs }));
+    const begun = (maxConcurrent: number, maxInFlight = 100) =>
+      readyMoves(journal, NOTHING_ELSEWHERE, { maxConcurrent, maxInFlight }, NOON).ready.map(({ index }) => index);
+    expect(begun(1)).toEqual([2, 3]);
+    expect(begun(0)).toEqual([3]);
+    expect(begun(1, 1)).toEqual([2, 3]);
+  });
+
   it('waits out a rest, but none that no clock of ours can have given', () => {
     const rested = (span: number) => {
       const notBefore = formatInstant(epochSeconds(NOON + span));
       const run = { podUID: 'uid-p', phase: 'Planned', attempt: 1, notBefore } as const;
-      return readyMoves(entries(aPlan(aPolicy('even'), [move('p', 'b')], { moves: [run] })), NOTHING_ELSEWHERE, 1, NOON)
-        .ready;
+      return readyMoves(
+        entries(aPlan(aPolicy('even'), [move('p', 'b')], { moves: [run] })),
+        NOTHING_ELSEWHERE,
+        { maxConcurrent: 1, maxInFlight: 100 },
+        NOON,
+      ).ready;
     };
     expect(rested(600)).toEqual([]);
     expect(rested(0)).toHaveLength(1);

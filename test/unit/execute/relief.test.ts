@@ -20,7 +20,13 @@ const PLAN = 'qos-0123456789';
 
 function execution(): ExecutionPolicy {
   const options = planningOptions(resolveOptions(policy.spec));
-  return { current: async () => ({ policy, invalid: [] }), options, maxConcurrent: 1, stop: undefined };
+  return {
+    current: async () => ({ policy, invalid: [] }),
+    options,
+    maxConcurrent: 1,
+    maxInFlight: 100,
+    stop: undefined,
+  };
 }
 
 /** A plan of a minute ago in which web-1 leaves a for b; the scheduler by itself would put everything on c. */

@@ -70,6 +70,9 @@ evenkeel-webhook-certificate
 {{- if ne .Values.leaseDuration "15s" }}
 - --lease-duration={{ .Values.leaseDuration }}
 {{- end }}
+{{- if ne (int .Values.maxConcurrent) 100 }}
+- --max-concurrent={{ .Values.maxConcurrent }}
+{{- end }}
 {{- if ne .Values.logLevel "info" }}
 - --log-level={{ .Values.logLevel }}
 {{- end }}
