@@ -123,9 +123,19 @@ export interface NodeUsage {
   readonly serverTime: EpochSeconds;
 }
 
+/** The deletion of a pod that is under way. */
+export interface Deletion {
+  /** When its grace period ends. */
+  readonly due: EpochSeconds;
+  /** Names of its finalizers. */
+  readonly finalizers: readonly string[];
+}
+
 /** A pod as it is now. */
 export interface LivePod {
   readonly pod: PodInfo | undefined;
+  /** What keeps a pod that is being deleted; `undefined` for one that is not, or where nothing is known of it. */
+  readonly deletion?: Deletion | undefined;
   /** Time of the API server (its Date header), to compare with creation timestamps. */
   readonly serverTime: EpochSeconds;
 }

@@ -1,7 +1,7 @@
 import type { MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { Waiting } from '../model/gate.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
-import type { EvictionAnswer } from '../ports.ts';
+import type { Deletion, EvictionAnswer } from '../ports.ts';
 import type { Siblings } from './siblings.ts';
 
 /** A move as it was planned. */
@@ -42,6 +42,8 @@ export type MoveEvent =
 export interface Observation {
   /** The incarnation that was to be evicted. */
   readonly pod: 'Running' | 'Terminating' | 'Gone';
+  /** What keeps it while it is Terminating; `undefined` where nothing is known of that. */
+  readonly deletion: Deletion | undefined;
   /** The pod that its controller made instead, if it did; of an admission, the pod itself while it is there. */
   readonly replacement: Replacement | undefined;
   /** Whether its controller, if it is there, has fewer pods than it wants: a replacement may yet come. */

@@ -22,7 +22,7 @@ export async function observeMove(
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<Observation> {
-  const { pod, serverTime } = await reader.pod(move.pod, signal);
+  const { pod, deletion, serverTime } = await reader.pod(move.pod, signal);
   const isAdmission = kindOf(move) === 'Admission';
   const siblings = isAdmission ? [] : await reader.podsOfOwner(move.pod.namespace, move.owner, signal);
   const found = isAdmission ? itself(pod, move) : findReplacement(siblings, move, run, claimed);
@@ -33,6 +33,7 @@ export async function observeMove(
   const isOff = replacement !== undefined && isMiss(replacement, move, run);
   return {
     pod: pod?.uid !== move.pod.uid ? 'Gone' : pod.terminating ? 'Terminating' : 'Running',
+    deletion,
     replacement:
       found !== undefined && isOff
         ? { ...replacement, miss: await explained(found, move.to ?? '', isSteered, reader, signal) }

@@ -68,10 +68,12 @@ export function hintEffects(phase: MovePhase): readonly MoveEffect[] {
 /** The run in its next phase, without what no phase after it reads. Throws for a transition that the table does not have. */
 export function enter(run: MoveStatus, from: MovePhase, to: MovePhase): MoveStatus {
   assertLegal(from, to);
-  const { sentAt, siblings, ...rest } = run;
+  const { sentAt, siblings, waitingFor, goneAt, ...rest } = run;
   return {
     ...rest,
     ...(sentAt !== undefined && to === 'Evicting' ? { sentAt } : {}),
+    ...(waitingFor !== undefined && to === 'AwaitingReplacement' ? { waitingFor } : {}),
+    ...(goneAt !== undefined && isInFlight(to) ? { goneAt } : {}),
     ...(siblings !== undefined && isInFlight(to) ? { siblings } : {}),
     phase: to,
   };
@@ -80,6 +82,11 @@ export function enter(run: MoveStatus, from: MovePhase, to: MovePhase): MoveStat
 /** Seconds since the intent by the API server's clock; 0 without one. */
 export function sinceStart(run: MoveStatus, serverTime: EpochSeconds): Seconds {
   return run.startedAt === undefined ? seconds(0) : elapsed(parseInstant(run.startedAt), serverTime);
+}
+
+/** Seconds since a replacement could be made: since the intent, or since the pod was gone that the move has waited for. */
+export function sinceReplaceable({ goneAt, ...run }: MoveStatus, serverTime: EpochSeconds): Seconds {
+  return goneAt === undefined ? sinceStart(run, serverTime) : elapsed(parseInstant(goneAt), serverTime);
 }
 
 /** The text, cut to what the API takes. */

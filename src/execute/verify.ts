@@ -1,12 +1,15 @@
 import type { MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
-import { parseInstant } from '../model/instant.ts';
+import { formatInstant, parseInstant } from '../model/instant.ts';
 import { kindOf } from '../model/move.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+import type { Deletion } from '../ports.ts';
 import type { Advanced, MoveEffect, Observation, PlannedMove, Replacement } from './move.ts';
-import { clip, enter, finish, sinceStart } from './transitions.ts';
+import { clip, enter, finish, sinceReplaceable, sinceStart } from './transitions.ts';
 
 /** A replacement that is not Ready after this long has failed. */
 export const REPLACEMENT_DEADLINE: Seconds = seconds(600);
+/** A pod that is gone after this long was not worth a word. */
+const SILENT_WAIT: Seconds = seconds(60);
 /** How long the scheduler may refuse an admitted pod, which is tied to its node: what makes room there is under way. */
 export const ADMISSION_PATIENCE: Seconds = seconds(60);
 /** How long it may refuse a replacement that is kept to its planned node and its alternatives, before it is made anew. */
@@ -16,7 +19,8 @@ export const STUCK_PATIENCE: Seconds = seconds(30);
  * The next state of a move whose pod is going and that has no replacement yet. A preemption needs none: it is over when the
  * pod is gone, and so is a move whose controller was scaled down, rolled out or deleted meanwhile and makes none.
  */
-export function awaitReplacement(run: MoveStatus, seen: Observation, move: PlannedMove): Advanced {
+export function awaitReplacement(before: MoveStatus, seen: Observation, move: PlannedMove): Advanced {
+  const run = withWait(before, seen);
   if (kindOf(move) === 'Preemption') {
     return awaitRoom(run, seen);
   }
@@ -27,18 +31,36 @@ export function awaitReplacement(run: MoveStatus, seen: Observation, move: Plann
   if (seen.pod === 'Gone' && !seen.awaited) {
     return finish(run, 'Vacated', 'left its node, and its controller wants no pod in its place', seen.serverTime);
   }
-  return sinceStart(run, seen.serverTime) > REPLACEMENT_DEADLINE
+  return seen.pod === 'Gone' && sinceReplaceable(run, seen.serverTime) > REPLACEMENT_DEADLINE
     ? finish(lost(run, seen.serverTime), 'Failed', 'its controller made no replacement', seen.serverTime)
     : { run, effects: [] };
 }
 
 function awaitRoom(run: MoveStatus, { pod, serverTime }: Observation): Advanced {
+  return pod === 'Gone' ? finish(run, 'Vacated', 'left its node', serverTime) : { run, effects: [] };
+}
+
+/**
+ * A pod that was evicted may take its grace period, or wait for a finalizer, as long as it likes: it cannot be taken back. Until it is
+ * gone the move stays in flight, and says what it waits for.
+ */
+function withWait(run: MoveStatus, { pod, deletion, serverTime }: Observation): MoveStatus {
+  const { waitingFor, ...rest } = run;
   if (pod === 'Gone') {
-    return finish(run, 'Vacated', 'left its node', serverTime);
+    return waitingFor === undefined ? run : { ...rest, goneAt: formatInstant(serverTime) };
   }
-  return sinceStart(run, serverTime) > REPLACEMENT_DEADLINE
-    ? finish(run, 'Failed', `is still being deleted after ${REPLACEMENT_DEADLINE} s`, serverTime)
-    : { run, effects: [] };
+  const isLong = pod === 'Terminating' && sinceStart(run, serverTime) > SILENT_WAIT;
+  const reason = isLong
+    ? clip(`its pod is being deleted since ${run.startedAt}${keeping(deletion, serverTime)}`)
+    : waitingFor;
+  return reason === waitingFor || reason === undefined ? run : { ...rest, waitingFor: reason };
+}
+
+function keeping(deletion: Deletion | undefined, now: EpochSeconds): string {
+  if (deletion === undefined || deletion.due > now || deletion.finalizers.length === 0) {
+    return deletion === undefined ? '' : `: its grace period ends at ${formatInstant(deletion.due)}`;
+  }
+  return `: it waits for its finalizers (${deletion.finalizers.join(', ')})`;
 }
 
 /**
@@ -58,12 +80,12 @@ export function verify(run: MoveStatus, seen: Observation, move: PlannedMove): A
       ? finish(withoutMiss(served), 'Landed', `runs on ${move.to}`, serverTime)
       : finish(served, 'Missed', `runs on ${replacement.node} instead of ${move.to}${explained(served)}`, serverTime);
   }
-  if (kindOf(move) !== 'Admission' && isStuck(replacement)) {
-    return { run: enter(next, run.phase, 'Verifying'), effects: ['RemoveHint', 'Release'] };
-  }
   const failure = failureOf(run, replacement, seen, move);
   if (failure !== undefined) {
     return finish(charged(next, serverTime, move), 'Failed', failure, serverTime);
+  }
+  if (kindOf(move) !== 'Admission' && isStuck(replacement)) {
+    return { run: enter(next, run.phase, 'Verifying'), effects: ['RemoveHint', 'Release'] };
   }
   const isKnown = run.replacement?.uid === replacement.uid && run.replacement.node === replacement.node;
   return isKnown && run.phase === 'Verifying'
@@ -88,7 +110,7 @@ function failureOf(
 ): string | undefined {
   const isAdmission = kindOf(move) === 'Admission';
   const who = `${isAdmission ? 'pod' : 'replacement'} ${name}`;
-  const underWay = sinceStart(run, serverTime);
+  const underWay = sinceReplaceable(run, serverTime);
   const isLate = isAdmission && underWay > ADMISSION_PATIENCE;
   if (isLate && waiting?.pinnedTo !== undefined && waiting.unschedulable) {
     return `${who} found no room on ${waiting.pinnedTo} for ${ADMISSION_PATIENCE} s`;

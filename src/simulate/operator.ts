@@ -75,7 +75,12 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
     runFailed: () => undefined,
     preempted: () => undefined,
   } satisfies LoopPorts & GatePorts & LedgerPorts;
-  const loopSettings = { excludedNamespaces: EXCLUDED_NAMESPACES, maxInFlight: MAX_IN_FLIGHT, pace: paceOf(world), passed: () => undefined };
+  const loopSettings = {
+    excludedNamespaces: EXCLUDED_NAMESPACES,
+    maxInFlight: MAX_IN_FLIGHT,
+    pace: paceOf(world),
+    passed: () => undefined,
+  };
   const { signal } = stopping;
   const running = Promise.all([
     runLoop(ports, loopSettings, signal),

@@ -228,9 +228,22 @@ const UNTRUSTED = new Set([
 /** An error of the transport. */
 export type TransportError = Error & { readonly code: string };
 
-/** Whether the connection was never made, so that the request cannot have reached the server. */
-export function isUnsent({ code }: TransportError): boolean {
-  return REFUSED.has(code) || UNKNOWN_HOST.has(code) || UNTRUSTED.has(code);
+/**
+ * Whether the connection was never made, so that the request cannot have reached the server. An unreachable host is no proof: a
+ * connection that was made before breaks with the same code when the network does, after the request was written.
+ */
+export function isUnsent(error: TransportError): boolean {
+  const { code } = error;
+  return UNKNOWN_HOST.has(code) || UNTRUSTED.has(code) || (REFUSED.has(code) && failedToConnect(error));
+}
+
+/** Where a name has several addresses, Node gives the error of each. */
+function failedToConnect(error: Error): boolean {
+  if (error instanceof AggregateError) {
+    return error.errors.length > 0 && error.errors.every((each) => each instanceof Error && failedToConnect(each));
+  }
+  const { code, syscall } = error as { readonly code?: unknown; readonly syscall?: unknown };
+  return code === 'UND_ERR_CONNECT_TIMEOUT' || syscall === 'connect';
 }
 
 /** An ApiError that names the server and what to look at. */

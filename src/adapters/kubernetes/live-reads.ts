@@ -1,3 +1,4 @@
+import { parseInstant } from '../../model/instant.ts';
 import { isObject, MalformedField } from '../../model/json.ts';
 import type { NodeInfo } from '../../model/node.ts';
 import type { OwnerRef, PodInfo } from '../../model/pod.ts';
@@ -13,7 +14,7 @@ import { projectNode } from '../../observe/project/node.ts';
 import { projectPod } from '../../observe/project/pod.ts';
 import { readSelector } from '../../observe/project/selector.ts';
 import { projectWorkload, WORKLOAD_KINDS } from '../../observe/project/workload.ts';
-import type { ClusterReader, LiveNamespace, LivePod, NodeUsage } from '../../ports.ts';
+import type { ClusterReader, Deletion, LiveNamespace, LivePod, NodeUsage } from '../../ports.ts';
 import { ApiError, ifThere, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listAll, listObjects } from './list.ts';
@@ -83,7 +84,19 @@ async function readNodeUsage(client: ApiClient, signal: AbortSignal): Promise<No
 
 async function readPod(client: ApiClient, namespace: string, name: string, signal: AbortSignal): Promise<LivePod> {
   const { body, serverTime } = await getIfThere(client, { ...RESOURCES.Pod, namespace, name }, signal);
-  return { pod: body === undefined ? undefined : toPods([body])[0], serverTime };
+  return { pod: body === undefined ? undefined : toPods([body])[0], deletion: deletionOf(body), serverTime };
+}
+
+function deletionOf(body: unknown): Deletion | undefined {
+  const metadata = isObject(body) && isObject(body.metadata) ? body.metadata : {};
+  const { deletionTimestamp, finalizers } = metadata;
+  return typeof deletionTimestamp === 'string'
+    ? { due: parseInstant(deletionTimestamp), finalizers: Array.isArray(finalizers) ? finalizers.filter(isText) : [] }
+    : undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 async function readWorkload(

@@ -198,6 +198,14 @@ export const MoveStatus = Type.Object({
         "Until when the eviction may have been on its way, by the API server's clock; while it is not known whether the pod is going.",
     }),
   ),
+  waitingFor: Type.Optional(
+    text(512, { description: 'What a move waits for that takes longer than a minute, and since when.' }),
+  ),
+  goneAt: Type.Optional(
+    instant({
+      description: 'When the pod was gone that the move has waited for: the replacement has ten minutes from then.',
+    }),
+  ),
   siblings: Type.Optional(
     Type.Object(
       {

@@ -44,7 +44,7 @@ function seen(span: number, pod: Observation['pod'], replacement?: Partial<Repla
     ...replacement,
   };
   const found = replacement === undefined ? undefined : whole;
-  return { kind: 'Observed', pod, replacement: found, awaited: true, serverTime: later(span) };
+  return { kind: 'Observed', pod, deletion: undefined, replacement: found, awaited: true, serverTime: later(span) };
 }
 
 function answer(given: EvictionAnswer, span = 0): MoveEvent {
@@ -388,6 +388,40 @@ describe('advance', () => {
       phase: 'Failed',
       outcome: 'its controller made no replacement',
     });
+  });
+
+  it('waits for a pod that is being deleted as long as it takes, says for what, and gives its replacement ten minutes then', () => {
+    const terminating = (span: number, deletion: Observation['deletion']): MoveEvent => ({
+      ...(seen(span, 'Terminating') as MoveEvent & { kind: 'Observed' }),
+      deletion,
+    });
+    const awaiting = move('AwaitingReplacement');
+    const grace = { due: later(3_600), finalizers: ['example.com/flush'] };
+    expect(at(60, awaiting, terminating(60, grace)).run).toBe(awaiting);
+    const { run: waiting } = at(700, awaiting, terminating(700, grace));
+    expect(waiting).toMatchObject({
+      phase: 'AwaitingReplacement',
+      waitingFor: `its pod is being deleted since ${instant(0)}: its grace period ends at ${instant(3_600)}`,
+    });
+    expect(at(701, waiting, terminating(701, grace)).run).toBe(waiting);
+    const { run: held } = at(3_700, waiting, terminating(3_700, grace));
+    expect(held.waitingFor).toBe(
+      `its pod is being deleted since ${instant(0)}: it waits for its finalizers (example.com/flush)`,
+    );
+    const { run: gone } = at(9_000, held, seen(9_000, 'Gone'));
+    expect(gone).toMatchObject({ phase: 'AwaitingReplacement', goneAt: instant(9_000) });
+    expect(gone.waitingFor).toBeUndefined();
+    const { run: verifying } = at(9_002, gone, seen(9_002, 'Gone', { node: 'node-b' }));
+    expect(verifying.phase).toBe('Verifying');
+    expect(at(9_600, verifying, seen(9_600, 'Gone', { node: 'node-b' })).run.phase).toBe('Verifying');
+    expect(at(9_601, verifying, seen(9_601, 'Gone', { node: 'node-b' })).run.phase).toBe('Failed');
+    expect(at(9_601, gone, seen(9_601, 'Gone')).run.phase).toBe('Failed');
+  });
+
+  it('gives up a replacement that cannot be removed from a node which cannot take it', () => {
+    const stuck = { waiting: { gated: false, pinnedTo: 'node-b', unschedulable: true }, age: seconds(3_000) };
+    expect(at(300, move('Verifying'), seen(300, 'Gone', stuck)).effects).toEqual(['RemoveHint', 'Release']);
+    expect(at(601, move('Verifying'), seen(601, 'Gone', stuck)).run.phase).toBe('Failed');
   });
 
   it('forgets a replacement that is gone, and looks for the next', () => {

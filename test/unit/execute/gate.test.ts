@@ -143,7 +143,14 @@ describe('advance', () => {
       miss: undefined,
     };
     const serverTime = epochSeconds(NOON + age);
-    const event = { kind: 'Observed', pod: 'Gone', replacement, awaited: true, serverTime } as const;
+    const event = {
+      kind: 'Observed',
+      pod: 'Gone',
+      deletion: undefined,
+      replacement,
+      awaited: true,
+      serverTime,
+    } as const;
     return advance(known, event, aMove(WEB_1, 'b'), epochSeconds(NOON + age));
   }
 
