@@ -13,6 +13,7 @@ import { classOf } from '../qos/class-of.ts';
 import type { GateQueue } from './gate-queue.ts';
 import type { LoopSettings } from './loop-ports.ts';
 import { createWaker, withBackOff } from './periodic.ts';
+import { createReleaseBackOff, type ReleaseBackOff } from './release-back-off.ts';
 import { scheduleProblems } from './schedule.ts';
 
 /** What gates are kept open through. */
@@ -43,6 +44,7 @@ export async function keepGates(
 ): Promise<void> {
   const waker = createWaker();
   settings.pace.onChange(waker.wake);
+  const backOff = createReleaseBackOff();
   let confirmed: Seconds | undefined;
   const look = async (): Promise<Seconds> => {
     const now = ports.clock.monotonic();
@@ -50,10 +52,10 @@ export async function keepGates(
       confirmed = (await ports.gates.available(signal)) ? now : undefined;
     }
     if (confirmed === undefined) {
-      await sweepStuck(ports, signal);
+      await sweepStuck(ports, signal, backOff);
       return RIGHTS_INTERVAL;
     }
-    await sweepGates(ports, settings, signal);
+    await sweepGates(ports, settings, signal, backOff);
     return settings.pace.gates;
   };
   while (!signal.aborted) {
@@ -65,10 +67,10 @@ export async function keepGates(
  * Releases the pods that are kept to nodes which cannot take them, where nobody opens gates: a stale hint has steered them, or
  * their move has ended. Rejects as `sweepGates` does.
  */
-async function sweepStuck(ports: GatePorts, signal: AbortSignal): Promise<void> {
+async function sweepStuck(ports: GatePorts, signal: AbortSignal, backOff: ReleaseBackOff): Promise<void> {
   const stuck = (await ports.gates.list(signal)).filter((pod) => isStuckNow(pod, ports));
   if (stuck.length > 0) {
-    await letGoAll(idleAmong(stuck, await ports.plans.list(signal)), ports, signal);
+    await letGoAll(idleAmong(stuck, await ports.plans.list(signal)), ports, signal, backOff);
   }
 }
 
@@ -81,6 +83,7 @@ export async function sweepGates(
   ports: GatePorts,
   { excludedNamespaces }: Pick<LoopSettings, 'excludedNamespaces'>,
   signal: AbortSignal,
+  backOff: ReleaseBackOff = createReleaseBackOff(),
 ): Promise<void> {
   const { gates, plans } = ports;
   const waiting = await gates.list(signal);
@@ -96,6 +99,7 @@ export async function sweepGates(
     idle.filter((pod) => !isQueueing(pod)),
     ports,
     signal,
+    backOff,
   );
 }
 
@@ -106,10 +110,15 @@ function idleAmong(waiting: readonly PodInfo[], plans: readonly RebalancePlan[])
   return waiting.filter((pod) => !isAwaited(pod, moves, listed));
 }
 
-async function letGoAll(pods: readonly PodInfo[], ports: GatePorts, signal: AbortSignal): Promise<void> {
+async function letGoAll(
+  pods: readonly PodInfo[],
+  ports: GatePorts,
+  signal: AbortSignal,
+  backOff: ReleaseBackOff,
+): Promise<void> {
   const failures: unknown[] = [];
   for (const pod of pods) {
-    await letGo(pod, ports, signal).catch((error: unknown) => failures.push(error));
+    await letGo(pod, ports, signal, backOff).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) {
     const [cause] = failures;
@@ -133,7 +142,7 @@ function isAwaited(
   });
 }
 
-async function letGo(pod: PodInfo, ports: GatePorts, signal: AbortSignal): Promise<void> {
+async function letGo(pod: PodInfo, ports: GatePorts, signal: AbortSignal, backOff: ReleaseBackOff): Promise<void> {
   if (pod.terminating) {
     return;
   }
@@ -143,7 +152,11 @@ async function letGo(pod: PodInfo, ports: GatePorts, signal: AbortSignal): Promi
       ports.telemetry.gate('OpenedUnplanned');
       ports.log.info(about, 'gate opened: no move waits for the pod');
     }
-  } else if (isStuckNow(pod, ports) && (await ports.gates.release(pod, signal)) === 'Done') {
+  } else if (
+    isStuckNow(pod, ports) &&
+    backOff.take(pod, ports.clock.monotonic()) &&
+    (await ports.gates.release(pod, signal)) === 'Done'
+  ) {
     ports.telemetry.gate('Released');
     ports.log.warn({ ...about, node: pod.waiting?.pinnedTo }, 'pod evicted before it ran: its node cannot take it');
   }

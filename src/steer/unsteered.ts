@@ -22,7 +22,9 @@ export function unsteered(affinity: unknown, target: string): Unsteered {
   const { preferred, fallbacks } = withoutPreferences(listAt(node, PREFERRED), target);
   const required = isObject(node[REQUIRED]) ? node[REQUIRED] : {};
   const terms = listAt(required, 'nodeSelectorTerms');
-  const alternatives = alternativesOf(terms);
+  // A list of host names without our preference is the pod's own, whatever its annotation says.
+  const isPreferred = preferred.length < listAt(node, PREFERRED).length;
+  const alternatives = isPreferred ? alternativesOf(terms) : undefined;
   const isPinned =
     alternatives === undefined &&
     terms.length > 0 &&

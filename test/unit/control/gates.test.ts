@@ -7,6 +7,7 @@ import { formatInstant } from '../../../src/model/instant.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { NO_SERVICE_LEVELS } from '../../../src/model/service-level.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
+import type { Gates } from '../../../src/ports.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aServiceClass } from '../../support/builders/service-levels.ts';
@@ -158,6 +159,18 @@ describe('keepGates', () => {
     expect([...w.cluster.pods.keys()]).toEqual(['uid-web-00001']);
     expect(atTheGate(w)).toEqual([]);
     expect(w.gateActions).toEqual(['Released', 'OpenedUnplanned']);
+  });
+
+  it('removes pods of one controller at growing intervals, though each is made anew as stuck as the last', async () => {
+    const w = aWorld([pinnedPod('stuck')]);
+    w.cluster.full.add('b');
+    const removed: number[] = [];
+    const release: Gates['release'] = async () => {
+      removed.push(w.clock.now() - NOON);
+      return 'Done';
+    };
+    await keep({ ...w, ports: { ...w.ports, gates: { ...w.ports.gates, release } } }, 600);
+    expect(removed).toHaveLength(4);
   });
 
   it('makes one anew, too, where nobody may open gates: a stale hint has steered it', async () => {

@@ -31,6 +31,31 @@ function constraintsOf(affinity: unknown, target?: string) {
   return projectPod(aRawPod('p', { spec: { affinity }, metadata: { annotations } }), createInterner()).pod.constraints;
 }
 
+describe('what the annotation says of a pod', () => {
+  const hosts = (...values: readonly string[]) => ({
+    matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values }],
+  });
+
+  it('is not believed when the spec keeps it to host names of its own', () => {
+    const own = requiring(hosts('host-x', 'host-y'));
+    expect(unsteered(own, 'b')).toMatchObject({ affinity: own, isKept: false, placement: { alternatives: undefined } });
+    const waiting = projectPod(
+      aRawPod('p', {
+        spec: { affinity: own, nodeName: undefined },
+        metadata: { annotations: { 'evenkeel.dev/steered-to': 'b' } },
+      }),
+      createInterner(),
+    ).pod.waiting;
+    expect(waiting?.pinnedTo).toBeUndefined();
+  });
+
+  it('is believed when the preference for that node stands beside them', () => {
+    const { affinity } = steeredAffinity(undefined, { target: 'b', fallbacks: [], alternatives: ['host-b', 'host-y'] });
+    expect(unsteered(affinity, 'b').isKept).toBe(true);
+    expect(unsteered(affinity, 'c').isKept).toBe(false);
+  });
+});
+
 describe('a pod that was steered', () => {
   const placements: readonly Placement[] = [
     { target: 'b', fallbacks: [], alternatives: undefined },
