@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import type { SteeringMode } from '../../../src/api/v1alpha1/rebalance-policy.ts';
 import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
 import { ADMISSION_PATIENCE } from '../../../src/execute/verify.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
@@ -36,11 +37,11 @@ const EXECUTION: ExecutionPolicy = {
 };
 
 /** A plan in which free-1 makes room on a for prod-1, which waits at the gate; the scheduler by itself would choose c. */
-function aWorld(): World {
+function aWorld(steering: SteeringMode = 'None'): World {
   const w = world([aNode('a', TEN_CORES), aNode('c', TEN_CORES)], [free, prod], [VICTIM, WAITING]);
   w.cluster.gated.add(free.uid).add(prod.uid);
   w.cluster.bindTo = () => 'c';
-  w.plans.put(aPlan(policy, [aPreemption(VICTIM), anAdmission(WAITING, 'a', [0])], { steering: 'None' }));
+  w.plans.put(aPlan(policy, [aPreemption(VICTIM), anAdmission(WAITING, 'a', [0])], { steering }));
   return w;
 }
 
@@ -78,12 +79,15 @@ describe('a plan that preempts', () => {
     expect([...w.cluster.pods.values()].find(({ owner }) => owner?.uid === free.uid)?.waiting?.gated).toBe(true);
   });
 
-  it('places no hint, and evicts the victim alone', async () => {
-    const w = aWorld();
-    await run(w);
-    expect(w.calls).not.toContain('steering.place');
-    expect(w.cluster.accepted).toEqual([VICTIM.uid]);
-  });
+  it.each(['AdmissionPolicy', 'Webhook'] as const)(
+    'places no hint, also where %s steers, and evicts the victim alone',
+    async (mode) => {
+      const w = aWorld(mode);
+      await run(w);
+      expect(w.calls).not.toContain('steering.place');
+      expect(w.cluster.accepted).toEqual([VICTIM.uid]);
+    },
+  );
 
   it('lets nobody in before the victim is gone', async () => {
     const w = aWorld();
