@@ -83,7 +83,9 @@ function answered(
   const run = siblings === undefined ? before : { ...before, siblings };
   switch (answer.kind) {
     case 'Accepted':
-      return run.phase === 'Intent' ? spent(run, undefined, at) : { run, effects: [] };
+      return run.phase === 'Intent'
+        ? spent({ ...run, startedAt: formatInstant(at) }, undefined, at)
+        : { run, effects: [] };
     case 'Ambiguous':
       return run.phase === 'Intent'
         ? spent(run, answer.message, at)

@@ -151,8 +151,8 @@ function charged(run: MoveStatus, until: EpochSeconds, move: PlannedMove): MoveS
 }
 
 /**
- * The run with what it cost: seconds without the pod, from the intent, by the API server's clock. The eviction follows the
- * intent by a second or two, so that this is a little too much and never too little; at most a day, as the API has it.
+ * The run with what it cost: seconds without the pod, by the API server's clock; at most a day, as the API has it. Where the answer
+ * to the eviction was lost they count from the intent, which is too much rather than too little.
  */
 function lost(run: MoveStatus, until: EpochSeconds): MoveStatus {
   const unavailable = run.startedAt === undefined ? 0 : elapsed(parseInstant(run.startedAt), until);

@@ -234,8 +234,8 @@ function report({ before, after, moves, lines, lost }: Findings): boolean {
   return Object.values(claims).every(Boolean);
 }
 
-const images = mkdtempSync(join(tmpdir(), 'evenkeel-images-'));
 const cp = await startControlPlane({ kubelets: true, log });
+const images = mkdtempSync(join(tmpdir(), 'evenkeel-images-'));
 try {
   writeImage(join(programs, 'pause'), 'kubelets.local/pause:1', join(images, 'pause.tar'));
   writeImage(join(programs, 'burner'), 'kubelets.local/burner:1', join(images, 'burner.tar'));

@@ -191,7 +191,12 @@ export const MoveStatus = Type.Object({
   podUID: text(64, { description: 'UID of the pod to evict.' }),
   phase: oneOf(MOVE_PHASES, { description: 'Phase.' }),
   attempt: integer(0, 1000, { description: 'Evictions that were tried and refused.' }),
-  startedAt: Type.Optional(instant({ description: "When the intent was written, by the API server's clock." })),
+  startedAt: Type.Optional(
+    instant({
+      description:
+        "When the eviction was accepted, by the API server's clock; while that is not known, and where its answer was lost, when the intent was written.",
+    }),
+  ),
   sentAt: Type.Optional(
     instant({
       description:

@@ -312,6 +312,18 @@ describe('advance', () => {
     expect(effects).toEqual(['RemoveHint']);
   });
 
+  it('counts what it costs from when the eviction was accepted, and from the intent where that is not known', () => {
+    const replaced = seen(30, 'Gone', { available: true, readySince: later(30), node: 'node-b' });
+    const lostBy = (first: MoveEvent): number | undefined => {
+      const evicting = at(5, move('Intent'), first).run;
+      const awaiting = at(20, evicting, seen(20, 'Gone')).run;
+      const verifying = at(30, awaiting, replaced).run;
+      return at(31, verifying, replaced).run.unavailableSeconds ?? verifying.unavailableSeconds;
+    };
+    expect(lostBy(answer({ kind: 'Accepted' }, 5))).toBe(25);
+    expect(lostBy(answer({ kind: 'Ambiguous', message: 'reset' }, 5))).toBe(30);
+  });
+
   it('waits for a lost answer from when it was lost, not from the intent: a batch takes longer than the grace', () => {
     const { run: spent } = at(20, move('Intent'), answer({ kind: 'Ambiguous', message: 'reset' }, 20));
     expect(spent).toMatchObject({ phase: 'Evicting', startedAt: instant(0), sentAt: instant(20) });
