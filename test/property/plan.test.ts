@@ -349,7 +349,8 @@ describe('any plan', () => {
             nodes: new Map([...snapshot.usage.nodes, ...(sampled ? [[name, aSample(load)] as const] : [])]),
             pods: snapshot.usage.pods,
           };
-          // But for what kube-scheduler would do: it puts pods that tolerate that on a cordoned node. An overloaded node is named.
+          // But for what kube-scheduler would do: it puts pods that tolerate that on a cordoned node. Overloaded nodes are named.
+          const withoutLeftOut = (text: string): string => text.replace(/(; |^)[\w-]+ takes no part at .*/, '');
           const { expectedHitRatio: _, outcome: known, ...before } = plan(snapshot, options);
           const {
             expectedHitRatio: __,
@@ -358,7 +359,7 @@ describe('any plan', () => {
           } = plan({ ...snapshot, nodes: [node, ...snapshot.nodes], usage }, options);
           expect(after).toEqual(before);
           expect(outcome.kind).toBe(known.kind);
-          expect(textOf(outcome).replace(new RegExp(`(; |^)${name} takes no part at .*`), '')).toBe(textOf(known));
+          expect(withoutLeftOut(textOf(outcome))).toBe(withoutLeftOut(textOf(known)));
         },
       ),
       RUNS,

@@ -141,7 +141,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<LoopPorts, 'leaderEpoch'> 
     evictor: far(stage, me, 'evictor', cluster.evictor),
     steering: far(stage, me, 'steering', cluster.steering),
     gates: far(stage, me, 'gates', cluster.gates),
-    plans: far(stage, me, 'plans', plans.store),
+    plans: { ...far(stage, me, 'plans', plans.store), watch: plans.store.watch },
     policies: {
       ...far(stage, me, 'policies', policies.store),
       watch: (changed, signal) => policies.store.watch(() => me.process.wake(stage.time.now(), changed), signal),
