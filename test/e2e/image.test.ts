@@ -111,6 +111,7 @@ describe('the image', () => {
       ...['LICENSE', 'licences.txt', 'package.json'],
       ...['icon.svg', 'index.html', 'page.css', 'page.js'].map((name) => `page/${name}`),
       'sbom.cdx.json',
+      'webhook-thread.js',
     ]);
   });
 

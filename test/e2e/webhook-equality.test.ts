@@ -11,7 +11,7 @@ import { type ControlPlane, startControlPlane } from '../control-plane/start.ts'
 import { waitUntil } from '../control-plane/wait-until.ts';
 import { install, type OperatorProcess, OVERLAYS } from '../support/operator-process.ts';
 import { type HintedPod, randomPods } from '../support/random-pods.ts';
-import { startWithWebhook } from '../support/webhook.ts';
+import { KEPT, startWithWebhook } from '../support/webhook.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 /** `npm run campaign:webhook` sends more. */
@@ -73,7 +73,7 @@ async function inParallel<Item, Value>(
 
 async function placeHint({ namespace, hint }: HintedPod, index: number): Promise<void> {
   if (hint !== undefined) {
-    const metadata = { name: `hint-${index}`, namespace };
+    const metadata = { name: `hint-${index}`, namespace, finalizers: KEPT };
     const body = { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'PlacementHint', metadata, spec: hint };
     await admin.send({ verb: 'create', target: { ...RESOURCES.PlacementHint, namespace }, body }, NEVER);
   }

@@ -52,6 +52,9 @@ export async function callWebhookAt(cp: ControlPlane, port: number): Promise<voi
 /** Of the controller for whose pods `hintFor` steers. */
 const OWNER = 'owner';
 
+/** Keeps a hint that belongs to no plan: the operator that leads removes those. */
+export const KEPT = ['evenkeel.dev/kept-by-a-test'];
+
 const NEVER = new AbortController().signal;
 
 /** A hint for the pods that `createPod` creates in a namespace. */
@@ -59,7 +62,7 @@ export function hintFor(namespace: string, alternatives?: readonly string[]): ob
   return {
     apiVersion: 'evenkeel.dev/v1alpha1',
     kind: 'PlacementHint',
-    metadata: { name: 'hint', namespace },
+    metadata: { name: 'hint', namespace, finalizers: KEPT },
     spec: { ownerUID: OWNER, nodeName: 'node-1', alternatives, plan: 'plan', podUID: 'pod' },
   };
 }
