@@ -20,6 +20,7 @@ import {
   aKwokNode,
   NAMESPACE,
   NEEDED_RULES,
+  resourceDefinitions,
   storageObjects,
 } from './kubernetes-objects.ts';
 
@@ -33,6 +34,7 @@ const drifts: unknown[] = [];
 
 beforeAll(async () => {
   plane = await startControlPlane({ log: () => undefined });
+  await plane.apply(resourceDefinitions());
   await plane.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }]);
   await plane.apply(accountWith('operator', NEEDED_RULES));
   const kubeconfig = await plane.kubeconfigFor({ namespace: NAMESPACE, name: 'operator' });

@@ -1,6 +1,16 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
 /** Objects for the contract tests against a real API server. */
 
 export const NAMESPACE = 'shop';
+
+/** The definitions of crds/ as one stream of YAML. */
+export function resourceDefinitions(): string {
+  return readdirSync('crds')
+    .filter((name) => name.endsWith('.evenkeel.dev.yaml'))
+    .map((name) => readFileSync(`crds/${name}`, 'utf8'))
+    .join('\n---\n');
+}
 
 /** What the adapters need, rule by rule; the test fails when a rule is missing. */
 export const NEEDED_RULES: readonly object[] = [

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyResource } from '../../src/adapters/kubernetes/apply.ts';
 import { ApiClient } from '../../src/adapters/kubernetes/client.ts';
@@ -29,6 +28,7 @@ import {
   aKwokNode,
   NAMESPACE,
   NEEDED_RULES,
+  resourceDefinitions,
   storageObjects,
 } from './kubernetes-objects.ts';
 
@@ -49,10 +49,7 @@ async function clientFrom(kubeconfig: string): Promise<ApiClient> {
 
 beforeAll(async () => {
   plane = await startControlPlane({ log: () => undefined });
-  const crds = ['rebalancepolicies', 'rebalanceplans', 'placementhints', 'serviceclasses', 'qosledgers'].map((name) =>
-    readFileSync(`crds/${name}.evenkeel.dev.yaml`, 'utf8'),
-  );
-  await plane.apply(crds.join('\n---\n'));
+  await plane.apply(resourceDefinitions());
   await plane.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels: { team: 'a' } } }]);
   await plane.apply([...accountWith('operator', NEEDED_RULES), ...accountWith('stranger', [])]);
   await plane.apply([
