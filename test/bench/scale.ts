@@ -22,11 +22,19 @@ function percent(part: number, whole: number): string {
   return whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`;
 }
 
+/** Evictions in words and as a share of the moves that perfect steering takes. */
+function perMove(evictions: number | undefined, moves: number | undefined): string {
+  if (evictions === undefined || moves === undefined) {
+    return `${evictions ?? 'none'} of ${moves ?? 'none'}`;
+  }
+  return `${evictions} of ${moves} = ${(evictions / moves).toFixed(2)}`;
+}
+
 function row(nodes: string, way: string, found: Measured): readonly string[] {
   const {
     evictions,
     evictionsToAQuarter,
-    planned,
+    perfect,
     landed,
     missed,
     deviation,
@@ -47,8 +55,8 @@ function row(nodes: string, way: string, found: Measured): readonly string[] {
       .join(', ') || '-',
     `${deviation.before.toFixed(4)} -> ${deviation.after.toFixed(4)}`,
     percent(deviation.after - deviation.before, deviation.before),
-    (evictions / Math.max(1, planned)).toFixed(2),
-    evictionsToAQuarter === undefined ? 'none' : (evictionsToAQuarter / Math.max(1, planned)).toFixed(2),
+    perMove(evictionsToAQuarter, perfect.toAQuarter),
+    perMove(evictions, perfect.toRest),
     untilRest === undefined ? 'none' : `${untilRest.toFixed(0)} s`,
     (requests / moves).toFixed(1),
     `${(bytes / moves / 1024).toFixed(0)} KiB`,
@@ -64,8 +72,8 @@ const HEADER = [
   'misses',
   'deviation of load',
   'change',
-  'evictions per planned move',
-  'of them to -75 %',
+  'evictions to -75 %, of moves with perfect steering',
+  'in all',
   'at rest after',
   'requests per move',
   'bytes per move',

@@ -3,24 +3,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { vitalsOf } from '../../campaigns/vitals.ts';
 import { acceptedEvictions } from '../../control-plane/audit.ts';
+import { listNodeMetrics } from '../../control-plane/cluster-state.ts';
 import { nodeLoads, standardDeviation } from '../../control-plane/node-loads.ts';
 import { applyScenario, loadScenario, waitForMetrics } from '../../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../../control-plane/start.ts';
 import { createRandom } from '../../support/random.ts';
 import { getPlans, getPolicy, policyObject } from '../../support/resources.ts';
 import { startCountingProxy } from './counting-proxy.ts';
+import { type PerfectSteering, steerPerfectly } from './perfect-steering.ts';
 import type { Way } from './ways.ts';
 
 /** What came of one way of steering on one cluster. */
 export interface Measured {
   readonly evictions: number;
-  /** Moves of the first plan, which has all that it takes if each lands. */
-  readonly planned: number;
+  /** What it would take on the same cluster if nobody else did anything and each move landed. */
+  readonly perfect: PerfectSteering;
   readonly landed: number;
   readonly missed: number;
   /** Misses by reason. */
   readonly reasons: Readonly<Record<string, number>>;
-  /** Evictions until the deviation was first seen a quarter of what it was; `undefined` when it never was. */
+  /** Evictions until the deviation was first measured as a quarter of what it was; `undefined` when it never was. */
   readonly evictionsToAQuarter: number | undefined;
   /** Standard deviation of the nodes' load, by metrics-server. */
   readonly deviation: { readonly before: number; readonly after: number };
@@ -76,9 +78,12 @@ async function balance(cp: ControlPlane, way: Way, minutes: number, log: (line: 
     const [before, atStart, bytes] = [await deviation(cp), await vitals(), proxy.bytes()];
     const { metricsPort } = await operator.logged('operator started');
     const asked = await requestsOf(Number(metricsPort));
+    await cp.apply([policyObject(POLICY, { ...spec(way), suspend: true })]);
+    const perfect = await steerPerfectly(cp, (await getPolicy(cp, POLICY)).spec);
+    log(`perfect steering: ${perfect.toAQuarter} moves to a quarter, ${perfect.toRest} to rest`);
     const began = Date.now();
     await cp.apply([policyObject(POLICY, spec(way))]);
-    const watched = watchDeviation(cp, before / 4, visits.signal);
+    const watched = watchDeviation(cp, before / 4, visits.signal, log);
     const isAtRest = await untilRest(cp, began + minutes * 60_000, log);
     visits.abort();
     await visiting;
@@ -87,6 +92,7 @@ async function balance(cp: ControlPlane, way: Way, minutes: number, log: (line: 
     const [end, plans] = [await vitals(), await getPlans(cp)];
     return {
       evictions: evictions.length,
+      perfect,
       ...countMoves(plans),
       evictionsToAQuarter: await watched,
       deviation: { before, after: await deviation(cp) },
@@ -118,15 +124,32 @@ function spec({ mode }: Way): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Resolves to how many evictions there had been when the deviation was first at most `goal`. */
-async function watchDeviation(cp: ControlPlane, goal: number, signal: AbortSignal): Promise<number | undefined> {
+/** Resolves to how many evictions there had been when the deviation was first measured as at most `goal`. */
+async function watchDeviation(
+  cp: ControlPlane,
+  goal: number,
+  signal: AbortSignal,
+  log: (line: string) => void,
+): Promise<number | undefined> {
   while (!signal.aborted) {
     await sleep(METRICS_EVERY);
-    if ((await deviation(cp)) <= goal) {
-      return acceptedEvictions(await cp.audit()).length;
+    const [found, measuredAt, evictions] = [await deviation(cp), await newestSample(cp), await acceptedAt(cp)];
+    const done = evictions.filter((at) => at <= measuredAt).length;
+    log(`deviation ${found.toFixed(4)} after ${done} evictions`);
+    if (found <= goal) {
+      return done;
     }
   }
   return undefined;
+}
+
+/** When the newest sample of a node was taken, milliseconds: what happened later cannot be in the load that it shows. */
+async function newestSample(cp: ControlPlane): Promise<number> {
+  return Math.max(...(await listNodeMetrics(cp)).map(({ timestamp }) => Date.parse(timestamp)));
+}
+
+async function acceptedAt(cp: ControlPlane): Promise<readonly number[]> {
+  return acceptedEvictions(await cp.audit()).map(({ answeredAt }) => Date.parse(answeredAt));
 }
 
 /** Others come and go: every two seconds one of the Deployments `visitor` gets another number of pods. */
@@ -162,12 +185,11 @@ async function untilRest(cp: ControlPlane, deadline: number, log: (line: string)
   return false;
 }
 
-function countMoves(plans: readonly RebalancePlan[]): Pick<Measured, 'planned' | 'landed' | 'missed' | 'reasons'> {
+function countMoves(plans: readonly RebalancePlan[]): Pick<Measured, 'landed' | 'missed' | 'reasons'> {
   const runs = plans.flatMap(({ status }) => status?.moves ?? []);
   const missed = runs.filter(({ phase }) => phase === 'Missed');
   const byReason = Map.groupBy(missed, ({ miss }) => miss?.reason ?? 'unknown');
   return {
-    planned: plans.find(({ spec: { moves } }) => moves.length > 0)?.spec.moves.length ?? 0,
     landed: runs.filter(({ phase }) => phase === 'Landed').length,
     missed: missed.length,
     reasons: Object.fromEntries([...byReason].map(([reason, each]) => [reason, each.length])),
