@@ -117,7 +117,6 @@ function spec({ mode }: Way): Readonly<Record<string, unknown>> {
     interval: INTERVAL,
     historyLimit: 100,
     scope: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'shop' } } },
-    thresholds: { trigger: '0.05', consecutive: 1 },
     budgets: [{ maxMoves: 1000, maxConcurrent: 20, perOwner: '100%' }],
     protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
     steering: { mode },
