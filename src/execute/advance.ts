@@ -129,7 +129,7 @@ function tryAgain(run: MoveStatus, wait: Seconds, why: string, now: EpochSeconds
 function retry(run: MoveStatus, attempt: number, wait: Seconds, why: string, now: EpochSeconds): Advanced {
   const notBefore = formatInstant(after(now, seconds(Math.min(LONGEST_REST, wait))));
   const next = enter({ ...run, attempt, notBefore, outcome: clip(why) }, run.phase, 'Planned');
-  return { run: next, effects: hintEffects(run.phase) };
+  return { run: next, effects: hintEffects(run) };
 }
 
 function observed(run: MoveStatus, seen: Observation, move: PlannedMove, now: EpochSeconds): Advanced {

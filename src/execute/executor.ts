@@ -1,4 +1,5 @@
 import type { MovePhase, MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { runConcurrently } from '../model/concurrent.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
 import { kindOf, type MoveKind } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
@@ -33,6 +34,9 @@ import { type Limits, NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './r
 import { type EvictionTerms, held, sendEvictions } from './send-evictions.ts';
 import { type StopReason, stopReason } from './stop-rules.ts';
 import { isFinal } from './transitions.ts';
+
+/** Moves that are looked at beside each other. */
+const LOOKS_AT_A_TIME = 10;
 
 /** What the executor acts through. */
 export interface ExecutorPorts {
@@ -187,7 +191,7 @@ async function followUp(recorder: Recorder): Promise<void> {
     entries(plan).flatMap(({ index, run }) => (run.replacement === undefined ? [] : [[index, run.replacement.uid]])),
   );
   const observed = new Map<number, MoveEvent>();
-  for (const entry of movesInFlight(plan)) {
+  const observe = async (entry: JournalEntry): Promise<void> => {
     const claimed = new Set([...claims].filter(([index]) => index !== entry.index).map(([, uid]) => uid));
     const observation = await failures.attempt(nameOf(entry), () =>
       observeMove(entry, claimed, placesHints(plan), ports.reader, signal),
@@ -198,7 +202,14 @@ async function followUp(recorder: Recorder): Promise<void> {
         claims.set(entry.index, observation.replacement.uid);
       }
     }
-  }
+  };
+  // Pods of one owner are claimed in turn; what other owners have made is no candidate.
+  const byOwner = [...Map.groupBy(movesInFlight(plan), ({ move }) => move.owner.uid).values()];
+  await runConcurrently(byOwner, LOOKS_AT_A_TIME, signal, async (moves) => {
+    for (const entry of moves) {
+      await observe(entry);
+    }
+  });
   await settle(recorder, await record(recorder, observed));
 }
 
@@ -215,11 +226,12 @@ async function beginMoves(
   const { plan, ports, signal, failures } = recorder;
   const checked = new Map<number, MoveEvent>(hopeless.map(({ entry, why }) => [entry.index, { kind: 'Skip', why }]));
   const plannedAt = parseInstant(plan.spec.takenAt);
-  for (const entry of ready) {
+  // They are of different owners and for different nodes, so none has a say in the check of another.
+  await runConcurrently(ready, LOOKS_AT_A_TIME, signal, async (entry) => {
     const input = { move: entry.move, plannedAt, options: policy.options, inFlight };
     const event = await held(entry, () => checkBefore(input, ports, signal), failures);
     checked.set(entry.index, event);
-  }
+  });
   const begun = await record(recorder, checked);
   await settle(recorder, begun);
   await evictAll(
@@ -272,7 +284,7 @@ async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<
       await failures.attempt(nameOf(entry), async () => {
         switch (effect) {
           case 'RemoveHint':
-            return ports.steering.remove(namespace, uid, signal);
+            return placesHints(recorder.plan) ? ports.steering.remove(namespace, uid, signal) : undefined;
           case 'Release':
             return release(recorder, entry);
           case 'OpenGate':

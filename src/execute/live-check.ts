@@ -20,7 +20,7 @@ import { scopeProblem } from '../plan/scope.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import { hasTerms } from '../plan/topology/trackers.ts';
 import { verdictsIn } from '../plan/verdicts.ts';
-import type { Clock, ClusterReader } from '../ports.ts';
+import type { Clock, ClusterReader, LiveNamespace, LivePod } from '../ports.ts';
 import { recovery, shortfall } from './availability.ts';
 import { withCommitments } from './commitments.ts';
 import type { JournalEntry, MoveEvent, PlannedMove } from './move.ts';
@@ -64,13 +64,12 @@ export async function liveCheck(
 ): Promise<Checked> {
   const { move, plannedAt, options, inFlight } = input;
   const lookedAt = clock.monotonic();
-  const { pod, serverTime } = await reader.pod(move.pod, signal);
-  const owner = await reader.workload(move.pod.namespace, move.owner, signal);
-  const top = owner?.owner === undefined ? undefined : await reader.workload(owner.namespace, owner.owner, signal);
+  const seen = await look(move, reader, signal);
+  const { pod, serverTime, owner, siblings } = seen;
   const kind = kindOf(move);
   const isTransfer = kind === 'Transfer';
   const isRelief = isTransfer && STRATEGY_TRAITS[options.strategy.type].movesUnreadyPods;
-  const protections = kind === 'Admission' ? [] : protectionsNow(pod, owner, top, options, serverTime);
+  const protections = kind === 'Admission' ? [] : protectionsNow(pod, owner, seen.top, options, serverTime);
   const protection = protections.find((each) => !(isRelief && pod !== undefined && isForReadiness(each, pod)));
   const change = isRelief && pod !== undefined ? recovery(pod, plannedAt) : undefined;
   const drift = podDrift(move, pod, owner) ?? protection?.message ?? change;
@@ -78,14 +77,15 @@ export async function liveCheck(
     return { kind: 'Skip', why: drift ?? 'the pod is gone' };
   }
   const isLoss = isTransfer && pod.ready;
-  const siblings = kind === 'Admission' ? undefined : await reader.podsOfOwner(move.pod.namespace, move.owner, signal);
   const shortage = owner === undefined || !isLoss ? undefined : shortfall(owner, siblings ?? [], serverTime);
   if (shortage !== undefined) {
     return { kind: 'Hold', why: shortage };
   }
   const obstacle =
-    (await outOfScope(pod, move.to, options, reader, signal)) ??
-    (move.to === undefined ? undefined : await targetObstacle(pod, owner, move.to, inFlight, reader, signal));
+    outOfScope(pod, seen, options) ??
+    (seen.target === undefined
+      ? undefined
+      : obstacleAt(pod, owner, seen.target, inFlight, await reader.placements(signal)));
   return obstacle === undefined
     ? {
         kind: 'Clear',
@@ -95,27 +95,71 @@ export async function liveCheck(
     : { kind: 'Skip', why: obstacle };
 }
 
-/** Why the policy is not about the move any more: the namespace or a node has changed; `undefined` while it is. */
-async function outOfScope(
-  pod: PodInfo,
-  target: string | undefined,
-  { scope }: PolicyOptions,
+/** What stands on the cluster around a move, read at one moment. */
+interface Surroundings extends Pick<LivePod, 'pod' | 'serverTime'> {
+  readonly owner: WorkloadInfo | undefined;
+  /** The owner of the owner: a Deployment's. */
+  readonly top: WorkloadInfo | undefined;
+  /** The pods of the owner; undefined for an admission. */
+  readonly siblings: readonly PodInfo[] | undefined;
+  readonly namespace: LiveNamespace | undefined;
+  readonly node: NodeInfo | undefined;
+  /** Undefined when the move has no target. */
+  readonly target: Target | undefined;
+}
+
+/** A node that a pod is to go to, and the pods there. */
+interface Target {
+  readonly name: string;
+  readonly node: NodeInfo | undefined;
+  readonly beside: readonly PodInfo[];
+}
+
+/** All at once: one after the other the reads of a batch would take longer than its evictions. */
+async function look(move: PlannedMove, reader: ClusterReader, signal: AbortSignal): Promise<Surroundings> {
+  const { namespace } = move.pod;
+  const [live, owners, siblings, around, node, target] = await Promise.all([
+    reader.pod(move.pod, signal),
+    ownersOf(move, reader, signal),
+    kindOf(move) === 'Admission' ? undefined : reader.podsOfOwner(namespace, move.owner, signal),
+    reader.namespace(namespace, signal),
+    move.from === undefined ? undefined : reader.node(move.from, signal),
+    move.to === undefined ? undefined : readTarget(move.to, reader, signal),
+  ]);
+  return { pod: live.pod, serverTime: live.serverTime, ...owners, siblings, namespace: around, node, target };
+}
+
+async function ownersOf(
+  move: PlannedMove,
   reader: ClusterReader,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  const namespace = await reader.namespace(pod.namespace, signal);
+): Promise<Pick<Surroundings, 'owner' | 'top'>> {
+  const owner = await reader.workload(move.pod.namespace, move.owner, signal);
+  const top = owner?.owner === undefined ? undefined : await reader.workload(owner.namespace, owner.owner, signal);
+  return { owner, top };
+}
+
+async function readTarget(name: string, reader: ClusterReader, signal: AbortSignal): Promise<Target> {
+  const [node, beside] = await Promise.all([reader.node(name, signal), reader.podsOnNode(name, signal)]);
+  return { name, node, beside };
+}
+
+/** Why the policy is not about the move any more: the namespace or a node has changed; `undefined` while it is. */
+function outOfScope(
+  pod: PodInfo,
+  { namespace, node, target }: Surroundings,
+  { scope }: PolicyOptions,
+): string | undefined {
   if (namespace === undefined || namespace.terminating) {
     return `its namespace ${pod.namespace} is being deleted`;
   }
-  const node = pod.nodeName === undefined ? undefined : await reader.node(pod.nodeName, signal);
   if (pod.nodeName !== undefined && node === undefined) {
     return `its node ${pod.nodeName} is gone`;
   }
-  const there = target === undefined ? undefined : await reader.node(target, signal);
   const namespaces = new Map([[pod.namespace, namespace.labels]]);
   const problem = scopeProblem(scope, { nodes: node === undefined ? [] : [node], namespaces })(pod);
-  const isOutside = there !== undefined && !matches(scope.nodeSelector, there.labels);
-  return problem ?? (isOutside ? `${target} is outside scope.nodeSelector` : undefined);
+  const isOutside = target?.node !== undefined && !matches(scope.nodeSelector, target.node.labels);
+  return problem ?? (isOutside ? `${target.name} is outside scope.nodeSelector` : undefined);
 }
 
 function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadInfo | undefined): string | undefined {
@@ -164,8 +208,8 @@ function protectionsNow(
 }
 
 /**
- * Why the scheduler's filters keep `pod` from `target` now; `undefined` when it may go there. First by the node and its pods
- * as they are at this moment, then by all filters with everything else where the caches have it: pods elsewhere have a say by
+ * Why the scheduler's filters keep `pod` from the node `target` now; `undefined` when it may go there. First by the node and its
+ * pods as they are at this moment, then by all filters with everything else where the caches have it: pods elsewhere have a say by
  * affinity and spread, and may stand where no plan meant them to. Replacements of `inFlight` count where they are to land.
  * Rejects with ApiError, and as `placements` does.
  */
@@ -177,22 +221,30 @@ export async function targetObstacle(
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const node = await reader.node(target, signal);
+  const seen = await readTarget(target, reader, signal);
+  return obstacleAt(pod, owner, seen, inFlight, await reader.placements(signal));
+}
+
+function obstacleAt(
+  pod: PodInfo,
+  owner: WorkloadInfo | undefined,
+  { name, node, beside }: Target,
+  inFlight: readonly JournalEntry[],
+  snapshot: ClusterSnapshot,
+): string | undefined {
   if (node === undefined || !node.ready) {
-    return `${target} is ${node === undefined ? 'gone' : 'not Ready'}`;
+    return `${name} is ${node === undefined ? 'gone' : 'not Ready'}`;
   }
   const drain = drainOf(node);
   if (drain !== undefined) {
-    return `${target}: ${drain}`;
+    return `${name}: ${drain}`;
   }
-  const beside = await reader.podsOnNode(target, signal);
-  const room = freeCapacityOf(node, beside);
   const subject = plainSubject(pod.constraints, owner?.pinnedNode);
   const refusal =
     nodeRefusal(subject, node, NO_STORAGE) ??
-    capacityRefusal(subject, node, room) ??
-    refusalElsewhere(pod, node, beside, inFlight, await reader.placements(signal));
-  return refusal === undefined ? undefined : `${target} ${describeRefusal(refusal)}`;
+    capacityRefusal(subject, node, freeCapacityOf(node, beside)) ??
+    refusalElsewhere(pod, node, beside, inFlight, snapshot);
+  return refusal === undefined ? undefined : `${name} ${describeRefusal(refusal)}`;
 }
 
 /**

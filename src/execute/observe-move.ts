@@ -22,9 +22,11 @@ export async function observeMove(
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<Observation> {
-  const { pod, deletion, serverTime } = await reader.pod(move.pod, signal);
   const isAdmission = kindOf(move) === 'Admission';
-  const siblings = isAdmission ? [] : await reader.podsOfOwner(move.pod.namespace, move.owner, signal);
+  const [{ pod, deletion, serverTime }, siblings] = await Promise.all([
+    reader.pod(move.pod, signal),
+    isAdmission ? [] : reader.podsOfOwner(move.pod.namespace, move.owner, signal),
+  ]);
   const found = isAdmission ? itself(pod, move) : findReplacement(siblings, move, run, claimed);
   const isRead = !isAdmission && (found === undefined || found.ready);
   const workload = isRead ? await reader.workload(move.pod.namespace, move.owner, signal) : undefined;

@@ -57,12 +57,12 @@ export function assertLegal(from: MovePhase, to: MovePhase): void {
 export function finish(run: MoveStatus, phase: MovePhase, why: string, now: EpochSeconds): Advanced {
   const { notBefore: _, ...rest } = run;
   const next = enter({ ...rest, outcome: clip(why), finishedAt: formatInstant(now) }, run.phase, phase);
-  return { run: next, effects: hintEffects(run.phase) };
+  return { run: next, effects: hintEffects(run) };
 }
 
-/** A hint may stand from the intent on. */
-export function hintEffects(phase: MovePhase): readonly MoveEffect[] {
-  return phase === 'Planned' ? [] : ['RemoveHint'];
+/** A hint may stand from the intent until its replacement is bound. */
+export function hintEffects({ phase, replacement }: MoveStatus): readonly MoveEffect[] {
+  return phase === 'Planned' || replacement?.node !== undefined ? [] : ['RemoveHint'];
 }
 
 /** The run in its next phase, without what no phase after it reads. Throws for a transition that the table does not have. */

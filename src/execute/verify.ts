@@ -1,10 +1,10 @@
-import type { MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
+import type { MovePhase, MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
 import { kindOf } from '../model/move.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { Deletion } from '../ports.ts';
 import type { Advanced, MoveEffect, Observation, PlannedMove, Replacement } from './move.ts';
-import { clip, enter, finish, sinceReplaceable, sinceStart } from './transitions.ts';
+import { clip, enter, finish, hintEffects, sinceReplaceable, sinceStart } from './transitions.ts';
 
 /** A replacement that is not Ready after this long has failed. */
 export const REPLACEMENT_DEADLINE: Seconds = seconds(600);
@@ -74,15 +74,20 @@ export function verify(run: MoveStatus, seen: Observation, move: PlannedMove): A
     return withoutReplacement(run, seen, move);
   }
   const next = { ...run, replacement: record(replacement), ...missOf(run, replacement) };
+  // By what was on record: a replacement that is seen bound for the first time still has its hint.
+  const end = (last: MoveStatus, phase: MovePhase, why: string): Advanced => ({
+    ...finish(last, phase, why, serverTime),
+    effects: hintEffects(run),
+  });
   if (replacement.node !== undefined && (replacement.available || kindOf(move) === 'Admission')) {
     const served = charged(next, replacement.readySince ?? serverTime, move);
     return replacement.node === move.to
-      ? finish(withoutMiss(served), 'Landed', `runs on ${move.to}`, serverTime)
-      : finish(served, 'Missed', `runs on ${replacement.node} instead of ${move.to}${explained(served)}`, serverTime);
+      ? end(withoutMiss(served), 'Landed', `runs on ${move.to}`)
+      : end(served, 'Missed', `runs on ${replacement.node} instead of ${move.to}${explained(served)}`);
   }
   const failure = failureOf(run, replacement, seen, move);
   if (failure !== undefined) {
-    return finish(charged(next, serverTime, move), 'Failed', failure, serverTime);
+    return end(charged(next, serverTime, move), 'Failed', failure);
   }
   if (kindOf(move) !== 'Admission' && isStuck(replacement)) {
     return { run: enter(next, run.phase, 'Verifying'), effects: ['RemoveHint', 'Release'] };

@@ -1,9 +1,9 @@
 import { isApiError } from '../../src/adapters/kubernetes/api-error.ts';
 import { ApiClient } from '../../src/adapters/kubernetes/client.ts';
-import { runConcurrently } from '../../src/adapters/kubernetes/concurrent.ts';
 import { connect } from '../../src/adapters/kubernetes/connect.ts';
 import type { ResourceRef } from '../../src/adapters/kubernetes/resource.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
+import { runConcurrently } from '../../src/model/concurrent.ts';
 import { type KubeObject, keyOf } from './kube-object.ts';
 
 /** Changes objects of a real API server as an administrator. Every call fails loudly. */

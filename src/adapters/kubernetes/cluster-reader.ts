@@ -1,3 +1,4 @@
+import { runConcurrently } from '../../model/concurrent.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, epochSeconds } from '../../model/units.ts';
 import { queryOf } from '../../observe/kind-table.ts';
@@ -5,7 +6,6 @@ import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snaps
 import type { ClusterReader, Promises } from '../../ports.ts';
 import { ApiError, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
-import { runConcurrently } from './concurrent.ts';
 import { listAll } from './list.ts';
 import { createLiveReads } from './live-reads.ts';
 import { describeResource } from './resource.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runConcurrently } from '../../../src/adapters/kubernetes/concurrent.ts';
 import { formatMicroTime } from '../../../src/adapters/kubernetes/events.ts';
 import { replacingPatch } from '../../../src/adapters/kubernetes/merge-patch.ts';
 import { jitteredDelay } from '../../../src/adapters/kubernetes/retry.ts';
 import { systemClock } from '../../../src/adapters/system-clock.ts';
+import { runConcurrently } from '../../../src/model/concurrent.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 
 /** RFC 7386. */

@@ -363,6 +363,8 @@ describe('advance', () => {
     expect(bound.effects).toEqual(['RemoveHint']);
     expect(at(4, bound.run, seen(4, 'Gone', { node: 'node-b' })).effects).toEqual([]);
     expect(at(2, awaiting, seen(2, 'Gone', { node: 'node-b' })).effects).toEqual(['RemoveHint']);
+    const landed = at(5, bound.run, seen(5, 'Gone', { node: 'node-b', available: true }));
+    expect(landed).toMatchObject({ run: { phase: 'Landed' }, effects: [] });
   });
 
   it.each<[string, Partial<Replacement>, MovePhase, string]>([
