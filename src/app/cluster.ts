@@ -100,7 +100,7 @@ const ATTEMPTS = 3;
  * What one process asks of an API server at most: several times what plans at full speed need, and well below what API
  * priority and fairness leaves to one client among others.
  */
-const LIMITS: RequestLimits = { reads: { perSecond: 50, burst: 100 }, changes: { perSecond: 20, burst: 40 } };
+const LIMITS: RequestLimits = { reads: { perSecond: 100, burst: 200 }, changes: { perSecond: 20, burst: 40 } };
 
 /** Connects to the cluster of a kubeconfig, or to the one that this process runs in. Throws ConnectError. */
 export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Promise<Cluster> {

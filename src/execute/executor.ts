@@ -4,6 +4,7 @@ import { formatInstant, parseInstant } from '../model/instant.ts';
 import { kindOf, type MoveKind } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';
+import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { elapsed, seconds } from '../model/units.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type {
@@ -24,7 +25,7 @@ import { describeMisses } from '../steer/explain-miss.ts';
 import { advance } from './advance.ts';
 import { createFailures, type Failures } from './failures.ts';
 import { entries, inFlightElsewhere, movesInFlight, withRuns } from './journal.ts';
-import { type CheckInput, liveCheck } from './live-check.ts';
+import { type CheckInput, cachedCheck, liveCheck } from './live-check.ts';
 import { metricsVerdict } from './metrics-stop.ts';
 import type { Elsewhere, JournalEntry, MoveEffect, MoveEvent } from './move.ts';
 import { observeMove } from './observe-move.ts';
@@ -226,10 +227,11 @@ async function beginMoves(
   const { plan, ports, signal, failures } = recorder;
   const checked = new Map<number, MoveEvent>(hopeless.map(({ entry, why }) => [entry.index, { kind: 'Skip', why }]));
   const plannedAt = parseInstant(plan.spec.takenAt);
+  const caches = once(() => ports.reader.placements(signal));
   // They are of different owners and for different nodes, so none has a say in the check of another.
   await runConcurrently(ready, LOOKS_AT_A_TIME, signal, async (entry) => {
     const input = { move: entry.move, plannedAt, options: policy.options, inFlight };
-    const event = await held(entry, () => checkBefore(input, ports, signal), failures);
+    const event = await held(entry, () => checkBefore(input, caches, ports, signal), failures);
     checked.set(entry.index, event);
   });
   const begun = await record(recorder, checked);
@@ -241,20 +243,35 @@ async function beginMoves(
   );
 }
 
-/** The live check and, for an eviction, its dry run on the server. */
-async function checkBefore(input: CheckInput, ports: ExecutorPorts, signal: AbortSignal): Promise<MoveEvent> {
-  const checked = await liveCheck(input, ports, signal);
+/** Whether a move may begin: the check of an eviction by the caches with its dry run on the server, since each is checked again. */
+async function checkBefore(
+  input: CheckInput,
+  caches: () => Promise<ClusterSnapshot>,
+  ports: ExecutorPorts,
+  signal: AbortSignal,
+): Promise<MoveEvent> {
+  const isAdmission = kindOf(input.move) === 'Admission';
+  const checked = isAdmission
+    ? await liveCheck(input, ports, signal)
+    : await cachedCheck(input, await caches(), ports, signal);
   if (checked.kind !== 'Clear') {
     return checked;
   }
-  const { move } = input;
-  const isAdmission = kindOf(move) === 'Admission';
-  const answer = isAdmission ? ACCEPTED : await ports.evictor.evict(move.pod, { dryRun: true }, signal);
+  const answer = isAdmission ? ACCEPTED : await ports.evictor.evict(input.move.pod, { dryRun: true }, signal);
   const at = checked.serverTime();
   const { siblings } = checked;
   return answer.kind === 'Accepted'
     ? { kind: 'Begin', serverTime: at, leaderEpoch: ports.leaderEpoch, siblings }
     : { kind: 'Answer', answer, at, siblings: undefined };
+}
+
+/** The same promise each time. */
+function once<Value>(work: () => Promise<Value>): () => Promise<Value> {
+  let begun: Promise<Value> | undefined;
+  return () => {
+    begun ??= work();
+    return begun;
+  };
 }
 
 const ACCEPTED = { kind: 'Accepted' } as const satisfies EvictionAnswer;

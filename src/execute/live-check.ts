@@ -4,7 +4,7 @@ import { type PodInfo, podKey } from '../model/pod.ts';
 import { matches } from '../model/selector.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { NO_STORAGE } from '../model/storage.ts';
-import { after, type EpochSeconds, seconds } from '../model/units.ts';
+import { after, type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
 import { NO_COOLDOWNS } from '../plan/budgets/cooldown.ts';
 import { isForReadiness, type Protection, protectionsOf } from '../plan/budgets/protections.ts';
@@ -62,14 +62,41 @@ export async function liveCheck(
   { reader, clock }: LivePorts,
   signal: AbortSignal,
 ): Promise<Checked> {
-  const { move, plannedAt, options, inFlight } = input;
   const lookedAt = clock.monotonic();
-  const seen = await look(move, reader, signal);
-  const { pod, serverTime, owner, siblings } = seen;
+  const seen = await look(input.move, reader, signal);
+  return judge(input, seen, () => reader.placements(signal), since(seen, lookedAt, clock));
+}
+
+/**
+ * The same by the caches, which may be seconds behind, save for the pod and the pods of its owner: whether an intent is worth writing.
+ * `snapshot` is what the caches have.
+ */
+export async function cachedCheck(
+  input: CheckInput,
+  snapshot: ClusterSnapshot,
+  { reader, clock }: LivePorts,
+  signal: AbortSignal,
+): Promise<Checked> {
+  const lookedAt = clock.monotonic();
+  const seen = { ...around(input.move, snapshot), ...(await lookAtPods(input.move, reader, signal)) };
+  return judge(input, seen, async () => snapshot, since(seen, lookedAt, clock));
+}
+
+function since({ serverTime }: Surroundings, lookedAt: Seconds, clock: Pick<Clock, 'monotonic'>): () => EpochSeconds {
+  return () => after(serverTime, seconds(clock.monotonic() - lookedAt));
+}
+
+async function judge(
+  { move, plannedAt, options, inFlight }: CheckInput,
+  seen: Surroundings,
+  placements: () => Promise<ClusterSnapshot>,
+  serverTime: () => EpochSeconds,
+): Promise<Checked> {
+  const { pod, owner, siblings } = seen;
   const kind = kindOf(move);
   const isTransfer = kind === 'Transfer';
   const isRelief = isTransfer && STRATEGY_TRAITS[options.strategy.type].movesUnreadyPods;
-  const protections = kind === 'Admission' ? [] : protectionsNow(pod, owner, seen.top, options, serverTime);
+  const protections = kind === 'Admission' ? [] : protectionsNow(pod, owner, seen.top, options, seen.serverTime);
   const protection = protections.find((each) => !(isRelief && pod !== undefined && isForReadiness(each, pod)));
   const change = isRelief && pod !== undefined ? recovery(pod, plannedAt) : undefined;
   const drift = podDrift(move, pod, owner) ?? protection?.message ?? change;
@@ -77,31 +104,28 @@ export async function liveCheck(
     return { kind: 'Skip', why: drift ?? 'the pod is gone' };
   }
   const isLoss = isTransfer && pod.ready;
-  const shortage = owner === undefined || !isLoss ? undefined : shortfall(owner, siblings ?? [], serverTime);
+  const shortage = owner === undefined || !isLoss ? undefined : shortfall(owner, siblings ?? [], seen.serverTime);
   if (shortage !== undefined) {
     return { kind: 'Hold', why: shortage };
   }
   const obstacle =
     outOfScope(pod, seen, options) ??
-    (seen.target === undefined
-      ? undefined
-      : obstacleAt(pod, owner, seen.target, inFlight, await reader.placements(signal)));
+    (seen.target === undefined ? undefined : obstacleAt(pod, owner, seen.target, inFlight, await placements()));
   return obstacle === undefined
-    ? {
-        kind: 'Clear',
-        serverTime: () => after(serverTime, seconds(clock.monotonic() - lookedAt)),
-        siblings: siblings && recordSiblings(siblings),
-      }
+    ? { kind: 'Clear', serverTime, siblings: siblings && recordSiblings(siblings) }
     : { kind: 'Skip', why: obstacle };
 }
 
-/** What stands on the cluster around a move, read at one moment. */
-interface Surroundings extends Pick<LivePod, 'pod' | 'serverTime'> {
+/** The pod of a move, and those of its owner; undefined for an admission. */
+interface Pods extends Pick<LivePod, 'pod' | 'serverTime'> {
+  readonly siblings: readonly PodInfo[] | undefined;
+}
+
+/** What stands on the cluster around a move. */
+interface Surroundings extends Pods {
   readonly owner: WorkloadInfo | undefined;
   /** The owner of the owner: a Deployment's. */
   readonly top: WorkloadInfo | undefined;
-  /** The pods of the owner; undefined for an admission. */
-  readonly siblings: readonly PodInfo[] | undefined;
   readonly namespace: LiveNamespace | undefined;
   readonly node: NodeInfo | undefined;
   /** Undefined when the move has no target. */
@@ -117,16 +141,40 @@ interface Target {
 
 /** All at once: one after the other the reads of a batch would take longer than its evictions. */
 async function look(move: PlannedMove, reader: ClusterReader, signal: AbortSignal): Promise<Surroundings> {
-  const { namespace } = move.pod;
-  const [live, owners, siblings, around, node, target] = await Promise.all([
-    reader.pod(move.pod, signal),
+  const [pods, owners, namespace, node, target] = await Promise.all([
+    lookAtPods(move, reader, signal),
     ownersOf(move, reader, signal),
-    kindOf(move) === 'Admission' ? undefined : reader.podsOfOwner(namespace, move.owner, signal),
-    reader.namespace(namespace, signal),
+    reader.namespace(move.pod.namespace, signal),
     move.from === undefined ? undefined : reader.node(move.from, signal),
     move.to === undefined ? undefined : readTarget(move.to, reader, signal),
   ]);
-  return { pod: live.pod, serverTime: live.serverTime, ...owners, siblings, namespace: around, node, target };
+  return { ...pods, ...owners, namespace, node, target };
+}
+
+async function lookAtPods(move: PlannedMove, reader: ClusterReader, signal: AbortSignal): Promise<Pods> {
+  const [{ pod, serverTime }, siblings] = await Promise.all([
+    reader.pod(move.pod, signal),
+    kindOf(move) === 'Admission' ? undefined : reader.podsOfOwner(move.pod.namespace, move.owner, signal),
+  ]);
+  return { pod, serverTime, siblings };
+}
+
+/** All but the pods, from a snapshot; it does not say whether a namespace is being deleted. */
+function around(
+  { pod, owner: { uid }, from, to }: PlannedMove,
+  { workloads, namespaces, nodes, pods }: ClusterSnapshot,
+): Omit<Surroundings, keyof Pods> {
+  const owner = workloads.get(uid);
+  const labels = namespaces.get(pod.namespace);
+  const named = (wanted: string): NodeInfo | undefined => nodes.find(({ name }) => name === wanted);
+  const beside = pods.filter(({ nodeName }) => nodeName === to);
+  return {
+    owner,
+    top: owner?.owner === undefined ? undefined : workloads.get(owner.owner.uid),
+    namespace: labels && { labels, terminating: false },
+    node: from === undefined ? undefined : named(from),
+    target: to === undefined ? undefined : { name: to, node: named(to), beside },
+  };
 }
 
 async function ownersOf(
