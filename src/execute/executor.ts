@@ -3,6 +3,7 @@ import { runConcurrently } from '../model/concurrent.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
 import { kindOf, type MoveKind } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
+import { once } from '../model/once.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { elapsed, seconds } from '../model/units.ts';
@@ -263,15 +264,6 @@ async function checkBefore(
   return answer.kind === 'Accepted'
     ? { kind: 'Begin', serverTime: at, leaderEpoch: ports.leaderEpoch, siblings }
     : { kind: 'Answer', answer, at, siblings: undefined };
-}
-
-/** The same promise each time. */
-function once<Value>(work: () => Promise<Value>): () => Promise<Value> {
-  let begun: Promise<Value> | undefined;
-  return () => {
-    begun ??= work();
-    return begun;
-  };
 }
 
 const ACCEPTED = { kind: 'Accepted' } as const satisfies EvictionAnswer;
