@@ -7,6 +7,7 @@ import { systemClock } from '../adapters/system-clock.ts';
 import { type ElectionEvent, LeadershipLostError } from '../control/elector.ts';
 import { createGateQueue } from '../control/gate-queue.ts';
 import { keepGates } from '../control/gates.ts';
+import { createJournals } from '../control/journals.ts';
 import type { LeaseTimes } from '../control/lease.ts';
 import { createLedgerNews, type LedgerNews } from '../control/ledger-health.ts';
 import { keepLedgers } from '../control/ledgers.ts';
@@ -15,7 +16,7 @@ import { OPERATOR_PACE } from '../control/pace.ts';
 import { createPageFeed } from '../control/page-feed.ts';
 import { escapeJson } from '../model/escape.ts';
 import type { Seconds } from '../model/units.ts';
-import { NamespaceMissingError, type UsageServers } from '../ports.ts';
+import { type Journals, NamespaceMissingError, type UsageServers } from '../ports.ts';
 import { type ClassFulfilment, fulfilmentByClass } from '../qos/fulfilment.ts';
 import { createMetrics, type Metrics } from '../report/metrics/metrics.ts';
 import { VERSION } from '../version.ts';
@@ -77,7 +78,7 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
     ...(election === undefined ? {} : { fence: election.elector }),
   });
   const plans = connected.cachedPlans((err) => log.warn({ err }, 'list or watch of plans failed'));
-  const cluster = { ...connected, plans: plans.store };
+  const cluster = { ...connected, plans: createJournals(plans.store, systemClock) };
   const caching = Promise.withResolvers<RunningCache>();
   const serving = await serveHttp(operator, cluster, caching.promise, election);
   const { healthPort, metricsPort, certificate } = serving;
@@ -104,7 +105,7 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
 /** Does a leader's work: as soon as this replica leads, or at once without an election. Resolves when stopped. */
 async function lead(
   operator: Operator,
-  cluster: Cluster,
+  cluster: Cluster & { readonly plans: Journals },
   plans: Pick<CachedPlans, 'renew'>,
   cache: RunningCache,
   election: Election | undefined,

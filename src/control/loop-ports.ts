@@ -6,7 +6,7 @@ import type { Pace } from './pace.ts';
 import type { RunPorts } from './run.ts';
 
 /** Everything that the control loop acts through. */
-export interface LoopPorts extends RunPorts, ExecutorPorts {
+export interface LoopPorts extends Omit<RunPorts, 'plans'>, ExecutorPorts {
   readonly policies: PolicyStore;
   /** What waits at the gate: QoSDriven runs at every news of it, too. */
   readonly demand: GateQueue;

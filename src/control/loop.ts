@@ -29,8 +29,15 @@ export async function runLoop(ports: LoopPorts, settings: LoopSettings, signal: 
     }
   } finally {
     memory.clear();
+    await writeNotes(ports);
     await watching;
   }
+}
+
+/** The next leader need not find out anew what is noted, as it has to after a crash. Nothing is lost where that fails. */
+async function writeNotes({ plans, log }: LoopPorts): Promise<void> {
+  const { signal } = new AbortController();
+  await plans.writeAll(signal).catch((err: unknown) => log.warn({ err }, 'what was noted of plans is not stored'));
 }
 
 async function guardedPass(

@@ -16,8 +16,8 @@ import type {
   EvictionAnswer,
   Evictor,
   Gates,
+  Journals,
   MoveReason,
-  PlanStore,
   Steering,
   StoredPolicy,
   Telemetry,
@@ -25,7 +25,7 @@ import type {
 import { describeMisses } from '../steer/explain-miss.ts';
 import { advance } from './advance.ts';
 import { createFailures, type Failures } from './failures.ts';
-import { entries, inFlightElsewhere, movesInFlight, withRuns } from './journal.ts';
+import { describeOutcome, entries, inFlightElsewhere, movesInFlight, withRuns } from './journal.ts';
 import { type CheckInput, cachedCheck, liveCheck } from './live-check.ts';
 import { metricsVerdict } from './metrics-stop.ts';
 import type { Elsewhere, JournalEntry, MoveEffect, MoveEvent } from './move.ts';
@@ -46,7 +46,7 @@ export interface ExecutorPorts {
   readonly evictor: Evictor;
   readonly steering: Steering;
   readonly gates: Gates;
-  readonly plans: PlanStore;
+  readonly plans: Journals;
   readonly events: EventSink;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -66,7 +66,8 @@ export interface ExecutionPolicy extends Limits {
 
 /**
  * Takes a plan in phase Executing one step further: looks at the moves in flight, then begins as many as the budget
- * allows. Every intent is stored before its eviction is sent, and each eviction is checked again right before it is sent. Resolves to the plan as stored.
+ * allows. Every intent is stored before its eviction is sent, and each eviction is checked again right before it is sent. What
+ * was seen and answered is noted, and stored with the next intents or a little later. Resolves to the plan as it stands then.
  * Rejects with ConflictError when the plan was changed by somebody else, with ApiError when the server fails, and, after all else
  * was done, with an AggregateError of what failed for single moves; each time the journal says where to go on.
  */
@@ -136,15 +137,17 @@ interface Beginning {
 
 /** One step of a plan. */
 interface Recorder {
-  /** With its journal, as it is stored after the last write. */
+  /** With its journal, as it is noted. */
   plan: RebalancePlan;
   readonly ports: ExecutorPorts;
   readonly signal: AbortSignal;
   readonly failures: Failures;
 }
 
+/** Applies events to the journal, which is stored at once where something depends on it that a crash must not undo. */
 async function record(recorder: Recorder, events: ReadonlyMap<number, MoveEvent>): Promise<readonly Pending[]> {
-  const now = recorder.ports.clock.now();
+  const { plans, clock } = recorder.ports;
+  const now = clock.now();
   const pending: Pending[] = [];
   const changed = new Map<number, MoveStatus>();
   for (const entry of entries(recorder.plan)) {
@@ -159,10 +162,16 @@ async function record(recorder: Recorder, events: ReadonlyMap<number, MoveEvent>
     pending.push({ entry: { ...entry, run }, effects, from: entry.run.phase });
   }
   if (changed.size > 0) {
-    const { plans } = recorder.ports;
-    recorder.plan = await plans.writeStatus(recorder.plan, withRuns(recorder.plan, changed), recorder.signal);
+    const write = pending.some(isStoredFirst) ? plans.writeStatus : plans.noteStatus;
+    recorder.plan = await write(recorder.plan, withRuns(recorder.plan, changed), recorder.signal);
   }
   return pending;
+}
+
+/** Intents, the end of a plan that was stopped, and why a pod is taken away that looking at the cluster would not tell again. */
+function isStoredFirst({ entry: { run }, from, effects }: Pending): boolean {
+  const isDecided = run.phase === 'Intent' || run.phase === 'Aborted';
+  return (isDecided && run.phase !== from) || effects.includes('Release');
 }
 
 interface Pending {
@@ -186,7 +195,10 @@ function noteStop(recorder: Recorder, { reason }: StopReason): void {
   recorder.plan = { ...recorder.plan, status: { ...recorder.plan.status, stopped: reason } };
 }
 
-/** Looks at all moves in flight, then writes once what came of them: a plan has hundreds of moves, and each write has all. */
+/**
+ * Looks at all moves in flight, and notes what came of them: a plan has hundreds of moves, and each write has all. So it is
+ * written with the intents that follow, or alone when none have followed for a while.
+ */
 async function followUp(recorder: Recorder): Promise<void> {
   const { plan, ports, signal, failures } = recorder;
   const claims = new Map(
@@ -213,6 +225,7 @@ async function followUp(recorder: Recorder): Promise<void> {
     }
   });
   await settle(recorder, await record(recorder, observed));
+  recorder.plan = await ports.plans.writeDue(recorder.plan, signal);
 }
 
 /** For messages about failures. */
@@ -384,7 +397,7 @@ async function notify(
   const note =
     reason === 'MoveStarted'
       ? `evicted from ${move.from} so that ${purpose(move)} ${by}: ${move.reason}`
-      : `${describeMove(move)} ${by}: ${run.outcome ?? run.phase}`;
+      : `${describeMove(move)} ${by}: ${describeOutcome(run)}`;
   const type = reason === 'MoveStarted' || reason === 'MoveLanded' ? 'Normal' : 'Warning';
   await ports.events.send({ type, reason, note, regarding: { kind: 'Pod', ...move.pod } }, signal);
 }

@@ -31,6 +31,11 @@ export function withRuns(plan: RebalancePlan, changed: ReadonlyMap<number, MoveS
   return { ...plan.status, moves, summary: summarize(moves) };
 }
 
+/** What came of a move, for people: why it missed its node is told once in the journal. */
+export function describeOutcome({ outcome, phase, miss }: MoveStatus): string {
+  return `${outcome ?? phase}${phase === 'Missed' && miss !== undefined ? ` (${miss.reason}: ${miss.message})` : ''}`;
+}
+
 /** Counts for status.summary. */
 export function summarize(moves: readonly MoveStatus[]): NonNullable<RebalancePlanStatus['summary']> {
   return {

@@ -83,7 +83,7 @@ export function verify(run: MoveStatus, seen: Observation, move: PlannedMove): A
     const served = charged(next, replacement.readySince ?? serverTime, move);
     return replacement.node === move.to
       ? end(withoutMiss(served), 'Landed', `runs on ${move.to}`)
-      : end(served, 'Missed', `runs on ${replacement.node} instead of ${move.to}${explained(served)}`);
+      : end(served, 'Missed', `runs on ${replacement.node} instead of ${move.to}`);
   }
   const failure = failureOf(run, replacement, seen, move);
   if (failure !== undefined) {
@@ -144,10 +144,6 @@ function missOf(run: MoveStatus, { miss }: Replacement): Pick<MoveStatus, 'miss'
 
 function withoutMiss({ miss: _, ...run }: MoveStatus): MoveStatus {
   return run;
-}
-
-function explained({ miss }: MoveStatus): string {
-  return miss === undefined ? '' : ` (${miss.reason}: ${miss.message})`;
 }
 
 /** An admission takes nothing from anybody. */

@@ -2,6 +2,7 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { createGateQueue } from '../control/gate-queue.ts';
 import { type GatePorts, keepGates } from '../control/gates.ts';
+import { writtenAtOnce } from '../control/journals.ts';
 import { createLedgerNews } from '../control/ledger-health.ts';
 import { keepLedgers, type LedgerPorts } from '../control/ledgers.ts';
 import { runLoop } from '../control/loop.ts';
@@ -59,7 +60,7 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
     evictor: createEvictor(cluster, (pod) => settings.evicted(pod, kindOfEviction(pod, plans.stored.values()))),
     steering: createSteering(cluster),
     gates: createGates(cluster),
-    plans: plans.store,
+    plans: writtenAtOnce(plans.store),
     policies: policyObjects.store,
     ledgers: ledgers.store,
     records: recordService(world),

@@ -4,16 +4,11 @@ import type { MoveStatus, RebalancePlan } from '../../src/api/v1alpha1/rebalance
 import { connect } from '../../src/app/cluster.ts';
 import { formatInstant } from '../../src/model/instant.ts';
 import { epochSeconds } from '../../src/model/units.ts';
-import type { Plan } from '../../src/plan/plan.ts';
-import { plan as computePlan } from '../../src/plan/planner.ts';
 import { toRebalancePlan } from '../../src/report/plan-resource.ts';
 import { vitalsOf } from '../campaigns/vitals.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
-import { greedyLb, someOptions } from '../support/builders/options.ts';
 import { aPolicy } from '../support/builders/policy.ts';
-import { aNode, aPodOf, aSnapshot, aWorkload } from '../support/builders.ts';
-import { execution, PLAN, run } from '../support/execution.ts';
-import { world } from '../support/fake-world.ts';
+import { bytesWritten, largePlan, stage } from '../support/large-plan.ts';
 import { install, startOperator } from '../support/operator-process.ts';
 import { printTable } from '../support/print-table.ts';
 import { policyObject } from '../support/resources.ts';
@@ -39,64 +34,31 @@ const OF_POLICY = 100;
 /** Seconds from the end of one plan of a policy to that of the next. */
 const APART = 900;
 const RSS_TARGET_MIB = 512;
-const WRITTEN_TARGET_MIB = 60;
+const WRITTEN_TARGET_MB = 60;
 const MIB = 2 ** 20;
+const MB = 10 ** 6;
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Pods of many services on one half of the nodes, of which half have to go to the other. */
-function stage() {
-  const services = Math.ceil(MOVES / 5);
-  const workloads = Array.from({ length: services }, (_, index) =>
-    aWorkload(`deployment-of-service-${index}`, { replicas: 10 }),
-  );
-  const nodes = Array.from({ length: 40 }, (_, index) =>
-    aNode(`worker-pool-1-node-${index}`, { allocatable: { cpu: 200_000, memory: 2 ** 40, pods: 500 } }),
-  );
-  const pods = workloads.flatMap((workload, index) =>
-    Array.from({ length: 10 }, (_, replica) =>
-      aPodOf(
-        workload,
-        `${workload.name}-5d4f8c7b9-x${replica}`,
-        `worker-pool-1-node-${(index * 10 + replica) % 20}`,
-        1000,
-      ),
-    ),
-  );
-  const uses = Object.fromEntries(pods.map(({ name }) => [name, 1000]));
-  return { workloads, nodes, pods, snapshot: aSnapshot({ nodes, pods, uses, workloads }) };
-}
+const large = largePlan(MOVES);
 
-const staged = stage();
-const computed: Plan = computePlan(staged.snapshot, someOptions({ strategy: greedyLb({ tolerance: 0 }) }));
-
-/** Writes of the journal of one plan, and MiB that they store together. */
+/** Writes of the journal of one plan, and MB that they store together. */
 async function measureWrites(): Promise<{
   readonly writes: number;
   readonly written: number;
   readonly largest: number;
 }> {
-  const { nodes, workloads, pods, snapshot } = staged;
-  const w = world(nodes, workloads, pods);
-  const resource = toRebalancePlan(computed, aPolicy('even'), 1, snapshot);
-  w.plans.put({ ...resource, metadata: { name: PLAN }, status: { phase: 'Executing' } });
-  const sizes: number[] = [];
-  w.tap = (when, call, [plan, status]) => {
-    if (when === 'before' && call === 'plans.writeStatus') {
-      sizes.push(JSON.stringify({ ...(plan as RebalancePlan), status }).length);
-    }
-  };
-  await run(w, execution(Number(values.concurrent)));
+  const sizes = await bytesWritten(stage(large), Number(values.concurrent));
   return {
     writes: sizes.length,
-    written: sizes.reduce((sum, size) => sum + size, 0) / MIB,
-    largest: Math.max(...sizes) / MIB,
+    written: sizes.reduce((sum, size) => sum + size, 0) / MB,
+    largest: Math.max(...sizes) / MB,
   };
 }
 
 /** The staged plan as it is after all of its moves have landed; names differ, as those of pods do. */
 function endedPlan(policy: RebalancePlan['spec']['policy'], place: number): RebalancePlan {
-  const { spec } = toRebalancePlan(computed, aPolicy(policy.name), 1, staged.snapshot);
+  const { spec } = toRebalancePlan(large.plan, aPolicy(policy.name), 1, large.snapshot);
   const finished = epochSeconds(Math.floor(Date.now() / 1000) - 60 - APART * place);
   const [startedAt, finishedAt] = [formatInstant(epochSeconds(finished - 600)), formatInstant(finished)];
   const moves = spec.moves.map((move, index) => ({
@@ -210,12 +172,12 @@ function row(what: string, value: number, unit: string, target?: number): readon
 
 const rows: (readonly string[])[] = [];
 if (values.only !== 'memory') {
-  log(`a plan of ${computed.moves.length} moves, ${values.concurrent} at a time`);
+  log(`a plan of ${large.plan.moves.length} moves, ${values.concurrent} at a time`);
   const { writes, largest, written } = await measureWrites();
   rows.push(
     row('writes of the journal per plan', writes, ''),
-    row('largest plan', largest, 'MiB'),
-    row('written per plan', written, 'MiB', WRITTEN_TARGET_MIB),
+    row('largest plan', largest, 'MB'),
+    row('written per plan', written, 'MB', WRITTEN_TARGET_MB),
   );
 }
 if (values.only !== 'writes') {

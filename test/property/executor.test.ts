@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { type RebalancePolicy, STEERING_MODES, type SteeringMode } from '../../src/api/v1alpha1/rebalance-policy.ts';
 import { sweepGates } from '../../src/control/gates.ts';
+import type { LoopPorts } from '../../src/control/loop-ports.ts';
 import { type ExecutionPolicy, step } from '../../src/execute/executor.ts';
 import { entries, podsInFlight } from '../../src/execute/journal.ts';
 import { isFinal, isInFlight } from '../../src/execute/transitions.ts';
@@ -45,6 +46,8 @@ interface History {
   readonly crashes: readonly number[];
   /** Seconds before each step; every five seconds afterwards. */
   readonly pauses: readonly number[];
+  /** How long what a leader has noted may wait to be stored, for each move. */
+  readonly noteWait: number;
   /** By number of the step. */
   readonly disturbances: readonly (readonly [step: number, what: Disturbance])[];
 }
@@ -120,6 +123,8 @@ async function play(history: History): Promise<End> {
   };
   let policy: RebalancePolicy | undefined = aPolicy('even');
   const first = w.plans.of(PLAN);
+  const newProcess = () => w.newProcess(seconds(history.noteWait));
+  let leader = newProcess();
   for (let number = 0; w.plans.of(PLAN).status?.phase === 'Executing'; number += 1) {
     if (number > 1_500) {
       throw new Error(`18: no end: ${JSON.stringify(w.plans.of(PLAN).status)}`);
@@ -128,10 +133,11 @@ async function play(history: History): Promise<End> {
     for (const what of due) {
       policy = disturb(w, policy, what);
     }
-    const leaders = due.includes('twoLeaders') ? 2 : 1;
-    const stale = due.includes('staleLeader') ? [attempt(w, first, policy, history)] : [];
-    const attempts = Array.from({ length: leaders }, () => attempt(w, undefined, policy, history));
-    await drive(w.clock, Promise.all([...stale, ...attempts]));
+    const others = due.includes('twoLeaders') ? [attempt(newProcess(), undefined, policy, history)] : [];
+    const stale = due.includes('staleLeader') ? [attempt(newProcess(), first, policy, history)] : [];
+    const led = attempt(leader, undefined, policy, history);
+    await drive(w.clock, Promise.all([...stale, led, ...others]));
+    leader = (await led) === 'Killed' ? newProcess() : leader;
     if (broken !== undefined) {
       throw broken;
     }
@@ -149,11 +155,11 @@ async function play(history: History): Promise<End> {
 
 /** One leader's step, hints and gates swept before as the operator does. Crashes and conflicts end it, as they should. */
 async function attempt(
-  w: World,
+  ports: LoopPorts,
   stale: RebalancePlan | undefined,
   policy: RebalancePolicy | undefined,
   { maxConcurrent }: History,
-): Promise<void> {
+): Promise<'Stepped' | 'Killed'> {
   const how: ExecutionPolicy = {
     current: async () => (policy === undefined ? undefined : { policy, invalid: [] }),
     options: policy === undefined ? undefined : resolveOptions(policy.spec),
@@ -165,21 +171,28 @@ async function attempt(
   const { signal } = life;
   processes.set(signal, life);
   try {
-    const plan = stale ?? w.plans.of(PLAN);
-    const inFlight = podsInFlight(await w.ports.plans.list(signal));
-    for (const { spec, metadata } of await w.ports.steering.list(signal)) {
+    const plans = await ports.plans.list(signal);
+    const [plan] = stale === undefined ? plans : [stale];
+    const inFlight = podsInFlight(plans);
+    for (const { spec, metadata } of await ports.steering.list(signal)) {
       if (!inFlight.has(spec.podUID)) {
-        await w.ports.steering.remove(metadata.namespace ?? '', spec.podUID, signal);
+        await ports.steering.remove(metadata.namespace ?? '', spec.podUID, signal);
       }
     }
-    await sweepGates(w.ports, SETTINGS, signal);
-    await step(plan, how, w.ports, signal);
+    await sweepGates(ports, SETTINGS, signal);
+    if (plan !== undefined) {
+      await step(plan, how, ports, signal);
+    }
   } catch (error) {
     const known = error instanceof AggregateError ? error.errors[0] : error;
-    if (!(known instanceof Crash || known instanceof ConflictError)) {
+    if (known instanceof Crash) {
+      return 'Killed';
+    }
+    if (!(known instanceof ConflictError)) {
       throw error;
     }
   }
+  return 'Stepped';
 }
 
 function disturb(w: World, policy: RebalancePolicy | undefined, what: Disturbance): RebalancePolicy | undefined {
@@ -215,6 +228,7 @@ const moves = fc
   );
 const steering = fc.constantFrom(...STEERING_MODES);
 const crashes = fc.array(span(60), { maxLength: 12 });
+const noteWait = fc.constantFrom(0.01, 1, 5);
 const pauses = fc.array(fc.oneof({ weight: 3, arbitrary: span(3) }, { weight: 1, arbitrary: span(60) }), {
   maxLength: 20,
 });
@@ -257,6 +271,7 @@ const histories: fc.Arbitrary<History> = fc.record({
   answers: fc.array(answer, { maxLength: 25 }),
   crashes,
   pauses,
+  noteWait,
   disturbances: fc.array(fc.tuple(span(20), disturbance), { maxLength: 4 }),
 });
 
@@ -270,6 +285,7 @@ const crashesOnly: fc.Arbitrary<History> = fc.record({
   answers: fc.constant([]),
   crashes: fc.array(span(60), { minLength: 1, maxLength: 4 }),
   pauses,
+  noteWait,
   disturbances: fc.constant([]),
 });
 

@@ -53,9 +53,15 @@ export function put(w: World, moves: RebalancePlan['spec']['moves'], status: Reb
   w.plans.put(aPlan(policy, moves, status));
 }
 
-/** Carries the plan on by one step. Resolves to what is stored then. */
+/** The plan as it stands for the operator: what it has noted may not be stored yet. */
+export async function noted(w: World): Promise<RebalancePlan> {
+  const plans = await w.ports.plans.list(forever);
+  return plans.find(({ metadata }) => metadata.name === PLAN) ?? w.plans.of(PLAN);
+}
+
+/** Carries the plan on by one step. Resolves to how it stands then. */
 export async function stepOnce(w: World, how = execution()): Promise<RebalancePlan> {
-  return drive(w.clock, step(w.plans.of(PLAN), how, w.ports, forever));
+  return drive(w.clock, step(await noted(w), how, w.ports, forever));
 }
 
 /** A step a second until the plan has ended. */

@@ -1,9 +1,11 @@
 import { pino } from 'pino';
 import { startCron } from '../../src/adapters/cron.ts';
 import { createGateQueue } from '../../src/control/gate-queue.ts';
+import { createJournals } from '../../src/control/journals.ts';
 import type { LoopPorts } from '../../src/control/loop-ports.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
+import type { Seconds } from '../../src/model/units.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';
 import type { EventRecord } from '../../src/ports.ts';
 import { type FakeCluster, fakeCluster } from './fake-cluster.ts';
@@ -28,8 +30,10 @@ export interface World {
   readonly calls: string[];
   /** Runs that failed. */
   readonly failures: () => number;
-  /** The ports; every call passes `tap`. */
+  /** The ports of one process; every call passes `tap`. */
   readonly ports: LoopPorts;
+  /** The ports of another process, which has noted nothing yet, and whose notes wait this long for each move. */
+  readonly newProcess: (waitForMove?: Seconds) => LoopPorts;
   /** What else sees every call; may throw. */
   tap: Tap;
 }
@@ -52,12 +56,12 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     }
     made.tap(when, call, args);
   };
-  const ports: LoopPorts = {
+  const newProcess = (waitForMove?: Seconds): LoopPorts => ({
     reader: tapped('reader', cluster.reader, tap),
     evictor: tapped('evictor', cluster.evictor, tap),
     steering: tapped('steering', cluster.steering, tap),
     gates: tapped('gates', cluster.gates, tap),
-    plans: tapped('plans', plans.store, tap),
+    plans: createJournals(tapped('plans', plans.store, tap), clock, waitForMove),
     policies: tapped('policies', policies.store, tap),
     events: tapped('events', { send: async (event: EventRecord) => void events.push(event) }, tap),
     telemetry: {
@@ -78,7 +82,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     runFailed: () => {
       failures += 1;
     },
-  };
+  });
   const made: World = {
     clock,
     cluster,
@@ -90,7 +94,8 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     gateActions,
     calls,
     failures: () => failures,
-    ports,
+    ports: newProcess(),
+    newProcess,
     tap: () => undefined,
   };
   return made;

@@ -1,6 +1,6 @@
 import type { MoveStatus, RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicySpec, RebalancePolicyStatus } from '../../api/v1alpha1/rebalance-policy.ts';
-import { entries } from '../../execute/journal.ts';
+import { describeOutcome, entries } from '../../execute/journal.ts';
 import { LOAD_RESOURCES } from '../../model/resources.ts';
 import { matches } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
@@ -97,7 +97,7 @@ function moveRow(
     ...numeric('cost', cost),
     ...present('measured', run.unavailableSeconds),
     reason,
-    ...present('outcome', run.outcome),
+    ...present('outcome', run.outcome === undefined ? undefined : describeOutcome(run)),
     ...present('after', after),
     ...present('replacement', run.replacement?.name),
     ...present('landedOn', run.replacement?.node),

@@ -11,6 +11,7 @@ const SMOOTH: History = {
   steering: 'AdmissionPolicy',
   planning: false,
   minReady: 0,
+  noteWait: 0.01,
   delays: { grace: 1, recreate: 1, bind: 1, ready: 1 },
   landings: [],
   rates: [1],

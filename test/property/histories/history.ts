@@ -64,6 +64,8 @@ export interface History {
   /** Whether the policy goes on making plans of its own. */
   readonly planning: boolean;
   readonly minReady: number;
+  /** How long what a leader has noted may wait to be stored, for each move of the plan. */
+  readonly noteWait: number;
   readonly delays: Delays;
   /** Of new pods in order; later ones land where the hint says. */
   readonly landings: readonly Landing[];
@@ -200,6 +202,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 const mishapsOf = (what: fc.Arbitrary<Mishap>, gap: number, maxLength: number) =>
   fc.array(fc.tuple(span(gap), what), { maxLength });
 const steering = fc.constantFrom(...STEERING_MODES);
+const noteWait = fc.constantFrom(0.01, 1, 5);
 
 /** Histories in which everything may go wrong. */
 export const histories: fc.Arbitrary<History> = fc.record({
@@ -213,6 +216,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
   steering,
   planning: fc.boolean(),
   minReady: fc.constantFrom(0, 0, 4),
+  noteWait,
   delays: fc.record({
     grace: span(30),
     recreate: rarelyNever(span(5)),
@@ -235,6 +239,7 @@ export const crashesOnly: fc.Arbitrary<History> = fc.record({
   steering: fc.constantFrom('AdmissionPolicy', 'Gate'),
   planning: fc.constant(false),
   minReady: fc.constant(0),
+  noteWait,
   delays: fc.record({ grace: span(15), recreate: span(5), bind: span(5), ready: span(15) }),
   landings: fc.constant([]),
   rates: fc.constantFrom([1], [1, 1]),

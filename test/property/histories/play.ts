@@ -62,6 +62,7 @@ export async function play(history: History): Promise<End> {
     plans,
     policies,
     lease,
+    noteWait: seconds(history.noteWait),
     ledger,
     mishap: mishapsOf(history),
     isStale: (replica) => (world.stale.get(replica) ?? 0) > time.now(),

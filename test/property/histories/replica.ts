@@ -3,13 +3,14 @@ import { startCron } from '../../../src/adapters/cron.ts';
 import { Elector, LeadershipLostError } from '../../../src/control/elector.ts';
 import { createGateQueue } from '../../../src/control/gate-queue.ts';
 import { keepGates } from '../../../src/control/gates.ts';
+import { createJournals } from '../../../src/control/journals.ts';
 import { leaseTimes } from '../../../src/control/lease.ts';
 import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { runLoop } from '../../../src/control/loop.ts';
 import type { LoopPorts } from '../../../src/control/loop-ports.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import type { PodRef } from '../../../src/model/pod.ts';
-import { seconds } from '../../../src/model/units.ts';
+import { type Seconds, seconds } from '../../../src/model/units.ts';
 import { type EvictionAnswer, StaleCacheError } from '../../../src/ports.ts';
 import type { FakeCluster } from '../../support/fake-cluster.ts';
 import { AT_ONCE, type FakeLease, overNetwork } from '../../support/fake-leases.ts';
@@ -25,6 +26,8 @@ export interface Stage {
   readonly plans: FakePlans;
   readonly policies: FakePolicies;
   readonly lease: FakeLease;
+  /** How long what a leader has noted may wait to be stored, for each move of the plan. */
+  readonly noteWait: Seconds;
   readonly ledger: Ledger;
   /** What becomes of the next call. */
   readonly mishap: (changes: boolean) => Mishap | undefined;
@@ -141,7 +144,11 @@ function portsOf(stage: Stage, me: Incarnation): Omit<LoopPorts, 'leaderEpoch'> 
     evictor: far(stage, me, 'evictor', cluster.evictor),
     steering: far(stage, me, 'steering', cluster.steering),
     gates: far(stage, me, 'gates', cluster.gates),
-    plans: { ...far(stage, me, 'plans', plans.store), watch: plans.store.watch },
+    plans: createJournals(
+      { ...far(stage, me, 'plans', plans.store), watch: plans.store.watch },
+      me.process.clock,
+      stage.noteWait,
+    ),
     policies: {
       ...far(stage, me, 'policies', policies.store),
       watch: (changed, signal) => policies.store.watch(() => me.process.wake(stage.time.now(), changed), signal),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MovePhase } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import type { MovePhase, RebalancePlanStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { StaleCacheError } from '../../../src/ports.ts';
@@ -9,7 +9,7 @@ import {
   aWorld,
   DB_0,
   execution,
-  outcomes,
+  noted,
   PLAN,
   phases,
   put,
@@ -54,10 +54,26 @@ describe('a step', () => {
     };
     await stepOnce(w);
     const order = w.calls.filter((call) => /writeStatus|steering|evict|dry-run/.test(call));
-    expect(order).toEqual(['dry-run web-1', 'plans.writeStatus', 'steering.place', 'evict web-1', 'plans.writeStatus']);
+    expect(order).toEqual(['dry-run web-1', 'plans.writeStatus', 'steering.place', 'evict web-1']);
     expect(journal).toEqual(['Intent']);
     expect(w.clock.now() - NOON).toBe(1);
-    expect(phases(w.plans.of(PLAN))).toEqual(['Evicting']);
+    expect(phases(await noted(w))).toEqual(['Evicting']);
+  });
+
+  it('reads nothing twice in one check before an eviction', async () => {
+    const w = aWorld();
+    const reads: string[] = [];
+    w.tap = (when, call, args) => {
+      if (when === 'before' && call.startsWith('reader.')) {
+        reads.push(`${call} ${JSON.stringify(args.slice(0, -1))}`);
+      } else if (when === 'before' && /^(plans.writeStatus|evictor.evict)$/.test(call)) {
+        const own = reads.splice(0);
+        expect(own.filter((read, place) => own.indexOf(read) !== place)).toEqual([]);
+      }
+    };
+    put(w, [aMove(WEB_1, 'b')], { steering: 'None' });
+    await stepOnce(w);
+    expect(w.cluster.accepted).toEqual(['uid-web-1']);
   });
 
   it('places no hint and does not wait when nothing steers', async () => {
@@ -74,14 +90,17 @@ describe('a step', () => {
     put(w, [aMove(WEB_1, 'b')], { steering: 'AdmissionPolicy' });
     const plan = await run(w);
     expect(phases(plan)).toEqual(['Missed']);
-    expect(outcomes(plan)).toEqual([
-      'runs on c instead of b (NotScored: b would have scored 870, c 670: the scheduler did not look at it, one of 4 nodes with room)',
-    ]);
+    const message = 'b would have scored 870, c 670: the scheduler did not look at it, one of 4 nodes with room';
+    expect(plan.status?.moves?.[0]).toMatchObject({
+      outcome: 'runs on c instead of b',
+      miss: { reason: 'NotScored', message },
+    });
     expect(plan.status?.message).toBe('0 of 1 replacements landed as planned (missed: NotScored 1)');
     expect(w.steered).toEqual(['AdmissionPolicy miss']);
     expect(w.events.at(-1)).toMatchObject({
       type: 'Warning',
       reason: 'MoveMissed',
+      note: `move from a to b (plan ${PLAN}): runs on c instead of b (NotScored: ${message})`,
       regarding: { kind: 'Pod', name: 'web-1' },
     });
   });
@@ -183,6 +202,40 @@ describe('a step', () => {
     const plan = await stepOnce(w, execution(2, { options: undefined }));
     expect(plan.status?.phase).toBe('Executing');
     expect(w.calls.filter((call) => /evict|dry-run/.test(call))).toEqual([]);
+  });
+
+  it('stores what came of moves together with the next intents', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b'), aMove(WEB_2, 'c')]);
+    let stored: readonly (MovePhase | undefined)[] = [];
+    w.tap = (when, call, [, status]) => {
+      const { moves = [] } = when === 'before' && call === 'plans.writeStatus' ? (status as RebalancePlanStatus) : {};
+      stored = moves[1]?.phase === 'Intent' ? moves.map(({ phase }) => phase) : stored;
+    };
+    await run(w);
+    expect(stored).toEqual(['Landed', 'Intent']);
+  });
+
+  it('stores alone what was seen, when no intent follows', async () => {
+    const w = aWorld();
+    w.cluster.delays.grace = 100;
+    put(w, [aMove(WEB_1, 'b')]);
+    await stepOnce(w);
+    expect(phases(w.plans.of(PLAN))).toEqual(['Intent']);
+    await w.clock.advance(1);
+    await stepOnce(w);
+    expect(phases(w.plans.of(PLAN))).toEqual(['AwaitingReplacement']);
+  });
+
+  it('finds out by looking what a process has noted that was killed', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c')], { steering: 'AdmissionPolicy' });
+    await stepOnce(w);
+    expect(phases(w.plans.of(PLAN))).toEqual(['Intent', 'Intent']);
+    await w.clock.advance(10);
+    const next = { ...w, ports: w.newProcess() };
+    expect(phases(await run(next))).toEqual(['Landed', 'Landed']);
+    expect(w.cluster.accepted).toEqual(['uid-web-1', 'uid-api-1']);
   });
 
   it('writes nothing while nothing changes', async () => {

@@ -10,6 +10,7 @@ import { resolveOptions } from '../../../src/plan/options.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
+import { noted } from '../../support/execution.ts';
 import { type World, world } from '../../support/fake-world.ts';
 import { drive, NOON } from '../../support/test-clock.ts';
 
@@ -36,7 +37,7 @@ function aWorld(steering: 'Gate' | 'None' = 'Gate'): World {
 }
 
 async function stepOnce(w: World): Promise<RebalancePlan> {
-  return drive(w.clock, step(w.plans.of(PLAN), EXECUTION, w.ports, forever));
+  return drive(w.clock, step(await noted(w), EXECUTION, w.ports, forever));
 }
 
 const LANDED = { phase: 'Landed', replacement: { node: 'b' } };
@@ -74,16 +75,20 @@ describe('a plan under Gate', () => {
     expect(w.calls).not.toContain('steering.place');
   });
 
-  it('stores which pod is the replacement before it opens the gate', async () => {
+  it('knows the replacement again that a process has let through which was killed right after', async () => {
     const w = aWorld();
-    let recorded: string | undefined;
     w.tap = (when, call) => {
-      if (when === 'before' && call === 'gates.open') {
-        recorded = w.plans.of(PLAN).status?.moves?.[0]?.replacement?.name;
+      if (when === 'after' && call === 'gates.open') {
+        throw new Error('killed');
       }
     };
-    await run(w);
-    expect(recorded).toBe('web-00001');
+    await expect(run(w)).rejects.toThrow('killed');
+    w.tap = () => undefined;
+    expect(w.plans.of(PLAN).status?.moves?.[0]?.replacement).toBeUndefined();
+    expect(await run({ ...w, ports: w.newProcess() })).toMatchObject({
+      ...LANDED,
+      replacement: { name: 'web-00001', node: 'b' },
+    });
   });
 
   it('opens the gate to the planned node although it was killed right before', async () => {
