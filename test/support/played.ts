@@ -34,8 +34,12 @@ export function twoOfEach(second: number, now: Pick<ServiceLedger, 'running' | '
 }
 
 /** Runs the loop for `span` seconds; `script` says what happens meanwhile, by second. Resolves to the number of good passes. */
-export async function play(w: World, span: number, script: Readonly<Record<number, () => void>> = {}): Promise<number> {
-  const stop = new AbortController();
+export async function play(
+  w: World,
+  span: number,
+  script: Readonly<Record<number, () => void>> = {},
+  stop = new AbortController(),
+): Promise<number> {
   let passes = 0;
   for (const [second, action] of Object.entries(script)) {
     w.clock.at(w.clock.now() + Number(second), action);

@@ -4,7 +4,7 @@ import { seconds } from '../../src/model/units.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';
 import type { ProjectedPdb } from '../../src/observe/project/pdb.ts';
 import { DEFAULT_TIMING } from '../../src/simulate/parts.ts';
-import type { Scenario, Timing, WorkloadSpec } from '../../src/simulate/scenario.ts';
+import type { Delay, Scenario, Timing, WorkloadSpec } from '../../src/simulate/scenario.ts';
 import { snapshotWorkloads } from '../../src/simulate/snapshot-workloads.ts';
 import { aPodOf, aSnapshot, selecting } from './builders.ts';
 import { aScenario } from './scenarios.ts';
@@ -18,8 +18,9 @@ export interface Delays {
   recreate: number;
   /** From there until it is bound. */
   bind: number;
-  /** From there until it is Ready. */
+  /** From there until it is Ready, unless \`startup\` says so for each pod anew. */
   ready: number;
+  startup?: Delay | undefined;
 }
 
 /** What tests set of a modelled cluster, at any time. */
@@ -82,7 +83,8 @@ function timingOf(delays: Delays): Timing {
   return {
     ...DEFAULT_TIMING,
     get startup() {
-      return { hot: fixed(delays.ready), cold: fixed(delays.ready) };
+      const startup = delays.startup ?? fixed(delays.ready);
+      return { hot: startup, cold: startup };
     },
     get termination() {
       return fixed(delays.grace);

@@ -61,6 +61,21 @@ describe('runLoop', () => {
     expect(await moves('10m')).toBe(0);
   });
 
+  it('stores what it has noted when it is stopped', async () => {
+    const w = tilted();
+    const stop = new AbortController();
+    w.policies.apply('even', AUTOMATIC);
+    w.tap = (when, call, [, options]) => {
+      if (when === 'after' && call === 'evictor.evict' && !(options as { dryRun: boolean }).dryRun) {
+        w.clock.at(w.clock.now() + 0.5, () => stop.abort());
+      }
+    };
+    await play(w, 600, {}, stop);
+    const [plan] = plansOf(w).filter(({ status }) => status?.phase === 'Executing');
+    const evicted = plan?.status?.moves?.filter(({ podUID }) => w.cluster.accepted.includes(podUID));
+    expect(new Set(evicted?.map(({ phase }) => phase))).toEqual(new Set(['Evicting']));
+  });
+
   it('in mode Approve waits, carries out exactly the plan that was approved, and measures the result', async () => {
     const w = tilted();
     w.policies.apply('even', { mode: 'Approve', interval: '10s', thresholds: { consecutive: 2 } });
