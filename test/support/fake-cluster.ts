@@ -2,7 +2,7 @@ import type { PlacementHint } from '../../src/api/v1alpha1/placement-hint.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import { type PodInfo, type PodRef, podKey } from '../../src/model/pod.ts';
 import { NO_SERVICE_LEVELS, type ServiceLevels } from '../../src/model/service-level.ts';
-import type { UsageSample, UsageSamples } from '../../src/model/snapshot.ts';
+import type { ClusterSnapshot, UsageSample, UsageSamples } from '../../src/model/snapshot.ts';
 import { bytes, milliCpu, seconds } from '../../src/model/units.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';
 import type { ClusterReader, EvictionAnswer, Evictor, Gates, LiveNamespace, Steering } from '../../src/ports.ts';
@@ -151,11 +151,16 @@ function readerOf(world: World, plans: PlanObjects, of: () => FakeCluster): Clus
     usage: () => (of().metered ? usageOf(world) : undefined),
     serviceLevels: () => of().serviceLevels,
   });
+  const withNamespaces = (snapshot: ClusterSnapshot): ClusterSnapshot => {
+    const set = [...of().namespaces].map(([name, { labels }]) => [name, labels] as const);
+    return { ...snapshot, namespaces: new Map([...snapshot.namespaces, ...set]) };
+  };
   return {
     ...reader,
     namespace: async (name, signal) => of().namespaces.get(name) ?? (await reader.namespace(name, signal)),
+    placements: async (signal) => withNamespaces(await reader.placements(signal)),
     async snapshot(...args) {
-      const snapshot = await reader.snapshot(...args);
+      const snapshot = withNamespaces(await reader.snapshot(...args));
       return of().plannable ? snapshot : { ...snapshot, usage: undefined };
     },
   };
