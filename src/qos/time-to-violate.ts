@@ -12,21 +12,25 @@ export interface Prospect {
 }
 
 /**
- * `(e - O (e + d + p)) / (v O - c)` (T 7.2), in seconds: how long it takes until the SLO is violated; negative once it is:
- * what must be made up for. With one instance that waits it is `e/O - (e + d + p)` (QoS eq. 5). Infinite for best effort, and
- * while enough instances contribute that the SLO can never be violated; 0 for a request that was just admitted.
+ * Time to violate or recoverability of a request, in seconds (T 7.2, T 3.6).
+ *
+ * - While the SLO is met: the time until it is violated, `(e - O (e + d + p)) / (v O - c)`. Infinite for best effort, and
+ *   while enough instances contribute that it can never be violated.
+ * - Below the SLO: the recoverability `e/O - (e + d + p)`, which is negative. It is a property of what the request has got,
+ *   so it does not depend on how many instances run.
+ *
+ * 0 for a request that was just admitted.
  */
 export function timeToViolate({ times, wanted, contributing }: Prospect, slo: number): Seconds {
   if (slo <= 0) {
     return seconds(Number.POSITIVE_INFINITY);
   }
   const surplus = times.useful - slo * totalOf(times);
-  const drain = wanted * slo - contributing;
-  if (drain > 0) {
-    return seconds(surplus / drain);
+  if (surplus < 0) {
+    return seconds(surplus / slo);
   }
-  // Already violated, although those that contribute make up for it by themselves: as long as one instance would take.
-  return seconds(surplus < 0 ? surplus / slo : Number.POSITIVE_INFINITY);
+  const drain = wanted * slo - contributing;
+  return seconds(drain > 0 ? surplus / drain : Number.POSITIVE_INFINITY);
 }
 
 /** One replica of a request, of which Q is asked. */
@@ -55,9 +59,9 @@ export function replicaOf({ instances }: ServiceLedger, mode: LedgerMode, pod: s
 }
 
 /**
- * Q of one replica (QoS eq. 5, T 7.2): the time until its request violates its SLO if this replica does not run from now
- * on, less `alpha`, the time that its start will take. Negative: the SLO is violated, or will be before it could start.
- * 0 for a request that was just admitted.
+ * Q of one replica (QoS eq. 5, T 7.2): the time to violate or the recoverability of its request if this replica does not run
+ * from now on, less `alpha`, the time that its start will take. Negative: the SLO is violated, or will be before it could
+ * start. 0 for a request that was just admitted.
  */
 export function qosMetric(
   ledger: ServiceLedger,

@@ -85,7 +85,7 @@ export const QoSLedgerStatus = Type.Object(
     timeToViolate: Type.Optional(
       text(32, {
         description:
-          'How long the workload could be down before it falls below its SLO, when the status was last written; negative: how long it has to run to reach it.',
+          'When the status was last written. Positive: the time to violate, which is how long the workload can be down before it falls below its SLO. Negative: the recoverability, which is how much time it has lost beyond what its SLO allows. The expected time of a start is subtracted.',
       }),
     ),
     admittedAt: instant({ description: 'Since when it is counted.' }),
@@ -141,7 +141,7 @@ export const qosLedgerKind: KindDefinition = {
     column('Class', 'string', '.spec.className', 'ServiceClass.'),
     column('SLO', 'string', '.status.slo', 'Promised availability.'),
     column('Availability', 'string', '.status.availability', 'Since admission, at the last change.'),
-    column('TTV', 'string', '.status.timeToViolate', 'Time to violate, at the last change.'),
+    column('TTV', 'string', '.status.timeToViolate', 'Time to violate at the last change; negative: recoverability.'),
     column('Preemptions', 'integer', '.status.preemptions', 'Evictions on behalf of others.'),
     column('Age', 'date', '.metadata.creationTimestamp', 'Age.'),
     column('Running', 'integer', '.status.running', 'Instances.', 1),

@@ -64,9 +64,30 @@ describe('the time to violate', () => {
     expect(metric(0.9, { times: { pending: 7 } }, false, 3)).toBe(-10);
   });
 
-  it('says what is to be made up for when others already make up for it', () => {
-    const prospect = { times: times({ useful: 80, pending: 20 }), wanted: 20, contributing: 19 };
-    expect(timeToViolate(prospect, 0.9)).toBeCloseTo(-10 / 0.9, 9);
+  it.each([0, 1, 9, 10, 20])(
+    'below the SLO is the recoverability e/O - (e + d + p), while %i of ten replicas contribute',
+    (contributing) => {
+      const prospect = { times: times({ useful: 0.89 * 990, pending: 0.11 * 990 }), wanted: 10, contributing };
+      expect(timeToViolate(prospect, 0.91)).toBeCloseTo(-21.76, 2);
+    },
+  );
+
+  it.each(['Aggregated', 'Concurrent', 'Independent', 'Task'] as const)(
+    'below the SLO is the same whatever the number of replicas, in mode %s',
+    (mode) => {
+      const short = times({ useful: 0.89 * 990, pending: 0.11 * 990 });
+      const instances = [anInstance({ pod: 'p', ...short })];
+      const metrics = [0, 1, 9].map((running) =>
+        metric(0.91, { running, waiting: 10 - running, times: short, instances }, false, 0, mode),
+      );
+      expect(metrics).toEqual([0, 1, 9].map(() => expect.closeTo(-21.76, 2)));
+    },
+  );
+
+  it('at the SLO exactly is 0, and infinite where enough replicas contribute', () => {
+    const at = times({ useful: 50, pending: 50 });
+    expect(timeToViolate({ times: at, wanted: 2, contributing: 0 }, 0.5)).toBe(0);
+    expect(timeToViolate({ times: at, wanted: 2, contributing: 1 }, 0.5)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('goes on from the instant up to which the ledger is counted', () => {
