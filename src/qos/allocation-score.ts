@@ -6,7 +6,7 @@ export interface Allocation {
 
 /**
  * The mean of least-requested and balanced-allocation, 0 to 10 (algorithms.md 6): how much of cpu and memory is free, and how
- * alike their shares are. A resource that the node does not offer counts as full. What is asked for counts as allocated.
+ * alike their shares are. A resource that the node does not offer counts as full. Allocated is what pods on the node request.
  */
 export function allocationScore(cpu: Allocation, memory: Allocation): number {
   const [cpuShare, memoryShare] = [shareOf(cpu), shareOf(memory)];

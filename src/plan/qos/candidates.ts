@@ -155,14 +155,14 @@ function guessAt(arena: Arena, { pod, standing }: Preemptor, node: NodeIndex): E
     return undefined;
   }
   if (state.couldHold(pod, node)) {
-    return { ...OPEN, node, cost: FREE, score: scoreOf(state, pod, node, []) };
+    return { ...OPEN, node, cost: FREE, score: scoreOf(state, node, []) };
   }
   const best = standing === undefined ? undefined : bestCaseOn(node, standing);
   if (best === undefined) {
     return undefined;
   }
   const victims = arena.residentsOf(node).slice(best.victim, best.victim + 1);
-  return { ...OPEN, node, cost: best.cost, score: scoreOf(state, pod, node, victims) };
+  return { ...OPEN, node, cost: best.cost, score: scoreOf(state, node, victims) };
 }
 
 const OPEN = { victims: [], bound: Number.POSITIVE_INFINITY, isGuess: true } as const;
@@ -175,7 +175,7 @@ function hostOn(arena: Arena, claimant: Preemptor, node: NodeIndex): CandidateNo
     return undefined;
   }
   if (state.fits(pod, node)) {
-    return { node, victims: [], bound: Number.POSITIVE_INFINITY, cost: FREE, score: scoreOf(state, pod, node, []) };
+    return { node, victims: [], bound: Number.POSITIVE_INFINITY, cost: FREE, score: scoreOf(state, node, []) };
   }
   if (standing === undefined) {
     return undefined;
@@ -188,7 +188,7 @@ function hostOn(arena: Arena, claimant: Preemptor, node: NodeIndex): CandidateNo
         victims,
         bound: victims.reduce((least, victim) => Math.min(least, rules.boundOf(victim.standing, standing)), FREE.above),
         cost: rules.costOf(victims.map((victim) => victim.standing)),
-        score: scoreOf(state, pod, node, victims),
+        score: scoreOf(state, node, victims),
       };
 }
 
@@ -261,20 +261,14 @@ function isWithinBudgets(arena: Arena, { victims }: CandidateNode): boolean {
   return counted.length === victims.length;
 }
 
-/** The allocation score of the node with the pod, and without its victims. */
-export function scoreOf(
-  { cluster, whereabouts }: State,
-  pod: PodIndex,
-  node: NodeIndex,
-  victims: readonly PotentialVictim[],
-): number {
+/** The allocation score of the node as it is without its victims; what it is scored for does not count (QoS 3). */
+export function scoreOf({ cluster, whereabouts }: State, node: NodeIndex, victims: readonly PotentialVictim[]): number {
   const { nodes, siteOf, pods } = cluster;
   const room = whereabouts.freeCapacityOf(at(siteOf, node));
-  const own = itemAt(pods, pod).constraints.requests;
   const allocation = (resource: 'cpu' | 'memory') => {
     const capacity = itemAt(nodes, node).allocatable[resource];
     const gone = victims.reduce((sum, victim) => sum + itemAt(pods, victim.pod).constraints.requests[resource], 0);
-    return { capacity, allocated: capacity - room[resource] + own[resource] - gone };
+    return { capacity, allocated: capacity - room[resource] - gone };
   };
   return allocationScore(allocation('cpu'), allocation('memory'));
 }

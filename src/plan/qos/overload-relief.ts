@@ -147,7 +147,7 @@ function targetFor(input: ReliefInput, calm: readonly NodeIndex[], pod: PodIndex
     const fits = !isCrowded && state.fits(pod, to);
     crowded += isCrowded ? 1 : 0;
     refused += isCrowded || fits ? 0 : 1;
-    const score = fits ? scoreOf(state, pod, to, []) : Number.NEGATIVE_INFINITY;
+    const score = fits ? scoreOf(state, to, []) : Number.NEGATIVE_INFINITY;
     if (score > (best?.score ?? Number.NEGATIVE_INFINITY)) {
       const objection = budgets.check(pod, to);
       refusal ??= objection;

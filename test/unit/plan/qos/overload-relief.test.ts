@@ -69,7 +69,7 @@ describe('a pod on an overloaded node that is not Ready', () => {
       { from: 'n1', to: 'n2', load: 0.125, gain: 0.125, cost: 3, after: [], pod: { name: 'stuck' } },
     ]);
     expect(moves[0]?.reason).toBe(
-      'is not Ready and can wait 27 s (class batch); n1 is overloaded: 100.00 % -> 87.50 %, its limit is 90.00 %; n2 0.00 % -> 12.50 %, allocation score 9.822',
+      'is not Ready and can wait 27 s (class batch); n1 is overloaded: 100.00 % -> 87.50 %, its limit is 90.00 %; n2 0.00 % -> 12.50 %, allocation score 10',
     );
     expect(outcome).toEqual({ kind: 'Moves', obstacle: undefined });
   });

@@ -7,7 +7,7 @@ import { listRejections } from '../../../../src/plan/rejections.ts';
 import { aBudget } from '../../../support/builders/options.ts';
 import { anAffinityTerm } from '../../../support/builders/scheduling.ts';
 import { aServiceClass } from '../../../support/builders/service-levels.ts';
-import { aPdb, NOW } from '../../../support/builders.ts';
+import { aNode, aPdb, NOW } from '../../../support/builders.ts';
 import { aContest, aRequest, qosOptions } from '../../../support/gated.ts';
 
 const CLASSES = [
@@ -15,6 +15,7 @@ const CLASSES = [
   aServiceClass({ name: 'batch', slo: 0.9, importance: 2 }),
   aServiceClass({ name: 'free', slo: 0.5, importance: 3 }),
 ];
+const MIB = 2 ** 20;
 const BOTH = ['None', 'Standard'] as const;
 
 /** Moves as `pod: from > to`. */
@@ -44,6 +45,19 @@ describe('QoSDriven', () => {
       expect(movesOf(aContest({ n1: 2, n2: 2 }, CLASSES, requests), qosOptions(refinements))).toEqual(['waits:  > n2']);
     },
   );
+
+  it.each(BOTH)('scores nodes as they are without the candidate itself (refinements %s)', (refinements) => {
+    // 6.875 on n1 (vector 8) and 5.375 on n2; with the candidate n2 would be the more balanced one.
+    const requests = [
+      aRequest('half', 'free', 'n1', {}, { constraints: { requests: { cpu: 1000, memory: 4096 * MIB } } }),
+      aRequest('most', 'free', 'n2', {}, { constraints: { requests: { cpu: 1000, memory: 5734 * MIB } } }),
+      aRequest('waits', 'free', undefined, {}, { constraints: { requests: { cpu: 2000, memory: 0 } } }),
+    ];
+    const nodes = ['n1', 'n2'].map((name) => aNode(name, { allocatable: { cpu: 4000, memory: 8192 * MIB } }));
+    const snapshot = aContest({}, CLASSES, requests, { nodes });
+    expect(movesOf(snapshot, qosOptions(refinements))).toEqual(['waits:  > n1']);
+    expect(plan(snapshot, qosOptions(refinements)).moves[0]?.reason).toMatch(/allocation score 6.875$/);
+  });
 
   it.each(BOTH)('evicts whoever can do longest without for who is in danger (refinements %s)', (refinements) => {
     const requests = [
