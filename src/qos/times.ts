@@ -81,7 +81,8 @@ function between(left: Point, right: Point, instant: number): ServiceTimes {
   };
 }
 
-function minus(later: ServiceTimes, earlier: ServiceTimes): ServiceTimes {
+/** What was added between two instants. Useful time that was lost in between was none. */
+export function minus(later: ServiceTimes, earlier: ServiceTimes): ServiceTimes {
   const difference = (to: number, from: number): Seconds => seconds(Math.max(0, to - from));
   return {
     useful: difference(later.useful, earlier.useful),

@@ -1,6 +1,6 @@
-import type { ServiceClass } from '../model/service-level.ts';
+import type { ServiceClass, ServiceTimes } from '../model/service-level.ts';
 import { gini, isFulfilled, meanOf, penaltyOf } from '../qos/fulfilment.ts';
-import { availabilityOf, totalOf } from '../qos/times.ts';
+import { availabilityOf, minus, NO_TIMES, totalOf } from '../qos/times.ts';
 import type { ClassResult, Contention, WindowClass, WindowResult } from '../report/simulation-result.ts';
 import type { ServiceRecord } from './service-record.ts';
 
@@ -46,23 +46,15 @@ function penalty(serviceClass: ServiceClass, record: ServiceRecord, availability
   return penaltyOf(serviceClass, availability, totalOf(record.times), cores);
 }
 
-/** Counters of a record at some instant. */
-export interface Mark {
-  readonly useful: number;
-  readonly pending: number;
-}
-
 /** What classes got between two marks of their records; requests that were not there are left out. */
 export function windowClasses(
   groups: ReturnType<typeof byClass>,
-  marks: ReadonlyMap<ServiceRecord, Mark>,
+  marks: ReadonlyMap<ServiceRecord, ServiceTimes>,
 ): readonly WindowClass[] {
   return groups.flatMap(({ serviceClass, records }) => {
-    const values = records.flatMap((record) => {
-      const before = marks.get(record) ?? { useful: 0, pending: 0 };
-      const [useful, pending] = [record.times.useful - before.useful, record.times.pending - before.pending];
-      return useful + pending > 0 ? [useful / (useful + pending)] : [];
-    });
+    const values = records.flatMap(
+      (record) => availabilityOf(minus(record.times, marks.get(record) ?? NO_TIMES)) ?? [],
+    );
     return values.length === 0 ? [] : [windowClass(serviceClass, values)];
   });
 }

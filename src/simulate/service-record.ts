@@ -1,11 +1,13 @@
-import type { ServiceTimes } from '../model/service-level.ts';
+import type { LedgerMode, ServiceTimes } from '../model/service-level.ts';
 import { seconds } from '../model/units.ts';
-import { grown, NO_TIMES } from '../qos/times.ts';
+import { grown, NO_TIMES, withoutRun } from '../qos/times.ts';
 import type { SimulatedPod, SimulatedWorkload, World } from './world.ts';
 
 /** What a request, a workload with its instances, got so far, in seconds summed over its instances. Exact. */
 export interface ServiceRecord {
   readonly workload: SimulatedWorkload;
+  /** Of its class. Replicas of an Independent request are added up. */
+  readonly mode: LedgerMode;
   readonly arrivedAt: number;
   times: ServiceTimes;
   /** When all of its instances first served; `undefined`: not yet. */
@@ -15,6 +17,10 @@ export interface ServiceRecord {
   /** Pods that were moved or preempted. */
   evictions: number;
   readonly serving: Set<SimulatedPod>;
+  /** Mode Task: useful run time of the pods that have not ended, which is lost if they end before they are done. */
+  readonly attempts: Map<SimulatedPod, number>;
+  /** Instances that were wanted since `countedTo`. */
+  wanted: number;
   countedTo: number;
 }
 
@@ -29,11 +35,12 @@ export interface ServiceRecords {
 
 /** Keeps the records of a world from now on. */
 export function keepServiceRecords(world: World): ServiceRecords {
-  const { queue } = world;
+  const { queue, scenario } = world;
+  const modes = new Map(scenario.classes.map(({ name, mode }) => [name, mode]));
   const list: ServiceRecord[] = [];
   const records = new Map<SimulatedWorkload, ServiceRecord>();
   const recordOf = (workload: SimulatedWorkload): ServiceRecord => {
-    const known = records.get(workload) ?? begin(workload, queue.now());
+    const known = records.get(workload) ?? begin(workload, queue.now(), modes.get(workload.spec.className ?? ''));
     if (!records.has(workload)) {
       records.set(workload, known);
       list.push(known);
@@ -43,8 +50,10 @@ export function keepServiceRecords(world: World): ServiceRecords {
   world.observe((pod) => {
     const record = recordOf(pod.workload);
     const serves = world.isServing(pod);
-    if (serves !== record.serving.has(pod)) {
+    const wanted = wantedBy(pod.workload);
+    if (serves !== record.serving.has(pod) || wanted !== record.wanted) {
       count(record, queue.now());
+      record.wanted = wanted;
       if (serves) {
         record.serving.add(pod);
       } else {
@@ -52,6 +61,7 @@ export function keepServiceRecords(world: World): ServiceRecords {
       }
     }
     note(record, queue.now());
+    discard(record, pod);
   });
   return {
     list,
@@ -67,36 +77,59 @@ export function keepServiceRecords(world: World): ServiceRecords {
   };
 }
 
-function begin(workload: SimulatedWorkload, now: number): ServiceRecord {
+function begin(workload: SimulatedWorkload, now: number, mode: LedgerMode = 'Aggregated'): ServiceRecord {
   return {
     workload,
+    mode,
     arrivedAt: now,
     times: NO_TIMES,
     servedAt: undefined,
     endedAt: undefined,
     evictions: 0,
     serving: new Set(),
+    attempts: new Map(),
+    wanted: wantedBy(workload),
     countedTo: now,
   };
 }
 
 /** Instances of a Job that are done want nothing any more. */
-function wanted({ replicas, completed }: SimulatedWorkload): number {
+function wantedBy({ replicas, completed }: SimulatedWorkload): number {
   return replicas - completed.size;
 }
 
 function count(record: ServiceRecord, now: number): void {
   const span = now - record.countedTo;
   record.countedTo = now;
-  if (span > 0 && record.endedAt === undefined) {
-    const serving = Math.min(record.serving.size, wanted(record.workload));
-    record.times = grown(record.times, 'Aggregated', serving, wanted(record.workload) - serving, seconds(span));
+  if (span <= 0 || record.endedAt !== undefined) {
+    return;
+  }
+  const { mode, wanted, attempts } = record;
+  const serving = Math.min(record.serving.size, wanted);
+  record.times = grown(record.times, mode, serving, wanted - serving, seconds(span));
+  if (mode === 'Task') {
+    for (const pod of record.serving) {
+      attempts.set(pod, (attempts.get(pod) ?? 0) + span);
+    }
+  }
+}
+
+/** Takes back the run time of a pod that has ended, unless its instance or the whole workload is done. */
+function discard(record: ServiceRecord, pod: SimulatedPod): void {
+  const { workload, attempts } = record;
+  const attempt = attempts.get(pod);
+  if (attempt === undefined || (pod.exists && !pod.info.terminating)) {
+    return;
+  }
+  attempts.delete(pod);
+  if (!workload.ended && !workload.completed.has(pod.instance)) {
+    record.times = withoutRun(record.times, seconds(Math.min(attempt, record.times.useful)));
   }
 }
 
 function note(record: ServiceRecord, now: number): void {
   const { workload, serving } = record;
-  if (record.servedAt === undefined && serving.size > 0 && serving.size >= wanted(workload)) {
+  if (record.servedAt === undefined && serving.size > 0 && serving.size >= wantedBy(workload)) {
     record.servedAt = now;
   }
   if (workload.ended && record.endedAt === undefined) {

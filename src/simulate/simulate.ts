@@ -1,3 +1,4 @@
+import type { ServiceTimes } from '../model/service-level.ts';
 import type { UsageSample } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
 import { meanOf } from '../qos/fulfilment.ts';
@@ -10,7 +11,7 @@ import type {
   WaitResult,
   WindowResult,
 } from '../report/simulation-result.ts';
-import { byClass, classResult, contentionOf, type Mark, windowClasses } from './class-results.ts';
+import { byClass, classResult, contentionOf, windowClasses } from './class-results.ts';
 import { type Cluster, createCluster } from './cluster.ts';
 import { createEventQueue, type EventQueue } from './event-queue.ts';
 import { type NodeUse, startMeter } from './meter.ts';
@@ -182,7 +183,7 @@ function recordWindows(
   records: ServiceRecords,
 ): () => readonly WindowResult[] {
   const windows: WindowResult[] = [];
-  let marks = new Map<ServiceRecord, Mark>();
+  let marks = new Map<ServiceRecord, ServiceTimes>();
   const close = (from: number): void => {
     records.settle();
     windows.push({ from, to: queue.now(), classes: windowClasses(byClass(records.list, classes), marks) });

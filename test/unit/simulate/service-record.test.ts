@@ -2,12 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { keepLedgers } from '../../../src/control/ledgers.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
+import type { LedgerMode } from '../../../src/model/service-level.ts';
+import { seconds } from '../../../src/model/units.ts';
 import { availabilityOf, timesAt, totalOf } from '../../../src/qos/times.ts';
 import { createLedgerObjects } from '../../../src/simulate/api-server/ledgers.ts';
 import { createPlanObjects } from '../../../src/simulate/api-server/plans.ts';
 import { recordService } from '../../../src/simulate/api-server/service-records.ts';
 import { createCluster } from '../../../src/simulate/cluster.ts';
 import { createEventQueue } from '../../../src/simulate/event-queue.ts';
+import type { WorkloadParts } from '../../../src/simulate/parts.ts';
 import { randomStreams } from '../../../src/simulate/random.ts';
 import { startScheduler } from '../../../src/simulate/scheduler.ts';
 import { viewsOf } from '../../../src/simulate/scheduling-view.ts';
@@ -18,11 +21,17 @@ import { aPolicy } from '../../support/builders/policy.ts';
 import { aServiceClass } from '../../support/builders/service-levels.ts';
 import { aScenario, aSimulatedWorkload } from '../../support/scenarios.ts';
 
-async function play(until: number, evictAt: readonly number[]) {
-  const serviceClass = aServiceClass({ name: 'gold' });
+async function play(
+  until: number,
+  evictAt: readonly number[],
+  mode: LedgerMode = 'Aggregated',
+  parts: Partial<WorkloadParts> = {},
+) {
+  const serviceClass = aServiceClass({ name: 'gold', mode });
+  const labels = { 'evenkeel.dev/service-class': 'gold' };
   const scenario = aScenario({
     classes: [serviceClass],
-    workloads: [aSimulatedWorkload('web', { replicas: 3, labels: { 'evenkeel.dev/service-class': 'gold' } })],
+    workloads: [aSimulatedWorkload('web', { replicas: 3, labels, ...parts })],
   });
   const queue = createEventQueue();
   const random = randomStreams(1)('all');
@@ -91,5 +100,22 @@ describe('what a workload got', () => {
     expect(ledger.preemptions).toBe(5);
     expect(ledger.startup.hot ?? ledger.startup.cold).toBe(10);
     expect(ledger.overhead).toBe(50);
+  });
+
+  it('is useful only while all replicas serve, in mode Concurrent', async () => {
+    const { record, times } = await play(100, [50, 70], 'Concurrent');
+    expect(record.times).toEqual({ useful: 300 - 90, discarded: 0, pending: 90 });
+    expect(record.times).toEqual(times);
+  });
+
+  it('loses the run time of pods that were evicted, in mode Task', async () => {
+    const { record, times } = await play(100, [50], 'Task');
+    expect(record.times).toEqual({ useful: 300 - 40 - 40, discarded: 40, pending: 40 });
+    expect(record.times).toEqual(times);
+  });
+
+  it.each(['Aggregated', 'Task'] as const)('counts a Job up to its end, in mode %s', async (mode) => {
+    const { record } = await play(200, [], mode, { kind: 'Job', runTime: seconds(100) });
+    expect(record.times).toEqual({ useful: 300, discarded: 0, pending: 30 });
   });
 });
