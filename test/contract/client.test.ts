@@ -185,6 +185,20 @@ describe('an error', () => {
       'Forbidden',
       'exceeded quota: hints, requested: 1: raise that ResourceQuota, or leave the namespace out of spec.scope',
     ],
+    [
+      '403 by an admission webhook',
+      status(403, { message: 'admission webhook "keep.example" denied the request: not now' }),
+      'Forbidden',
+      'get pods "web-1" in namespace "shop": admission webhook "keep.example" denied the request: not now (403)',
+    ],
+    [
+      '403 by a ValidatingAdmissionPolicy',
+      status(403, {
+        message: 'pods "a" is forbidden: ValidatingAdmissionPolicy "p" with binding "b" denied request: no',
+      }),
+      'Forbidden',
+      'binding "b" denied request: no (403)',
+    ],
     ['404 for an object', status(404), 'NotFound', 'get pods "web-1" in namespace "shop": code 404 (404)'],
     [
       '404 for the API',

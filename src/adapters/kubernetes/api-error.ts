@@ -192,6 +192,9 @@ function explain(kind: ApiErrorKind, { verb, target }: Asked, code: number, said
       if (/(exceeded|failed) quota: /.test(said)) {
         return `${verb} ${what}: ${said}: raise that ResourceQuota, or leave the namespace out of spec.scope`;
       }
+      if (/\bdenied (the )?request\b/.test(said)) {
+        return `${verb} ${what}: ${said} (${code})`;
+      }
       return `may not ${verb} ${what}: ${said}: grant the verb ${verb} on ${resource} in API group ${JSON.stringify(target.group)}`;
     case 'NotServed':
       return `the API server does not serve ${target.resource} of ${target.group}/${target.version}: ${notServedHint(target)}`;
