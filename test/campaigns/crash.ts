@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { MovePhase } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import type { ControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
-import { createRandom } from '../support/random.ts';
+import { WEBHOOK_KINDS } from '../support/faults/eviction-webhook.ts';
+import type { FaultKind } from '../support/faults/kinds.ts';
+import { createRandom, type Random } from '../support/random.ts';
+import { getPlans } from '../support/resources.ts';
 import { changeUsage } from './disturb.ts';
 import { type Evidence, evidenceOf, strayMoves } from './evidence.ts';
+import { type HostileApi, type HostileKind, startHostileApi } from './hostile-api.ts';
 import { type Operators, startOperators } from './operators.ts';
-import { createPlanLog, untilConverged } from './plan-log.ts';
+import { followPlans, type PlanLog, phasesInFlight, untilConverged } from './plan-log.ts';
 import { applyEagerPolicy, MAX_CONCURRENT, setStage } from './stage.ts';
 
 /** What a campaign is to do. */
@@ -19,6 +25,19 @@ export interface CrashReport extends Evidence {
   readonly kills: number;
   /** Kills of the replica that led. */
   readonly killsOfLeaders: number;
+  /** Kills of the replica that led while at least one move was in flight: its intent stored, its end not. */
+  readonly killsWithOpenMoves: number;
+  /** Of those, kills with at least one move in this phase. */
+  readonly killsByPhase: Readonly<Record<string, number>>;
+  /** Says so when fewer than half of the kills met open moves. */
+  readonly shortfalls: readonly string[];
+  /** How often each kind of fault was injected. */
+  readonly injected: Partial<Readonly<Record<HostileKind, number>>>;
+  readonly neverInjected: readonly HostileKind[];
+  /** Evictions that the API server accepted after the operator had given them up, or was dead. */
+  readonly lateEvictions: number;
+  /** From the first kill to the end of the last one. */
+  readonly secondsPerKill: number;
   /** Pods that are said to have landed but run elsewhere. */
   readonly strays: readonly string[];
   readonly hintsLeft: readonly string[];
@@ -32,58 +51,188 @@ const POLICY = 'crashing';
 const REPLICAS = 2;
 /** As short as it may be, so that the next leader is not waited for longer than it lives. */
 const LEASE = ['--lease-duration', '2s'];
-/** Milliseconds between the beginning of a term and a kill, at most. */
+/** Milliseconds between the beginning of a term and a kill at any time, at most. */
 const LONGEST_TERM = 3000;
+/** Milliseconds between the sight of a move in the phase that a kill is aimed at and the kill, at most. */
+const LONGEST_AIM = 1000;
+/**
+ * Phases that kills are aimed at. A move comes to the later two only when no kill has come before its eviction, so these are
+ * aimed at more often.
+ */
+const AIMS: readonly MovePhase[] = [
+  'Intent',
+  'Evicting',
+  'AwaitingReplacement',
+  'AwaitingReplacement',
+  'Verifying',
+  'Verifying',
+];
+/** Milliseconds after which a kill that is aimed at a phase takes any other. */
+const LONGEST_WAIT = 15_000;
 const PATIENCE = { timeoutMilliseconds: 60_000 };
-/** Share of the kills that are aimed at the replica that leads. */
+/** Share of the kills that wait for an open move, and hit the replica that leads. */
+const AIMED_SHARE = 0.7;
+/** Share of the other kills that are aimed at the replica that leads. */
 const LEADERS_SHARE = 0.7;
-/** Kills between two changes of the load. */
+/** Share of all kills that have to meet open moves. */
+const LEAST_OPEN = 0.5;
+/** Kills between two changes of the load, each of so many workloads. */
 const KILLS_PER_CHANGE = 4;
+const WORKLOADS_PER_CHANGE = 2;
+/** Share of the requests that fail beside the kills. */
+const FAULT_RATE = 0.03;
+/**
+ * Faults that leave something open for whoever leads next: effects that come late or are not known, and views of the cluster
+ * that are old. Those that only cost time would leave less of it for kills.
+ */
+const FAULTS: readonly FaultKind[] = [
+  'TooManyRequests',
+  'InternalError',
+  'ResetBefore',
+  'ResetAfter',
+  'LateWrite',
+  'LateEviction',
+  'SkewedClock',
+  'SkewedCreation',
+  'OldList',
+  'LaggingEvents',
+  'GoneInStream',
+];
+/** Milliseconds without an open move after which there has to be new work. */
+const IDLE = 10_000;
 
 /**
- * Kills replicas of the operator at random instants while it balances a cluster whose load changes, then lets it finish, and
- * collects the evidence from the audit log and the plans.
+ * Kills replicas of the operator at random instants, most of them in the middle of moves, while it balances a cluster whose load
+ * changes; then lets it finish, and collects the evidence from the audit log and the plans.
  */
 export async function runCrashCampaign({ kills, seed, log }: CrashOptions): Promise<CrashReport> {
   const random = createRandom(seed);
-  const cp = await setStage(log);
-  const operators = await startOperators(cp, REPLICAS, { args: LEASE });
-  const plans = createPlanLog(cp);
-  let killsOfLeaders = 0;
+  const cp = await setStage(log, { scenario: 'slow-pods.yaml', metricResolution: '10s', measured: true });
+  const api = await startHostileApi(cp, seed);
+  const operators = await startOperators(cp, REPLICAS, { args: LEASE, kubeconfig: api.kubeconfig });
+  const plans = await followPlans(cp);
   try {
     await applyEagerPolicy(cp, POLICY);
-    for (let kill = 0; kill < kills; kill += 1) {
-      if (kill % KILLS_PER_CHANGE === 0) {
-        await changeUsage(cp, random);
+    api.spoil(FAULT_RATE, FAULTS);
+    const began = performance.now();
+    const hits: Hit[] = [];
+    while (hits.length < kills) {
+      if (hits.length % KILLS_PER_CHANGE === 0) {
+        await changeLoad(cp, random);
         await plans.look();
-        log(`${kill} of ${kills} kills, ${plans.all().length} plans`);
+        log(`${hits.length} of ${kills} kills, ${openOf(hits).length} amid moves, ${plans.all().length} plans`);
       }
-      await waitUntil('a leader', async () => (leaderOf(operators) === undefined ? 'none' : undefined), PATIENCE);
-      await sleep(random.next() * LONGEST_TERM);
-      const other = random.below(REPLICAS);
-      const replica = random.next() < LEADERS_SHARE ? (leaderOf(operators) ?? other) : other;
-      killsOfLeaders += isLeading(operators, replica) ? 1 : 0;
-      await operators.kill(replica, random.below(2) * 1000);
+      hits.push(await killOne(cp, operators, plans, random));
     }
+    const secondsPerKill = (performance.now() - began) / 1000 / kills;
+    api.spoil(0);
     await untilConverged(cp, POLICY, plans, log);
     await sleep(5000);
     const hints = await cp.kubectl(['get', 'placementhints', '-A', '-o', 'name']);
     await operators.stop();
     await plans.look();
-    const seen = plans.all();
+    await plans.stop();
     return {
       kills,
-      killsOfLeaders,
-      ...evidenceOf(await cp.audit(), seen, MAX_CONCURRENT),
-      strays: seen.flatMap(strayMoves).map(({ podUID }) => podUID),
+      ...summaryOf(hits),
+      ...faultsOf(api),
+      secondsPerKill: Math.round(secondsPerKill * 10) / 10,
+      ...evidenceOf(await cp.audit(), plans, MAX_CONCURRENT),
+      strays: plans
+        .all()
+        .flatMap(strayMoves)
+        .map(({ podUID }) => podUID),
       hintsLeft: hints.split('\n').filter((line) => line !== ''),
       crashes: operators.ends.map((end) => `exit code ${end.code}:\n${end.log}`),
       leasesLost: operators.leasesLost(),
     };
   } finally {
     await operators.stop();
-    await cp.stop();
+    await api.stop();
+    await plans.stop().finally(() => cp.stop());
   }
+}
+
+/** What a kill met. */
+interface Hit {
+  readonly isLeader: boolean;
+  /** Of the moves that were in flight, as stored once the process was gone: nobody leads for the rest of the lease. */
+  readonly phases: readonly MovePhase[];
+}
+
+async function killOne(cp: ControlPlane, operators: Operators, plans: PlanLog, random: Random): Promise<Hit> {
+  await waitUntil('a leader', async () => (leaderOf(operators) === undefined ? 'none' : undefined), PATIENCE);
+  const isAimed = random.next() < AIMED_SHARE;
+  if (isAimed) {
+    await untilOpen(cp, plans, random);
+  }
+  await sleep(random.next() * (isAimed ? LONGEST_AIM : LONGEST_TERM));
+  const other = random.below(REPLICAS);
+  const aimsAtLeader = isAimed || random.next() < LEADERS_SHARE;
+  const replica = aimsAtLeader ? (leaderOf(operators) ?? other) : other;
+  const isLeader = isLeading(operators, replica);
+  await operators.kill(replica, random.below(2) * 1000);
+  return { isLeader, phases: (await getPlans(cp)).flatMap(phasesInFlight) };
+}
+
+/** Waits until a move is in a random phase, or, after a while, in any one; where nothing is in flight for long, makes work. */
+async function untilOpen(cp: ControlPlane, plans: PlanLog, random: Random): Promise<void> {
+  const aim = AIMS[random.below(AIMS.length)] ?? 'Intent';
+  const phases = (): readonly MovePhase[] => plans.all().flatMap(phasesInFlight);
+  const began = performance.now();
+  let busyAt = began;
+  while (!phases().includes(aim) && !(phases().length > 0 && performance.now() - began > LONGEST_WAIT)) {
+    if (phases().length > 0) {
+      busyAt = performance.now();
+    } else if (performance.now() - busyAt > IDLE) {
+      await startOver(cp, random);
+      busyAt = performance.now();
+    }
+    if (performance.now() - began > PATIENCE.timeoutMilliseconds * 5) {
+      throw new Error('no move began within five minutes');
+    }
+    await sleep(20);
+  }
+}
+
+async function changeLoad(cp: ControlPlane, random: Random): Promise<void> {
+  for (let workload = 0; workload < WORKLOADS_PER_CHANGE; workload += 1) {
+    await changeUsage(cp, random);
+  }
+}
+
+/** Changes the load and the policy: a plan whose moves were all refused, and rest for minutes, ends with that. */
+async function startOver(cp: ControlPlane, random: Random): Promise<void> {
+  await changeLoad(cp, random);
+  await applyEagerPolicy(cp, POLICY, 20 + random.below(20));
+}
+
+function openOf(hits: readonly Hit[]): readonly Hit[] {
+  return hits.filter(({ isLeader, phases }) => isLeader && phases.length > 0);
+}
+
+type Summary = Pick<CrashReport, 'killsOfLeaders' | 'killsWithOpenMoves' | 'killsByPhase' | 'shortfalls'>;
+
+function summaryOf(hits: readonly Hit[]): Summary {
+  const open = openOf(hits);
+  const phases = open.flatMap((hit) => [...new Set(hit.phases)]);
+  const counts = [...Map.groupBy(phases, (phase) => phase)].map(([phase, all]) => [phase, all.length] as const);
+  return {
+    killsOfLeaders: hits.filter(({ isLeader }) => isLeader).length,
+    killsWithOpenMoves: open.length,
+    killsByPhase: Object.fromEntries(counts),
+    shortfalls: open.length < LEAST_OPEN * hits.length ? [`${open.length} of ${hits.length} kills met open moves`] : [],
+  };
+}
+
+function faultsOf(api: HostileApi): Pick<CrashReport, 'injected' | 'neverInjected' | 'lateEvictions'> {
+  const injected = api.injected();
+  const kinds: readonly HostileKind[] = [...FAULTS, ...WEBHOOK_KINDS];
+  return {
+    injected: Object.fromEntries(kinds.map((kind) => [kind, injected[kind]])),
+    neverInjected: kinds.filter((kind) => injected[kind] === 0),
+    lateEvictions: api.lateEvictions(),
+  };
 }
 
 function leaderOf(operators: Operators): number | undefined {

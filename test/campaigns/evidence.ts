@@ -1,5 +1,6 @@
-import type { MoveStatus, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import type { MovePhase, MoveStatus, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
+import { hasEnded, type PlanLog } from './plan-log.ts';
 
 /** What audit log and plans say of the promises that hold whatever happens: each list is to be empty. */
 export interface Evidence {
@@ -9,27 +10,27 @@ export interface Evidence {
   readonly evictedTwice: readonly string[];
   /** UIDs of pods that were evicted though no plan names them. */
   readonly unexplained: readonly string[];
-  /** Plans with more moves under way than `maxConcurrent`, as `name: moves`. */
+  /** UIDs of pods that were evicted though every plan that names them says that they were not. */
+  readonly disowned: readonly string[];
+  /** Plans with more moves in flight than `maxConcurrent` in any state that was stored, as `name: moves`. */
   readonly overBudget: readonly string[];
   /** Names of plans that have not ended. */
   readonly unfinished: readonly string[];
 }
 
 /** Judges by the audit log and by every plan that was seen. */
-export function evidenceOf(
-  audit: readonly AuditEvent[],
-  plans: readonly RebalancePlan[],
-  maxConcurrent: number,
-): Evidence {
+export function evidenceOf(audit: readonly AuditEvent[], log: PlanLog, maxConcurrent: number): Evidence {
+  const plans = log.all();
   const moves = plans.flatMap(({ status }) => status?.moves ?? []);
   return {
     plans: plans.length,
     evictions: moves.filter(({ startedAt }) => startedAt !== undefined).length,
     evictedTwice: evictedTwice(audit),
     unexplained: unexplained(audit, plans).map(({ uidPrecondition }) => uidPrecondition ?? ''),
+    disowned: disowned(audit, moves),
     overBudget: plans
-      .filter((plan) => mostInFlight(plan) > maxConcurrent)
-      .map((plan) => `${plan.metadata.name}: ${mostInFlight(plan)}`),
+      .filter((plan) => log.mostInFlight(plan) > maxConcurrent)
+      .map((plan) => `${plan.metadata.name}: ${log.mostInFlight(plan)}`),
     unfinished: plans.filter((plan) => !hasEnded(plan)).map(({ metadata }) => metadata.name),
   };
 }
@@ -46,22 +47,16 @@ function unexplained(audit: readonly AuditEvent[], plans: readonly RebalancePlan
   return acceptedEvictions(audit).filter(({ uidPrecondition }) => !planned.has(uidPrecondition ?? ''));
 }
 
-/** Most moves of one plan that were under way at the same time, by the API server's clock in whole seconds. */
-function mostInFlight({ status }: RebalancePlan): number {
-  const moves = (status?.moves ?? []).filter(({ startedAt }) => startedAt !== undefined);
-  return moves.reduce((most, { startedAt = '' }) => Math.max(most, moves.filter(isUnderWay(startedAt)).length), 0);
-}
+/** Phases of a move whose pod was not evicted, or not by it. */
+const NOT_EVICTED: readonly MovePhase[] = ['Planned', 'Skipped', 'Aborted'];
 
-/** A second counts as under way when the move neither began nor ended in a later or earlier one. */
-function isUnderWay(instant: string): (move: MoveStatus) => boolean {
-  return ({ startedAt = '', finishedAt = '9' }) => startedAt <= instant && instant < finishedAt;
-}
-
-const ENDED = ['Completed', 'Aborted', 'Superseded'];
-
-/** Whether nothing more will happen to the plan. */
-export function hasEnded({ status }: RebalancePlan): boolean {
-  return ENDED.includes(status?.phase ?? '');
+/** Pods that were evicted and that no plan owns up to. */
+function disowned(audit: readonly AuditEvent[], moves: readonly MoveStatus[]): readonly string[] {
+  const owned = new Set(moves.filter(({ phase }) => !NOT_EVICTED.includes(phase)).map(({ podUID }) => podUID));
+  const named = new Set(moves.map(({ podUID }) => podUID));
+  return acceptedEvictions(audit)
+    .map(({ uidPrecondition }) => uidPrecondition ?? '')
+    .filter((uid) => named.has(uid) && !owned.has(uid));
 }
 
 /** Moves that landed elsewhere than where the plan said, though they are said to have landed there. */

@@ -4,14 +4,13 @@ import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { acceptedEvictions } from '../control-plane/audit.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
-import { FAULT_KINDS, type FaultKind } from '../support/faults/kinds.ts';
-import { type FaultProxy, startFaultProxy } from '../support/faults/proxy.ts';
 import { createRandom } from '../support/random.ts';
 import { getPolicy } from '../support/resources.ts';
 import { applyUsages, changeScale, changeUsage, type Usages } from './disturb.ts';
 import { type Evidence, evidenceOf } from './evidence.ts';
+import { HOSTILE_KINDS, type HostileApi, type HostileKind, startHostileApi } from './hostile-api.ts';
 import { startOperators } from './operators.ts';
-import { createPlanLog, type PlanLog, untilConverged } from './plan-log.ts';
+import { followPlans, type PlanLog, untilConverged } from './plan-log.ts';
 import { applyEagerPolicy, MAX_CONCURRENT, setStage } from './stage.ts';
 
 /** What a campaign is to do. */
@@ -33,8 +32,10 @@ export interface FaultReport extends Evidence {
   readonly minutes: number;
   readonly seed: number;
   readonly requests: number;
-  readonly injected: Readonly<Record<FaultKind, number>>;
-  readonly neverInjected: readonly FaultKind[];
+  readonly injected: Readonly<Record<HostileKind, number>>;
+  readonly neverInjected: readonly HostileKind[];
+  /** Evictions that the API server accepted after the operator had given them up. */
+  readonly lateEvictions: number;
   /** Evictions that the API server accepted while requests were spoiled. */
   readonly evictionsAmidFaults: number;
   /** How many moves ended in which phase; those that were skipped with the reason. */
@@ -73,51 +74,49 @@ export async function runFaultCampaign(options: FaultOptions): Promise<FaultRepo
 }
 
 /**
- * Runs the operator behind a proxy that spoils its requests while the load changes, then stops the faults and the changes and
+ * Runs the operator behind a proxy that spoils its requests, and a webhook that refuses its evictions, while the load changes, then stops the faults and the changes and
  * waits for balance. `cp` is a stage without other operators and plans; operator and policies are gone from it afterwards.
  * The evidence is in the audit log, the plans and the process.
  */
 export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Promise<FaultReport> {
   const { minutes, seed, rate, elected, log } = options;
   const since = new Date().toISOString();
-  const proxy = await startFaultProxy({
-    upstream: await cp.kubeconfigFor({ namespace: 'evenkeel-system', name: 'evenkeel' }),
-    seed,
-  });
+  const api = await startHostileApi(cp, seed);
   const args = elected ? [] : ['--no-leader-elect'];
-  const operators = await startOperators(cp, 1, { kubeconfig: proxy.kubeconfig, args });
+  const operators = await startOperators(cp, 1, { kubeconfig: api.kubeconfig, args });
   const usages: Usages = new Map();
-  const plans = followed(createPlanLog(cp), () => applyUsages(cp, usages));
+  const plans = followed(await followPlans(cp), () => applyUsages(cp, usages));
   const memory: number[] = [];
   try {
     await applyEagerPolicy(cp, POLICY);
     await applyEagerPolicy(cp, YOUNGER);
     await untilMoving(cp, plans, usages, options);
-    proxy.spoil(rate);
+    api.spoil(rate);
     const spoiledSince = new Date().toISOString();
     await disturb(cp, usages, options, async () => {
       await plans.look();
       memory.push(residentMemory(operators.process(0)?.pid));
-      return `${plans.all().length} plans, ${memory.at(-1)} MiB, ${counts(proxy)}`;
+      return `${plans.all().length} plans, ${memory.at(-1)} MiB, ${counts(api)}`;
     });
     const evictionsAmidFaults = await untilEvicted(cp, spoiledSince);
-    proxy.spoil(0);
+    api.spoil(0);
     const convergence = await converge(cp, plans, log);
     await operators.stop();
     await cp.kubectl(['delete', 'rbp', POLICY, YOUNGER]);
-    const seen = plans.all();
+    await plans.stop();
     return {
       minutes,
       seed,
-      requests: proxy.requests(),
-      injected: injectedBy(proxy),
-      neverInjected: FAULT_KINDS.filter((kind) => !proxy.injected.has(kind)),
+      requests: api.requests(),
+      injected: api.injected(),
+      neverInjected: HOSTILE_KINDS.filter((kind) => api.injected()[kind] === 0),
+      lateEvictions: api.lateEvictions(),
       ...evidenceOf(
         (await cp.audit()).filter(({ at }) => at >= since),
-        seen,
+        plans,
         MAX_CONCURRENT,
       ),
-      outcomes: outcomesOf(seen),
+      outcomes: outcomesOf(plans.all()),
       evictionsAmidFaults,
       crashes: operators.ends.map((each) => `exit code ${each.code}:\n${each.log}`),
       leasesLost: operators.leasesLost(),
@@ -126,14 +125,15 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
     };
   } finally {
     await operators.stop();
-    await proxy.stop();
+    await api.stop();
+    await plans.stop();
   }
 }
 
 /** A log that does something else, too, whenever it looks. */
 function followed(plans: PlanLog, also: () => Promise<void>): PlanLog {
   return {
-    all: plans.all,
+    ...plans,
     look: async () => {
       await also();
       await plans.look();
@@ -221,10 +221,6 @@ async function disturb(
   }
 }
 
-function injectedBy({ injected }: FaultProxy): FaultReport['injected'] {
-  return Object.fromEntries(FAULT_KINDS.map((kind) => [kind, injected.get(kind) ?? 0])) as FaultReport['injected'];
-}
-
 function outcomesOf(plans: readonly RebalancePlan[]): FaultReport['outcomes'] {
   const outcomes = new Map<string, number>();
   for (const { phase, outcome } of plans.flatMap(({ status }) => status?.moves ?? [])) {
@@ -234,9 +230,9 @@ function outcomesOf(plans: readonly RebalancePlan[]): FaultReport['outcomes'] {
   return Object.fromEntries([...outcomes].sort());
 }
 
-function counts(proxy: FaultProxy): string {
-  const each = Object.entries(injectedBy(proxy)).map(([kind, count]) => `${kind} ${count}`);
-  return `${proxy.requests()} requests, faults: ${each.join(', ')}`;
+function counts(api: HostileApi): string {
+  const each = Object.entries(api.injected()).map(([kind, count]) => `${kind} ${count}`);
+  return `${api.requests()} requests, faults: ${each.join(', ')}`;
 }
 
 /** Resident memory of a process in MiB (VmRSS of proc(5)); NaN while there is none. */

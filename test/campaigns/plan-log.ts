@@ -1,13 +1,60 @@
-import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import type { MovePhase, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import { isInFlight } from '../../src/execute/transitions.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
+import { watchObjects } from '../support/object-watch.ts';
 import { getPlans, getPolicy } from '../support/resources.ts';
-import { hasEnded } from './evidence.ts';
 
 /** Every plan that was seen, as it was last seen: the operator deletes old ones. */
 export interface PlanLog {
   readonly all: () => readonly RebalancePlan[];
+  /** Reads all plans that there are now. */
   readonly look: () => Promise<void>;
+  /** Most moves of a plan that were in flight together in any state of it that was stored. */
+  readonly mostInFlight: (plan: RebalancePlan) => number;
+  /** Ends the watch of the plans. Rejects when it had ended before: then nothing is proved. A second call does nothing. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Follows the plans of a cluster, each state that is stored. Whoever begins it has to end it. */
+export async function followPlans(cp: ControlPlane): Promise<PlanLog> {
+  const seen = new Map<string, RebalancePlan>();
+  const most = new Map<string, number>();
+  const see = (plan: RebalancePlan): void => {
+    seen.set(keyOf(plan), plan);
+    most.set(keyOf(plan), Math.max(most.get(keyOf(plan)) ?? 0, phasesInFlight(plan).length));
+  };
+  const watch = await watchObjects<RebalancePlan>(cp, '/apis/evenkeel.dev/v1alpha1/rebalanceplans', ({ object }) =>
+    see(object),
+  );
+  let isStopped = false;
+  return {
+    all: () => [...seen.values()],
+    look: async () => (await getPlans(cp)).forEach(see),
+    mostInFlight: (plan) => most.get(keyOf(plan)) ?? 0,
+    stop: async () => {
+      if (!isStopped) {
+        isStopped = true;
+        await watch.stop();
+      }
+    },
+  };
+}
+
+function keyOf({ metadata: { uid, name } }: RebalancePlan): string {
+  return uid ?? name;
+}
+
+/** Phases of the moves of a plan that are in flight: from Intent to Verifying. */
+export function phasesInFlight({ status }: RebalancePlan): readonly MovePhase[] {
+  return (status?.moves ?? []).map(({ phase }) => phase).filter(isInFlight);
+}
+
+const ENDED = ['Completed', 'Aborted', 'Superseded'];
+
+/** Whether nothing more will happen to the plan. */
+export function hasEnded({ status }: RebalancePlan): boolean {
+  return ENDED.includes(status?.phase ?? '');
 }
 
 /** Waits until the policy is Converged and every plan has ended, for five minutes at most. */
@@ -29,17 +76,4 @@ export async function untilConverged(
     },
     { timeoutMilliseconds: 300_000, log },
   );
-}
-
-/** An empty log. */
-export function createPlanLog(cp: ControlPlane): PlanLog {
-  const seen = new Map<string, RebalancePlan>();
-  return {
-    all: () => [...seen.values()],
-    look: async () => {
-      for (const plan of await getPlans(cp)) {
-        seen.set(plan.metadata.uid ?? plan.metadata.name, plan);
-      }
-    },
-  };
 }

@@ -4,9 +4,9 @@ import { waitUntil } from '../control-plane/wait-until.ts';
 import { createRandom } from '../support/random.ts';
 import { policyObject } from '../support/resources.ts';
 import { createChurn } from './churn.ts';
-import { type Evidence, evidenceOf, hasEnded } from './evidence.ts';
+import { type Evidence, evidenceOf } from './evidence.ts';
 import { startOperators } from './operators.ts';
-import { createPlanLog, type PlanLog } from './plan-log.ts';
+import { followPlans, hasEnded, type PlanLog } from './plan-log.ts';
 import { setStage } from './stage.ts';
 import { assess, type Constitution, WARM_UP } from './trend.ts';
 import { type Confession, confessionOf, type Vitals, vitalsOf } from './vitals.ts';
@@ -46,7 +46,7 @@ const IDLE = 60;
 export async function runSoakCampaign({ minutes, seed, log }: SoakOptions): Promise<SoakReport> {
   const cp = await setStage(log, { scenario: 'soak.yaml', metricResolution: '15s', measured: false });
   const operators = await startOperators(cp, 1, {});
-  const plans = createPlanLog(cp);
+  const plans = await followPlans(cp);
   const churn = createChurn(cp, createRandom(seed));
   try {
     const operator = operators.process(0);
@@ -81,19 +81,19 @@ export async function runSoakCampaign({ minutes, seed, log }: SoakOptions): Prom
     rest.push(await sample());
     await operators.stop();
     await plans.look();
-    const seen = plans.all();
+    await plans.stop();
     return {
       minutes,
       changes,
-      ...evidenceOf(await cp.audit(), seen, MAX_CONCURRENT),
-      moves: countPhases(seen),
+      ...evidenceOf(await cp.audit(), plans, MAX_CONCURRENT),
+      moves: countPhases(plans.all()),
       ...assess(samples, said),
       cpu: { busy: cpuShare(samples), idle: cpuShare(rest) },
       crashes: operators.ends.map((each) => `exit code ${each.code}:\n${each.log}`),
     };
   } finally {
     await operators.stop();
-    await cp.stop();
+    await plans.stop().finally(() => cp.stop());
   }
 }
 

@@ -36,15 +36,15 @@ export async function setStage(log: (line: string) => void, stage: Stage = DEMO)
   }
 }
 
-/** A policy that acts on whatever it sees at once, so that much happens in little time. */
-export async function applyEagerPolicy(cp: ControlPlane, name: string): Promise<void> {
+/** A policy that acts on whatever it sees at once, so that much happens in little time, `maxMoves` in a plan. */
+export async function applyEagerPolicy(cp: ControlPlane, name: string, maxMoves = 30): Promise<void> {
   await cp.apply([
     policyObject(name, {
       mode: 'Automatic',
       interval: '10s',
       historyLimit: 100,
       thresholds: { trigger: '0.05', consecutive: 1 },
-      budgets: [{ maxMoves: 30, maxConcurrent: MAX_CONCURRENT }],
+      budgets: [{ maxMoves, maxConcurrent: MAX_CONCURRENT }],
       protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
     }),
   ]);

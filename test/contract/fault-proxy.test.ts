@@ -4,12 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, type Dispatcher, request } from 'undici';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { kubeconfig } from '../control-plane/kubeconfig.ts';
 import { createAuthority } from '../control-plane/pki.ts';
 import type { FaultKind } from '../support/faults/kinds.ts';
 import { FAULT_KINDS } from '../support/faults/kinds.ts';
 import { type FaultProxy, startFaultProxy } from '../support/faults/proxy.ts';
+import { SKEW } from '../support/faults/skew.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'evenkeel-fault-proxy-'));
 const EVENT = `${JSON.stringify({ type: 'ADDED', object: {} })}\n`;
@@ -27,11 +28,24 @@ let upstream: Server;
 let proxy: FaultProxy;
 let client: Agent;
 let arrived: string[] = [];
+let late: string[] = [];
 
-/** An API server that knows a watch of thirty events, metrics, and otherwise echoes. */
+const VERSION = '{"kind":"NamespaceList","apiVersion":"v1","metadata":{"resourceVersion":"100"},"items":[]}';
+const podOf = (uid: string) =>
+  `{"metadata":{"name":"web","uid":"${uid}","resourceVersion":"7","creationTimestamp":"2026-11-21T12:00:00Z"}}`;
+const POD_AHEAD = podOf('00000000-0000-4000-8000-000000000000');
+const POD_BEHIND = podOf('10000000-0000-4000-8000-000000000000');
+
+/** An API server that knows a watch of thirty events, metrics, two pods, namespaces, and otherwise echoes. */
 function answerTo(url: string): string {
   if (url.includes('watch=true')) {
     return EVENT.repeat(30);
+  }
+  if (url.startsWith('/api/v1/namespaces?') || url === '/api/v1/namespaces') {
+    return VERSION;
+  }
+  if (url === '/api/v1/nodes/node-1/pods') {
+    return `${POD_AHEAD}\n${POD_BEHIND}`;
   }
   return url.includes('metrics.k8s.io') ? JSON.stringify(METRICS) : `echo ${url} `.repeat(100);
 }
@@ -41,7 +55,9 @@ beforeAll(async () => {
   const { key, certificate } = authority.serving('127.0.0.1');
   upstream = createServer({ key, cert: certificate }, (incoming, answer) => {
     arrived.push(`${incoming.method} ${incoming.url} ${incoming.headers.authorization}`);
-    answer.end(answerTo(incoming.url ?? ''));
+    const isLong = incoming.url === LONG_WATCH;
+    answer.write(answerTo(incoming.url ?? ''));
+    setTimeout(() => answer.end(), isLong ? 2000 : 0);
   });
   await new Promise<void>((resolve) => {
     upstream.listen(0, '127.0.0.1', resolve);
@@ -49,7 +65,12 @@ beforeAll(async () => {
   const url = `https://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
   const file = join(folder, 'kubeconfig');
   writeFileSync(file, kubeconfig(url, authority.certificate, 'operator', { token: 'secret' }));
-  proxy = await startFaultProxy({ upstream: file, seed: 1 });
+  proxy = await startFaultProxy({
+    upstream: file,
+    seed: 1,
+    latest: 500,
+    answered: ({ url, isLate }) => void (isLate && late.push(url)),
+  });
   client = new Agent({ connect: { rejectUnauthorized: false } });
 });
 
@@ -57,6 +78,7 @@ afterEach(() => {
   proxy.spoil(0);
   proxy.partition(false);
   arrived = [];
+  late = [];
 });
 
 afterAll(async () => {
@@ -67,11 +89,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function ask(path: string, headersTimeout = 60_000): Promise<Dispatcher.ResponseData> {
+function ask(path: string, headersTimeout = 60_000, method: 'GET' | 'POST' = 'GET'): Promise<Dispatcher.ResponseData> {
   const { clusters } = JSON.parse(readFileSync(proxy.kubeconfig, 'utf8'));
   const url = `${clusters[0].cluster.server}${path}`;
   return request(url, {
     dispatcher: client,
+    method,
     headers: { authorization: 'Bearer mine' },
     headersTimeout,
   });
@@ -83,6 +106,7 @@ function spoiled(kind: FaultKind, path = '/api/v1/pods'): Promise<Dispatcher.Res
 }
 
 const WATCH = '/api/v1/pods?watch=true';
+const LONG_WATCH = '/api/v1/nodes?watch=true';
 const POD_METRICS = '/apis/metrics.k8s.io/v1beta1/pods';
 
 describe('a fault proxy', () => {
@@ -123,6 +147,58 @@ describe('a fault proxy', () => {
     proxy.spoil(1, ['Stall']);
     await expect(ask('/api/v1/pods', 500)).rejects.toThrow('Headers Timeout');
     expect(arrived).toEqual([]);
+  });
+
+  it.each([
+    ['LateWrite', '/api/v1/namespaces/shop/pods'],
+    ['LateEviction', '/api/v1/namespaces/shop/pods/web/eviction'],
+  ] as const)('has the server carry out a request after the client gave it up: %s', async (kind, path) => {
+    proxy.spoil(1, [kind]);
+    await expect(ask(path, 500, 'POST')).rejects.toThrow('Headers Timeout');
+    expect(arrived).toEqual([]);
+    await vi.waitFor(() => expect(late).toEqual([path]), { timeout: 10_000 });
+    expect(arrived).toHaveLength(1);
+  });
+
+  it('keeps late effects to what has an effect', async () => {
+    proxy.spoil(1, ['LateWrite', 'LateEviction']);
+    expect((await ask('/api/v1/pods')).statusCode).toBe(200);
+    proxy.spoil(1, ['LateEviction']);
+    expect((await ask('/api/v1/namespaces/shop/pods/web/eviction?dryRun=All', 500, 'POST')).statusCode).toBe(200);
+  });
+
+  it('answers as a server with another clock', async () => {
+    const { headers } = await spoiled('SkewedClock');
+    const skew = Math.abs(Date.parse(String(headers['date'])) - Date.now());
+    expect(Math.round(skew / 5000)).toBe(SKEW / 5000);
+  });
+
+  it('lets pods be created by servers with other clocks, the same one each time', async () => {
+    const text = await (await spoiled('SkewedCreation', '/api/v1/nodes/node-1/pods')).body.text();
+    expect(text.split('\n').map((line) => JSON.parse(line).metadata.creationTimestamp)).toEqual([
+      '2026-11-21T12:00:20Z',
+      '2026-11-21T11:59:40Z',
+    ]);
+  });
+
+  it('answers the list of a cache with the state of seconds ago', async () => {
+    await (await ask('/api/v1/namespaces?limit=500')).body.dump();
+    proxy.spoil(1, ['OldList']);
+    await vi.waitFor(
+      async () => {
+        await (await ask('/api/v1/namespaces?limit=500')).body.dump();
+        expect(arrived.at(-1)).toContain(
+          'GET /api/v1/namespaces?limit=500&resourceVersion=100&resourceVersionMatch=Exact',
+        );
+      },
+      { timeout: 20_000, interval: 500 },
+    );
+    await (await ask('/api/v1/namespaces/shop/pods')).body.dump();
+    expect(arrived.at(-1)).not.toContain('resourceVersion');
+  });
+
+  it('lets the events of a watch lag, all of them whole', async () => {
+    expect(await (await spoiled('LaggingEvents', LONG_WATCH)).body.text()).toBe(EVENT.repeat(30));
   });
 
   it('breaks off in the middle of an answer', async () => {

@@ -1,6 +1,6 @@
 import { hasCondition, type PodState } from '../control-plane/cluster-state.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
-import { type PodEvent, watchPods } from './pod-watch.ts';
+import { type PodEvent, watchPods } from './object-watch.ts';
 
 /** How long each workload of one pod was served, by every change of its pods that the API server told of. */
 export interface AvailabilityWatch {

@@ -1,6 +1,6 @@
 import { hasCondition, qualifiedName } from '../control-plane/cluster-state.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
-import { type PodEvent, watchPods } from './pod-watch.ts';
+import { type PodEvent, watchPods } from './object-watch.ts';
 
 /** A Ready pod that is Ready no more, or is being deleted. */
 export interface Loss {

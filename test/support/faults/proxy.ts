@@ -1,12 +1,24 @@
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Agent, createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kubeconfig } from '../../control-plane/kubeconfig.ts';
 import { createAuthority } from '../../control-plane/pki.ts';
 import { createRandom, type Random } from '../random.ts';
-import { chooseFault, FAULT_KINDS, type FaultKind, isMetricsFault } from './kinds.ts';
+import {
+  chooseFault,
+  FAULT_KINDS,
+  type FaultKind,
+  type FaultyRequest,
+  hasPods,
+  isMetricsFault,
+  isWatch,
+} from './kinds.ts';
+import { createPastVersions, type PastVersions } from './past-versions.ts';
+import { creationSkewer, SKEW, skewedDate } from './skew.ts';
 import { spoilMetrics } from './spoil-metrics.ts';
 import { GONE_EVENT, spoilWatch } from './spoil-watch.ts';
 
@@ -34,6 +46,8 @@ export interface ProxiedAnswer {
   readonly code: number;
   /** Its Warning header, as for a deprecated API; empty without one. */
   readonly warning: string;
+  /** Whether the client had given the request up before it reached the API server. */
+  readonly isLate: boolean;
 }
 
 /** What a proxy is made of. */
@@ -41,6 +55,8 @@ export interface FaultProxyOptions {
   /** Path of a kubeconfig as `ControlPlane.kubeconfigFor` writes it, with a token. */
   readonly upstream: string;
   readonly seed: number;
+  /** Milliseconds by which late requests and lagging events are late, at most; default 10 s. */
+  readonly latest?: number;
   /** Hears of every answer of the API server. */
   readonly answered?: (answer: ProxiedAnswer) => void;
 }
@@ -55,12 +71,14 @@ interface Upstream {
 export async function startFaultProxy({
   upstream: file,
   seed,
+  latest = LATEST,
   answered = () => undefined,
 }: FaultProxyOptions): Promise<FaultProxy> {
   const upstream = readUpstream(file);
   const random = createRandom(seed);
   const injected = new Map<FaultKind, number>();
   const watches = new Set<IncomingMessage>();
+  const versions = createPastVersions();
   let requests = 0;
   const agent = new Agent({ ca: upstream.ca, keepAlive: true });
   let plan = { rate: 0, kinds: new Set<FaultKind>(FAULT_KINDS) };
@@ -73,14 +91,17 @@ export async function startFaultProxy({
       return;
     }
     requests += 1;
-    const { pathname, searchParams } = new URL(incoming.url ?? '/', upstream.url);
-    const isWatch = ['true', '1'].includes(searchParams.get('watch') ?? '');
-    const fault = chooseFault({ path: pathname, isWatch }, plan.rate, plan.kinds, injected, random);
-    if (fault !== undefined) {
-      injected.set(fault, (injected.get(fault) ?? 0) + 1);
+    const { pathname: path, searchParams: query } = new URL(incoming.url ?? '/', upstream.url);
+    const request = { method: incoming.method ?? 'GET', path, query };
+    const count = (kind: FaultKind): void => void injected.set(kind, (injected.get(kind) ?? 0) + 1);
+    const fault = chooseFault(request, plan.rate, plan.kinds, injected, random);
+    if (fault !== undefined && fault !== 'OldList') {
+      count(fault);
     }
     const isSpared = (): boolean => plan.rate === 0;
-    exchange({ upstream, agent, random, incoming, answer, answered, isWatch, watches, isSpared }, fault).catch(() =>
+    const skewsCreation = !isSpared() && plan.kinds.has('SkewedCreation') && hasPods(request);
+    const shared = { upstream, agent, random, latest, answered, watches, versions, isSpared };
+    exchange({ ...shared, incoming, answer, request, skewsCreation, count }, fault).catch(() =>
       incoming.socket.destroy(),
     );
   });
@@ -132,10 +153,15 @@ interface Exchange {
   readonly upstream: Upstream;
   readonly agent: Agent;
   readonly random: Random;
+  readonly latest: number;
   readonly incoming: IncomingMessage;
   readonly answer: ServerResponse;
   readonly answered: (answer: ProxiedAnswer) => void;
-  readonly isWatch: boolean;
+  readonly request: FaultyRequest;
+  readonly versions: PastVersions;
+  /** Whether pods of this answer get the creation times of several API servers. */
+  readonly skewsCreation: boolean;
+  readonly count: (kind: FaultKind) => void;
   /** Answers to all watches that are open. */
   readonly watches: Set<IncomingMessage>;
   /** Whether nothing is spoiled any more. */
@@ -156,6 +182,11 @@ function endSoon(watch: IncomingMessage, random: Random): void {
 
 /** How long a stalled request is held; longer than any deadline of a client. */
 const STALL = 120_000;
+/**
+ * Milliseconds between the moment at which a client gives a request up and that at which it reaches the server, at most. Below
+ * the time after which the operator takes it that an eviction without an answer has had no effect (execution.md, answers).
+ */
+const LATEST = 10_000;
 
 async function exchange(context: Exchange, fault: FaultKind | undefined): Promise<void> {
   const { incoming, answer } = context;
@@ -179,15 +210,41 @@ async function exchange(context: Exchange, fault: FaultKind | undefined): Promis
       await sleep(STALL, undefined, { ref: false });
       incoming.socket.destroy();
       return;
+    case 'LateWrite':
+    case 'LateEviction':
+      return actLate(context);
     case 'ResetAfter': {
       const upstream = await forward(context);
       upstream.resume();
       incoming.socket.destroy();
       return;
     }
+    case 'OldList':
+      return relay(context, await forward(context, pastUrl(context)), undefined);
     default:
       return relay(context, await forward(context), fault);
   }
+}
+
+/** Has the server carry out a request some time after the client has given it up, by its deadline or its death. */
+async function actLate(context: Exchange): Promise<void> {
+  const { incoming, random, latest } = context;
+  const body = await bytesOf(incoming);
+  const { socket } = incoming;
+  await Promise.race([once(socket, 'close'), sleep(STALL, undefined, { ref: false })]);
+  await sleep(random.next() * latest, undefined, { ref: false });
+  const upstream = await send(context, incoming.url ?? '/', true, (onward) => onward.end(body));
+  upstream.resume();
+}
+
+/** The URL of a list with the state of some seconds ago; the URL as it is while that is unknown. */
+function pastUrl({ incoming: { url = '/' }, versions, count }: Exchange): string {
+  const version = versions.past();
+  if (version === undefined) {
+    return url;
+  }
+  count('OldList');
+  return `${url}${url.includes('?') ? '&' : '?'}resourceVersion=${version}&resourceVersionMatch=Exact`;
 }
 
 /** A failure as the API server words it. */
@@ -197,86 +254,136 @@ function refuse(answer: ServerResponse, code: number, reason: string, headers: R
   answer.end(JSON.stringify(status));
 }
 
-function forward({ upstream, agent, incoming, answered }: Exchange): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const onward = request(
-      new URL(incoming.url ?? '/', upstream.url),
-      { agent, method: incoming.method, headers: { ...incoming.headers, host: upstream.url.host } },
-      (response) => {
-        answered(answerOf(incoming, response));
-        resolve(response);
-      },
-    );
-    onward.on('error', reject);
+function forward(context: Exchange, url: string = context.incoming.url ?? '/'): Promise<IncomingMessage> {
+  const { incoming } = context;
+  return send(context, url, false, (onward) => {
     incoming.on('aborted', () => onward.destroy());
     incoming.pipe(onward);
   });
 }
 
-function answerOf(incoming: IncomingMessage, { statusCode = 0, headers }: IncomingMessage): ProxiedAnswer {
+function send(
+  { upstream, agent, incoming, answered }: Exchange,
+  url: string,
+  isLate: boolean,
+  write: (onward: ClientRequest) => void,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const onward = request(
+      new URL(url, upstream.url),
+      { agent, method: incoming.method, headers: { ...incoming.headers, host: upstream.url.host } },
+      (response) => {
+        answered(answerOf(incoming, response, isLate));
+        resolve(response);
+      },
+    );
+    onward.on('error', reject);
+    write(onward);
+  });
+}
+
+function answerOf(
+  incoming: IncomingMessage,
+  { statusCode = 0, headers }: IncomingMessage,
+  isLate: boolean,
+): ProxiedAnswer {
   const { method = 'GET', url = '/' } = incoming;
-  return { method, url, code: statusCode, warning: headers.warning ?? '' };
+  return { method, url, code: statusCode, warning: headers.warning ?? '', isLate };
 }
 
 async function relay(
-  { answer, random, isWatch, watches, isSpared }: Exchange,
+  context: Exchange,
   upstream: IncomingMessage,
   fault: Exclude<FaultKind, 'Stall'> | undefined,
 ): Promise<void> {
+  const { answer, random, latest, request: asked, versions, isSpared } = context;
   answer.on('close', () => upstream.destroy());
   if (fault !== undefined && isMetricsFault(fault)) {
-    const text = spoilMetrics(await textOf(upstream), fault);
+    const text = spoilMetrics((await bytesOf(upstream)).toString('utf8'), fault);
     answer.writeHead(upstream.statusCode ?? 500, { 'content-type': 'application/json' });
     answer.end(text);
     return;
   }
-  const { 'content-length': _, ...headers } = upstream.headers;
-  if (isWatch) {
-    watches.add(upstream);
-    upstream.on('close', () => {
-      watches.delete(upstream);
-      answer.end();
-    });
-    if (!isSpared()) {
-      endSoon(upstream, random);
-    }
+  versions.learnFrom(asked, upstream);
+  const body = bodyOf(context, upstream);
+  if (isWatch(asked)) {
+    follow(context, upstream, body);
   }
-  answer.writeHead(upstream.statusCode ?? 500, headers);
+  answer.writeHead(upstream.statusCode ?? 500, headersOf(upstream, fault, random));
   answer.flushHeaders();
   switch (fault) {
     case 'Truncated':
-      upstream.once('data', (chunk: Buffer) => {
+      body.once('data', (chunk: Buffer) => {
         answer.write(chunk.subarray(0, chunk.length >> 1), () => answer.destroy());
       });
-      upstream.once('end', () => answer.destroy());
+      body.once('end', () => answer.destroy());
       return;
     case 'SlowBody':
-      return await slowly(upstream, answer, isSpared);
+      return await slowly(body, answer, isSpared);
     case 'DroppedEvents':
     case 'DuplicatedEvents':
-      upstream.pipe(spoilWatch(fault, random, isSpared)).pipe(answer);
+      body.pipe(spoilWatch(fault, random, isSpared)).pipe(answer);
       return;
+    case 'LaggingEvents':
+      return lag(body, answer, random.next() * latest, isSpared);
     case 'GoneInStream':
       answer.end(GONE_EVENT);
       return;
     default:
-      upstream.pipe(answer);
+      body.pipe(answer);
   }
 }
 
-async function textOf(body: IncomingMessage): Promise<string> {
+/** The answer of the server; its pods as created by several of them, if so. */
+function bodyOf({ skewsCreation, count }: Exchange, upstream: IncomingMessage): Readable {
+  if (!skewsCreation) {
+    return upstream;
+  }
+  count('SkewedCreation');
+  return upstream.pipe(creationSkewer());
+}
+
+/** Ends the answer to a watch with that of the server, or before. */
+function follow({ answer, random, watches, isSpared }: Exchange, upstream: IncomingMessage, body: Readable): void {
+  watches.add(upstream);
+  upstream.on('close', () => {
+    watches.delete(upstream);
+    body.destroy();
+    answer.end();
+  });
+  if (!isSpared()) {
+    endSoon(upstream, random);
+  }
+}
+
+function headersOf({ headers }: IncomingMessage, fault: FaultKind | undefined, random: Random): OutgoingHttpHeaders {
+  const { 'content-length': _, date = '', ...rest } = headers;
+  const skew = random.below(2) === 0 ? SKEW : -SKEW;
+  return { ...rest, date: fault === 'SkewedClock' ? skewedDate(date, skew) : date };
+}
+
+/** Passes each piece on so many milliseconds late. */
+function lag(body: Readable, answer: ServerResponse, milliseconds: number, isSpared: () => boolean): void {
+  let due = 0;
+  body.on('data', (chunk: Buffer) => {
+    due = Math.max(due, performance.now() + (isSpared() ? 0 : milliseconds));
+    setTimeout(() => answer.writableEnded || answer.write(chunk), due - performance.now());
+  });
+}
+
+async function bytesOf(body: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of body) {
     chunks.push(chunk as Buffer);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 /** Pieces of an answer that comes slowly, and the time between them. */
 const PIECES = 8;
 const PAUSE = 50;
 
-async function slowly(body: IncomingMessage, answer: ServerResponse, isSpared: () => boolean): Promise<void> {
+async function slowly(body: Readable, answer: ServerResponse, isSpared: () => boolean): Promise<void> {
   for await (const chunk of body) {
     const bytes = chunk as Buffer;
     const size = Math.max(1, Math.ceil(bytes.length / PIECES));
