@@ -157,7 +157,9 @@ export type EvictionAnswer =
   | { readonly kind: 'RefusedByBudget'; readonly message: string }
   /** 429 otherwise: the server is overloaded, or an admission webhook refuses. Also a conflict of the server with itself, and what was not sent. */
   | { readonly kind: 'TryLater'; readonly message: string; readonly retryAfter: Seconds }
-  /** 500 because two PDBs match the pod, 403 (also of an admission webhook) or 4xx: will not change by trying again. */
+  /** 403 because the operator may not evict at all: no other pod fares better. */
+  | { readonly kind: 'Forbidden'; readonly message: string }
+  /** 500 because two PDBs match the pod, 403 of an admission step, or 4xx: will not change by trying again. */
   | { readonly kind: 'Refused'; readonly message: string }
   /** Time-out, 5xx or a reset after the request was sent: it may have been accepted. */
   | { readonly kind: 'Ambiguous'; readonly message: string };

@@ -94,6 +94,8 @@ function answered(
       return finish(run, 'Skipped', 'the pod was gone before it was evicted', now);
     case 'Refused':
       return finish(run, 'Skipped', answer.message, now);
+    case 'Forbidden':
+      return finish(run, 'Aborted', answer.message, now);
     case 'TryLater':
       return tryAgain(run, seconds(Math.max(answer.retryAfter, backOff(run, BUDGET_FACTOR))), answer.message, now);
     case 'RefusedByBudget':

@@ -34,7 +34,7 @@ import { gateWish, openGate } from './open-gate.ts';
 import { placesHints } from './place-hints.ts';
 import { type Limits, NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './ready-moves.ts';
 import { type EvictionTerms, held, sendEvictions } from './send-evictions.ts';
-import { type StopReason, stopReason } from './stop-rules.ts';
+import { answerStop, type StopReason, stopReason } from './stop-rules.ts';
 import { isFinal } from './transitions.ts';
 
 /** Moves that are looked at beside each other. */
@@ -248,6 +248,12 @@ async function beginMoves(
     const event = await held(entry, () => checkBefore(input, caches, ports, signal), failures);
     checked.set(entry.index, event);
   });
+  const [stop] = [...checked.values()].flatMap((event) =>
+    event.kind === 'Answer' ? (answerStop(event.answer) ?? []) : [],
+  );
+  if (stop !== undefined) {
+    return abortPlanned(recorder, stop);
+  }
   const begun = await record(recorder, checked);
   await settle(recorder, begun);
   await evictAll(

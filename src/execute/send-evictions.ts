@@ -6,7 +6,7 @@ import { type Failures, messageOf } from './failures.ts';
 import { type Checked, liveCheck } from './live-check.ts';
 import type { JournalEntry, MoveEvent } from './move.ts';
 import { placeHints } from './place-hints.ts';
-import { type StopReason, stopReason } from './stop-rules.ts';
+import { answerStop, type StopReason, stopReason } from './stop-rules.ts';
 
 /** What evictions are sent through. */
 export interface EvictionPorts {
@@ -77,6 +77,7 @@ export async function sendEvictions(
     if (checked.kind === 'Clear') {
       await started(entry);
       const answer = await evictor.evict(entry.move.pod, { dryRun: false }, signal);
+      stop ??= answerStop(answer);
       events.set(entry.index, { kind: 'Answer', answer, at: checked.serverTime(), siblings: checked.siblings });
       underWay.push(entry);
     } else {

@@ -1,7 +1,7 @@
 import type { ConditionReason } from '../api/v1alpha1/conditions.ts';
 import type { MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { NodeInfo } from '../model/node.ts';
-import type { StoredPolicy } from '../ports.ts';
+import type { EvictionAnswer, StoredPolicy } from '../ports.ts';
 
 /** Share of a plan's moves that may fail before the rest is aborted. */
 export const MAX_FAILED_SHARE = 0.2;
@@ -21,6 +21,11 @@ export function stopReason(
   nodes: readonly NodeInfo[],
 ): StopReason | undefined {
   return policyStop(plan, policy) ?? failureStop(plan.status?.moves ?? []) ?? healthStop(nodes);
+}
+
+/** Why the plan has to stop after this answer to an eviction, of any pod; undefined when it need not. */
+export function answerStop(answer: EvictionAnswer): StopReason | undefined {
+  return answer.kind === 'Forbidden' ? { reason: 'EvictionForbidden', message: answer.message } : undefined;
 }
 
 function policyStop(plan: RebalancePlan, policy: StoredPolicy | undefined): StopReason | undefined {

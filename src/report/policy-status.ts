@@ -169,6 +169,7 @@ const TROUBLES: ReadonlySet<ConditionReason> = new Set([
   'MetricsUnavailable',
   'MetricsIncomplete',
   'ServiceLevelMissed',
+  'EvictionForbidden',
 ]);
 
 /** A plan that was stopped by trouble stays a warning until a later run finds the cluster otherwise. */

@@ -186,6 +186,12 @@ describe('an error', () => {
       'exceeded quota: hints, requested: 1: raise that ResourceQuota, or leave the namespace out of spec.scope',
     ],
     [
+      '403 for a quota that is new',
+      status(403, { message: 'placementhints.evenkeel.dev "a" is forbidden: status unknown for quota: hints' }),
+      'Forbidden',
+      'status unknown for quota: hints: raise that ResourceQuota, or leave the namespace out of spec.scope',
+    ],
+    [
       '403 by an admission webhook',
       status(403, { message: 'admission webhook "keep.example" denied the request: not now' }),
       'Forbidden',

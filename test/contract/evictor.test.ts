@@ -137,6 +137,13 @@ describe('an eviction', () => {
   it.each<[string, Handler, EvictionAnswer['kind']]>([
     ['400', status(400), 'Refused'],
     ['403', status(403), 'Refused'],
+    [
+      '403 of the authorizer',
+      status(403, {
+        message: 'pods "web-1" is forbidden: User "u" cannot create resource "pods/eviction" in API group ""',
+      }),
+      'Forbidden',
+    ],
     ['422', status(422), 'Refused'],
     ['500', status(500), 'Ambiguous'],
     ['503', status(503), 'Ambiguous'],

@@ -256,7 +256,7 @@ describe('the evictor', () => {
   it('refuses without the right', async () => {
     const answer = await createEvictor(stranger).evict(await firstPodOf('web'), { dryRun: true }, NEVER);
     expect(answer).toMatchObject({
-      kind: 'Refused',
+      kind: 'Forbidden',
       message: expect.stringContaining('grant the verb create on pods/eviction'),
     });
   });

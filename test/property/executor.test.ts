@@ -241,6 +241,7 @@ const answer: fc.Arbitrary<Script | undefined> = fc.oneof(
     arbitrary: span(30).map((wait) => ({ kind: 'TryLater', message: 'busy', retryAfter: seconds(wait) }) as const),
   },
   { weight: 1, arbitrary: fc.constant({ kind: 'Refused', message: 'two PDBs' } as const) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'Forbidden', message: 'no right' } as const) },
 );
 const disturbance = fc.constantFrom<Disturbance>(
   ...([

@@ -189,7 +189,7 @@ function explain(kind: ApiErrorKind, { verb, target }: Asked, code: number, said
     case 'Unauthorized':
       return `the API server does not accept the credentials (401): ${said}: log in again, or check the user in the kubeconfig`;
     case 'Forbidden':
-      if (/(exceeded|failed) quota: /.test(said)) {
+      if (/(exceeded|failed|unknown for) quota: /.test(said)) {
         return `${verb} ${what}: ${said}: raise that ResourceQuota, or leave the namespace out of spec.scope`;
       }
       if (/\bdenied (the )?request\b/.test(said)) {

@@ -56,6 +56,7 @@ export function answerOf(error: ApiError): EvictionAnswer {
     case 'TooManyRequests':
       return tooMany(error);
     case 'Forbidden':
+      return { kind: lacksRight(error) ? 'Forbidden' : 'Refused', message };
     case 'Invalid':
     case 'Unauthorized':
     case 'NotServed':
@@ -87,6 +88,11 @@ function tooMany(error: ApiError): EvictionAnswer {
  */
 function isOtherIncarnation({ message, about }: ApiError): boolean {
   return about !== 'poddisruptionbudgets' && /UID in (the )?precondition/i.test(message);
+}
+
+/** As the API server words a refusal of its authorizer (apiserver, handlers/responsewriters); admission steps have words of their own. */
+function lacksRight({ message }: ApiError): boolean {
+  return / cannot create resource "/.test(message);
 }
 
 /** eviction.go answers with a Status of code 500 inside of a 201. */

@@ -50,6 +50,7 @@ export const CONDITION_REASONS = [
   'TooManyFailures',
   'ClusterUnhealthy',
   'ServiceLevelMissed',
+  'EvictionForbidden',
   'PolicyChanged',
   'SteeringUnavailable',
   'ObserveFailed',

@@ -135,6 +135,7 @@ const answer: fc.Arbitrary<Script | undefined> = fc.oneof(
     arbitrary: span(30).map((wait) => ({ kind: 'TryLater', message: 'busy', retryAfter: seconds(wait) }) as const),
   },
   { weight: 1, arbitrary: fc.constant({ kind: 'Refused', message: 'more than one PodDisruptionBudget' } as const) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'Forbidden', message: 'no right' } as const) },
 );
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(

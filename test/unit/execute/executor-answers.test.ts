@@ -6,6 +6,7 @@ import { aMove } from '../../support/builders/plan.ts';
 import {
   API_1,
   aWorld,
+  DB_0,
   execution,
   forever,
   outcomes,
@@ -63,6 +64,20 @@ describe('a step after a lost answer, a crash or a refusal of the API server', (
     expect(phases(await run(w))).toEqual(['Landed']);
     expect(w.cluster.accepted).toEqual(['uid-web-1']);
     expect(w.clock.now() - NOON).toBeGreaterThan(15);
+  });
+
+  it.each([
+    ['before the first eviction', 0, ['Aborted', 'Aborted', 'Aborted']],
+    ['after a dry run, and sees to the move that is in flight', 1, ['Landed', 'Aborted', 'Aborted']],
+  ] as const)('stops the plan when it may not evict any more: %s', async (_, allowed, ends) => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c'), aMove(DB_0, 'c')]);
+    const message = 'may not create pods/eviction';
+    w.cluster.script = () => (w.cluster.accepted.length < allowed ? undefined : { kind: 'Forbidden', message });
+    const plan = await run(w);
+    expect(phases(plan)).toEqual(ends);
+    expect(plan.status).toMatchObject({ phase: 'Aborted', stopped: 'EvictionForbidden', message });
+    expect(w.calls.filter((call) => call.startsWith('evict '))).toHaveLength(2 * allowed);
   });
 
   it('skips a move that a PDB refuses five times, naming the PDB, and goes on with the others meanwhile', async () => {
