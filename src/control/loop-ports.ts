@@ -20,6 +20,9 @@ export interface LoopPorts extends Omit<RunPorts, 'plans'>, ExecutorPorts {
   readonly runFailed: () => void;
 }
 
+/** What the loop is given; it keeps the first looks itself, as long as it runs. */
+export type GivenLoopPorts = Omit<LoopPorts, 'firstLooks'>;
+
 /** Settings of the operator. */
 export interface LoopSettings {
   /** kube-system and the operator's own namespace. */

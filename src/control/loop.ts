@@ -1,10 +1,11 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { step } from '../execute/executor.ts';
+import { createFirstLooks } from '../execute/first-looks.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { StoredPolicy } from '../ports.ts';
 import { hitRatiosByMode } from '../report/hit-ratio.ts';
 import { sweepHints } from './hint-sweep.ts';
-import type { LoopPorts, LoopSettings } from './loop-ports.ts';
+import type { GivenLoopPorts, LoopPorts, LoopSettings } from './loop-ports.ts';
 import type { Pace } from './pace.ts';
 import { createWaker, withBackOff } from './periodic.ts';
 import { createPolicyMemory, type PolicyMemory } from './policy-memory.ts';
@@ -16,7 +17,8 @@ const IDLE_WAIT: Seconds = seconds(30);
  * Runs all policies until aborted: each pass looks at every policy, begins, continues or ends what is due, and writes
  * status where it changed. Resolves when aborted. A failing pass is logged and tried again.
  */
-export async function runLoop(ports: LoopPorts, settings: LoopSettings, signal: AbortSignal): Promise<void> {
+export async function runLoop(given: GivenLoopPorts, settings: LoopSettings, signal: AbortSignal): Promise<void> {
+  const ports = { ...given, firstLooks: createFirstLooks(given.clock) };
   const waker = createWaker();
   const memory = createPolicyMemory(waker.wake, ports);
   ports.demand.onNews(waker.wake);

@@ -1,12 +1,15 @@
 import type { MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
-import { formatInstant, parseInstant } from '../model/instant.ts';
+import { formatInstant } from '../model/instant.ts';
 import { kindOf } from '../model/move.ts';
-import { after, type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+import { after, type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { type Advanced, LONGEST_REST, type MoveEvent, type Observation, type PlannedMove } from './move.ts';
 import { clip, enter, finish, hintEffects, isFinal } from './transitions.ts';
 import { awaitReplacement, verify } from './verify.ts';
 
-/** This long after its answer was given up, an eviction of a pod that still runs has had no effect and will have none. */
+/**
+ * This long after its answer was given up, an eviction of a pod that still runs has had no effect and will have none. By our
+ * own monotonic clock: what two API servers say may be further apart than that.
+ */
 export const ANSWER_GRACE: Seconds = seconds(15);
 /** Tries, refused or without effect, before the move is skipped: whoever refuses, nothing is tried for ever. */
 export const MAX_ATTEMPTS = 5;
@@ -163,7 +166,5 @@ function resolveEviction(run: MoveStatus, seen: Observation, now: EpochSeconds):
     return spent(run, 'the leader that wrote the intent recorded no answer', seen.serverTime);
   }
   const why = `the eviction did not reach the pod${outcome === undefined ? '' : `: ${outcome}`}`;
-  return elapsed(parseInstant(sentAt), seen.serverTime) <= ANSWER_GRACE
-    ? { run, effects: [] }
-    : tryAgain(run, seconds(0), why, now);
+  return seen.withoutEffect <= ANSWER_GRACE ? { run, effects: [] } : tryAgain(run, seconds(0), why, now);
 }

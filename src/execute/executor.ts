@@ -6,7 +6,7 @@ import type { NodeInfo } from '../model/node.ts';
 import { once } from '../model/once.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
-import { elapsed, seconds } from '../model/units.ts';
+import { elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type {
   Clock,
@@ -25,6 +25,7 @@ import type {
 import { describeMisses } from '../steer/explain-miss.ts';
 import { advance } from './advance.ts';
 import { createFailures, type Failures } from './failures.ts';
+import type { FirstLooks } from './first-looks.ts';
 import { describeOutcome, entries, inFlightElsewhere, movesInFlight, withRuns } from './journal.ts';
 import { type CheckInput, cachedCheck, liveCheck } from './live-check.ts';
 import { metricsVerdict } from './metrics-stop.ts';
@@ -50,6 +51,7 @@ export interface ExecutorPorts {
   readonly events: EventSink;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
+  readonly firstLooks: FirstLooks;
   /** `leaseTransitions` of the Lease under which this process leads; undefined without leader election. */
   readonly leaderEpoch: number | undefined;
 }
@@ -159,6 +161,9 @@ async function record(recorder: Recorder, events: ReadonlyMap<number, MoveEvent>
     if (run !== entry.run) {
       changed.set(entry.index, run);
     }
+    if (run.phase !== 'Evicting') {
+      recorder.ports.firstLooks.forget(run.podUID);
+    }
     pending.push({ entry: { ...entry, run }, effects, from: entry.run.phase });
   }
   if (changed.size > 0) {
@@ -211,7 +216,7 @@ async function followUp(recorder: Recorder): Promise<void> {
       observeMove(entry, claimed, placesHints(plan), ports.reader, signal),
     );
     if (observation !== undefined) {
-      observed.set(entry.index, { kind: 'Observed', ...observation });
+      observed.set(entry.index, { kind: 'Observed', ...observation, withoutEffect: lookAgain(entry, ports) });
       if (observation.replacement !== undefined) {
         claims.set(entry.index, observation.replacement.uid);
       }
@@ -226,6 +231,11 @@ async function followUp(recorder: Recorder): Promise<void> {
   });
   await settle(recorder, await record(recorder, observed));
   recorder.plan = await ports.plans.writeDue(recorder.plan, signal);
+}
+
+/** How long the eviction of a move has been looked at. */
+function lookAgain({ run: { phase, podUID, sentAt } }: JournalEntry, { firstLooks }: ExecutorPorts): Seconds {
+  return phase === 'Evicting' && sentAt !== undefined ? firstLooks.since(podUID, sentAt) : seconds(0);
 }
 
 /** For messages about failures. */

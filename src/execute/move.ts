@@ -49,6 +49,8 @@ export interface Observation {
   /** Whether its controller, if it is there, has fewer pods than it wants: a replacement may yet come. */
   readonly awaited: boolean;
   readonly serverTime: EpochSeconds;
+  /** How long this process has seen that the eviction is sent and the pod runs on; 0 in other phases. */
+  readonly withoutEffect: Seconds;
 }
 
 /** The pod that took an evicted one's place. */

@@ -21,7 +21,7 @@ export async function observeMove(
   isSteered: boolean,
   reader: ClusterReader,
   signal: AbortSignal,
-): Promise<Observation> {
+): Promise<Omit<Observation, 'withoutEffect'>> {
   const isAdmission = kindOf(move) === 'Admission';
   const [{ pod, deletion, serverTime }, siblings] = await Promise.all([
     reader.pod(move.pod, signal),

@@ -6,7 +6,7 @@ import { writtenAtOnce } from '../control/journals.ts';
 import { createLedgerNews } from '../control/ledger-health.ts';
 import { keepLedgers, type LedgerPorts } from '../control/ledgers.ts';
 import { runLoop } from '../control/loop.ts';
-import type { LoopPorts } from '../control/loop-ports.ts';
+import type { GivenLoopPorts } from '../control/loop-ports.ts';
 import { OPERATOR_PACE, type Pace } from '../control/pace.ts';
 import { movesInFlight } from '../execute/journal.ts';
 import { formatInstant } from '../model/instant.ts';
@@ -75,7 +75,7 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
     log: { info: () => undefined, warn: () => undefined, error: (fields: object) => void failures.push(fields) },
     runFailed: () => undefined,
     preempted: () => undefined,
-  } satisfies LoopPorts & GatePorts & LedgerPorts;
+  } satisfies GivenLoopPorts & GatePorts & LedgerPorts;
   const loopSettings = {
     excludedNamespaces: EXCLUDED_NAMESPACES,
     maxInFlight: MAX_IN_FLIGHT,

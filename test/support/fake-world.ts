@@ -3,6 +3,7 @@ import { startCron } from '../../src/adapters/cron.ts';
 import { createGateQueue } from '../../src/control/gate-queue.ts';
 import { createJournals } from '../../src/control/journals.ts';
 import type { LoopPorts } from '../../src/control/loop-ports.ts';
+import { createFirstLooks } from '../../src/execute/first-looks.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import type { Seconds } from '../../src/model/units.ts';
@@ -76,6 +77,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     demand: createGateQueue(() => ({ room: 0, requests: 0 })),
     usageServers: new Map(),
     ledgerNews: newsOf(cluster),
+    firstLooks: createFirstLooks(clock),
     leaderEpoch: undefined,
     startCron,
     log: pino({ level: 'silent' }),

@@ -7,7 +7,7 @@ import { createJournals } from '../../../src/control/journals.ts';
 import { leaseTimes } from '../../../src/control/lease.ts';
 import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { runLoop } from '../../../src/control/loop.ts';
-import type { LoopPorts } from '../../../src/control/loop-ports.ts';
+import type { GivenLoopPorts } from '../../../src/control/loop-ports.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import type { PodRef } from '../../../src/model/pod.ts';
 import { type Seconds, seconds } from '../../../src/model/units.ts';
@@ -136,7 +136,7 @@ export function startReplica(stage: Stage, replica: number, rate: number, genera
   elector.run(work, stop.signal).then(() => ended(new Error(`${identity} ended by itself`)), ended);
 }
 
-function portsOf(stage: Stage, me: Incarnation): Omit<LoopPorts, 'leaderEpoch'> {
+function portsOf(stage: Stage, me: Incarnation): Omit<GivenLoopPorts, 'leaderEpoch'> {
   const { cluster, plans, policies } = stage;
   const nothing = () => undefined;
   return {

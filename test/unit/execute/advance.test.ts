@@ -31,7 +31,13 @@ function at(span: number, run: MoveStatus, event: MoveEvent): Advanced {
   return advance(run, event, TRANSFER, later(span));
 }
 
-function seen(span: number, pod: Observation['pod'], replacement?: Partial<Replacement>): MoveEvent {
+/** What is seen at `span` seconds after the intent, when the eviction has been looked at for `looked`. */
+function seen(
+  span: number,
+  pod: Observation['pod'],
+  replacement?: Partial<Replacement>,
+  looked: number = span,
+): MoveEvent {
   const whole = {
     name: 'new',
     uid: 'new',
@@ -44,7 +50,9 @@ function seen(span: number, pod: Observation['pod'], replacement?: Partial<Repla
     ...replacement,
   };
   const found = replacement === undefined ? undefined : whole;
-  return { kind: 'Observed', pod, deletion: undefined, replacement: found, awaited: true, serverTime: later(span) };
+  const serverTime = later(span);
+  const withoutEffect = seconds(looked);
+  return { kind: 'Observed', pod, deletion: undefined, replacement: found, awaited: true, serverTime, withoutEffect };
 }
 
 function answer(given: EvictionAnswer, span = 0): MoveEvent {
@@ -327,8 +335,9 @@ describe('advance', () => {
   it('waits for a lost answer from when it was lost, not from the intent: a batch takes longer than the grace', () => {
     const { run: spent } = at(20, move('Intent'), answer({ kind: 'Ambiguous', message: 'reset' }, 20));
     expect(spent).toMatchObject({ phase: 'Evicting', startedAt: instant(0), sentAt: instant(20) });
-    expect(at(20 + ANSWER_GRACE, spent, seen(20 + ANSWER_GRACE, 'Running')).run).toBe(spent);
-    const { run } = at(36, spent, seen(21 + ANSWER_GRACE, 'Running'));
+    const looked = (span: number) => seen(20 + span, 'Running', undefined, span);
+    expect(at(20 + ANSWER_GRACE, spent, looked(ANSWER_GRACE)).run).toBe(spent);
+    const { run } = at(36, spent, looked(ANSWER_GRACE + 1));
     expect(run).toMatchObject({ phase: 'Planned', attempt: 1 });
     expect(run).not.toHaveProperty('sentAt');
   });
@@ -337,8 +346,8 @@ describe('advance', () => {
     const { run: taken, effects } = at(16, move('Intent'), seen(16, 'Running'));
     expect(taken).toMatchObject({ phase: 'Evicting', sentAt: instant(16) });
     expect(effects).toEqual([]);
-    expect(at(31, taken, seen(16 + ANSWER_GRACE, 'Running')).run).toBe(taken);
-    expect(at(32, taken, seen(17 + ANSWER_GRACE, 'Running')).run.phase).toBe('Planned');
+    expect(at(31, taken, seen(ANSWER_GRACE, 'Running')).run).toBe(taken);
+    expect(at(32, taken, seen(ANSWER_GRACE + 1, 'Running')).run.phase).toBe('Planned');
     expect(at(5, move('Intent'), seen(5, 'Gone')).run.phase).toBe('AwaitingReplacement');
   });
 

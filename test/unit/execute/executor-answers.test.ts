@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ANSWER_GRACE } from '../../../src/execute/advance.ts';
 import { step } from '../../../src/execute/executor.ts';
-import { seconds } from '../../../src/model/units.ts';
+import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { ConflictError, type PlanStore } from '../../../src/ports.ts';
 import { aMove } from '../../support/builders/plan.ts';
 import {
@@ -34,6 +35,26 @@ describe('a step after a lost answer, a crash or a refusal of the API server', (
     expect(phases(plan)).toEqual(['Landed', 'Landed']);
     expect(w.cluster.accepted).toEqual(['uid-web-1', 'uid-api-1']);
     expect(w.calls.filter((call) => call.startsWith('evict '))).toEqual(['evict web-1', 'evict api-1', 'evict api-1']);
+  });
+
+  it('waits for the effect of a lost eviction as long when API servers have clocks that differ by minutes', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b')]);
+    w.cluster.script = (_pod, dryRun) => (dryRun ? undefined : { kind: 'Ambiguous', message: 'reset', acted: false });
+    await stepOnce(w);
+    const { reader } = w.ports;
+    const pod: typeof reader.pod = async (ref, signal) => {
+      const live = await reader.pod(ref, signal);
+      return { ...live, serverTime: epochSeconds(live.serverTime + 300) };
+    };
+    const elsewhere = { ...w.ports, reader: { ...reader, pod } };
+    const tries: (number | undefined)[] = [];
+    for (let second = 0; second <= ANSWER_GRACE + 1; second += 1) {
+      await drive(w.clock, step(w.plans.of(PLAN), execution(), elsewhere, forever));
+      tries.push(w.plans.of(PLAN).status?.moves?.[0]?.attempt);
+      await w.clock.advance(1);
+    }
+    expect(tries).toEqual([...Array<number>(ANSWER_GRACE + 1).fill(0), 1]);
   });
 
   it('takes up an intent that a crash left behind: the eviction was sent', async () => {

@@ -155,6 +155,7 @@ describe('advance', () => {
       replacement,
       awaited: true,
       serverTime,
+      withoutEffect: seconds(0),
     } as const;
     return advance(known, event, aMove(WEB_1, 'b'), epochSeconds(NOON + age));
   }
