@@ -10,7 +10,7 @@ import { applyUsages, changeScale, changeUsage, type Usages } from './disturb.ts
 import { type Evidence, evidenceOf } from './evidence.ts';
 import { HOSTILE_KINDS, type HostileApi, type HostileKind, startHostileApi } from './hostile-api.ts';
 import { startOperators } from './operators.ts';
-import { followPlans, type PlanLog, untilConverged } from './plan-log.ts';
+import { followPlans, type PlanLog, phasesInFlight, untilConverged } from './plan-log.ts';
 import { applyEagerPolicy, MAX_CONCURRENT, setStage } from './stage.ts';
 
 /** What a campaign is to do. */
@@ -58,6 +58,8 @@ const POLICY = 'faulty';
 const YOUNGER = 'younger';
 /** Seconds between two disturbances of the load. */
 const CHANGE_EVERY = 20;
+/** Seconds without a move in flight after which the policy is edited: a plan whose moves were refused rests for minutes. */
+const IDLE = 15;
 /** Seconds without a disturbance before the faults stop, so that what is planned afterwards is planned from what is so. */
 const STILL = 45;
 /** For what is bound to come, if late: requests may fail one after the other. */
@@ -93,8 +95,10 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
     await untilMoving(cp, plans, usages, options);
     api.spoil(rate);
     const spoiledSince = new Date().toISOString();
+    const edit = editWhenIdle(cp, plans, seed);
     await disturb(cp, usages, options, async () => {
       await plans.look();
+      await edit();
       memory.push(residentMemory(operators.process(0)?.pid));
       return `${plans.all().length} plans, ${memory.at(-1)} MiB, ${counts(api)}`;
     });
@@ -154,6 +158,19 @@ async function untilMoving(cp: ControlPlane, plans: PlanLog, usages: Usages, { s
     },
     PATIENCE,
   );
+}
+
+/** Called every second, it edits the policy whenever no move has been in flight for a while: its plan is aborted, and it runs anew. */
+function editWhenIdle(cp: ControlPlane, plans: PlanLog, seed: number): () => Promise<void> {
+  const random = createRandom(seed);
+  let idle = 0;
+  return async () => {
+    idle = plans.all().some((plan) => phasesInFlight(plan).length > 0) ? 0 : idle + 1;
+    if (idle >= IDLE) {
+      idle = 0;
+      await applyEagerPolicy(cp, POLICY, 20 + random.below(20));
+    }
+  };
 }
 
 /** Waits until the API server has accepted an eviction since `instant`, and counts them. */

@@ -18,7 +18,7 @@ export interface HostileApi {
   readonly injected: () => Readonly<Record<HostileKind, number>>;
   /** Evictions that the API server accepted after the operator had given them up. */
   readonly lateEvictions: () => number;
-  /** Share of requests that fail from now on, in [0, 1], and how on their way. */
+  /** Share of requests that fail from now on, in [0, 1], and how on their way; the webhook refuses half that share of evictions. */
   spoil(rate: number, kinds?: readonly FaultKind[]): void;
   /** Ends it; a second call does nothing. */
   stop(): Promise<void>;
@@ -50,7 +50,7 @@ export async function startHostileApi(cp: ControlPlane, seed: number): Promise<H
     lateEvictions: () => lateEvictions,
     spoil: (rate, kinds) => {
       proxy.spoil(rate, kinds);
-      webhook.refuse(rate);
+      webhook.refuse(rate / 2);
     },
     stop: () => {
       stopped ??= proxy.stop().then(webhook.stop);
