@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type CrashReport, runCrashCampaign } from '../campaigns/crash.ts';
 
-const KILLS = 50;
+const KILLS = 30;
 
 let report: CrashReport;
 
@@ -9,16 +9,16 @@ beforeAll(async () => {
   report = await runCrashCampaign({ kills: KILLS, seed: 1, log: (line) => void process.stderr.write(`${line}\n`) });
 }, 900_000);
 
-describe(`${KILLS} kill -9 of the operator at random instants, beside a second replica`, () => {
-  it('hit leaders in the middle of plans', () => {
-    expect(report.killsOfLeaders).toBeGreaterThan(10);
-    expect(report.plans).toBeGreaterThan(2);
+describe(`${KILLS} kill -9 of the operator, beside a second replica, while some requests fail`, () => {
+  it('hit leaders in the middle of moves, at least half of them', () => {
+    expect(report.shortfalls).toEqual([]);
     expect(report.evictions).toBeGreaterThan(4);
   });
 
-  it('evict no pod twice, and none that no plan names', () => {
+  it('evict no pod twice, and none that no plan owns up to', () => {
     expect(report.evictedTwice).toEqual([]);
     expect(report.unexplained).toEqual([]);
+    expect(report.disowned).toEqual([]);
   });
 
   it('never have more moves under way than the budget allows', () => {
