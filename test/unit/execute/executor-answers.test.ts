@@ -10,6 +10,7 @@ import {
   DB_0,
   execution,
   forever,
+  noted,
   outcomes,
   PLAN,
   phases,
@@ -50,8 +51,8 @@ describe('a step after a lost answer, a crash or a refusal of the API server', (
     const elsewhere = { ...w.ports, reader: { ...reader, pod } };
     const tries: (number | undefined)[] = [];
     for (let second = 0; second <= ANSWER_GRACE + 1; second += 1) {
-      await drive(w.clock, step(w.plans.of(PLAN), execution(), elsewhere, forever));
-      tries.push(w.plans.of(PLAN).status?.moves?.[0]?.attempt);
+      const { status } = await drive(w.clock, step(await noted(w), execution(), elsewhere, forever));
+      tries.push(status?.moves?.[0]?.attempt);
       await w.clock.advance(1);
     }
     expect(tries).toEqual([...Array<number>(ANSWER_GRACE + 1).fill(0), 1]);
