@@ -3,7 +3,6 @@ import { runConcurrently } from '../model/concurrent.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
 import { kindOf, type MoveKind } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
-import { once } from '../model/once.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { elapsed, type Seconds, seconds } from '../model/units.ts';
@@ -26,6 +25,7 @@ import { describeMisses } from '../steer/explain-miss.ts';
 import { advance } from './advance.ts';
 import { createFailures, type Failures } from './failures.ts';
 import type { FirstLooks } from './first-looks.ts';
+import { freshPlacements } from './fresh-placements.ts';
 import { describeOutcome, entries, inFlightElsewhere, movesInFlight, withRuns } from './journal.ts';
 import { type CheckInput, cachedCheck, liveCheck } from './live-check.ts';
 import { metricsVerdict } from './metrics-stop.ts';
@@ -251,13 +251,16 @@ async function beginMoves(
   const { plan, ports, signal, failures } = recorder;
   const checked = new Map<number, MoveEvent>(hopeless.map(({ entry, why }) => [entry.index, { kind: 'Skip', why }]));
   const plannedAt = parseInstant(plan.spec.takenAt);
-  const caches = once(() => ports.reader.placements(signal));
-  // They are of different owners and for different nodes, so none has a say in the check of another.
-  await runConcurrently(ready, LOOKS_AT_A_TIME, signal, async (entry) => {
-    const input = { move: entry.move, plannedAt, options: policy.options, inFlight };
-    const event = await held(entry, () => checkBefore(input, caches, ports, signal), failures);
-    checked.set(entry.index, event);
-  });
+  const snapshot = ready.length === 0 ? undefined : await freshPlacements(ports.reader, signal);
+  // Caches that are behind refuse nothing: no move begins, and none spends a try.
+  if (snapshot !== undefined) {
+    // Those that begin together are of different owners and for different nodes, so none has a say in the check of another.
+    await runConcurrently(ready, LOOKS_AT_A_TIME, signal, async (entry) => {
+      const input = { move: entry.move, plannedAt, options: policy.options, inFlight };
+      const event = await held(entry, () => checkBefore(input, snapshot, ports, signal), failures);
+      checked.set(entry.index, event);
+    });
+  }
   const [stop] = [...checked.values()].flatMap((event) =>
     event.kind === 'Answer' ? (answerStop(event.answer) ?? []) : [],
   );
@@ -276,14 +279,14 @@ async function beginMoves(
 /** Whether a move may begin: the check of an eviction by the caches with its dry run on the server, since each is checked again. */
 async function checkBefore(
   input: CheckInput,
-  caches: () => Promise<ClusterSnapshot>,
+  snapshot: ClusterSnapshot,
   ports: ExecutorPorts,
   signal: AbortSignal,
 ): Promise<MoveEvent> {
   const isAdmission = kindOf(input.move) === 'Admission';
   const checked = isAdmission
     ? await liveCheck(input, ports, signal)
-    : await cachedCheck(input, await caches(), ports, signal);
+    : await cachedCheck(input, snapshot, ports, signal);
   if (checked.kind !== 'Clear') {
     return checked;
   }

@@ -3,9 +3,10 @@ import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
-import { type ClusterReader, StaleCacheError } from '../ports.ts';
+import type { ClusterReader } from '../ports.ts';
 import { explainMiss, type Miss } from '../steer/explain-miss.ts';
 import { isAvailable } from './availability.ts';
+import { freshPlacements } from './fresh-placements.ts';
 import type { JournalEntry, Observation, Replacement } from './move.ts';
 import { cameAfter } from './siblings.ts';
 import { isStuck } from './verify.ts';
@@ -53,14 +54,8 @@ async function explained(
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<Miss | undefined> {
-  try {
-    return explainMiss(withPod(await reader.placements(signal), pod), pod.uid, target, isSteered);
-  } catch (error) {
-    if (error instanceof StaleCacheError) {
-      return undefined;
-    }
-    throw error;
-  }
+  const snapshot = await freshPlacements(reader, signal);
+  return snapshot && explainMiss(withPod(snapshot, pod), pod.uid, target, isSteered);
 }
 
 /** Whether it is to be told why a replacement does not run where it was planned to, which is not on record yet. */

@@ -105,6 +105,21 @@ describe('a step', () => {
     });
   });
 
+  it('begins nothing while the caches are behind, as they are after a start, and spends no try', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b')]);
+    w.tap = (when, call) => {
+      if (when === 'before' && call === 'reader.placements') {
+        throw new StaleCacheError('pods not listed yet');
+      }
+    };
+    for (let restart = 0; restart < 6; restart += 1) {
+      expect((await stepOnce(w)).status?.moves ?? []).toEqual([]);
+    }
+    w.tap = () => undefined;
+    expect(phases(await run(w))).toEqual(['Landed']);
+  });
+
   it('leaves a miss unexplained while the caches are behind', async () => {
     const w = aWorld();
     w.cluster.bindTo = () => 'c';
