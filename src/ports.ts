@@ -314,12 +314,12 @@ export interface Journals extends PlanStore {
   /**
    * Keeps the status for reads through this store and for the next write of the plan. It is lost when the process ends, or when
    * somebody else writes the status first: nothing may depend on it that the next leader could not find out by looking.
-   * Resolves to the plan with it. Rejects as \`writeStatus\`, where it is written at once.
+   * Resolves to the plan with it. Rejects as `writeStatus`, where it is written at once.
    */
   noteStatus(plan: RebalancePlan, status: RebalancePlanStatus, signal: AbortSignal): Promise<RebalancePlan>;
-  /** Writes what has been noted of the plan for long enough. Resolves to the plan as it stands then. Rejects as \`writeStatus\`. */
+  /** Writes what has been noted of the plan for long enough. Resolves to the plan as it stands then. Rejects as `writeStatus`. */
   writeDue(plan: RebalancePlan, signal: AbortSignal): Promise<RebalancePlan>;
-  /** Writes all that is noted, however lately: nothing more will be. Rejects as \`writeStatus\`. */
+  /** Writes all that is noted, however lately: nothing more will be. Rejects as `writeStatus`. */
   writeAll(signal: AbortSignal): Promise<void>;
 }
 

@@ -1,5 +1,4 @@
 import type { NodeInfo } from '../../model/node.ts';
-import { once } from '../../model/once.ts';
 import type { PodInfo } from '../../model/pod.ts';
 import type { FreeCapacity } from '../free-capacity.ts';
 import { at, type IndexTable, itemAt, type PodIndex, type SiteIndex } from '../indices.ts';
@@ -74,6 +73,14 @@ function remaining({ list, ofPod: kindOf }: PodKinds, ofPod: Owners['ofPod']): O
 /** The pod at a place. Throws RangeError for a place that there is not. */
 export function podAt({ pods }: ScoreIndex, pod: PodIndex): PodInfo {
   return itemAt(pods, pod);
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let known: { readonly value: Value } | undefined;
+  return () => {
+    known ??= { value: make() };
+    return known.value;
+  };
 }
 
 function countImages(nodes: readonly NodeInfo[]): ReadonlyMap<string, number> {
