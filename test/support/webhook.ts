@@ -49,38 +49,53 @@ export async function callWebhookAt(cp: ControlPlane, port: number): Promise<voi
   await cp.kubectl(['patch', KIND, NAME, '--type=json', '-p', JSON.stringify(patch)]);
 }
 
-/** Of the controller for whose pods `hintFor` steers. */
-const OWNER = 'owner';
+/** A controller of pods. */
+export interface Owner {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** A controller that is nowhere: the garbage collector removes its pods. */
+const NOBODY: Owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'o', uid: 'owner' };
 
 /** Keeps a hint that belongs to no plan: the operator that leads removes those. */
 export const KEPT = ['evenkeel.dev/kept-by-a-test'];
 
 const NEVER = new AbortController().signal;
 
-/** A hint for the pods that `createPod` creates in a namespace. */
-export function hintFor(namespace: string, alternatives?: readonly string[]): object {
+/** A hint for the pods that `createPod` creates for this controller in a namespace. */
+export function hintFor(namespace: string, alternatives?: readonly string[], { uid }: Owner = NOBODY): object {
   return {
     apiVersion: 'evenkeel.dev/v1alpha1',
     kind: 'PlacementHint',
     metadata: { name: 'hint', namespace, finalizers: KEPT },
-    spec: { ownerUID: OWNER, nodeName: 'node-1', alternatives, plan: 'plan', podUID: 'pod' },
+    spec: { ownerUID: uid, nodeName: 'node-1', alternatives, plan: 'plan', podUID: 'pod' },
   };
+}
+
+export interface Creation {
+  readonly dryRun: boolean;
+  /** Whoever is to bind the pod; the scheduler of the control plane when left out. */
+  readonly schedulerName?: string;
+  readonly owner?: Owner;
 }
 
 /** Creates a pod of one controller. Resolves to whether it is steered. */
 export async function createPod(
   client: ApiClient,
   namespace: string,
-  { dryRun }: { dryRun: boolean },
+  { dryRun, schedulerName, owner = NOBODY }: Creation,
 ): Promise<boolean> {
   const body = {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
       generateName: 'pod-',
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'o', uid: OWNER, controller: true }],
+      ownerReferences: [{ ...owner, controller: true }],
     },
-    spec: { containers: [{ name: 'main', image: 'simulated' }] },
+    spec: { schedulerName, containers: [{ name: 'main', image: 'simulated' }] },
   };
   const target = { ...RESOURCES.Pod, namespace };
   const query = dryRun ? { dryRun: 'All' } : {};
