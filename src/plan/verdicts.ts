@@ -79,20 +79,30 @@ export function refusalsAt(at: Whereabouts, pod: PodIndex, subject: Subject, sit
 
 /** All refusals once these pending pods are on the node. */
 function refusalsBeside(
-  { counts, ...at }: Whereabouts,
+  at: Whereabouts,
   pod: PodIndex,
   subject: Subject,
   site: SiteIndex,
   nominees: readonly PodIndex[],
   room: FreeCapacity,
 ): readonly Refusal[] {
-  const reserved = copyCapacity(room);
-  const crowd = counts.fork();
+  const crowd = crowdOn(at, site, nominees, room);
+  return refusalsNow({ ...at, counts: crowd.counts }, pod, subject, site, crowd.room);
+}
+
+/** What a node has left, and who runs where, once these pending pods are on it; `room` is what it has left without them. */
+export function crowdOn(
+  { sites, counts }: Pick<Whereabouts, 'sites' | 'counts'>,
+  site: SiteIndex,
+  nominees: readonly PodIndex[],
+  room: FreeCapacity,
+): { readonly room: FreeCapacity; readonly counts: TopologyCounts } {
+  const [reserved, crowd] = [copyCapacity(room), counts.fork()];
   for (const nominee of nominees) {
-    occupyWith(at.sites, nominee, reserved);
+    occupy(reserved, itemAt(sites.pods, nominee).constraints, sites.attachmentsOf(nominee));
     crowd.add(nominee, site);
   }
-  return refusalsNow({ ...at, counts: crowd }, pod, subject, site, reserved);
+  return { room: reserved, counts: crowd };
 }
 
 /** What a node has left once the pod is gone. */
@@ -130,8 +140,4 @@ function refusalsNow(
 export function nomineesBefore({ nominees, pods }: IndexedNodes, pod: PodIndex, site: SiteIndex): readonly PodIndex[] {
   const { priority } = itemAt(pods, pod);
   return (nominees.get(site) ?? []).filter((other) => other !== pod && itemAt(pods, other).priority >= priority);
-}
-
-function occupyWith(sites: IndexedNodes, pod: PodIndex, room: FreeCapacity): void {
-  occupy(room, itemAt(sites.pods, pod).constraints, sites.attachmentsOf(pod));
 }

@@ -2,6 +2,8 @@ import { matches } from '../model/selector.ts';
 import type { PdbInfo } from '../model/workload.ts';
 import { capacityRefusal, clusterRefusal } from '../plan/filters/index.ts';
 import { copyCapacity, occupy, vacate } from '../plan/free-capacity.ts';
+import { itemAt } from '../plan/indices.ts';
+import { crowdOn, nomineesBefore } from '../plan/verdicts.ts';
 import type { SchedulingView } from './scheduling-view.ts';
 import type { SimulatedPod } from './world.ts';
 
@@ -41,38 +43,59 @@ function victimsOn(
   pdbs: readonly PdbInfo[],
 ): Nomination | undefined {
   const lower = there.filter(({ info }) => info.priority < pod.info.priority);
-  const node = view.at.sites.nodes[site];
-  if (lower.length === 0 || node === undefined) {
+  if (lower.length === 0) {
     return undefined;
   }
-  const room = copyCapacity(view.at.freeCapacityOf(site));
-  const counts = view.at.counts.fork();
-  const subject = view.subjectOf(pod);
-  const attachments = (each: SimulatedPod) => view.at.sites.attachmentsOf(view.placeOf(each));
-  const leave = (each: SimulatedPod): void => {
-    vacate(room, each.info.constraints, attachments(each));
-    counts.remove(view.placeOf(each), site);
-  };
-  const fits = (): boolean =>
-    capacityRefusal(subject, node, room) === undefined &&
-    clusterRefusal(subject, { counts, site, home: -1 }) === undefined;
-  lower.forEach(leave);
-  if (!fits()) {
+  const trial = createTrial(view, pod, site);
+  lower.forEach(trial.leave);
+  if (!trial.fits()) {
     return undefined;
   }
   const { violating, others } = split(lower.toSorted(byImportance), pdbs);
   const reprieve = (each: SimulatedPod): boolean => {
-    occupy(room, each.info.constraints, attachments(each));
-    counts.add(view.placeOf(each), site);
-    if (fits()) {
-      return true;
+    trial.stay(each);
+    const isSpared = trial.fits();
+    if (!isSpared) {
+      trial.leave(each);
     }
-    leave(each);
-    return false;
+    return isSpared;
   };
   const violations = violating.filter((each) => !reprieve(each));
   const victims = [...violations, ...others.filter((each) => !reprieve(each))].toSorted(byImportance);
   return { site, victims, violations: violations.length };
+}
+
+/** Tries out who would have to leave a node so that a pod fits there; nothing of it lasts. */
+interface Trial {
+  readonly leave: (other: SimulatedPod) => void;
+  readonly stay: (other: SimulatedPod) => void;
+  /** With those for whom the scheduler keeps room there, and without (schedule_one RunFilterPluginsWithNominatedPods). */
+  readonly fits: () => boolean;
+}
+
+function createTrial(view: SchedulingView, pod: SimulatedPod, site: number): Trial {
+  const { sites } = view.at;
+  const node = itemAt(sites.nodes, site);
+  const room = copyCapacity(view.at.freeCapacityOf(site));
+  const counts = view.at.counts.fork();
+  const subject = view.subjectOf(pod);
+  const nominees = nomineesBefore(sites, view.placeOf(pod), site);
+  const attachments = (other: SimulatedPod) => sites.attachmentsOf(view.placeOf(other));
+  const fitsIn = (at: ReturnType<typeof crowdOn>): boolean =>
+    capacityRefusal(subject, node, at.room) === undefined &&
+    clusterRefusal(subject, { counts: at.counts, site, home: -1 }) === undefined;
+  return {
+    leave: (other) => {
+      vacate(room, other.info.constraints, attachments(other));
+      counts.remove(view.placeOf(other), site);
+    },
+    stay: (other) => {
+      occupy(room, other.info.constraints, attachments(other));
+      counts.add(view.placeOf(other), site);
+    },
+    fits: () =>
+      (nominees.length === 0 || fitsIn(crowdOn({ sites, counts }, site, nominees, room))) && fitsIn({ room, counts }),
+  };
 }
 
 /** Higher priority first, then what has run longest (util.MoreImportantPod). */

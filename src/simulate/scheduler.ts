@@ -26,6 +26,7 @@ export function startScheduler(cluster: Cluster, views: SchedulingViews, setting
   const { world } = cluster;
   const { queue } = world;
   const waiting = new Set<SimulatedPod>();
+  const victims = new WeakSet<SimulatedPod>();
   let isAsked = false;
   let next = 0;
 
@@ -128,6 +129,7 @@ export function startScheduler(cluster: Cluster, views: SchedulingViews, setting
       world.pods.filter(({ info }) => info.nodeName === current.nodeNames[site]);
     const found = nominate(current, pod, podsOn, world.pdbs());
     if (found === undefined) {
+      giveUp(pod);
       return false;
     }
     const node = current.nodeNames[found.site] ?? '';
@@ -137,20 +139,28 @@ export function startScheduler(cluster: Cluster, views: SchedulingViews, setting
       }
     }
     world.change(pod, { nominatedNode: node });
-    for (const victim of found.victims) {
+    for (const victim of found.victims.filter(({ info }) => !info.terminating)) {
+      victims.add(victim);
       settings.preempted(victim);
       cluster.terminate(victim);
     }
     return true;
   }
 
-  /** Victims of this pod are still going: it asks for no more (PodEligibleToPreemptOthers). */
+  /** No node can be made to hold the pod: the room that was kept for it is free again (preemption Evaluator.Preempt). */
+  function giveUp(pod: SimulatedPod): void {
+    if (pod.info.nominatedNode !== undefined) {
+      world.change(pod, { nominatedNode: undefined });
+    }
+  }
+
+  /** Pods that the scheduler preempted on its node are still going: it asks for no more (PodEligibleToPreemptOthers). */
   function isServedAlready({ info }: SimulatedPod): boolean {
     const { nominatedNode, priority } = info;
     return (
       nominatedNode !== undefined &&
       world.pods.some(
-        (other) => other.info.nodeName === nominatedNode && other.info.terminating && other.info.priority < priority,
+        (other) => other.info.nodeName === nominatedNode && victims.has(other) && other.info.priority < priority,
       )
     );
   }

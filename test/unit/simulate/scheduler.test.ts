@@ -1,34 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_SERVICE_LEVELS } from '../../../src/model/service-level.ts';
+import { seconds } from '../../../src/model/units.ts';
 import { verdictsIn } from '../../../src/plan/verdicts.ts';
-import { type Cluster, createCluster } from '../../../src/simulate/cluster.ts';
-import { createEventQueue } from '../../../src/simulate/event-queue.ts';
-import { randomStreams } from '../../../src/simulate/random.ts';
-import type { Scenario } from '../../../src/simulate/scenario.ts';
-import { startScheduler } from '../../../src/simulate/scheduler.ts';
-import { viewsOf } from '../../../src/simulate/scheduling-view.ts';
+import type { Cluster } from '../../../src/simulate/cluster.ts';
 import { aScenario, aSimulatedNode, aSimulatedWorkload } from '../../support/scenarios.ts';
-
-interface Played extends Cluster {
-  readonly preempted: readonly string[];
-}
-
-function play(fields: Partial<Scenario>, until: number, preempts = false): Played {
-  const scenario = aScenario(fields);
-  const queue = createEventQueue();
-  const streams = randomStreams(scenario.seed);
-  const cluster = createCluster(scenario, queue, { gates: true, random: streams('starts') });
-  const preempted: string[] = [];
-  startScheduler(cluster, viewsOf(cluster.world), {
-    preempts,
-    random: streams('ties'),
-    latency: 0,
-    preempted: ({ workload }) => preempted.push(workload.info.name),
-  });
-  queue.run(until);
-  return { ...cluster, preempted };
-}
+import { schedule } from '../../support/scheduled.ts';
 
 function nodesOf({ world }: Cluster): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(world.pods.map(({ workload, info }) => [workload.info.name, info.nodeName]));
@@ -57,7 +34,7 @@ describe('the simulated scheduler', () => {
         const workloads = pods.map((pod, index) =>
           aSimulatedWorkload(`w${index}`, { pod, labels: { app: 'web' }, arrivesAt: index }),
         );
-        const { world } = play(
+        const { world } = schedule(
           { nodes: ['a', 'b', 'c'].map((name) => aSimulatedNode(name, { pods: '6' })), workloads },
           100,
         );
@@ -80,13 +57,13 @@ describe('the simulated scheduler', () => {
 
   it('spreads equal pods over equal nodes', () => {
     const workloads = Array.from({ length: 8 }, (_, index) => aSimulatedWorkload(`w${index}`, { arrivesAt: index }));
-    const nodes = Object.values(nodesOf(play({ workloads }, 50)));
+    const nodes = Object.values(nodesOf(schedule({ workloads }, 50)));
     expect(nodes.filter((name) => name === 'a')).toHaveLength(4);
   });
 
   it('respects gates, and ties to one node', () => {
     const gated = aSimulatedWorkload('web', { pod: { schedulingGates: [{ name: 'evenkeel.dev/qos' }] } });
-    const cluster = play({ workloads: [gated] }, 50);
+    const cluster = schedule({ workloads: [gated] }, 50);
     expect(nodesOf(cluster)).toEqual({ web: undefined });
     const [pod] = cluster.world.pods;
     if (pod !== undefined) {
@@ -97,7 +74,7 @@ describe('the simulated scheduler', () => {
   });
 
   it('follows a hint once the API server has seen it', () => {
-    const cluster = play({ workloads: [aSimulatedWorkload('web')] }, 50);
+    const cluster = schedule({ workloads: [aSimulatedWorkload('web')] }, 50);
     const [pod] = cluster.world.pods;
     const [from, to] = pod?.info.nodeName === 'a' ? ['a', 'b'] : ['b', 'a'];
     cluster.placeHint(pod?.info.uid ?? '', pod?.info.owner?.uid ?? '', {
@@ -114,7 +91,7 @@ describe('the simulated scheduler', () => {
   });
 
   it('schedules by priority, then by age', () => {
-    const cluster = play(
+    const cluster = schedule(
       {
         nodes: [aSimulatedNode('a', { pods: '1' })],
         workloads: [
@@ -136,27 +113,60 @@ describe('preemption by priority', () => {
   const one = [aSimulatedNode('a', { pods: '2' })];
 
   it('takes the lowest priority, and of those the youngest', () => {
-    const { preempted } = play({ nodes: one, workloads: [middle('m', 1), low('l', 2), high] }, 60, true);
+    const { preempted } = schedule({ nodes: one, workloads: [middle('m', 1), low('l', 2), high] }, 60, true);
     expect(preempted).toEqual(['l']);
-    expect(play({ nodes: one, workloads: [low('old', 1), low('young', 5), high] }, 60, true).preempted).toEqual([
+    expect(schedule({ nodes: one, workloads: [low('old', 1), low('young', 5), high] }, 60, true).preempted).toEqual([
       'young',
     ]);
   });
 
   it('takes nobody of the same priority', () => {
     const peer = aSimulatedWorkload('peer', { arrivesAt: 50, pod: { priority: 1 } });
-    expect(play({ nodes: one, workloads: [low('x', 1), low('y', 2), peer] }, 60, true).preempted).toEqual([]);
+    expect(schedule({ nodes: one, workloads: [low('x', 1), low('y', 2), peer] }, 60, true).preempted).toEqual([]);
   });
 
   it('prefers the node whose most important victim matters least', () => {
     const nodes = [aSimulatedNode('a', { pods: '1' }), aSimulatedNode('b', { pods: '1' })];
-    const { preempted } = play({ nodes, workloads: [middle('m', 1), low('l', 2), high] }, 60, true);
+    const { preempted } = schedule({ nodes, workloads: [middle('m', 1), low('l', 2), high] }, 60, true);
     expect(preempted).toEqual(['l']);
   });
 
   it('gives the room to who it was made for, and asks for no more meanwhile', () => {
-    const cluster = play({ nodes: one, workloads: [low('x', 1), low('y', 2), high, low('late', 52)] }, 300, true);
+    const cluster = schedule({ nodes: one, workloads: [low('x', 1), low('y', 2), high, low('late', 52)] }, 300, true);
     expect(cluster.preempted).toEqual(['y']);
     expect(nodesOf(cluster)).toMatchObject({ x: 'a', high: 'a', late: undefined });
+  });
+
+  describe('of many at once', () => {
+    const slots = (count: number) => Array.from({ length: count }, (_, at) => aSimulatedNode(`n${at}`, { pods: '1' }));
+    const lows = (count: number) => Array.from({ length: count }, (_, at) => low(`low-${at}`, at / 10));
+    const highs = (count: number) =>
+      Array.from({ length: count }, (_, at) =>
+        aSimulatedWorkload(`high-${at}`, { arrivesAt: 50, pod: { priority: 9 } }),
+      );
+    const slow = { ...aScenario().timing, termination: { kind: 'Fixed', value: seconds(60) } } as const;
+
+    it('makes room for each on a node of its own, while the victims of the others terminate', () => {
+      const cluster = schedule({ nodes: slots(8), workloads: [...lows(8), ...highs(8)], timing: slow }, 51, true);
+      expect(new Set(cluster.preempted).size).toBe(8);
+      cluster.world.queue.run(111);
+      const nodes = nodesOf(cluster);
+      expect(highs(8).filter(({ info }) => nodes[info.name] === undefined)).toEqual([]);
+      expect(cluster.preempted).toHaveLength(8);
+    });
+
+    it('makes no more room than there is', () => {
+      const cluster = schedule({ nodes: slots(3), workloads: [...lows(3), ...highs(8)], timing: slow }, 400, true);
+      expect(cluster.preempted).toHaveLength(3);
+      expect(Object.values(nodesOf(cluster)).filter((node) => node !== undefined)).toHaveLength(3);
+    });
+
+    it('evicts nobody again who already leaves for another reason', () => {
+      const cluster = schedule({ nodes: slots(1), workloads: [...lows(1), ...highs(1)], timing: slow }, 49, true);
+      cluster.world.pods.forEach((pod) => void cluster.terminate(pod));
+      cluster.world.queue.run(200);
+      expect(cluster.preempted).toEqual([]);
+      expect(nodesOf(cluster)).toMatchObject({ 'high-0': 'n0' });
+    });
   });
 });
