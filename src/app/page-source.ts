@@ -1,8 +1,9 @@
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import type { PageSource, PolicyPlans } from '../control/page-feed.ts';
 import { withUsage } from '../control/usage-source.ts';
+import { EXCLUDED_NAMESPACES } from '../model/excluded-namespaces.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
-import { EXCLUDED_NAMESPACES, resolveOptions } from '../plan/options.ts';
+import { resolveOptions } from '../plan/options.ts';
 import { plan as computePlan } from '../plan/planner.ts';
 import type { ClusterReader, StoredPolicy, UsageServers } from '../ports.ts';
 import type { PageRole } from '../report/page/state.ts';

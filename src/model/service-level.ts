@@ -85,13 +85,24 @@ export interface ServiceLedger {
   readonly startup: { readonly hot: Seconds | undefined; readonly cold: Seconds | undefined };
 }
 
+/** Names of the classes of pods that name none, and whose namespace names none. */
+export interface AssignedClasses {
+  /** By the PriorityClass of the pod. */
+  readonly byPriorityClass: ReadonlyMap<string, string>;
+  /** Of the pods that have no class otherwise; `undefined`: they were promised nothing. */
+  readonly byDefault: string | undefined;
+}
+
 /** Classes by name, and ledgers by the UID of the workload at the top. */
-export interface ServiceLevels {
+export interface ServiceLevels extends AssignedClasses {
   readonly classes: ReadonlyMap<string, ServiceClass>;
   readonly ledgers: ReadonlyMap<string, ServiceLedger>;
-  /** Name of the class of a PriorityClass's pods, where neither the pod nor its namespace names one. */
-  readonly byPriorityClass: ReadonlyMap<string, string>;
 }
 
 /** Nobody was promised anything. */
-export const NO_SERVICE_LEVELS: ServiceLevels = { classes: new Map(), ledgers: new Map(), byPriorityClass: new Map() };
+export const NO_SERVICE_LEVELS: ServiceLevels = {
+  classes: new Map(),
+  ledgers: new Map(),
+  byPriorityClass: new Map(),
+  byDefault: undefined,
+};

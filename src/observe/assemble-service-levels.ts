@@ -1,5 +1,5 @@
 import { compareText } from '../model/compare-text.ts';
-import type { ServiceClass, ServiceLedger, ServiceLevels } from '../model/service-level.ts';
+import type { AssignedClasses, ServiceClass, ServiceLedger, ServiceLevels } from '../model/service-level.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import type { Collection } from './collection.ts';
 import { sortByKey } from './order.ts';
@@ -23,7 +23,7 @@ export function assembleServiceLevels(
   return {
     classes,
     ledgers: assembleLedgers(collection, classes, takenAt, problems),
-    byPriorityClass: assembleByPriorityClass([...promised.values()], problems),
+    ...assignClasses([...promised.values()], problems),
   };
 }
 
@@ -62,15 +62,26 @@ function troubleOf(
   return asOf > takenAt + TOLERANCE ? 'status.asOf: is in the future: the ledger takes no part' : undefined;
 }
 
-/** The class of each PriorityClass that one claims. Where two claim it, the more important one has it, then the first by name. */
-export function assembleByPriorityClass(
-  classes: readonly ProjectedServiceClass[],
-  problems: Set<string>,
-): ReadonlyMap<string, string> {
-  const claimed = new Map<string, string>();
+/**
+ * The classes of pods that name none. Where two claim a PriorityClass, or to be the default, the more important one has it, then
+ * the first by name; `problems` says so of the others.
+ */
+export function assignClasses(classes: readonly ProjectedServiceClass[], problems: Set<string>): AssignedClasses {
   const ranked = [...classes].sort(
     ({ terms: left }, { terms: right }) => left.importance - right.importance || compareText(left.name, right.name),
   );
+  const [first, ...others] = ranked.filter(({ isDefault }) => isDefault).map(({ terms }) => terms.name);
+  for (const name of others) {
+    problems.add(`ServiceClass ${name}: spec.default: ServiceClass ${first} is the default: let one class be it`);
+  }
+  return { byPriorityClass: claimPriorityClasses(ranked, problems), byDefault: first };
+}
+
+function claimPriorityClasses(
+  ranked: readonly ProjectedServiceClass[],
+  problems: Set<string>,
+): ReadonlyMap<string, string> {
+  const claimed = new Map<string, string>();
   for (const { terms, priorityClassNames } of ranked) {
     for (const name of priorityClassNames) {
       const holder = claimed.get(name);

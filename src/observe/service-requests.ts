@@ -1,10 +1,10 @@
 import type { Labels } from '../model/selector.ts';
-import type { ServiceLevels } from '../model/service-level.ts';
+import type { AssignedClasses } from '../model/service-level.ts';
 import { epochSeconds } from '../model/units.ts';
 import type { ClassedRequest, ServiceView } from '../ports.ts';
 import { classNameOf } from '../qos/class-of.ts';
 import type { PodRecord, RequestRecord } from '../qos/ledger-record.ts';
-import { assembleByPriorityClass } from './assemble-service-levels.ts';
+import { assignClasses } from './assemble-service-levels.ts';
 import type { ProjectedRequest } from './project/request.ts';
 import type { ProjectedServiceClass } from './project/service-class.ts';
 
@@ -21,7 +21,7 @@ interface RequestSources {
   readonly workloads: ReadonlyMap<string, ProjectedRequest>;
   readonly pods: Iterable<OwnedRecord>;
   readonly namespaces: ReadonlyMap<string, Labels>;
-  readonly byPriorityClass: ServiceLevels['byPriorityClass'];
+  readonly assigned: AssignedClasses;
 }
 
 /** The workloads at the top, each with its pods and the class that it names, if any; those without one only by `recordOf`. */
@@ -32,7 +32,7 @@ export interface Requests {
 }
 
 /** Puts workloads, pods and classes together. */
-export function gatherRequests({ workloads, pods, namespaces, byPriorityClass }: RequestSources): Requests {
+export function gatherRequests({ workloads, pods, namespaces, assigned }: RequestSources): Requests {
   const podsOf = Map.groupBy(pods, ({ owner }) => topOf(owner, workloads));
   const recordOf = (uid: string): RequestRecord | undefined => {
     const workload = workloads.get(uid);
@@ -46,7 +46,7 @@ export function gatherRequests({ workloads, pods, namespaces, byPriorityClass }:
     const own = podsOf.get(uid) ?? [];
     // By what the template says; admission may have given its pods a PriorityClass.
     const priorityClassName = workload.priorityClassName ?? own.at(-1)?.priorityClassName;
-    const className = classNameOf({ ...workload, priorityClassName }, { byPriorityClass }, namespaces);
+    const className = classNameOf({ ...workload, priorityClassName }, assigned, namespaces);
     return className === undefined ? [] : [{ record: toRecord(workload, own), className }];
   });
   return { classed, recordOf };
@@ -79,7 +79,7 @@ export function assembleServiceView({ classes, workloads, namespaces, pods }: Se
     workloads: new Map(workloads.map((workload) => [workload.self.uid, workload])),
     pods,
     namespaces: new Map(namespaces.map(({ name, labels }) => [name, labels])),
-    byPriorityClass: assembleByPriorityClass(classes, problems),
+    assigned: assignClasses(classes, problems),
   });
   return {
     classes: new Map(classes.map((each) => [each.terms.name, each])),

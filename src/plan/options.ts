@@ -1,6 +1,7 @@
 import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import type { LabelSelectorField } from '../api/v1alpha1/schema.ts';
 import { parseDuration } from '../model/duration.ts';
+import { EXCLUDED_NAMESPACES } from '../model/excluded-namespaces.ts';
 import type { LoadResource } from '../model/resources.ts';
 import type { Requirement, Selector } from '../model/selector.ts';
 import { type Seconds, seconds } from '../model/units.ts';
@@ -116,9 +117,6 @@ export interface PolicyOptions {
     readonly opensGates: boolean;
   };
 }
-
-/** Namespaces that are out of scope wherever the planner runs; the operator's own is `evenkeel-system` unless it says otherwise. */
-export const EXCLUDED_NAMESPACES: ReadonlySet<string> = new Set(['kube-system', 'evenkeel-system']);
 
 /**
  * The planner's view of a policy's spec.

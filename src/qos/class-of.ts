@@ -1,23 +1,26 @@
+import { EXCLUDED_NAMESPACES } from '../model/excluded-namespaces.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { Labels } from '../model/selector.ts';
-import type { ServiceClass, ServiceLevels } from '../model/service-level.ts';
+import type { AssignedClasses, ServiceClass, ServiceLevels } from '../model/service-level.ts';
 
 /** Label of a pod template or a namespace that names the ServiceClass of its workloads. */
 export const CLASS_LABEL = 'evenkeel.dev/service-class';
 
 /**
  * Name of the class of a pod, whether there is such a class or not: the one that its label names, else the label of its
- * namespace, else that of its PriorityClass (api.md, service classes).
+ * namespace, else that of its PriorityClass, else the default one, which pods of the system never have (api.md, service
+ * classes).
  */
 export function classNameOf(
   { labels, namespace, priorityClassName }: Pick<PodInfo, 'labels' | 'namespace' | 'priorityClassName'>,
-  { byPriorityClass }: Pick<ServiceLevels, 'byPriorityClass'>,
+  { byPriorityClass, byDefault }: AssignedClasses,
   namespaces: ReadonlyMap<string, Labels>,
 ): string | undefined {
   return (
     labels.get(CLASS_LABEL) ??
     namespaces.get(namespace)?.get(CLASS_LABEL) ??
-    (priorityClassName === undefined ? undefined : byPriorityClass.get(priorityClassName))
+    (priorityClassName === undefined ? undefined : byPriorityClass.get(priorityClassName)) ??
+    (EXCLUDED_NAMESPACES.has(namespace) ? undefined : byDefault)
   );
 }
 

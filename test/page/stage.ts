@@ -3,7 +3,7 @@ import { readPageFiles } from '../../src/adapters/http/page-files.ts';
 import { type HttpServer, listen } from '../../src/adapters/http/server.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
 import { createPageFeed, type PageSource } from '../../src/control/page-feed.ts';
-import { EXCLUDED_NAMESPACES } from '../../src/plan/options.ts';
+import { EXCLUDED_NAMESPACES } from '../../src/model/excluded-namespaces.ts';
 import type { Harbour } from './harbour.ts';
 
 /** The page that `npm run build` has written. */

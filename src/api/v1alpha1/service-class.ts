@@ -55,6 +55,11 @@ export const ServiceClassSpec = Type.Object(
       maxItems: 8,
       'x-kubernetes-list-type': 'atomic',
     }),
+    default: Type.Boolean({
+      description:
+        'Whether workloads that have no other class are of this one, but for those of kube-system and of the operator. At most one class should be. Default false.',
+      default: false,
+    }),
     priorityClassNames: Type.Array(Type.String({ minLength: 1, maxLength: 253 }), {
       description:
         'PriorityClasses whose pods are of this class where neither the pod nor its namespace has the label evenkeel.dev/service-class. Default none.',
@@ -92,12 +97,13 @@ export const serviceClassKind: KindDefinition = {
   shortNames: ['sclass'],
   scope: 'Cluster',
   description:
-    'ServiceClass says which availability workloads were promised. A workload gets its class by the label evenkeel.dev/service-class on its pods, else on its namespace, else by the PriorityClass of its pods.',
+    'ServiceClass says which availability workloads were promised. A workload gets its class by the label evenkeel.dev/service-class on its pods, else on its namespace, else by the PriorityClass of its pods, else it is of the default class.',
   columns: [
     column('SLO', 'string', '.spec.slo', 'Promised availability.'),
     column('Importance', 'integer', '.spec.importance', '1 is the most.'),
     column('Mode', 'string', '.spec.mode', 'How replicas count.'),
     column('Window', 'string', '.spec.window', 'Over which it holds.'),
+    column('Default', 'boolean', '.spec.default', 'Whether workloads without another class have it.'),
     column('Age', 'date', '.metadata.creationTimestamp', 'Age.'),
     column('Margin', 'string', '.spec.safetyMargin', 'Safety margin.', 1),
   ],

@@ -17,6 +17,8 @@ export interface ProjectedServiceClass {
   /** No workload was promised anything before. */
   readonly createdAt: EpochSeconds;
   readonly priorityClassNames: readonly string[];
+  /** Whether it is the class of workloads that have no other. */
+  readonly isDefault: boolean;
 }
 
 /** What a ServiceClass promises, defaults filled in. Throws MalformedField for whatever the API server would refuse. */
@@ -30,7 +32,12 @@ export function projectServiceClass(object: JsonObject): ProjectedServiceClass {
     throw new MalformedField('ServiceClass', formatProblem(problem));
   }
   const { spec } = value as { readonly spec: ServiceClassSpec };
-  return { terms: termsOf(name, spec), createdAt, priorityClassNames: spec.priorityClassNames };
+  return {
+    terms: termsOf(name, spec),
+    createdAt,
+    priorityClassNames: spec.priorityClassNames,
+    isDefault: spec.default,
+  };
 }
 
 function termsOf(name: string, spec: ServiceClassSpec): ServiceClass {

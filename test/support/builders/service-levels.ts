@@ -84,5 +84,6 @@ export function serviceLevels(classes: readonly ServiceClass[], ledgers: readonl
     classes: new Map(classes.map((each) => [each.name, each])),
     ledgers: new Map(ledgers.map((each) => [each.owner.uid, each])),
     byPriorityClass: new Map(),
+    byDefault: undefined,
   };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { startCron } from '../../../src/adapters/cron.ts';
 import { foreignPods } from '../../../src/control/foreign-pods.ts';
 import { createPolicyMemory } from '../../../src/control/policy-memory.ts';
-import { EXCLUDED_NAMESPACES } from '../../../src/plan/options.ts';
+import { EXCLUDED_NAMESPACES } from '../../../src/model/excluded-namespaces.ts';
 import type { StoredPolicy } from '../../../src/ports.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';

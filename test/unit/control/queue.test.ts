@@ -62,6 +62,7 @@ function aWorld(): World {
       ledgerOf(prod, 'prod', { running: 0, waiting: 1 }),
     ]),
     byPriorityClass: new Map(),
+    byDefault: undefined,
   };
   w.policies.apply('qos', POLICY);
   return w;

@@ -56,6 +56,15 @@ describe('a ServiceClass', () => {
     expect(Object.fromEntries(serviceLevels.byPriorityClass)).toEqual({ both: 'more', low: 'fine' });
     expect(problems).toEqual([expect.stringContaining('"both" belongs to ServiceClass more')]);
   });
+
+  it('is the default one; of two that are, the more important', () => {
+    const more = aRawServiceClass('more', { slo: '0.9', importance: 1, default: true });
+    const { serviceLevels, problems } = buildSnapshot([aRawServiceClass('fine', { ...FINE, default: true }), more]);
+    expect(serviceLevels.byDefault).toBe('more');
+    expect(problems).toEqual([
+      'ServiceClass fine: spec.default: ServiceClass more is the default: let one class be it',
+    ]);
+  });
 });
 
 describe('a QoSLedger', () => {
@@ -173,12 +182,15 @@ describe('what a workload wants', () => {
       workloads: new Map(workloads.map((each) => [each.self.uid, each])),
       pods: [{ pod, owner: 'rs', priorityClassName: undefined }],
       namespaces: new Map<string, ReadonlyMap<string, string>>(),
-      byPriorityClass: new Map([['high', 'gold']]),
+      assigned: { byPriorityClass: new Map([['high', 'gold']]), byDefault: undefined },
     };
     const { classed } = gatherRequests(sources);
     expect(classed).toMatchObject([{ className: 'gold', record: { owner: { uid: 'u' }, pods: [{ uid: 'p' }] } }]);
     const labelled = { ...sources, namespaces: new Map([['shop', new Map([['evenkeel.dev/service-class', 'ns']])]]) };
     expect(gatherRequests(labelled).classed.map(({ className }) => className)).toEqual(['ns']);
-    expect(gatherRequests({ ...sources, byPriorityClass: new Map() }).classed).toEqual([]);
+    const none = { byPriorityClass: new Map(), byDefault: undefined };
+    expect(gatherRequests({ ...sources, assigned: none }).classed).toEqual([]);
+    const byDefault = gatherRequests({ ...sources, assigned: { ...none, byDefault: 'plain' } });
+    expect(byDefault.classed.map(({ className }) => className)).toEqual(['plain']);
   });
 });

@@ -80,6 +80,12 @@ describe('the class of a pod', () => {
     expect(pods.map((pod) => classOf(pod, levels, namespaces)?.name)).toEqual(['a', 'b', 'c', undefined]);
   });
 
+  it('is the default one where it would have none, but for pods of the system', () => {
+    const pods = [aPod('r', { priorityClassName: 'low' }), aPod('s'), aPod('t', { namespace: 'kube-system' })];
+    const names = pods.map((pod) => classOf(pod, { ...levels, byDefault: 'b' }, namespaces)?.name);
+    expect(names).toEqual(['c', 'b', undefined]);
+  });
+
   it('is none when the one that is named does not exist', () => {
     const pod = aPod('p', { labels: { 'evenkeel.dev/service-class': 'gone' }, priorityClassName: 'low' });
     expect(classOf(pod, levels, namespaces)).toBeUndefined();
