@@ -19,6 +19,7 @@ import type { EpochSeconds, Seconds } from './model/units.ts';
 import type { WorkloadInfo } from './model/workload.ts';
 import type { BudgetsLeft } from './plan/budgets/left.ts';
 import type { Plan } from './plan/plan.ts';
+import type { ServiceReport } from './plan/service-report.ts';
 import type { Measured } from './plan/usage-history.ts';
 import type { Promised, RequestRecord } from './qos/ledger-record.ts';
 import type { KeptLedger } from './qos/ledger-state.ts';
@@ -448,6 +449,14 @@ export interface PlannedRun {
   /** Time that planning took. */
   readonly duration: Seconds;
   readonly budgetsLeft: BudgetsLeft;
+  /** What the workloads in its scope got. */
+  readonly services: Pick<ServiceReport, 'classes'>;
+}
+
+/** A pod that waits at the gate for its turn. */
+export interface WaitingPod extends Pick<PodInfo, 'uid' | 'createdAt'> {
+  /** Name of its ServiceClass. */
+  readonly className: string;
 }
 
 /** What the metrics count; nothing here can fail. */
@@ -466,6 +475,8 @@ export interface Telemetry {
   /** All policies, as they are stored. */
   policies(policies: readonly StoredPolicy[]): void;
   gate(action: GateAction): void;
+  /** All pods that wait at the gate for their turn at this moment. */
+  waiting(queue: readonly WaitingPod[], now: EpochSeconds): void;
   /** Share of the replacements that landed as planned, by steering, over all plans on the cluster; absent without any. */
   hitRatios(ratios: ReadonlyMap<SteeringMode, number>): void;
 }

@@ -88,19 +88,38 @@ export async function sweepGates(
   const { gates, plans } = ports;
   const waiting = await gates.list(signal);
   if (waiting.length === 0) {
-    ports.demand.tell([]);
+    tell([], ports);
     return;
   }
   const idle = idleAmong(waiting, await plans.list(signal));
-  const isGoverned = idle.length === 0 ? () => false : await governed(ports, excludedNamespaces, signal);
-  const isQueueing = (pod: PodInfo): boolean => pod.waiting?.gated === true && isGoverned(pod);
-  ports.demand.tell(idle.filter(isQueueing).map(({ uid, owner }) => ({ uid, owner: owner?.uid })));
+  const classNameOf = idle.length === 0 ? () => undefined : await governed(ports, excludedNamespaces, signal);
+  const queue = idle.flatMap((pod) => {
+    const className = pod.waiting?.gated === true ? classNameOf(pod) : undefined;
+    return className === undefined ? [] : [{ pod, className }];
+  });
+  tell(queue, ports);
+  const queueing = new Set(queue.map(({ pod }) => pod));
   await letGoAll(
-    idle.filter((pod) => !isQueueing(pod)),
+    idle.filter((pod) => !queueing.has(pod)),
     ports,
     signal,
     backOff,
   );
+}
+
+/** A pod that waits for its turn, and the name of its ServiceClass. */
+interface Turn {
+  readonly pod: PodInfo;
+  readonly className: string;
+}
+
+function tell(
+  queue: readonly Turn[],
+  { demand, telemetry, clock }: Pick<GatePorts, 'demand' | 'telemetry' | 'clock'>,
+): void {
+  demand.tell(queue.map(({ pod: { uid, owner } }) => ({ uid, owner: owner?.uid })));
+  const waiting = queue.map(({ pod: { uid, createdAt }, className }) => ({ uid, createdAt, className }));
+  telemetry.waiting(waiting, clock.now());
 }
 
 /** Those that no move in flight waits for. */
@@ -175,24 +194,24 @@ interface GovernancePorts {
 }
 
 /**
- * A test for the pods at the gate that are left there for QoSDriven: they have a ServiceClass, and a policy of that strategy
- * acts on its own (Automatic, valid, not suspended) on their namespace and labels. `excludedNamespaces` are kube-system and the
+ * The ServiceClass of the pods at the gate that are left there for QoSDriven, by name: they have one, and a policy of that
+ * strategy acts on its own (Automatic, valid, not suspended) on their namespace and labels. `undefined` for all others. `excludedNamespaces` are kube-system and the
  * operator's own. Rejects with ApiError.
  */
 async function governed(
   { policies, reader }: GovernancePorts,
   excludedNamespaces: ReadonlySet<string>,
   signal: AbortSignal,
-): Promise<(pod: PodInfo) => boolean> {
+): Promise<(pod: PodInfo) => string | undefined> {
   const acting = (await policies.list(signal)).filter(isActing);
   if (acting.length === 0) {
-    return () => false;
+    return () => undefined;
   }
   const { namespaces, serviceLevels } = await reader.promises(signal);
   const scopes = acting.map(({ policy: { spec } }) =>
     scopeTest(resolveOptions(spec, excludedNamespaces).scope, { nodes: [], namespaces }),
   );
-  return (pod) => classOf(pod, serviceLevels, namespaces) !== undefined && scopes.some((isIn) => isIn(pod));
+  return (pod) => (scopes.some((isIn) => isIn(pod)) ? classOf(pod, serviceLevels, namespaces)?.name : undefined);
 }
 
 function isActing({ policy: { spec }, invalid }: StoredPolicy): boolean {

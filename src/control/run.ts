@@ -8,7 +8,7 @@ import { budgetsLeft } from '../plan/budgets/left.ts';
 import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
-import { serviceReport } from '../plan/service-report.ts';
+import { type ServiceReport, serviceReport } from '../plan/service-report.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import type { UsageHistory } from '../plan/usage-history.ts';
 import type {
@@ -94,8 +94,8 @@ export async function runPolicy(
   const snapshot = { ...smoothed, pods, ...moveHistory(policies, plans) };
   const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
   const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
-  const plan = timedPlan(context.stored.policy.metadata.name, snapshot, options, ports);
   const services = serviceReport(snapshot, options.scope);
+  const plan = timedPlan(context.stored.policy.metadata.name, snapshot, options, services, ports);
   const aboveTrigger = countAbove(context.stored, plan, options);
   const stored = await store(context, plan, aboveTrigger, snapshot, ports, signal);
   await recordActual(context.plans, plan, ports, signal);
@@ -117,12 +117,13 @@ function timedPlan(
   policy: string,
   snapshot: ClusterSnapshot,
   options: PolicyOptions,
+  services: ServiceReport,
   { clock, telemetry }: RunPorts,
 ): Plan {
   const began = clock.monotonic();
   const plan = computePlan(snapshot, options);
   const duration = seconds(clock.monotonic() - began);
-  telemetry.planned({ policy, plan, duration, budgetsLeft: budgetsLeft(options, plan, snapshot) });
+  telemetry.planned({ policy, plan, duration, budgetsLeft: budgetsLeft(options, plan, snapshot), services });
   return plan;
 }
 

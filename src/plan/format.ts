@@ -12,9 +12,18 @@ export function percent(fraction: number): string {
   return `${sign}${whole}.${rest < 10 ? '0' : ''}${rest} %`;
 }
 
-/** An amount of a resource for people: `1.25 cores`, `512 MiB`. */
-export function amount(resource: LoadResource, value: number): string {
-  return resource === 'cpu' ? `${trimmed(value / 1000)} cores` : `${trimmed(value / 2 ** 20)} MiB`;
+/** An amount of a resource for people: `1.25 cores`, `512 MiB`, `3 pods`. */
+export function amount(resource: LoadResource | 'pods', value: number): string {
+  switch (resource) {
+    case 'cpu':
+      return `${trimmed(value / 1000)} cores`;
+    case 'memory':
+      return `${trimmed(value / 2 ** 20)} MiB`;
+    case 'pods':
+      return `${trimmed(value)} pods`;
+    default:
+      return resource satisfies never;
+  }
 }
 
 /** At most three decimals, without trailing zeros. */

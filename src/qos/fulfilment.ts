@@ -2,7 +2,7 @@ import type { PenaltyTier, ServiceClass, ServiceLedger } from '../model/service-
 import { type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { preemptionOverhead } from './overhead.ts';
 import { type Availability, availabilityAt } from './service-level.ts';
-import { timesAt } from './times.ts';
+import { timesAt, timesOver, totalOf } from './times.ts';
 
 /**
  * An SLO counts as reached within this much: a start of seconds makes 100 % unreachable in reality (algorithms.md 5), and the
@@ -34,6 +34,10 @@ export interface ClassFulfilment {
   readonly availabilityOverWindow: number | undefined;
   /** The request that falls short of the SLO the furthest, and O - A of it, above 0; `undefined` when none does. */
   readonly worst: { readonly ledger: ServiceLedger; readonly deficit: number } | undefined;
+  /** The least of the availabilities that are held against the SLO; `undefined` while nothing was observed. */
+  readonly least: number | undefined;
+  /** Gini coefficient of those availabilities, in [0, 1). */
+  readonly gini: number;
   /** Evictions on behalf of others, of all requests since their admission. */
   readonly preemptions: number;
   /** Share of their time that the requests have lost to preemptions, in [0, 1] (QoS eq. 6). */
@@ -73,6 +77,8 @@ function fulfilmentOf(
       last === undefined || last.availability >= slo
         ? undefined
         : { ledger: last.ledger, deficit: slo - last.availability },
+    least: last?.availability,
+    gini: gini(judged.map(({ availability }) => availability)),
     preemptions: requests.reduce((sum, { ledger }) => sum + ledger.preemptions, 0),
     preemptionOverhead: overheadOf(requests, now),
   };
@@ -127,6 +133,16 @@ export function penaltyOf(
 ): number {
   const tier = tierOf(penalties, availability);
   return tier === undefined ? 0 : Math.max(0, slo - availability) * duration * cores * (1 + tier.surcharge);
+}
+
+/**
+ * What a request is owed for the window of its class, in core-seconds (see penaltyOf); each of its replicas requests so many
+ * cores. 0 while nothing was observed.
+ */
+export function penaltyOver({ ledger, serviceClass }: PromisedRequest, cores: number, now: EpochSeconds): number {
+  const availability = judgedAvailability(availabilityAt(ledger, serviceClass, now), serviceClass);
+  const observed = totalOf(timesOver(ledger, serviceClass.mode, now, serviceClass.window));
+  return availability === undefined ? 0 : penaltyOf(serviceClass, availability, observed, cores);
 }
 
 /** The lowest tier that the availability fell below; `undefined`: none. */

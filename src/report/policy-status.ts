@@ -6,10 +6,11 @@ import { formatInstant } from '../model/instant.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ServiceReport } from '../plan/service-report.ts';
+import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import { applyVerdicts, type Verdict, type Verdicts } from './conditions.ts';
 import { hitRatio } from './hit-ratio.ts';
 import { budgetNote } from './plan-resource.ts';
-import { serviceFields } from './service-status.ts';
+import { oversoldVerdict, serviceFields } from './service-status.ts';
 
 const HISTORY = 10;
 const TOP_MOVES = 20;
@@ -96,6 +97,9 @@ function runVerdicts(policy: RebalancePolicy, run: RunFacts): Verdicts {
     MetricsFresh: noMetrics
       ? { status: 'False', reason: outcome.kind, message: outcome.message }
       : { status: 'True', reason: 'Fresh', message: covered },
+    ...(STRATEGY_TRAITS[policy.spec.strategy.type].improves === 'Service'
+      ? { Oversold: oversoldVerdict(run.services) }
+      : {}),
     PlanReady: planReady(policy, run),
     Converged: converged(run.plan),
     Degraded: { status: 'False', reason: 'AsExpected', message: 'nothing failed' },

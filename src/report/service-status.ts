@@ -1,9 +1,8 @@
 import { MAX_SERVICE_CLASSES, type RebalancePolicyStatus } from '../api/v1alpha1/rebalance-policy.ts';
 import { formatDecimal } from '../model/decimal.ts';
 import type { ServiceLedger } from '../model/service-level.ts';
-import { count } from '../plan/format.ts';
-import type { ServiceReport } from '../plan/service-report.ts';
-import type { ClassFulfilment } from '../qos/fulfilment.ts';
+import { amount, count, percent } from '../plan/format.ts';
+import type { ClassReport, ServiceReport } from '../plan/service-report.ts';
 import type { Verdict } from './conditions.ts';
 
 /** Workloads that a message names. */
@@ -29,8 +28,13 @@ function classStatus({
   availability,
   availabilityOverWindow,
   worst,
+  least,
+  gini,
+  penalty,
+  waiting,
+  longestWait,
   preemptions,
-}: ClassFulfilment): ServiceClassStatus {
+}: ClassReport): ServiceClassStatus {
   return {
     name: serviceClass.name,
     slo: formatDecimal(serviceClass.slo),
@@ -40,6 +44,11 @@ function classStatus({
     ...(availabilityOverWindow === undefined ? {} : { availabilityOverWindow: formatDecimal(availabilityOverWindow) }),
     worstDeficit: formatDecimal(worst?.deficit ?? 0),
     ...(worst === undefined ? {} : { worstWorkload: nameOf(worst.ledger) }),
+    ...(least === undefined ? {} : { minAvailability: formatDecimal(least) }),
+    gini: formatDecimal(gini),
+    penalty: formatDecimal(penalty),
+    waiting,
+    longestWaitSeconds: Math.round(longestWait),
     preemptions,
   };
 }
@@ -73,6 +82,20 @@ export function ledgerVerdict(
   return unknown.length === 0
     ? { status: 'True', reason: 'Fresh', message: `${count(all, 'workload')} with a ledger` }
     : { status: 'False', reason: 'UnknownServiceClass', message: unknown.join() };
+}
+
+/** Condition Oversold: whether more was promised than there is, how much, and what would have to give. */
+export function oversoldVerdict({ oversold }: Pick<ServiceReport, 'oversold'>): Verdict {
+  if (oversold === undefined) {
+    return { status: 'False', reason: 'AsExpected', message: 'the nodes have room for all that was promised' };
+  }
+  const { resource, promised, capacity, givingWay } = oversold;
+  const missing = amount(resource, promised - capacity);
+  const share = capacity > 0 ? ` (${percent(promised / capacity)})` : '';
+  const much = `${amount(resource, promised)} were promised, the nodes have ${amount(resource, Math.max(0, capacity))}${share}`;
+  const what = `by importance ${listed(givingWay)} ${givingWay.length === 1 ? 'gives' : 'give'} way`;
+  const message = `${much}; ${what}: add nodes with ${missing}, or lower spec.slo or the replicas there`;
+  return { status: 'True', reason: 'PromisesExceedCapacity', message };
 }
 
 /** `a, b and 3 more`. */

@@ -121,6 +121,7 @@ const NO_TELEMETRY: Telemetry = {
   planned: () => undefined,
   policies: () => undefined,
   gate: () => undefined,
+  waiting: () => undefined,
   hitRatios: () => undefined,
 };
 

@@ -5,10 +5,12 @@ import { CONDITION_TYPES, type ConditionReason } from '../../src/api/v1alpha1/co
 import { resolveOptions } from '../../src/plan/options.ts';
 import type { Plan, PlanOutcome } from '../../src/plan/plan.ts';
 import { plan as computePlan } from '../../src/plan/planner.ts';
+import type { ServiceReport } from '../../src/plan/service-report.ts';
 import type { Verdict, Verdicts } from '../../src/report/conditions.ts';
 import { type PolicyFacts, policyStatus } from '../../src/report/policy-status.ts';
 import { aPlan } from '../support/builders/plan.ts';
 import { aPolicy } from '../support/builders/policy.ts';
+import { NO_SERVICES } from '../support/builders/service-levels.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../support/builders.ts';
 import { fakeCluster } from '../support/fake-cluster.ts';
 import { NOON, testClock } from '../support/test-clock.ts';
@@ -66,6 +68,12 @@ const LEDGERS: readonly (Verdict | undefined)[] = [
   is('False', 'UnknownServiceClass'),
 ];
 
+/** service-report.ts */
+const SERVICES: readonly ServiceReport[] = [
+  NO_SERVICES,
+  { ...NO_SERVICES, oversold: { resource: 'cpu', promised: 2_000, capacity: 1_000, givingWay: ['batch'] } },
+];
+
 const runbook = readFileSync(join(ROOT, 'docs', 'runbook.md'), 'utf8');
 const stops = firstCells(sectionOf(runbook, 2, 'When a plan stops'));
 const plans = [
@@ -74,16 +82,20 @@ const plans = [
   ...stops.map((stopped) => [aPlan(aPolicy('even'), [], { phase: 'Aborted', stopped, message })]),
 ];
 
-function runOf(outcome: PlanOutcome, aboveTrigger: number): NonNullable<PolicyFacts['run']> {
+function runOf(outcome: PlanOutcome, aboveTrigger: number, services: ServiceReport): NonNullable<PolicyFacts['run']> {
   const plan: Plan = { ...planned, outcome };
-  const services = { classes: [], unkept: [], unknownClasses: [] };
   return { startedAt: NOON, plan, services, stored: undefined, aboveTrigger, consecutive: 3 };
 }
 
 /** Every combination of what is listed above. */
 function allFacts(): readonly PolicyFacts[] {
   const outcomes = Object.values(OUTCOMES);
-  const runs = [undefined, ...outcomes.flatMap((outcome) => [1, 3].map((above) => runOf(outcome, above)))];
+  const runs = [
+    undefined,
+    ...outcomes.flatMap((outcome) =>
+      [1, 3].flatMap((above) => SERVICES.map((services) => runOf(outcome, above, services))),
+    ),
+  ];
   return ACCEPTANCES.flatMap((acceptance) =>
     [false, true].flatMap((suspended) =>
       runs.flatMap((run) =>
@@ -110,7 +122,8 @@ function allFacts(): readonly PolicyFacts[] {
 /** Each reason of each condition that the status of a policy gives for any of these facts. */
 function reasonsGiven(): ReadonlyMap<string, ReadonlySet<string>> {
   const given = new Map<string, Set<string>>(CONDITION_TYPES.map((type) => [type, new Set()]));
-  const policies = ['DryRun', 'Approve', 'Automatic'].map((mode) => aPolicy('even', { mode }));
+  const specs = [...['DryRun', 'Approve', 'Automatic'].map((mode) => ({ mode })), { strategy: { type: 'QoSDriven' } }];
+  const policies = specs.map((spec) => aPolicy('even', spec));
   for (const facts of allFacts()) {
     for (const { type, reason } of policies.flatMap((policy) => policyStatus(policy, facts, NOON).conditions ?? [])) {
       given.get(type)?.add(reason);

@@ -4,11 +4,10 @@ import { serviceStop } from '../../src/execute/service-stop.ts';
 import { formatInstant } from '../../src/model/instant.ts';
 import { LEDGER_MODES } from '../../src/model/service-level.ts';
 import { epochSeconds } from '../../src/model/units.ts';
-import { fulfilmentByClass } from '../../src/qos/fulfilment.ts';
 import { serviceFields } from '../../src/report/service-status.ts';
 import { aMove, aPlan } from '../support/builders/plan.ts';
 import { aPolicy } from '../support/builders/policy.ts';
-import { aLedger, aServiceClass, serviceLevels, times } from '../support/builders/service-levels.ts';
+import { aLedger, aServiceClass, classReports, serviceLevels, times } from '../support/builders/service-levels.ts';
 import { aPodOf, aWorkload, NOW } from '../support/builders.ts';
 
 const RUNS = { numRuns: 1000 };
@@ -50,7 +49,7 @@ describe('what is told of classes', () => {
           const serviceClass = classes[rank - 1];
           return serviceClass === undefined ? [] : [{ serviceClass, ledger }];
         });
-        const told = fulfilmentByClass(promised, NOW);
+        const told = classReports(promised, NOW);
         expect(told.reduce((sum, each) => sum + each.requests, 0)).toBe(promised.length);
         for (const each of told) {
           expect(each.missed).toBeLessThanOrEqual(each.requests);
@@ -60,7 +59,7 @@ describe('what is told of classes', () => {
           }
           expect(each.worst === undefined || (each.worst.deficit > 0 && each.worst.deficit <= slo)).toBe(true);
         }
-        const reversed = fulfilmentByClass(promised.toReversed(), NOW);
+        const reversed = classReports(promised.toReversed(), NOW);
         const figures = (all: typeof told) =>
           (serviceFields({ classes: all }).serviceClasses ?? []).map(({ worstWorkload: _, ...rest }) => rest);
         expect(figures(reversed)).toEqual(figures(told));

@@ -71,6 +71,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
       planned: () => undefined,
       policies: () => undefined,
       gate: (action) => void gateActions.push(action),
+      waiting: () => undefined,
       hitRatios: () => undefined,
     },
     clock,

@@ -6,6 +6,8 @@ export const CONDITION_TYPES = [
   'MetricsFresh',
   /** It is known what service the workloads in scope got that have a ServiceClass. */
   'LedgerFresh',
+  /** More was promised to the workloads in scope than nodes have; of policies that improve service. */
+  'Oversold',
   /** There is a plan that the mode allows to carry out, or to look at. */
   'PlanReady',
   /** A plan is being carried out. */
@@ -35,6 +37,7 @@ export const CONDITION_REASONS = [
   'LedgersUnavailable',
   'LedgersIncomplete',
   'UnknownServiceClass',
+  'PromisesExceedCapacity',
   'AwaitingFirstRun',
   'Balanced',
   'NoBeneficialMove',

@@ -491,6 +491,23 @@ const serviceClassStatus = Type.Object({
     description: 'What the workload that falls short of the SLO the furthest lacks; "0" when none does.',
   }),
   worstWorkload: Type.Optional(text(400, { description: 'That workload: Kind namespace/name.' })),
+  minAvailability: Type.Optional(
+    text(32, {
+      description: 'The least availability that is held against the SLO; absent while nothing was observed.',
+    }),
+  ),
+  gini: Type.Optional(
+    text(32, { description: 'Gini coefficient of those availabilities: 0 when all workloads got the same.' }),
+  ),
+  penalty: Type.Optional(
+    text(32, {
+      description: 'Core-seconds that are owed for the window of the class, by spec.penalties of the ServiceClass.',
+    }),
+  ),
+  waiting: Type.Optional(Type.Integer({ format: 'int32', description: 'Pods of these workloads without a node.' })),
+  longestWaitSeconds: Type.Optional(
+    Type.Integer({ format: 'int64', description: 'Age of the oldest of those; 0 without any.' }),
+  ),
   preemptions: Type.Integer({
     format: 'int64',
     description: 'Evictions of these workloads on behalf of others, since their admission.',

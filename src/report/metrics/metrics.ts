@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Telemetry } from '../../ports.ts';
 import type { ClassFulfilment } from '../../qos/fulfilment.ts';
+import { gateQueueMetrics } from './gate-queue.ts';
 import { gaugeOf } from './gauge.ts';
 import { policyMetrics } from './policies.ts';
 
@@ -44,7 +45,12 @@ export function createMetrics(version: string): Metrics {
   });
   return {
     registry,
-    telemetry: { ...moveMetrics(registers), ...steeringMetrics(registers), ...policyMetrics(registers) },
+    telemetry: {
+      ...moveMetrics(registers),
+      ...steeringMetrics(registers),
+      ...gateQueueMetrics(registers),
+      ...policyMetrics(registers),
+    },
     apiRequest: (verb, code) => apiRequests.inc({ verb, code }),
     runFailed: () => failures.inc(),
     leads: (leading) => leader.set(leading ? 1 : 0),
@@ -77,6 +83,21 @@ function serviceMetrics(registers: Registry[]): ServiceMetrics {
     'evenkeel_availability_deficit_ratio',
     'SLO less availability over the window, of the workload of a class that falls short the furthest; 0 when none does.',
     ({ worst }) => worst?.deficit ?? 0,
+  );
+  gaugeOf(
+    registers,
+    'evenkeel_min_availability_ratio',
+    'The least availability of a workload of a class over the window; absent while nothing was observed.',
+    ['class'],
+    () =>
+      classes().flatMap(({ serviceClass, least }) =>
+        least === undefined ? [] : [[{ class: serviceClass.name }, least] as const],
+      ),
+  );
+  gauge(
+    'evenkeel_availability_gini_ratio',
+    'Gini coefficient of the availabilities of the workloads of a class over the window: 0 when all got the same.',
+    ({ gini }) => gini,
   );
   gauge(
     'evenkeel_preemption_overhead_ratio',

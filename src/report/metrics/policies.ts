@@ -8,6 +8,8 @@ import { type Figure, gaugeOf } from './gauge.ts';
 interface RunFigures
   extends Pick<Plan, 'strategy' | 'imbalance' | 'spread' | 'coverage'>,
     Pick<PlannedRun, 'budgetsLeft'> {
+  /** Core-seconds by class. */
+  readonly penalties: ReadonlyMap<string, number>;
   readonly moves: number;
 }
 
@@ -43,10 +45,11 @@ export function policyMetrics(registers: Registry[]): Pick<Telemetry, 'planned' 
     registers,
   });
   return {
-    planned({ policy, plan, duration: span, budgetsLeft }) {
+    planned({ policy, plan, duration: span, budgetsLeft, services }) {
       const { strategy, imbalance, spread, coverage, moves } = plan;
       duration.observe({ strategy }, span);
-      runs.set(policy, { strategy, imbalance, spread, coverage, budgetsLeft, moves: moves.length });
+      const penalties = new Map(services.classes.map(({ serviceClass, penalty }) => [serviceClass.name, penalty]));
+      runs.set(policy, { strategy, imbalance, spread, coverage, budgetsLeft, penalties, moves: moves.length });
     },
     policies(all) {
       stored = all;
@@ -91,6 +94,12 @@ function runGauges(gauge: DeclareGauge): void {
   gauge('evenkeel_metrics_age_seconds', 'Age of the oldest valid sample.', [], ({ coverage }) => [
     [{}, coverage.maxAge],
   ]);
+  gauge(
+    'evenkeel_penalty_core_seconds',
+    'What the workloads of a class in scope are owed for the window of the class, by spec.penalties of the ServiceClass, at the last run.',
+    ['class'],
+    ({ penalties }) => [...penalties].map(([name, penalty]) => [{ class: name }, penalty] as const),
+  );
   gauge(
     'evenkeel_budget_remaining',
     'What the newest plan left of a budget that is in force: moves of maxMoves, pod-seconds of maxOverhead within its window.',

@@ -160,6 +160,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<GivenLoopPorts, 'leaderEpo
       planned: nothing,
       policies: nothing,
       gate: (action) => stage.count(`gate ${action}`),
+      waiting: nothing,
       hitRatios: nothing,
     },
     clock: me.process.clock,

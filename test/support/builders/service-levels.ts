@@ -5,7 +5,9 @@ import type {
   ServiceLevels,
   ServiceTimes,
 } from '../../../src/model/service-level.ts';
-import { epochSeconds, seconds } from '../../../src/model/units.ts';
+import { type EpochSeconds, epochSeconds, seconds } from '../../../src/model/units.ts';
+import type { ClassReport, ServiceReport } from '../../../src/plan/service-report.ts';
+import { fulfilmentByClass, type PromisedRequest } from '../../../src/qos/fulfilment.ts';
 import { NOW } from '../builders.ts';
 
 /** Fields of a built class, times in plain seconds. */
@@ -86,4 +88,13 @@ export function serviceLevels(classes: readonly ServiceClass[], ledgers: readonl
     byPriorityClass: new Map(),
     byDefault: undefined,
   };
+}
+
+/** Nobody was promised anything. */
+export const NO_SERVICES: ServiceReport = { classes: [], unkept: [], unknownClasses: [], oversold: undefined };
+
+/** What classes got, while none of their pods waits and nobody is owed anything. */
+export function classReports(requests: readonly PromisedRequest[], now: EpochSeconds): readonly ClassReport[] {
+  const quiet = { penalty: 0, waiting: 0, longestWait: seconds(0) };
+  return fulfilmentByClass(requests, now).map((fulfilment) => ({ ...fulfilment, ...quiet }));
 }

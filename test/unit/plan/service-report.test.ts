@@ -4,7 +4,7 @@ import { serviceReport } from '../../../src/plan/service-report.ts';
 import { CLASS_LABEL } from '../../../src/qos/class-of.ts';
 import { someOptions } from '../../support/builders/options.ts';
 import { aLedger, aServiceClass, serviceLevels } from '../../support/builders/service-levels.ts';
-import { aPod, aSnapshot, aWorkload, NOW, type PodFields, selecting } from '../../support/builders.ts';
+import { aPod, aSnapshot, aWorkload, constraints, NOW, type PodFields, selecting } from '../../support/builders.ts';
 
 const labels = { [CLASS_LABEL]: 'batch' };
 const { scope } = someOptions();
@@ -25,6 +25,21 @@ describe('serviceReport', () => {
     const { classes, unkept } = serviceReport(aSnapshot({ pods, serviceLevels: levels }), scope);
     expect(classes).toMatchObject([{ serviceClass: batch, requests: 2 }]);
     expect(unkept).toEqual([]);
+  });
+
+  it('says who waits for a node and for how long, and what is owed by requests of CPU', () => {
+    const owed = aServiceClass({ slo: 0.9, penalties: [{ below: 0.9, surcharge: 0.5 }] });
+    const requests = constraints({ requests: { cpu: 2_000 } });
+    const pods = [
+      promised('a-1', { owner: 'a', constraints: requests }),
+      promised('a-2', { owner: 'a', nodeName: undefined, phase: 'Pending', createdAt: epochSeconds(NOW - 40) }),
+      promised('a-3', { owner: 'a', nodeName: undefined, phase: 'Pending', createdAt: epochSeconds(NOW - 20) }),
+    ];
+    const levels = serviceLevels([owed], [ledgerOf('a', { times: { useful: 80, pending: 20 } })]);
+    const [found] = serviceReport(aSnapshot({ pods, serviceLevels: levels }), scope).classes;
+    expect(found).toMatchObject({ waiting: 2, longestWait: 40 });
+    // (0.9 - 0.8) x 100 s x 2 cores x 1.5
+    expect(found?.penalty).toBeCloseTo(30, 9);
   });
 
   it('finds the ledger of the Deployment above a ReplicaSet', () => {

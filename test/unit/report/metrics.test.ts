@@ -39,19 +39,24 @@ describe('createMetrics', () => {
     expect(all.map(({ name }) => name).sort()).toEqual([
       'evenkeel_api_requests_total',
       'evenkeel_availability_deficit_ratio',
+      'evenkeel_availability_gini_ratio',
       'evenkeel_budget_remaining',
       'evenkeel_build_info',
       'evenkeel_cache_age_seconds',
       'evenkeel_cache_drift_total',
       'evenkeel_cache_objects',
       'evenkeel_gate_actions_total',
+      'evenkeel_gate_wait_seconds',
+      'evenkeel_gate_waiting_pods',
       'evenkeel_imbalance_ratio',
       'evenkeel_leader',
       'evenkeel_metrics_age_seconds',
       'evenkeel_metrics_coverage_ratio',
+      'evenkeel_min_availability_ratio',
       'evenkeel_move_duration_seconds',
       'evenkeel_move_unavailability_seconds',
       'evenkeel_moves_total',
+      'evenkeel_penalty_core_seconds',
       'evenkeel_plan_duration_seconds',
       'evenkeel_plan_moves',
       'evenkeel_policy_condition',
@@ -70,7 +75,13 @@ describe('createMetrics', () => {
       duration: undefined,
       unavailable: seconds(7),
     });
-    telemetry.planned({ policy: 'even', plan, duration: seconds(0.2), budgetsLeft: new Map([['maxMoves', 3]]) });
+    telemetry.planned({
+      policy: 'even',
+      plan,
+      duration: seconds(0.2),
+      budgetsLeft: new Map([['maxMoves', 3]]),
+      services: { classes: [] },
+    });
     telemetry.policies([{ policy, invalid: [] }]);
     const text = await registry.metrics();
     expect(text).not.toMatch(/(pod|node|uid|namespace)="/);

@@ -5,13 +5,12 @@ import { epochSeconds } from '../../../src/model/units.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan as computePlan } from '../../../src/plan/planner.ts';
-import { fulfilmentByClass } from '../../../src/qos/fulfilment.ts';
 import { applyVerdicts, type Verdict } from '../../../src/report/conditions.ts';
 import { hitRatiosByMode } from '../../../src/report/hit-ratio.ts';
 import { type PolicyFacts, policyStatus } from '../../../src/report/policy-status.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
-import { aLedger, aServiceClass } from '../../support/builders/service-levels.ts';
+import { aLedger, aServiceClass, classReports, NO_SERVICES } from '../../support/builders/service-levels.ts';
 import { aNode, aPodOf, aWorkload, NOW as BUILT, TEN_CORES } from '../../support/builders.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
 import { NOON, testClock } from '../../support/test-clock.ts';
@@ -48,8 +47,14 @@ function facts(changes: Partial<PolicyFacts> = {}): PolicyFacts {
 }
 
 function ran(result: Plan, changes: Partial<NonNullable<PolicyFacts['run']>> = {}): Partial<PolicyFacts> {
-  const services = { classes: [], unkept: [], unknownClasses: [] };
-  const run = { startedAt: NOON, plan: result, services, stored: undefined, aboveTrigger: 3, consecutive: 3 };
+  const run = {
+    startedAt: NOON,
+    plan: result,
+    services: NO_SERVICES,
+    stored: undefined,
+    aboveTrigger: 3,
+    consecutive: 3,
+  };
   return { run: { ...run, ...changes } };
 }
 
@@ -183,8 +188,8 @@ describe('policyStatus', () => {
   });
 
   it('says what workloads got at the last run, and no more when none has a class any longer', () => {
-    const classes = fulfilmentByClass([{ serviceClass: aServiceClass(), ledger: aLedger() }], BUILT);
-    const services = { classes, unkept: [], unknownClasses: [] };
+    const classes = classReports([{ serviceClass: aServiceClass(), ledger: aLedger() }], BUILT);
+    const services = { ...NO_SERVICES, classes };
     const first = { ...aPolicy('even'), status: statusOf(ran(plan, { services })) };
     expect(first.status).toMatchObject({ serviceClasses: [{ name: 'batch', workloads: 1 }], sloMissed: 0 });
     const between = policyStatus(first, facts(), later(30));

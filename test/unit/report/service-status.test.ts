@@ -6,15 +6,21 @@ import {
 } from '../../../src/api/v1alpha1/rebalance-policy.ts';
 import { validateResource } from '../../../src/api/validate.ts';
 import type { ServiceReport } from '../../../src/plan/service-report.ts';
-import { fulfilmentByClass, type PromisedRequest } from '../../../src/qos/fulfilment.ts';
-import { ledgerVerdict, serviceFields } from '../../../src/report/service-status.ts';
-import { aLedger, aServiceClass, type LedgerFields } from '../../support/builders/service-levels.ts';
+import type { PromisedRequest } from '../../../src/qos/fulfilment.ts';
+import { ledgerVerdict, oversoldVerdict, serviceFields } from '../../../src/report/service-status.ts';
+import {
+  aLedger,
+  aServiceClass,
+  classReports,
+  type LedgerFields,
+  NO_SERVICES,
+} from '../../support/builders/service-levels.ts';
 import { NOW } from '../../support/builders.ts';
 
 const batch = aServiceClass({ slo: 0.9 });
 
 function aReport(requests: readonly PromisedRequest[], changes: Partial<ServiceReport> = {}): ServiceReport {
-  return { classes: fulfilmentByClass(requests, NOW), unkept: [], unknownClasses: [], ...changes };
+  return { ...NO_SERVICES, classes: classReports(requests, NOW), ...changes };
 }
 
 function served(...ledgers: readonly LedgerFields[]): readonly PromisedRequest[] {
@@ -38,6 +44,11 @@ describe('serviceFields', () => {
           availabilityOverWindow: '0.85',
           worstDeficit: '0.2',
           worstWorkload: 'Deployment shop/api',
+          minAvailability: '0.7',
+          gini: '0.088235',
+          penalty: '0',
+          waiting: 0,
+          longestWaitSeconds: 0,
           preemptions: 3,
         },
       ],
@@ -48,7 +59,20 @@ describe('serviceFields', () => {
   it('says nothing where nobody was promised anything, and little where nothing was observed', () => {
     expect(serviceFields(aReport([]))).toEqual({});
     expect(serviceFields(aReport(served({ running: 0 })))).toEqual({
-      serviceClasses: [{ name: 'batch', slo: '0.9', workloads: 1, fulfilment: '1', worstDeficit: '0', preemptions: 0 }],
+      serviceClasses: [
+        {
+          name: 'batch',
+          slo: '0.9',
+          workloads: 1,
+          fulfilment: '1',
+          worstDeficit: '0',
+          gini: '0',
+          penalty: '0',
+          waiting: 0,
+          longestWaitSeconds: 0,
+          preemptions: 0,
+        },
+      ],
       sloMissed: 0,
     });
   });
@@ -61,6 +85,22 @@ describe('serviceFields', () => {
     const { serviceClasses, sloMissed } = serviceFields(aReport(requests));
     expect([serviceClasses?.length, sloMissed]).toEqual([MAX_SERVICE_CLASSES, 40]);
     expect(serviceClasses?.[0]?.name).toBe('c39');
+  });
+});
+
+describe('the condition Oversold', () => {
+  it('says how much was promised beyond what there is, and who gives way', () => {
+    const oversold = { resource: 'cpu' as const, promised: 12_000, capacity: 10_000, givingWay: ['free', 'batch'] };
+    expect(oversoldVerdict({ oversold })).toEqual({
+      status: 'True',
+      reason: 'PromisesExceedCapacity',
+      message:
+        '12 cores were promised, the nodes have 10 cores (120.00 %); by importance free, batch give way: add nodes with 2 cores, or lower spec.slo or the replicas there',
+    });
+    expect(oversoldVerdict({ oversold: { ...oversold, capacity: -5, givingWay: ['free'] } }).message).toMatch(
+      /^12 cores were promised, the nodes have 0 cores; by importance free gives way: /,
+    );
+    expect(oversoldVerdict({ oversold: undefined }).status).toBe('False');
   });
 });
 
