@@ -83,7 +83,7 @@ function Content({ state, link, policy, connection }: ContentProps): JSX.Element
           </div>
         </>
       )}
-      <Services services={state.services} />
+      <Services services={state.services} classes={state.classes} />
       <Details subject={subject} policy={name} ask={ask} onOpen={setSubject} onClose={close} />
     </main>
   );

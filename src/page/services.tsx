@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { PageState, ServiceRow } from '../report/page/state.ts';
+import type { ClassRow, PageState, ServiceRow } from '../report/page/state.ts';
 import { Table, useMore } from './controls.tsx';
 import { count, duration, finePercent } from './format.ts';
 
@@ -19,8 +19,23 @@ const HEADS = [
   ['Preempted', 'number'],
 ] as const;
 
-/** Every workload with a class: what it was promised, what it got, and how long until its SLO is violated. */
-export function Services({ services }: Pick<PageState, 'services'>): JSX.Element {
+const CLASS_HEADS = [
+  'Class',
+  ['SLO', 'number'],
+  ['Workloads', 'number'],
+  ['Missed', 'number'],
+  ['Least availability', 'number'],
+  ['Gini', 'number'],
+  ['Penalty, core-seconds', 'number'],
+  ['Pods that wait', 'number'],
+  ['Longest wait', 'number'],
+] as const;
+
+/**
+ * Every class with what its workloads got and are owed; then every workload with a class: what it was promised, what it got, and
+ * how long until its SLO is violated.
+ */
+export function Services({ services, classes }: Pick<PageState, 'services' | 'classes'>): JSX.Element {
   const rows = Object.entries(services).sort(
     ([leftKey, left], [rightKey, right]) => byUrgency(left, right) || compare(leftKey, rightKey),
   );
@@ -35,6 +50,16 @@ export function Services({ services }: Pick<PageState, 'services'>): JSX.Element
         <p class="empty">No workload has a ServiceClass with a ledger.</p>
       ) : (
         <>
+          <Table label="Service levels by class" heads={CLASS_HEADS}>
+            {Object.entries(classes)
+              .sort(
+                ([leftKey, left], [rightKey, right]) =>
+                  left.importance - right.importance || compare(leftKey, rightKey),
+              )
+              .map(([name, row]) => (
+                <ClassFigures key={name} name={name} row={row} />
+              ))}
+          </Table>
           <Table label="Service levels by workload" heads={HEADS}>
             {shown.map(([key, row]) => (
               <Row key={key} name={key} row={row} />
@@ -64,6 +89,33 @@ function summary(rows: readonly ServiceRow[]): string {
     return number === 0 ? [] : [`${number} ${STANDINGS[standing][1]}`];
   });
   return `${count(rows.length, 'workload')}: ${parts.flat().join(', ')}`;
+}
+
+function ClassFigures({ name, row }: { name: string; row: ClassRow }): JSX.Element {
+  const { importance, slo, workloads, missed, least, gini, penalty, waiting, longestWait } = row;
+  const figures = [
+    ['SLO', finePercent(slo)],
+    ['workloads', workloads],
+    ['missed', missed],
+    ['least availability', least === undefined ? '–' : finePercent(least)],
+    ['Gini', gini.toFixed(3)],
+    ['penalty', penalty],
+    ['pods that wait', waiting],
+    ['longest wait', waiting === 0 ? '–' : duration(longestWait)],
+  ] as const;
+  return (
+    <tr>
+      <th scope="row">
+        {name}
+        <span class="quiet line">importance {importance}</span>
+      </th>
+      {figures.map(([label, value]) => (
+        <td key={label} class="number" data-label={label}>
+          {value}
+        </td>
+      ))}
+    </tr>
+  );
 }
 
 function Row({ name, row }: { name: string; row: ServiceRow }): JSX.Element {

@@ -2,15 +2,26 @@ import type { RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
 import { formatInstant } from '../../model/instant.ts';
 import type { NodeInfo } from '../../model/node.ts';
 import type { PodInfo } from '../../model/pod.ts';
+import { EVERYTHING } from '../../model/selector.ts';
 import type { ServiceClass, ServiceLedger, ServiceLevels } from '../../model/service-level.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import type { EpochSeconds } from '../../model/units.ts';
+import type { ScopeOptions } from '../../plan/options.ts';
+import { type ClassReport, type ServiceReport, serviceReport } from '../../plan/service-report.ts';
 import type { StoredPolicy } from '../../ports.ts';
 import { isFulfilled } from '../../qos/fulfilment.ts';
 import { serviceLevelAt } from '../../qos/service-level.ts';
 import { policyRow } from './policies.ts';
 import { roundedLoads } from './shifts.ts';
-import { emptyState, type Loads, type NodeRow, type PageRole, type PageState, type ServiceRow } from './state.ts';
+import {
+  type ClassRow,
+  emptyState,
+  type Loads,
+  type NodeRow,
+  type PageRole,
+  type PageState,
+  type ServiceRow,
+} from './state.ts';
 
 interface PageFacts {
   readonly title: string;
@@ -36,6 +47,7 @@ export function pageState({ title, role, snapshot, policies, plans, trouble }: P
           pods: snapshot.pods.length,
           nodes: nodeRows(snapshot),
           services: serviceRows(snapshot.serviceLevels, snapshot.takenAt),
+          classes: classRows(snapshot),
         };
   return {
     ...emptyState(title, role),
@@ -75,6 +87,45 @@ function rowOf(ledger: ServiceLedger, serviceClass: ServiceClass, now: EpochSeco
     running: ledger.running,
     waiting: ledger.waiting,
     preemptions: ledger.preemptions,
+  };
+}
+
+/** Every pod there is. */
+const EVERYWHERE: ScopeOptions = {
+  namespaceSelector: EVERYTHING,
+  podSelector: EVERYTHING,
+  nodeSelector: EVERYTHING,
+  excludedNamespaces: new Set(),
+  foreignPods: new Set(),
+};
+
+function classRows(snapshot: ClusterSnapshot): Readonly<Record<string, ClassRow>> {
+  const { classes } = snapshot.serviceLevels.classes.size === 0 ? NOTHING : serviceReport(snapshot, EVERYWHERE);
+  return Object.fromEntries(classes.map((report) => [report.serviceClass.name, classRow(report)]));
+}
+
+const NOTHING: Pick<ServiceReport, 'classes'> = { classes: [] };
+
+function classRow({
+  serviceClass,
+  requests,
+  missed,
+  least,
+  gini,
+  penalty,
+  waiting,
+  longestWait,
+}: ClassReport): ClassRow {
+  return {
+    importance: serviceClass.importance,
+    slo: serviceClass.slo,
+    workloads: requests,
+    missed,
+    ...(least === undefined ? {} : { least: fraction(least) }),
+    gini: fraction(gini),
+    penalty: Math.round(penalty),
+    waiting,
+    longestWait: Math.round(longestWait),
   };
 }
 

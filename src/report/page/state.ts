@@ -35,6 +35,8 @@ export interface PageState {
   readonly policies: Readonly<Record<string, PolicyRow>>;
   /** By `namespace/Kind/name` of the workload. */
   readonly services: Readonly<Record<string, ServiceRow>>;
+  /** What they came to, by the name of their ServiceClass. */
+  readonly classes: Readonly<Record<string, ClassRow>>;
 }
 
 /** One node. */
@@ -164,7 +166,25 @@ export interface ServiceRow {
   readonly preemptions: number;
 }
 
+/** All workloads of one ServiceClass that have a ledger. */
+export interface ClassRow {
+  readonly importance: number;
+  readonly slo: number;
+  readonly workloads: number;
+  /** Those of them that fall short of the SLO. */
+  readonly missed: number;
+  /** The least of their availabilities that are held against the SLO; absent while nothing was observed. */
+  readonly least?: number;
+  /** Gini coefficient of those availabilities. */
+  readonly gini: number;
+  /** Core-seconds that they are owed for the window of the class. */
+  readonly penalty: number;
+  /** Their pods without a node, and for how many seconds the oldest has existed. */
+  readonly waiting: number;
+  readonly longestWait: number;
+}
+
 /** The state before anything is known. */
 export function emptyState(title: string, role: PageRole): PageState {
-  return { title, role, basis: 'Usage', pods: 0, nodes: {}, policies: {}, services: {} };
+  return { title, role, basis: 'Usage', pods: 0, nodes: {}, policies: {}, services: {}, classes: {} };
 }

@@ -157,6 +157,28 @@ describe('service levels', () => {
   it('are missed below the SLO', () => {
     expect(serviceOf(8000, 2000)).toMatchObject({ standing: 'Missed', availability: 0.8 });
   });
+
+  it('are summed up by class, of pods with a workload that is there', () => {
+    const [pod, ...others] = tilted().pods;
+    const labels = new Map([['evenkeel.dev/service-class', 'batch']]);
+    const owned = { ...tilted(), pods: pod === undefined ? [] : [{ ...pod, labels }, ...others] };
+    const owner = pod?.owner ?? { kind: '', name: '', uid: '' };
+    const levels = serviceLevels([aServiceClass({ window: 86_400 })], [aLedger({ ...counted(8000, 2000), owner })]);
+    expect(stateOf({ ...owned, serviceLevels: levels }).classes).toEqual({
+      batch: {
+        importance: 2,
+        slo: 0.9,
+        workloads: 1,
+        missed: 1,
+        least: 0.8,
+        gini: 0,
+        penalty: 0,
+        waiting: 0,
+        longestWait: 0,
+      },
+    });
+    expect(stateOf(tilted()).classes).toEqual({});
+  });
 });
 
 it('is JSON without null, which a merge patch could not tell from absence', () => {
