@@ -50,16 +50,7 @@ export function Services({ services, classes }: Pick<PageState, 'services' | 'cl
         <p class="empty">No workload has a ServiceClass with a ledger.</p>
       ) : (
         <>
-          <Table label="Service levels by class" heads={CLASS_HEADS}>
-            {Object.entries(classes)
-              .sort(
-                ([leftKey, left], [rightKey, right]) =>
-                  left.importance - right.importance || compare(leftKey, rightKey),
-              )
-              .map(([name, row]) => (
-                <ClassFigures key={name} name={name} row={row} />
-              ))}
-          </Table>
+          <Classes classes={classes} />
           <Table label="Service levels by workload" heads={HEADS}>
             {shown.map(([key, row]) => (
               <Row key={key} name={key} row={row} />
@@ -89,6 +80,20 @@ function summary(rows: readonly ServiceRow[]): string {
     return number === 0 ? [] : [`${number} ${STANDINGS[standing][1]}`];
   });
   return `${count(rows.length, 'workload')}: ${parts.flat().join(', ')}`;
+}
+
+/** Nothing where no pod of a class is there any more. */
+function Classes({ classes }: Pick<PageState, 'classes'>): JSX.Element | null {
+  const rows = Object.entries(classes).sort(
+    ([leftKey, left], [rightKey, right]) => left.importance - right.importance || compare(leftKey, rightKey),
+  );
+  return rows.length === 0 ? null : (
+    <Table label="Service levels by class" heads={CLASS_HEADS}>
+      {rows.map(([name, row]) => (
+        <ClassFigures key={name} name={name} row={row} />
+      ))}
+    </Table>
+  );
 }
 
 function ClassFigures({ name, row }: { name: string; row: ClassRow }): JSX.Element {

@@ -9,6 +9,7 @@ import { resolveOptions } from '../../src/plan/options.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { plan as computePlan } from '../../src/plan/planner.ts';
 import { serviceReport } from '../../src/plan/service-report.ts';
+import { CLASS_LABEL } from '../../src/qos/class-of.ts';
 import { inPhase, outcomeMessage, toRebalancePlan } from '../../src/report/plan-resource.ts';
 import { policyStatus } from '../../src/report/policy-status.ts';
 import { applyPlan } from '../support/apply-plan.ts';
@@ -229,5 +230,10 @@ function withLedgers(snapshot: ClusterSnapshot, random: Random): ClusterSnapshot
       preemptions: place % 4 === 2 ? 1 + random.below(3) : 0,
     });
   });
-  return { ...snapshot, serviceLevels: serviceLevels(classes, ledgers) };
+  const classOf = new Map(ledgers.map(({ owner, className }) => [owner.uid, className]));
+  const labelled = (pod: PodInfo): PodInfo => {
+    const className = classOf.get(pod.owner?.uid ?? '');
+    return className === undefined ? pod : { ...pod, labels: new Map([...pod.labels, [CLASS_LABEL, className]]) };
+  };
+  return { ...snapshot, pods: snapshot.pods.map(labelled), serviceLevels: serviceLevels(classes, ledgers) };
 }

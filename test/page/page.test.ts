@@ -212,6 +212,19 @@ describe('the stream', () => {
   }
 });
 
+describe('service levels', () => {
+  it('are told by class, the most important first, then by workload, the worst first', async () => {
+    const { page } = await open();
+    const classes = page.getByRole('region', { name: 'Service levels by class' }).locator('tbody tr');
+    const names = await classes.locator('th').allTextContents();
+    expect(names).toEqual(['goldimportance 1', 'silverimportance 2', 'batchimportance 3']);
+    const silver = await classes.nth(1).locator('td').allTextContents();
+    expect(silver.slice(0, 4)).toEqual(['99 %', '4', '1', '98.14 %']);
+    const worst = page.getByRole('region', { name: 'Service levels by workload' }).locator('tbody tr').first();
+    expect(await worst.textContent()).toContain('missed');
+  });
+});
+
 describe('the theme', () => {
   const ground = (page: Page) => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
 
