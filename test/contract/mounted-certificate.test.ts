@@ -45,7 +45,7 @@ beforeAll(async () => {
   const kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(kubeconfig, NOWHERE);
   operator = await startOperator(
-    { dir: folder, kubeconfigFor: async () => kubeconfig },
+    { dir: folder, kubeconfigFor: async () => kubeconfig, adopt: () => undefined },
     { args: ['--tls-cert-file', join(mount, 'tls.crt'), '--tls-private-key-file', join(mount, 'tls.key')] },
   );
   metricsPort = Number((await operator.logged('operator started'))['metricsPort']);

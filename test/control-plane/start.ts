@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,6 +39,8 @@ export interface ControlPlane {
   kubeconfigFor(account: AccountName): Promise<string>;
   /** Path of a kubeconfig with a client certificate of a user, of a group. */
   kubeconfigAs(user: string, group: string): string;
+  /** Ends a program when this process ends without having done so: it does not outlive the cluster. */
+  adopt(child: ChildProcess): void;
   /** Every change that anybody asked for since the start. */
   audit(): Promise<readonly AuditEvent[]>;
   /** Kills a server (`kill -9`) and starts it again on the same data and port; resolves when it is ready. */
@@ -121,6 +124,7 @@ function controlPlane(context: ServerContext, started: readonly Program[]): Cont
     kubectl,
     apply: (manifests) => apply(kubectl, manifests),
     kubeconfigFor: (account) => kubeconfigFor(context, account),
+    adopt: supervisor.adopt,
     kubeconfigAs: (user, group) => kubeconfigAs(context, user, group),
     audit: () => readAudit(layout.auditLogFile),
     async restart(server) {

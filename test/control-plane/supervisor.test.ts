@@ -12,15 +12,20 @@ it.each(['SIGKILL', 'SIGINT', 'SIGTERM'] as const)('leaves nothing behind when i
   const folder = newFolder();
   const script = `
     import { superviseIn } from ${JSON.stringify(supervisorFile)};
-    const { pid } = superviseIn(${JSON.stringify(folder)}).start('sleeper', '/bin/sleep', ['1000']);
-    process.stdout.write(String(pid));
+    import { spawn } from 'node:child_process';
+    const supervisor = superviseIn(${JSON.stringify(folder)});
+    const { pid } = supervisor.start('sleeper', '/bin/sleep', ['1000']);
+    const adopted = spawn('/bin/sleep', ['1000']);
+    supervisor.adopt(adopted);
+    process.stdout.write(pid + ' ' + adopted.pid);
     setInterval(() => undefined, 1000);
   `;
   const runner = spawn(process.execPath, ['--input-type=module', '--eval', script]);
-  const [pid] = await once(runner.stdout, 'data');
-  expect(isAlive(Number(pid))).toBe(true);
+  const [output] = await once(runner.stdout, 'data');
+  const pids = String(output).split(' ').map(Number);
+  expect(pids.map(isAlive)).toEqual([true, true]);
   runner.kill(signal);
-  await vi.waitUntil(() => !isAlive(Number(pid)) && !existsSync(folder), { timeout: 10_000 });
+  await vi.waitUntil(() => !pids.some(isAlive) && !existsSync(folder), { timeout: 10_000 });
 });
 
 it('ends its programs and removes the folder', async () => {

@@ -21,6 +21,8 @@ export interface Program {
 export interface Supervisor {
   /** Starts a program; its output goes to `NAME.log` in the folder. */
   start(name: string, binary: string, args: readonly string[]): Program;
+  /** Sees to it that a program which somebody else has started outlives neither this process nor `stop`. */
+  adopt(child: ChildProcess): void;
   /** Ends all programs by their own ids and removes the folder. */
   stop(): Promise<void>;
 }
@@ -56,18 +58,28 @@ export function superviseIn(folder: string): Supervisor {
   watchdog.unref();
   watchdog.stdin.on('error', () => undefined); // the watchdog was killed: nothing is left to tell it
   const programs = new Set<Program>();
+  const adopted = new Set<ChildProcess>();
+  const watch = (pid: number, ended: Promise<unknown>): void => {
+    watchdog.stdin.write(`started ${pid}\n`);
+    void ended.then(() => watchdog.stdin.write(`ended ${pid}\n`));
+  };
   return {
     start(name, binary, args) {
       const program = startProgram(name, binary, args, join(folder, `${name}.log`));
       programs.add(program);
-      watchdog.stdin.write(`started ${program.pid}\n`);
-      void program.ended.then(() => {
-        programs.delete(program);
-        watchdog.stdin.write(`ended ${program.pid}\n`);
-      });
+      watch(program.pid, program.ended);
+      void program.ended.then(() => programs.delete(program));
       return program;
     },
+    adopt(child) {
+      if (child.pid !== undefined) {
+        adopted.add(child);
+        const ended = once(child, 'exit').then(() => adopted.delete(child));
+        watch(child.pid, ended);
+      }
+    },
     async stop() {
+      adopted.forEach((child) => void child.kill('SIGKILL'));
       await Promise.all([...programs].map((program) => program.kill()));
       await rm(folder, { recursive: true, force: true });
       if (watchdog.exitCode === null && watchdog.signalCode === null) {

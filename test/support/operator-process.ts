@@ -114,7 +114,7 @@ let started = 0;
 
 /** Starts the bundled operator as the ServiceAccount of deploy/, with exactly its rights, or as another account. */
 export async function startOperator(
-  cp: Pick<ControlPlane, 'dir' | 'kubeconfigFor'>,
+  cp: Pick<ControlPlane, 'dir' | 'kubeconfigFor' | 'adopt'>,
   options: OperatorOptions = {},
 ): Promise<OperatorProcess> {
   const account = { namespace: 'evenkeel-system', name: options.account ?? 'evenkeel' };
@@ -133,13 +133,9 @@ export async function startOperator(
     env,
   });
   closeSync(output);
-  const killWithUs = (): void => void child.kill('SIGKILL');
-  process.once('exit', killWithUs);
-  const exited = once(child, 'exit').then(() => {
-    process.off('exit', killWithUs);
-    return child.exitCode;
-  });
+  const exited = once(child, 'exit').then(() => child.exitCode);
   await once(child, 'spawn');
+  cp.adopt(child);
   const log = () => readFileSync(logFile, 'utf8');
   return {
     pid: child.pid ?? 0,
