@@ -2,6 +2,7 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { entries } from '../execute/journal.ts';
 import type { StopReason } from '../execute/stop-rules.ts';
 import { parseInstant } from '../model/instant.ts';
+import { kindOf } from '../model/move.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import { type ActiveBudget, budgetsInForce } from '../plan/budgets/in-force.ts';
 import { lostService } from '../plan/budgets/overhead.ts';
@@ -11,7 +12,7 @@ import { NO_PODS, startupTimes } from '../plan/startup.ts';
 import type { MoveHistory } from './past-overhead.ts';
 
 /**
- * Why no further move of a plan may begin although it was within all budgets when it was made; `undefined` when it still
+ * Why no further pod may be evicted for a plan although it was within all budgets when it was made; `undefined` when it still
  * is. An entry has come into force since: another plan, made within it, takes this one's place. Or moves have cost more
  * service than was expected, so that the next one would exceed `maxOverhead`.
  */
@@ -36,7 +37,7 @@ function windowStop(
     return undefined;
   }
   const message = `budgets[${fresh.place}] came into force after the plan was made, ${fresh.until}`;
-  return { reason: 'BudgetExhausted', message };
+  return { reason: 'BudgetExhausted', message, stops: 'Evictions' };
 }
 
 /** Moves in flight are counted as they begin; everything else is about the plan as a whole. */
@@ -53,7 +54,7 @@ function overheadStop(
   { pastMoves, spent: forgotten }: MoveHistory,
   now: EpochSeconds,
 ): StopReason | undefined {
-  const next = entries(plan).find(({ run }) => run.phase === 'Planned')?.move;
+  const next = entries(plan).find(({ move, run }) => run.phase === 'Planned' && kindOf(move) !== 'Admission')?.move;
   const limited = inForce.flatMap(({ place, overhead }) => (overhead === undefined ? [] : [{ place, ...overhead }]));
   if (next === undefined || limited.length === 0) {
     return undefined;
@@ -65,7 +66,7 @@ function overheadStop(
     if (!(lost + cost <= limit)) {
       const spent = `${inSeconds(lost)} of service were lost in the last ${inSeconds(window)}`;
       const message = `${spent}, the next move would cost ${inSeconds(cost)}: maxOverhead of budgets[${place}] allows ${inSeconds(limit)}`;
-      return { reason: 'BudgetExhausted', message };
+      return { reason: 'BudgetExhausted', message, stops: 'Evictions' };
     }
   }
   return undefined;

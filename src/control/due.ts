@@ -1,7 +1,9 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { formatProblem } from '../api/validate.ts';
 import { parseInstant } from '../model/instant.ts';
 import { type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
+import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import type { StoredPolicy, UsageServers } from '../ports.ts';
 import type { Verdict } from '../report/conditions.ts';
 import { type GateQueueNews, newsFor } from './gate-queue.ts';
@@ -11,6 +13,9 @@ import { expiredPlans, isOpen } from './retention.ts';
 import { untilSample } from './sampling.ts';
 import { scheduleProblems } from './schedule.ts';
 import { serverProblems } from './usage-source.ts';
+
+/** The longest that a policy waits after a run: until one that was postponed or failed is tried again. */
+export const RETRY_WAIT: Seconds = seconds(5);
 
 /** One policy as a pass finds it. */
 export interface PolicyState {
@@ -38,15 +43,18 @@ export type PlanAction =
 export interface Due {
   /** For each plan, in their order. */
   readonly actions: readonly PlanAction[];
-  /** A run: observe, plan, store. */
-  readonly run: boolean;
+  /** Why a run is due: observe, plan, store. `undefined`: none is. */
+  readonly run: RunCause | undefined;
 }
+
+/** What a run is for: the schedule of the policy, by which its status has to tell of one, or only news of what waits and what room there is. */
+export type RunCause = 'Schedule' | 'News';
 
 /** Decides what a pass does for a policy. Pure: the performer asks again after each stage, with the plans as they stand then. */
 export function whatIsDue({ stored, plans, remembered, news, now }: PolicyState): Due {
   return {
     actions: plans.map((plan) => actionFor(plan, stored, remembered !== undefined)),
-    run: remembered !== undefined && isRunDue(stored, plans, remembered, newsOf(stored, news), now),
+    run: remembered === undefined ? undefined : runDue(stored, plans, remembered, newsOf(stored, news), now),
   };
 }
 
@@ -90,46 +98,80 @@ function actionFor(plan: RebalancePlan, { policy }: StoredPolicy, isAccepted: bo
   return mayStart ? { kind: 'Start' } : { kind: 'Leave' };
 }
 
-function isRunDue(
+function runDue(
   { policy }: StoredPolicy,
   plans: readonly RebalancePlan[],
-  { schedule, notBefore, demand }: Remembered,
+  remembered: Remembered,
   news: number | undefined,
   now: EpochSeconds,
-): boolean {
-  const held = notBefore !== undefined && notBefore > now;
-  const isDemanded = news !== undefined && demand !== news;
-  const isFree = !policy.spec.suspend && !isBusy(plans) && !held;
-  return isFree && (isDemanded || schedule.due(lastRunOf(policy), now));
+): RunCause | undefined {
+  const { schedule, notBefore } = remembered;
+  if (policy.spec.suspend || isBusy(policy, plans) || untilFree(notBefore, now) > 0) {
+    return undefined;
+  }
+  const isDue = schedule.due(lastRunAt(policy, remembered), now) || isDemanded(remembered, news);
+  const isOverdue = isDue && schedule.due(lastRunOf(policy), now);
+  return isDue ? (isOverdue ? 'Schedule' : 'News') : undefined;
 }
 
-function isBusy(plans: readonly RebalancePlan[]): boolean {
+/** When the policy last ran since it was edited, by its status or later. */
+function lastRunAt(policy: RebalancePolicy, { ranAt }: Pick<Remembered, 'ranAt'>): EpochSeconds | undefined {
+  const told = lastRunOf(policy);
+  return told === undefined || ranAt === undefined ? (told ?? ranAt) : epochSeconds(Math.max(told, ranAt));
+}
+
+function isDemanded({ demand }: Remembered, news: number | undefined): boolean {
+  return news !== undefined && demand !== news;
+}
+
+/** Whether the policy has to wait for what it carries out. One whose plans people approve does: they approved all of it. */
+function isBusy({ spec }: Pick<RebalancePolicy, 'spec'>, plans: readonly RebalancePlan[]): boolean {
+  const replans = STRATEGY_TRAITS[spec.strategy.type].replansInFlight && spec.mode === 'Automatic';
+  return !replans && isExecuting(plans);
+}
+
+function isExecuting(plans: readonly RebalancePlan[]): boolean {
   return plans.some(({ status }) => status?.phase === 'Executing');
 }
 
-/** When the policy last ran; `undefined` before the first run, and after an edit, which runs at once. */
-export function lastRunOf({ status, metadata }: StoredPolicy['policy']): EpochSeconds | undefined {
+/** A wait longer than any that is given was written before our clock was set back: it is over. */
+function untilFree(notBefore: EpochSeconds | undefined, now: EpochSeconds): Seconds {
+  const left = notBefore === undefined ? 0 : elapsed(now, notBefore);
+  return seconds(left > 0 && left <= RETRY_WAIT ? left : 0);
+}
+
+/** When the policy last ran by its status; `undefined` before the first run, and after an edit, which runs at once. */
+function lastRunOf({ status, metadata }: StoredPolicy['policy']): EpochSeconds | undefined {
   return status?.lastRun === undefined || status.observedGeneration !== metadata.generation
     ? undefined
     : parseInstant(status.lastRun);
 }
 
-/** When the policy runs next; `undefined` while nothing can be said: suspended, or a plan is being carried out. */
-export function nextRunOf(
-  { stored: { policy }, plans, remembered, now }: Omit<PolicyState, 'news'>,
-  lastRun: EpochSeconds | undefined,
-): EpochSeconds | undefined {
-  return remembered === undefined || policy.spec.suspend || isBusy(plans)
-    ? undefined
-    : epochSeconds(Math.max(remembered.schedule.nextRun(lastRun, now), remembered.notBefore ?? 0));
+/** When the policy runs next; `undefined` while nothing can be said: suspended, or it waits for what it carries out. */
+export function nextRunOf({
+  stored: { policy },
+  plans,
+  remembered,
+  now,
+}: Omit<PolicyState, 'news'>): EpochSeconds | undefined {
+  if (remembered === undefined || policy.spec.suspend || isBusy(policy, plans)) {
+    return undefined;
+  }
+  const { schedule, notBefore } = remembered;
+  const free = untilFree(notBefore, now) === 0 ? undefined : notBefore;
+  return epochSeconds(Math.max(schedule.nextRun(lastRunAt(policy, remembered), now), free ?? 0));
 }
 
 /** Time until the policy wants to be looked at again; infinite when it does not by itself. */
 export function untilNextLook(
-  { plans, remembered, now }: Pick<PolicyState, 'plans' | 'remembered' | 'now'>,
+  { stored, plans, remembered, news, now }: PolicyState,
   nextRun: EpochSeconds | undefined,
   pace: Pick<Pace, 'plans'>,
 ): Seconds {
-  const untilRun = isBusy(plans) ? pace.plans : elapsed(now, nextRun ?? epochSeconds(Number.POSITIVE_INFINITY));
-  return seconds(Math.min(untilRun, untilSample(remembered?.sampling, now)));
+  const untilRun = elapsed(now, nextRun ?? epochSeconds(Number.POSITIVE_INFINITY));
+  const untilStep = isExecuting(plans) ? pace.plans : Number.POSITIVE_INFINITY;
+  const held = untilFree(remembered?.notBefore, now);
+  const isDue = remembered !== undefined && isDemanded(remembered, newsOf(stored, news));
+  const untilRetry = isDue && held > 0 ? held : Number.POSITIVE_INFINITY;
+  return seconds(Math.min(untilRun, untilStep, untilRetry, untilSample(remembered?.sampling, now)));
 }

@@ -3,6 +3,7 @@ import { movesInFlight } from '../execute/journal.ts';
 import type { JournalEntry } from '../execute/move.ts';
 import { cameAfter } from '../execute/siblings.ts';
 import { isStuck } from '../execute/verify.ts';
+import { kindOf } from '../model/move.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { elapsed, type Seconds, seconds } from '../model/units.ts';
 import { resolveOptions } from '../plan/options.ts';
@@ -122,9 +123,10 @@ function tell(
   telemetry.waiting(waiting, clock.now());
 }
 
-/** Those that no move in flight waits for. */
+/** Those that no move in flight waits for. A preemption waits for none: what its controller makes has to queue. */
 function idleAmong(waiting: readonly PodInfo[], plans: readonly RebalancePlan[]): readonly PodInfo[] {
-  const moves = Map.groupBy(plans.flatMap(movesInFlight), ({ move }) => move.owner.uid);
+  const inFlight = plans.flatMap(movesInFlight).filter(({ move }) => kindOf(move) !== 'Preemption');
+  const moves = Map.groupBy(inFlight, ({ move }) => move.owner.uid);
   const listed = new Set(waiting.map(({ uid }) => uid));
   return waiting.filter((pod) => !isAwaited(pod, moves, listed));
 }

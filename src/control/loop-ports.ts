@@ -1,4 +1,3 @@
-import type { ExecutorPorts } from '../execute/executor.ts';
 import type { Log, PolicyStore, StartCron, UsageServers } from '../ports.ts';
 import type { GateQueue } from './gate-queue.ts';
 import type { LedgerNews } from './ledger-health.ts';
@@ -6,7 +5,7 @@ import type { Pace } from './pace.ts';
 import type { RunPorts } from './run.ts';
 
 /** Everything that the control loop acts through. */
-export interface LoopPorts extends Omit<RunPorts, 'plans'>, ExecutorPorts {
+export interface LoopPorts extends RunPorts {
   readonly policies: PolicyStore;
   /** What waits at the gate: QoSDriven runs at every news of it, too. */
   readonly demand: GateQueue;

@@ -1,6 +1,7 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { step } from '../execute/executor.ts';
 import { createFirstLooks } from '../execute/first-looks.ts';
+import { compareText } from '../model/compare-text.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { StoredPolicy } from '../ports.ts';
 import { hitRatiosByMode } from '../report/hit-ratio.ts';
@@ -70,7 +71,10 @@ async function pass(
   const hintProblems = await sweepHints(plans, ports, signal);
   let wait = await finishOrphans(policies, plans, settings.pace, ports, signal);
   for (const stored of policies) {
-    const own = plans.filter(({ spec }) => spec.policy.uid === stored.policy.metadata.uid);
+    // The oldest first: of several that are carried out it only finishes what it has begun.
+    const own = plans
+      .filter(({ spec }) => spec.policy.uid === stored.policy.metadata.uid)
+      .sort((left, right) => compareText(left.spec.takenAt, right.spec.takenAt));
     const [hintProblem] = own.flatMap(({ metadata }) => hintProblems.get(metadata.name) ?? []);
     const context = { ...settings, stored, policies, plans: own, allPlans: plans, hintProblem };
     const work = () => reconcilePolicy(context, memory, ports, signal);

@@ -1,5 +1,8 @@
 import type { PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import { openMoves } from '../execute/committed.ts';
+import { entries } from '../execute/journal.ts';
+import type { JournalEntry } from '../execute/move.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { Plan } from '../plan/plan.ts';
 
@@ -15,8 +18,10 @@ export type Proposal =
   | { readonly kind: 'Wait' };
 
 /**
- * What becomes of a run's plan, by the policy's mode. `open` are the policy's proposed and awaiting plans.
- * A plan that waits for approval is kept while its pods are where it says, so that people approve what they read.
+ * What becomes of a run's plan, by the policy's mode. `open` are the policy's plans that have not ended.
+ * A plan that waits for approval is kept while its pods are where it says, so that people approve what they read; and one that is
+ * being carried out while it would begin the same next. `stopped` is the last plan, if what has stopped it still holds: nothing is
+ * gained by one that says the same.
  */
 export function decide(
   policy: RebalancePolicy,
@@ -24,6 +29,7 @@ export function decide(
   open: readonly RebalancePlan[],
   enough: boolean,
   snapshot: ClusterSnapshot,
+  stopped?: RebalancePlan,
 ): Proposal {
   if (plan.outcome.kind === 'MetricsUnavailable' || plan.outcome.kind === 'MetricsIncomplete') {
     return { kind: 'Wait' };
@@ -40,8 +46,18 @@ export function decide(
         return { kind: 'Keep', plan: current };
       }
       return enough ? { kind: 'Store', phase: 'AwaitingApproval' } : { kind: 'Drop' };
-    case 'Automatic':
+    case 'Automatic': {
+      const waiting = open.find(
+        (known) => known.status?.phase === 'Executing' && isNext(plan, openMoves(known).pending),
+      );
+      if (waiting !== undefined) {
+        return { kind: 'Keep', plan: waiting };
+      }
+      if (stopped !== undefined && isNext(plan, endedBeforeBegun(stopped))) {
+        return { kind: 'Keep', plan: stopped };
+      }
       return enough ? { kind: 'Store', phase: 'Executing' } : { kind: 'Drop' };
+    }
     default:
       return policy.spec.mode satisfies never;
   }
@@ -50,4 +66,19 @@ export function decide(
 function stillApplies({ spec, status }: RebalancePlan, snapshot: ClusterSnapshot): boolean {
   const nodeOf = new Map(snapshot.pods.map((pod) => [pod.uid, pod.nodeName]));
   return status?.phase === 'AwaitingApproval' && spec.moves.every(({ pod, from }) => nodeOf.get(pod.uid) === from);
+}
+
+function endedBeforeBegun(plan: RebalancePlan): readonly JournalEntry[] {
+  return entries(plan).filter(({ run }) => run.phase === 'Aborted');
+}
+
+/** Whether these are the moves of the plan, in its order. */
+function isNext({ moves }: Plan, pending: readonly JournalEntry[]): boolean {
+  return (
+    moves.length === pending.length &&
+    moves.every(({ pod, from, to }, place) => {
+      const known = pending[place]?.move;
+      return known?.pod.uid === pod.uid && known.from === from && known.to === to;
+    })
+  );
 }

@@ -10,9 +10,11 @@ import type { ChosenSteering } from './steering.ts';
 export interface Remembered {
   readonly generation: number;
   readonly schedule: PolicySchedule;
-  /** News of the demand that the last run knew of. */
+  /** News of the demand that the last run knew of which came to a plan. */
   demand: number;
-  /** No run before this: the last one was postponed or failed. */
+  /** When the last run began that came to a plan; its status tells only of runs that were news. `undefined` before the first one. */
+  ranAt: EpochSeconds | undefined;
+  /** No run before this: a moment after the last one, and longer after one that was postponed or failed. */
   notBefore: EpochSeconds | undefined;
   /** What the last run found of older policies in the same scope. */
   overlap: string | undefined;
@@ -57,6 +59,7 @@ export function createPolicyMemory(
         generation,
         schedule: scheduleOf(spec, startCron, wake),
         demand: 0,
+        ranAt: undefined,
         notBefore: undefined,
         overlap: undefined,
         sampling: samplingFor(spec, old?.sampling, clock.now()),

@@ -4,7 +4,8 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy, RebalancePolicyStatus } from '../api/v1alpha1/rebalance-policy.ts';
 import { type ExecutionPolicy, step } from '../execute/executor.ts';
 import { serviceStop } from '../execute/service-stop.ts';
-import { after, type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
+import { formatInstant } from '../model/instant.ts';
+import { after, type EpochSeconds, type Seconds } from '../model/units.ts';
 import { budgetsInForce } from '../plan/budgets/in-force.ts';
 import { type PolicyOptions, planningOptions, resolveOptions } from '../plan/options.ts';
 import { ConflictError } from '../ports.ts';
@@ -16,11 +17,12 @@ import {
   acceptance,
   type Due,
   expiredNow,
-  lastRunOf,
   newsOf,
   nextRunOf,
   type PlanAction,
   type PolicyState,
+  RETRY_WAIT,
+  type RunCause,
   untilNextLook,
   whatIsDue,
 } from './due.ts';
@@ -34,8 +36,6 @@ import { readerFor } from './usage-source.ts';
 
 /** Moves in flight when no budget says otherwise. */
 const DEFAULT_MAX_CONCURRENT = 2;
-
-const RETRY_WAIT: Seconds = seconds(5);
 
 /** What a pass knows of one policy. */
 export interface PolicyContext extends RunContext, Pick<LoopSettings, 'maxInFlight'> {
@@ -66,9 +66,9 @@ export async function reconcilePolicy(
   const advanced = await attempt('ExecuteFailed', () => advancePlans(pass, dueNow(pass, context.plans)), pass);
   const sampled = await attempt('ObserveFailed', () => sample(pass), pass);
   const plans = advanced.value ?? (await ownPlans(pass));
-  const isRunDue = dueNow(pass, plans).run;
-  const ran = isRunDue ? await attempt('ObserveFailed', () => run(pass, plans), pass) : NOTHING;
-  const final = isRunDue ? await ownPlans(pass) : plans;
+  const cause = dueNow(pass, plans).run;
+  const ran = cause === undefined ? NOTHING : await attempt('ObserveFailed', () => run(pass, cause, plans), pass);
+  const final = cause === undefined ? plans : await ownPlans(pass);
   const failures = {
     ...recovery(context, advanced),
     ...hintVerdict(context),
@@ -222,7 +222,7 @@ async function sample({ remembered, ports, signal }: Pass): Promise<void> {
 }
 
 /** Runs the policy; what came of it decides when it may run again. */
-async function run(pass: Pass, plans: readonly RebalancePlan[]): Promise<RunResult> {
+async function run(pass: Pass, cause: RunCause, plans: readonly RebalancePlan[]): Promise<RunResult> {
   const { context, remembered, ports, signal } = pass;
   const news = newsOf(context.stored, ports.demand.news());
   let result: RunResult | undefined;
@@ -230,26 +230,32 @@ async function run(pass: Pass, plans: readonly RebalancePlan[]): Promise<RunResu
     if (remembered !== undefined) {
       remembered.steering = await chooseSteering(context.stored.policy.spec.steering.mode, ports, signal);
     }
-    result = await runPolicy({ ...context, plans }, ports, signal, remembered?.sampling?.history);
+    result = await runPolicy({ ...context, plans, cause }, ports, signal, remembered?.sampling?.history);
     return result;
   } finally {
-    remember(remembered, result, news, ports.clock.now());
+    remember(
+      remembered,
+      result,
+      news,
+      after(ports.clock.now(), result?.kind === 'Planned' ? context.pace.policies : RETRY_WAIT),
+    );
   }
 }
 
-/** Without a result the run has failed. */
+/** Without a result the run has failed: what it was demanded for is still to be done. */
 function remember(
   remembered: Remembered | undefined,
   result: RunResult | undefined,
   news: number | undefined,
-  now: EpochSeconds,
+  notBefore: EpochSeconds,
 ): void {
   if (remembered === undefined) {
     return;
   }
-  remembered.demand = news ?? 0;
-  remembered.notBefore = result?.kind === 'Planned' ? undefined : after(now, RETRY_WAIT);
+  remembered.notBefore = notBefore;
   if (result?.kind === 'Planned') {
+    remembered.demand = news ?? 0;
+    remembered.ranAt = result.facts.startedAt;
     remembered.overlap = result.overlap;
     remembered.services = result.facts.services;
   }
@@ -276,8 +282,8 @@ async function report(
   const { context, accepted, remembered, ports, signal } = pass;
   const { policy } = context.stored;
   const state = stateOf(pass, plans);
-  const facts = result?.kind === 'Planned' ? result.facts : undefined;
-  const nextRun = nextRunOf(state, facts?.startedAt ?? lastRunOf(policy));
+  const facts = result?.kind === 'Planned' && result.isNews ? result.facts : undefined;
+  const nextRun = nextRunOf(state);
   const overlap = remembered?.overlap;
   const status = policyStatus(
     policy,
@@ -287,7 +293,7 @@ async function report(
       run: facts,
       postponed: { ...(result?.kind === 'Postponed' ? result.verdicts : {}), ...failures },
       plans,
-      nextRun,
+      nextRun: facts === undefined && isUntold(policy, remembered) ? undefined : nextRun,
       ledgers: ledgersNow(remembered, ports),
       steering: remembered?.steering,
       past: withExpired(policy.status, expired, plans, state.now),
@@ -296,6 +302,11 @@ async function report(
   );
   const isStored = isDeepStrictEqual(status, policy.status) || (await writeIfThere(policy, status, ports, signal));
   return { wait: untilNextLook(state, nextRun, context.pace), isStored };
+}
+
+/** Whether the last run was none to tell of: then when the next one is due is none either. */
+function isUntold({ status }: RebalancePolicy, remembered: Remembered | undefined): boolean {
+  return remembered?.ranAt !== undefined && formatInstant(remembered.ranAt) !== status?.lastRun;
 }
 
 /** A policy may be deleted during its pass; resolves to whether it was there. */

@@ -1,6 +1,9 @@
-import type { PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { withCommitments } from '../execute/commitments.ts';
-import { movesInFlight, openJournal, summarize } from '../execute/journal.ts';
+import type { MoveStatus, PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { withPromises } from '../execute/commitments.ts';
+import { openMoves } from '../execute/committed.ts';
+import { type ExecutorPorts, giveWay } from '../execute/executor.ts';
+import { openJournal, summarize } from '../execute/journal.ts';
+import { healthStop } from '../execute/stop-rules.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
@@ -11,20 +14,11 @@ import { plan as computePlan } from '../plan/planner.ts';
 import { type ServiceReport, serviceReport } from '../plan/service-report.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import type { UsageHistory } from '../plan/usage-history.ts';
-import type {
-  Clock,
-  ClusterReader,
-  EventSink,
-  Gates,
-  PlanStore,
-  PolicyStore,
-  Steering,
-  StoredPolicy,
-  Telemetry,
-} from '../ports.ts';
+import type { PolicyStore, StoredPolicy } from '../ports.ts';
 import type { Verdicts } from '../report/conditions.ts';
 import { byResource, inPhase, outcomeMessage, planName, toRebalancePlan } from '../report/plan-resource.ts';
-import type { RunFacts } from '../report/policy-status.ts';
+import { newestPlan, type RunFacts } from '../report/policy-status.ts';
+import type { RunCause } from './due.ts';
 import { foreignPods } from './foreign-pods.ts';
 import type { Pace } from './pace.ts';
 import { moveHistory } from './past-overhead.ts';
@@ -34,21 +28,19 @@ import { awaitsSamples } from './sample-freshness.ts';
 import { startFields } from './steering.ts';
 
 /** What a run works through. */
-export interface RunPorts {
-  readonly reader: ClusterReader;
-  readonly plans: PlanStore;
+export interface RunPorts extends ExecutorPorts {
   readonly policies: Pick<PolicyStore, 'list'>;
-  readonly steering: Steering;
-  readonly gates: Gates;
-  readonly events: EventSink;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
 }
 
 /** What a run came to. */
 export type RunResult =
-  /** There is a plan, with or without moves. */
-  | { readonly kind: 'Planned'; readonly facts: RunFacts; readonly overlap: string | undefined }
+  /** There is a plan, with or without moves. Without news nobody need be told of it. */
+  | {
+      readonly kind: 'Planned';
+      readonly facts: RunFacts;
+      readonly overlap: string | undefined;
+      readonly isNews: boolean;
+    }
   /** Not now; the verdicts say why. The run is tried again soon. */
   | { readonly kind: 'Postponed'; readonly verdicts: Verdicts };
 
@@ -64,6 +56,11 @@ export interface RunContext {
   readonly pace: Pace;
 }
 
+/** A run of it. */
+export interface Run extends RunContext {
+  readonly cause: RunCause;
+}
+
 /**
  * Observes the cluster, plans, and stores the plan as the policy's mode asks (observe -> plan -> store). Replacements on their
  * way count where they are to land, whatever policy they belong to.
@@ -71,7 +68,7 @@ export interface RunContext {
  * the cluster cannot be read or the plan not be stored.
  */
 export async function runPolicy(
-  context: RunContext,
+  context: Run,
   ports: RunPorts,
   signal: AbortSignal,
   history?: UsageHistory,
@@ -90,14 +87,14 @@ export async function runPolicy(
   // The caches of the snapshot may lag behind the journal, and behind what policies remember: this pass may have written both.
   const policies = await ports.policies.list(signal);
   const plans = await ports.plans.list(signal);
-  const pods = withCommitments(smoothed.pods, plans.flatMap(movesInFlight));
+  const pods = withPromises(smoothed.pods, plans, measured.takenAt);
   const snapshot = { ...smoothed, pods, ...moveHistory(policies, plans) };
   const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
   const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
   const services = serviceReport(snapshot, options.scope);
   const plan = timedPlan(context.stored.policy.metadata.name, snapshot, options, services, ports);
   const aboveTrigger = countAbove(context.stored, plan, options);
-  const stored = await store(context, plan, aboveTrigger, snapshot, ports, signal);
+  const { stored, isNews } = await store(context, plan, aboveTrigger, snapshot, ports, signal);
   await recordActual(context.plans, plan, ports, signal);
   await reportExhausted(context.stored, plan, ports, signal);
   const { consecutive } = context.stored.policy.spec.thresholds;
@@ -105,6 +102,7 @@ export async function runPolicy(
     kind: 'Planned',
     facts: { startedAt, plan, services, stored, aboveTrigger, consecutive },
     overlap: foreign.message,
+    isNews: isNews || context.cause === 'Schedule' || isOtherwise(context.stored, plan, stored),
   };
 }
 
@@ -136,28 +134,63 @@ function countAbove({ policy }: StoredPolicy, plan: Plan, options: PolicyOptions
   return (sameGeneration ? (policy.status?.aboveTrigger ?? 0) : 0) + 1;
 }
 
+/** Whether the policy says something else than this run, which has changed no plan. */
+function isOtherwise(
+  { policy: { status } }: StoredPolicy,
+  { outcome }: Plan,
+  stored: RebalancePlan | undefined,
+): boolean {
+  const known = (type: string) => status?.conditions?.find((condition) => condition.type === type);
+  const isKnown = outcome.kind === 'Moves' || known('PlanReady')?.reason === outcome.kind;
+  return !isKnown || (known('Degraded')?.status === 'True' && stored?.status?.stopped === undefined);
+}
+
+/** The plan that stands for the run, and whether any plan was changed. */
+interface Stored {
+  readonly stored: RebalancePlan | undefined;
+  readonly isNews: boolean;
+}
+
 async function store(
-  context: RunContext,
+  context: Run,
   plan: Plan,
   aboveTrigger: number,
   snapshot: ClusterSnapshot,
   ports: RunPorts,
   signal: AbortSignal,
-): Promise<RebalancePlan | undefined> {
+): Promise<Stored> {
   const { policy } = context.stored;
   const open = context.plans.filter(isOpen);
   const isUrgent = !STRATEGY_TRAITS[plan.strategy].awaitsTrigger || aboveTrigger >= policy.spec.thresholds.consecutive;
-  const proposal = decide(policy, plan, open, isUrgent, snapshot);
+  const proposal = decide(policy, plan, open, isUrgent, snapshot, stoppedAndStill(context.plans, snapshot));
   if (proposal.kind === 'Wait') {
-    return undefined;
+    return { stored: undefined, isNews: true };
   }
   if (proposal.kind === 'Keep') {
-    return proposal.plan;
+    return { stored: proposal.plan, isNews: policy.spec.mode !== 'Automatic' };
   }
-  for (const old of open) {
-    await supersede(old, 'a later run came to another plan', ports, signal);
+  const replaced = open.filter(isReplaceable);
+  for (const old of replaced) {
+    await replace(old, 'a later run came to another plan', ports, signal);
   }
-  return proposal.kind === 'Drop' ? undefined : create(context, plan, snapshot, proposal.phase, ports, signal);
+  return proposal.kind === 'Drop'
+    ? { stored: undefined, isNews: replaced.length > 0 }
+    : { stored: await create(context, plan, snapshot, proposal.phase, ports, signal), isNews: true };
+}
+
+/** The plan that was made last, if failing nodes have stopped it, and would stop another. */
+function stoppedAndStill(plans: readonly RebalancePlan[], { nodes }: ClusterSnapshot): RebalancePlan | undefined {
+  const last = newestPlan(plans);
+  return last?.status?.phase === 'Aborted' && last.status.stopped === healthStop(nodes)?.reason ? last : undefined;
+}
+
+/** Whether a plan would still do something that it has not begun. */
+function isReplaceable(plan: RebalancePlan): boolean {
+  return plan.status?.phase !== 'Executing' || openMoves(plan).pending.length > 0;
+}
+
+async function replace(plan: RebalancePlan, why: string, ports: RunPorts, signal: AbortSignal): Promise<void> {
+  await (plan.status?.phase === 'Executing' ? giveWay : supersede)(plan, why, ports, signal);
 }
 
 /** Marks a plan that nobody will carry out any more. Resolves to the plan as stored. */
@@ -187,20 +220,21 @@ async function reportExhausted(
 }
 
 async function create(
-  { stored: { policy }, allPlans }: RunContext,
+  { stored: { policy }, plans, allPlans }: Run,
   plan: Plan,
   snapshot: ClusterSnapshot,
   phase: PlanPhase,
   ports: RunPorts,
   signal: AbortSignal,
 ): Promise<RebalancePlan> {
+  const tried = triedBefore(plans);
   const taken = new Set(allPlans.map(({ metadata }) => metadata.name));
   let attempt = 1;
   while (taken.has(planName(policy.metadata.name, plan.hash, attempt))) {
     attempt += 1;
   }
   const resource = toRebalancePlan(plan, policy, attempt, snapshot);
-  const moves = openJournal(resource);
+  const moves = openJournal(resource).map((run) => tried.get(run.podUID) ?? run);
   const progress = { moves: [...moves], summary: summarize(moves), message: outcomeMessage(plan) };
   const started = phase === 'Executing' ? await startFields(policy.spec.steering.mode, ports, signal) : {};
   const created = await ports.plans.create(inPhase(resource, phase, { ...progress, ...started }), signal);
@@ -208,6 +242,12 @@ async function create(
   const note = `plan ${created.metadata.name}: ${outcomeMessage(plan)}`;
   await ports.events.send({ type: 'Normal', reason: 'PlanComputed', note, regarding }, signal);
   return created;
+}
+
+/** Moves that give way after evictions were refused, by uid of the pod: a later plan that has them, too, tries no sooner. */
+function triedBefore(plans: readonly RebalancePlan[]): ReadonlyMap<string, MoveStatus> {
+  const runs = plans.flatMap((plan) => openMoves(plan).pending).map(({ run }) => run);
+  return new Map(runs.filter(({ attempt }) => attempt > 0).map((run) => [run.podUID, run]));
 }
 
 /** The first trustworthy measurement after a plan is its result. */

@@ -23,6 +23,7 @@ import type {
 } from '../ports.ts';
 import { describeMisses } from '../steer/explain-miss.ts';
 import { advance } from './advance.ts';
+import { openMoves } from './committed.ts';
 import { createFailures, type Failures } from './failures.ts';
 import type { FirstLooks } from './first-looks.ts';
 import { freshPlacements } from './fresh-placements.ts';
@@ -35,7 +36,7 @@ import { gateWish, openGate } from './open-gate.ts';
 import { placesHints } from './place-hints.ts';
 import { type Limits, NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './ready-moves.ts';
 import { type EvictionTerms, held, sendEvictions } from './send-evictions.ts';
-import { answerStop, type StopReason, stopReason } from './stop-rules.ts';
+import { answerStop, type StopReason, stoppedMoves, stopReason } from './stop-rules.ts';
 import { isFinal } from './transitions.ts';
 
 /** Moves that are looked at beside each other. */
@@ -84,8 +85,9 @@ export async function step(
   const nodes = await ports.reader.nodes(signal);
   const stop = stopReason(recorder.plan, await policy.current(signal), nodes) ?? policy.stop;
   if (stop !== undefined) {
-    await abortPlanned(recorder, stop);
-  } else if (policy.options !== undefined) {
+    await abortStopped(recorder, stop);
+  }
+  if (policy.options !== undefined) {
     await beginIfMeasured(recorder, { ...policy, options: policy.options }, nodes);
   }
   await finishIfDone(recorder);
@@ -93,7 +95,26 @@ export async function step(
   return recorder.plan;
 }
 
-/** Begins what may begin. Metrics are looked at when something may, and not every second. */
+/**
+ * Ends the moves of a plan for which nothing was done yet: a later run came to another plan. What has begun stays, and the plan
+ * is carried on to its end. Resolves to the plan as it stands then. Rejects as `step` does.
+ */
+export async function giveWay(
+  plan: RebalancePlan,
+  why: string,
+  ports: ExecutorPorts,
+  signal: AbortSignal,
+): Promise<RebalancePlan> {
+  const recorder: Recorder = { plan, ports, signal, failures: createFailures(signal) };
+  const event: MoveEvent = { kind: 'Abort', why };
+  const events = new Map(openMoves(plan).pending.map(({ index }) => [index, event]));
+  await settle(recorder, await record(recorder, events));
+  await finishIfDone(recorder);
+  recorder.failures.throwIfAny();
+  return recorder.plan;
+}
+
+/** Begins what may begin. Metrics are looked at when somebody may be evicted, and not every second. */
 async function beginIfMeasured(
   recorder: Recorder,
   policy: ExecutionPolicy & { readonly options: PolicyOptions },
@@ -103,18 +124,21 @@ async function beginIfMeasured(
   const elsewhere = await elsewhereIfReady(plan, policy, ports, signal);
   const turns = readyMoves(entries(plan), elsewhere, policy, ports.clock.now());
   const beginning = { turns, inFlight: [...movesInFlight(plan), ...elsewhere.ofPolicy, ...elsewhere.ofOthers] };
-  if (turns.ready.length === 0) {
+  const admissions = turns.ready.filter(({ move }) => kindOf(move) === 'Admission');
+  if (turns.ready.length === admissions.length) {
     return beginMoves(recorder, beginning, policy);
   }
+  const withoutEvictions = { ...beginning, turns: { ...turns, ready: admissions } };
   const usage = policy.options.load.source === 'Measured' ? await ports.reader.nodeUsage(signal) : undefined;
   const verdict = metricsVerdict(plan, policy.options, nodes, usage, ports.clock.now());
   switch (verdict.kind) {
     case 'Fresh':
       return beginMoves(recorder, beginning, policy);
     case 'Unknown':
-      return;
+      return beginMoves(recorder, withoutEvictions, policy);
     case 'Stale':
-      return abortPlanned(recorder, verdict.stop);
+      await abortStopped(recorder, verdict.stop);
+      return beginMoves(recorder, withoutEvictions, policy);
     default:
       return verdict satisfies never;
   }
@@ -185,19 +209,19 @@ interface Pending {
   readonly from: MovePhase;
 }
 
-async function abortPlanned(recorder: Recorder, stop: StopReason): Promise<void> {
-  const planned = entries(recorder.plan).filter(({ run }) => run.phase === 'Planned');
-  if (planned.length === 0) {
+async function abortStopped(recorder: Recorder, stop: StopReason): Promise<void> {
+  const stopped = stoppedMoves(entries(recorder.plan), stop.stops);
+  if (stopped.length === 0) {
     return;
   }
   noteStop(recorder, stop);
   const event: MoveEvent = { kind: 'Abort', why: stop.message };
-  await settle(recorder, await record(recorder, new Map(planned.map(({ index }) => [index, event]))));
+  await settle(recorder, await record(recorder, new Map(stopped.map(({ index }) => [index, event]))));
 }
 
 /** Stored with what is recorded next. */
-function noteStop(recorder: Recorder, { reason }: StopReason): void {
-  recorder.plan = { ...recorder.plan, status: { ...recorder.plan.status, stopped: reason } };
+function noteStop(recorder: Recorder, { reason, message }: StopReason): void {
+  recorder.plan = { ...recorder.plan, status: { ...recorder.plan.status, stopped: reason, message } };
 }
 
 /**
@@ -265,7 +289,7 @@ async function beginMoves(
     event.kind === 'Answer' ? (answerStop(event.answer) ?? []) : [],
   );
   if (stop !== undefined) {
-    return abortPlanned(recorder, stop);
+    return abortStopped(recorder, stop);
   }
   const begun = await record(recorder, checked);
   await settle(recorder, begun);
@@ -461,12 +485,14 @@ async function finishIfDone(recorder: Recorder): Promise<void> {
   if (all.some(({ run }) => !isFinal(run.phase))) {
     return;
   }
+  const isStopped = plan.status?.stopped !== undefined;
   const aborted = all.find(({ run }) => run.phase === 'Aborted')?.run;
-  const message = aborted?.outcome ?? resultOf(all);
+  const message = (isStopped && aborted !== undefined ? plan.status?.message : aborted?.outcome) ?? resultOf(all);
   const finishedAt = formatInstant(ports.clock.now());
-  const phase = aborted === undefined ? 'Completed' : 'Aborted';
+  // Moves that ended before they began, and no rule has stopped the plan: they gave way to a later one.
+  const phase = aborted === undefined ? 'Completed' : isStopped ? 'Aborted' : 'Superseded';
   recorder.plan = await ports.plans.writeStatus(plan, { ...plan.status, phase, message, finishedAt }, signal);
-  if (aborted !== undefined) {
+  if (phase === 'Aborted') {
     const { name, uid } = plan.spec.policy;
     const note = `plan ${plan.metadata.name} was stopped: ${message}`;
     const regarding = { kind: 'RebalancePolicy', name, uid } as const;

@@ -12,7 +12,7 @@ import type { StopReason } from './stop-rules.ts';
 import { isInFlight } from './transitions.ts';
 
 /**
- * Why no further move of a plan may begin when a workload that it has moved from node to node has fallen below its SLO because
+ * Why no further pod may be evicted for a plan when a workload that it has moved from node to node has fallen below its SLO because
  * of that (execution.md, stop rules): over the window of its class it has less than promised, and would have what was promised
  * without the service that the plan has cost it. The budget of service levels has let its pods go since they could spare a
  * start; one that takes longer than starts were measured to take ends the plan before the next.
@@ -36,7 +36,7 @@ export function serviceStop(
     if (ledger !== undefined && serviceClass !== undefined && isBelievable(ledger, now)) {
       const message = fall(ledger, serviceClass, own, now);
       if (message !== undefined) {
-        return { reason: 'ServiceLevelMissed', message };
+        return { reason: 'ServiceLevelMissed', message, stops: 'Evictions' };
       }
     }
   }

@@ -1,20 +1,26 @@
 import type { ConditionReason } from '../api/v1alpha1/conditions.ts';
 import type { MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { kindOf } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
 import type { EvictionAnswer, StoredPolicy } from '../ports.ts';
+import type { JournalEntry } from './move.ts';
 
 /** Share of a plan's moves that may fail before the rest is aborted. */
 export const MAX_FAILED_SHARE = 0.2;
 /** Share of the nodes that may be NotReady before a plan is aborted. */
 export const MAX_NOT_READY_SHARE = 0.1;
 
-/** Why a plan has to stop. */
+/** What a stop rule keeps from beginning: an admission that waits for nobody's eviction harms nobody. */
+export type StoppedMoves = 'All' | 'Evictions';
+
+/** Why moves of a plan may not begin. */
 export interface StopReason {
   readonly reason: ConditionReason;
   readonly message: string;
+  readonly stops: StoppedMoves;
 }
 
-/** Why no further move of `plan` may begin (execution.md, stop rules), or undefined. `policy` is undefined when deleted. */
+/** Which further moves of `plan` may not begin (execution.md, stop rules), and why, or undefined. `policy` is undefined when deleted. */
 export function stopReason(
   plan: RebalancePlan,
   policy: StoredPolicy | undefined,
@@ -23,34 +29,55 @@ export function stopReason(
   return policyStop(plan, policy) ?? failureStop(plan.status?.moves ?? []) ?? healthStop(nodes);
 }
 
-/** Why the plan has to stop after this answer to an eviction, of any pod; undefined when it need not. */
+/** Why no further pod may be evicted after this answer to an eviction, of any pod; undefined when others may. */
 export function answerStop(answer: EvictionAnswer): StopReason | undefined {
-  return answer.kind === 'Forbidden' ? { reason: 'EvictionForbidden', message: answer.message } : undefined;
+  return answer.kind === 'Forbidden'
+    ? { reason: 'EvictionForbidden', message: answer.message, stops: 'Evictions' }
+    : undefined;
+}
+
+/**
+ * The planned moves of a journal that a stop keeps from beginning: all, or those that evict, and the admissions that need one of
+ * these first.
+ */
+export function stoppedMoves(journal: readonly JournalEntry[], stops: StoppedMoves): readonly JournalEntry[] {
+  const planned = journal.filter(({ run }) => run.phase === 'Planned');
+  if (stops === 'All') {
+    return planned;
+  }
+  const stopped = new Set<number>();
+  for (const { index, move } of planned) {
+    if (kindOf(move) !== 'Admission' || (move.after ?? []).some((need) => stopped.has(need))) {
+      stopped.add(index);
+    }
+  }
+  return planned.filter(({ index }) => stopped.has(index));
 }
 
 function policyStop(plan: RebalancePlan, policy: StoredPolicy | undefined): StopReason | undefined {
   const { name, uid, generation } = plan.spec.policy;
   if (policy === undefined || policy.policy.metadata.uid !== uid) {
-    return { reason: 'PolicyChanged', message: `policy ${name} was deleted` };
+    return { reason: 'PolicyChanged', message: `policy ${name} was deleted`, stops: 'All' };
   }
   if (policy.policy.spec.suspend) {
-    return { reason: 'Suspended', message: `policy ${name} is suspended` };
+    return { reason: 'Suspended', message: `policy ${name} is suspended`, stops: 'All' };
   }
   return policy.policy.metadata.generation === generation
     ? undefined
-    : { reason: 'PolicyChanged', message: `policy ${name} was edited after the plan was made` };
+    : { reason: 'PolicyChanged', message: `policy ${name} was edited after the plan was made`, stops: 'All' };
 }
 
 function failureStop(moves: readonly MoveStatus[]): StopReason | undefined {
   const failed = moves.filter(({ phase }) => phase === 'Failed').length;
   return failed > 0 && failed >= MAX_FAILED_SHARE * moves.length
-    ? { reason: 'TooManyFailures', message: `${failed} of ${moves.length} moves failed` }
+    ? { reason: 'TooManyFailures', message: `${failed} of ${moves.length} moves failed`, stops: 'Evictions' }
     : undefined;
 }
 
-function healthStop(nodes: readonly NodeInfo[]): StopReason | undefined {
+/** Why nobody is evicted while so many nodes are not Ready; undefined while they are. */
+export function healthStop(nodes: readonly NodeInfo[]): StopReason | undefined {
   const notReady = nodes.filter(({ ready }) => !ready).length;
   return notReady > MAX_NOT_READY_SHARE * nodes.length
-    ? { reason: 'ClusterUnhealthy', message: `${notReady} of ${nodes.length} nodes are not Ready` }
+    ? { reason: 'ClusterUnhealthy', message: `${notReady} of ${nodes.length} nodes are not Ready`, stops: 'Evictions' }
     : undefined;
 }

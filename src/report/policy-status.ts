@@ -4,6 +4,7 @@ import type { RebalancePolicy, RebalancePolicyStatus } from '../api/v1alpha1/reb
 import { formatDecimal } from '../model/decimal.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { EpochSeconds } from '../model/units.ts';
+import { count } from '../plan/format.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ServiceReport } from '../plan/service-report.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
@@ -50,13 +51,14 @@ export function policyStatus(policy: RebalancePolicy, facts: PolicyFacts, now: E
   const { generation = 0 } = policy.metadata;
   const { pastOverhead: _, deletedPlans: __, ...old }: RebalancePolicyStatus = policy.status ?? {};
   const newest = newestPlan(facts.plans);
+  const current = currentPlan(facts.plans);
   const verdicts: Verdicts = {
     Accepted: facts.acceptance,
     ...initial(old),
     ...(facts.run === undefined ? {} : runVerdicts(policy, facts.run)),
     ...facts.postponed,
     ...(facts.ledgers === undefined ? {} : { LedgerFresh: facts.ledgers }),
-    Executing: executing(newest, facts.suspended),
+    Executing: executing(facts.plans, facts.suspended),
     ...degradedByPlan(newest, facts),
   };
   const conditions = applyVerdicts(old.conditions ?? [], verdicts, generation, now);
@@ -67,11 +69,16 @@ export function policyStatus(policy: RebalancePolicy, facts: PolicyFacts, now: E
     conditions: applyVerdicts(conditions, { Ready: ready }, generation, now),
     ...(facts.run === undefined ? {} : runFields(old, facts.run)),
     ...(facts.nextRun === undefined ? {} : { nextRun: formatInstant(facts.nextRun) }),
-    ...(newest === undefined ? {} : { plan: planSummary(newest) }),
+    ...(current === undefined ? {} : { plan: planSummary(current) }),
     ...steeringField(facts),
     ...hitRatioField(facts.plans),
     ...facts.past,
   };
+}
+
+/** The plan to look at: of those that are being carried out the one that was made last, or else the last one; undefined without any. */
+export function currentPlan(plans: readonly RebalancePlan[]): RebalancePlan | undefined {
+  return newestPlan(plans.filter(isExecuting)) ?? newestPlan(plans);
 }
 
 /** The plan that was made last; undefined without any. */
@@ -79,6 +86,10 @@ export function newestPlan(plans: readonly RebalancePlan[]): RebalancePlan | und
   const newer = (a: RebalancePlan, b: RebalancePlan): number =>
     b.spec.takenAt.localeCompare(a.spec.takenAt) || b.metadata.name.localeCompare(a.metadata.name);
   return [...plans].sort(newer)[0];
+}
+
+function isExecuting({ status }: RebalancePlan): boolean {
+  return status?.phase === 'Executing';
 }
 
 function initial(old: RebalancePolicyStatus): Verdicts {
@@ -140,22 +151,26 @@ function planReady(policy: RebalancePolicy, { plan, aboveTrigger, consecutive }:
     : { status: 'True', reason: 'Planned', message: `${moves.length} moves${note}` };
 }
 
-function executing(plan: RebalancePlan | undefined, suspended: boolean): Verdict {
-  if (plan?.status?.phase === 'Executing') {
-    const { done = 0, total = plan.spec.moves.length } = plan.status.summary ?? {};
-    return {
-      status: 'True',
-      reason: 'Executing',
-      message: `plan ${plan.metadata.name}: ${done} of ${total} moves ended`,
-    };
+function executing(plans: readonly RebalancePlan[], suspended: boolean): Verdict {
+  const current = newestPlan(plans.filter(isExecuting));
+  if (current !== undefined) {
+    const { done = 0, total = current.spec.moves.length } = current.status?.summary ?? {};
+    const message = `plan ${current.metadata.name}: ${done} of ${total} moves ended${finishing(plans, current)}`;
+    return { status: 'True', reason: 'Executing', message };
   }
   if (suspended) {
     return { status: 'False', reason: 'Suspended', message: 'spec.suspend is true' };
   }
-  const stop = stopOf(plan);
+  const stop = stopOf(newestPlan(plans));
   return stop === undefined
     ? { status: 'False', reason: 'Idle', message: 'no plan is being carried out' }
     : { status: 'False', ...stop };
+}
+
+/** Older plans only finish what they have begun. */
+function finishing(plans: readonly RebalancePlan[], current: RebalancePlan): string {
+  const older = plans.filter((plan) => isExecuting(plan) && plan !== current).length;
+  return older === 0 ? '' : `; ${count(older, 'older plan')} still finish${older === 1 ? 'es' : ''} what has begun`;
 }
 
 /** Which rule stopped the plan, as a condition says it (execution.md, stop rules); undefined when none did. */
@@ -176,12 +191,11 @@ const TROUBLES: ReadonlySet<ConditionReason> = new Set([
   'EvictionForbidden',
 ]);
 
-/** A plan that was stopped by trouble stays a warning until a later run finds the cluster otherwise. */
+/** A plan that was stopped by trouble stays a warning until a later run comes to another one. */
 function degradedByPlan(plan: RebalancePlan | undefined, { run }: PolicyFacts): Verdicts {
   const stop = stopOf(plan);
-  return run === undefined && stop !== undefined && TROUBLES.has(stop.reason)
-    ? { Degraded: { status: 'True', ...stop } }
-    : {};
+  const isLatest = run === undefined || run.stored?.metadata.name === plan?.metadata.name;
+  return isLatest && stop !== undefined && TROUBLES.has(stop.reason) ? { Degraded: { status: 'True', ...stop } } : {};
 }
 
 function readiness(conditions: NonNullable<RebalancePolicyStatus['conditions']>, suspended: boolean): Verdict {

@@ -8,7 +8,7 @@ import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import type { Seconds } from '../../src/model/units.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';
-import type { EventRecord } from '../../src/ports.ts';
+import type { EventRecord, Turnover } from '../../src/ports.ts';
 import { type FakeCluster, fakeCluster } from './fake-cluster.ts';
 import { type FakePlans, type FakePolicies, fakePlans, fakePolicies } from './fake-stores.ts';
 import { type Tap, tapped } from './fake-tap.ts';
@@ -35,6 +35,8 @@ export interface World {
   readonly ports: LoopPorts;
   /** The ports of another process, which has noted nothing yet, and whose notes wait this long for each move. */
   readonly newProcess: (waitForMove?: Seconds) => LoopPorts;
+  /** What came and went, as whoever looks after the gates counts it. */
+  turnover: Turnover;
   /** What else sees every call; may throw. */
   tap: Tap;
 }
@@ -75,7 +77,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
       hitRatios: () => undefined,
     },
     clock,
-    demand: createGateQueue(() => ({ room: 0, requests: 0 })),
+    demand: createGateQueue(() => made.turnover),
     usageServers: new Map(),
     ledgerNews: newsOf(cluster),
     firstLooks: createFirstLooks(clock),
@@ -99,6 +101,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     failures: () => failures,
     ports: newProcess(),
     newProcess,
+    turnover: { room: 0, requests: 0 },
     tap: () => undefined,
   };
   return made;

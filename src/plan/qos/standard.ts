@@ -2,8 +2,8 @@ import type { Contender } from '../../qos/eligibility.ts';
 import type { PreemptionCost } from '../../qos/preemption-cost.ts';
 import { waitingBudget, waitingTime } from '../../qos/waiting-time.ts';
 import type { OwnerIndex } from '../indices.ts';
-import type { Owners } from '../owners.ts';
 import type { PlanningInput } from '../planning-input.ts';
+import type { Subjects } from '../pod-usage.ts';
 import type { Promises } from '../promises.ts';
 import { compareNumbers, leastCost, type PreemptionRules, type ServicePosition } from './rules.ts';
 
@@ -104,14 +104,15 @@ const SET_ASIDE = 0.05;
  */
 function isOvercommitted({ holds, queue, subjects }: PlanningInput, { classOf }: Pick<Promises, 'classOf'>): boolean {
   const waiting = queue.filter((pod) => (classOf(pod)?.slo ?? 0) > 0).length;
-  return waiting > 0 && waiting > (1 - SET_ASIDE) * mayWait(holds.inScope, subjects.owners.ofPod, classOf);
+  return waiting > 0 && waiting > (1 - SET_ASIDE) * mayWait(holds.inScope, subjects, classOf);
 }
 
-function mayWait(inScope: Uint8Array, ownerOf: Owners['ofPod'], classOf: Promises['classOf']): number {
+/** Pods that are being deleted are counted by those that take their places. */
+function mayWait(inScope: Uint8Array, { pods, owners }: Subjects, classOf: Promises['classOf']): number {
   const shares = new Map<OwnerIndex, number>();
   let sum = 0;
-  for (const [pod, owner] of ownerOf.entries()) {
-    if (inScope[pod] === 1) {
+  for (const [pod, owner] of owners.ofPod.entries()) {
+    if (inScope[pod] === 1 && pods[pod]?.terminating === false) {
       const share = shares.get(owner) ?? shareOf(classOf(pod)?.slo ?? 0);
       if (owner >= 0) {
         shares.set(owner, share);

@@ -12,6 +12,8 @@ interface Traits {
   readonly admitsWaitingPods: boolean;
   /** Moves pods that are not Ready, too. */
   readonly movesUnreadyPods: boolean;
+  /** Plans anew at every news also while a plan is carried out, which then only finishes what it has begun. */
+  readonly replansInFlight: boolean;
   /** What limits how often pods are moved: `protections` of the policy, or the ServiceClass of the pod. */
   readonly restBy: 'Protections' | 'ServiceClass';
 }
@@ -24,6 +26,7 @@ export const STRATEGY_TRAITS = {
     awaitsTrigger: true,
     admitsWaitingPods: false,
     movesUnreadyPods: false,
+    replansInFlight: false,
     restBy: 'Protections',
   },
   RefineLB: {
@@ -32,6 +35,7 @@ export const STRATEGY_TRAITS = {
     awaitsTrigger: true,
     admitsWaitingPods: false,
     movesUnreadyPods: false,
+    replansInFlight: false,
     restBy: 'Protections',
   },
   QoSDriven: {
@@ -40,6 +44,7 @@ export const STRATEGY_TRAITS = {
     awaitsTrigger: false,
     admitsWaitingPods: true,
     movesUnreadyPods: true,
+    replansInFlight: true,
     restBy: 'ServiceClass',
   },
 } as const satisfies Record<StrategyName, Traits>;

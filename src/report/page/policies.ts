@@ -6,18 +6,18 @@ import { matches } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { resolveSelector } from '../../plan/options.ts';
 import type { StoredPolicy } from '../../ports.ts';
-import { newestPlan } from '../policy-status.ts';
+import { currentPlan } from '../policy-status.ts';
 import { shiftsOf } from './shifts.ts';
 import type { BeforeAfter, HistoryRow, MoveRow, PlanRow, PolicyRow } from './state.ts';
 
-/** A policy with the newest of `plans` that is its own. */
+/** A policy with the one of `plans` to look at that is its own. */
 export function policyRow(
   { policy, invalid }: StoredPolicy,
   plans: readonly RebalancePlan[],
   snapshot: ClusterSnapshot | undefined,
 ): PolicyRow {
   const { spec, status, metadata } = policy;
-  const newest = newestPlan(plans.filter((plan) => plan.spec.policy.uid === (metadata.uid ?? '')));
+  const current = currentPlan(plans.filter((plan) => plan.spec.policy.uid === (metadata.uid ?? '')));
   return {
     strategy: spec.strategy.type,
     mode: spec.mode,
@@ -38,7 +38,7 @@ export function policyRow(
       reason,
       message,
     })),
-    ...(newest === undefined ? {} : { plan: planRow(newest, snapshot) }),
+    ...(current === undefined ? {} : { plan: planRow(current, snapshot) }),
     history: (status?.history ?? []).map(historyRow),
   };
 }

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { MovePhase, MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../../../src/api/v1alpha1/rebalance-policy.ts';
-import { stopReason } from '../../../src/execute/stop-rules.ts';
-import { aPlan } from '../../support/builders/plan.ts';
+import { entries } from '../../../src/execute/journal.ts';
+import { stoppedMoves, stopReason } from '../../../src/execute/stop-rules.ts';
+import type { PodInfo } from '../../../src/model/pod.ts';
+import { anAdmission, aPlan, aPreemption } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
-import { aNode, TEN_CORES } from '../../support/builders.ts';
+import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 
 const policy = aPolicy('even');
 const healthy = [aNode('a', TEN_CORES), aNode('b', TEN_CORES)];
@@ -30,21 +32,21 @@ describe('stopReason', () => {
   });
 
   it.each([
-    ['deleted', undefined, { reason: 'PolicyChanged', message: 'policy even was deleted' }],
+    ['deleted', undefined, { reason: 'PolicyChanged', message: 'policy even was deleted', stops: 'All' }],
     [
       'deleted and made anew',
       edited({ uid: 'another' }),
-      { reason: 'PolicyChanged', message: 'policy even was deleted' },
+      { reason: 'PolicyChanged', message: 'policy even was deleted', stops: 'All' },
     ],
     [
       'edited',
       edited({ generation: 2 }),
-      { reason: 'PolicyChanged', message: 'policy even was edited after the plan was made' },
+      { reason: 'PolicyChanged', message: 'policy even was edited after the plan was made', stops: 'All' },
     ],
     [
       'suspended',
       edited({ generation: 2 }, { suspend: true }),
-      { reason: 'Suspended', message: 'policy even is suspended' },
+      { reason: 'Suspended', message: 'policy even is suspended', stops: 'All' },
     ],
   ])('stops a plan whose policy was %s', (_, stored, reason) => {
     expect(stopReason(planWith('Planned'), stored, healthy)).toEqual(reason);
@@ -57,6 +59,7 @@ describe('stopReason', () => {
     expect(stopReason(five, edited({}), healthy)).toEqual({
       reason: 'TooManyFailures',
       message: '1 of 5 moves failed',
+      stops: 'Evictions',
     });
   });
 
@@ -69,7 +72,29 @@ describe('stopReason', () => {
     expect(stopReason(planWith('Planned'), edited({}), nodes(10, 2))).toEqual({
       reason: 'ClusterUnhealthy',
       message: '2 of 10 nodes are not Ready',
+      stops: 'Evictions',
     });
+  });
+
+  it('stops evictions, and who needs one that has not begun, but nobody else, unless people stop all', () => {
+    const [victim, other, whose, free, needy] = ['v', 'w', 'x', 'y', 'z'].map((name) =>
+      aPodOf(aWorkload(name, { replicas: 1 }), `${name}-1`, 'a'),
+    ) as [PodInfo, PodInfo, PodInfo, PodInfo, PodInfo];
+    const moves = [
+      aPreemption(victim),
+      aPreemption(other),
+      anAdmission(whose, 'a', [0]),
+      anAdmission(needy, 'b', [0, 1]),
+      anAdmission(free, 'c'),
+    ];
+    const runs = (phase: MovePhase): readonly MoveStatus[] =>
+      moves.map(({ pod }, index) => ({ podUID: pod.uid, phase: index === 0 ? phase : 'Planned', attempt: 0 }));
+    const stopped = (phase: MovePhase, stops: 'All' | 'Evictions') =>
+      stoppedMoves(entries(aPlan(policy, moves, { moves: [...runs(phase)] })), stops).map(({ index }) => index);
+    expect(stopped('Planned', 'Evictions')).toEqual([0, 1, 2, 3]);
+    expect(stopped('AwaitingReplacement', 'Evictions')).toEqual([1, 3]);
+    expect(stopped('Vacated', 'Evictions')).toEqual([1, 3]);
+    expect(stopped('Vacated', 'All')).toEqual([1, 2, 3, 4]);
   });
 
   it('has no opinion of a cluster and a plan that are empty', () => {
