@@ -2,7 +2,9 @@ import { expandFolders } from '../adapters/snapshot-file/folders.ts';
 import { isRecord } from '../api/json-schema.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { Failure } from '../app/failure.ts';
+import { parseDuration } from '../model/duration.ts';
 import { count } from '../plan/format.ts';
+import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import { type Finding, findingsJunit, findingsSarif } from '../report/findings.ts';
 import { VERSION } from '../version.ts';
 import type { CommandResult } from './command.ts';
@@ -23,6 +25,7 @@ export async function lintCommand(given: readonly string[], output: LintOutput):
     ...read.flatMap(({ problems }) => problems.map((problem) => ({ ...problem, severity: 'error' as const }))),
     ...duplicates(resources),
     ...overlaps(resources.filter(({ isValid }) => isValid)),
+    ...unreachable(resources.filter(({ isValid }) => isValid)),
   ].toSorted(byPlace(files));
   const names = files.map((file) => (file === '-' ? '<stdin>' : file));
   return {
@@ -98,6 +101,31 @@ function overlaps(resources: readonly FileResource[]): readonly Finding[] {
     const message = `spec.scope: selects the same pods as RebalancePolicy ${earlier.name} at ${placeText(earlier.place)}, and the older of the two owns them all: select others, or suspend one`;
     return [{ ...resource.place, rule: 'overlap', severity: 'warning', message }];
   });
+}
+
+/** Who waits under such a policy is let in where there is room, and nobody is ever evicted for it. */
+function unreachable(resources: readonly FileResource[]): readonly Finding[] {
+  return resources.flatMap(({ kind, value, place }): readonly Finding[] => {
+    const { spec } = value as RebalancePolicy;
+    if (kind !== 'RebalancePolicy' || !STRATEGY_TRAITS[spec.strategy.type].admitsWaitingPods) {
+      return [];
+    }
+    return spec.budgets.flatMap((budget, index) => {
+      const field =
+        budget.schedule === undefined ? EVICTION_LIMITS.find((each) => allowsNone(budget[each])) : undefined;
+      const message = `spec.budgets[${index}].${field}: nobody is ever evicted, so that a pod on a full cluster waits whatever its ServiceClass promises: write a larger one, or a schedule`;
+      return field === undefined ? [] : [{ ...place, rule: 'unreachable-promise', severity: 'warning', message }];
+    });
+  });
+}
+
+const EVICTION_LIMITS = ['maxMoves', 'perOwner', 'perNode', 'perNamespace', 'maxOverhead'] as const;
+
+/** `0`, `0%`, and no time in any spelling. */
+function allowsNone(limit: number | string | undefined): boolean {
+  return typeof limit === 'string' && !limit.endsWith('%')
+    ? parseDuration(limit) === 0
+    : limit !== undefined && Number.parseFloat(String(limit)) === 0;
 }
 
 /** Equal values have equal texts, whatever the order of their fields. */

@@ -1,6 +1,7 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { formatProblem } from '../api/validate.ts';
+import { openMoves } from '../execute/committed.ts';
 import { parseInstant } from '../model/instant.ts';
 import { type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
@@ -109,7 +110,7 @@ function runDue(
   if (policy.spec.suspend || isBusy(policy, plans) || untilFree(notBefore, now) > 0) {
     return undefined;
   }
-  const isDue = schedule.due(lastRunAt(policy, remembered), now) || isDemanded(remembered, news);
+  const isDue = schedule.due(lastRunAt(policy, remembered), now) || isDemanded(remembered, news, plans);
   const isOverdue = isDue && schedule.due(lastRunOf(policy), now);
   return isDue ? (isOverdue ? 'Schedule' : 'News') : undefined;
 }
@@ -120,8 +121,22 @@ function lastRunAt(policy: RebalancePolicy, { ranAt }: Pick<Remembered, 'ranAt'>
   return told === undefined || ranAt === undefined ? (told ?? ranAt) : epochSeconds(Math.max(told, ranAt));
 }
 
-function isDemanded({ demand }: Remembered, news: number | undefined): boolean {
-  return news !== undefined && demand !== news;
+/** Whether there is news since the last run: of the queue and the room, or that what was under way then has ended. */
+function isDemanded(
+  { demand, underWay }: Remembered,
+  news: number | undefined,
+  plans: readonly RebalancePlan[],
+): boolean {
+  if (news === undefined) {
+    return false;
+  }
+  const now = podsUnderWay(plans);
+  return demand !== news || [...underWay].some((uid) => !now.has(uid));
+}
+
+/** Pods whose moves have begun, or are bound to, and have not ended. */
+export function podsUnderWay(plans: readonly RebalancePlan[]): ReadonlySet<string> {
+  return new Set(plans.flatMap((plan) => openMoves(plan).committed).map(({ run }) => run.podUID));
 }
 
 /** Whether the policy has to wait for what it carries out. One whose plans people approve does: they approved all of it. */
@@ -171,7 +186,7 @@ export function untilNextLook(
   const untilRun = elapsed(now, nextRun ?? epochSeconds(Number.POSITIVE_INFINITY));
   const untilStep = isExecuting(plans) ? pace.plans : Number.POSITIVE_INFINITY;
   const held = untilFree(remembered?.notBefore, now);
-  const isDue = remembered !== undefined && isDemanded(remembered, newsOf(stored, news));
+  const isDue = remembered !== undefined && isDemanded(remembered, newsOf(stored, news), plans);
   const untilRetry = isDue && held > 0 ? held : Number.POSITIVE_INFINITY;
   return seconds(Math.min(untilRun, untilStep, untilRetry, untilSample(remembered?.sampling, now)));
 }

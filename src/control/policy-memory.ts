@@ -12,6 +12,8 @@ export interface Remembered {
   readonly schedule: PolicySchedule;
   /** News of the demand that the last run knew of which came to a plan. */
   demand: number;
+  /** Pods whose moves were under way at that run. */
+  underWay: ReadonlySet<string>;
   /** When the last run began that came to a plan; its status tells only of runs that were news. `undefined` before the first one. */
   ranAt: EpochSeconds | undefined;
   /** No run before this: a moment after the last one, and longer after one that was postponed or failed. */
@@ -59,6 +61,7 @@ export function createPolicyMemory(
         generation,
         schedule: scheduleOf(spec, startCron, wake),
         demand: 0,
+        underWay: new Set<string>(),
         ranAt: undefined,
         notBefore: undefined,
         overlap: undefined,

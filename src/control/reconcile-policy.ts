@@ -21,6 +21,7 @@ import {
   nextRunOf,
   type PlanAction,
   type PolicyState,
+  podsUnderWay,
   RETRY_WAIT,
   type RunCause,
   untilNextLook,
@@ -233,12 +234,8 @@ async function run(pass: Pass, cause: RunCause, plans: readonly RebalancePlan[])
     result = await runPolicy({ ...context, plans, cause }, ports, signal, remembered?.sampling?.history);
     return result;
   } finally {
-    remember(
-      remembered,
-      result,
-      news,
-      after(ports.clock.now(), result?.kind === 'Planned' ? context.pace.policies : RETRY_WAIT),
-    );
+    const wait = result?.kind === 'Planned' ? context.pace.policies : RETRY_WAIT;
+    remember(remembered, result, news, podsUnderWay(plans), after(ports.clock.now(), wait));
   }
 }
 
@@ -247,6 +244,7 @@ function remember(
   remembered: Remembered | undefined,
   result: RunResult | undefined,
   news: number | undefined,
+  underWay: ReadonlySet<string>,
   notBefore: EpochSeconds,
 ): void {
   if (remembered === undefined) {
@@ -256,6 +254,7 @@ function remember(
   if (result?.kind === 'Planned') {
     remembered.demand = news ?? 0;
     remembered.ranAt = result.facts.startedAt;
+    remembered.underWay = underWay;
     remembered.overlap = result.overlap;
     remembered.services = result.facts.services;
   }

@@ -1,6 +1,6 @@
 import type { MoveStatus, PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { withPromises } from '../execute/commitments.ts';
-import { openMoves } from '../execute/committed.ts';
+import { movesUnderWay, openMoves } from '../execute/committed.ts';
 import { type ExecutorPorts, giveWay } from '../execute/executor.ts';
 import { openJournal, summarize } from '../execute/journal.ts';
 import { healthStop } from '../execute/stop-rules.ts';
@@ -88,7 +88,8 @@ export async function runPolicy(
   const policies = await ports.policies.list(signal);
   const plans = await ports.plans.list(signal);
   const pods = withPromises(smoothed.pods, plans, measured.takenAt);
-  const snapshot = { ...smoothed, pods, ...moveHistory(policies, plans) };
+  const own = plans.filter(({ spec }) => spec.policy.uid === context.stored.policy.metadata.uid);
+  const snapshot = { ...smoothed, pods, ...moveHistory(policies, plans), underWay: movesUnderWay(own) };
   const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
   const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
   const services = serviceReport(snapshot, options.scope);

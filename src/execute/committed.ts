@@ -1,6 +1,8 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { kindOf } from '../model/move.ts';
 import { oncePer } from '../model/once-per.ts';
+import type { MoveUnderWay } from '../model/past-move.ts';
+import { seconds } from '../model/units.ts';
 import { entries } from './journal.ts';
 import type { JournalEntry } from './move.ts';
 import { isInFlight } from './transitions.ts';
@@ -53,6 +55,26 @@ export const beneficiaries = oncePer((plan: RebalancePlan): ReadonlyMap<number, 
   }
   return found;
 });
+
+/** The evictions that plans have begun, or are bound to make, and that have not ended. */
+export function movesUnderWay(plans: readonly RebalancePlan[]): readonly MoveUnderWay[] {
+  return plans.flatMap((plan) =>
+    openMoves(plan).committed.flatMap(({ index, move, run }) =>
+      move.from === undefined
+        ? []
+        : [
+            {
+              purpose: `${plan.metadata.name} ${beneficiaries(plan).get(index) ?? index}`,
+              from: move.from,
+              namespace: move.pod.namespace,
+              owner: move.owner.uid,
+              isSent: isInFlight(run.phase),
+              cost: seconds(Number(move.cost ?? 0)),
+            },
+          ],
+    ),
+  );
+}
 
 function hasBegunPreemption({ move, run: { phase } }: JournalEntry): boolean {
   return kindOf(move) === 'Preemption' && (isInFlight(phase) || phase === 'Vacated');

@@ -43,3 +43,17 @@ export interface PastReplacement {
   /** Node that it was bound to. */
   readonly node: string | undefined;
 }
+
+/** An eviction that a plan of the policy has begun, or is bound to make for who was promised room, and that has not ended. */
+export interface MoveUnderWay {
+  /** What it is for: equal for the preemptions that make room for one pod. */
+  readonly purpose: string;
+  readonly from: string;
+  readonly namespace: string;
+  /** UID of the pod's controller. */
+  readonly owner: string;
+  /** Whether it was sent, or may have been: then it is a past move, too. */
+  readonly isSent: boolean;
+  /** What the plan expected it to cost. */
+  readonly cost: Seconds;
+}

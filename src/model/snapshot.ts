@@ -1,5 +1,5 @@
 import type { NodeInfo } from './node.ts';
-import type { PastMove, SpentService } from './past-move.ts';
+import type { MoveUnderWay, PastMove, SpentService } from './past-move.ts';
 import type { PodInfo } from './pod.ts';
 import type { Usage } from './resources.ts';
 import type { Labels } from './selector.ts';
@@ -35,6 +35,8 @@ export interface ClusterSnapshot {
   readonly pastMoves: readonly PastMove[];
   /** What moves of plans have cost that are not on the cluster any more, as policies remember it; absent where nobody does. */
   readonly spent?: readonly SpentService[];
+  /** What older plans of the policy have begun, which counts against its budgets; absent where there are none. */
+  readonly underWay?: readonly MoveUnderWay[];
   /** What workloads were promised, and what they got. */
   readonly serviceLevels: ServiceLevels;
   /** `undefined`: the Metrics API is not served, or a file holds no metrics objects. */

@@ -170,6 +170,7 @@ function historyOf(
   const balances = !improvesService(strategy) && snapshot.serviceLevels.ledgers.size > 0;
   return {
     startup,
+    underWay: snapshot.underWay ?? [],
     lost: (window) => lostService(pastMoves, startup, window, takenAt, spent),
     cooldowns: cooldowns(snapshot, protections.cooldown),
     serviceLevel: () => (balances ? serviceLevel(promisesIn(snapshot, owned), takenAt) : undefined),

@@ -23,7 +23,8 @@ export type FindingRule =
   | 'schedule'
   | 'reference'
   | 'duplicate-name'
-  | 'overlap';
+  | 'overlap'
+  | 'unreachable-promise';
 
 const RULES: readonly (SarifRule & { readonly id: FindingRule })[] = [
   { id: 'file', description: 'A file holds resources, and not too many of them.' },
@@ -34,6 +35,7 @@ const RULES: readonly (SarifRule & { readonly id: FindingRule })[] = [
   { id: 'reference', description: 'What a scenario names is there and fits together.' },
   { id: 'duplicate-name', description: 'A name is given once to each kind.' },
   { id: 'overlap', description: 'Policies do not select the same pods.' },
+  { id: 'unreachable-promise', description: 'Budgets of QoSDriven allow evictions.' },
 ];
 
 /** Findings as JUnit XML: one case for each file, which fails when there is an error in it. */

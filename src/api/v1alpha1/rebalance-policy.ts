@@ -253,19 +253,32 @@ const scope = Type.Object(
 );
 
 const limits = {
-  maxMoves: Type.Optional(integer(0, 1000, { description: 'Moves of one plan. Default no limit but 1000.' })),
+  maxMoves: Type.Optional(
+    integer(0, 1000, {
+      description:
+        'Moves of one plan, with those that older plans of the policy have begun and not ended. Default no limit but 1000.',
+    }),
+  ),
   maxConcurrent: Type.Optional(
     integer(1, 100, { description: 'Moves in flight at a time. Default 2 when no budget says otherwise.' }),
   ),
   perOwner: Type.Optional(
     countOrPercent({
       description:
-        'Pods of one controller that a plan moves. A percentage is of its replicas and is rounded up, as that of a PodDisruptionBudget is: 25% of 2 is 1, of 5 is 2; only 0% is 0. Default no limit.',
+        'Pods of one controller that a plan moves. A percentage is of its replicas and is rounded up, as that of a PodDisruptionBudget is: 25% of 2 is 1, of 5 is 2; only 0% is 0. Pods that QoSDriven evicts to make room for one pod count as one. Default no limit.',
     }),
   ),
-  perNode: Type.Optional(integer(0, 1000, { description: 'Pods that a plan takes from one node. Default no limit.' })),
+  perNode: Type.Optional(
+    integer(0, 1000, {
+      description:
+        'Pods that a plan takes from one node. Pods that QoSDriven evicts to make room for one pod count as one. Default no limit.',
+    }),
+  ),
   perNamespace: Type.Optional(
-    integer(0, 1000, { description: 'Pods of one namespace that a plan moves. Default no limit.' }),
+    integer(0, 1000, {
+      description:
+        'Pods of one namespace that a plan moves. Pods that QoSDriven evicts to make room for one pod count as one. Default no limit.',
+    }),
   ),
   maxOverhead: Type.Optional(
     duration('0s', '1000h', {

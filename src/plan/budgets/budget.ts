@@ -31,6 +31,15 @@ export interface Budget {
   readonly refund: (pod: PodIndex) => void;
 }
 
+/**
+ * A budget that pods are preempted within. Those that are spent until `close` make room for one pod, which limits by node,
+ * namespace and controller count as one: it can have no others.
+ */
+export interface PreemptionBudget extends Budget {
+  /** The pods that were spent, and not refunded, are those of one pod; the next are for another. */
+  readonly close: () => void;
+}
+
 /** Several budgets as one. */
 export interface CompositeBudget extends Budget {
   /** What each of them says against the move; `check` gives the first alone. */

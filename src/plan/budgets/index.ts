@@ -1,6 +1,6 @@
 import type { Cluster } from '../cluster.ts';
 import type { BudgetName } from '../rejection-codes.ts';
-import { allOf, type Budget, type CompositeBudget } from './budget.ts';
+import { allOf, type Budget, type CompositeBudget, type PreemptionBudget } from './budget.ts';
 import { type Cooldowns, targetCooldown } from './cooldown.ts';
 import type { ActiveBudget } from './in-force.ts';
 import { maxMoves, smallestMaxMoves } from './max-moves.ts';
@@ -12,6 +12,11 @@ import { type PdbLookup, podDisruptionBudget } from './pod-disruption-budget.ts'
 export interface Budgets extends CompositeBudget {
   /** Moves that the plan may have at most. */
   readonly maxMoves: number;
+}
+
+/** The same budgets for those who preempt, too. */
+export interface PlanBudgets extends Budgets {
+  readonly ofPreemptions: PreemptionBudget;
 }
 
 /** What was moved before, as far as budgets depend on it. */
@@ -30,19 +35,42 @@ export function createBudgets(
   cluster: Cluster,
   pdbs: PdbLookup,
   history: BudgetHistory,
-): Budgets {
+): PlanBudgets {
+  const { underWay } = history;
+  const keyed = {
+    PerNode: perNode(entries, cluster, underWay),
+    PerNamespace: perNamespace(entries, cluster.pods, underWay),
+    PerOwner: perOwner(entries, cluster.owners, underWay),
+  };
   const budgets = {
-    MaxMoves: maxMoves(entries),
+    MaxMoves: maxMoves(entries, underWay.length),
     MaxOverhead: maxOverhead(entries, cluster.owners, history),
-    PerNode: perNode(entries, cluster),
-    PerNamespace: perNamespace(entries, cluster.pods),
-    PerOwner: perOwner(entries, cluster.owners),
+    ...keyed,
     PodDisruptionBudget: podDisruptionBudget(pdbs, cluster.pods),
     Cooldown: targetCooldown(history.cooldowns, cluster),
     ServiceLevel: history.serviceLevel(),
   } satisfies Record<BudgetName, Budget | undefined>;
-  return {
-    ...allOf(Object.values(budgets).filter((budget) => budget !== undefined)),
-    maxMoves: smallestMaxMoves(entries),
+  const counting = Object.values(keyed).flatMap((budget) => budget?.ofPreemptions ?? []);
+  const forPreemptions = {
+    ...budgets,
+    PerNode: keyed.PerNode?.ofPreemptions,
+    PerNamespace: keyed.PerNamespace?.ofPreemptions,
+    PerOwner: keyed.PerOwner?.ofPreemptions,
   };
+  return {
+    ...allOf(given(budgets)),
+    maxMoves: smallestMaxMoves(entries),
+    ofPreemptions: {
+      ...allOf(given(forPreemptions)),
+      close: () => {
+        for (const { close } of counting) {
+          close();
+        }
+      },
+    },
+  };
+}
+
+function given(budgets: Readonly<Record<string, Budget | undefined>>): readonly Budget[] {
+  return Object.values(budgets).filter((budget) => budget !== undefined);
 }

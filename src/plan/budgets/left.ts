@@ -12,13 +12,16 @@ export type BudgetsLeft = ReadonlyMap<'maxMoves' | 'maxOverhead', number>;
 export function budgetsLeft(
   { budgets }: PolicyOptions,
   { moves, takenAt }: Pick<Plan, 'moves' | 'takenAt'>,
-  { pastMoves, spent }: Pick<ClusterSnapshot, 'pastMoves' | 'spent'>,
+  { pastMoves, spent, underWay = [] }: Pick<ClusterSnapshot, 'pastMoves' | 'spent' | 'underWay'>,
 ): BudgetsLeft {
   const entries = budgetsInForce(budgets, takenAt);
   const startup = startupTimes(pastMoves, NO_PODS);
-  const planned = moves.reduce((sum, { cost }) => sum + cost, 0);
+  const ahead = [...moves, ...underWay.filter(({ isSent }) => !isSent)];
+  const planned = ahead.reduce((sum, { cost }) => sum + cost, 0);
   const left = {
-    maxMoves: entries.flatMap(({ maxMoves }) => (maxMoves === undefined ? [] : [maxMoves - moves.length])),
+    maxMoves: entries.flatMap(({ maxMoves }) =>
+      maxMoves === undefined ? [] : [maxMoves - moves.length - underWay.length],
+    ),
     maxOverhead: entries.flatMap(({ overhead }) =>
       overhead === undefined
         ? []

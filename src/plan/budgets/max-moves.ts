@@ -7,11 +7,11 @@ export function smallestMaxMoves(entries: readonly ActiveBudget[]): number {
   return Math.min(MAX_MOVES, ...entries.flatMap((entry) => entry.maxMoves ?? []));
 }
 
-/** Moves of one plan. */
-export function maxMoves(entries: readonly ActiveBudget[]): Budget {
+/** Moves of one plan, and those `underWay` that older ones have begun. */
+export function maxMoves(entries: readonly ActiveBudget[], underWay = 0): Budget {
   const limit = smallestMaxMoves(entries);
   const refusal: BudgetRefusal = { code: 'MaxMoves', message: describe(entries, limit), numbers: { limit } };
-  let moves = 0;
+  let moves = underWay;
   return {
     check: () => (isSpent(moves, limit) ? refusal : undefined),
     spend: () => {

@@ -1,3 +1,4 @@
+import type { MoveUnderWay } from '../../model/past-move.ts';
 import type { Seconds } from '../../model/units.ts';
 import { inSeconds } from '../format.ts';
 import type { PodIndex } from '../indices.ts';
@@ -11,6 +12,8 @@ export interface OverheadHistory {
   readonly startup: StartupTimes;
   /** Pod-seconds lost in the window that ends at the time of the plan. */
   readonly lost: (window: Seconds) => Seconds;
+  /** What older plans have begun; of these, `lost` counts those that were sent. */
+  readonly underWay: readonly MoveUnderWay[];
 }
 
 interface Account {
@@ -28,7 +31,7 @@ interface Account {
 export function maxOverhead(
   entries: readonly ActiveBudget[],
   owners: Owners,
-  { startup, lost }: OverheadHistory,
+  { startup, lost, underWay }: OverheadHistory,
 ): Budget | undefined {
   const accounts = entries.flatMap(({ place, overhead }): readonly Account[] =>
     overhead === undefined ? [] : [{ place, ...overhead, lost: lost(overhead.window) }],
@@ -36,7 +39,7 @@ export function maxOverhead(
   if (accounts.length === 0) {
     return undefined;
   }
-  let planned = 0;
+  let planned = underWay.reduce((sum, { isSent, cost }) => sum + (isSent ? 0 : cost), 0);
   const costOf = (pod: PodIndex): number => startup.of(ownerOf(owners, pod)?.ref.uid ?? '');
   return {
     check: (pod) => {

@@ -1,52 +1,116 @@
+import type { MoveUnderWay } from '../../model/past-move.ts';
 import type { PodInfo } from '../../model/pod.ts';
 import type { Cluster } from '../cluster.ts';
 import { at, itemAt, type NodeIndex, type OwnerIndex, type PodIndex } from '../indices.ts';
 import type { BudgetOptions, Limit } from '../options.ts';
 import type { Owners } from '../owners.ts';
-import { type Budget, type BudgetRefusal, createTally, isSpent } from './budget.ts';
+import { type Budget, type BudgetRefusal, createTally, isSpent, type PreemptionBudget, type Tally } from './budget.ts';
 
-/** Pods that a plan takes from one node; `undefined` when no entry limits them. */
+/** A budget by some key of the pods, for moves and for preemptions, which spend the same. */
+export interface KeyedBudget extends Budget {
+  readonly ofPreemptions: PreemptionBudget;
+}
+
+/** Pods that a plan takes from one node, and those of `underWay`; `undefined` when no entry limits them. */
 export function perNode(
   entries: readonly BudgetOptions[],
   { home, nodes }: Pick<Cluster, 'home' | 'nodes'>,
-): Budget | undefined {
+  underWay: readonly MoveUnderWay[] = [],
+): KeyedBudget | undefined {
+  const limit = smallest(entries, 'perNode');
+  if (limit === Number.POSITIVE_INFINITY) {
+    return undefined;
+  }
   const nodeOf = (pod: PodIndex): NodeIndex => at(home, pod);
-  return perKey(smallest(entries, 'perNode'), nodeOf, (node, taken, limit) => {
-    const message = `the plan takes ${limit} pods from ${itemAt(nodes, node).name}, perNode allows no more`;
-    return { code: 'PerNode', message, numbers: { taken, limit } };
-  });
+  return perKey(
+    nodeOf,
+    () => limit,
+    (node, taken) => {
+      const message = `the plan takes ${limit} pods from ${itemAt(nodes, node).name}, perNode allows no more`;
+      return { code: 'PerNode', message, numbers: { taken, limit } };
+    },
+    keysOf(underWay, ({ from }) => nodes.findIndex(({ name }) => name === from)),
+  );
 }
 
-/** Pods of one namespace that a plan moves; `undefined` when no entry limits them. */
-export function perNamespace(entries: readonly BudgetOptions[], pods: readonly PodInfo[]): Budget | undefined {
+/** Pods of one namespace that a plan moves, and those of `underWay`; `undefined` when no entry limits them. */
+export function perNamespace(
+  entries: readonly BudgetOptions[],
+  pods: readonly PodInfo[],
+  underWay: readonly MoveUnderWay[] = [],
+): KeyedBudget | undefined {
+  const limit = smallest(entries, 'perNamespace');
+  if (limit === Number.POSITIVE_INFINITY) {
+    return undefined;
+  }
   const namespaceOf = (pod: PodIndex): string => itemAt(pods, pod).namespace;
-  return perKey(smallest(entries, 'perNamespace'), namespaceOf, (namespace, moved, limit) => {
-    const message = `the plan moves ${limit} pods of namespace ${namespace}, perNamespace allows no more`;
-    return { code: 'PerNamespace', message, numbers: { moved, limit } };
-  });
+  return perKey(
+    namespaceOf,
+    () => limit,
+    (namespace, moved) => {
+      const message = `the plan moves ${limit} pods of namespace ${namespace}, perNamespace allows no more`;
+      return { code: 'PerNamespace', message, numbers: { moved, limit } };
+    },
+    keysOf(underWay, ({ namespace }) => namespace),
+  );
 }
 
 function smallest(entries: readonly BudgetOptions[], limit: 'perNode' | 'perNamespace'): number {
   return Math.min(Number.POSITIVE_INFINITY, ...entries.flatMap((entry) => entry[limit] ?? []));
 }
 
-/** As many pods of each key as the limit allows; `undefined` without a limit. */
+/** Keys of what is under way, each once for one purpose. */
+function keysOf<Key>(underWay: readonly MoveUnderWay[], keyOf: (move: MoveUnderWay) => Key): readonly Key[] {
+  const byPurpose = Map.groupBy(underWay, ({ purpose }) => purpose);
+  return [...byPurpose.values()].flatMap((moves) => [...new Set(moves.map(keyOf))]);
+}
+
+/** As many pods of each key as its limit allows, beside those with the keys `spent`. */
 function perKey<Key extends NodeIndex | string>(
-  limit: number,
   keyOf: (pod: PodIndex) => Key,
+  limitOf: (key: Key) => number,
   refusal: (key: Key, spent: number, limit: number) => BudgetRefusal,
-): Budget | undefined {
-  if (limit === Number.POSITIVE_INFINITY) {
-    return undefined;
-  }
+  spent: readonly Key[],
+): KeyedBudget {
   const tally = createTally<Key>();
+  spent.forEach(tally.add);
+  const refusalOf = (key: Key): BudgetRefusal | undefined => {
+    const limit = limitOf(key);
+    return isSpent(tally.of(key), limit) ? refusal(key, tally.of(key), limit) : undefined;
+  };
   return {
-    check: (pod) => {
-      const spent = tally.of(keyOf(pod));
-      return isSpent(spent, limit) ? refusal(keyOf(pod), spent, limit) : undefined;
-    },
+    check: (pod) => refusalOf(keyOf(pod)),
     spend: (pod) => tally.add(keyOf(pod)),
     refund: (pod) => tally.remove(keyOf(pod)),
+    ofPreemptions: forPreemptions(keyOf, refusalOf, tally),
+  };
+}
+
+/** Counts each key once for all pods that make room for one pod. */
+function forPreemptions<Key>(
+  keyOf: (pod: PodIndex) => Key,
+  refusalOf: (key: Key) => BudgetRefusal | undefined,
+  tally: Tally<Key>,
+): PreemptionBudget {
+  const open = new Map<Key, number>();
+  const count = (key: Key): number => open.get(key) ?? 0;
+  return {
+    check: (pod) => (count(keyOf(pod)) > 0 ? undefined : refusalOf(keyOf(pod))),
+    spend: (pod) => {
+      const key = keyOf(pod);
+      if (count(key) === 0) {
+        tally.add(key);
+      }
+      open.set(key, count(key) + 1);
+    },
+    refund: (pod) => {
+      const key = keyOf(pod);
+      open.set(key, count(key) - 1);
+      if (count(key) === 0) {
+        tally.remove(key);
+      }
+    },
+    close: () => open.clear(),
   };
 }
 
@@ -54,29 +118,31 @@ function perKey<Key extends NodeIndex | string>(
 const ROUNDING = 1e-9;
 
 /**
- * Pods of one controller that a plan moves, a share of its replicas rounded up; `undefined` when no entry limits them.
+ * Pods of one controller that a plan moves, a share of its replicas rounded up, and those of `underWay`; `undefined` when no entry
+ * limits them.
  */
-export function perOwner(entries: readonly BudgetOptions[], owners: Owners): Budget | undefined {
+export function perOwner(
+  entries: readonly BudgetOptions[],
+  owners: Owners,
+  underWay: readonly MoveUnderWay[] = [],
+): KeyedBudget | undefined {
   const limits = entries.flatMap((entry) => entry.perOwner ?? []);
   if (limits.length === 0) {
     return undefined;
   }
-  const tally = createTally<OwnerIndex>();
-  return {
-    check: (pod) => {
-      const owner = at(owners.ofPod, pod);
+  const ownerOf = (pod: PodIndex): OwnerIndex => at(owners.ofPod, pod);
+  const limitOf = (owner: OwnerIndex): number =>
+    Math.min(...limits.map((entry) => countOf(entry, itemAt(owners.list, owner).replicas)));
+  return perKey(
+    ownerOf,
+    limitOf,
+    (owner, moved, limit) => {
       const { ref, replicas } = itemAt(owners.list, owner);
-      const limit = Math.min(...limits.map((entry) => countOf(entry, replicas)));
-      const moved = tally.of(owner);
-      if (!isSpent(moved, limit)) {
-        return undefined;
-      }
       const text = `${ref.kind} ${ref.name} with ${replicas} replicas has its ${limit} moves`;
       return { code: 'PerOwner', message: text, numbers: { moved, limit, replicas } };
     },
-    spend: (pod) => tally.add(at(owners.ofPod, pod)),
-    refund: (pod) => tally.remove(at(owners.ofPod, pod)),
-  };
+    keysOf(underWay, ({ owner }) => owners.list.findIndex(({ ref }) => ref.uid === owner)),
+  );
 }
 
 function countOf(limit: Limit, replicas: number): number {

@@ -1,4 +1,4 @@
-import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
+import type { BudgetRefusal, PreemptionBudget } from '../budgets/budget.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Evictability } from '../evictability.ts';
 import type { NodeIndex, PodIndex } from '../indices.ts';
@@ -54,7 +54,7 @@ export interface PreemptionPassResult {
 export interface PreemptionPassInput {
   readonly state: State;
   readonly queue: readonly PodIndex[];
-  readonly budgets: Budget;
+  readonly budgets: PreemptionBudget;
   readonly holds: Evictability;
   readonly standings: ServicePositions;
   readonly rules: PreemptionRules;
@@ -93,6 +93,7 @@ export function preemptionPass(input: PreemptionPassInput): PreemptionPassResult
       steps.push({ kind: 'Preemption', pod, node: host.node, standing, beneficiary: claimant });
       budgets.spend(pod);
     }
+    budgets.close();
     const needs = needsOf(claimant.pod, host.node);
     const { pod, standing } = claimant;
     state.place(pod, host.node);

@@ -1,7 +1,7 @@
 import { MAX_MOVES } from '../../api/v1alpha1/rebalance-plan.ts';
 import { type OwnerRef, podKey } from '../../model/pod.ts';
 import { seconds } from '../../model/units.ts';
-import type { Budget } from '../budgets/budget.ts';
+import type { PlanBudgets } from '../budgets/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { latestPeriod } from '../cron.ts';
 import { count, trimmed } from '../format.ts';
@@ -49,7 +49,7 @@ interface QosFindings {
 export function qosDriven(
   planningInput: PlanningInput,
   start: State,
-  budgets: Budget,
+  budgets: PlanBudgets,
   strategy: QosOptions,
   policy: PolicyOptions,
 ): QosFindings {
@@ -60,10 +60,10 @@ export function qosDriven(
     state.place(pod, node);
   }
   const standings = createServicePositions(planningInput, rules);
-  const input = { state, queue, budgets, holds, standings, rules, maxSteps: MAX_MOVES };
+  const input = { state, queue, budgets: budgets.ofPreemptions, holds, standings, rules, maxSteps: MAX_MOVES };
   const result = preemptionPass(input);
   const waits = whyTheyWait(input, result, state);
-  const relief = relieveNodes(planningInput, input, result, strategy, policy);
+  const relief = relieveNodes(planningInput, { ...input, budgets }, result, strategy, policy);
   const steps = [...result.steps, ...relief.steps];
   const moved = new Set(steps.map(({ pod }) => pod));
   const queued = new Set(queue);
@@ -88,7 +88,7 @@ function rulesOf({ refinements }: QosOptions): PreemptionRules {
 
 function relieveNodes(
   planningInput: PlanningInput,
-  input: PreemptionPassInput,
+  input: Omit<PreemptionPassInput, 'budgets'> & { readonly budgets: PlanBudgets },
   { steps }: PreemptionPassResult,
   { pressure }: QosOptions,
   policy: PolicyOptions,

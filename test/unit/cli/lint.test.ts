@@ -64,6 +64,23 @@ describe('evenkeel lint', () => {
     expect(stdout).toContain('<stdin>:7:3: spec.strategie: unknown field: strategy?');
   });
 
+  it('warns of a policy of QoSDriven whose budgets never let anybody be evicted', async () => {
+    const rule = async (budgets: readonly object[], type = 'QoSDriven') => {
+      const { stdout, code } = await lint(documents(policyObject('a', { strategy: { type }, budgets })));
+      return [code, /warning: (\S+: nobody is ever evicted)/.exec(stdout)?.[1]];
+    };
+    expect(await rule([{ maxMoves: 9 }, { perNode: 0 }])).toEqual([
+      0,
+      'spec.budgets[1].perNode: nobody is ever evicted',
+    ]);
+    expect(await rule([{ perOwner: '0%' }])).toEqual([0, 'spec.budgets[0].perOwner: nobody is ever evicted']);
+    const none = [0, undefined];
+    expect(await rule([{ maxOverhead: '0s', window: '1h' }])).not.toEqual(none);
+    expect(await rule([{ maxOverhead: '0h5m', window: '1h' }])).toEqual(none);
+    expect(await rule([{ maxMoves: 0, schedule: '0 8 * * *', duration: '1h' }])).toEqual(none);
+    expect(await rule([{ maxMoves: 0 }], 'RefineLB')).toEqual(none);
+  });
+
   it('knows scenarios, which are never on a cluster', async () => {
     const spec = { duration: '1m', nodes: [{ name: 'n', count: 1, cpu: '1', memory: '1Gi' }], workloads: [] };
     const { stdout } = await lint(documents({ ...policyObject('s', spec), kind: 'Scenario' }));

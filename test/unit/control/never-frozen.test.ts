@@ -295,6 +295,22 @@ describe('a policy that carries out a plan', () => {
     expect([nodeOf(w, FIRST), nodeOf(w, SECOND)].sort()).toEqual(['a', 'b']);
   });
 
+  it('counts what older plans have begun against the moves that a plan may have', async () => {
+    const arrivals = [
+      { at: 10, pod: FIRST },
+      { at: 60, pod: SECOND },
+    ];
+    const w = aCluster([empty('a'), empty('b')], [FREE_A, FREE_B], arrivals);
+    w.policies.apply('qos', { ...POLICY, budgets: [{ maxMoves: 1, maxConcurrent: 5 }] });
+    await play(w, GRACE);
+    expect(w.cluster.accepted).toHaveLength(1);
+    expect(w.policies.stored.get('qos')?.policy.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'PlanReady', reason: 'BudgetExhausted' }),
+    );
+    await play(w, 60);
+    expect(w.cluster.accepted).toHaveLength(2);
+  });
+
   it('stops all its plans when it is suspended', async () => {
     const w = aCluster(
       [empty('a'), empty('b')],
