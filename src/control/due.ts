@@ -48,8 +48,14 @@ export interface Due {
   readonly run: RunCause | undefined;
 }
 
-/** What a run is for: the schedule of the policy, by which its status has to tell of one, or only news of what waits and what room there is. */
-export type RunCause = 'Schedule' | 'News';
+/** What a run is for. */
+export type RunCause =
+  /** The schedule of the policy, by which its status has to tell of one. */
+  | 'Schedule'
+  /** What waits, or what room there is, has changed. */
+  | 'News'
+  /** The last one lacked ledgers, which may be there by now. It counts as the same run. */
+  | 'Again';
 
 /** Decides what a pass does for a policy. Pure: the performer asks again after each stage, with the plans as they stand then. */
 export function whatIsDue({ stored, plans, remembered, news, now }: PolicyState): Due {
@@ -110,9 +116,13 @@ function runDue(
   if (policy.spec.suspend || isBusy(policy, plans) || untilFree(notBefore, now) > 0) {
     return undefined;
   }
-  const isDue = schedule.due(lastRunAt(policy, remembered), now) || isDemanded(remembered, news, plans);
-  const isOverdue = isDue && schedule.due(lastRunOf(policy), now);
-  return isDue ? (isOverdue ? 'Schedule' : 'News') : undefined;
+  if (schedule.due(lastRunAt(policy, remembered), now)) {
+    return 'Schedule';
+  }
+  if (isDemanded(remembered, news, plans)) {
+    return schedule.due(lastRunOf(policy), now) ? 'Schedule' : 'News';
+  }
+  return news !== undefined && isAgainDue(remembered, now) ? 'Again' : undefined;
 }
 
 /** When the policy last ran since it was edited, by its status or later. */
@@ -132,6 +142,10 @@ function isDemanded(
   }
   const now = podsUnderWay(plans);
   return demand !== news || [...underWay].some((uid) => !now.has(uid));
+}
+
+function isAgainDue({ againAt }: Remembered, now: EpochSeconds): boolean {
+  return againAt !== undefined && untilFree(againAt, now) === 0;
 }
 
 /** Pods whose moves have begun, or are bound to, and have not ended. */
@@ -187,6 +201,7 @@ export function untilNextLook(
   const untilStep = isExecuting(plans) ? pace.plans : Number.POSITIVE_INFINITY;
   const held = untilFree(remembered?.notBefore, now);
   const isDue = remembered !== undefined && isDemanded(remembered, newsOf(stored, news), plans);
-  const untilRetry = isDue && held > 0 ? held : Number.POSITIVE_INFINITY;
-  return seconds(Math.min(untilRun, untilStep, untilRetry, untilSample(remembered?.sampling, now)));
+  const untilAgain = untilFree(remembered?.againAt, now);
+  const waits = [isDue ? held : 0, untilAgain].filter((wait) => wait > 0);
+  return seconds(Math.min(untilRun, untilStep, ...waits, untilSample(remembered?.sampling, now)));
 }

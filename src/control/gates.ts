@@ -56,8 +56,8 @@ export async function keepGates(
       await sweepStuck(ports, signal, backOff);
       return RIGHTS_INTERVAL;
     }
-    await sweepGates(ports, settings, signal, backOff);
-    return settings.pace.gates;
+    const { gates, plans } = settings.pace;
+    return (await sweepGates(ports, settings, signal, backOff)) ? seconds(Math.min(gates, plans)) : gates;
   };
   while (!signal.aborted) {
     await waker.wait(await withBackOff(look, 'gates could not be looked after', ports, signal), ports.clock, signal);
@@ -78,19 +78,20 @@ async function sweepStuck(ports: GatePorts, signal: AbortSignal, backOff: Releas
 /**
  * One look at all gates, as `keepGates` does again and again. Pods are listed before plans: the intent to evict is stored
  * before a replacement can exist, so that no pod of the list can belong to a move that the plans do not show yet. One that
- * the server will not have changed keeps none of the others waiting. Rejects with ApiError, or an AggregateError of them.
+ * the server will not have changed keeps none of the others waiting. Resolves to whether any wait for their turn: who comes then is
+ * looked for more often. Rejects with ApiError, or an AggregateError of them.
  */
 export async function sweepGates(
   ports: GatePorts,
   { excludedNamespaces }: Pick<LoopSettings, 'excludedNamespaces'>,
   signal: AbortSignal,
   backOff: ReleaseBackOff = createReleaseBackOff(),
-): Promise<void> {
+): Promise<boolean> {
   const { gates, plans } = ports;
   const waiting = await gates.list(signal);
   if (waiting.length === 0) {
     tell([], ports);
-    return;
+    return false;
   }
   const idle = idleAmong(waiting, await plans.list(signal));
   const classNameOf = idle.length === 0 ? () => undefined : await governed(ports, excludedNamespaces, signal);
@@ -106,6 +107,7 @@ export async function sweepGates(
     signal,
     backOff,
   );
+  return queue.length > 0;
 }
 
 /** A pod that waits for its turn, and the name of its ServiceClass. */

@@ -16,6 +16,8 @@ export interface Remembered {
   underWay: ReadonlySet<string>;
   /** When the last run began that came to a plan; its status tells only of runs that were news. `undefined` before the first one. */
   ranAt: EpochSeconds | undefined;
+  /** When it is due again at the latest, since ledgers of pods that wait were not kept yet; `undefined` when they are. */
+  againAt: EpochSeconds | undefined;
   /** No run before this: a moment after the last one, and longer after one that was postponed or failed. */
   notBefore: EpochSeconds | undefined;
   /** What the last run found of older policies in the same scope. */
@@ -63,6 +65,7 @@ export function createPolicyMemory(
         demand: 0,
         underWay: new Set<string>(),
         ranAt: undefined,
+        againAt: undefined,
         notBefore: undefined,
         overlap: undefined,
         sampling: samplingFor(spec, old?.sampling, clock.now()),

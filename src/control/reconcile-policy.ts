@@ -5,7 +5,7 @@ import type { RebalancePolicy, RebalancePolicyStatus } from '../api/v1alpha1/reb
 import { type ExecutionPolicy, step } from '../execute/executor.ts';
 import { serviceStop } from '../execute/service-stop.ts';
 import { formatInstant } from '../model/instant.ts';
-import { after, type EpochSeconds, type Seconds } from '../model/units.ts';
+import { after, type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import { budgetsInForce } from '../plan/budgets/in-force.ts';
 import { type PolicyOptions, planningOptions, resolveOptions } from '../plan/options.ts';
 import { ConflictError } from '../ports.ts';
@@ -37,6 +37,9 @@ import { readerFor } from './usage-source.ts';
 
 /** Moves in flight when no budget says otherwise. */
 const DEFAULT_MAX_CONCURRENT = 2;
+
+/** A policy that runs again within this time anyway need not run for the sake of ledgers. */
+const SOON: Seconds = seconds(30);
 
 /** What a pass knows of one policy. */
 export interface PolicyContext extends RunContext, Pick<LoopSettings, 'maxInFlight'> {
@@ -234,26 +237,39 @@ async function run(pass: Pass, cause: RunCause, plans: readonly RebalancePlan[])
     result = await runPolicy({ ...context, plans, cause }, ports, signal, remembered?.sampling?.history);
     return result;
   } finally {
-    const wait = result?.kind === 'Planned' ? context.pace.policies : RETRY_WAIT;
-    remember(remembered, result, news, podsUnderWay(plans), after(ports.clock.now(), wait));
+    remember(remembered, result, {
+      cause,
+      news,
+      underWay: podsUnderWay(plans),
+      now: ports.clock.now(),
+      pace: context.pace,
+    });
   }
+}
+
+/** What was known when a run began, and when it ended. */
+interface RunEnd extends Pick<PolicyContext, 'pace'> {
+  readonly cause: RunCause;
+  readonly news: number | undefined;
+  readonly underWay: ReadonlySet<string>;
+  readonly now: EpochSeconds;
 }
 
 /** Without a result the run has failed: what it was demanded for is still to be done. */
 function remember(
   remembered: Remembered | undefined,
   result: RunResult | undefined,
-  news: number | undefined,
-  underWay: ReadonlySet<string>,
-  notBefore: EpochSeconds,
+  { cause, news, underWay, now, pace }: RunEnd,
 ): void {
   if (remembered === undefined) {
     return;
   }
-  remembered.notBefore = notBefore;
+  remembered.notBefore = after(now, result?.kind === 'Planned' ? pace.policies : RETRY_WAIT);
   if (result?.kind === 'Planned') {
     remembered.demand = news ?? 0;
-    remembered.ranAt = result.facts.startedAt;
+    remembered.ranAt = cause === 'Again' ? remembered.ranAt : result.facts.startedAt;
+    const isSoon = elapsed(now, remembered.schedule.nextRun(remembered.ranAt, now)) <= SOON;
+    remembered.againAt = result.awaitsLedgers && !isSoon ? after(now, RETRY_WAIT) : undefined;
     remembered.underWay = underWay;
     remembered.overlap = result.overlap;
     remembered.services = result.facts.services;

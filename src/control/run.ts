@@ -2,6 +2,7 @@ import type { MoveStatus, PlanPhase, RebalancePlan } from '../api/v1alpha1/rebal
 import { withPromises } from '../execute/commitments.ts';
 import { movesUnderWay, openMoves } from '../execute/committed.ts';
 import { type ExecutorPorts, giveWay } from '../execute/executor.ts';
+import { withoutFailedTargets } from '../execute/failed-admissions.ts';
 import { openJournal, summarize } from '../execute/journal.ts';
 import { healthStop } from '../execute/stop-rules.ts';
 import { formatInstant } from '../model/instant.ts';
@@ -39,6 +40,8 @@ export type RunResult =
       readonly kind: 'Planned';
       readonly facts: RunFacts;
       readonly overlap: string | undefined;
+      /** Whether pods wait that would be let in, or get room, once their ledgers are kept. */
+      readonly awaitsLedgers: boolean;
       readonly isNews: boolean;
     }
   /** Not now; the verdicts say why. The run is tried again soon. */
@@ -87,7 +90,7 @@ export async function runPolicy(
   // The caches of the snapshot may lag behind the journal, and behind what policies remember: this pass may have written both.
   const policies = await ports.policies.list(signal);
   const plans = await ports.plans.list(signal);
-  const pods = withPromises(smoothed.pods, plans, measured.takenAt);
+  const pods = withoutFailedTargets(withPromises(smoothed.pods, plans, measured.takenAt), plans, measured.takenAt);
   const own = plans.filter(({ spec }) => spec.policy.uid === context.stored.policy.metadata.uid);
   const snapshot = { ...smoothed, pods, ...moveHistory(policies, plans), underWay: movesUnderWay(own) };
   const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
@@ -103,6 +106,7 @@ export async function runPolicy(
     kind: 'Planned',
     facts: { startedAt, plan, services, stored, aboveTrigger, consecutive },
     overlap: foreign.message,
+    awaitsLedgers: awaitsLedgers(plan, snapshot),
     isNews: isNews || context.cause === 'Schedule' || isOtherwise(context.stored, plan, stored),
   };
 }
@@ -110,6 +114,14 @@ export async function runPolicy(
 function usesMetrics({ stored }: RunContext): boolean {
   const { load, strategy } = stored.policy.spec;
   return load.source !== 'Requests' && STRATEGY_TRAITS[strategy.type].readsMetrics;
+}
+
+/** A ledger is made a moment after the first pod, which may be seen before. */
+function awaitsLedgers({ rejections }: Plan, { pods }: ClusterSnapshot): boolean {
+  const gated = new Set(pods.flatMap(({ uid, waiting }) => (waiting?.gated === true ? [uid] : [])));
+  return rejections.reasons.some(
+    ({ code }, place) => code === 'NoLedger' && gated.has(rejections.pods[place]?.uid ?? ''),
+  );
 }
 
 function timedPlan(

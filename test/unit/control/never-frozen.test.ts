@@ -258,6 +258,20 @@ describe('while a victim takes its grace', () => {
   });
 });
 
+describe('a request whose ledger is not kept yet', () => {
+  it('gets the room of another as soon as it is, without any other news', async () => {
+    const w = aCluster([empty('a')], [FREE_A], [{ at: 10, pod: FIRST }]);
+    const { ledgers } = w.cluster.serviceLevels;
+    const without = new Map([...ledgers].filter(([uid]) => uid !== FIRST.owner?.uid));
+    w.cluster.serviceLevels = { ...w.cluster.serviceLevels, ledgers: without };
+    w.clock.at(NOON + 20, () => {
+      w.cluster.serviceLevels = { ...w.cluster.serviceLevels, ledgers };
+    });
+    await play(w, 30);
+    expect(w.cluster.accepted).toEqual([FREE_A.uid]);
+  });
+});
+
 describe('a policy that carries out a plan', () => {
   it('says which plan it carries out, and how many older ones finish', async () => {
     const w = aCluster(
@@ -351,6 +365,35 @@ describe('on a cluster with failing nodes', () => {
     expect(w.cluster.accepted).toEqual([]);
     const { status } = w.policies.stored.get('qos')?.policy ?? {};
     expect(status?.conditions?.find(({ type }) => type === 'Degraded')?.reason).toBe('ClusterUnhealthy');
+  });
+
+  it('a node that takes a pod by all filters and then does not is not tried for ever', async () => {
+    const w = aCluster([empty('b'), empty('c')], [waiting('first', 0)], []);
+    w.cluster.full.add('b');
+    for (let at = 30; at < 1_200; at += 10) {
+      w.clock.at(NOON + at, () => {
+        w.turnover = { room: at, requests: at };
+      });
+    }
+    await play(w, 200);
+    expect(nodeOf(w, FIRST)).toBe('c');
+    const targets = [...w.plans.stored.values()].flatMap(({ spec }) => spec.moves.map(({ to }) => to));
+    expect(targets).toEqual(['b', 'c']);
+  });
+
+  it('it is tried again where there is no other, but less and less often', async () => {
+    const w = aCluster([empty('b')], [waiting('first', 0)], []);
+    w.cluster.full.add('b');
+    for (let at = 30; at < 1_200; at += 10) {
+      w.clock.at(NOON + at, () => {
+        w.turnover = { room: at, requests: at };
+      });
+    }
+    await play(w, 1_200);
+    const starts = [...w.plans.stored.values()].map(({ spec }) => Date.parse(spec.takenAt) / 1000 - NOON);
+    const gaps = starts.slice(1).map((at, index) => at - (starts[index] ?? 0));
+    expect(starts.length).toBeGreaterThan(2);
+    expect(gaps.slice(1).every((gap, index) => gap > (gaps[index] ?? 0))).toBe(true);
   });
 
   it('they are let in also by a plan that evictions belong to, when nodes fail in the middle of it', async () => {

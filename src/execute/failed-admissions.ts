@@ -1,0 +1,94 @@
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { parseInstant } from '../model/instant.ts';
+import { kindOf } from '../model/move.ts';
+import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
+import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+import { entries } from './journal.ts';
+import type { JournalEntry } from './move.ts';
+import { ADMISSION_PATIENCE } from './verify.ts';
+
+const LONGEST_REST: Seconds = seconds(3600);
+
+/** Admissions of pods of one controller to one node that failed. */
+interface Failures {
+  readonly count: number;
+  readonly last: EpochSeconds;
+}
+
+/**
+ * The pods as the next plan may place them: one that waits goes to no node on which an admission of its controller's pods failed
+ * a short while ago, since a node that is broken in a way which no filter sees would be tried for ever. A minute after the
+ * first failure, twice as long after each, up to an hour. By the journals that are kept, so that a new leader knows as much.
+ */
+export function withoutFailedTargets(
+  pods: readonly PodInfo[],
+  plans: readonly RebalancePlan[],
+  now: EpochSeconds,
+): readonly PodInfo[] {
+  const barred = barredNodes(plans, now);
+  if (barred.size === 0) {
+    return pods;
+  }
+  const made = new Map([...barred.keys()].map((owner) => [owner, new Map()] as const));
+  return pods.map((pod) => {
+    const owner = pod.owner?.uid ?? '';
+    const [nodes, known] = [barred.get(owner), made.get(owner)];
+    return nodes === undefined || known === undefined || pod.waiting?.gated !== true
+      ? pod
+      : { ...pod, constraints: without(nodes, pod.constraints, known) };
+  });
+}
+
+/** Names of nodes by UID of the controller. */
+function barredNodes(plans: readonly RebalancePlan[], now: EpochSeconds): ReadonlyMap<string, readonly string[]> {
+  const failures = new Map<string, Map<string, Failures>>();
+  for (const { move, run } of plans.flatMap(entries).filter(hasFailed)) {
+    const { owner, to = '' } = move;
+    const byNode = failures.get(owner.uid) ?? new Map<string, Failures>();
+    const { count = 0, last = now } = byNode.get(to) ?? {};
+    const at = parseInstant(run.finishedAt ?? '');
+    failures.set(owner.uid, byNode.set(to, { count: count + 1, last: count === 0 || at > last ? at : last }));
+  }
+  const barred = [...failures].map(([owner, byNode]) => {
+    const nodes = [...byNode].flatMap(([node, failed]) => (rests(failed, now) ? [node] : []));
+    return [owner, nodes.sort()] as const;
+  });
+  return new Map(barred.filter(([, nodes]) => nodes.length > 0));
+}
+
+/** Whether the node did not take the pod in time; one that was deleted before says nothing of its node. */
+function hasFailed({ move, run }: JournalEntry): boolean {
+  const { phase, startedAt, finishedAt } = run;
+  const isOver = phase === 'Failed' && startedAt !== undefined && finishedAt !== undefined;
+  return (
+    kindOf(move) === 'Admission' &&
+    isOver &&
+    elapsed(parseInstant(startedAt), parseInstant(finishedAt)) >= ADMISSION_PATIENCE
+  );
+}
+
+function rests({ count, last }: Failures, now: EpochSeconds): boolean {
+  const since = elapsed(last, now);
+  return since >= 0 && since < Math.min(LONGEST_REST, ADMISSION_PATIENCE * 2 ** (count - 1));
+}
+
+/** One object for pods of one template, as verdicts are remembered by it. An empty term matches no node, and stays so. */
+function without(
+  nodes: readonly string[],
+  constraints: SchedulingConstraints,
+  known: Map<SchedulingConstraints, SchedulingConstraints>,
+): SchedulingConstraints {
+  const alike = known.get(constraints);
+  if (alike !== undefined) {
+    return alike;
+  }
+  const others = { key: 'metadata.name', operator: 'NotIn', values: nodes } as const;
+  const terms = constraints.nodeAffinity?.filter(({ expressions, fields }) => expressions.length + fields.length > 0);
+  const nodeAffinity = (terms ?? [{ expressions: [], fields: [] }]).map((term) => ({
+    ...term,
+    fields: [...term.fields, others],
+  }));
+  const made = { ...constraints, nodeAffinity };
+  known.set(constraints, made);
+  return made;
+}
