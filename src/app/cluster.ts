@@ -10,11 +10,14 @@ import { createEventSink } from '../adapters/kubernetes/events.ts';
 import { createEvictor } from '../adapters/kubernetes/evictor.ts';
 import type { RequestLimits } from '../adapters/kubernetes/flow-control.ts';
 import { createGates } from '../adapters/kubernetes/gates.ts';
+import { createJournalledPlans } from '../adapters/kubernetes/journalled-plans.ts';
 import { createLedgerStore } from '../adapters/kubernetes/ledger-store.ts';
 import { listNames, type ObjectName } from '../adapters/kubernetes/list.ts';
+import { createMoveJournals } from '../adapters/kubernetes/move-journals.ts';
 import { createPlanStore } from '../adapters/kubernetes/plan-store.ts';
 import { createPolicyStore, suspendPolicy } from '../adapters/kubernetes/policy-store.ts';
 import { listRawSnapshot } from '../adapters/kubernetes/raw-snapshot.ts';
+import { Reflector } from '../adapters/kubernetes/reflector.ts';
 import { RESOURCES } from '../adapters/kubernetes/resource.ts';
 import { createServiceRecords, type RecordsListener } from '../adapters/kubernetes/service-records.ts';
 import { createSharedReflectors } from '../adapters/kubernetes/shared-reflectors.ts';
@@ -120,6 +123,7 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
   const warn = hooks.warn ?? ((message: string) => void process.stderr.write(`warning: ${escapeText(message)}\n`));
   const report = (error: unknown): void => warn(error instanceof Error ? error.message : String(error));
   const plans = createPlanStore(client, report);
+  const journals = createMoveJournals(client, report);
   return {
     url: connection.server,
     clock,
@@ -128,8 +132,13 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     evictor: createEvictor(client),
     steering: createSteering(client, hooks.webhook),
     gates: createGates(client, warn),
-    plans,
-    cachedPlans: (report) => createCachedPlans(plans, reflectors.of('RebalancePlan'), report),
+    plans: createJournalledPlans(plans, journals, report),
+    cachedPlans: (report) =>
+      createCachedPlans(
+        { live: plans, reflector: reflectors.of('RebalancePlan') },
+        { live: journals, reflector: new Reflector(client, { target: RESOURCES.MoveJournal, metadataOnly: false }) },
+        report,
+      ),
     ledgers: createLedgerStore(client),
     serviceRecords: (listener) => createServiceRecords(reflectors, clock, listener),
     policies: createPolicyStore(client, report),

@@ -1,3 +1,5 @@
+import { isBehind, isJournalOf, withJournal } from '../../src/adapters/kubernetes/with-journal.ts';
+import type { MoveJournal } from '../../src/api/v1alpha1/move-journal.ts';
 import type { MovePhase, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { isInFlight } from '../../src/execute/transitions.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
@@ -16,6 +18,8 @@ export interface PlanLog {
   readonly stop: () => Promise<void>;
 }
 
+const API = '/apis/evenkeel.dev/v1alpha1';
+
 /** Follows the plans of a cluster, each state that is stored. Whoever begins it has to end it. */
 export async function followPlans(cp: ControlPlane): Promise<PlanLog> {
   const seen = new Map<string, RebalancePlan>();
@@ -24,9 +28,25 @@ export async function followPlans(cp: ControlPlane): Promise<PlanLog> {
     seen.set(keyOf(plan), plan);
     most.set(keyOf(plan), Math.max(most.get(keyOf(plan)) ?? 0, phasesInFlight(plan).length));
   };
-  const watch = await watchObjects<RebalancePlan>(cp, '/apis/evenkeel.dev/v1alpha1/rebalanceplans', ({ object }) =>
-    see(object),
-  );
+  // As they are stored: the plans alone, and their journals.
+  const stored = new Map<string, RebalancePlan>();
+  const journals = new Map<string, MoveJournal>();
+  const join = (name: string): void => {
+    const [plan, journal] = [stored.get(name), journals.get(name)];
+    if (plan !== undefined && (journal === undefined || !isJournalOf(journal, plan) || !isBehind(plan, journal))) {
+      see(withJournal(plan, journal));
+    }
+  };
+  const watches = await Promise.all([
+    watchObjects<RebalancePlan>(cp, `${API}/rebalanceplans`, ({ object }) => {
+      stored.set(object.metadata.name, object);
+      join(object.metadata.name);
+    }),
+    watchObjects<MoveJournal>(cp, `${API}/movejournals`, ({ object }) => {
+      journals.set(object.metadata.name, object);
+      join(object.metadata.name);
+    }),
+  ]);
   let isStopped = false;
   return {
     all: () => [...seen.values()],
@@ -35,7 +55,7 @@ export async function followPlans(cp: ControlPlane): Promise<PlanLog> {
     stop: async () => {
       if (!isStopped) {
         isStopped = true;
-        await watch.stop();
+        await Promise.all(watches.map((watch) => watch.stop()));
       }
     },
   };

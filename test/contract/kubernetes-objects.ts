@@ -24,6 +24,7 @@ export const NEEDED_RULES: readonly object[] = [
   rule('evenkeel.dev', ['rebalancepolicies'], ['list', 'watch']),
   rule('evenkeel.dev', ['rebalancepolicies/status', 'rebalanceplans/status'], ['patch']),
   rule('evenkeel.dev', ['rebalanceplans'], ['get', 'list', 'watch', 'create', 'delete']),
+  rule('evenkeel.dev', ['movejournals'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
   rule('evenkeel.dev', ['placementhints'], ['list', 'create', 'delete']),
   rule('evenkeel.dev', ['serviceclasses', 'qosledgers'], ['list']),
   {

@@ -341,15 +341,28 @@ describe('a snapshot', () => {
       spec: { moves: [{ pod, owner, from: 'a', to: 'b' }] },
       status: { moves: [{ podUID: 'p', phase: 'Evicting', attempt: 0, startedAt: '2026-01-01T10:00:00Z' }] },
     };
-    const historyWith = async (answer: Handler) => {
+    const historyWith = async (answer: Handler, more: Readonly<Record<string, Handler>> = {}) => {
       const { pastMoves, problems } = await createClusterReader(
-        client(await start(route({ [plans]: answer }))),
+        client(await start(route({ [plans]: answer, ...more }))),
       ).snapshot(NEVER);
       return { moves: pastMoves.map(({ pod: moved, phase }) => `${moved.name} ${phase}`), problems };
     };
 
     it('from the plans on the cluster', async () => {
       expect(await historyWith(json(listOf([plan])))).toEqual({ moves: ['web-1 InFlight'], problems: [] });
+    });
+
+    it('and from their journals, which say what the plans do not say yet', async () => {
+      const marked = { ...plan, status: { ...plan.status, journal: { uid: 'j', sequence: 4 } } };
+      const journal = (sequence: number) => ({
+        metadata: { name: 'even-1', uid: 'j' },
+        spec: { sequence, base: 4, moves: [{ ...plan.status.moves[0], phase: 'Landed' }] },
+      });
+      const journals = plans.replace('rebalanceplans', 'movejournals');
+      const history = (sequence: number) =>
+        historyWith(json(listOf([marked])), { [journals]: json(listOf([journal(sequence)])) });
+      expect((await history(5)).moves).toEqual(['web-1 Landed']);
+      expect((await history(4)).moves).toEqual(['web-1 InFlight']);
     });
 
     it('which is nothing where our kinds are not installed', async () => {

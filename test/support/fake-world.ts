@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { startCron } from '../../src/adapters/cron.ts';
+import { createJournalledPlans } from '../../src/adapters/kubernetes/journalled-plans.ts';
 import { createGateQueue } from '../../src/control/gate-queue.ts';
 import { createJournals } from '../../src/control/journals.ts';
 import type { LoopPorts } from '../../src/control/loop-ports.ts';
@@ -10,7 +11,8 @@ import type { Seconds } from '../../src/model/units.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';
 import type { EventRecord, Turnover } from '../../src/ports.ts';
 import { type FakeCluster, fakeCluster } from './fake-cluster.ts';
-import { type FakePlans, type FakePolicies, fakePlans, fakePolicies } from './fake-stores.ts';
+import { type FakeJournalledPlans, fakeJournalledPlans } from './fake-journals.ts';
+import { type FakePolicies, fakePolicies } from './fake-stores.ts';
 import { type Tap, tapped } from './fake-tap.ts';
 import { type TestClock, testClock } from './test-clock.ts';
 
@@ -18,7 +20,7 @@ import { type TestClock, testClock } from './test-clock.ts';
 export interface World {
   readonly clock: TestClock;
   readonly cluster: FakeCluster;
-  readonly plans: FakePlans;
+  readonly plans: FakeJournalledPlans;
   readonly policies: FakePolicies;
   readonly events: EventRecord[];
   /** `result` of every move that ended. */
@@ -44,7 +46,7 @@ export interface World {
 /** A world with these objects in its cluster. */
 export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadInfo[], pods: readonly PodInfo[]): World {
   const clock = testClock();
-  const plans = fakePlans();
+  const plans = fakeJournalledPlans();
   const cluster = fakeCluster(clock, nodes, workloads, pods, plans);
   const policies = fakePolicies();
   const events: EventRecord[] = [];
@@ -64,7 +66,17 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     evictor: tapped('evictor', cluster.evictor, tap),
     steering: tapped('steering', cluster.steering, tap),
     gates: tapped('gates', cluster.gates, tap),
-    plans: createJournals(tapped('plans', plans.store, tap), clock, waitForMove),
+    plans: createJournals(
+      createJournalledPlans(
+        tapped('plans', plans.store, tap),
+        tapped('journals', plans.journals.store, tap),
+        (error) => {
+          throw error;
+        },
+      ),
+      clock,
+      waitForMove,
+    ),
     policies: tapped('policies', policies.store, tap),
     events: tapped('events', { send: async (event: EventRecord) => void events.push(event) }, tap),
     telemetry: {

@@ -1,3 +1,5 @@
+import { emptyJournal } from '../../src/adapters/kubernetes/move-journals.ts';
+import type { MoveJournal } from '../../src/api/v1alpha1/move-journal.ts';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import type { SteeringMode } from '../../src/api/v1alpha1/rebalance-policy.ts';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
@@ -16,20 +18,25 @@ export interface LargePlan {
   readonly plan: Plan;
 }
 
-/** Pods of many services on one half of 40 nodes, of which half, which are `moves`, have to go to the other. */
-export function largePlan(moves: number): LargePlan {
+/**
+ * Pods of many services on one half of the nodes, of which half, which are `moves`, have to go to the other. Each node takes one
+ * at a time.
+ */
+export function largePlan(moves: number, nodeCount = 40): LargePlan {
   const workloads = Array.from({ length: Math.ceil(moves / 5) }, (_, index) =>
     aWorkload(`deployment-of-service-${index}`, { replicas: 10 }),
   );
-  const nodes = Array.from({ length: 40 }, (_, index) =>
-    aNode(`worker-pool-1-node-${index}`, { allocatable: { cpu: 200 * moves, memory: 2 ** 40, pods: 500 } }),
+  const nodes = Array.from({ length: nodeCount }, (_, index) =>
+    aNode(`worker-pool-1-node-${index}`, {
+      allocatable: { cpu: (8000 * moves) / nodeCount, memory: 2 ** 40, pods: 500 },
+    }),
   );
   const pods = workloads.flatMap((workload, index) =>
     Array.from({ length: 10 }, (_, replica) =>
       aPodOf(
         workload,
         `${workload.name}-5d4f8c7b9-x${replica}`,
-        `worker-pool-1-node-${(index * 10 + replica) % 20}`,
+        `worker-pool-1-node-${(index * 10 + replica) % (nodeCount / 2)}`,
         1000,
       ),
     ),
@@ -47,14 +54,34 @@ export function stage({ snapshot, plan }: LargePlan, steering: SteeringMode = 'N
   return w;
 }
 
-/** Carries a plan out. Resolves to the bytes of the whole plan in each write: an object is stored whole, however small its patch. */
-export async function bytesWritten(w: World, concurrent: number): Promise<readonly number[]> {
-  const sizes: number[] = [];
-  w.tap = (when, call, [plan, status]) => {
-    if (when === 'before' && call === 'plans.writeStatus') {
-      sizes.push(Buffer.byteLength(JSON.stringify({ ...(plan as RebalancePlan), status })));
+/** Bytes of each object that was written while a plan was carried out: an object is stored whole, however small its patch. */
+export interface BytesWritten {
+  /** Of the plan itself. */
+  readonly plans: readonly number[];
+  /** Of its journal. */
+  readonly journals: readonly number[];
+  /** Together. */
+  readonly total: number;
+}
+
+/** What an API server adds to an object: times, versions, and who manages which fields. */
+const SERVER_METADATA = 700;
+
+/** Carries a plan out, `concurrent` moves at a time. */
+export async function bytesWritten(w: World, concurrent: number, limit = 20_000): Promise<BytesWritten> {
+  const plans: number[] = [];
+  const journals: number[] = [];
+  const size = (object: unknown): number => Buffer.byteLength(JSON.stringify(object)) + SERVER_METADATA;
+  w.tap = (when, call, [object, content]) => {
+    if (when === 'after' && call === 'plans.writeStatus') {
+      plans.push(size({ ...(object as RebalancePlan), status: content }));
+    } else if (when === 'after' && call === 'journals.write') {
+      journals.push(size({ ...(object as MoveJournal), spec: content }));
+    } else if (when === 'after' && call === 'journals.create') {
+      journals.push(size(emptyJournal(object as RebalancePlan)));
     }
   };
-  await run(w, execution(concurrent), 20_000);
-  return sizes;
+  await run(w, execution(concurrent), limit);
+  const total = [...plans, ...journals].reduce((sum, each) => sum + each, 0);
+  return { plans, journals, total };
 }

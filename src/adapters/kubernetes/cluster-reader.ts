@@ -1,12 +1,11 @@
 import { runConcurrently } from '../../model/concurrent.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { type EpochSeconds, epochSeconds } from '../../model/units.ts';
-import { queryOf } from '../../observe/kind-table.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
 import type { ClusterReader, Promises } from '../../ports.ts';
 import { ApiError, isApiError } from './api-error.ts';
 import type { ApiClient } from './client.ts';
-import { listAll } from './list.ts';
+import { listSource } from './list-source.ts';
 import { createLiveReads } from './live-reads.ts';
 import { describeResource } from './resource.ts';
 import {
@@ -90,15 +89,15 @@ function throwIfRefused(sources: readonly SnapshotSource[], refused: ReadonlyMap
 /** Resolves to the server's time when the list began. */
 async function readSource(
   client: ApiClient,
-  { kind, target, part }: SnapshotSource,
+  source: SnapshotSource,
   builder: SnapshotBuilder,
   signal: AbortSignal,
 ): Promise<EpochSeconds> {
   const listener = {
-    item: (object: unknown) => builder.addAs(kind, object),
-    restart: () => builder.forget(kind),
+    item: (object: unknown) => builder.addAs(source.kind, object),
+    restart: () => builder.forget(source.kind),
   };
-  const { serverTime } = await listAll(client, target, queryOf(part), listener, signal);
+  const { serverTime } = await listSource(client, source, listener, signal);
   return serverTime;
 }
 

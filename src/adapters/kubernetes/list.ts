@@ -43,7 +43,8 @@ interface ListOptions {
   readonly exactly?: string | undefined;
 }
 
-interface ListEnd {
+/** What a list says besides its items. */
+export interface ListEnd {
   /** Where a watch goes on. */
   readonly resourceVersion: string;
   /** The server's time when the list began. */

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { type EpochSeconds, epochSeconds } from '../../model/units.ts';
-import { queryOf, type SnapshotKind } from '../../observe/kind-table.ts';
+import type { SnapshotKind } from '../../observe/kind-table.ts';
 import type { ApiClient } from './client.ts';
-import { listAll } from './list.ts';
+import { listSource } from './list-source.ts';
 import { isMissing, LISTED_SOURCES, type SnapshotSource, WATCHED_SOURCES } from './snapshot-sources.ts';
 
 /** Objects as the API server lists them, trimmed one by one, and when that began by the server's clock. */
@@ -27,7 +27,7 @@ export async function listRawSnapshot<Kept>(
   let metricsServed = true;
   for (const source of [...WATCHED_SOURCES, ...LISTED_SOURCES]) {
     try {
-      const time = await listSource(client, source, objects, trim, signal);
+      const time = await readSource(client, source, objects, trim, signal);
       times.push(...(source.missing === 'Failure' ? [time] : []));
     } catch (error) {
       if (!isMissing(source, error)) {
@@ -39,20 +39,20 @@ export async function listRawSnapshot<Kept>(
   return { objects, takenAt: epochSeconds(Math.min(...times)), metricsServed };
 }
 
-async function listSource<Kept>(
+async function readSource<Kept>(
   client: ApiClient,
-  { kind, target, part }: SnapshotSource,
+  source: SnapshotSource,
   objects: Kept[],
   trim: (kind: SnapshotKind, object: JsonObject) => Kept,
   signal: AbortSignal,
 ): Promise<EpochSeconds> {
   const before = objects.length;
   const listener = {
-    item: (object: unknown) => objects.push(trim(kind, isObject(object) ? object : {})),
+    item: (object: unknown) => objects.push(trim(source.kind, isObject(object) ? object : {})),
     restart: () => {
       objects.length = before;
     },
   };
-  const { serverTime } = await listAll(client, target, queryOf(part), listener, signal);
+  const { serverTime } = await listSource(client, source, listener, signal);
   return serverTime;
 }

@@ -25,6 +25,7 @@ const OTHERS = {
   MutatingWebhookConfiguration: resource('admissionregistration.k8s.io/v1', 'mutatingwebhookconfigurations'),
   Secret: resource('v1', 'secrets'),
   RebalancePolicy: resource(API_VERSION, 'rebalancepolicies'),
+  MoveJournal: resource(API_VERSION, 'movejournals'),
   PlacementHint: resource(API_VERSION, 'placementhints'),
 } as const satisfies Record<string, ResourceRef>;
 

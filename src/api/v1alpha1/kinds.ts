@@ -1,3 +1,4 @@
+import { moveJournalKind } from './move-journal.ts';
 import { placementHintKind } from './placement-hint.ts';
 import { qosLedgerKind } from './qos-ledger.ts';
 import { rebalancePlanKind } from './rebalance-plan.ts';
@@ -9,6 +10,7 @@ import { serviceClassKind } from './service-class.ts';
 export const KINDS: readonly KindDefinition[] = [
   rebalancePolicyKind,
   rebalancePlanKind,
+  moveJournalKind,
   serviceClassKind,
   qosLedgerKind,
   placementHintKind,

@@ -264,6 +264,16 @@ export const MoveStatus = Type.Object({
   outcome: Type.Optional(text(512, { description: 'What came of it, for people.' })),
 });
 
+/** Moves in numbers. */
+export const MoveSummary = Type.Object(
+  {
+    total: Type.Integer({ format: 'int32', description: 'Moves of the plan.' }),
+    done: Type.Integer({ format: 'int32', description: 'Moves in a final phase.' }),
+    landed: Type.Integer({ format: 'int32', description: 'Replacements on their planned node.' }),
+  },
+  { description: 'The journal in numbers.' },
+);
+
 /** `status` of a RebalancePlan: the journal and the measured result. */
 export const RebalancePlanStatus = Type.Object(
   {
@@ -281,14 +291,21 @@ export const RebalancePlanStatus = Type.Object(
         'x-kubernetes-list-type': 'atomic',
       }),
     ),
-    summary: Type.Optional(
+    summary: Type.Optional(MoveSummary),
+    journal: Type.Optional(
       Type.Object(
         {
-          total: Type.Integer({ format: 'int32', description: 'Moves of the plan.' }),
-          done: Type.Integer({ format: 'int32', description: 'Moves in a final phase.' }),
-          landed: Type.Integer({ format: 'int32', description: 'Replacements on their planned node.' }),
+          uid: text(64, { description: 'UID of the MoveJournal.' }),
+          sequence: Type.Integer({
+            format: 'int64',
+            minimum: 0,
+            description: 'spec.sequence of the MoveJournal that is in moves already: a higher one goes on from here.',
+          }),
         },
-        { description: 'The journal in numbers.' },
+        {
+          description:
+            'The MoveJournal of the same name that has what has changed since. While a plan with more than 20 moves is carried out.',
+        },
       ),
     ),
   },

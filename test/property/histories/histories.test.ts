@@ -12,6 +12,7 @@ const SMOOTH: History = {
   planning: false,
   minReady: 0,
   noteWait: 0.01,
+  journalled: true,
   delays: { grace: 1, recreate: 1, bind: 1, ready: 1 },
   landings: [],
   rates: [1],

@@ -66,6 +66,8 @@ export interface History {
   readonly minReady: number;
   /** How long what a leader has noted may wait to be stored, for each move of the plan. */
   readonly noteWait: number;
+  /** Whether plans have a journal beside them. */
+  readonly journalled: boolean;
   readonly delays: Delays;
   /** Of new pods in order; later ones land where the hint says. */
   readonly landings: readonly Landing[];
@@ -218,6 +220,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
   planning: fc.boolean(),
   minReady: fc.constantFrom(0, 0, 4),
   noteWait,
+  journalled: fc.boolean(),
   delays: fc.record({
     grace: span(30),
     recreate: rarelyNever(span(5)),
@@ -241,6 +244,7 @@ export const crashesOnly: fc.Arbitrary<History> = fc.record({
   planning: fc.constant(false),
   minReady: fc.constant(0),
   noteWait,
+  journalled: fc.boolean(),
   delays: fc.record({ grace: span(15), recreate: span(5), bind: span(5), ready: span(15) }),
   landings: fc.constant([]),
   rates: fc.constantFrom([1], [1, 1]),

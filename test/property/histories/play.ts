@@ -6,8 +6,9 @@ import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { type FakeCluster, fakeCluster, placements } from '../../support/fake-cluster.ts';
+import { type FakeJournalledPlans, fakeJournalledPlans } from '../../support/fake-journals.ts';
 import { fakeLease } from '../../support/fake-leases.ts';
-import { type FakePlans, type FakePolicies, fakePlans, fakePolicies } from '../../support/fake-stores.ts';
+import { type FakePlans, type FakePolicies, fakePolicies } from '../../support/fake-stores.ts';
 import { NOON } from '../../support/test-clock.ts';
 import { type VirtualTime, virtualTime } from '../../support/virtual-time.ts';
 import { type Happening, type History, type Landing, type Mishap, TROUBLED } from './history.ts';
@@ -40,7 +41,7 @@ interface Play {
   readonly history: History;
   readonly time: VirtualTime;
   readonly cluster: FakeCluster;
-  readonly plans: FakePlans;
+  readonly plans: FakeJournalledPlans;
   readonly policies: FakePolicies;
   /** Replicas, until when their caches are cut off. */
   readonly stale: Map<number, number>;
@@ -63,6 +64,7 @@ export async function play(history: History): Promise<End> {
     policies,
     lease,
     noteWait: seconds(history.noteWait),
+    wholeUpTo: history.journalled ? 0 : Number.POSITIVE_INFINITY,
     ledger,
     mishap: mishapsOf(history),
     isStale: (replica) => (world.stale.get(replica) ?? 0) > time.now(),
@@ -147,7 +149,7 @@ function heal({ cluster, stale }: Play): void {
 
 async function build(history: History, time: VirtualTime): Promise<Pick<Play, 'cluster' | 'plans' | 'policies'>> {
   const owners = OWNERS.map((owner) => ({ ...owner, minReadySeconds: seconds(history.minReady) }));
-  const plans = fakePlans();
+  const plans = fakeJournalledPlans();
   const cluster = fakeCluster(
     time,
     [aNode('a', TEN_CORES), aNode('b', TEN_CORES), aNode('c', TEN_CORES)],
@@ -259,7 +261,7 @@ function befall({ history, time, cluster, plans, policies, stale }: Play, what: 
       break;
     case 'approve':
     case 'touchPlan':
-      for (const plan of plans.stored.values()) {
+      for (const plan of plans.whole.stored.values()) {
         plans.put({ ...plan, spec: { ...plan.spec, approved: plan.spec.approved || what.kind === 'approve' } });
       }
       break;

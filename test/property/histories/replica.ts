@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { startCron } from '../../../src/adapters/cron.ts';
+import { createJournalledPlans } from '../../../src/adapters/kubernetes/journalled-plans.ts';
 import { Elector, LeadershipLostError } from '../../../src/control/elector.ts';
 import { createGateQueue } from '../../../src/control/gate-queue.ts';
 import { keepGates } from '../../../src/control/gates.ts';
@@ -13,8 +14,9 @@ import type { PodRef } from '../../../src/model/pod.ts';
 import { type Seconds, seconds } from '../../../src/model/units.ts';
 import { type EvictionAnswer, StaleCacheError } from '../../../src/ports.ts';
 import type { FakeCluster } from '../../support/fake-cluster.ts';
+import type { FakeJournalledPlans } from '../../support/fake-journals.ts';
 import { AT_ONCE, type FakeLease, overNetwork } from '../../support/fake-leases.ts';
-import type { FakePlans, FakePolicies } from '../../support/fake-stores.ts';
+import type { FakePolicies } from '../../support/fake-stores.ts';
 import type { VirtualProcess, VirtualTime } from '../../support/virtual-time.ts';
 import type { Mishap } from './history.ts';
 import { BrokenInvariant, type Ledger, type Sight } from './ledger.ts';
@@ -23,11 +25,13 @@ import { BrokenInvariant, type Ledger, type Sight } from './ledger.ts';
 export interface Stage {
   readonly time: VirtualTime;
   readonly cluster: FakeCluster;
-  readonly plans: FakePlans;
+  readonly plans: FakeJournalledPlans;
   readonly policies: FakePolicies;
   readonly lease: FakeLease;
   /** How long what a leader has noted may wait to be stored, for each move of the plan. */
   readonly noteWait: Seconds;
+  /** Plans of so many moves or fewer have no journal beside them. */
+  readonly wholeUpTo: number;
   readonly ledger: Ledger;
   /** What becomes of the next call. */
   readonly mishap: (changes: boolean) => Mishap | undefined;
@@ -76,6 +80,9 @@ const CHANGES: ReadonlySet<string> = new Set([
   'plans.writeStatus',
   'plans.approve',
   'plans.remove',
+  'journals.create',
+  'journals.write',
+  'journals.remove',
   'policies.writeStatus',
 ]);
 
@@ -145,7 +152,12 @@ function portsOf(stage: Stage, me: Incarnation): Omit<GivenLoopPorts, 'leaderEpo
     steering: far(stage, me, 'steering', cluster.steering),
     gates: far(stage, me, 'gates', cluster.gates),
     plans: createJournals(
-      { ...far(stage, me, 'plans', plans.store), watch: plans.store.watch },
+      createJournalledPlans(
+        { ...far(stage, me, 'plans', plans.store), watch: plans.store.watch },
+        { ...far(stage, me, 'journals', plans.journals.store), watch: plans.journals.store.watch },
+        () => stage.count('journals not removed'),
+        { wholeUpTo: stage.wholeUpTo },
+      ),
       me.process.clock,
       stage.noteWait,
     ),
@@ -172,6 +184,8 @@ function portsOf(stage: Stage, me: Incarnation): Omit<GivenLoopPorts, 'leaderEpo
     runFailed: () => stage.count('runs failed'),
   };
 }
+
+const JOURNAL_WRITES: ReadonlySet<string> = new Set(['plans.writeStatus', 'journals.write']);
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>;
 
@@ -214,7 +228,7 @@ function serve(stage: Stage, me: Incarnation, call: string, method: Method): Ser
           const before = cluster.accepted.length;
           const outcome = look(stage, me, call, args, method);
           witnessed(() => eviction?.arrived(before));
-          if (call.startsWith('plans.')) {
+          if (call.startsWith('plans.') || call.startsWith('journals.')) {
             witnessed(() => ledger.journalled());
           }
           return outcome;
@@ -286,7 +300,7 @@ async function passed(
   signal: AbortSignal,
 ): Promise<unknown> {
   const { time } = stage;
-  const stretch = call === 'plans.writeStatus' ? JOURNAL_DELAY : 1;
+  const stretch = JOURNAL_WRITES.has(call) ? JOURNAL_DELAY : 1;
   switch (mishap?.kind) {
     case undefined:
       return await arrive();

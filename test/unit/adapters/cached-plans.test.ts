@@ -6,6 +6,7 @@ import { ConflictError, type PlanStore } from '../../../src/ports.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aPod } from '../../support/builders.ts';
+import { fakeJournals } from '../../support/fake-journals.ts';
 import { answer, type FakeWatchServer, fakeWatchServer } from '../../support/fake-watch-server.ts';
 import { testClock } from '../../support/test-clock.ts';
 
@@ -53,9 +54,17 @@ function cached() {
   const server = fakeWatchServer(clock);
   const target = { group: 'evenkeel.dev', version: 'v1alpha1', resource: 'rebalanceplans' };
   const reports: unknown[] = [];
+  const journalServer = fakeWatchServer(clock);
+  const journals = fakeJournals();
   const plans = createCachedPlans(
-    liveStore(server),
-    new Reflector(server.client, { target, metadataOnly: false }),
+    { live: liveStore(server), reflector: new Reflector(server.client, { target, metadataOnly: false }) },
+    {
+      live: journals.store,
+      reflector: new Reflector(journalServer.client, {
+        target: { ...target, resource: 'movejournals' },
+        metadataOnly: false,
+      }),
+    },
     (error) => reports.push(error),
   );
   const controller = new AbortController();

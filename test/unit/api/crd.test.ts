@@ -93,6 +93,7 @@ describe('crdOf', () => {
     expect(names.map(([name, scope]) => [name, scope])).toEqual([
       ['rebalancepolicies.evenkeel.dev', 'Cluster'],
       ['rebalanceplans.evenkeel.dev', 'Cluster'],
+      ['movejournals.evenkeel.dev', 'Cluster'],
       ['serviceclasses.evenkeel.dev', 'Cluster'],
       ['qosledgers.evenkeel.dev', 'Namespaced'],
       ['placementhints.evenkeel.dev', 'Namespaced'],

@@ -146,7 +146,13 @@ describe('keepGates', () => {
   it('lists pods before plans: what is evicted in between is no business of this look', async () => {
     const w = aWorld([gatedPod('scaled-up')]);
     await keep(w);
-    expect(w.calls.slice(0, 4)).toEqual(['gates.available', 'gates.list', 'plans.list', 'policies.list']);
+    expect(w.calls.slice(0, 5)).toEqual([
+      'gates.available',
+      'gates.list',
+      'journals.list',
+      'plans.list',
+      'policies.list',
+    ]);
   });
 
   it('makes a pod anew that is tied to a node without room, and opens the gate of the new one', async () => {

@@ -1,0 +1,131 @@
+import type { ObjectMeta } from '../../api/v1alpha1/schema.ts';
+import { type Seconds, seconds } from '../../model/units.ts';
+import { StaleCacheError } from '../../ports.ts';
+import { type Diff, describeDiff, type Entry } from './object-table.ts';
+import type { Reflector } from './reflector.ts';
+import { compareVersions } from './resource-version.ts';
+
+/** Nothing is decided by objects that have been cut off for longer (execution.md, stale cache). */
+const MAX_AGE: Seconds = seconds(60);
+/** Longest wait for a list. */
+const PATIENCE: Seconds = seconds(30);
+
+interface Named {
+  readonly metadata: ObjectMeta;
+}
+
+/** Objects of a resource that are watched, with what this process wrote on top for as long as the watch has not brought it. */
+export interface CachedObjects<Value extends Named> {
+  /** All objects, none of them older than the last write. Throws StaleCacheError where that is not known. */
+  list(signal: AbortSignal): Promise<readonly Value[]>;
+  /** This process has written the object. Returns it. */
+  stored(object: Value): Value;
+  /** Deletes the object of this name by `work`. */
+  remove(name: string, work: () => Promise<void>): Promise<void>;
+  /** Calls `changed` after each change until aborted; then resolves. */
+  watch(changed: () => void, signal: AbortSignal): Promise<void>;
+  /** Lists the objects, then keeps them current until aborted; then resolves. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Lists them anew before anything more is read. */
+  renew(): void;
+}
+
+/** What a write has left, until the watch has come as far. */
+type OwnWrite<Value> =
+  | { readonly kind: 'Stored'; readonly object: Value }
+  | { readonly kind: 'Removed'; readonly uid: string | undefined };
+
+/** `read` throws for what is no such object. `report` hears of that, and of lists and watches that failed. */
+export function createCachedObjects<Value extends Named>(
+  reflector: Reflector,
+  read: (body: unknown) => Value,
+  report: (error: unknown) => void,
+): CachedObjects<Value> {
+  const own = new Map<string, OwnWrite<Value>>();
+  const watchers = new Set<() => void>();
+  const cache = reflector.handle<Value | undefined>({
+    read: (body) => {
+      try {
+        return read(body);
+      } catch (error) {
+        // What cannot be read must not end the watch of all others.
+        report(error);
+        return undefined;
+      }
+    },
+    changed: () => {
+      for (const watcher of watchers) {
+        watcher();
+      }
+    },
+    failed: report,
+    drifted: (diff: Diff) => report(new Error(`${cache.name} had drifted: ${describeDiff(diff)}`)),
+  });
+
+  /** By name, in the order of the cache. */
+  function current(): ReadonlyMap<string, Value> {
+    const objects = new Map<string, Value>();
+    const entries = new Map<string, Entry<unknown>>();
+    for (const entry of cache.entries.values()) {
+      if (entry.value !== undefined) {
+        const { name } = entry.value.metadata;
+        objects.set(name, entry.value);
+        entries.set(name, entry);
+      }
+    }
+    for (const [name, write] of own) {
+      const entry = entries.get(name);
+      if (hasArrived(write, entry, cache.position)) {
+        own.delete(name);
+      } else if (write.kind === 'Removed') {
+        objects.delete(name);
+      } else {
+        objects.set(name, write.object);
+      }
+    }
+    return objects;
+  }
+
+  return {
+    async list(signal) {
+      await cache.synced(PATIENCE, signal);
+      const { age, trouble, name } = cache;
+      if (age === undefined || age > MAX_AGE) {
+        const state = age === undefined ? 'are listed anew' : `have been cut off for ${Math.round(age)} s`;
+        throw new StaleCacheError(`${name} ${state}${trouble === undefined ? '' : ` (${trouble})`}`);
+      }
+      return [...current().values()];
+    },
+    stored(object) {
+      own.set(object.metadata.name, { kind: 'Stored', object });
+      return object;
+    },
+    async remove(name, work) {
+      const uid = current().get(name)?.metadata.uid;
+      await work();
+      own.set(name, { kind: 'Removed', uid });
+    },
+    async watch(changed, signal) {
+      watchers.add(changed);
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) {
+          resolve();
+        }
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      watchers.delete(changed);
+    },
+    run: (signal) => cache.run(signal),
+    renew: () => cache.renew(),
+  };
+}
+
+/** Whether the cache has what was written, or something newer. */
+function hasArrived(write: OwnWrite<Named>, entry: Entry<unknown> | undefined, position: string | undefined): boolean {
+  if (write.kind === 'Removed') {
+    return entry?.uid !== write.uid;
+  }
+  const { resourceVersion = '' } = write.object.metadata;
+  const reached = position === undefined ? undefined : compareVersions(position, resourceVersion);
+  return entry?.resourceVersion === resourceVersion || (reached !== undefined && reached >= 0);
+}
