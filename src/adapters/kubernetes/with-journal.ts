@@ -63,7 +63,8 @@ function replaced(moves: readonly MoveStatus[], changed: readonly MoveStatus[]):
   const known = moves.map((run) => {
     const newer = left.get(run.podUID) ?? run;
     left.delete(run.podUID);
-    return newer;
+    // A version of the operator that knows no journals has written the plan alone, perhaps: what has ended stays so.
+    return run.finishedAt === undefined ? newer : run;
   });
   return [...known, ...left.values()];
 }

@@ -158,6 +158,22 @@ describe('a plan with a journal', () => {
     expect(phasesOf(await read(process()))).toEqual(['Planned', 'Planned', 'Planned', 'Evicting', 'Intent', 'Planned']);
   });
 
+  it('keeps what an operator of the version before has written to the plan amid it: what has ended stays so', async () => {
+    const { server, name, process, read } = cluster();
+    const store = process();
+    const first = await read(store);
+    const plan = await store.writeStatus(first, change(first, 0, 'Intent'), signal);
+    await store.writeStatus(plan, change(plan, 1, 'Evicting'), signal);
+    const whole = server.whole.of(name);
+    const [run, other] = whole.status?.moves ?? [];
+    const changed = new Map([
+      [0, { ...run, podUID: 'uid-0', attempt: 0, phase: 'Landed' as const, finishedAt: '2026-01-01T12:05:00Z' }],
+      [1, { ...other, podUID: 'uid-1', attempt: 0, phase: 'Skipped' as const, finishedAt: '2026-01-01T12:05:00Z' }],
+    ]);
+    server.put({ ...whole, status: { ...whole.status, ...withRuns(whole, changed) } });
+    expect(phasesOf(await read(store)).slice(0, 2)).toEqual(['Landed', 'Skipped']);
+  });
+
   it('is stored whole at once when more than its moves has changed', async () => {
     const { server, name, process, read } = cluster();
     const store = process();
