@@ -77,11 +77,20 @@ export function createJournalledPlans(
       return isBehind(stored, journal) ? joinAnew(name, journal, signal) : handOut({ stored, journal }, journal);
     }
     if (last !== undefined && isJournalOf(last.content, stored) && !isBehind(stored, last.content)) {
-      // Deleted by a person. What it said is written whole next.
-      return handOut({ stored, journal }, last.content);
+      return withoutJournal({ stored, journal }, last);
     }
     latest.delete(name);
     return journal === undefined ? stored : handOut({ stored, journal }, journal);
+  }
+
+  /** A person has deleted the journal. What it said is known, and is written whole next, also by who has the plan already. */
+  function withoutJournal(made: Parts, last: Joined): RebalancePlan {
+    if (!isSameVersion(last.stored, made.stored)) {
+      return handOut(made, last.content);
+    }
+    parts.set(last.plan.metadata, made);
+    latest.set(made.stored.metadata.name, { ...last, ...made });
+    return last.plan;
   }
 
   /** Two watches are not in step: the journal goes on from a status that the watch of plans has not brought yet. */

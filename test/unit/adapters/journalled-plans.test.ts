@@ -336,6 +336,19 @@ describe('a journal that somebody has deleted', () => {
     expect(server.journals.stored.size).toBe(1);
   });
 
+  it('does not hold up what is noted: the next write has it', async () => {
+    const { server, name, process, read } = cluster();
+    const journals = createJournals(process(), testClock());
+    const first = await read(journals);
+    const plan = await journals.writeStatus(first, change(first, 0, 'Intent'), signal);
+    const written = await journals.writeStatus(plan, change(plan, 0, 'Evicting'), signal);
+    await journals.noteStatus(written, change(written, 0, 'Verifying'), signal);
+    server.journals.remove(name);
+    const noted = await read(journals);
+    await journals.writeStatus(noted, change(noted, 1, 'Intent'), signal);
+    expect(phasesOf(await read(process())).slice(0, 2)).toEqual(['Verifying', 'Intent']);
+  });
+
   it('leaves another process with the status of the plan, which it can go on from', async () => {
     const { server, name, process, read } = cluster();
     const store = process();
