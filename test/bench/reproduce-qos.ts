@@ -1,63 +1,63 @@
-import { readFileSync } from 'node:fs';
 import { isMainThread, parentPort } from 'node:worker_threads';
 import type { ClassResult, VariantResult } from '../../src/report/simulation-result.ts';
-import { parseRequestLog } from '../../src/simulate/request-log.ts';
-import type { Scenario, Variant } from '../../src/simulate/scenario.ts';
-import { simulate } from '../../src/simulate/simulate.ts';
 import { inThreads } from '../support/in-threads.ts';
 import { printTable } from '../support/print-table.ts';
-import { generateRequests, OURS, PRIORITY, PUBLISHED, qosScenario } from '../support/qos-validation.ts';
+import { generateRequests } from '../support/qos-validation.ts';
+import { type Cell, type Claim, lengthCells, nearFullCells, windowCells } from './reproduce-qos/cells.ts';
+import { classAt, keyOf, missedIn, penaltyOf, play, type Run, worstDeficit } from './reproduce-qos/runs.ts';
 
 /**
- * The published experiment (QoS, validation 1): the priority baseline, QoSDriven as published, and our defaults; then five
- * generated workloads of the same shape. Run with `npm run reproduce:qos`; ends with status 1 when a target is missed. The
- * request log is test/bench/qos-validation1.csv, or the file that is named. Runs are spread
- * over the cores.
+ * The published experiment (QoS, validation 1): the priority baseline, QoSDriven as published, and our defaults; five generated
+ * workloads of the same shape; then the experiment for other times and with other windows, and workloads that nearly fill the
+ * cluster. Run with `npm run reproduce:qos`; ends with status 1 when a target is missed. `-- --only PART,...` plays some parts:
+ * published, generated, lengths, windows, near-full, held-out; the first two take a minute or two, all of them most of an hour.
+ * The request log is test/bench/qos-validation1.csv, or the file that is named. Runs are spread over the cores.
  */
-const FILE = process.argv[2] ?? new URL('qos-validation1.csv', import.meta.url).pathname;
+const FILE = process.argv.slice(2).find((each) => each.endsWith('.csv')) ?? fileBeside('qos-validation1.csv');
 const SEEDS = [1, 2, 3, 4, 5];
+const VARIANTS = ['priority', 'published', 'ours'] as const;
 
-interface Claim {
-  readonly text: string;
-  readonly holds: boolean;
+/** A table of the report: what it plays, and what it makes of the results, in the order of the runs. */
+interface Part {
+  readonly runs: readonly Run[];
+  readonly report: (results: readonly VariantResult[]) => readonly Claim[];
 }
 
-/** The classes of the experiment by their SLO. */
-function classAt({ classes }: VariantResult, slo: number): ClassResult {
-  const found = classes.find((each) => each.slo === slo);
-  if (found === undefined) {
-    throw new Error(`there is no class with SLO ${slo}`);
-  }
-  return found;
+const MINUTE = 60;
+const HOUR = 3600;
+
+const PARTS: Readonly<Record<string, Part>> = {
+  published: publishedPart(),
+  generated: generatedPart(),
+  lengths: gridPart('Validation 1 for other times', lengthCells(FILE, [30, 45, 60, 75, 90, 120, 180, 240])),
+  windows: gridPart(
+    'Validation 1 with other windows',
+    windowCells(FILE, [10 * MINUTE, 30 * MINUTE, 2 * HOUR, 24 * HOUR], [60, 180]),
+  ),
+  'near-full': gridPart('Near full load', nearFullCells([0.95, 0.97, 0.98, 0.99, 1], SEEDS, [1, 10, 60], [10, 30])),
+  // Nobody looked at these while the policy was made.
+  'held-out': gridPart('Held out', [
+    ...lengthCells(FILE, [20, 100, 300]),
+    ...windowCells(FILE, [15 * MINUTE, 45 * MINUTE, 6 * HOUR], [75, 120]),
+    ...nearFullCells([0.96, 0.985], [11, 12], [4, 25], [20]),
+  ]),
+};
+
+function fileBeside(name: string): string {
+  return new URL(name, import.meta.url).pathname;
 }
 
-/** Within the tolerance, to the three decimals that availabilities are published with. */
-function near(value: number, wanted: number, tolerance: number): boolean {
-  return Math.abs(Math.round(1000 * value) - Math.round(1000 * wanted)) <= Math.round(1000 * tolerance);
-}
-
-/** One simulation: of the log without a seed, else of the workload that the seed generates. */
-interface Run {
-  readonly file: string;
-  readonly seed: number | undefined;
-  readonly variant: string;
-}
-
-const VARIANTS: readonly Variant[] = [PRIORITY, PUBLISHED, OURS];
-
-function scenarioOf({ file, seed, variant }: Run): Scenario {
-  const own = VARIANTS.filter(({ name }) => name === variant);
-  return seed === undefined
-    ? qosScenario(parseRequestLog(readFileSync(file, 'utf8'), file), own)
-    : qosScenario(generateRequests(seed).requests, own, { seed });
-}
-
-function reproduce([priority, published, ours]: readonly VariantResult[]): readonly Claim[] {
-  if (priority === undefined || published === undefined || ours === undefined) {
-    throw new Error('a variant is missing');
-  }
-  show([priority, published, ours]);
-  return [...baselineClaims(priority), ...publishedClaims(published), ...ourClaims(ours)];
+function publishedPart(): Part {
+  return {
+    runs: VARIANTS.map((variant) => ({ requests: { kind: 'Log', file: FILE }, settings: {}, variant })),
+    report: ([priority, published, ours]) => {
+      if (priority === undefined || published === undefined || ours === undefined) {
+        throw new Error('a variant is missing');
+      }
+      show([priority, published, ours]);
+      return [...baselineClaims(priority), ...publishedClaims(published), ...ourClaims(ours)];
+    },
+  };
 }
 
 function baselineClaims(priority: VariantResult): readonly Claim[] {
@@ -93,6 +93,22 @@ function ourClaims(ours: VariantResult): readonly Claim[] {
     { text: 'ours: Gini of C <= .05', holds: c.gini <= 0.05 },
     { text: 'ours: at most 310 preemptions', holds: ours.moves.preemptions <= 310 },
   ];
+}
+
+/** Within the tolerance, to the three decimals that availabilities are published with. */
+function near(value: number, wanted: number, tolerance: number): boolean {
+  return Math.abs(Math.round(1000 * value) - Math.round(1000 * wanted)) <= Math.round(1000 * tolerance);
+}
+
+function generatedPart(): Part {
+  return {
+    runs: SEEDS.flatMap((seed) =>
+      (['published', 'ours'] as const).map((variant): Run => {
+        return { requests: { kind: 'Generated', seed }, settings: { seed }, variant };
+      }),
+    ),
+    report: (results) => SEEDS.flatMap((seed, place) => generalize(seed, results.slice(2 * place))),
+  };
 }
 
 /** On workloads that nobody tuned for: no class fulfils less than under the published policy, with a fifth of the preemptions. */
@@ -132,15 +148,65 @@ function show(variants: readonly VariantResult[]): void {
   );
 }
 
+/** All cells in one table, each policy on a line of its own; the last column has the claims that ours misses. */
+function gridPart(title: string, cells: readonly Cell[]): Part {
+  return {
+    runs: cells.flatMap(({ requests, settings }) => VARIANTS.map((variant): Run => ({ requests, settings, variant }))),
+    report: (results) => {
+      console.log(`\n${title}:\n`);
+      const rows: string[][] = [];
+      const claims: Claim[] = [];
+      cells.forEach((cell, place) => {
+        const [priority, published, ours] = results.slice(3 * place);
+        if (priority === undefined || published === undefined || ours === undefined) {
+          throw new Error('a variant is missing');
+        }
+        const judged = cell.judge(published, ours);
+        const missed = judged.filter(({ holds }) => !holds).map(({ text }) => text);
+        rows.push(rowOf(cell.name, priority), rowOf('', published), [...rowOf('', ours), missed.join('; ')]);
+        claims.push(...judged.map(({ text, holds }) => ({ text: `${cell.name}: ${text}`, holds })));
+      });
+      printTable([...COLUMNS, 'misses'], rows);
+      return claims;
+    },
+  };
+}
+
+const COLUMNS = [
+  'cell',
+  'variant',
+  ...['A', 'B', 'least B', 'C', 'least C', 'Gini of C'],
+  ...['missed', 'worst deficit', 'penalty', 'preemptions'],
+];
+
+function rowOf(cell: string, result: VariantResult): string[] {
+  const [a, b, c]: readonly ClassResult[] = [classAt(result, 1), classAt(result, 0.9), classAt(result, 0.5)];
+  const shares = [a?.mean, b?.mean, b?.least, c?.mean, c?.least, c?.gini].map((value = 0) => value.toFixed(4));
+  const missed = String(missedIn(result));
+  const owed = [worstDeficit(result).toFixed(4), penaltyOf(result).toFixed(0), String(result.moves.preemptions)];
+  return [cell, result.name, ...shares, missed, ...owed];
+}
+
+/** The parts that `--only` names; all without it. */
+function chosenParts(): readonly Part[] {
+  const place = process.argv.indexOf('--only');
+  const names = place < 0 ? Object.keys(PARTS) : (process.argv[place + 1] ?? '').split(',');
+  return names.map((name) => {
+    const part = PARTS[name];
+    if (part === undefined) {
+      throw new Error(`there is no part ${JSON.stringify(name)}: name some of ${Object.keys(PARTS).join(', ')}`);
+    }
+    return part;
+  });
+}
+
 async function main(): Promise<void> {
   const began = performance.now();
-  const ofLog = VARIANTS.map(({ name }) => ({ file: FILE, seed: undefined, variant: name }));
-  const generated = SEEDS.flatMap((seed) => [PUBLISHED, OURS].map(({ name }) => ({ file: FILE, seed, variant: name })));
-  const results = await inThreads<Run, VariantResult>(new URL(import.meta.url), [...ofLog, ...generated]);
-  const claims = [
-    ...reproduce(results.slice(0, ofLog.length)),
-    ...SEEDS.flatMap((seed, place) => generalize(seed, results.slice(ofLog.length + 2 * place))),
-  ];
+  const parts = chosenParts();
+  const runs = new Map(parts.flatMap((part) => part.runs).map((run) => [keyOf(run), run]));
+  const results = await inThreads<Run, VariantResult>(new URL(import.meta.url), [...runs.values()]);
+  const byKey = new Map([...runs.keys()].map((key, place) => [key, results[place]]));
+  const claims = parts.flatMap((part) => part.report(part.runs.flatMap((run) => byKey.get(keyOf(run)) ?? [])));
   const timing = performance.now() - began;
   console.log('');
   for (const { text, holds } of claims) {
@@ -153,5 +219,5 @@ async function main(): Promise<void> {
 if (isMainThread) {
   await main();
 } else {
-  parentPort?.on('message', async (run: Run) => parentPort?.postMessage((await simulate(scenarioOf(run))).variants[0]));
+  parentPort?.on('message', async (run: Run) => parentPort?.postMessage(await play(run)));
 }

@@ -9,14 +9,24 @@ import {
   DEFAULT_TIMING,
   makeNode,
 } from '../../src/simulate/parts.ts';
-import { randomStreams } from '../../src/simulate/random.ts';
+import { type Random, randomStreams } from '../../src/simulate/random.ts';
 import { classesIn, type LoggedRequest, workloadsOf } from '../../src/simulate/request-log.ts';
 import type { Delay, Scenario, Variant } from '../../src/simulate/scenario.ts';
 import { aPolicy } from './builders/policy.ts';
 import { aServiceClass } from './builders/service-levels.ts';
 
-/** Mean start-up time of the published simulation, in seconds. */
-const ALPHA = 2.37;
+/** How an experiment differs from the published one; times in seconds. */
+export interface QosSettings {
+  readonly nodes?: number;
+  readonly duration?: number;
+  readonly seed?: number;
+  /** Over which the SLOs are to hold. */
+  readonly window?: number;
+  /** sigma of all classes. */
+  readonly margin?: number;
+  /** Of every pod; 2.37 is the mean of the published simulation. */
+  readonly startup?: number;
+}
 
 /**
  * The published experiment (QoS, validation 1): 20 nodes of ten slots, one request a second, one hour. An eviction and the
@@ -25,14 +35,10 @@ const ALPHA = 2.37;
 export function qosScenario(
   requests: readonly LoggedRequest[],
   variants: readonly Variant[],
-  {
-    nodes = 20,
-    duration = 3600,
-    seed = 1,
-  }: { readonly nodes?: number; readonly duration?: number; readonly seed?: number } = {},
+  { nodes = 20, duration = 3600, seed = 1, window = 3600, margin = 30, startup = 2.37 }: QosSettings = {},
 ): Scenario {
   const interner = createInterner();
-  const start: Delay = { kind: 'Fixed', value: seconds(ALPHA) };
+  const start: Delay = { kind: 'Fixed', value: seconds(startup) };
   return {
     name: 'QoS validation 1',
     seed,
@@ -51,8 +57,9 @@ export function qosScenario(
         name,
         slo,
         importance: index + 1,
-        safetyMargin: 30,
-        expectedStartup: ALPHA,
+        window,
+        safetyMargin: margin,
+        expectedStartup: startup,
         penalties: TIERS[String(slo)] ?? [],
       }),
     ),
@@ -123,10 +130,28 @@ export function generateRequests(seed: number): {
   const total = Math.round(CAPACITY * contention);
   const [prod, batch] = [0.2 + 0.15 * random.uniform(), 0.2 + 0.15 * random.uniform()];
   const counts = fitted(Math.round(total * prod), Math.round(total * batch), total);
-  const kinds = [
-    ...Array.from({ length: counts[0] }, () => ({ className: 'prod', slo: 1, priority: 11 })),
-    ...Array.from({ length: counts[1] }, () => ({ className: 'batch', slo: 0.9, priority: 7 })),
-    ...Array.from({ length: counts[2] }, () => ({ className: 'free', slo: 0.5, priority: 1 })),
+  const requests = shuffledKinds(counts, random).map((kind, second) => ({
+    ...kind,
+    second,
+    id: String(second + 1),
+    // Four in five last beyond the hour, as all published ones do; the others end within it.
+    duration: random.uniform() < 0.8 ? 7200 : 1200 + random.below(2400),
+    ...SIZE,
+  }));
+  return { requests, contention };
+}
+
+/** What every published request asks for. */
+const SIZE = { cpu: 0.375, memory: 0.375 };
+
+type Kind = Pick<LoggedRequest, 'className' | 'slo' | 'priority'>;
+
+/** So many of each class, the most important first, in a random order. */
+function shuffledKinds([prod, batch, free]: readonly [number, number, number], random: Random): readonly Kind[] {
+  const kinds: Kind[] = [
+    ...Array.from({ length: prod }, () => ({ className: 'prod', slo: 1, priority: 11 })),
+    ...Array.from({ length: batch }, () => ({ className: 'batch', slo: 0.9, priority: 7 })),
+    ...Array.from({ length: free }, () => ({ className: 'free', slo: 0.5, priority: 1 })),
   ];
   for (let place = kinds.length - 1; place > 0; place -= 1) {
     const other = random.below(place + 1);
@@ -136,16 +161,7 @@ export function generateRequests(seed: number): {
       kinds[other] = left;
     }
   }
-  const requests = kinds.map((kind, second) => ({
-    ...kind,
-    second,
-    id: String(second + 1),
-    // Four in five last beyond the hour, as all published ones do; the others end within it.
-    duration: random.uniform() < 0.8 ? 7200 : 1200 + random.below(2400),
-    cpu: 0.375,
-    memory: 0.375,
-  }));
-  return { requests, contention };
+  return kinds;
 }
 
 /** Fewer of the middle class where what was promised would not fit into 97 % of the slots. */
@@ -154,4 +170,35 @@ function fitted(prod: number, batch: number, total: number): readonly [number, n
   const excess = Math.max(0, promised - 0.97 * CAPACITY);
   const moved = Math.min(batch, Math.ceil(excess / 0.4));
   return [prod, batch - moved, total - prod - batch + moved];
+}
+
+/** The same requests, each lasting beyond an experiment of this many seconds. */
+export function lasting(requests: readonly LoggedRequest[], duration: number): readonly LoggedRequest[] {
+  return requests.map((request) => ({ ...request, duration: Math.max(request.duration, 2 * duration) }));
+}
+
+/** The last moment at which a request may end so that the one that follows it is served long enough to be judged. */
+const LAST_END = 2700;
+
+/**
+ * Requests that were promised this share of the slots together for an hour: 45 to 75 of SLO 1, as many of .9, and the rest of
+ * .5; about one a second, between .9 and 1.1. One in five ends within the hour, and another of its class follows at once.
+ */
+export function generateNearFull(seed: number, promised: number): readonly LoggedRequest[] {
+  const random = randomStreams(seed)('requests near full load');
+  const [prod, batch] = [45 + random.below(31), 45 + random.below(31)];
+  const free = Math.round((promised * CAPACITY - prod - 0.9 * batch) / 0.5);
+  const requests: LoggedRequest[] = [];
+  let second = 0;
+  for (const [place, kind] of shuffledKinds([prod, batch, free], random).entries()) {
+    const request = { ...kind, ...SIZE, second, id: String(place + 1), duration: 7200 };
+    const ends = 1200 + random.below(LAST_END - 1200);
+    if (random.uniform() < 0.2 && second < 1200) {
+      requests.push({ ...request, duration: ends - second }, { ...request, second: ends, id: `${place + 1}-next` });
+    } else {
+      requests.push(request);
+    }
+    second += 0.9 + 0.2 * random.uniform();
+  }
+  return requests;
 }
