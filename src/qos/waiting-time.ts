@@ -4,23 +4,12 @@ import { prospectOf, type Replica, timeToViolate } from './time-to-violate.ts';
 import { timesOver } from './times.ts';
 
 /**
- * How long requests are taken to live, which nobody knows: no longer than they must wait now (`NoLonger`), so that the SLO
- * holds whenever one ends; or for the window of their class (`WholeWindow`), which takes fewer evictions.
- */
-export type Trust = 'NoLonger' | 'WholeWindow';
-
-/** A young request is not trusted to live longer than until now by more than this share of its window. */
-const CREDIT = 1 / 4;
-
-/**
  * Seconds that one replica can still do without running, from now on, so that its request keeps its SLO over the window of its
  * class: what the SLO lets it lose, `(1 - O) x window x instances`, less what it lost in the window that ends now, less
  * `alpha`, the time that its start will take. A running replica is taken to stop now. Infinite for best effort and while
  * enough others run; never positive for SLO 1.
  *
- * A request younger than its window may not lose all that yet: with trust `NoLonger` what it can wait until its SLO is
- * violated since its admission (T 7.2); with `WholeWindow` as if it lived twice as long as it has, or a quarter of the window
- * longer, whichever is less.
+ * A request younger than its window may not lose all that yet, but only what keeps its SLO since its admission (T 7.2).
  */
 export function waitingTime(
   ledger: ServiceLedger,
@@ -28,7 +17,6 @@ export function waitingTime(
   replica: Replica,
   now: EpochSeconds,
   alpha: Seconds,
-  trust: Trust,
 ): Seconds {
   if (slo <= 0) {
     return seconds(Number.POSITIVE_INFINITY);
@@ -39,19 +27,17 @@ export function waitingTime(
   const recent = mode === 'Independent' ? times : timesOver(ledger, mode, now, window);
   const stopped = mode === 'Task' && replica.running ? times.discarded - ledger.times.discarded : 0;
   const lost = recent.discarded + recent.pending + stopped;
-  const within = (horizon: number): number => {
-    const left = (1 - slo) * horizon * wanted - lost;
-    const isSafe = left >= 0 && wanted * slo <= contributing;
-    return isSafe ? Number.POSITIVE_INFINITY : left / Math.max(1, wanted - contributing);
-  };
-  const longest =
-    trust === 'WholeWindow'
-      ? within(Math.min(window, 2 * age, age + CREDIT * window))
-      : Math.min(within(window), age < window ? timeToViolate(prospect, slo) : Number.POSITIVE_INFINITY);
-  return seconds(longest - alpha);
+  const left = (1 - slo) * window * wanted - lost;
+  const isSafe = left >= 0 && wanted * slo <= contributing;
+  const withinWindow = isSafe ? Number.POSITIVE_INFINITY : left / Math.max(1, wanted - contributing);
+  const sinceAdmission = age < window ? timeToViolate(prospect, slo) : Number.POSITIVE_INFINITY;
+  return seconds(Math.min(withinWindow, sinceAdmission) - alpha);
 }
 
-/** What a single instance may lose over the whole window. */
-export function waitingBudget({ slo, window }: Pick<ServiceClass, 'slo' | 'window'>): Seconds {
-  return seconds((1 - slo) * window);
+/**
+ * How long a single instance of this age can do without running when it has lost nothing so far: what its SLO lets it lose in
+ * the window, or since its admission. 0 for SLO 1.
+ */
+export function waitingAllowance({ slo, window }: Pick<ServiceClass, 'slo' | 'window'>, age: Seconds): Seconds {
+  return seconds((1 - slo) * (slo > 0 ? Math.min(window, Math.max(0, age) / slo) : window));
 }

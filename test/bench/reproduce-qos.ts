@@ -55,7 +55,7 @@ function publishedPart(): Part {
         throw new Error('a variant is missing');
       }
       show([priority, published, ours]);
-      return [...baselineClaims(priority), ...publishedClaims(published), ...ourClaims(ours)];
+      return [...baselineClaims(priority), ...publishedClaims(published), ...ourClaims(published, ours)];
     },
   };
 }
@@ -84,14 +84,17 @@ function publishedClaims(published: VariantResult): readonly Claim[] {
   ];
 }
 
-function ourClaims(ours: VariantResult): readonly Claim[] {
+function ourClaims(published: VariantResult, ours: VariantResult): readonly Claim[] {
   const [a, b, c] = [classAt(ours, 1), classAt(ours, 0.9), classAt(ours, 0.5)];
   return [
     { text: 'ours: A >= .999, B >= .90, C >= .49', holds: a.mean >= 0.999 && b.mean >= 0.9 && c.mean >= 0.49 },
     { text: 'ours: every B >= .89', holds: b.least >= 0.89 },
     { text: 'ours: every C >= .45', holds: c.least >= 0.45 },
     { text: 'ours: Gini of C <= .05', holds: c.gini <= 0.05 },
-    { text: 'ours: at most 310 preemptions', holds: ours.moves.preemptions <= 310 },
+    {
+      text: 'ours: at most a quarter of the published preemptions',
+      holds: ours.moves.preemptions <= published.moves.preemptions / 4,
+    },
   ];
 }
 

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ServiceClass, ServiceLedger } from '../../src/model/service-level.ts';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
-import { seconds } from '../../src/model/units.ts';
+import { type EpochSeconds, elapsed, seconds } from '../../src/model/units.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { isOverheadSpent, preemptionOverhead } from '../../src/qos/overhead.ts';
 import { qosMetric } from '../../src/qos/time-to-violate.ts';
-import { type Trust, waitingTime } from '../../src/qos/waiting-time.ts';
+import { waitingAllowance, waitingTime } from '../../src/qos/waiting-time.ts';
 import { aServiceClass } from '../support/builders/service-levels.ts';
 import { aContest, aRequest, qosOptions } from '../support/gated.ts';
 
@@ -49,16 +50,6 @@ const contests = fc
 
 const refinements = fc.constantFrom('None' as const, 'Standard' as const);
 
-/** Whether more wait than 95 % of those whom their SLOs let wait at a time. */
-function trustIn({ pods, serviceLevels }: ClusterSnapshot): Trust {
-  const promised = pods.flatMap(({ name, nodeName }) => {
-    const slo = serviceLevels.classes.get(serviceLevels.ledgers.get(`uid-${name}`)?.className ?? '')?.slo ?? 0;
-    return slo > 0 ? [{ slo, waits: nodeName === undefined }] : [];
-  });
-  const mayWait = promised.reduce((sum, { slo }) => sum + 1 - slo, 0);
-  return promised.filter(({ waits }) => waits).length > 0.95 * mayWait ? 'WholeWindow' : 'NoLonger';
-}
-
 /** Q and rank of a pod as the formulas have it. */
 function standingOf(
   snapshot: ClusterSnapshot,
@@ -73,9 +64,17 @@ function standingOf(
     throw new Error(`nothing is known of ${name}`);
   }
   const replica = { running, instance: undefined };
-  const metric = metricOf(ledger, promised, replica, takenAt, promised.expectedStartup, trustIn(snapshot));
+  const metric = metricOf(ledger, promised, replica, takenAt, promised.expectedStartup);
   const spent = isOverheadSpent(preemptionOverhead(ledger, ledger.times), promised);
-  return { metric, margin: promised.safetyMargin, importance: promised.importance, spent };
+  const margin = metricOf === waitingTime ? marginOf(promised, ledger, takenAt) : promised.safetyMargin;
+  return { metric, margin, importance: promised.importance, spent };
+}
+
+/** With our refinements at most a tenth of what a request may lose at its age, or two starts. */
+function marginOf(promised: ServiceClass, { admittedAt }: ServiceLedger, now: EpochSeconds): number {
+  const { slo, safetyMargin, expectedStartup } = promised;
+  const allowance = waitingAllowance(promised, elapsed(admittedAt, now));
+  return slo < 1 ? Math.min(safetyMargin, Math.max(allowance / 10, 2 * expectedStartup)) : safetyMargin;
 }
 
 /** Each admission with the victims right before it. */

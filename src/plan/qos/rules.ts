@@ -3,13 +3,12 @@ import type { EpochSeconds, Seconds } from '../../model/units.ts';
 import { type Contender, eligibilityBound, type Incumbent } from '../../qos/eligibility.ts';
 import { compareCosts, type PreemptionCost, preemptionCost } from '../../qos/preemption-cost.ts';
 import { qosMetric, type Replica } from '../../qos/time-to-violate.ts';
-import type { Trust } from '../../qos/waiting-time.ts';
-import type { PlanningInput } from '../planning-input.ts';
-import type { Promises } from '../promises.ts';
 
 /** How a pod stands in the contest for room. */
 export interface ServicePosition extends Incumbent {
   readonly serviceClass: ServiceClass;
+  /** How long it could do without running at its age, had it lost nothing. */
+  readonly allowance: Seconds;
   /** alpha: what its next start is expected to take. */
   readonly alpha: Seconds;
   readonly running: boolean;
@@ -17,8 +16,6 @@ export interface ServicePosition extends Incumbent {
 
 /** Who comes first, and who may take whose place. Contenders are compared by their metric, whatever it is. */
 export interface PreemptionRules {
-  /** How long requests are taken to live. */
-  readonly trustIn: (planningInput: PlanningInput, promises: Pick<Promises, 'classOf'>) => Trust;
   /** The metric of one replica: how long it can do without running. */
   readonly metricOf: (
     ledger: ServiceLedger,
@@ -26,8 +23,9 @@ export interface PreemptionRules {
     replica: Replica,
     now: EpochSeconds,
     alpha: Seconds,
-    trust: Trust,
   ) => Seconds;
+  /** sigma of a request with this allowance (see ServicePosition) and alpha. */
+  readonly marginOf: (serviceClass: ServiceClass, allowance: Seconds, alpha: Seconds) => Seconds;
   /** Negative when `left` is served before `right`; claimants of one class come in the order of their metrics. */
   readonly compare: (left: Contender, right: Contender) => number;
   /** The metric below which a claimant of this rank and margin may take the place of `incumbent`; -Infinity: never. */
@@ -51,8 +49,8 @@ export interface BestCase {
 
 /** The policy as published (QoS 3, T 3.4; algorithms.md 6). */
 export const PUBLISHED: PreemptionRules = {
-  trustIn: () => 'NoLonger',
   metricOf: qosMetric,
+  marginOf: ({ safetyMargin }) => safetyMargin,
   compare: (left, right) => compareNumbers(left.metric, right.metric),
   boundOf: eligibilityBound,
   costOf: preemptionCost,

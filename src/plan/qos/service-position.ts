@@ -5,7 +5,7 @@ import { isOverheadSpent, preemptionOverhead } from '../../qos/overhead.ts';
 import { expectedStartup } from '../../qos/startup.ts';
 import { replicaOf, tellsReplicasApart } from '../../qos/time-to-violate.ts';
 import { timesAt } from '../../qos/times.ts';
-import type { Trust } from '../../qos/waiting-time.ts';
+import { waitingAllowance } from '../../qos/waiting-time.ts';
 import type { PodIndex } from '../indices.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import { promisesIn } from '../promises.ts';
@@ -28,7 +28,6 @@ export function createServicePositions(planningInput: PlanningInput, rules: Pree
   const { takenAt } = snapshot;
   const shared = new Map<ServiceLedger, ServicePosition[]>();
   const { ledgerOf, classOf } = promisesIn(snapshot, subjects);
-  const trust = rules.trustIn(planningInput, { classOf });
   const standing = (pod: PodIndex): ServicePosition | undefined => {
     const [info, ledger] = [pods[pod], ledgerOf(pod)];
     const serviceClass = ledger === undefined ? undefined : classOf(pod);
@@ -40,7 +39,7 @@ export function createServicePositions(planningInput: PlanningInput, rules: Pree
     if (alike !== undefined) {
       return alike;
     }
-    const found = standingOf(info, ledger, serviceClass, takenAt, { rules, trust });
+    const found = standingOf(info, ledger, serviceClass, takenAt, rules);
     if (!tellsReplicasApart(serviceClass.mode)) {
       shared.set(ledger, [...(shared.get(ledger) ?? []), found]);
     }
@@ -67,18 +66,20 @@ function standingOf(
   ledger: ServiceLedger,
   serviceClass: ServiceClass,
   now: PlanningInput['snapshot']['takenAt'],
-  { rules, trust }: { readonly rules: PreemptionRules; readonly trust: Trust },
+  rules: PreemptionRules,
 ): ServicePosition {
-  const { safetyMargin, importance, mode } = serviceClass;
+  const { importance, mode } = serviceClass;
   const running = isRunning(info);
   const alpha = expectedStartup(ledger, serviceClass);
   const overhead = preemptionOverhead(ledger, timesAt(ledger, mode, now));
+  const allowance = waitingAllowance(serviceClass, elapsed(ledger.admittedAt, now));
   return {
-    metric: rules.metricOf(ledger, serviceClass, replicaOf(ledger, mode, info.uid, running), now, alpha, trust),
-    safetyMargin,
+    metric: rules.metricOf(ledger, serviceClass, replicaOf(ledger, mode, info.uid, running), now, alpha),
+    safetyMargin: rules.marginOf(serviceClass, allowance, alpha),
     importance,
     overheadSpent: isOverheadSpent(overhead, serviceClass),
     serviceClass,
+    allowance,
     alpha,
     running,
   };

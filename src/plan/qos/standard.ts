@@ -1,35 +1,41 @@
+import { seconds } from '../../model/units.ts';
 import type { Contender } from '../../qos/eligibility.ts';
 import type { PreemptionCost } from '../../qos/preemption-cost.ts';
-import { waitingBudget, waitingTime } from '../../qos/waiting-time.ts';
-import type { OwnerIndex } from '../indices.ts';
-import type { PlanningInput } from '../planning-input.ts';
-import type { Subjects } from '../pod-usage.ts';
-import type { Promises } from '../promises.ts';
+import { waitingTime } from '../../qos/waiting-time.ts';
 import { compareNumbers, leastCost, type PreemptionRules, type ServicePosition } from './rules.ts';
 
-/** A start may cost at most one part in so many of the quiet time that an eviction buys. */
-const STARTS_PER_QUIET = 40;
-/** Quiet time that suffices in any case, however long starts take: this share of what a request may lose in its window. */
-const QUIET_SHARE = 1 / 4;
 /**
- * Equals change places when one can wait longer than the other by this share of what they may lose in their window. Above a
- * half, so that they change places once in a window, each way.
+ * How much quiet time an eviction must buy, in geometric means of a start and of what the victim may lose. Longer turns cost
+ * fewer starts; shorter ones leave less of the room with those who have more than they were promised.
  */
-const GAP_SHARE = 0.6;
+const QUIET_FACTOR = 2.8;
+/** Quiet time that suffices in any case: this share of what the victim may lose, but not less than so many starts. */
+const QUIET_SHARE = 1 / 2;
+const QUIET_STARTS = 4;
+/** Who can still wait changes places with an equal that can wait for so much less: this share of what it may lose. */
+const WIDE_GAP = 0.6;
+/** Who can no longer wait changes places with an equal that is worse off by this share of what it may lose. */
+const NARROW_GAP = 0.11;
+/** A margin is at most this share of what a request may lose, or so many starts: else it makes the SLO a stricter one. */
+const MARGIN_SHARE = 1 / 10;
+const MARGIN_STARTS = 2;
 
 /**
- * Ours: the metric is how long a pod can still wait within the window of its class, not what it has had since admission. A
- * pod claims room when that is nearly over, and gets it from whoever can wait longest; whoever is evicted then waits for as
- * long, and nobody has to be evicted for it before. So that evictions are few,
+ * Ours (algorithms.md 6): the metric is how long a pod can still wait within the window of its class, or since its admission
+ * when that is later. A pod claims room when that is nearly over, and gets it from whoever can wait longest; whoever is
+ * evicted then waits for as long, and nobody has to be evicted for it before. So that starts do not use up the room,
  *
- * - nobody is evicted who could wait only for a few starts more than its margin, except by the more important;
- * - equals even out before it comes to that, and when there is too little for all, but only over a wide gap.
+ * - an eviction must buy quiet time that is worth a start, unless the claimant is more important;
+ * - where nobody can give that, equals change places when one is worse off than the other by a share of what they may lose:
+ *   so they fall short by about the same when there is too little for all.
  *
- * Who was promised everything can never wait, and is never evicted for an equal.
+ * All of this is in proportion to what a request may lose at its age. Who was promised everything can never wait, and is
+ * never evicted for an equal.
  */
 export const STANDARD: PreemptionRules = {
-  trustIn: (planningInput, promises) => (isOvercommitted(planningInput, promises) ? 'WholeWindow' : 'NoLonger'),
   metricOf: waitingTime,
+  marginOf: ({ safetyMargin, slo }, allowance, alpha) =>
+    slo < 1 ? seconds(Math.min(safetyMargin, Math.max(MARGIN_SHARE * allowance, MARGIN_STARTS * alpha))) : safetyMargin,
   compare: (left, right) => {
     const [leftUrgent, rightUrgent] = [isUrgent(left), isUrgent(right)];
     if (leftUrgent && rightUrgent && left.importance !== right.importance) {
@@ -67,14 +73,21 @@ function slackOf({ metric, safetyMargin }: ServicePosition): number {
   return metric - safetyMargin;
 }
 
-function quietOf({ alpha, serviceClass }: ServicePosition): number {
-  return Math.min(STARTS_PER_QUIET * alpha, QUIET_SHARE * waitingBudget(serviceClass));
+/**
+ * The lot size: with turns of q seconds starts take alpha / q of the time, and q / 2 of what others could use is kept in store;
+ * over the time in which `allowance` may be lost both together are least at a multiple of the root of their product.
+ */
+function quietOf({ alpha, allowance }: ServicePosition): number {
+  return Math.min(QUIET_FACTOR * Math.sqrt(alpha * allowance), Math.max(QUIET_SHARE * allowance, QUIET_STARTS * alpha));
 }
 
 /** The metric below which an equal is so much worse off that the two change places. */
-function evenedOut({ metric, serviceClass }: ServicePosition): number {
-  const budget = waitingBudget(serviceClass);
-  return budget > 0 ? metric - GAP_SHARE * budget : Number.NEGATIVE_INFINITY;
+function evenedOut(incumbent: ServicePosition): number {
+  const { metric, allowance } = incumbent;
+  if (allowance <= 0) {
+    return Number.NEGATIVE_INFINITY;
+  }
+  return metric - (canWait(incumbent) ? WIDE_GAP * allowance : Math.max(NARROW_GAP * allowance, quietOf(incumbent)));
 }
 
 /**
@@ -92,37 +105,4 @@ function costOf(victims: readonly ServicePosition[]): PreemptionCost {
     }
   }
   return { below, above: least / victims.length, victims: victims.length };
-}
-
-/** Of the time that pods may do without running this share is left for starts, terminations and room in the wrong place. */
-const SET_ASIDE = 0.05;
-
-/**
- * Whether more was promised than there is room for: of the pods in scope more wait than their SLOs allow. A pod may wait for
- * `1 - O` of its time, so at no time may more wait in the mean than the sum of that over all pods. Pods of one controller
- * count as being of one class.
- */
-function isOvercommitted({ holds, queue, subjects }: PlanningInput, { classOf }: Pick<Promises, 'classOf'>): boolean {
-  const waiting = queue.filter((pod) => (classOf(pod)?.slo ?? 0) > 0).length;
-  return waiting > 0 && waiting > (1 - SET_ASIDE) * mayWait(holds.inScope, subjects, classOf);
-}
-
-/** Pods that are being deleted are counted by those that take their places. */
-function mayWait(inScope: Uint8Array, { pods, owners }: Subjects, classOf: Promises['classOf']): number {
-  const shares = new Map<OwnerIndex, number>();
-  let sum = 0;
-  for (const [pod, owner] of owners.ofPod.entries()) {
-    if (inScope[pod] === 1 && pods[pod]?.terminating === false) {
-      const share = shares.get(owner) ?? shareOf(classOf(pod)?.slo ?? 0);
-      if (owner >= 0) {
-        shares.set(owner, share);
-      }
-      sum += share;
-    }
-  }
-  return sum;
-}
-
-function shareOf(slo: number): number {
-  return slo > 0 ? 1 - slo : 0;
 }

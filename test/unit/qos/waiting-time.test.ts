@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
-import { type Trust, waitingBudget, waitingTime } from '../../../src/qos/waiting-time.ts';
+import { waitingAllowance, waitingTime } from '../../../src/qos/waiting-time.ts';
 import {
   aLedger,
   aServiceClass,
@@ -10,9 +10,9 @@ import {
 } from '../../support/builders/service-levels.ts';
 import { NOW } from '../../support/builders.ts';
 
-function waits(classFields: ClassFields, ledger: LedgerFields, trust: Trust = 'NoLonger', running = true): number {
+function waits(classFields: ClassFields, ledger: LedgerFields, running = true): number {
   const replica = { running, instance: undefined };
-  return waitingTime(aLedger(ledger), aServiceClass(classFields), replica, NOW, seconds(3), trust);
+  return waitingTime(aLedger(ledger), aServiceClass(classFields), replica, NOW, seconds(3));
 }
 
 describe('the time that a pod can wait', () => {
@@ -28,7 +28,7 @@ describe('the time that a pod can wait', () => {
 
   it('is what keeps the SLO of a young request at every moment, and none at first', () => {
     const waiting = { running: 0, waiting: 1 };
-    expect(waits({ slo: 0.5 }, waiting, 'NoLonger', false)).toBe(-3);
+    expect(waits({ slo: 0.5 }, waiting, false)).toBe(-3);
     expect(waits({ slo: 0.5 }, { times: { useful: 400 } })).toBeCloseTo(397, 6);
     expect(waits({ slo: 0.5 }, { times: { useful: 400, pending: 100 } })).toBeCloseTo(297, 6);
     expect(waits({ slo: 0.9 }, { times: { useful: 900 } })).toBeCloseTo(100 - 3, 6);
@@ -38,12 +38,6 @@ describe('the time that a pod can wait', () => {
     expect(waits({ slo: 0.5 }, { times: { useful: 3000 } })).toBeCloseTo(1800 - 3, 6);
   });
 
-  it('grows faster with its age where it is trusted to live on', () => {
-    expect(waits({ slo: 0.5 }, { running: 0, waiting: 1 }, 'WholeWindow', false)).toBe(-3);
-    expect(waits({ slo: 0.5 }, { times: { useful: 400, pending: 100 } }, 'WholeWindow')).toBeCloseTo(397, 6);
-    expect(waits({ slo: 0.5 }, { times: { useful: 1900 } }, 'WholeWindow')).toBeCloseTo(1397, 6);
-  });
-
   it('is infinite for best effort, and while enough others run', () => {
     expect(waits({ slo: 0 }, {})).toBe(Number.POSITIVE_INFINITY);
     expect(waits({ slo: 0.9 }, { running: 20, times: { useful: 80_000 } })).toBe(Number.POSITIVE_INFINITY);
@@ -51,6 +45,16 @@ describe('the time that a pod can wait', () => {
 
   it('is never positive for who was promised everything', () => {
     expect(waits({ slo: 1 }, { times: { useful: 9000 } })).toBe(-3);
-    expect(waitingBudget({ slo: 1, window: seconds(3600) })).toBe(0);
+    expect(waitingAllowance({ slo: 1, window: seconds(3600) }, seconds(9000))).toBe(0);
+  });
+});
+
+describe('what a pod may lose', () => {
+  it('grows with its age, up to what the SLO lets it lose in the window', () => {
+    const allowance = (slo: number, age: number) => waitingAllowance({ slo, window: seconds(3600) }, seconds(age));
+    expect([0, 900, 1800, 7200].map((age) => allowance(0.5, age))).toEqual([0, 900, 1800, 1800]);
+    expect(allowance(0.9, 1800)).toBeCloseTo(200, 6);
+    expect(allowance(0.9, 7200)).toBeCloseTo(360, 6);
+    expect(allowance(0, 0)).toBe(3600);
   });
 });

@@ -95,6 +95,16 @@ describe('QoSDriven', () => {
     expect(movesOf(wide, qosOptions('Standard'))).toEqual(['runs: n1 > ', 'waits:  > n1']);
   });
 
+  it('changes places of equals that all fall short once one is worse off by a tenth of what they may lose', () => {
+    const overcommitted = (useful: number, pending: number) =>
+      aContest({ n1: 1 }, CLASSES, [
+        aRequest('runs', 'free', 'n1', { useful: 2000, pending: 2000 }),
+        aRequest('waits', 'free', undefined, { useful, pending }),
+      ]);
+    expect(movesOf(overcommitted(1900, 2100), qosOptions('Standard'))).toEqual([]);
+    expect(movesOf(overcommitted(1700, 2300), qosOptions('Standard'))).toEqual(['runs: n1 > ', 'waits:  > n1']);
+  });
+
   it('evicts nobody twice, and does not stop at one that cannot be placed', () => {
     const requests = [
       aRequest('rich', 'free', 'n1', { useful: 3000 }),
