@@ -142,7 +142,7 @@ function planReady(policy: RebalancePolicy, { plan, aboveTrigger, consecutive }:
     const message = `${moves.length} moves; mode DryRun carries none of them out${note}`;
     return { status: 'True', reason: 'DryRun', message };
   }
-  if (aboveTrigger < consecutive) {
+  if (STRATEGY_TRAITS[plan.strategy].awaitsTrigger && aboveTrigger < consecutive) {
     const message = `${moves.length} moves; above the trigger in ${aboveTrigger} runs of the ${consecutive} that it takes`;
     return { status: 'False', reason: 'AwaitingConsecutive', message };
   }

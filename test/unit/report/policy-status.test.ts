@@ -187,6 +187,13 @@ describe('policyStatus', () => {
     expect(third.imbalance).toBe('0.4');
   });
 
+  it('waits for no runs above the trigger where the strategy does not', () => {
+    const automatic = aPolicy('even', { mode: 'Automatic' });
+    const ready = (strategy: Plan['strategy']) =>
+      conditions(statusOf(ran({ ...plan, strategy }, { aboveTrigger: 0 }), automatic))['PlanReady'];
+    expect([ready('RefineLB'), ready('QoSDriven')]).toEqual(['False AwaitingConsecutive', 'True Planned']);
+  });
+
   it('says what workloads got at the last run, and no more when none has a class any longer', () => {
     const classes = classReports([{ serviceClass: aServiceClass(), ledger: aLedger() }], BUILT);
     const services = { ...NO_SERVICES, classes };
