@@ -13,10 +13,13 @@ export async function sentEvictions(cp: ControlPlane, account: string): Promise<
 export interface TakeOver {
   /** The first write of the Lease that was accepted. */
   readonly lease: AuditEvent;
-  /** The last write of a plan's journal before the first eviction. */
+  /** The last write of a journal before the first eviction. */
   readonly intent: AuditEvent;
   readonly eviction: AuditEvent;
 }
+
+/** Where intents are stored: in the plan, or beside a large one. */
+const JOURNALS: ReadonlySet<string> = new Set(['rebalanceplans/status', 'movejournals/']);
 
 /** How an operator under this account came to lead. Throws when it has not led, or evicted nothing. */
 export function firstTakeOver(audit: readonly AuditEvent[], account: string): TakeOver {
@@ -24,8 +27,7 @@ export function firstTakeOver(audit: readonly AuditEvent[], account: string): Ta
   const [lease] = leaseWrites(changes);
   const [eviction] = evictions(changes);
   const intent = changes.findLast(
-    ({ resource, subresource, at }) =>
-      resource === 'rebalanceplans' && subresource === 'status' && at < (eviction?.at ?? ''),
+    ({ resource, subresource, at }) => JOURNALS.has(`${resource}/${subresource}`) && at < (eviction?.at ?? ''),
   );
   if (lease === undefined || intent === undefined || eviction === undefined) {
     throw new Error(`${account} has not led, or evicted nothing`);
