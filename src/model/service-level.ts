@@ -81,8 +81,15 @@ export interface ServiceLedger {
   /** Evictions on behalf of other requests, and the sum of the start-up times that followed them. */
   readonly preemptions: number;
   readonly overhead: Seconds;
-  /** Measured mean start-up times, from eviction or creation to Ready: where the image was on the node, and where not. */
-  readonly startup: { readonly hot: Seconds | undefined; readonly cold: Seconds | undefined };
+  /** Measured start-up times, from eviction or creation to Ready: where the image was on the node, and where not. */
+  readonly startup: { readonly hot: StartTime | undefined; readonly cold: StartTime | undefined };
+}
+
+/** How long the starts took that were measured. */
+export interface StartTime {
+  readonly mean: Seconds;
+  /** Standard deviation. */
+  readonly deviation: Seconds;
 }
 
 /** Names of the classes of pods that name none, and whose namespace names none. */

@@ -1,6 +1,6 @@
 import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
-import { seconds } from '../model/units.ts';
+import { measuredStartup } from '../qos/startup.ts';
 import { cooldowns } from './budgets/cooldown.ts';
 import type { BudgetHistory } from './budgets/index.ts';
 import { lostService } from './budgets/overhead.ts';
@@ -185,10 +185,8 @@ function withLedgers(startup: StartupTimes, { serviceLevels, workloads }: Cluste
   }
   return {
     of: (owner) => {
-      const { hot, cold } = (ledgers.get(workloads.get(owner)?.owner?.uid ?? '') ?? ledgers.get(owner))?.startup ?? {};
-      return hot === undefined || cold === undefined
-        ? (hot ?? cold ?? startup.of(owner))
-        : seconds(Math.max(hot, cold));
+      const ledger = ledgers.get(workloads.get(owner)?.owner?.uid ?? '') ?? ledgers.get(owner);
+      return (ledger && measuredStartup(ledger)) ?? startup.of(owner);
     },
   };
 }

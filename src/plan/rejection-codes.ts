@@ -78,6 +78,7 @@ export type BalanceName = (typeof BALANCE_NAMES)[number];
 export const SERVICE_NAMES = [
   'NoServiceClass',
   'NoLedger',
+  'AllOrNone',
   'MayWait',
   'NoEligibleVictim',
   'NotNeeded',

@@ -2,8 +2,9 @@ import type { LedgerMode, ServiceTimes } from '../model/service-level.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import { checkpointsThrough } from './ledger-checkpoints.ts';
 import type { PodEnd, PodRecord } from './ledger-record.ts';
-import type { KeptInstance, KeptLedger, LeftPod, StartMean } from './ledger-state.ts';
+import type { KeptInstance, KeptLedger, LeftPod, MeasuredStarts } from './ledger-state.ts';
 import type { PodEvent } from './pod-events.ts';
+import { startTimeOf } from './startup.ts';
 import { grown, NO_TIMES, withoutRun } from './times.ts';
 
 /** What events are entered under. */
@@ -113,7 +114,12 @@ export function closeDraft(ledger: KeptLedger, draft: LedgerDraft): KeptLedger {
   const { asOf, times, checkpoints, preemptions, starts, overhead, slots } = draft;
   const instances = slots.map(({ freedBy: _, ...slot }): KeptInstance => ({ ...slot, since: asOf }));
   const changed = { asOf, times, checkpoints, preemptions, starts, overhead: seconds(overhead) };
-  return { ...ledger, ...changed, ...countOf(instances), startup: meansOf(starts) };
+  return {
+    ...ledger,
+    ...changed,
+    ...countOf(instances),
+    startup: { hot: startTimeOf(starts.hot), cold: startTimeOf(starts.cold) },
+  };
 }
 
 /** Counts time up to a change of an instance. */
@@ -253,14 +259,6 @@ function byLeft(first: Slot, second: Slot): number {
   return (first.left?.at ?? Number.POSITIVE_INFINITY) - (second.left?.at ?? Number.POSITIVE_INFINITY) || 0;
 }
 
-/** Mean start-up times by what was measured. */
-function meansOf({ hot, cold }: KeptLedger['starts']): KeptLedger['startup'] {
-  return {
-    hot: hot === undefined ? undefined : seconds(hot.total / hot.count),
-    cold: cold === undefined ? undefined : seconds(cold.total / cold.count),
-  };
-}
-
 /** A start that takes longer has failed, or was none: the pod had been Ready before it was first seen. */
 const LONGEST_START = 600;
 /** Starts in the mean: beyond, older ones count half, so that it follows an image that has grown. */
@@ -289,8 +287,12 @@ function learn(
   return hot ? { ...starts, hot: withStart(starts.hot, start) } : { ...starts, cold: withStart(starts.cold, start) };
 }
 
-function withStart(mean: StartMean | undefined, start: Seconds): StartMean {
-  const { count, total } = mean ?? { count: 0, total: 0 };
-  const old = count < MOST_STARTS ? { count, total } : { count: count / 2, total: Math.round(total / 2) };
-  return { count: old.count + 1, total: seconds(old.total + start) };
+function withStart(measured: MeasuredStarts | undefined, start: Seconds): MeasuredStarts {
+  const all = measured ?? { count: 0, total: seconds(0), squares: 0 };
+  const { count, total, squares } = all.count < MOST_STARTS ? all : halved(all);
+  return { count: count + 1, total: seconds(total + start), squares: squares + start ** 2 };
+}
+
+function halved({ count, total, squares }: MeasuredStarts): MeasuredStarts {
+  return { count: count / 2, total: seconds(Math.round(total / 2)), squares: Math.round(squares / 2) };
 }

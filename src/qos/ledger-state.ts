@@ -19,16 +19,18 @@ export interface KeptInstance extends InstanceLedger {
 }
 
 /** Starts that were measured. */
-export interface StartMean {
+export interface MeasuredStarts {
   readonly count: number;
   readonly total: Seconds;
+  /** Sum of their squares. */
+  readonly squares: number;
 }
 
 /** A ServiceLedger as it is kept: with all that it is carried on from. All seconds and instants are whole. */
 export interface KeptLedger extends ServiceLedger {
   readonly instances: readonly KeptInstance[];
-  /** What `startup` is the mean of. */
-  readonly starts: { readonly hot: StartMean | undefined; readonly cold: StartMean | undefined };
+  /** What `startup` was worked out from. */
+  readonly starts: { readonly hot: MeasuredStarts | undefined; readonly cold: MeasuredStarts | undefined };
   /** Since when there is nothing to count: the workload is gone, or has no class; `undefined` while there is. */
   readonly endedAt: EpochSeconds | undefined;
   /** Why it has ended, or what it does not count, for people. */

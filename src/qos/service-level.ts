@@ -41,9 +41,9 @@ function leastAvailability({ instances }: ServiceLedger, now: EpochSeconds): num
 }
 
 function leastMetric(ledger: ServiceLedger, serviceClass: ServiceClass, now: EpochSeconds): Seconds {
-  const alpha = expectedStartup(ledger, serviceClass);
   let least = Number.POSITIVE_INFINITY;
   for (const instance of ledger.instances) {
+    const alpha = expectedStartup(ledger, serviceClass, instance);
     least = Math.min(least, qosMetric(ledger, serviceClass, { running: instance.running, instance }, now, alpha));
   }
   return seconds(least);

@@ -6,7 +6,7 @@ import { formatInstant } from '../model/instant.ts';
 import type { OwnerRef } from '../model/pod.ts';
 import type { ServiceClass } from '../model/service-level.ts';
 import { type Seconds, seconds } from '../model/units.ts';
-import type { KeptInstance, KeptLedger, StartMean } from '../qos/ledger-state.ts';
+import type { KeptInstance, KeptLedger } from '../qos/ledger-state.ts';
 import { serviceLevelAt } from '../qos/service-level.ts';
 
 /** Name of the QoSLedger of a workload, which it has again when it comes back. Kinds have no hyphen. */
@@ -87,10 +87,6 @@ function toInstance({
 }
 
 function startupField({ hot, cold }: KeptLedger['starts']): Pick<QoSLedgerStatus, 'startup'> {
-  const means = { ...meanField('hot', hot), ...meanField('cold', cold) };
-  return hot === undefined && cold === undefined ? {} : { startup: means };
-}
-
-function meanField(key: 'hot' | 'cold', mean: StartMean | undefined): NonNullable<QoSLedgerStatus['startup']> {
-  return mean === undefined ? {} : { [key]: { count: mean.count, total: mean.total } };
+  const startup = { ...(hot === undefined ? {} : { hot }), ...(cold === undefined ? {} : { cold }) };
+  return hot === undefined && cold === undefined ? {} : { startup };
 }

@@ -18,10 +18,10 @@ const NODES = 20;
 const FAILING = 3;
 const FULL = 10;
 
-/** A Deployment whose pods wait at the gate; those of class prod may wait for nobody. */
+/** A Deployment whose pods wait at the gate; those of class prod may wait for nobody, those of class crew run together. */
 interface Request {
   readonly app: string;
-  readonly className: 'prod' | 'free';
+  readonly className: 'prod' | 'free' | 'crew';
   readonly group: string;
   readonly cpu?: string;
   readonly replicas?: number;
@@ -71,9 +71,11 @@ beforeAll(async () => {
     nodeOfGroup('one', 'one', '3'),
     nodeOfGroup('slow', 'two', '1'),
     nodeOfGroup('spare', 'two', '1'),
+    nodeOfGroup('small', 'three', '2'),
     ...Array.from({ length: NODES }, (_, index) => nodeOfGroup(`n${index}`, 'many', '1')),
     serviceClassObject('prod', { slo: '1', importance: 1, window: '10m', expectedStartup: '1s' }),
     serviceClassObject('free', { slo: '0.5', importance: 3, window: '10m', expectedStartup: '1s' }),
+    serviceClassObject('crew', { slo: '0.9', importance: 2, window: '10m', expectedStartup: '1s', mode: 'Concurrent' }),
     // The default budgets.
     policyObject('qos', {
       mode: 'Automatic',
@@ -158,6 +160,27 @@ describe('QoSDriven with the default budgets', () => {
     expect(seconds).toBeLessThanOrEqual(3);
     expect(await evicted()).toBe(4);
     expect((await podsOf('first')).map(({ spec }) => spec.nodeName)).toEqual([undefined]);
+  });
+
+  it('lets replicas that only count together in when there is room for all, and leaves the room to others till then', async () => {
+    await cp.apply([requestObject({ app: 'crew', className: 'crew', group: 'three', replicas: 3 })]);
+    const gated = async () => ((await podsOf('crew')).length === 3 ? undefined : 'they are made');
+    await waitUntil('waiting for the crew', gated, { timeoutMilliseconds: 60_000, log });
+    await cp.apply([requestObject({ app: 'solo', className: 'free', group: 'three' })]);
+    expect((await waited('solo', 60_000))[1]).toBe('small');
+    expect((await podsOf('crew')).flatMap(({ spec }) => spec.nodeName ?? [])).toEqual([]);
+    await cp.apply([nodeOfGroup('wide', 'three', '2')]);
+    const bound = async () => {
+      const nodes = (await podsOf('crew')).flatMap(({ spec }) => spec.nodeName ?? []);
+      return nodes.length === 3 ? undefined : `${nodes.length} of 3 have a node`;
+    };
+    await waitUntil('waiting for the crew to be let in', bound, { timeoutMilliseconds: 60_000, log });
+    const instants = [...seen.values()].flatMap(({ app, bound: at }) =>
+      app === 'crew' && at !== undefined ? [at] : [],
+    );
+    expect(instants).toHaveLength(3);
+    log(`the crew was bound within ${((Math.max(...instants) - Math.min(...instants)) / 1000).toFixed(1)} s`);
+    expect(await evicted()).toBe(4);
   });
 
   it('lets in whoever fits, and evicts nobody, while 3 of 20 nodes fail', async () => {

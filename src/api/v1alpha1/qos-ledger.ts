@@ -19,11 +19,12 @@ const times = {
   pending: total('Time in which an instance was wanted and did not run, in seconds.'),
 };
 
-const mean = (what: string) =>
+const starts = (what: string) =>
   Type.Object(
     {
       count: integer(0, 1_000_000, { description: 'Starts that were measured.' }),
       total: total('Their sum, in seconds.'),
+      squares: Type.Optional(total('The sum of their squares, in square seconds, by which they differ.')),
     },
     { description: what },
   );
@@ -108,8 +109,8 @@ export const QoSLedgerStatus = Type.Object(
     startup: Type.Optional(
       Type.Object(
         {
-          hot: Type.Optional(mean('Starts on nodes that had the image.')),
-          cold: Type.Optional(mean('Starts on nodes that had to fetch the image.')),
+          hot: Type.Optional(starts('Starts on nodes that had the image.')),
+          cold: Type.Optional(starts('Starts on nodes that had to fetch the image.')),
         },
         { description: 'Measured start-up times: from the creation of a pod to Ready, without its time in queues.' },
       ),

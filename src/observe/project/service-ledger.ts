@@ -12,7 +12,8 @@ import {
 } from '../../model/json.ts';
 import type { ServiceTimes } from '../../model/service-level.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
-import type { KeptInstance, KeptLedger, LeftPod, StartMean } from '../../qos/ledger-state.ts';
+import type { KeptInstance, KeptLedger, LeftPod, MeasuredStarts } from '../../qos/ledger-state.ts';
+import { startTimeOf } from '../../qos/startup.ts';
 import { type FieldMask, METADATA_FIELDS } from '../fields.ts';
 import { readMetadata } from './metadata.ts';
 
@@ -71,15 +72,10 @@ function readLedger(status: JsonObject, identity: Pick<KeptLedger, 'namespace' |
     preemptions: countAt(status, 'preemptions', 'status'),
     overhead: secondsAt(status, 'overhead', 'status'),
     starts,
-    startup: { hot: meanOf(starts.hot), cold: meanOf(starts.cold) },
+    startup: { hot: startTimeOf(starts.hot), cold: startTimeOf(starts.cold) },
     endedAt: timestampAt(status, 'endedAt', 'status'),
     message: textAt(status, 'message', 'status'),
   };
-}
-
-/** The mean of measured starts; `undefined` where nothing was measured. */
-function meanOf(starts: StartMean | undefined): Seconds | undefined {
-  return starts === undefined || starts.count === 0 ? undefined : seconds(starts.total / starts.count);
 }
 
 function requireCount(status: JsonObject, key: string, counted: number): void {
@@ -127,13 +123,19 @@ function readCheckpoints(status: JsonObject, asOf: EpochSeconds): KeptLedger['ch
 }
 
 function readStarts(startup: JsonObject): KeptLedger['starts'] {
-  return { hot: readMean(startup, 'hot'), cold: readMean(startup, 'cold') };
+  return { hot: readMeasured(startup, 'hot'), cold: readMeasured(startup, 'cold') };
 }
 
-function readMean(startup: JsonObject, key: string): StartMean | undefined {
+/** Without squares, which an older operator did not write, all starts are taken to have been alike. */
+function readMeasured(startup: JsonObject, key: string): MeasuredStarts | undefined {
   const field = `status.startup.${key}`;
-  const mean = objectAt(startup, key, 'status.startup');
-  return mean && { count: countAt(mean, 'count', field), total: secondsAt(mean, 'total', field) };
+  const starts = objectAt(startup, key, 'status.startup');
+  if (starts === undefined) {
+    return undefined;
+  }
+  const [count, total] = [countAt(starts, 'count', field), secondsAt(starts, 'total', field)];
+  const squares = starts['squares'] === undefined ? total ** 2 / Math.max(1, count) : countAt(starts, 'squares', field);
+  return { count, total, squares };
 }
 
 function readTimes(parent: JsonObject, field: string): ServiceTimes {

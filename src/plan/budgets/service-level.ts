@@ -37,8 +37,8 @@ export function serviceLevel({ classOf, ledgerOf }: Promises, now: EpochSeconds)
       }
       const { serviceClass, ledger } = promise;
       const moved = moves.of(ledger);
-      const alpha = expectedStartup(ledger, serviceClass);
-      const availability = availabilityAfter(promise, now, alpha * (moved + 1));
+      const alpha = expectedStartup(ledger, serviceClass, { running: true });
+      const availability = availabilityAfter(promise, now, alpha * (moved + 1) * wastedBy(promise));
       const { slo } = serviceClass;
       if (availability >= slo) {
         return undefined;
@@ -50,6 +50,11 @@ export function serviceLevel({ classOf, ledgerOf }: Promises, now: EpochSeconds)
     spend: (pod) => count(pod, moves.add),
     refund: (pod) => count(pod, moves.remove),
   };
+}
+
+/** Replicas whose time does not count while one of them starts. */
+function wastedBy({ ledger, serviceClass }: ServicePromise): number {
+  return serviceClass.mode === 'Concurrent' ? Math.max(1, ledger.running + ledger.waiting) : 1;
 }
 
 function availabilityAfter({ ledger, serviceClass }: ServicePromise, now: EpochSeconds, lost: number): number {

@@ -8,6 +8,7 @@ import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { classOf, subjectOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
+import { isIdleSibling } from './idle-replicas.ts';
 import type { PotentialVictim, PotentialVictimsOf } from './potential-victims.ts';
 import { type BestCase, compareNumbers, type PreemptionRules, type ServicePosition } from './rules.ts';
 
@@ -199,12 +200,11 @@ function victimsOn(
   node: NodeIndex,
   trial: Trial,
 ): readonly PotentialVictim[] | undefined {
-  const { rules, budgets } = arena;
+  const { budgets, rules } = arena;
   const removed: PotentialVictim[] = [];
   let fits = false;
   for (const resident of arena.residentsOf(node)) {
-    const mayGo = claimant.metric < rules.boundOf(resident.standing, claimant) && !arena.wasEvicted(resident.pod);
-    if (mayGo && isAllowed(arena, resident.pod)) {
+    if (mayGo(arena, resident, claimant) && isAllowed(arena, resident.pod)) {
       budgets.spend(resident.pod);
       trial.remove(resident.pod);
       removed.push(resident);
@@ -222,6 +222,11 @@ function victimsOn(
     }
   }
   return fits ? removed.filter((resident) => !spared.has(resident)) : undefined;
+}
+
+function mayGo({ rules, wasEvicted }: Arena, { pod, standing }: PotentialVictim, claimant: ServicePosition): boolean {
+  const isOpen = claimant.metric < rules.boundOf(standing, claimant) && !isIdleSibling(standing, claimant);
+  return isOpen && !wasEvicted(pod);
 }
 
 /** Those without whose leaving there is room as well, the one that can do without running for the shortest time first. */

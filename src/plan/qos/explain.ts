@@ -6,7 +6,7 @@ import { shared } from '../rejections.ts';
 import { classOf } from '../shapes.ts';
 import type { StateView } from '../state.ts';
 import type { Preemptor } from './candidates.ts';
-import type { PreemptionPassInput, PreemptionPassResult } from './preemption-pass.ts';
+import type { HeldBack, PreemptionPassInput, PreemptionPassResult } from './preemption-pass.ts';
 import type { ServicePosition } from './rules.ts';
 import type { ServicePositions } from './service-position.ts';
 
@@ -28,7 +28,7 @@ export function whyItRunsOn(pod: PodIndex, standings: ServicePositions): Reason 
 /** Why those who wait were not placed, by place of the pod. `end` is the state after the pass. */
 export function whyTheyWait(
   input: PreemptionPassInput,
-  { steps, unplaced, refusals }: PreemptionPassResult,
+  { steps, unplaced, heldBack, refusals }: PreemptionPassResult,
   end: StateView,
 ): ReadonlyMap<PodIndex, Reason> {
   const { shapes } = end.cluster;
@@ -42,6 +42,10 @@ export function whyTheyWait(
     const nodes = nodesFor(pod);
     if (nodes.code === 'NoFeasibleNode') {
       return nodes;
+    }
+    const held = heldBack.get(pod);
+    if (held !== undefined) {
+      return allOrNone(held);
     }
     if (isFull) {
       const message = `waits: the plan has its ${input.maxSteps} moves`;
@@ -78,6 +82,15 @@ function withoutStanding(pod: PodIndex, standings: ServicePositions): Reason {
   const why = isPromised ? UNKNOWN : UNPROMISED;
   const message = `waits until a node has room, and nobody is evicted for it: ${why}`;
   return { code: isPromised ? 'NoLedger' : 'NoServiceClass', message, numbers: {} };
+}
+
+function allOrNone({ lacking, waiting }: HeldBack): Reason {
+  const obstacle =
+    waiting < lacking
+      ? `${waiting} of the ${lacking} without a node have come to the gate`
+      : `there is no place for all ${waiting} that wait`;
+  const message = `waits: time counts only while all replicas of its workload run (mode Concurrent), so they are let in together, and ${obstacle}`;
+  return { code: 'AllOrNone', message, numbers: { lacking, waiting } };
 }
 
 function mayWait(standing: ServicePosition): Reason | undefined {

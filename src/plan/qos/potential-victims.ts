@@ -1,6 +1,7 @@
 import type { Cluster } from '../cluster.ts';
 import type { Evictability } from '../evictability.ts';
 import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { isIdle } from './idle-replicas.ts';
 import { compareNumbers, type ServicePosition } from './rules.ts';
 import type { ServicePositions } from './service-position.ts';
 
@@ -10,7 +11,10 @@ export interface PotentialVictim {
   readonly standing: ServicePosition;
 }
 
-/** Pods on each node that no protection, class or ledger keeps there, whoever can do longest without running first. */
+/**
+ * Pods on each node that no protection, class or ledger keeps there: idle ones first, then whoever can do longest without
+ * running.
+ */
 export type PotentialVictimsOf = (node: NodeIndex) => readonly PotentialVictim[];
 
 /** Sorts the pods of a node when they are first asked for. */
@@ -23,7 +27,10 @@ export function createPotentialVictims(
   let byNode: readonly (readonly PodIndex[])[] | undefined;
   const residentsOf = (evictable: readonly PodIndex[]): readonly PotentialVictim[] =>
     standing(evictable, standings).sort(
-      (left, right) => compareNumbers(right.standing.metric, left.standing.metric) || left.pod - right.pod,
+      (left, right) =>
+        Number(isIdle(right.standing)) - Number(isIdle(left.standing)) ||
+        compareNumbers(right.standing.metric, left.standing.metric) ||
+        left.pod - right.pod,
     );
   return (node) => {
     byNode ??= evictableByNode(home, holds, nodes.length, pods.length);

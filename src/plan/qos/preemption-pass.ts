@@ -2,9 +2,9 @@ import type { BudgetRefusal, PreemptionBudget } from '../budgets/budget.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Evictability } from '../evictability.ts';
 import type { NodeIndex, PodIndex } from '../indices.ts';
-import { shapeOf, subjectOf } from '../shapes.ts';
+import { shapeOf } from '../shapes.ts';
 import type { State } from '../state.ts';
-import { NO_NEEDS } from '../topology/needs.ts';
+import { createNeeds } from './admission-needs.ts';
 import {
   type Arena,
   type CandidateNode,
@@ -40,12 +40,22 @@ export interface AdmissionStep {
 /** What happens to one pod of those who wait, and of those whose places they take. */
 export type PreemptionPassStep = PreemptionStep | AdmissionStep;
 
+/** Replicas of a Concurrent request that are let in together. */
+export interface HeldBack {
+  /** How many have no node. */
+  readonly lacking: number;
+  /** How many of these have come to the gate. */
+  readonly waiting: number;
+}
+
 /** What a pass over those who wait came to. */
 export interface PreemptionPassResult {
   /** In sequence. */
   readonly steps: readonly PreemptionPassStep[];
   /** Those who wait on, in the order in which it was their turn. */
   readonly unplaced: readonly Preemptor[];
+  /** Those of them who wait on for the sake of others of their request. */
+  readonly heldBack: ReadonlyMap<PodIndex, HeldBack>;
   /** What kept pods from being evicted, by code; the last of each. */
   readonly refusals: ReadonlyMap<BudgetRefusal['code'], BudgetRefusal>;
 }
@@ -65,11 +75,36 @@ export interface PreemptionPassInput {
 /**
  * One pass (algorithms.md 6): each who waits, in its turn, gets the best node that has room, or else the one on which room
  * costs least. Who cannot be placed does not stop the pass, nobody is evicted twice, and who is evicted waits for the next.
+ * Replicas of a Concurrent request have their turn together, and are let in together or not at all (T 7.2.5).
  */
 export function preemptionPass(input: PreemptionPassInput): PreemptionPassResult {
-  const { state, rules, budgets, holds, standings, maxSteps } = input;
-  const steps: PreemptionPassStep[] = [];
+  const draft = createDraft(input);
+  const heldBack = new Map<PodIndex, HeldBack>();
   const unplaced: Preemptor[] = [];
+  for (const claimants of turnsOf(input)) {
+    const lacking = claimants[0]?.standing?.lacking ?? 0;
+    const isComplete = claimants.length >= lacking;
+    const stuck = isComplete ? draft.admitAll(claimants) : undefined;
+    if (stuck !== undefined || !isComplete) {
+      unplaced.push(...claimants);
+      for (const { pod } of claimants.filter((claimant) => claimant !== stuck)) {
+        heldBack.set(pod, { lacking, waiting: claimants.length });
+      }
+    }
+  }
+  return { steps: draft.steps, unplaced, heldBack, refusals: draft.refusals };
+}
+
+/** The steps of a pass while it is made. */
+interface Draft {
+  readonly steps: readonly PreemptionPassStep[];
+  readonly refusals: ReadonlyMap<BudgetRefusal['code'], BudgetRefusal>;
+  /** Places all of them, or none: then it returns the first for whom there is no place. */
+  readonly admitAll: (claimants: readonly Preemptor[]) => Preemptor | undefined;
+}
+
+function createDraft({ state, rules, budgets, holds, standings, maxSteps }: PreemptionPassInput): Draft {
+  const steps: PreemptionPassStep[] = [];
   const evicted = new Set<PodIndex>();
   const touched: NodeIndex[] = [];
   const refusals = new Map<BudgetRefusal['code'], BudgetRefusal>();
@@ -85,7 +120,7 @@ export function preemptionPass(input: PreemptionPassInput): PreemptionPassResult
     onRefusal: (refusal) => refusals.set(refusal.code, refusal),
   };
   const tableOf = createTables(arena);
-  const needsOf = createNeeds(state, steps);
+  const needs = createNeeds(state, steps);
   const place = (claimant: Preemptor, host: CandidateNode): void => {
     for (const { pod, standing } of host.victims) {
       state.lift(pod);
@@ -93,22 +128,57 @@ export function preemptionPass(input: PreemptionPassInput): PreemptionPassResult
       steps.push({ kind: 'Preemption', pod, node: host.node, standing, beneficiary: claimant });
       budgets.spend(pod);
     }
-    budgets.close();
-    const needs = needsOf(claimant.pod, host.node);
     const { pod, standing } = claimant;
+    const own = needs.of(pod, host.node);
     state.place(pod, host.node);
-    steps.push({ kind: 'Admission', pod, node: host.node, standing, needs, score: host.score });
+    steps.push({ kind: 'Admission', pod, node: host.node, standing, needs: own, score: host.score });
     touched.push(host.node);
   };
-  for (const claimant of inOrder(input)) {
+  const admits = (claimant: Preemptor): boolean => {
     const host = steps.length < maxSteps ? tableOf(claimant).bestFor(claimant) : undefined;
-    if (host !== undefined && steps.length + host.victims.length < maxSteps) {
-      place(claimant, host);
-    } else {
-      unplaced.push(claimant);
+    if (host === undefined || steps.length + host.victims.length >= maxSteps) {
+      return false;
     }
-  }
-  return { steps, unplaced, refusals };
+    place(claimant, host);
+    return true;
+  };
+  const takeBack = ({ kind, pod, node }: PreemptionPassStep): void => {
+    touched.push(node);
+    if (kind === 'Admission') {
+      state.lift(pod);
+    } else {
+      state.place(pod, node);
+      evicted.delete(pod);
+      budgets.refund(pod);
+    }
+  };
+  return {
+    steps,
+    refusals,
+    admitAll: (claimants) => {
+      const before = steps.length;
+      const stuck = claimants.find((claimant) => !admits(claimant));
+      const made = steps.splice(before);
+      if (stuck === undefined) {
+        steps.push(...(claimants.length > 1 ? together(made, before) : made));
+        budgets.close();
+      } else {
+        made.reverse().forEach(takeBack);
+        needs.forget();
+      }
+      return stuck;
+    },
+  };
+}
+
+/** The steps from place `first` on with the evictions first, all of which every admission waits for. */
+function together(steps: readonly PreemptionPassStep[], first: number): readonly PreemptionPassStep[] {
+  const evictions = steps.filter(({ kind }) => kind === 'Preemption');
+  const places = evictions.map((_, place) => first + place);
+  const admissions = steps.flatMap((step) =>
+    step.kind === 'Admission' ? [{ ...step, needs: [...step.needs.filter((need) => need < first), ...places] }] : [],
+  );
+  return [...evictions, ...admissions];
 }
 
 /** Remembers what evictions from a node cost at best, by class of the claimant. */
@@ -137,63 +207,32 @@ function inOrder({ queue, standings, rules }: PreemptionPassInput): readonly Pre
   });
 }
 
+/** Who has a turn together, in order: those of a Concurrent request that lacks nodes, else each alone. */
+function turnsOf(input: PreemptionPassInput): readonly (readonly Preemptor[])[] {
+  const claimants = inOrder(input);
+  const groups = Map.groupBy(
+    claimants.filter(({ standing }) => (standing?.lacking ?? 0) > 0),
+    ({ standing }) => standing?.request,
+  );
+  return claimants.flatMap((claimant) => {
+    const group = groups.get(claimant.standing?.request);
+    if (group === undefined) {
+      return [[claimant]];
+    }
+    return group[0] === claimant ? [group] : [];
+  });
+}
+
 /** One table for the claimants whom neither filters nor victims can tell apart. */
 function createTables(arena: Arena): (claimant: Preemptor) => CandidateTable {
   const { shapes } = arena.state.cluster;
   const tables = new Map<string, CandidateTable>();
   return ({ pod, standing }) => {
-    const key = `${shapeOf(shapes, pod)} ${standing?.serviceClass.name ?? ''}`;
+    const request = (standing?.lacking ?? 0) > 0 ? standing?.request.owner.uid : undefined;
+    const key = `${shapeOf(shapes, pod)} ${standing?.serviceClass.name ?? ''} ${request ?? ''}`;
     const table = tables.get(key) ?? createCandidateTable(arena);
     tables.set(key, table);
     return table;
-  };
-}
-
-/**
- * The preemptions that an admission needs: none if the pod fits without any of them, beside those admitted so far that need
- * none either; else all on its node so far, and under affinity or spread all there were.
- */
-function createNeeds(
-  state: State,
-  steps: readonly PreemptionPassStep[],
-): (pod: PodIndex, node: NodeIndex) => readonly number[] {
-  const { shapes } = state.cluster;
-  const before = createWithoutPreemptions(state, steps);
-  const isTied = (pod: PodIndex): boolean => subjectOf(shapes, pod).topology !== NO_NEEDS;
-  return (pod, node) => {
-    if (before.admits(pod, node)) {
-      return [];
-    }
-    const tied = isTied(pod);
-    return steps.flatMap((step, place) => (step.kind === 'Preemption' && (tied || step.node === node) ? [place] : []));
-  };
-}
-
-/** The cluster as it would be if nobody were evicted; made when somebody first is. */
-function createWithoutPreemptions(
-  state: State,
-  steps: readonly PreemptionPassStep[],
-): { readonly admits: (pod: PodIndex, node: NodeIndex) => boolean } {
-  let without: State | undefined;
-  return {
-    admits: (pod, node) => {
-      if (without === undefined) {
-        if (!steps.some(({ kind }) => kind === 'Preemption')) {
-          return true;
-        }
-        without = state.fork();
-        for (const step of steps) {
-          if (step.kind === 'Preemption') {
-            without.place(step.pod, step.node);
-          }
-        }
-      }
-      const fits = without.fits(pod, node);
-      if (fits) {
-        without.place(pod, node);
-      }
-      return fits;
-    },
   };
 }
 

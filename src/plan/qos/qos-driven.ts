@@ -15,6 +15,7 @@ import { isBudgetCode } from '../rejection-codes.ts';
 import { rejectAll, type Stays } from '../rejections.ts';
 import type { State } from '../state.ts';
 import { span, whyItRunsOn, whyTheyWait } from './explain.ts';
+import { freeingIdleReplicas } from './idle-replicas.ts';
 import { type MeasuredLoads, measureLoads } from './measured-loads.ts';
 import { NO_RELIEF, type Relief, relieve } from './overload-relief.ts';
 import {
@@ -83,7 +84,7 @@ export function qosDriven(
 }
 
 function rulesOf({ refinements }: QosOptions): PreemptionRules {
-  return refinements === 'Standard' ? STANDARD : PUBLISHED;
+  return freeingIdleReplicas(refinements === 'Standard' ? STANDARD : PUBLISHED);
 }
 
 function relieveNodes(

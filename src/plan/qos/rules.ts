@@ -6,12 +6,16 @@ import { qosMetric, type Replica } from '../../qos/time-to-violate.ts';
 
 /** How a pod stands in the contest for room. */
 export interface ServicePosition extends Incumbent {
+  /** What its request got. */
+  readonly request: ServiceLedger;
   readonly serviceClass: ServiceClass;
   /** How long it could do without running at its age, had it lost nothing. */
   readonly allowance: Seconds;
   /** alpha: what its next start is expected to take. */
   readonly alpha: Seconds;
   readonly running: boolean;
+  /** In mode Concurrent how many replicas of its request have no node; else 0. */
+  readonly lacking: number;
 }
 
 /** Who comes first, and who may take whose place. Contenders are compared by their metric, whatever it is. */

@@ -28,6 +28,7 @@ export function createServicePositions(planningInput: PlanningInput, rules: Pree
   const { takenAt } = snapshot;
   const shared = new Map<ServiceLedger, ServicePosition[]>();
   const { ledgerOf, classOf } = promisesIn(snapshot, subjects);
+  const lackingOf = createLacking(pods, ledgerOf);
   const standing = (pod: PodIndex): ServicePosition | undefined => {
     const [info, ledger] = [pods[pod], ledgerOf(pod)];
     const serviceClass = ledger === undefined ? undefined : classOf(pod);
@@ -39,7 +40,7 @@ export function createServicePositions(planningInput: PlanningInput, rules: Pree
     if (alike !== undefined) {
       return alike;
     }
-    const found = standingOf(info, ledger, serviceClass, takenAt, rules);
+    const found = standingOf(info, ledger, serviceClass, takenAt, rules, lackingOf);
     if (!tellsReplicasApart(serviceClass.mode)) {
       shared.set(ledger, [...(shared.get(ledger) ?? []), found]);
     }
@@ -67,10 +68,11 @@ function standingOf(
   serviceClass: ServiceClass,
   now: PlanningInput['snapshot']['takenAt'],
   rules: PreemptionRules,
+  lackingOf: (ledger: ServiceLedger) => number,
 ): ServicePosition {
   const { importance, mode } = serviceClass;
   const running = isRunning(info);
-  const alpha = expectedStartup(ledger, serviceClass);
+  const alpha = expectedStartup(ledger, serviceClass, { running });
   const overhead = preemptionOverhead(ledger, timesAt(ledger, mode, now));
   const allowance = waitingAllowance(serviceClass, elapsed(ledger.admittedAt, now));
   return {
@@ -78,9 +80,37 @@ function standingOf(
     safetyMargin: rules.marginOf(serviceClass, allowance, alpha),
     importance,
     overheadSpent: isOverheadSpent(overhead, serviceClass),
+    request: ledger,
     serviceClass,
     allowance,
     alpha,
     running,
+    lacking: mode === 'Concurrent' ? lackingOf(ledger) : 0,
   };
+}
+
+/** How many replicas of a request have no node, nor were promised one; pods are counted when it is first asked. */
+function createLacking(
+  pods: readonly PodInfo[],
+  ledgerOf: (pod: PodIndex) => ServiceLedger | undefined,
+): (ledger: ServiceLedger) => number {
+  let placed: Map<ServiceLedger, number> | undefined;
+  const count = (): Map<ServiceLedger, number> => {
+    const counts = new Map<ServiceLedger, number>();
+    for (const [pod, info] of pods.entries()) {
+      const ledger = hasPlace(info) ? ledgerOf(pod) : undefined;
+      if (ledger !== undefined) {
+        counts.set(ledger, (counts.get(ledger) ?? 0) + 1);
+      }
+    }
+    return counts;
+  };
+  return (ledger) => {
+    placed ??= count();
+    return Math.max(0, ledger.running + ledger.waiting - (placed.get(ledger) ?? 0));
+  };
+}
+
+function hasPlace({ nodeName, waiting, terminating }: PodInfo): boolean {
+  return !terminating && (nodeName !== undefined || (waiting?.gated === false && waiting.pinnedTo !== undefined));
 }

@@ -2,6 +2,7 @@ import type { NodeIndex, PodIndex } from '../indices.ts';
 import { subjectOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
+import { undoPreemptions } from './admission-needs.ts';
 import type { PreemptionPassStep } from './preemption-pass.ts';
 import type { PressureInput, Sufferer } from './pressure.ts';
 import type { ServicePosition } from './rules.ts';
@@ -112,12 +113,6 @@ function beforeAll(end: State, earlier: readonly PreemptionPassStep[], moves: re
   for (const { sufferer } of moves) {
     state.move(sufferer.pod, sufferer.node);
   }
-  for (const step of earlier) {
-    if (step.kind === 'Preemption') {
-      state.place(step.pod, step.node);
-    } else if (step.needs.length > 0) {
-      state.lift(step.pod);
-    }
-  }
+  undoPreemptions(state, earlier);
   return state;
 }

@@ -4,6 +4,7 @@ import type {
   ServiceLedger,
   ServiceLevels,
   ServiceTimes,
+  StartTime,
 } from '../../../src/model/service-level.ts';
 import { type EpochSeconds, epochSeconds, seconds } from '../../../src/model/units.ts';
 import type { ClassReport, ServiceReport } from '../../../src/plan/service-report.ts';
@@ -49,6 +50,7 @@ export function anInstance(fields: Partial<InstanceLedger> = {}): InstanceLedger
 export type LedgerFields = Partial<Omit<ServiceLedger, 'times' | 'overhead' | 'startup'>> & {
   readonly times?: Partial<Record<keyof ServiceTimes, number>>;
   readonly overhead?: number;
+  /** Means; all starts took as long. */
   readonly startup?: { readonly hot?: number; readonly cold?: number };
 };
 
@@ -74,10 +76,15 @@ export function aLedger(fields: LedgerFields = {}): ServiceLedger {
     times: known,
     overhead: seconds(overhead),
     startup: {
-      hot: hot === undefined ? undefined : seconds(hot),
-      cold: cold === undefined ? undefined : seconds(cold),
+      hot: hot === undefined ? undefined : aStartTime(hot),
+      cold: cold === undefined ? undefined : aStartTime(cold),
     },
   };
+}
+
+/** Starts in seconds, which all took as long unless a deviation is given. */
+export function aStartTime(mean: number, deviation = 0): StartTime {
+  return { mean: seconds(mean), deviation: seconds(deviation) };
 }
 
 /** Classes by name and ledgers by the UID of their owners. */

@@ -6,7 +6,7 @@ import { carryOn, endLedger } from '../../../src/qos/ledger.ts';
 import type { PodEnd, PodRecord, RequestRecord } from '../../../src/qos/ledger-record.ts';
 import type { KeptLedger } from '../../../src/qos/ledger-state.ts';
 import { timesAt } from '../../../src/qos/times.ts';
-import { aServiceClass } from '../../support/builders/service-levels.ts';
+import { aServiceClass, aStartTime } from '../../support/builders/service-levels.ts';
 
 /** All instants are seconds after this. */
 const START = 1_800_000_000;
@@ -326,7 +326,14 @@ describe('start-up times', () => {
       aPodRecord('a', 0, { ready: [10], scheduled: 4, hot: false }),
       aPodRecord('b', 0, { ready: [2], hot: true }),
     ];
-    expect(ledgerAfter([{ at: 30, desired: 2, pods }]).startup).toEqual({ hot: 2, cold: 6 });
+    expect(ledgerAfter([{ at: 30, desired: 2, pods }]).startup).toEqual({ hot: aStartTime(2), cold: aStartTime(6) });
+  });
+
+  it('differ by their standard deviation', () => {
+    const pods = [2, 4, 9].map((ready, place) => aPodRecord(`p${place}`, 0, { ready: [ready], hot: true }));
+    const { hot } = ledgerAfter([{ at: 30, desired: 3, pods }]).startup;
+    expect(hot?.mean).toBe(5);
+    expect(hot?.deviation).toBeCloseTo(Math.sqrt(26 / 3), 9);
   });
 
   it('are not measured of pods that were Ready before they were seen', () => {

@@ -2,8 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { classOf } from '../../../src/qos/class-of.ts';
 import { serviceLevelAt } from '../../../src/qos/service-level.ts';
-import { expectedStartup } from '../../../src/qos/startup.ts';
-import { aLedger, anInstance, aServiceClass, serviceLevels, times } from '../../support/builders/service-levels.ts';
+import { expectedStartup, measuredStartup } from '../../../src/qos/startup.ts';
+import { randomStreams } from '../../../src/simulate/random.ts';
+import {
+  aLedger,
+  anInstance,
+  aServiceClass,
+  aStartTime,
+  serviceLevels,
+  times,
+} from '../../support/builders/service-levels.ts';
 import { aPod, labels, NOW } from '../../support/builders.ts';
 
 describe('what a request got of its service level', () => {
@@ -43,22 +51,44 @@ describe('what a request got of its service level', () => {
 
 describe('alpha', () => {
   const promised = aServiceClass({ expectedStartup: 30 });
+  const running = { running: true };
+  const both = aLedger({ startup: { hot: 2, cold: 5 } });
 
   it('is what the class expects until anything was measured', () => {
-    expect(expectedStartup(undefined, promised)).toBe(30);
-    expect(expectedStartup(aLedger(), promised, 'Absent')).toBe(30);
+    expect(expectedStartup(aLedger(), promised, running)).toBe(30);
+    expect(expectedStartup(aLedger(), promised, running, 'Absent')).toBe(30);
   });
 
   it('is what was measured with the image on the node, or without', () => {
-    const ledger = aLedger({ startup: { hot: 2, cold: 5 } });
-    expect([expectedStartup(ledger, promised, 'Present'), expectedStartup(ledger, promised, 'Absent')]).toEqual([2, 5]);
+    expect(expectedStartup(both, promised, running, 'Present')).toBe(2);
+    expect(expectedStartup(both, promised, running, 'Absent')).toBe(5);
   });
 
   it('is the longer one where nobody knows, and the one there is where the other was not measured', () => {
-    expect(expectedStartup(aLedger({ startup: { hot: 2, cold: 5 } }), promised)).toBe(5);
-    expect(expectedStartup(aLedger({ startup: { hot: 2 } }), promised, 'Absent')).toBe(2);
-    expect(expectedStartup(aLedger({ startup: { cold: 5 } }), promised, 'Present')).toBe(5);
-    expect(expectedStartup(aLedger({ startup: { hot: 2 } }), promised)).toBe(2);
+    expect(expectedStartup(both, promised, running)).toBe(5);
+    expect(expectedStartup(aLedger({ startup: { hot: 2 } }), promised, running, 'Absent')).toBe(2);
+    expect(expectedStartup(aLedger({ startup: { cold: 5 } }), promised, running, 'Present')).toBe(5);
+    expect(expectedStartup(aLedger({ startup: { hot: 2 } }), promised, running)).toBe(2);
+  });
+
+  it('is the expected maximum of all starts it takes where only all replicas together are of use', () => {
+    const fields = { running: 2, waiting: 2, startup: { hot: 6 } };
+    const ledger = { ...aLedger(fields), startup: { hot: aStartTime(6, 3), cold: undefined } };
+    const together = aServiceClass({ mode: 'Concurrent' });
+    expect(expectedStartup(ledger, together, { running: false })).toBeCloseTo(6 + 3 / 2, 12);
+    expect(expectedStartup(ledger, together, running)).toBeCloseTo(6 + 3 * (1 / 2 + 1 / 3), 12);
+    expect(expectedStartup(ledger, promised, running)).toBe(6);
+  });
+
+  it('is near the maximum of starts that were drawn, however many there are', () => {
+    const stream = randomStreams(7)('starts');
+    for (const starts of [1, 2, 5, 20, 100]) {
+      const draw = (): number => 2 + 4 * stream.exponential();
+      const drawn = Array.from({ length: 4000 }, () => Math.max(...Array.from({ length: starts }, draw)));
+      const mean = drawn.reduce((sum, each) => sum + each, 0) / drawn.length;
+      const ledger = { startup: { hot: aStartTime(6, 4), cold: undefined } };
+      expect(Math.abs((measuredStartup(ledger, starts) ?? 0) / mean - 1)).toBeLessThan(0.05);
+    }
   });
 });
 

@@ -98,7 +98,7 @@ describe('what a workload got', () => {
     expect(totalOf(times)).toBeCloseTo(3 * 237);
     expect(ledger.running + ledger.waiting).toBe(3);
     expect(ledger.preemptions).toBe(5);
-    expect(ledger.startup.hot ?? ledger.startup.cold).toBe(10);
+    expect((ledger.startup.hot ?? ledger.startup.cold)?.mean).toBe(10);
     expect(ledger.overhead).toBe(50);
   });
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
-import { epochSeconds, seconds } from '../../../../src/model/units.ts';
+import { epochSeconds } from '../../../../src/model/units.ts';
 import { explainPod } from '../../../../src/plan/explain/pod.ts';
 import type { PolicyOptions } from '../../../../src/plan/options.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { listRejections } from '../../../../src/plan/rejections.ts';
 import { aBudget } from '../../../support/builders/options.ts';
 import { anAffinityTerm } from '../../../support/builders/scheduling.ts';
-import { aServiceClass } from '../../../support/builders/service-levels.ts';
+import { aServiceClass, aStartTime } from '../../../support/builders/service-levels.ts';
 import { aPastMove, aPdb, NOW, type SnapshotFields } from '../../../support/builders.ts';
 import {
   aContest,
@@ -359,7 +359,7 @@ describe('explain', () => {
 describe('the start-up time that counts', () => {
   it('is the one that was measured', () => {
     const { pod, ledger } = stuck;
-    const slow = { pod, ledger: { ...ledger, startup: { hot: undefined, cold: seconds(60) } } };
+    const slow = { pod, ledger: { ...ledger, startup: { hot: undefined, cold: aStartTime(60) } } };
     expect(movesOf(cluster([slow, hog], LOADS))).toEqual([]);
   });
 });

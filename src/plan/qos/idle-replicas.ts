@@ -1,0 +1,36 @@
+import type { PreemptionCost } from '../../qos/preemption-cost.ts';
+import type { PreemptionRules, ServicePosition } from './rules.ts';
+
+/**
+ * Whether a pod runs in vain (T 7.2.5): in mode Concurrent time counts only while all replicas run, and another one has no
+ * node. One that is only starting again has one.
+ */
+export function isIdle({ running, lacking }: Pick<ServicePosition, 'running' | 'lacking'>): boolean {
+  return running && lacking > 0;
+}
+
+/** Whether two pods are replicas of one request, of which the one would run in vain without the other. */
+export function isIdleSibling(incumbent: ServicePosition, claimant: ServicePosition): boolean {
+  return isIdle(incumbent) && incumbent.request === claimant.request;
+}
+
+/** The rules, by which idle replicas make room for whoever was promised something, and cost less than anybody else. */
+export function freeingIdleReplicas(rules: PreemptionRules): PreemptionRules {
+  return {
+    ...rules,
+    boundOf: (incumbent, claimant) =>
+      isIdle(incumbent) ? Number.POSITIVE_INFINITY : rules.boundOf(incumbent, claimant),
+    costOf: (victims) => {
+      const busy = victims.filter((victim) => !isIdle(victim));
+      return busy.length === 0 ? nothingLost(victims.length) : { ...rules.costOf(busy), victims: victims.length };
+    },
+    bestCase: (residents, claimant) => {
+      const idle = residents.findIndex(isIdle);
+      return idle < 0 ? rules.bestCase(residents, claimant) : { cost: nothingLost(1), victim: idle };
+    },
+  };
+}
+
+function nothingLost(victims: number): PreemptionCost {
+  return { below: new Map(), above: Number.POSITIVE_INFINITY, victims };
+}
