@@ -2,7 +2,7 @@ import type { NodeIndex, PodIndex } from '../indices.ts';
 import { subjectOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
-import type { PreemptionPassStep } from './preemption-pass.ts';
+import type { PreemptionPassStep } from './steps.ts';
 
 /** Which preemptions admissions wait for. */
 interface Needs {

@@ -7,9 +7,9 @@ import { subjectOf } from '../shapes.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
 import { scoreOf } from './candidates.ts';
 import { span } from './explain.ts';
-import type { PreemptionPassStep } from './preemption-pass.ts';
 import { type PressureInput, pressureIn, type Reluctance, type Sufferer } from './pressure.ts';
 import type { ServicePosition } from './rules.ts';
+import type { PreemptionPassStep } from './steps.ts';
 import { sequenceTransfers, type Transferral, type TransferStep } from './transfers.ts';
 
 /** What relieving nodes works on; `state`, `loads` and `budgets` are spent. */

@@ -19,17 +19,15 @@ import { freeingIdleReplicas } from './idle-replicas.ts';
 import { type MeasuredLoads, measureLoads } from './measured-loads.ts';
 import { NO_RELIEF, type Relief, relieve } from './overload-relief.ts';
 import {
-  type AdmissionStep,
   type PreemptionPassInput,
   type PreemptionPassResult,
-  type PreemptionPassStep,
-  type PreemptionStep,
   preemptionPass,
   promisedPlaces,
 } from './preemption-pass.ts';
 import { type PreemptionRules, PUBLISHED } from './rules.ts';
 import { createServicePositions } from './service-position.ts';
 import { STANDARD } from './standard.ts';
+import type { AdmissionStep, PreemptionPassStep, PreemptionStep } from './steps.ts';
 import type { TransferStep } from './transfers.ts';
 
 /** Settings of QoSDriven. */

@@ -3,9 +3,9 @@ import { subjectOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
 import { undoPreemptions } from './admission-needs.ts';
-import type { PreemptionPassStep } from './preemption-pass.ts';
 import type { PressureInput, Sufferer } from './pressure.ts';
 import type { ServicePosition } from './rules.ts';
+import type { PreemptionPassStep } from './steps.ts';
 
 /** A move that is decided. */
 export interface Transferral {
