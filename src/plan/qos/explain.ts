@@ -13,6 +13,9 @@ import type { ServicePositions } from './service-position.ts';
 const UNPROMISED = 'neither its label, its namespace nor its PriorityClass names a ServiceClass';
 const UNKNOWN = 'what it got so far is not known: its workload has no QoSLedger, or one from the future';
 
+const TOGETHER =
+  'time counts only while all replicas of its workload run (mode Concurrent), so they are let in together';
+
 const RUNS_UNPROMISED: Reason = { code: 'NoServiceClass', message: `runs on: ${UNPROMISED}`, numbers: {} };
 const RUNS_UNKNOWN: Reason = { code: 'NoLedger', message: `runs on: ${UNKNOWN}`, numbers: {} };
 const RUNS_ON: Reason = { code: 'NotNeeded', message: 'runs on: nobody who waits takes its place', numbers: {} };
@@ -85,11 +88,14 @@ function withoutStanding(pod: PodIndex, standings: ServicePositions): Reason {
 }
 
 function allOrNone({ lacking, waiting }: HeldBack): Reason {
+  if (!Number.isFinite(lacking)) {
+    return { code: 'NoLedger', message: `waits: ${TOGETHER}, and ${UNKNOWN}`, numbers: {} };
+  }
   const obstacle =
     waiting < lacking
       ? `${waiting} of the ${lacking} without a node have come to the gate`
       : `there is no place for all ${waiting} that wait`;
-  const message = `waits: time counts only while all replicas of its workload run (mode Concurrent), so they are let in together, and ${obstacle}`;
+  const message = `waits: ${TOGETHER}, and ${obstacle}`;
   return { code: 'AllOrNone', message, numbers: { lacking, waiting } };
 }
 

@@ -19,7 +19,7 @@ import type { PreemptionPassStep } from './steps.ts';
 
 /** Replicas of a Concurrent request that are let in together. */
 export interface HeldBack {
-  /** How many have no node. */
+  /** How many have no node; infinite where nobody knows. */
   readonly lacking: number;
   /** How many of these have come to the gate. */
   readonly waiting: number;
@@ -59,7 +59,7 @@ export function preemptionPass(input: PreemptionPassInput): PreemptionPassResult
   const heldBack = new Map<PodIndex, HeldBack>();
   const unplaced: Preemptor[] = [];
   for (const claimants of turnsOf(input)) {
-    const lacking = claimants[0]?.standing?.lacking ?? 0;
+    const lacking = lackingOf(claimants, input);
     const isComplete = claimants.length >= lacking;
     const stuck = isComplete ? draft.admitAll(claimants) : undefined;
     if (stuck !== undefined || !isComplete) {
@@ -70,6 +70,14 @@ export function preemptionPass(input: PreemptionPassInput): PreemptionPassResult
     }
   }
   return { steps: draft.steps, unplaced, heldBack, refusals: draft.refusals };
+}
+
+/** How many have to come in together: of a Concurrent request without a ledger nobody knows. */
+function lackingOf([first]: readonly Preemptor[], { standings }: PreemptionPassInput): number {
+  if (first === undefined || first.standing !== undefined) {
+    return first?.standing?.lacking ?? 0;
+  }
+  return standings.classOf(first.pod)?.mode === 'Concurrent' ? Number.POSITIVE_INFINITY : 0;
 }
 
 /** The steps of a pass while it is made. */

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
+import { epochSeconds } from '../../../../src/model/units.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { listRejections } from '../../../../src/plan/rejections.ts';
 import { aServiceClass } from '../../../support/builders/service-levels.ts';
-import { aWorkload, type PodFields, type SnapshotFields } from '../../../support/builders.ts';
+import { aWorkload, NOW, type PodFields, type SnapshotFields } from '../../../support/builders.ts';
 import { aContest, aRequest, qosOptions, type Request } from '../../../support/gated.ts';
 
 const BOTH = ['None', 'Standard'] as const;
@@ -79,6 +80,13 @@ describe('replicas of a Concurrent request', () => {
     expect(codesOf(snapshot)).toEqual({ 'team-0': 'AllOrNone', 'team-1': 'AllOrNone' });
     const [reason] = listRejections(plan(snapshot, qosOptions('Standard')).rejections);
     expect(reason?.message).toContain('2 of the 3 without a node have come to the gate');
+  });
+
+  it('wait for a ledger, which tells how many there are', () => {
+    const team = replicas('team', 'team', waiting(3), { pending: 60 });
+    const future = team.map(({ pod, ledger }) => ({ pod, ledger: { ...ledger, asOf: epochSeconds(NOW + 60) } }));
+    expect(movesOf(contest({ n1: 5 }, future))).toEqual([]);
+    expect(codesOf(contest({ n1: 5 }, future))['team-0']).toBe('NoLedger');
   });
 
   it('are each let in alone when the others have nodes, as in a rollout', () => {
