@@ -42,9 +42,11 @@ export interface WindowClass {
   readonly least: number;
   readonly gini: number;
   readonly fulfilled: number;
+  /** Share of its workloads that would have missed their SLO for want of room alone, if starts took no time. */
+  readonly withoutRoom: number;
 }
 
-/** How short of room the cluster was in a window, judged by the priority baseline: which classes it failed. */
+/** How short of room the cluster was in a window, judged by the classes that the priority baseline did not serve. */
 export type Contention = 'none' | 'low' | 'medium' | 'high';
 
 /** Evictions, and what came of plans. */

@@ -1,4 +1,4 @@
-import type { ServiceClass, ServiceTimes } from '../model/service-level.ts';
+import type { ServiceClass } from '../model/service-level.ts';
 import { gini, isFulfilled, meanOf, penaltyOf } from '../qos/fulfilment.ts';
 import { availabilityOf, minus, NO_TIMES, totalOf } from '../qos/times.ts';
 import type { ClassResult, Contention, WindowClass, WindowResult } from '../report/simulation-result.ts';
@@ -49,32 +49,49 @@ function penalty(serviceClass: ServiceClass, record: ServiceRecord, availability
 /** What classes got between two marks of their records; requests that were not there are left out. */
 export function windowClasses(
   groups: ReturnType<typeof byClass>,
-  marks: ReadonlyMap<ServiceRecord, ServiceTimes>,
+  marks: ReadonlyMap<ServiceRecord, Mark>,
 ): readonly WindowClass[] {
   return groups.flatMap(({ serviceClass, records }) => {
-    const values = records.flatMap(
-      (record) => availabilityOf(minus(record.times, marks.get(record) ?? NO_TIMES)) ?? [],
-    );
-    return values.length === 0 ? [] : [windowClass(serviceClass, values)];
+    const since = (of: keyof Mark): readonly number[] =>
+      records.flatMap((record) => availabilityOf(minus(record[of], marks.get(record)?.[of] ?? NO_TIMES)) ?? []);
+    const values = since('times');
+    return values.length === 0 ? [] : [windowClass(serviceClass, values, since('room'))];
   });
 }
 
-function windowClass({ name, slo }: ServiceClass, values: readonly number[]): WindowClass {
-  const fulfilled = values.filter((value) => isFulfilled(value, slo)).length;
+/** What a record had come to at the end of a window. */
+export type Mark = Pick<ServiceRecord, 'times' | 'room'>;
+
+function windowClass({ name, slo }: ServiceClass, values: readonly number[], room: readonly number[]): WindowClass {
+  const share = (of: readonly number[]): number => of.filter((value) => isFulfilled(value, slo)).length / of.length;
   return {
     name,
     mean: meanOf(values) ?? 0,
     least: Math.min(...values),
     gini: gini(values),
-    fulfilled: fulfilled / values.length,
+    fulfilled: share(values),
+    withoutRoom: 1 - share(room),
   };
 }
 
 /**
- * How short of room the cluster was, by how many classes the priority baseline failed in the window, from the least important
- * one up: none, one, two, or more.
+ * How short of room the cluster was in a window of the priority baseline (algorithms.md 8). That serves the important classes
+ * first, so the most important one that it does not serve says how short: `low` for the least important class, `high` for the
+ * most important one (also where it is the only one), `medium` in between. A class is served when each of its requests had
+ * room for as long as its SLO asks; the time that starts take is no lack of room. `promised` are the classes that have
+ * requests; those of SLO 0 were promised nothing.
  */
-export function contentionOf({ classes }: WindowResult): Contention {
-  const failed = classes.filter(({ fulfilled }) => fulfilled < 1).length;
-  return (['none', 'low', 'medium'] as const)[failed] ?? 'high';
+export function contentionOf({ classes }: WindowResult, promised: readonly ServiceClass[]): Contention {
+  const isShort = ({ name }: ServiceClass): boolean =>
+    classes.some((each) => each.name === name && each.withoutRoom > 0);
+  const ranks = (of: readonly ServiceClass[]): readonly number[] => of.map(({ importance }) => importance);
+  const [all, short] = [ranks(promised.filter(({ slo }) => slo > 0)), ranks(promised.filter(isShort))];
+  if (short.length === 0) {
+    return 'none';
+  }
+  const highest = Math.min(...short);
+  if (highest === Math.min(...all)) {
+    return 'high';
+  }
+  return highest === Math.max(...all) ? 'low' : 'medium';
 }

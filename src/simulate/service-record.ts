@@ -10,6 +10,8 @@ export interface ServiceRecord {
   readonly mode: LedgerMode;
   readonly arrivedAt: number;
   times: ServiceTimes;
+  /** What `times` would be if starts took no time: an instance counts as served unless its pod lacks room (see lacksRoom). */
+  room: ServiceTimes;
   /** When all of its instances first served; `undefined`: not yet. */
   servedAt: number | undefined;
   /** When it ended; `undefined`: it has not. */
@@ -17,6 +19,7 @@ export interface ServiceRecord {
   /** Pods that were moved or preempted. */
   evictions: number;
   readonly serving: Set<SimulatedPod>;
+  readonly lacking: Set<SimulatedPod>;
   /** Mode Task: useful run time of the pods that have not ended, which is lost if they end before they are done. */
   readonly attempts: Map<SimulatedPod, number>;
   /** Instances that were wanted since `countedTo`. */
@@ -50,15 +53,13 @@ export function keepServiceRecords(world: World): ServiceRecords {
   world.observe((pod) => {
     const record = recordOf(pod.workload);
     const serves = world.isServing(pod);
+    const lacks = lacksRoom(pod);
     const wanted = wantedBy(pod.workload);
-    if (serves !== record.serving.has(pod) || wanted !== record.wanted) {
+    if (serves !== record.serving.has(pod) || lacks !== record.lacking.has(pod) || wanted !== record.wanted) {
       count(record, queue.now());
       record.wanted = wanted;
-      if (serves) {
-        record.serving.add(pod);
-      } else {
-        record.serving.delete(pod);
-      }
+      toggle(record.serving, pod, serves);
+      toggle(record.lacking, pod, lacks);
     }
     note(record, queue.now());
     discard(record, pod);
@@ -83,14 +84,33 @@ function begin(workload: SimulatedWorkload, now: number, mode: LedgerMode = 'Agg
     mode,
     arrivedAt: now,
     times: NO_TIMES,
+    room: NO_TIMES,
     servedAt: undefined,
     endedAt: undefined,
     evictions: 0,
     serving: new Set(),
+    lacking: new Set(),
     attempts: new Map(),
     wanted: wantedBy(workload),
     countedTo: now,
   };
+}
+
+function toggle<T>(set: Set<T>, item: T, isIn: boolean): void {
+  if (isIn) {
+    set.add(item);
+  } else {
+    set.delete(item);
+  }
+}
+
+/**
+ * The scheduler has found no node for it, and keeps none for it until victims are gone (condition PodScheduled is False with
+ * reason Unschedulable, and status.nominatedNodeName is empty). A pod that nobody has looked at yet, or that starts, has room.
+ */
+function lacksRoom({ info: { nodeName, nominatedNode, waiting, terminating }, exists }: SimulatedPod): boolean {
+  const isUnscheduled = exists && !terminating && nodeName === undefined;
+  return isUnscheduled && nominatedNode === undefined && waiting?.unschedulable === true;
 }
 
 /** Instances of a Job that are done want nothing any more. */
@@ -107,6 +127,8 @@ function count(record: ServiceRecord, now: number): void {
   const { mode, wanted, attempts } = record;
   const serving = Math.min(record.serving.size, wanted);
   record.times = grown(record.times, mode, serving, wanted - serving, seconds(span));
+  const lacking = Math.min(record.lacking.size, wanted);
+  record.room = grown(record.room, mode, wanted - lacking, lacking, seconds(span));
   if (mode === 'Task') {
     for (const pod of record.serving) {
       attempts.set(pod, (attempts.get(pod) ?? 0) + span);

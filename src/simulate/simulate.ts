@@ -1,4 +1,3 @@
-import type { ServiceTimes } from '../model/service-level.ts';
 import type { UsageSample } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
 import { meanOf } from '../qos/fulfilment.ts';
@@ -11,7 +10,7 @@ import type {
   WaitResult,
   WindowResult,
 } from '../report/simulation-result.ts';
-import { byClass, classResult, contentionOf, windowClasses } from './class-results.ts';
+import { byClass, classResult, contentionOf, type Mark, windowClasses } from './class-results.ts';
 import { type Cluster, createCluster } from './cluster.ts';
 import { createEventQueue, type EventQueue } from './event-queue.ts';
 import { type NodeUse, startMeter } from './meter.ts';
@@ -47,6 +46,8 @@ export async function simulate(scenario: Scenario, progress: Progress = () => un
   const baseline = scenario.variants.findIndex(
     ({ scheduler, policies }) => scheduler === 'Priority' && policies.length === 0,
   );
+  const used = new Set(scenario.workloads.map(({ className }) => className));
+  const promised = scenario.classes.filter(({ name }) => used.has(name));
   return {
     scenario: scenario.name,
     seed: scenario.seed,
@@ -54,7 +55,7 @@ export async function simulate(scenario: Scenario, progress: Progress = () => un
     nodes: scenario.nodes.length,
     workloads: scenario.workloads.length,
     variants,
-    contention: variants[baseline]?.windows.map(contentionOf) ?? [],
+    contention: variants[baseline]?.windows.map((window) => contentionOf(window, promised)) ?? [],
   };
 }
 
@@ -183,11 +184,11 @@ function recordWindows(
   records: ServiceRecords,
 ): () => readonly WindowResult[] {
   const windows: WindowResult[] = [];
-  let marks = new Map<ServiceRecord, ServiceTimes>();
+  let marks = new Map<ServiceRecord, Mark>();
   const close = (from: number): void => {
     records.settle();
     windows.push({ from, to: queue.now(), classes: windowClasses(byClass(records.list, classes), marks) });
-    marks = new Map(records.list.map((record) => [record, record.times]));
+    marks = new Map(records.list.map((record) => [record, { times: record.times, room: record.room }]));
   };
   for (let from = 0; from < duration; from += WINDOW) {
     queue.at(Math.min(duration, from + WINDOW), () => close(from));
