@@ -1,7 +1,8 @@
 import type { PenaltyTier, ServiceClass, ServiceLedger } from '../model/service-level.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { preemptionOverhead } from './overhead.ts';
-import { type Availability, availabilityAt } from './service-level.ts';
+import { accountOver, availabilityByMode } from './service-account.ts';
+import { availabilityAt } from './service-level.ts';
 import { timesAt, timesOver, totalOf } from './times.ts';
 
 /**
@@ -13,6 +14,31 @@ const FULFILMENT_TOLERANCE = 0.002;
 /** Whether an availability counts as one that reached the SLO. */
 export function isFulfilled(availability: number, slo: number): boolean {
   return availability >= slo - FULFILMENT_TOLERANCE;
+}
+
+/** How requests of one class compare with its SLO, by their availabilities. */
+export interface ClassSummary {
+  /** `undefined` of none. */
+  readonly mean: number | undefined;
+  readonly least: number | undefined;
+  /** Those that fall short of the SLO, by more than the tolerance. */
+  readonly missed: number;
+  /** Mean of O - A over those; 0 when there is none. */
+  readonly deficit: number;
+  /** Gini coefficient, in [0, 1). */
+  readonly gini: number;
+}
+
+/** Compares availabilities with their SLO. */
+export function summarize(availabilities: readonly number[], slo: number): ClassSummary {
+  const short = availabilities.filter((availability) => !isFulfilled(availability, slo));
+  return {
+    mean: meanOf(availabilities),
+    least: availabilities.length === 0 ? undefined : Math.min(...availabilities),
+    missed: short.length,
+    deficit: meanOf(short.map((availability) => slo - availability)) ?? 0,
+    gini: gini(availabilities),
+  };
 }
 
 /** A request with what it was promised and what it got. */
@@ -61,35 +87,31 @@ function fulfilmentOf(
   now: EpochSeconds,
 ): ClassFulfilment {
   const { slo } = serviceClass;
-  const known = requests.map(({ ledger }) => ({ ledger, level: availabilityAt(ledger, serviceClass, now) }));
-  const judged = known.flatMap(({ ledger, level }) => {
-    const availability = judgedAvailability(level, serviceClass);
+  const levels = requests.map(({ ledger }) => availabilityAt(ledger, serviceClass, now));
+  const judged = requests.flatMap(({ ledger }) => {
+    const availability = availabilityByMode(accountOver(ledger, serviceClass, now), serviceClass.mode);
     return availability === undefined ? [] : [{ ledger, availability }];
   });
   const [last] = judged.toSorted((left, right) => left.availability - right.availability);
+  const { missed, least, gini } = summarize(
+    judged.map(({ availability }) => availability),
+    slo,
+  );
   return {
     serviceClass,
     requests: requests.length,
-    missed: judged.filter(({ availability }) => !isFulfilled(availability, slo)).length,
-    availability: meanOf(known.flatMap(({ level }) => level.availability ?? [])),
-    availabilityOverWindow: meanOf(known.flatMap(({ level }) => level.availabilityOverWindow ?? [])),
+    missed,
+    availability: meanOf(levels.flatMap(({ availability }) => availability ?? [])),
+    availabilityOverWindow: meanOf(levels.flatMap(({ availabilityOverWindow }) => availabilityOverWindow ?? [])),
     worst:
       last === undefined || last.availability >= slo
         ? undefined
         : { ledger: last.ledger, deficit: slo - last.availability },
-    least: last?.availability,
-    gini: gini(judged.map(({ availability }) => availability)),
+    least,
+    gini,
     preemptions: requests.reduce((sum, { ledger }) => sum + ledger.preemptions, 0),
     preemptionOverhead: overheadOf(requests, now),
   };
-}
-
-/** SLOs are to hold over the window; in mode Independent for each replica, of which only the time since admission is known. */
-function judgedAvailability(
-  { availability, availabilityOverWindow }: Availability,
-  { mode }: ServiceClass,
-): number | undefined {
-  return mode === 'Independent' ? availability : availabilityOverWindow;
 }
 
 function overheadOf(requests: readonly PromisedRequest[], now: EpochSeconds): number {
@@ -140,7 +162,7 @@ export function penaltyOf(
  * cores. 0 while nothing was observed.
  */
 export function penaltyOver({ ledger, serviceClass }: PromisedRequest, cores: number, now: EpochSeconds): number {
-  const availability = judgedAvailability(availabilityAt(ledger, serviceClass, now), serviceClass);
+  const availability = availabilityByMode(accountOver(ledger, serviceClass, now), serviceClass.mode);
   const observed = totalOf(timesOver(ledger, serviceClass.mode, now, serviceClass.window));
   return availability === undefined ? 0 : penaltyOf(serviceClass, availability, observed, cores);
 }

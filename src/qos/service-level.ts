@@ -1,8 +1,9 @@
 import type { ServiceClass, ServiceLedger } from '../model/service-level.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
+import { accountAt, availabilityByMode } from './service-account.ts';
 import { expectedStartup } from './startup.ts';
 import { qosMetric } from './time-to-violate.ts';
-import { availabilityOf, instanceTimesAt, timesAt, timesOver } from './times.ts';
+import { availabilityOf, timesOver } from './times.ts';
 
 /** The share of its time in which a request was served, at one instant; `undefined` while nothing was observed. */
 export interface Availability {
@@ -30,14 +31,9 @@ export function availabilityAt(
   now: EpochSeconds,
 ): Availability {
   return {
-    availability: mode === 'Independent' ? leastAvailability(ledger, now) : availabilityOf(timesAt(ledger, mode, now)),
+    availability: availabilityByMode(accountAt(ledger, mode, now), mode),
     availabilityOverWindow: availabilityOf(timesOver(ledger, mode, now, window)),
   };
-}
-
-function leastAvailability({ instances }: ServiceLedger, now: EpochSeconds): number | undefined {
-  const known = instances.flatMap((instance) => availabilityOf(instanceTimesAt(instance, now)) ?? []);
-  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 function leastMetric(ledger: ServiceLedger, serviceClass: ServiceClass, now: EpochSeconds): Seconds {

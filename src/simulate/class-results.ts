@@ -1,6 +1,7 @@
 import type { ServiceClass } from '../model/service-level.ts';
-import { gini, isFulfilled, meanOf, penaltyOf } from '../qos/fulfilment.ts';
-import { availabilityOf, minus, NO_TIMES, totalOf } from '../qos/times.ts';
+import { penaltyOf, summarize } from '../qos/fulfilment.ts';
+import { accountSince, availabilityByMode, NO_SERVICE } from '../qos/service-account.ts';
+import { totalOf } from '../qos/times.ts';
 import type { ClassResult, Contention, WindowClass, WindowResult } from '../report/simulation-result.ts';
 import type { ServiceRecord } from './service-record.ts';
 
@@ -21,20 +22,20 @@ export function byClass(
 export function classResult(serviceClass: ServiceClass, records: readonly ServiceRecord[]): ClassResult {
   const { name, slo } = serviceClass;
   const known = records.flatMap((record) => {
-    const availability = availabilityOf(record.times);
+    const availability = availabilityByMode(record.service, serviceClass.mode);
     return availability === undefined ? [] : [{ record, availability }];
   });
   const availabilities = known.map(({ availability }) => availability).sort((left, right) => left - right);
-  const short = availabilities.filter((availability) => !isFulfilled(availability, slo));
+  const { mean = 0, least = 0, missed, deficit, gini } = summarize(availabilities, slo);
   return {
     name,
     slo,
     workloads: records.length,
-    mean: meanOf(availabilities) ?? 0,
-    least: availabilities[0] ?? 0,
-    fulfilled: availabilities.length === 0 ? 1 : 1 - short.length / availabilities.length,
-    deficit: meanOf(short.map((availability) => slo - availability)) ?? 0,
-    gini: gini(availabilities),
+    mean,
+    least,
+    fulfilled: availabilities.length === 0 ? 1 : 1 - missed / availabilities.length,
+    deficit,
+    gini,
     penalty: known.reduce((sum, { record, availability }) => sum + penalty(serviceClass, record, availability), 0),
     availabilities,
   };
@@ -43,7 +44,7 @@ export function classResult(serviceClass: ServiceClass, records: readonly Servic
 function penalty(serviceClass: ServiceClass, record: ServiceRecord, availability: number): number {
   const { spec } = record.workload;
   const cores = spec.template.constraints.requests.cpu / 1000;
-  return penaltyOf(serviceClass, availability, totalOf(record.times), cores);
+  return penaltyOf(serviceClass, availability, totalOf(record.service.times), cores);
 }
 
 /** What classes got between two marks of their records; requests that were not there are left out. */
@@ -53,25 +54,22 @@ export function windowClasses(
 ): readonly WindowClass[] {
   return groups.flatMap(({ serviceClass, records }) => {
     const since = (of: keyof Mark): readonly number[] =>
-      records.flatMap((record) => availabilityOf(minus(record[of], marks.get(record)?.[of] ?? NO_TIMES)) ?? []);
-    const values = since('times');
+      records.flatMap((record) => {
+        const account = accountSince(record[of], marks.get(record)?.[of] ?? NO_SERVICE);
+        return availabilityByMode(account, serviceClass.mode) ?? [];
+      });
+    const values = since('service');
     return values.length === 0 ? [] : [windowClass(serviceClass, values, since('room'))];
   });
 }
 
 /** What a record had come to at the end of a window. */
-export type Mark = Pick<ServiceRecord, 'times' | 'room'>;
+export type Mark = Pick<ServiceRecord, 'service' | 'room'>;
 
 function windowClass({ name, slo }: ServiceClass, values: readonly number[], room: readonly number[]): WindowClass {
-  const share = (of: readonly number[]): number => of.filter((value) => isFulfilled(value, slo)).length / of.length;
-  return {
-    name,
-    mean: meanOf(values) ?? 0,
-    least: Math.min(...values),
-    gini: gini(values),
-    fulfilled: share(values),
-    withoutRoom: 1 - share(room),
-  };
+  const { mean = 0, least = 0, missed, gini } = summarize(values, slo);
+  const withoutRoom = summarize(room, slo).missed / room.length;
+  return { name, mean, least, gini, fulfilled: 1 - missed / values.length, withoutRoom };
 }
 
 /**

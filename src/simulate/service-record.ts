@@ -1,17 +1,19 @@
-import type { LedgerMode, ServiceTimes } from '../model/service-level.ts';
+import type { LedgerMode } from '../model/service-level.ts';
 import { seconds } from '../model/units.ts';
+import { NO_SERVICE, type ServiceAccount } from '../qos/service-account.ts';
 import { grown, NO_TIMES, withoutRun } from '../qos/times.ts';
 import type { SimulatedPod, SimulatedWorkload, World } from './world.ts';
 
-/** What a request, a workload with its instances, got so far, in seconds summed over its instances. Exact. */
+/** What a request, a workload with its instances, got so far. Exact. */
 export interface ServiceRecord {
   readonly workload: SimulatedWorkload;
-  /** Of its class. Replicas of an Independent request are added up. */
+  /** Of its class. */
   readonly mode: LedgerMode;
   readonly arrivedAt: number;
-  times: ServiceTimes;
-  /** What `times` would be if starts took no time: an instance counts as served unless its pod lacks room (see lacksRoom). */
-  room: ServiceTimes;
+  /** With an account of each instance that was ever wanted in mode Independent, of none in the others. */
+  service: ServiceAccount;
+  /** What it would be if starts took no time: an instance counts as served unless its pod lacks room (see lacksRoom). */
+  room: ServiceAccount;
   /** When all of its instances first served; `undefined`: not yet. */
   servedAt: number | undefined;
   /** When it ended; `undefined`: it has not. */
@@ -23,7 +25,7 @@ export interface ServiceRecord {
   /** Mode Task: useful run time of the pods that have not ended, which is lost if they end before they are done. */
   readonly attempts: Map<SimulatedPod, number>;
   /** Instances that were wanted since `countedTo`. */
-  wanted: number;
+  wanted: readonly number[];
   countedTo: number;
 }
 
@@ -54,10 +56,10 @@ export function keepServiceRecords(world: World): ServiceRecords {
     const record = recordOf(pod.workload);
     const serves = world.isServing(pod);
     const lacks = lacksRoom(pod);
-    const wanted = wantedBy(pod.workload);
-    if (serves !== record.serving.has(pod) || lacks !== record.lacking.has(pod) || wanted !== record.wanted) {
+    const isResized = record.wanted.length !== wantedBy(pod.workload);
+    if (serves !== record.serving.has(pod) || lacks !== record.lacking.has(pod) || isResized) {
       count(record, queue.now());
-      record.wanted = wanted;
+      record.wanted = isResized ? instancesWanted(pod.workload) : record.wanted;
       toggle(record.serving, pod, serves);
       toggle(record.lacking, pod, lacks);
     }
@@ -83,15 +85,15 @@ function begin(workload: SimulatedWorkload, now: number, mode: LedgerMode = 'Agg
     workload,
     mode,
     arrivedAt: now,
-    times: NO_TIMES,
-    room: NO_TIMES,
+    service: NO_SERVICE,
+    room: NO_SERVICE,
     servedAt: undefined,
     endedAt: undefined,
     evictions: 0,
     serving: new Set(),
     lacking: new Set(),
     attempts: new Map(),
-    wanted: wantedBy(workload),
+    wanted: instancesWanted(workload),
     countedTo: now,
   };
 }
@@ -118,22 +120,54 @@ function wantedBy({ replicas, completed }: SimulatedWorkload): number {
   return replicas - completed.size;
 }
 
+function instancesWanted({ replicas, completed }: SimulatedWorkload): readonly number[] {
+  return Array.from({ length: replicas }, (_, instance) => instance).filter((instance) => !completed.has(instance));
+}
+
 function count(record: ServiceRecord, now: number): void {
   const span = now - record.countedTo;
   record.countedTo = now;
   if (span <= 0 || record.endedAt !== undefined) {
     return;
   }
-  const { mode, wanted, attempts } = record;
-  const serving = Math.min(record.serving.size, wanted);
-  record.times = grown(record.times, mode, serving, wanted - serving, seconds(span));
-  const lacking = Math.min(record.lacking.size, wanted);
-  record.room = grown(record.room, mode, wanted - lacking, lacking, seconds(span));
+  const { mode, attempts, serving, lacking } = record;
+  record.service = advanced(record, record.service, serving, true, span);
+  record.room = advanced(record, record.room, lacking, false, span);
   if (mode === 'Task') {
     for (const pod of record.serving) {
       attempts.set(pod, (attempts.get(pod) ?? 0) + span);
     }
   }
+}
+
+/** The account after `span` more in which the instances of these pods were served, or were the only ones that were not. */
+function advanced(
+  { mode, wanted }: ServiceRecord,
+  { times, instances }: ServiceAccount,
+  pods: ReadonlySet<SimulatedPod>,
+  areServed: boolean,
+  span: number,
+): ServiceAccount {
+  const marked = new Set([...pods].map(({ instance }) => instance));
+  const served = wanted.filter((instance) => marked.has(instance) === areServed);
+  return {
+    times: grown(times, mode, served.length, wanted.length - served.length, seconds(span)),
+    instances: mode === 'Independent' ? eachAdvanced(instances, wanted, new Set(served), span) : [],
+  };
+}
+
+function eachAdvanced(
+  instances: ServiceAccount['instances'],
+  wanted: readonly number[],
+  served: ReadonlySet<number>,
+  span: number,
+): ServiceAccount['instances'] {
+  const known = [...instances];
+  for (const instance of wanted) {
+    const isServed = Number(served.has(instance));
+    known[instance] = grown(known[instance] ?? NO_TIMES, 'Independent', isServed, 1 - isServed, seconds(span));
+  }
+  return known;
 }
 
 /** Takes back the run time of a pod that has ended, unless its instance or the whole workload is done. */
@@ -145,7 +179,8 @@ function discard(record: ServiceRecord, pod: SimulatedPod): void {
   }
   attempts.delete(pod);
   if (!workload.ended && !workload.completed.has(pod.instance)) {
-    record.times = withoutRun(record.times, seconds(Math.min(attempt, record.times.useful)));
+    const { times, instances } = record.service;
+    record.service = { times: withoutRun(times, seconds(Math.min(attempt, times.useful))), instances };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { UsageSample } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
 import { meanOf } from '../qos/fulfilment.ts';
-import { availabilityOf } from '../qos/times.ts';
+import { availabilityByMode } from '../qos/service-account.ts';
 import type {
   Balance,
   Series,
@@ -162,7 +162,7 @@ function recordSeries(
     rows.push(figures());
     for (const [name, values] of availability) {
       const own = records.list.filter(({ workload }) => workload.spec.className === name);
-      values.push(meanOf(own.flatMap((record) => availabilityOf(record.times) ?? [])) ?? null);
+      values.push(meanOf(own.flatMap(({ service, mode }) => availabilityByMode(service, mode) ?? [])) ?? null);
     }
   };
   for (let part = 1; part <= POINTS; part += 1) {
@@ -188,7 +188,7 @@ function recordWindows(
   const close = (from: number): void => {
     records.settle();
     windows.push({ from, to: queue.now(), classes: windowClasses(byClass(records.list, classes), marks) });
-    marks = new Map(records.list.map((record) => [record, { times: record.times, room: record.room }]));
+    marks = new Map(records.list.map((record) => [record, { service: record.service, room: record.room }]));
   };
   for (let from = 0; from < duration; from += WINDOW) {
     queue.at(Math.min(duration, from + WINDOW), () => close(from));

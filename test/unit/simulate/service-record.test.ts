@@ -86,15 +86,15 @@ async function play(
 describe('what a workload got', () => {
   it('is counted to the second: three starts of 10 s, and one more for each eviction', async () => {
     const { record } = await play(100, [50, 70]);
-    expect(record.times.pending).toBe(30 + 20);
-    expect(record.times.useful).toBe(300 - 50);
-    expect(availabilityOf(record.times)).toBeCloseTo(250 / 300);
+    expect(record.service.times.pending).toBe(30 + 20);
+    expect(record.service.times.useful).toBe(300 - 50);
+    expect(availabilityOf(record.service.times)).toBeCloseTo(250 / 300);
   });
 
   it('is the same in the ledger of the operator, which accounts for all time of all instances', async () => {
     const { record, ledger, times } = await play(237, [33, 50, 51, 90, 140]);
-    expect(times.useful).toBeCloseTo(record.times.useful);
-    expect(times.pending).toBeCloseTo(record.times.pending);
+    expect(times.useful).toBeCloseTo(record.service.times.useful);
+    expect(times.pending).toBeCloseTo(record.service.times.pending);
     expect(totalOf(times)).toBeCloseTo(3 * 237);
     expect(ledger.running + ledger.waiting).toBe(3);
     expect(ledger.preemptions).toBe(5);
@@ -104,18 +104,18 @@ describe('what a workload got', () => {
 
   it('is useful only while all replicas serve, in mode Concurrent', async () => {
     const { record, times } = await play(100, [50, 70], 'Concurrent');
-    expect(record.times).toEqual({ useful: 300 - 90, discarded: 0, pending: 90 });
-    expect(record.times).toEqual(times);
+    expect(record.service.times).toEqual({ useful: 300 - 90, discarded: 0, pending: 90 });
+    expect(record.service.times).toEqual(times);
   });
 
   it('loses the run time of pods that were evicted, in mode Task', async () => {
     const { record, times } = await play(100, [50], 'Task');
-    expect(record.times).toEqual({ useful: 300 - 40 - 40, discarded: 40, pending: 40 });
-    expect(record.times).toEqual(times);
+    expect(record.service.times).toEqual({ useful: 300 - 40 - 40, discarded: 40, pending: 40 });
+    expect(record.service.times).toEqual(times);
   });
 
   it.each(['Aggregated', 'Task'] as const)('counts a Job up to its end, in mode %s', async (mode) => {
     const { record } = await play(200, [], mode, { kind: 'Job', runTime: seconds(100) });
-    expect(record.times).toEqual({ useful: 300, discarded: 0, pending: 30 });
+    expect(record.service.times).toEqual({ useful: 300, discarded: 0, pending: 30 });
   });
 });
