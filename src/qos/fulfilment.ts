@@ -1,9 +1,9 @@
 import type { PenaltyTier, ServiceClass, ServiceLedger } from '../model/service-level.ts';
-import { type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
+import { type EpochSeconds, seconds } from '../model/units.ts';
 import { preemptionOverhead } from './overhead.ts';
-import { accountOver, availabilityByMode } from './service-account.ts';
+import { accountOver, availabilityByMode, type ServiceAccount } from './service-account.ts';
 import { availabilityAt } from './service-level.ts';
-import { timesAt, timesOver, totalOf } from './times.ts';
+import { availabilityOf, timesAt, totalOf } from './times.ts';
 
 /**
  * An SLO counts as reached within this much: a start of seconds makes 100 % unreachable in reality (algorithms.md 5), and the
@@ -143,28 +143,27 @@ export function gini(values: readonly number[]): number {
 }
 
 /**
- * `P = D* (1 + b)` with `D* = (O - A) x duration x cpu` (algorithms.md 8): what a request with this availability over this
- * time and so many cores is owed, in core-seconds; b is the surcharge of the lowest tier that it fell below. 0 where it fell
- * below none.
+ * `P = D* (1 + b)` with `D* = (O - A) x duration x cpu` (algorithms.md 8): what a request with this account is owed, in
+ * core-seconds; each of its replicas requests so many cores. The duration is the time for which its replicas were wanted,
+ * `e + d + p`, so that D* is what was promised and not given. Run time alone would not do: less service would cost less, and
+ * none at all nothing. In mode Independent each replica is owed for its own deficit.
  */
 export function penaltyOf(
-  { slo, penalties }: Pick<ServiceClass, 'slo' | 'penalties'>,
-  availability: number,
-  duration: Seconds,
+  { slo, penalties, mode }: Pick<ServiceClass, 'slo' | 'penalties' | 'mode'>,
+  { times, instances }: ServiceAccount,
   cores: number,
 ): number {
-  const tier = tierOf(penalties, availability);
-  return tier === undefined ? 0 : Math.max(0, slo - availability) * duration * cores * (1 + tier.surcharge);
+  const owed = (mode === 'Independent' ? instances : [times]).map((each) => {
+    const availability = availabilityOf(each) ?? slo;
+    const tier = tierOf(penalties, availability);
+    return tier === undefined ? 0 : Math.max(0, slo - availability) * totalOf(each) * cores * (1 + tier.surcharge);
+  });
+  return owed.reduce((sum, each) => sum + each, 0);
 }
 
-/**
- * What a request is owed for the window of its class, in core-seconds (see penaltyOf); each of its replicas requests so many
- * cores. 0 while nothing was observed.
- */
+/** What a request is owed for the window of its class, in core-seconds (see penaltyOf). 0 while nothing was observed. */
 export function penaltyOver({ ledger, serviceClass }: PromisedRequest, cores: number, now: EpochSeconds): number {
-  const availability = availabilityByMode(accountOver(ledger, serviceClass, now), serviceClass.mode);
-  const observed = totalOf(timesOver(ledger, serviceClass.mode, now, serviceClass.window));
-  return availability === undefined ? 0 : penaltyOf(serviceClass, availability, observed, cores);
+  return penaltyOf(serviceClass, accountOver(ledger, serviceClass, now), cores);
 }
 
 /** The lowest tier that the availability fell below; `undefined`: none. */

@@ -81,12 +81,15 @@ function between(left: Point, right: Point, instant: number): ServiceTimes {
   };
 }
 
-/** What was added between two instants. Useful time that was lost in between was none. */
+/**
+ * What was added between two instants. Useful time that was lost in between was none, also what was counted before: so the
+ * three add up to the time that passed.
+ */
 export function minus(later: ServiceTimes, earlier: ServiceTimes): ServiceTimes {
   const difference = (to: number, from: number): Seconds => seconds(Math.max(0, to - from));
   return {
     useful: difference(later.useful, earlier.useful),
-    discarded: difference(later.discarded, earlier.discarded),
+    discarded: difference(later.discarded + Math.min(0, later.useful - earlier.useful), earlier.discarded),
     pending: difference(later.pending, earlier.pending),
   };
 }

@@ -1,7 +1,6 @@
 import type { ServiceClass } from '../model/service-level.ts';
 import { penaltyOf, summarize } from '../qos/fulfilment.ts';
 import { accountSince, availabilityByMode, NO_SERVICE } from '../qos/service-account.ts';
-import { totalOf } from '../qos/times.ts';
 import type { ClassResult, Contention, WindowClass, WindowResult } from '../report/simulation-result.ts';
 import type { ServiceRecord } from './service-record.ts';
 
@@ -21,11 +20,9 @@ export function byClass(
 /** What a class came to. Records are settled. */
 export function classResult(serviceClass: ServiceClass, records: readonly ServiceRecord[]): ClassResult {
   const { name, slo } = serviceClass;
-  const known = records.flatMap((record) => {
-    const availability = availabilityByMode(record.service, serviceClass.mode);
-    return availability === undefined ? [] : [{ record, availability }];
-  });
-  const availabilities = known.map(({ availability }) => availability).sort((left, right) => left - right);
+  const availabilities = records
+    .flatMap(({ service }) => availabilityByMode(service, serviceClass.mode) ?? [])
+    .sort((left, right) => left - right);
   const { mean = 0, least = 0, missed, deficit, gini } = summarize(availabilities, slo);
   return {
     name,
@@ -36,15 +33,14 @@ export function classResult(serviceClass: ServiceClass, records: readonly Servic
     fulfilled: availabilities.length === 0 ? 1 : 1 - missed / availabilities.length,
     deficit,
     gini,
-    penalty: known.reduce((sum, { record, availability }) => sum + penalty(serviceClass, record, availability), 0),
+    penalty: records.reduce((sum, record) => sum + penaltyOf(serviceClass, record.service, coresOf(record)), 0),
     availabilities,
   };
 }
 
-function penalty(serviceClass: ServiceClass, record: ServiceRecord, availability: number): number {
-  const { spec } = record.workload;
-  const cores = spec.template.constraints.requests.cpu / 1000;
-  return penaltyOf(serviceClass, availability, totalOf(record.service.times), cores);
+/** That each of its pods requests. */
+function coresOf({ workload: { spec } }: ServiceRecord): number {
+  return spec.template.constraints.requests.cpu / 1000;
 }
 
 /** What classes got between two marks of their records; requests that were not there are left out. */

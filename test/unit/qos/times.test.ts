@@ -56,4 +56,13 @@ describe('the times over a window', () => {
   it('begin with the admission of a request that is younger', () => {
     expect(timesOver(ledger, 'Aggregated', NOW, seconds(5000))).toEqual(times({ useful: 400, pending: 600 }));
   });
+
+  it('come to the length of the window, when run time from before it is lost within it', () => {
+    const task = aLedger({
+      admittedAt: epochSeconds(NOW - 1600),
+      times: { useful: 200, discarded: 1300, pending: 100 },
+      checkpoints: [{ at: epochSeconds(NOW - 600), ...times({ useful: 1000 }) }],
+    });
+    expect(timesOver(task, 'Task', NOW, seconds(600))).toEqual(times({ discarded: 500, pending: 100 }));
+  });
 });
