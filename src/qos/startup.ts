@@ -1,9 +1,25 @@
+import type { NodeInfo } from '../model/node.ts';
+import type { PodInfo } from '../model/pod.ts';
 import type { ServiceClass, ServiceLedger, StartTime } from '../model/service-level.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { MeasuredStarts } from './ledger-state.ts';
 
 /** Whether a node has the image of a pod; `undefined`: that is not known, or the node is not. */
 export type ImageState = 'Present' | 'Absent' | undefined;
+
+/**
+ * Whether a node has all images of a pod. A kubelet lists the largest 50: one that it does not list may be there all the same. A node
+ * that lists none does not say.
+ */
+export function imagesOn(
+  { images }: Pick<NodeInfo, 'images'>,
+  { constraints }: Pick<PodInfo, 'constraints'>,
+): ImageState {
+  if (images.size === 0) {
+    return undefined;
+  }
+  return constraints.images.every((image) => images.has(image)) ? 'Present' : 'Absent';
+}
 
 /**
  * alpha: how long a replica takes to be of use again, in seconds. As measured of starts with the image on the node, or

@@ -1,3 +1,4 @@
+import type { Seconds } from '../../model/units.ts';
 import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import { inSeconds } from '../format.ts';
 import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
@@ -7,10 +8,10 @@ import { subjectOf } from '../shapes.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
 import { scoreOf } from './candidates.ts';
 import { span } from './explain.ts';
-import { type PressureInput, pressureIn, type Reluctance, type Sufferer } from './pressure.ts';
+import { affordsStart, type PressureInput, pressureIn, type Reluctance, type Sufferer } from './pressure.ts';
 import type { ServicePosition } from './rules.ts';
 import type { PreemptionPassStep } from './steps.ts';
-import { sequenceTransfers, type Transferral, type TransferStep } from './transfers.ts';
+import { sequenceTransfers, startOn, type Transferral, type TransferStep } from './transfers.ts';
 
 /** What relieving nodes works on; `state`, `loads` and `budgets` are spent. */
 export interface ReliefInput extends PressureInput {
@@ -54,7 +55,7 @@ export function relieve(input: ReliefInput, earlier: readonly PreemptionPassStep
       stays.set(pod, unneeded(overloadAt(input, pod)));
       continue;
     }
-    const target = ledger.objectionTo(sufferer) ?? targetFor(input, calm, pod);
+    const target = ledger.objectionTo(sufferer) ?? targetFor(input, calm, sufferer, ledger.affords);
     if ('code' in target) {
       stays.set(pod, target);
       blocked.push(target);
@@ -73,6 +74,8 @@ interface Transfers {
   readonly moves: readonly Transferral[];
   /** Why the pod may not be moved to any node; `undefined` when it may. */
   readonly objectionTo: (sufferer: Sufferer) => Reason | undefined;
+  /** Whether it can afford to start on a node, behind the starts of its siblings. */
+  readonly affords: (sufferer: Sufferer, to: NodeIndex) => boolean;
   readonly carryOut: (move: Transferral) => void;
   /** Takes moves back that the last one has made unnecessary; the pods, by place. */
   readonly takeBackSpared: () => readonly PodIndex[];
@@ -101,8 +104,9 @@ function createTransfers(input: ReliefInput, earlier: readonly PreemptionPassSte
       if (earlier.length + moves.length >= maxSteps) {
         return planIsFull(overloadAt(input, pod), maxSteps);
       }
-      return starts.allow(sufferer) ? budgets.check(pod) : whyItStays(overloadAt(input, pod), 'CannotAfford');
+      return budgets.check(pod);
     },
+    affords: (sufferer, to) => starts.allow(sufferer, startOn(input, sufferer, to)),
     carryOut: (move) => {
       const { pod } = move.sufferer;
       moves.push(move);
@@ -137,17 +141,25 @@ function calmNodes({ state, loads, limit }: ReliefInput): readonly NodeIndex[] {
 }
 
 /** The best of the calm nodes that can take the pod, or why none can. */
-function targetFor(input: ReliefInput, calm: readonly NodeIndex[], pod: PodIndex): Target | Reason {
+function targetFor(
+  input: ReliefInput,
+  calm: readonly NodeIndex[],
+  sufferer: Sufferer,
+  affords: Transfers['affords'],
+): Target | Reason {
   const { state, loads, limit, budgets } = input;
+  const { pod } = sufferer;
   let best: Target | undefined;
   let refusal: BudgetRefusal | undefined;
-  let [crowded, refused] = [0, 0];
+  let [crowded, refused, unaffordable] = [0, 0, 0];
   for (const to of calm) {
     const isCrowded = loads.with(to, pod) > limit;
     const fits = !isCrowded && state.fits(pod, to);
+    const isAffordable = fits && affords(sufferer, to);
     crowded += isCrowded ? 1 : 0;
     refused += isCrowded || fits ? 0 : 1;
-    const score = fits ? scoreOf(state, to, []) : Number.NEGATIVE_INFINITY;
+    unaffordable += fits && !isAffordable ? 1 : 0;
+    const score = isAffordable ? scoreOf(state, to, []) : Number.NEGATIVE_INFINITY;
     if (score > (best?.score ?? Number.NEGATIVE_INFINITY)) {
       const objection = budgets.check(pod, to);
       refusal ??= objection;
@@ -156,7 +168,8 @@ function targetFor(input: ReliefInput, calm: readonly NodeIndex[], pod: PodIndex
   }
   const nodes = state.cluster.nodes.length;
   const refusals = { nodes, overloaded: nodes - calm.length, crowded, refused };
-  return best ?? refusal ?? whyNoTarget(overloadAt(input, pod), refusals);
+  const overload = overloadAt(input, pod);
+  return best ?? refusal ?? (unaffordable > 0 ? whyItStays(overload, 'CannotAfford') : whyNoTarget(overload, refusals));
 }
 
 /**
@@ -190,9 +203,9 @@ function createStarts(earlier: readonly PreemptionPassStep[]) {
     add: ({ standing, ready }: Sufferer, change: 1 | -1): void => {
       counts.set(standing, (counts.get(standing) ?? 0) + (ready ? change : 0));
     },
-    /** Whether a Ready pod can afford a start of its own, which its metric has in it, behind those of its siblings. */
-    allow: ({ standing, ready }: Sufferer): boolean =>
-      !ready || standing.metric > (counts.get(standing) ?? 0) * standing.alpha,
+    /** Whether a Ready pod can afford a start of its own, behind those of its siblings. */
+    allow: ({ standing, ready }: Sufferer, start: Seconds): boolean =>
+      !ready || affordsStart(standing, start, counts.get(standing) ?? 0),
   };
 }
 

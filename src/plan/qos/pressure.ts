@@ -1,5 +1,6 @@
 import type { PodInfo } from '../../model/pod.ts';
 import { type EpochSeconds, elapsed, type Seconds } from '../../model/units.ts';
+import { imagesOn } from '../../qos/startup.ts';
 import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import type { State } from '../state.ts';
@@ -66,7 +67,7 @@ export function pressureIn(input: PressureInput): Pressure {
 }
 
 function judge(
-  { planningInput, standings, loads, period }: PressureInput,
+  { planningInput, state, standings, loads, period }: PressureInput,
   pod: PodIndex,
   node: NodeIndex,
 ): Sufferer | Reluctance | undefined {
@@ -77,17 +78,26 @@ function judge(
   const { ready } = info;
   const sufferer = { pod, node, standing, ready, relief: loads.load(node) - loads.without(node, pod) };
   if (!ready) {
-    return isStuck(info, standing.alpha, planningInput.snapshot.takenAt) ? sufferer : undefined;
+    const start = standings.startOf(pod, standing, imagesOn(itemAt(state.cluster.nodes, node), info));
+    return isStuck(info, start, planningInput.snapshot.takenAt) ? sufferer : undefined;
   }
-  if (standing.metric <= 0) {
+  if (!affordsStart(standing, standings.startOf(pod, standing, 'Present'), 0)) {
     return 'CannotAfford';
   }
   return standings.isFresh(pod, standing) ? 'MinRunTime' : sufferer;
 }
 
+/**
+ * Whether a pod could still wait after a start of its own, and so many others of its workload. Its metric has alpha in it: a start
+ * on a node of which nothing is known.
+ */
+export function affordsStart({ metric, alpha }: ServicePosition, start: Seconds, others: number): boolean {
+  return metric + alpha - start > others * alpha;
+}
+
 /** Without an instant its kubelet has not said anything yet: it may just have been bound. */
-function isStuck({ readySince }: PodInfo, alpha: Seconds, now: EpochSeconds): boolean {
-  return readySince !== undefined && elapsed(readySince, now) > alpha;
+function isStuck({ readySince }: PodInfo, start: Seconds, now: EpochSeconds): boolean {
+  return readySince !== undefined && elapsed(readySince, now) > start;
 }
 
 function compare(rules: PreemptionRules, left: Sufferer, right: Sufferer): number {

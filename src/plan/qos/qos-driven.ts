@@ -211,7 +211,7 @@ function describeTransfer(cluster: Cluster, step: TransferStep): Move {
     to,
     load: toFraction(step.load),
     gain: toFraction(Math.max(before.from, before.to) - Math.max(after.from, after.to)),
-    cost: standing.alpha,
+    cost: step.start,
     reason: `${state}; ${source}; ${to} ${share(before.to)} -> ${share(after.to)}, allocation score ${trimmed(step.score)}${room}`,
     after: needs,
   };

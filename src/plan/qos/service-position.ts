@@ -1,8 +1,8 @@
 import type { PodInfo } from '../../model/pod.ts';
 import type { ServiceClass, ServiceLedger } from '../../model/service-level.ts';
-import { elapsed } from '../../model/units.ts';
+import { elapsed, type Seconds } from '../../model/units.ts';
 import { isOverheadSpent, preemptionOverhead } from '../../qos/overhead.ts';
-import { expectedStartup } from '../../qos/startup.ts';
+import { expectedStartup, type ImageState } from '../../qos/startup.ts';
 import { replicaOf, tellsReplicasApart } from '../../qos/time-to-violate.ts';
 import { timesAt } from '../../qos/times.ts';
 import { waitingAllowance } from '../../qos/waiting-time.ts';
@@ -20,6 +20,8 @@ export interface ServicePositions {
   readonly isFresh: (pod: PodIndex, standing: ServicePosition) => boolean;
   /** Whether its workload has a ledger that can be believed. */
   readonly isKnown: (pod: PodIndex) => boolean;
+  /** What the next start of a pod is expected to take on a node that has its images, or not; alpha where nobody knows. */
+  readonly startOf: (pod: PodIndex, standing: ServicePosition, image: ImageState) => Seconds;
 }
 
 /** The standings of a snapshot's pods under the rules. */
@@ -54,6 +56,7 @@ export function createServicePositions(planningInput: PlanningInput, rules: Pree
       return minRunTime > 0 && !(readySince !== undefined && elapsed(readySince, takenAt) >= minRunTime);
     },
     isKnown: (pod) => ledgerOf(pod) !== undefined,
+    startOf: (_, { request, serviceClass, running }, image) => expectedStartup(request, serviceClass, { running }, image),
   };
 }
 

@@ -1,4 +1,6 @@
-import type { NodeIndex, PodIndex } from '../indices.ts';
+import type { Seconds } from '../../model/units.ts';
+import { imagesOn } from '../../qos/startup.ts';
+import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { subjectOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
@@ -29,6 +31,8 @@ export interface TransferStep {
   readonly to: NodeIndex;
   readonly standing: ServicePosition;
   readonly ready: boolean;
+  /** What the start on `to` is expected to take. */
+  readonly start: Seconds;
   /** Places in the sequence of earlier steps that must have left their nodes; ascending. */
   readonly needs: readonly number[];
   /** 0 to 10. */
@@ -45,10 +49,11 @@ export interface TransferStep {
  * been made, and are there again in the end.
  */
 export function sequenceTransfers(
-  { state, loads, limit }: PressureInput,
+  input: PressureInput,
   earlier: readonly PreemptionPassStep[],
   moves: readonly Transferral[],
 ): readonly TransferStep[] {
+  const { state, loads, limit } = input;
   const needsOf = createNeeds(state, earlier, moves);
   for (const { sufferer, to } of moves) {
     loads.remove(to, sufferer.pod);
@@ -69,6 +74,7 @@ export function sequenceTransfers(
       to,
       standing,
       ready,
+      start: startOn(input, move.sufferer, to),
       needs: needsOf(move, place),
       score,
       load,
@@ -77,6 +83,15 @@ export function sequenceTransfers(
       after,
     };
   });
+}
+
+/** What the start of a pod on a node is expected to take, by whether that has its images. */
+export function startOn(
+  { state: { cluster }, standings }: Pick<PressureInput, 'state' | 'standings'>,
+  { pod, standing }: Sufferer,
+  to: NodeIndex,
+): Seconds {
+  return standings.startOf(pod, standing, imagesOn(itemAt(cluster.nodes, to), itemAt(cluster.pods, pod)));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
-import { epochSeconds } from '../../../../src/model/units.ts';
+import { bytes, epochSeconds } from '../../../../src/model/units.ts';
 import { explainPod } from '../../../../src/plan/explain/pod.ts';
 import type { PolicyOptions } from '../../../../src/plan/options.ts';
 import { plan } from '../../../../src/plan/planner.ts';
@@ -8,7 +8,7 @@ import { listRejections } from '../../../../src/plan/rejections.ts';
 import { aBudget } from '../../../support/builders/options.ts';
 import { anAffinityTerm } from '../../../support/builders/scheduling.ts';
 import { aServiceClass, aStartTime } from '../../../support/builders/service-levels.ts';
-import { aPastMove, aPdb, NOW, type SnapshotFields } from '../../../support/builders.ts';
+import { aNode, aPastMove, aPdb, NOW, type SnapshotFields } from '../../../support/builders.ts';
 import {
   aContest,
   anUnreadyRequest,
@@ -57,6 +57,9 @@ function reasonsOf(snapshot: ClusterSnapshot, options: PolicyOptions = reliefOpt
   return new Map(listRejections(plan(snapshot, options).rejections).map((each) => [each.pod.name, each]));
 }
 
+/** A node with this image. */
+const having = (image: string) => ({ images: new Map([[image, bytes(9)]]) });
+
 const stuck = anUnreadyRequest('stuck', 'batch', 'n1', SHORT, 60);
 const hog = aRequest('hog', 'free', 'n1', {});
 const LOADS = { stuck: 500, hog: 3500 };
@@ -94,6 +97,18 @@ describe('a pod on an overloaded node that is not Ready', () => {
     expect(movesOf(cluster([silent, hog], LOADS))).toEqual([]);
   });
 
+  it('is given the time that a start takes with the images that its node has', () => {
+    const since = (age: number, image: string) => {
+      const pod = anUnreadyRequest('stuck', 'batch', 'n1', SHORT, age, { constraints: { images: [image] } });
+      const ledger = { ...pod.ledger, startup: { hot: aStartTime(2), cold: aStartTime(20) } };
+      const nodes = ['n1', 'n2'].map((name) => aNode(name, having('here:1')));
+      return movesOf(cluster([{ ...pod, ledger }, hog], LOADS, { nodes }));
+    };
+    expect(since(10, 'here:1')).toEqual(['stuck: n1 > n2']);
+    expect(since(10, 'elsewhere:1')).toEqual([]);
+    expect(since(21, 'elsewhere:1')).toEqual(['stuck: n1 > n2']);
+  });
+
   it('is left while it can wait, and told apart from others that a protection holds', () => {
     const ample = anUnreadyRequest('stuck', 'batch', 'n1', AMPLE, 60);
     const wish = anUnreadyRequest('stuck', 'batch', 'n1', SHORT, 60, {
@@ -126,6 +141,19 @@ describe('a Ready pod on an overloaded node', () => {
     expect(movesOf(ready('batch', SHORT))).toEqual(['pod: n1 > n2']);
     expect(movesOf(ready('batch', AMPLE))).toEqual([]);
     expect(reasonsOf(ready('batch', AMPLE)).get('pod')?.code).toBe('NotNeeded');
+  });
+
+  it('is moved where it can afford a start: to a node that has its images', () => {
+    const pod = aRequest('pod', 'batch', 'n1', SHORT, { constraints: { images: ['app:1'] } });
+    const ledger = { ...pod.ledger, startup: { hot: aStartTime(3), cold: aStartTime(60) } };
+    const snapshot = (image: string) => {
+      const nodes = [aNode('n1'), aNode('n2', having('other:1')), aNode('n3', having(image))];
+      return cluster([{ ...pod, ledger }, hog], { pod: 500, hog: 3500 }, { nodes });
+    };
+    const { moves } = plan(snapshot('app:1'), reliefOptions());
+    expect(moves).toMatchObject([{ from: 'n1', to: 'n3', cost: 3 }]);
+    expect(movesOf(snapshot('other:1'))).toEqual([]);
+    expect(reasonsOf(snapshot('other:1')).get('pod')?.code).toBe('CannotAfford');
   });
 
   it('looks as far ahead as the next run may be away', () => {
