@@ -177,6 +177,8 @@ export interface Turnover {
   readonly room: number;
   /** Controllers and nodes: when it has changed, a request may have ended, but no pod was merely replaced. */
   readonly requests: number;
+  /** UIDs of the pods that are down with their nodes (see stranded.ts): they wait for room like those at the gate. */
+  readonly stranded: readonly string[];
 }
 
 /** Modes of steering in which an admission step goes by hints. */
@@ -438,8 +440,11 @@ export type GateAction =
   /** Evicted because it was tied to a node that has no room for it. */
   | 'Released';
 
-/** What a move was for: to balance nodes, to make room for another pod, or to let a pod in that waited at the gate. */
-export type MoveReason = 'Balance' | 'Preemption' | 'Admission';
+/**
+ * What a move was for: to balance nodes, to replace a pod whose node has failed, to make room for another pod, or to let a pod in
+ * that waited at the gate.
+ */
+export type MoveReason = 'Balance' | 'Failover' | 'Preemption' | 'Admission';
 
 /** A run that came to a plan, with or without moves. */
 export interface PlannedRun {

@@ -2,7 +2,7 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { entries } from '../execute/journal.ts';
 import type { StopReason } from '../execute/stop-rules.ts';
 import { parseInstant } from '../model/instant.ts';
-import { kindOf } from '../model/move.ts';
+import { isDisruption } from '../model/move.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import { type ActiveBudget, budgetsInForce } from '../plan/budgets/in-force.ts';
 import { lostService } from '../plan/budgets/overhead.ts';
@@ -37,7 +37,7 @@ function windowStop(
     return undefined;
   }
   const message = `budgets[${fresh.place}] came into force after the plan was made, ${fresh.until}`;
-  return { reason: 'BudgetExhausted', message, stops: 'Evictions' };
+  return { reason: 'BudgetExhausted', message, stops: 'Disruptions' };
 }
 
 /** Moves in flight are counted as they begin; everything else is about the plan as a whole. */
@@ -54,7 +54,7 @@ function overheadStop(
   { pastMoves, spent: forgotten }: MoveHistory,
   now: EpochSeconds,
 ): StopReason | undefined {
-  const next = entries(plan).find(({ move, run }) => run.phase === 'Planned' && kindOf(move) !== 'Admission')?.move;
+  const next = entries(plan).find(({ move, run }) => run.phase === 'Planned' && isDisruption(move))?.move;
   const limited = inForce.flatMap(({ place, overhead }) => (overhead === undefined ? [] : [{ place, ...overhead }]));
   if (next === undefined || limited.length === 0) {
     return undefined;
@@ -66,7 +66,7 @@ function overheadStop(
     if (!(lost + cost <= limit)) {
       const spent = `${inSeconds(lost)} of service were lost in the last ${inSeconds(window)}`;
       const message = `${spent}, the next move would cost ${inSeconds(cost)}: maxOverhead of budgets[${place}] allows ${inSeconds(limit)}`;
-      return { reason: 'BudgetExhausted', message, stops: 'Evictions' };
+      return { reason: 'BudgetExhausted', message, stops: 'Disruptions' };
     }
   }
   return undefined;

@@ -23,7 +23,7 @@ export interface GateQueue {
 export interface GateQueueNews {
   /** Who waits, or what room there is, has changed. */
   readonly room: number;
-  /** A request has come, or one or a node may have gone; not that pods of the same requests took each other's places. */
+  /** A request has come, or one or a node may have gone or failed; not that pods of the same requests took each other's places. */
   readonly requests: number;
 }
 
@@ -47,6 +47,7 @@ export function createGateQueue(turnover: () => Turnover): GateQueue {
   const owners = new Set<string>();
   const last = { room: '', requests: 0 };
   const news = { room: 0, requests: 0 };
+  let down: ReadonlySet<string> = new Set();
   let hear = (): void => undefined;
   /** Whether one of a controller waits that is not remembered; whoever has waited longest ago is forgotten first. */
   const meet = (queue: readonly Queued[]): boolean => {
@@ -66,10 +67,12 @@ export function createGateQueue(turnover: () => Turnover): GateQueue {
   };
   return {
     tell(queue) {
-      const { room, requests } = turnover();
-      const uids = queue.map(({ uid }) => uid).sort();
+      const { room, requests, stranded } = turnover();
+      const uids = [...queue.map(({ uid }) => uid), ...stranded].sort();
       const picture = uids.length === 0 ? '' : `${uids.join(' ')} ${room}`;
-      const isNewRequest = meet(queue);
+      const isNewlyDown = stranded.some((uid) => !down.has(uid));
+      down = new Set(stranded);
+      const isNewRequest = meet(queue) || isNewlyDown;
       if (isNewRequest || (uids.length > 0 && requests !== last.requests)) {
         last.requests = requests;
         news.requests += 1;

@@ -65,7 +65,7 @@ function begin(
   const kind = kindOf(move);
   switch (kind) {
     case 'Transfer':
-      return { run: next, effects: ['Evict'] };
+    case 'Failover':
     case 'Preemption':
       return { run: next, effects: ['Evict'] };
     case 'Admission':

@@ -1,3 +1,4 @@
+import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { type EpochSeconds, elapsed, type Seconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
@@ -30,4 +31,12 @@ export function recovery({ ready, readySince }: PodInfo, plannedAt: EpochSeconds
   return ready && readySince !== undefined && readySince > plannedAt
     ? 'the pod has become Ready since the plan was made'
     : undefined;
+}
+
+/** Why a pod that was to leave a failed node stays, `undefined` when it need not: the node or the pod is Ready again. */
+export function comebackOf({ ready, nodeName }: PodInfo, node: NodeInfo | undefined): string | undefined {
+  if (node?.ready === true) {
+    return `its node ${nodeName} is Ready again`;
+  }
+  return ready ? 'the pod is Ready again' : undefined;
 }

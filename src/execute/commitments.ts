@@ -1,6 +1,6 @@
 import type { MovePhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { parseInstant } from '../model/instant.ts';
-import { kindOf } from '../model/move.ts';
+import { isDisruption, kindOf } from '../model/move.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { ResourceVector } from '../model/resources.ts';
 import { bytes, type EpochSeconds, elapsed, milliCpu, type Seconds, seconds } from '../model/units.ts';
@@ -69,7 +69,7 @@ export function withPromises(
 ): readonly PodInfo[] {
   const inFlight = plans.flatMap(movesInFlight);
   const moving = new Set(
-    inFlight.flatMap(({ move, run }) => (kindOf(move) === 'Transfer' ? [run.podUID, run.replacement?.uid] : [])),
+    inFlight.flatMap(({ move, run }) => (hasReplacement(move) ? [run.podUID, run.replacement?.uid] : [])),
   );
   // Like a stand-in, a pod that is on its way has no controller: no plan moves it.
   const landing = withCommitments(withEnds(pods, plans, takenAt), inFlight).map((pod) =>
@@ -77,6 +77,12 @@ export function withPromises(
   );
   const changed = promisesOf(new Map(landing.map((pod) => [pod.uid, pod])), plans);
   return changed.size === 0 ? landing : landing.map((pod) => changed.get(pod.uid) ?? pod);
+}
+
+/** Whether a move has its pod run elsewhere as another one. */
+function hasReplacement(move: JournalEntry['move']): boolean {
+  const kind = kindOf(move);
+  return kind === 'Transfer' || kind === 'Failover';
 }
 
 const LEFT: ReadonlySet<MovePhase> = new Set(['Vacated', 'Landed', 'Missed', 'Failed']);
@@ -117,11 +123,12 @@ function promisesOf(pods: ReadonlyMap<string, PodInfo>, plans: readonly Rebalanc
       if (pod !== undefined && kindOf(move) === 'Preemption') {
         changed.set(pod.uid, { ...pod, terminating: true });
       }
-      if (pod !== undefined && kindOf(move) === 'Admission' && run.phase === 'Planned') {
+      if (pod !== undefined && !isDisruption(move) && run.phase === 'Planned') {
         const victims = committed.filter((other) => beneficiaryOf.get(other.index) === index);
         const there = victims.flatMap((victim) => pods.get(victim.move.pod.uid) ?? []);
         const [first, ...others] = there.filter(({ nodeName }) => nodeName === move.to);
-        changed.set(pod.uid, promised(pod, move.to, first, others));
+        const placed = promised(pod, move.to, first, others);
+        changed.set(pod.uid, kindOf(move) === 'Failover' ? { ...placed, owner: undefined } : placed);
         if (first !== undefined) {
           changed.set(first.uid, { ...first, terminating: true, nodeName: undefined });
         }

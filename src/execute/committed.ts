@@ -1,5 +1,5 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { kindOf } from '../model/move.ts';
+import { isDisruption, kindOf } from '../model/move.ts';
 import { oncePer } from '../model/once-per.ts';
 import type { MoveUnderWay } from '../model/past-move.ts';
 import { seconds } from '../model/units.ts';
@@ -16,7 +16,7 @@ export interface OpenMoves {
 }
 
 /**
- * Sorts the moves of a plan by whether anything was done for them. An admission and its preemptions begin together: once a pod
+ * Sorts the moves of a plan by whether anything was done for them. Who waits and the preemptions for it begin together: once a pod
  * was evicted for it, the room is promised. All are empty for a plan that is not being carried out.
  */
 export const openMoves = oncePer((plan: RebalancePlan): OpenMoves => {
@@ -39,14 +39,14 @@ export const openMoves = oncePer((plan: RebalancePlan): OpenMoves => {
 const NOTHING_OPEN: OpenMoves = { committed: [], pending: [] };
 
 /**
- * Which admission each preemption makes room for, by index: the first that needs it. Later ones that need it as well go where
- * it has left room besides.
+ * Which admission, or move from a failed node, each preemption makes room for, by index: the first that needs it. Later ones that
+ * need it as well go where it has left room besides.
  */
 export const beneficiaries = oncePer((plan: RebalancePlan): ReadonlyMap<number, number> => {
   const all = entries(plan);
   const found = new Map<number, number>();
   for (const { index, move } of all) {
-    for (const need of kindOf(move) === 'Admission' ? (move.after ?? []) : []) {
+    for (const need of isDisruption(move) ? [] : (move.after ?? [])) {
       const needed = all[need];
       if (needed !== undefined && kindOf(needed.move) === 'Preemption' && !found.has(need)) {
         found.set(need, index);
@@ -56,11 +56,11 @@ export const beneficiaries = oncePer((plan: RebalancePlan): ReadonlyMap<number, 
   return found;
 });
 
-/** The evictions that plans have begun, or are bound to make, and that have not ended. */
+/** The evictions of pods that run which plans have begun, or are bound to make, and that have not ended. */
 export function movesUnderWay(plans: readonly RebalancePlan[]): readonly MoveUnderWay[] {
   return plans.flatMap((plan) =>
     openMoves(plan).committed.flatMap(({ index, move, run }) =>
-      move.from === undefined
+      move.from === undefined || !isDisruption(move)
         ? []
         : [
             {

@@ -1,7 +1,7 @@
 import type { MovePhase, MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { runConcurrently } from '../model/concurrent.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
-import { kindOf, type MoveKind } from '../model/move.ts';
+import { isDisruption, kindOf, type MoveKind } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
@@ -114,7 +114,7 @@ export async function giveWay(
   return recorder.plan;
 }
 
-/** Begins what may begin. Metrics are looked at when somebody may be evicted, and not every second. */
+/** Begins what may begin. Metrics are looked at when a pod that runs may be evicted, and not every second. */
 async function beginIfMeasured(
   recorder: Recorder,
   policy: ExecutionPolicy & { readonly options: PolicyOptions },
@@ -124,21 +124,21 @@ async function beginIfMeasured(
   const elsewhere = await elsewhereIfReady(plan, policy, ports, signal);
   const turns = readyMoves(entries(plan), elsewhere, policy, ports.clock.now());
   const beginning = { turns, inFlight: [...movesInFlight(plan), ...elsewhere.ofPolicy, ...elsewhere.ofOthers] };
-  const admissions = turns.ready.filter(({ move }) => kindOf(move) === 'Admission');
-  if (turns.ready.length === admissions.length) {
+  const harmless = turns.ready.filter(({ move }) => !isDisruption(move));
+  if (turns.ready.length === harmless.length) {
     return beginMoves(recorder, beginning, policy);
   }
-  const withoutEvictions = { ...beginning, turns: { ...turns, ready: admissions } };
+  const withoutDisruptions = { ...beginning, turns: { ...turns, ready: harmless } };
   const usage = policy.options.load.source === 'Measured' ? await ports.reader.nodeUsage(signal) : undefined;
   const verdict = metricsVerdict(plan, policy.options, nodes, usage, ports.clock.now());
   switch (verdict.kind) {
     case 'Fresh':
       return beginMoves(recorder, beginning, policy);
     case 'Unknown':
-      return beginMoves(recorder, withoutEvictions, policy);
+      return beginMoves(recorder, withoutDisruptions, policy);
     case 'Stale':
       await abortStopped(recorder, verdict.stop);
-      return beginMoves(recorder, withoutEvictions, policy);
+      return beginMoves(recorder, withoutDisruptions, policy);
     default:
       return verdict satisfies never;
   }
@@ -383,15 +383,15 @@ async function release({ plan, ports, signal }: Recorder, entry: JournalEntry): 
 
 async function admit({ plan, ports, signal }: Recorder, entry: JournalEntry, elsewhere: Elsewhere): Promise<void> {
   const pod = replacementOf(entry);
-  const isAdmission = kindOf(entry.move) === 'Admission';
+  const wish = gateWish(plan, entry);
   const own = movesInFlight(plan).filter(({ index }) => index !== entry.index);
   const others = [...own, ...elsewhere.ofPolicy, ...elsewhere.ofOthers];
-  const { action, obstacle } = await openGate(pod, gateWish(plan, entry), others, ports, signal);
+  const { action, obstacle } = await openGate(pod, wish, others, ports, signal);
   if (action !== undefined) {
     ports.telemetry.gate(action);
   }
   if (obstacle !== undefined) {
-    const consequence = isAdmission ? 'waits at the gate' : 'may run anywhere';
+    const consequence = wish.kind === 'Admit' ? 'waits at the gate' : 'may run anywhere';
     const note = `${consequence}, since ${obstacle} (plan ${plan.metadata.name})`;
     await ports.events.send(
       { type: 'Warning', reason: 'TargetGivenUp', note, regarding: { kind: 'Pod', ...pod } },
@@ -457,6 +457,7 @@ function resultOf(all: readonly JournalEntry[]): string {
 
 const REASONS = {
   Transfer: 'Balance',
+  Failover: 'Failover',
   Preemption: 'Preemption',
   Admission: 'Admission',
 } as const satisfies Record<MoveKind, MoveReason>;
@@ -470,6 +471,8 @@ function describeMove(move: JournalEntry['move']): string {
   switch (kind) {
     case 'Transfer':
       return `move from ${move.from} to ${move.to}`;
+    case 'Failover':
+      return `move from ${move.from}, which has failed, to ${move.to}`;
     case 'Preemption':
       return `preemption on ${move.from}`;
     case 'Admission':

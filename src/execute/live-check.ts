@@ -7,12 +7,13 @@ import { NO_STORAGE } from '../model/storage.ts';
 import { after, type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
 import { NO_COOLDOWNS } from '../plan/budgets/cooldown.ts';
-import { isForReadiness, type Protection, protectionsOf } from '../plan/budgets/protections.ts';
+import { isForReadiness, isForService, type Protection, protectionsOf } from '../plan/budgets/protections.ts';
 import { rolloutOf } from '../plan/budgets/rollout.ts';
 import { capacityRefusal, nodeRefusal } from '../plan/filters/index.ts';
 import { describeRefusal, plainSubject, type Refusal } from '../plan/filters/refusal.ts';
 import { freeCapacityOf } from '../plan/free-capacity.ts';
 import { labelsHash } from '../plan/hash.ts';
+import { massFailure } from '../plan/mass-failure.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type { Owner } from '../plan/owners.ts';
 import { drainOf } from '../plan/participation.ts';
@@ -21,7 +22,7 @@ import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import { hasTerms } from '../plan/topology/trackers.ts';
 import { verdictsIn } from '../plan/verdicts.ts';
 import type { Clock, ClusterReader, LiveNamespace, LivePod } from '../ports.ts';
-import { recovery, shortfall } from './availability.ts';
+import { comebackOf, recovery, shortfall } from './availability.ts';
 import { withCommitments } from './commitments.ts';
 import type { JournalEntry, MoveEvent, PlannedMove } from './move.ts';
 import { recordSiblings, type Siblings } from './siblings.ts';
@@ -54,7 +55,8 @@ export type Checked =
  * the policy's scope, target Ready and allowed by all filters of the scheduler; and before an eviction protections unchanged and
  * all pods of the owner available. A preemption need not wait for other pods of its owner, which may be queueing themselves.
  * QoSDriven moves pods that are not Ready, which no pod is missed for that is not missed already, and leaves those that have
- * become Ready since the plan was made, at `plannedAt`.
+ * become Ready since the plan was made, at `plannedAt`. From a node that has failed it moves what only protections of service
+ * hold there, unless the node or the pod is Ready again, or most nodes have failed by now.
  * Rejects with ApiError when the cluster cannot be read.
  */
 export async function liveCheck(
@@ -87,33 +89,57 @@ function since({ serverTime }: Surroundings, lookedAt: Seconds, clock: Pick<Cloc
 }
 
 async function judge(
-  { move, plannedAt, options, inFlight }: CheckInput,
+  input: CheckInput,
   seen: Surroundings,
   placements: () => Promise<ClusterSnapshot>,
   serverTime: () => EpochSeconds,
 ): Promise<Checked> {
-  const { pod, owner, siblings } = seen;
+  const { move, options, inFlight } = input;
+  const { pod, owner, siblings, node, target } = seen;
   const kind = kindOf(move);
-  const isTransfer = kind === 'Transfer';
-  const isRelief = isTransfer && STRATEGY_TRAITS[options.strategy.type].movesUnreadyPods;
+  const { waives, comeback } = exceptionFor(input, node);
   const protections = kind === 'Admission' ? [] : protectionsNow(pod, owner, seen.top, options, seen.serverTime);
-  const protection = protections.find((each) => !(isRelief && pod !== undefined && isForReadiness(each, pod)));
-  const change = isRelief && pod !== undefined ? recovery(pod, plannedAt) : undefined;
-  const drift = podDrift(move, pod, owner) ?? protection?.message ?? change;
+  const protection = protections.find((each) => pod === undefined || !waives(each, pod));
+  const drift = podDrift(move, pod, owner) ?? protection?.message ?? (pod && comeback(pod));
   if (pod === undefined || drift !== undefined) {
     return { kind: 'Skip', why: drift ?? 'the pod is gone' };
   }
-  const isLoss = isTransfer && pod.ready;
+  const isLoss = kind === 'Transfer' && pod.ready;
   const shortage = owner === undefined || !isLoss ? undefined : shortfall(owner, siblings ?? [], seen.serverTime);
   if (shortage !== undefined) {
     return { kind: 'Hold', why: shortage };
   }
   const obstacle =
     outOfScope(pod, seen, options) ??
-    (seen.target === undefined ? undefined : obstacleAt(pod, owner, seen.target, inFlight, await placements()));
+    (kind === 'Failover' && node !== undefined ? massFailure((await placements()).nodes, node)?.message : undefined) ??
+    (target === undefined ? undefined : obstacleAt(pod, owner, target, inFlight, await placements()));
   return obstacle === undefined
     ? { kind: 'Clear', serverTime, siblings: siblings && recordSiblings(siblings) }
     : { kind: 'Skip', why: obstacle };
+}
+
+/** What is different about pods that are moved since they do not serve. */
+interface Exception {
+  /** Whether a protection does not hold the pod for all that. */
+  readonly waives: (protection: Protection, pod: PodInfo) => boolean;
+  /** Why it stays since it is back. */
+  readonly comeback: (pod: PodInfo) => string | undefined;
+}
+
+const NO_EXCEPTION: Exception = { waives: () => false, comeback: () => undefined };
+
+/** `node` is that of the pod. */
+function exceptionFor({ move, plannedAt, options }: CheckInput, node: NodeInfo | undefined): Exception {
+  switch (kindOf(move)) {
+    case 'Failover':
+      return { waives: isForService, comeback: (pod) => comebackOf(pod, node) };
+    case 'Transfer':
+      return STRATEGY_TRAITS[options.strategy.type].movesUnreadyPods
+        ? { waives: isForReadiness, comeback: (pod) => recovery(pod, plannedAt) }
+        : NO_EXCEPTION;
+    default:
+      return NO_EXCEPTION;
+  }
 }
 
 /** The pod of a move, and those of its owner; undefined for an admission. */

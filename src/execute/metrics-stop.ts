@@ -54,7 +54,7 @@ export function metricsVerdict(
   }
   const share = `${valid} of ${judged.length} samples of nodes count by now (${percent(valid / judged.length)})`;
   const message = `metrics went stale: ${share}, load.minCoverage is ${percent(load.minCoverage)}`;
-  return { kind: 'Stale', stop: { reason: 'MetricsIncomplete', message, stops: 'Evictions' } };
+  return { kind: 'Stale', stop: { reason: 'MetricsIncomplete', message, stops: 'Disruptions' } };
 }
 
 function unmeasured(plan: RebalancePlan, maxAge: Judged['load']['maxAge'], now: EpochSeconds): MetricsVerdict {
@@ -65,5 +65,5 @@ function unmeasured(plan: RebalancePlan, maxAge: Judged['load']['maxAge'], now: 
     return { kind: 'Unknown' };
   }
   const message = `metrics went stale: no node has had a sample for ${inSeconds(Math.round(age))}, load.maxAge is ${inSeconds(maxAge)}`;
-  return { kind: 'Stale', stop: { reason: 'MetricsUnavailable', message, stops: 'Evictions' } };
+  return { kind: 'Stale', stop: { reason: 'MetricsUnavailable', message, stops: 'Disruptions' } };
 }

@@ -25,16 +25,23 @@ export type GateWish =
   /** To this node, or to an alternative should its room be taken meanwhile; else wherever the scheduler likes. */
   | { readonly kind: 'Replace'; readonly node: string; readonly fallbacks: readonly string[] };
 
-/** Where the pod of a move is to go; a replacement that found no room on its planned node once is kept to no node any more. */
+/**
+ * Where the pod of a move is to go; a replacement that found no room on its planned node once is kept to no node any more. That of
+ * a pod whose node has failed waits for its turn like an admission.
+ */
 export function gateWish(plan: RebalancePlan, { move, run }: JournalEntry): GateWish {
   const { to: node, fallbacks = [] } = move;
   if (node === undefined) {
     return { kind: 'Anywhere' };
   }
-  if (kindOf(move) === 'Admission') {
+  const kind = kindOf(move);
+  if (kind === 'Admission') {
     return { kind: 'Admit', node };
   }
-  return opensToTarget(plan) && run.miss === undefined ? { kind: 'Replace', node, fallbacks } : { kind: 'Anywhere' };
+  if (!opensToTarget(plan) || run.miss !== undefined) {
+    return { kind: 'Anywhere' };
+  }
+  return kind === 'Failover' ? { kind: 'Admit', node } : { kind: 'Replace', node, fallbacks };
 }
 
 /** What came of a pod at the gate. */

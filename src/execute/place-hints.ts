@@ -1,6 +1,5 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { SteeringMode } from '../api/v1alpha1/rebalance-policy.ts';
-import { kindOf } from '../model/move.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { Clock, ClusterReader, Steering } from '../ports.ts';
 import { choosePlacements } from '../steer/choose-placements.ts';
@@ -42,7 +41,7 @@ export async function placeHints(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, unknown>> {
   const failed = new Map<number, unknown>();
-  const steered = placesHints(plan) ? moves.filter(({ move }) => kindOf(move) === 'Transfer') : [];
+  const steered = placesHints(plan) ? moves.filter(({ move }) => move.from !== undefined && move.to !== undefined) : [];
   if (steered.length === 0) {
     return failed;
   }

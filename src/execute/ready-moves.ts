@@ -1,6 +1,6 @@
 import type { MovePhase } from '../api/v1alpha1/rebalance-plan.ts';
 import { parseInstant } from '../model/instant.ts';
-import { kindOf } from '../model/move.ts';
+import { isDisruption, kindOf } from '../model/move.ts';
 import { type EpochSeconds, elapsed } from '../model/units.ts';
 import { type Elsewhere, type JournalEntry, LONGEST_REST } from './move.ts';
 import { isFinal, isInFlight } from './transitions.ts';
@@ -27,7 +27,10 @@ export const NOTHING_ELSEWHERE: Elsewhere = { ofPolicy: [], ofOthers: [] };
 /**
  * Planned moves that may begin: as many as the limits leave beside those in flight, one at a time of an owner and
  * to a node, so that the live check sees all that takes room there, and none before the moves that it needs have landed.
- * An admission takes nothing from anybody: neither a limit nor its owner keeps it, and it counts against none.
+ *
+ * An admission takes nothing from anybody: neither a limit nor its owner keeps it, and it counts against none. Nor does a move
+ * from a failed node, which has another of its owner or to its node before it only until the replacement of that one is bound: by
+ * then it can be told apart, and its room is taken where the live check sees it.
  */
 export function readyMoves(
   journal: readonly JournalEntry[],
@@ -36,34 +39,56 @@ export function readyMoves(
   now: EpochSeconds,
 ): ReadyMoves {
   const inFlight = [...journal.filter(({ run }) => isInFlight(run.phase)), ...ofPolicy];
-  const busyOwners = new Set([...inFlight, ...ofOthers].map(({ move }) => move.owner.uid));
-  const busyTargets = new Set([...inFlight, ...ofOthers].flatMap(({ move }) => move.to ?? []));
+  const all = [...inFlight, ...ofOthers];
+  const busy = createOccupied(all);
+  const unbound = createOccupied(all.filter(({ run }) => run.replacement?.node === undefined));
   const planned = journal.filter(({ run }) => run.phase === 'Planned');
   const hopeless = planned.flatMap((entry) => {
     const why = hopelessness(entry, journal);
     return why === undefined ? [] : [{ entry, why }];
   });
   const ready: JournalEntry[] = [];
-  const elsewhere = ofOthers.filter(isDisruption).length;
+  const elsewhere = ofOthers.filter(({ move }) => isDisruption(move)).length;
   const most = Math.min(maxConcurrent, maxInFlight - elsewhere);
-  let disruptions = inFlight.filter(isDisruption).length;
+  let disruptions = inFlight.filter(({ move }) => isDisruption(move)).length;
   for (const entry of planned) {
     const { move, run } = entry;
-    const disrupts = isDisruption(entry);
-    const isOverLimit = disrupts && (busyOwners.has(move.owner.uid) || disruptions >= most);
-    const isBusy = move.to !== undefined && busyTargets.has(move.to);
-    if (!isOverLimit && !isBusy && !rests(run, now) && needsAreMet(entry, journal)) {
-      if (move.to !== undefined) {
-        busyTargets.add(move.to);
-      }
-      if (disrupts) {
-        busyOwners.add(move.owner.uid);
-        disruptions += 1;
-      }
+    const disrupts = isDisruption(move);
+    const others = kindOf(move) === 'Failover' ? unbound : busy;
+    const isOverLimit = disrupts && disruptions >= most;
+    if (!isOverLimit && !others.keep(entry) && !rests(run, now) && needsAreMet(entry, journal)) {
+      busy.add(entry);
+      unbound.add(entry);
+      disruptions += disrupts ? 1 : 0;
       ready.push(entry);
     }
   }
   return { ready, hopeless };
+}
+
+/** Owners and nodes at which something is under way. */
+interface Occupied {
+  /** A move begins; an admission makes no other of its owner wait. */
+  readonly add: (entry: JournalEntry) => void;
+  /** Whether a move has to wait for one of its owner, which an admission never has to, or for one to its node. */
+  readonly keep: (entry: JournalEntry) => boolean;
+}
+
+function createOccupied(entries: readonly JournalEntry[]): Occupied {
+  const owners = new Set(entries.map(({ move }) => move.owner.uid));
+  const targets = new Set(entries.flatMap(({ move }) => move.to ?? []));
+  return {
+    add: ({ move }) => {
+      if (kindOf(move) !== 'Admission') {
+        owners.add(move.owner.uid);
+      }
+      if (move.to !== undefined) {
+        targets.add(move.to);
+      }
+    },
+    keep: ({ move }) =>
+      (kindOf(move) !== 'Admission' && owners.has(move.owner.uid)) || (move.to !== undefined && targets.has(move.to)),
+  };
 }
 
 /** A rest longer than any that is given was written by another clock than ours, or before ours was set back: it is over. */
@@ -81,10 +106,6 @@ const LEFT: ReadonlySet<MovePhase> = new Set(['Landed', 'Missed', 'Vacated']);
 
 function needsAreMet(entry: JournalEntry, journal: readonly JournalEntry[]): boolean {
   return needsOf(entry, journal).every(({ run }) => LEFT.has(run.phase));
-}
-
-function isDisruption({ move }: JournalEntry): boolean {
-  return kindOf(move) !== 'Admission';
 }
 
 function hopelessness(entry: JournalEntry, journal: readonly JournalEntry[]): string | undefined {

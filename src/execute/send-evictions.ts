@@ -6,7 +6,7 @@ import { type Failures, messageOf } from './failures.ts';
 import { type Checked, liveCheck } from './live-check.ts';
 import type { JournalEntry, MoveEvent } from './move.ts';
 import { placeHints } from './place-hints.ts';
-import { answerStop, type StopReason, stopReason } from './stop-rules.ts';
+import { answerStop, isStopped, type StopReason, stopReason } from './stop-rules.ts';
 
 /** What evictions are sent through. */
 export interface EvictionPorts {
@@ -67,9 +67,9 @@ export async function sendEvictions(
       throw unplaced.get(index);
     }
     stop ??= stopReason(plan, await current(signal), await reader.nodes(signal));
-    return stop === undefined
-      ? liveCheck({ move, plannedAt, options, inFlight: underWay }, { reader, clock }, signal)
-      : { kind: 'Abort', why: stop.message };
+    return stop !== undefined && isStopped(move, stop.stops)
+      ? { kind: 'Abort', why: stop.message }
+      : liveCheck({ move, plannedAt, options, inFlight: underWay }, { reader, clock }, signal);
   };
 
   for (const entry of moves) {

@@ -36,7 +36,7 @@ export function serviceStop(
     if (ledger !== undefined && serviceClass !== undefined && isBelievable(ledger, now)) {
       const message = fall(ledger, serviceClass, own, now);
       if (message !== undefined) {
-        return { reason: 'ServiceLevelMissed', message, stops: 'Evictions' };
+        return { reason: 'ServiceLevelMissed', message, stops: 'Disruptions' };
       }
     }
   }

@@ -1,17 +1,20 @@
 import type { ConditionReason } from '../api/v1alpha1/conditions.ts';
 import type { MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { kindOf } from '../model/move.ts';
+import { isDisruption, kindOf } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
 import type { EvictionAnswer, StoredPolicy } from '../ports.ts';
-import type { JournalEntry } from './move.ts';
+import type { JournalEntry, PlannedMove } from './move.ts';
 
 /** Share of a plan's moves that may fail before the rest is aborted. */
 export const MAX_FAILED_SHARE = 0.2;
 /** Share of the nodes that may be NotReady before a plan is aborted. */
 export const MAX_NOT_READY_SHARE = 0.1;
 
-/** What a stop rule keeps from beginning: an admission that waits for nobody's eviction harms nobody. */
-export type StoppedMoves = 'All' | 'Evictions';
+/**
+ * What a stop rule keeps from beginning: everything, all that evicts, or what may take a pod away that runs. A pod whose node has
+ * failed does not, and an admission evicts nobody.
+ */
+export type StoppedMoves = 'All' | 'Evictions' | 'Disruptions';
 
 /** Why moves of a plan may not begin. */
 export interface StopReason {
@@ -36,22 +39,30 @@ export function answerStop(answer: EvictionAnswer): StopReason | undefined {
     : undefined;
 }
 
-/**
- * The planned moves of a journal that a stop keeps from beginning: all, or those that evict, and the admissions that need one of
- * these first.
- */
+/** The planned moves of a journal that a stop keeps from beginning, and those that need one of these first. */
 export function stoppedMoves(journal: readonly JournalEntry[], stops: StoppedMoves): readonly JournalEntry[] {
   const planned = journal.filter(({ run }) => run.phase === 'Planned');
-  if (stops === 'All') {
-    return planned;
-  }
   const stopped = new Set<number>();
   for (const { index, move } of planned) {
-    if (kindOf(move) !== 'Admission' || (move.after ?? []).some((need) => stopped.has(need))) {
+    if (isStopped(move, stops) || (move.after ?? []).some((need) => stopped.has(need))) {
       stopped.add(index);
     }
   }
   return planned.filter(({ index }) => stopped.has(index));
+}
+
+/** Whether a stop keeps this move from beginning. */
+export function isStopped(move: PlannedMove, stops: StoppedMoves): boolean {
+  switch (stops) {
+    case 'All':
+      return true;
+    case 'Evictions':
+      return kindOf(move) !== 'Admission';
+    case 'Disruptions':
+      return isDisruption(move);
+    default:
+      return stops satisfies never;
+  }
 }
 
 function policyStop(plan: RebalancePlan, policy: StoredPolicy | undefined): StopReason | undefined {
@@ -74,10 +85,14 @@ function failureStop(moves: readonly MoveStatus[]): StopReason | undefined {
     : undefined;
 }
 
-/** Why nobody is evicted while so many nodes are not Ready; undefined while they are. */
+/**
+ * Why nobody who runs is evicted while so many nodes are not Ready; undefined while they are. Pods of the nodes that have failed
+ * are placed anew all the same: until most nodes have (see massFailure).
+ */
 export function healthStop(nodes: readonly NodeInfo[]): StopReason | undefined {
   const notReady = nodes.filter(({ ready }) => !ready).length;
+  const message = `${notReady} of ${nodes.length} nodes are not Ready`;
   return notReady > MAX_NOT_READY_SHARE * nodes.length
-    ? { reason: 'ClusterUnhealthy', message: `${notReady} of ${nodes.length} nodes are not Ready`, stops: 'Evictions' }
+    ? { reason: 'ClusterUnhealthy', message, stops: 'Disruptions' }
     : undefined;
 }

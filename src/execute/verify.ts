@@ -1,6 +1,6 @@
 import type { MovePhase, MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
-import { kindOf } from '../model/move.ts';
+import { isDisruption, kindOf } from '../model/move.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import type { Deletion } from '../ports.ts';
 import type { Advanced, MoveEffect, Observation, PlannedMove, Replacement } from './move.ts';
@@ -28,11 +28,13 @@ export function awaitReplacement(before: MoveStatus, seen: Observation, move: Pl
     const next = enter({ ...run, replacement: record(seen.replacement) }, run.phase, 'Verifying');
     return { run: next, effects: foundEffects(run, seen.replacement) };
   }
-  if (seen.pod === 'Gone' && !seen.awaited) {
+  // On a node that has failed no kubelet ends a pod: there its controller makes another one at once, or none.
+  const isReplaceable = seen.pod === 'Gone' || (kindOf(move) === 'Failover' && seen.pod === 'Terminating');
+  if (isReplaceable && !seen.awaited) {
     return finish(run, 'Vacated', 'left its node, and its controller wants no pod in its place', seen.serverTime);
   }
-  return seen.pod === 'Gone' && sinceReplaceable(run, seen.serverTime) > REPLACEMENT_DEADLINE
-    ? finish(lost(run, seen.serverTime), 'Failed', 'its controller made no replacement', seen.serverTime)
+  return isReplaceable && sinceReplaceable(run, seen.serverTime) > REPLACEMENT_DEADLINE
+    ? finish(charged(run, seen.serverTime, move), 'Failed', 'its controller made no replacement', seen.serverTime)
     : { run, effects: [] };
 }
 
@@ -113,10 +115,10 @@ function failureOf(
   { serverTime }: Observation,
   move: PlannedMove,
 ): string | undefined {
-  const isAdmission = kindOf(move) === 'Admission';
-  const who = `${isAdmission ? 'pod' : 'replacement'} ${name}`;
+  const kind = kindOf(move);
+  const who = `${kind === 'Admission' ? 'pod' : 'replacement'} ${name}`;
   const underWay = sinceReplaceable(run, serverTime);
-  const isLate = isAdmission && underWay > ADMISSION_PATIENCE;
+  const isLate = (kind === 'Admission' || kind === 'Failover') && underWay > ADMISSION_PATIENCE;
   if (isLate && waiting?.pinnedTo !== undefined && waiting.unschedulable) {
     return `${who} found no room on ${waiting.pinnedTo} for ${ADMISSION_PATIENCE} s`;
   }
@@ -146,9 +148,9 @@ function withoutMiss({ miss: _, ...run }: MoveStatus): MoveStatus {
   return run;
 }
 
-/** An admission takes nothing from anybody. */
+/** What takes no pod away that runs costs no service. */
 function charged(run: MoveStatus, until: EpochSeconds, move: PlannedMove): MoveStatus {
-  return kindOf(move) === 'Admission' ? run : lost(run, until);
+  return isDisruption(move) ? lost(run, until) : run;
 }
 
 /**

@@ -20,6 +20,11 @@ export interface WorkloadInfo {
   readonly gated: boolean;
   /** A Job whose podFailurePolicy ignores the condition DisruptionTarget. False for other kinds. */
   readonly toleratesDisruption: boolean;
+  /**
+   * It makes a pod in place of one that is still terminating: a ReplicaSet, a ReplicationController, and a Job unless its
+   * podReplacementPolicy is Failed. Others wait until the old pod is gone, which on a node that has failed it never is.
+   */
+  readonly replacesTerminating: boolean;
   /** How far its controller has come; `undefined` where the kind or the object does not say. */
   readonly rollout: RolloutState | undefined;
   /**
@@ -51,4 +56,9 @@ export interface PdbInfo {
   readonly selector: Selector | undefined;
   /** Evictions that the disruption controller allows now; 0 when its status is older than its spec. */
   readonly disruptionsAllowed: number;
+  /**
+   * Whether the eviction API lets pods go that are not Ready even when it allows no disruption: enough others are healthy, or
+   * `unhealthyPodEvictionPolicy` is AlwaysAllow.
+   */
+  readonly allowsUnready: boolean;
 }

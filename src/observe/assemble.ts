@@ -9,7 +9,7 @@ import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
 import { assembleServiceLevels } from './assemble-service-levels.ts';
 import type { Collection } from './collection.ts';
 import { compareNames, sortByKey } from './order.ts';
-import { computeDisruptionsAllowed } from './pdb-allowance.ts';
+import { allowsUnready, budgetHealth, disruptionsAllowed } from './pdb-allowance.ts';
 import { byStart } from './project/past-moves.ts';
 import { priorityOf } from './project/priority-class.ts';
 import type { ProjectedStorageClass } from './project/storage-class.ts';
@@ -102,13 +102,17 @@ function assemblePdbs(
   workloads: ReadonlyMap<string, WorkloadInfo>,
 ): readonly PdbInfo[] {
   const podsByNamespace = Map.groupBy(pods, ({ namespace }) => namespace);
-  return [...collection.of('PodDisruptionBudget').values()].sort(compareNames).map((pdb) => ({
-    namespace: pdb.namespace,
-    name: pdb.name,
-    selector: pdb.selector,
-    disruptionsAllowed:
-      pdb.disruptionsAllowed ?? computeDisruptionsAllowed(pdb, podsByNamespace.get(pdb.namespace) ?? [], workloads),
-  }));
+  return [...collection.of('PodDisruptionBudget').values()].sort(compareNames).map((pdb) => {
+    const { namespace, name, selector } = pdb;
+    const health = pdb.health ?? budgetHealth(pdb, podsByNamespace.get(namespace) ?? [], workloads);
+    return {
+      namespace,
+      name,
+      selector,
+      disruptionsAllowed: pdb.disruptionsAllowed ?? disruptionsAllowed(health),
+      allowsUnready: allowsUnready(pdb, health),
+    };
+  });
 }
 
 /** The newest sample, else the newest creation or readiness, else 1970. */

@@ -1,29 +1,28 @@
 import type { PodInfo } from '../model/pod.ts';
 import { matches } from '../model/selector.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
-import type { IntOrPercent, ProjectedPdb } from './project/pdb.ts';
+import type { BudgetHealth, IntOrPercent, ProjectedPdb } from './project/pdb.ts';
 
-/**
- * Disruptions that a PodDisruptionBudget without a status allows: what the disruption controller would write for these
- * pods and controllers (updatePdbStatus). 0 where it could not tell, as when a pod's controller is not known.
- */
-export function computeDisruptionsAllowed(
-  pdb: ProjectedPdb,
-  podsOfNamespace: readonly PodInfo[],
-  workloads: ReadonlyMap<string, WorkloadInfo>,
-): number {
-  const health = budgetHealth(pdb, podsOfNamespace, workloads);
+/** Disruptions that a budget with these pods allows (updatePdbStatus). 0 where the disruption controller could not tell. */
+export function disruptionsAllowed(health: BudgetHealth | undefined): number {
   return Math.max(0, health === undefined ? 0 : health.healthy - health.needed);
 }
 
-/** Healthy pods that a budget covers. */
-export interface BudgetHealth {
-  readonly healthy: number;
-  /** Those that must stay healthy. */
-  readonly needed: number;
+/**
+ * Whether the eviction API lets a pod go that is not Ready, whatever the budget allows otherwise (registry/core/pod eviction): always
+ * with AlwaysAllow, and with IfHealthyBudget, the default, while as many others are healthy as have to be.
+ */
+export function allowsUnready(
+  { alwaysAllowsUnready }: Pick<ProjectedPdb, 'alwaysAllowsUnready'>,
+  health: BudgetHealth | undefined,
+): boolean {
+  return alwaysAllowsUnready || (health !== undefined && health.needed > 0 && health.healthy >= health.needed);
 }
 
-/** What a budget has and asks for; `undefined` where the disruption controller could not tell. */
+/**
+ * What a budget without a status has and asks for: what the disruption controller would write for these pods and controllers
+ * (updatePdbStatus); `undefined` where it could not tell, as when a pod's controller is not known.
+ */
 export function budgetHealth(
   pdb: ProjectedPdb,
   podsOfNamespace: readonly PodInfo[],

@@ -41,7 +41,7 @@ export function assessEvictability(
       return undefined;
     }
     inScope[place] = 1;
-    return protectionOf(pod, ownerOf(owners, place), context) ?? pdbHold(pdbs(pod));
+    return protectionOf(pod, ownerOf(owners, place), context) ?? pdbHold(pdbs(pod), pod);
   });
   return {
     inScope,
@@ -53,7 +53,7 @@ export function assessEvictability(
         : [
             ...outOfScope(problemOf(pod)),
             ...protectionsOf(pod, ownerOf(owners, place), context),
-            ...given(pdbHold(pdbs(pod))),
+            ...given(pdbHold(pdbs(pod), pod)),
           ];
     },
   };

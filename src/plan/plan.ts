@@ -12,6 +12,8 @@ export interface Transfer extends MoveBase {
   readonly from: string;
   /** Never equal to `from`. */
   readonly to: string;
+  /** The node `from` has failed: the pod does not run, and its eviction costs no service. */
+  readonly failover?: true;
 }
 
 /** From its node back to the queue, so that another gets its room: its replacement waits at our scheduling gate. */

@@ -1,11 +1,12 @@
 import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { failedNodes, isStranded } from '../model/stranded.ts';
 import { measuredStartup } from '../qos/startup.ts';
 import { cooldowns } from './budgets/cooldown.ts';
 import type { BudgetHistory } from './budgets/index.ts';
 import { lostService } from './budgets/overhead.ts';
 import { type PdbLookup, pdbLookup } from './budgets/pod-disruption-budget.ts';
-import { isForReadiness } from './budgets/protections.ts';
+import { isForReadiness, isForService } from './budgets/protections.ts';
 import { serviceLevel } from './budgets/service-level.ts';
 import { type Cluster, indexCluster } from './cluster.ts';
 import { assessEvictability, type Evictability } from './evictability.ts';
@@ -15,7 +16,7 @@ import { indexNodes } from './node-index.ts';
 import { improvesService, type PolicyOptions, planningOptions } from './options.ts';
 import { locatePods, sortNodes, sortPods } from './order.ts';
 import { withOverloadedSources } from './overloaded-sources.ts';
-import { indexOwners } from './owners.ts';
+import { indexOwners, type Owners, ownerOf } from './owners.ts';
 import { type Participation, participation } from './participation.ts';
 import { type PodKinds, sortIntoKinds } from './pod-kinds.ts';
 import { measurePods, type PodUsage, type Subjects } from './pod-usage.ts';
@@ -36,6 +37,8 @@ export interface PlanningInput {
   readonly queue: readonly PodIndex[];
   /** Pods that may be moved if their node is overloaded, not Ready ones among them, by place; empty unless overload is measured. */
   readonly mobile: readonly PodIndex[];
+  /** Pods that are down with their nodes, and may be placed anew, by place; empty unless the strategy admits pods that wait. */
+  readonly stranded: readonly PodIndex[];
   /** What pods use; worked out when first asked for. */
   readonly usage: () => PodUsage;
 }
@@ -51,9 +54,12 @@ export function planningInputOf(snapshot: ClusterSnapshot, policy: PolicyOptions
   const history = historyOf(snapshot, { pods, owners }, options);
   const holds = assessEvictability(snapshot, pods, owners, pdbs, options, history.cooldowns);
   const subjects = { pods, nodes, owners, kinds, located: locatePods(pods, nodes) };
-  const queue = STRATEGY_TRAITS[options.strategy.type].admitsWaitingPods ? queueOf(pods, holds) : [];
-  const mobile = mobileOf(snapshot, pods, holds, options);
-  const movable = movableConstraints(kinds, holds, [...queue, ...mobile]);
+  const { admitsWaitingPods } = STRATEGY_TRAITS[options.strategy.type];
+  const queue = admitsWaitingPods ? queueOf(pods, holds) : [];
+  const stranded = admitsWaitingPods ? strandedOf(snapshot, { pods, owners }, holds) : [];
+  const down = new Set(stranded);
+  const mobile = mobileOf(snapshot, pods, holds, options).filter((pod) => !down.has(pod));
+  const movable = movableConstraints(kinds, holds, [...queue, ...mobile, ...stranded]);
   const hasMovablePods = nodesOfFree(pods, holds);
   const base = participation({ snapshot, nodes, pods, movable, hasMovablePods, options });
   let known: PodUsage | undefined;
@@ -62,7 +68,7 @@ export function planningInputOf(snapshot: ClusterSnapshot, policy: PolicyOptions
     return known;
   };
   const takesPart = improvesService(options.strategy) ? base : withOverloadedSources(base, subjects, usage, options);
-  return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart, queue, mobile, usage };
+  return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart, queue, mobile, stranded, usage };
 }
 
 /** Which nodes run pods that nothing holds there; the pods are looked at when it is first asked. */
@@ -95,6 +101,28 @@ function mobileOf(
     }
   });
   return mobile;
+}
+
+/** Pods in scope on nodes that are not Ready, whose controllers replace them at once, and that only protections of service hold. */
+function strandedOf(
+  { nodes, serviceLevels }: ClusterSnapshot,
+  { pods, owners }: { readonly pods: readonly PodInfo[]; readonly owners: Owners },
+  holds: Evictability,
+): readonly PodIndex[] {
+  const failed = failedNodes(nodes);
+  if (failed.size === 0 || serviceLevels.ledgers.size === 0) {
+    return [];
+  }
+  return [...pods.keys()].filter((place) => {
+    const pod = pods[place];
+    return (
+      pod !== undefined &&
+      isStranded(pod, failed) &&
+      holds.inScope[place] === 1 &&
+      ownerOf(owners, place)?.workload?.replacesTerminating === true &&
+      holds.all(place).every((hold) => isForService(hold, pod))
+    );
+  });
 }
 
 /** Pods in scope that nothing keeps waiting but gates. */
@@ -142,12 +170,12 @@ export function metricsProblem({ snapshot, participation }: PlanningInput, optio
 
 /** Indexes what was surveyed, with what pods use. */
 export function clusterOf(planningInput: PlanningInput, policy: PolicyOptions): Cluster {
-  const { snapshot, subjects, holds, participation, queue, mobile } = planningInput;
+  const { snapshot, subjects, holds, participation, queue, mobile, stranded } = planningInput;
   const options = planningOptions(policy);
   const { participants } = participation;
   const { storage, namespaces } = snapshot;
   const sites = indexNodes({ ...subjects, storage, namespaces });
-  const placeable = [...queue, ...mobile];
+  const placeable = [...queue, ...mobile, ...stranded];
   return indexCluster({
     participants,
     sites,

@@ -84,6 +84,7 @@ export const SERVICE_NAMES = [
   'NotNeeded',
   'CannotAfford',
   'MinRunTime',
+  'TooManyNodesFailed',
 ] as const;
 /** A pod waits on, or runs on, for the sake of service levels. */
 export type ServiceName = (typeof SERVICE_NAMES)[number];

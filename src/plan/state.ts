@@ -3,7 +3,16 @@ import { capacityRefusal, clusterRefusal, targetRefusal } from './filters/index.
 import { nodeResourcesFit } from './filters/node-resources-fit.ts';
 import type { Refusal, Subject } from './filters/refusal.ts';
 import { copyCapacity, type FreeCapacity, occupy, vacate } from './free-capacity.ts';
-import { amountAt, at, atOrNone, type IndexTable, itemAt, type NodeIndex, type PodIndex } from './indices.ts';
+import {
+  amountAt,
+  at,
+  atOrNone,
+  type IndexTable,
+  itemAt,
+  type NodeIndex,
+  type PodIndex,
+  type SiteIndex,
+} from './indices.ts';
 import { toFraction } from './load.ts';
 import { emptyLedger, type LoadLedger } from './load-ledger.ts';
 import type { FilterName } from './rejection-codes.ts';
@@ -118,10 +127,18 @@ function createState(contents: Contents): State {
     updateRoom(contents, node, pod, vacate);
     contents.counts.remove(pod, at(cluster.siteOf, node));
     placement[pod] = -1;
+    const outside = siteOf(contents, pod);
+    if (outside >= 0) {
+      contents.counts.add(pod, outside);
+    }
     changes.write(node, before, load(node));
   };
   const place = (pod: PodIndex, node: NodeIndex): void => {
     const before = load(node);
+    const outside = siteOf(contents, pod);
+    if (outside >= 0) {
+      contents.counts.remove(pod, outside);
+    }
     loads.add(node, pod);
     updateRoom(contents, node, pod, occupy);
     contents.counts.add(pod, at(cluster.siteOf, node));
@@ -179,8 +196,9 @@ function fork({ cluster, placement, loads, rooms, owned, counts, arrivals }: Con
 }
 
 /** Nodes that take no part are as the snapshot has them. */
-function whereaboutsOf({ cluster, placement, rooms, counts }: Contents): Whereabouts {
-  const { sites, siteOf, nodeAt, home } = cluster;
+function whereaboutsOf(contents: Contents): Whereabouts {
+  const { cluster, rooms, counts } = contents;
+  const { sites, nodeAt } = cluster;
   return {
     sites,
     counts,
@@ -188,11 +206,14 @@ function whereaboutsOf({ cluster, placement, rooms, counts }: Contents): Whereab
       const node = at(nodeAt, site);
       return node < 0 ? itemAt(sites.rooms, site) : itemAt(rooms, node);
     },
-    siteOf: (pod) => {
-      const node = at(placement, pod);
-      return node < 0 && at(home, pod) < 0 ? at(sites.located, pod) : atOrNone(siteOf, node);
-    },
+    siteOf: (pod) => siteOf(contents, pod),
   };
+}
+
+/** Where a pod is among all nodes; what runs on one that takes no part is there until it is placed. -1 without a node. */
+function siteOf({ cluster, placement }: Contents, pod: PodIndex): SiteIndex {
+  const node = at(placement, pod);
+  return node < 0 && at(cluster.home, pod) < 0 ? at(cluster.sites.located, pod) : atOrNone(cluster.siteOf, node);
 }
 
 /** What a node contributes to the objective at some load. */
@@ -252,19 +273,14 @@ function refusalWith(
   return refusal;
 }
 
-function refusalNow(
-  { cluster, counts, placement }: Contents,
-  pod: PodIndex,
-  node: NodeIndex,
-  room: FreeCapacity,
-): Refusal | undefined {
+function refusalNow(contents: Contents, pod: PodIndex, node: NodeIndex, room: FreeCapacity): Refusal | undefined {
+  const { cluster, counts } = contents;
   const subject = subjectOf(cluster.shapes, pod);
   const refusal = capacityRefusal(subject, itemAt(cluster.nodes, node), room);
   if (refusal !== undefined || subject.topology === NO_NEEDS) {
     return refusal;
   }
-  const home = atOrNone(cluster.siteOf, at(placement, pod));
-  return clusterRefusal(subject, { counts, site: at(cluster.siteOf, node), home });
+  return clusterRefusal(subject, { counts, site: at(cluster.siteOf, node), home: siteOf(contents, pod) });
 }
 
 function surroundings({ cluster, counts, placement }: Contents, pod: PodIndex): number {

@@ -10,6 +10,7 @@ import { API_VERSION } from '../api/v1alpha1/schema.ts';
 import { formatDecimal } from '../model/decimal.ts';
 import { escapeText } from '../model/escape.ts';
 import { formatInstant } from '../model/instant.ts';
+import { kindOf } from '../model/move.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { LOAD_RESOURCES } from '../model/resources.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
@@ -79,10 +80,11 @@ function labelsHashes({ moves }: Plan, pods: readonly PodInfo[]): ReadonlyMap<st
 }
 
 function moveSpec(
-  { pod, owner, from, to, fallbacks, load, gain, cost, reason, after, partner }: Move,
+  move: Move,
   hash: string | undefined,
   workloads: ClusterSnapshot['workloads'],
 ): RebalancePlan['spec']['moves'][number] {
+  const { pod, owner, from, to, fallbacks, load, gain, cost, reason, after, partner } = move;
   const top = controllerAbove(workloads.get(owner.uid), workloads);
   return {
     pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
@@ -91,6 +93,7 @@ function moveSpec(
     ...(hash === undefined ? {} : { labelsHash: hash }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
+    ...(kindOf(move) === 'Failover' ? { failover: true } : {}),
     ...(fallbacks.length === 0 ? {} : { fallbacks: [...fallbacks] }),
     load: formatDecimal(load),
     gain: formatDecimal(gain),

@@ -74,6 +74,7 @@ export function makeWorkload(parts: WorkloadParts, interner: Interner): Workload
     pinnedNode: undefined,
     gated: template.waiting?.gated === true,
     toleratesDisruption: kind === 'Job',
+    replacesTerminating: kind !== 'StatefulSet',
     rollout: kind === 'Job' ? undefined : NOTHING_YET,
     changedAt: DEFAULT_START,
   };

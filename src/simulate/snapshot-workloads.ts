@@ -63,6 +63,7 @@ function stranger(uid: string, { namespace, name, owner, createdAt }: PodInfo): 
     pinnedNode: undefined,
     gated: false,
     toleratesDisruption: false,
+    replacesTerminating: false,
     rollout: undefined,
     changedAt: createdAt,
   };

@@ -2,10 +2,12 @@ import { compareText } from '../model/compare-text.ts';
 import type { NodeInfo } from '../model/node.ts';
 import { type PodInfo, type PodRef, podKey } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { failedNodes, isStranded } from '../model/stranded.ts';
 import { type EpochSeconds, epochSeconds } from '../model/units.ts';
 import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
 import { compareNames } from '../observe/order.ts';
-import { type BudgetHealth, budgetHealth } from '../observe/pdb-allowance.ts';
+import { allowsUnready, budgetHealth, disruptionsAllowed } from '../observe/pdb-allowance.ts';
+import type { BudgetHealth } from '../observe/project/pdb.ts';
 import type { Turnover } from '../ports.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { Scenario, WorkloadSpec } from './scenario.ts';
@@ -148,6 +150,10 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
     known.nodes ??= [...nodes.values()].map(({ info }) => info).sort((a, b) => compareText(a.name, b.name));
     return known.nodes;
   };
+  const strandedNow = (): readonly string[] => {
+    const failed = failedNodes(nodeInfos());
+    return failed.size === 0 ? [] : podInfos().flatMap((pod) => (isStranded(pod, failed) ? [pod.uid] : []));
+  };
   const pdbs = (): readonly ModelledPdb[] => allowances(scenario, podInfos, infos);
   return {
     scenario,
@@ -212,7 +218,7 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
         infos.set(info.uid, info);
       }
     },
-    turnover: () => ({ ...turnover }),
+    turnover: () => ({ ...turnover, stranded: strandedNow() }),
     touch: tell,
     observe: (observer) => {
       observers.push(observer);
@@ -245,8 +251,14 @@ function allowances(
     const { namespace, name, selector } = pdb;
     const own = pods().filter((pod) => pod.namespace === namespace);
     const health = budgetHealth(pdb, own, workloads);
-    const disruptionsAllowed = Math.max(0, health === undefined ? 0 : health.healthy - health.needed);
-    return { namespace, name, selector, disruptionsAllowed, health };
+    return {
+      namespace,
+      name,
+      selector,
+      disruptionsAllowed: disruptionsAllowed(health),
+      allowsUnready: allowsUnready(pdb, health),
+      health,
+    };
   });
 }
 

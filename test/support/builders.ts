@@ -180,6 +180,7 @@ export function aWorkload(name: string, fields: Partial<WorkloadInfo> = {}): Wor
     pinnedNode: undefined,
     gated: false,
     toleratesDisruption: false,
+    replacesTerminating: true,
     rollout: undefined,
     changedAt: epochSeconds(NOW - 86_400),
     ...fields,
@@ -219,7 +220,7 @@ export function aPastMove(name: string, fields: Partial<PastMove> = {}): PastMov
 
 /** A PodDisruptionBudget in namespace `shop` that selects everything and allows one disruption. */
 export function aPdb(name: string, fields: Partial<PdbInfo> = {}): PdbInfo {
-  return { namespace: 'shop', name, selector: EVERYTHING, disruptionsAllowed: 1, ...fields };
+  return { namespace: 'shop', name, selector: EVERYTHING, disruptionsAllowed: 1, allowsUnready: false, ...fields };
 }
 
 /** A sample of 20 s ago over 15 s. */

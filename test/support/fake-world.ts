@@ -113,7 +113,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     failures: () => failures,
     ports: newProcess(),
     newProcess,
-    turnover: { room: 0, requests: 0 },
+    turnover: { room: 0, requests: 0, stranded: [] },
     tap: () => undefined,
   };
   return made;

@@ -103,6 +103,6 @@ function pdbOf({ namespace, name }: WorkloadInfo, count: number | undefined): re
     return [];
   }
   const selector = selecting({ app: name });
-  const limits = { disruptionsAllowed: undefined, minAvailable: { count }, maxUnavailable: undefined };
-  return [{ namespace, name: `keep-${name}`, selector, ...limits }];
+  const status = { disruptionsAllowed: undefined, health: undefined, alwaysAllowsUnready: false };
+  return [{ namespace, name: `keep-${name}`, selector, ...status, minAvailable: { count }, maxUnavailable: undefined }];
 }

@@ -3,6 +3,7 @@ import { compareText } from '../../model/compare-text.ts';
 import type { NodeInfo } from '../../model/node.ts';
 import { type PodInfo, type PodRef, podKey } from '../../model/pod.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
+import { failedNodes, isStranded } from '../../model/stranded.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import { createInterner, type Interner } from '../../observe/interner.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
@@ -131,7 +132,7 @@ export function createClusterCache(
     synced: async (span, signal) => {
       await Promise.all(all.map((cache) => cache.synced(span, signal)));
     },
-    turnover: () => ({ ...turnover }),
+    turnover: () => ({ ...turnover, stranded: strandedIn(ofKind('Node'), ofKind('Pod')) }),
     states: () => all.map(({ name, entries, age }) => ({ resource: name, objects: entries.size, age })),
   };
 }
@@ -174,10 +175,25 @@ function finish(builder: SnapshotBuilder, caches: readonly Cached[], takenAt: Ep
 
 function nodesOf(caches: readonly Cached[]): readonly NodeInfo[] {
   requireFresh(caches);
+  return projectedIn(caches)
+    .flatMap((each) => (each.kind === 'Node' ? [each.value] : []))
+    .sort((left, right) => compareText(left.name, right.name));
+}
+
+/** UIDs of the pods that are down with their nodes. Pods are looked at only while some node is not Ready. */
+function strandedIn(nodes: readonly Cached[], pods: readonly Cached[]): readonly string[] {
+  const failed = failedNodes(projectedIn(nodes).flatMap((each) => (each.kind === 'Node' ? [each.value] : [])));
+  return failed.size === 0
+    ? []
+    : projectedIn(pods).flatMap((each) =>
+        each.kind === 'Pod' && isStranded(each.value.pod, failed) ? [each.value.pod.uid] : [],
+      );
+}
+
+function projectedIn(caches: readonly Cached[]): readonly Projected[] {
   return caches
     .flatMap(({ entries }) => [...entries.values()])
-    .flatMap(({ value }) => (typeof value !== 'string' && value.kind === 'Node' ? [value.value] : []))
-    .sort((left, right) => compareText(left.name, right.name));
+    .flatMap(({ value }) => (typeof value === 'string' ? [] : [value]));
 }
 
 /** Throws StaleCacheError that names every cache that cannot be trusted, and why. */

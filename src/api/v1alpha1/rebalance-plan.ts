@@ -108,6 +108,12 @@ const PlanSpec = Type.Object(
               'Node that its replacement, or an admitted pod, should land on. Absent for a preemption: its replacement waits at the scheduling gate.',
           }),
         ),
+        failover: Type.Optional(
+          Type.Boolean({
+            description:
+              'The node `from` has failed: the pod does not run any more, so that its eviction costs no service and counts against no budget.',
+          }),
+        ),
         fallbacks: Type.Optional(
           Type.Array(Type.String({ maxLength: 253 }), {
             maxItems: MAX_FALLBACKS,

@@ -11,7 +11,7 @@ import {
   textAt,
   timestampAt,
 } from '../../model/json.ts';
-import { kindOf } from '../../model/move.ts';
+import { isDisruption } from '../../model/move.ts';
 import { oncePer } from '../../model/once-per.ts';
 import type { PastMove, PastReplacement } from '../../model/past-move.ts';
 import type { OwnerRef, PodRef } from '../../model/pod.ts';
@@ -111,7 +111,8 @@ function readMove({ plan, pod, move, field, run, place }: Source): readonly Past
   const sent = PHASES[phase];
   const startedAt = timestampAt(run, 'startedAt', place);
   const [from, to] = [textAt(move, 'from', field), textAt(move, 'to', field)];
-  if (sent === undefined || startedAt === undefined || kindOf({ from, to }) === 'Admission') {
+  const costsService = isDisruption({ from, to, failover: move.failover === true });
+  if (sent === undefined || startedAt === undefined || !costsService) {
     return [];
   }
   const unavailable = integerAt(run, 'unavailableSeconds', place);

@@ -8,11 +8,18 @@ import { readSelector } from './selector.ts';
 export const PDB_FIELDS: FieldMask = {
   metadata: METADATA_FIELDS,
   spec: true,
-  status: { observedGeneration: true, disruptionsAllowed: true },
+  status: { observedGeneration: true, disruptionsAllowed: true, currentHealthy: true, desiredHealthy: true },
 };
 
 /** A limit of a PodDisruptionBudget: a number of pods, or a percentage that is rounded up. */
 export type IntOrPercent = { readonly count: number } | { readonly percent: number };
+
+/** What a budget has and asks for. */
+export interface BudgetHealth {
+  readonly healthy: number;
+  /** Those that must stay healthy. */
+  readonly needed: number;
+}
 
 /** A PodDisruptionBudget before it is known how many disruptions it allows. */
 export interface ProjectedPdb {
@@ -21,6 +28,10 @@ export interface ProjectedPdb {
   readonly selector: Selector | undefined;
   /** What the disruption controller wrote; undefined when the object has no status, as in a file written by hand. */
   readonly disruptionsAllowed: number | undefined;
+  /** Pods as the disruption controller counted them; undefined without a status. */
+  readonly health: BudgetHealth | undefined;
+  /** `unhealthyPodEvictionPolicy` is AlwaysAllow. */
+  readonly alwaysAllowsUnready: boolean;
   readonly minAvailable: IntOrPercent | undefined;
   readonly maxUnavailable: IntOrPercent | undefined;
 }
@@ -37,6 +48,8 @@ export function projectPdb(object: JsonObject): ProjectedPdb {
     name: metadata.name,
     selector: readSelector(spec, 'selector', 'spec'),
     disruptionsAllowed: readAllowed(metadata.object, object),
+    health: readHealth(object),
+    alwaysAllowsUnready: spec.unhealthyPodEvictionPolicy === 'AlwaysAllow',
     minAvailable: readIntOrPercent(spec, 'minAvailable'),
     maxUnavailable: readIntOrPercent(spec, 'maxUnavailable'),
   };
@@ -50,6 +63,16 @@ function readAllowed(metadata: JsonObject, object: JsonObject): number | undefin
   const generation = integerAt(metadata, 'generation', 'metadata') ?? 0;
   const observed = integerAt(status, 'observedGeneration', 'status') ?? 0;
   return observed < generation ? 0 : Math.max(0, integerAt(status, 'disruptionsAllowed', 'status') ?? 0);
+}
+
+function readHealth(object: JsonObject): BudgetHealth | undefined {
+  const status = objectAt(object, 'status', '');
+  return (
+    status && {
+      healthy: integerAt(status, 'currentHealthy', 'status') ?? 0,
+      needed: integerAt(status, 'desiredHealthy', 'status') ?? 0,
+    }
+  );
 }
 
 function readIntOrPercent(spec: JsonObject, key: string): IntOrPercent | undefined {

@@ -7,6 +7,7 @@ import {
   textAt,
   timestampAt,
 } from '../../model/json.ts';
+import { REPLACING_KINDS } from '../../model/stranded.ts';
 import { type EpochSeconds, epochSeconds, seconds } from '../../model/units.ts';
 import type { RolloutState, WorkloadInfo } from '../../model/workload.ts';
 import { type FieldMask, METADATA_FIELDS } from '../fields.ts';
@@ -22,6 +23,7 @@ export const WORKLOAD_FIELDS: FieldMask = {
     minReadySeconds: true,
     template: { spec: { nodeName: true, schedulingGates: [{ name: true }] } },
     podFailurePolicy: true,
+    podReplacementPolicy: true,
     updateStrategy: { type: true, rollingUpdate: { partition: true } },
   },
   status: {
@@ -62,6 +64,7 @@ export function projectWorkload(object: JsonObject, kind: WorkloadKind): Workloa
     pinnedNode: textAt(template, 'nodeName', 'spec.template.spec') || undefined,
     gated: hasOurGate(template, 'spec.template.spec'),
     toleratesDisruption: kind === 'Job' && ignoresDisruption(spec),
+    replacesTerminating: replacesTerminating(kind, spec),
     rollout: readRollout(object, metadata, kind, spec),
     changedAt: epochSeconds(Math.max(metadata.createdAt, kind === 'Deployment' ? progressedAt(object) : 0)),
   };
@@ -135,6 +138,11 @@ function countAt(spec: JsonObject, key: string): number | undefined {
     throw new MalformedField(`spec.${key}`, `${count} is negative`);
   }
   return count;
+}
+
+/** Whether a pod that is terminating counts as missing already (controller.FilterActivePods; podReplacementPolicy of a Job). */
+function replacesTerminating(kind: WorkloadKind, spec: JsonObject): boolean {
+  return REPLACING_KINDS.has(kind) && !(kind === 'Job' && spec.podReplacementPolicy === 'Failed');
 }
 
 /** The pod failure policy has a rule that ignores pods lost to an eviction (KEP-3329). */

@@ -32,9 +32,10 @@ export function pdbLookup(pdbs: readonly PdbInfo[]): PdbLookup {
 
 /**
  * Why no plan may move the pod: several budgets select it, to which the eviction API answers 500 (registry/core/pod
- * eviction), or the one that does allows nothing now. `undefined` when one move at least is possible.
+ * eviction), or the one that does allows nothing now, not even for a pod that is not Ready. `undefined` when one move at least
+ * is possible.
  */
-export function pdbHold(pdbs: readonly PdbInfo[]): BudgetRefusal | undefined {
+export function pdbHold(pdbs: readonly PdbInfo[], { ready }: Pick<PodInfo, 'ready'>): BudgetRefusal | undefined {
   const [first, second] = pdbs;
   if (first === undefined) {
     return undefined;
@@ -44,30 +45,34 @@ export function pdbHold(pdbs: readonly PdbInfo[]): BudgetRefusal | undefined {
     const message = `${pdbs.length} PodDisruptionBudgets select it (${names.join(', ')}): the eviction API refuses such pods`;
     return { code: 'PodDisruptionBudget', message: message.slice(0, 500), numbers: { pdbs: pdbs.length } };
   }
-  return isSpent(0, first.disruptionsAllowed) ? exhausted(first, 0) : undefined;
+  const isAllowed = (!ready && first.allowsUnready) || !isSpent(0, first.disruptionsAllowed);
+  return isAllowed ? undefined : exhausted(first, 0);
 }
 
 /** At most `disruptionsAllowed` moves of the pods of one PodDisruptionBudget in a plan. */
 export function podDisruptionBudget(lookup: PdbLookup, pods: readonly PodInfo[]): Budget {
   const tally = createTally<PdbInfo>();
   const pdbsOf = (pod: PodIndex): readonly PdbInfo[] => lookup(itemAt(pods, pod));
+  /** An eviction of a pod that is not Ready spends nothing where it needs no permission. */
+  const spentBy = (pod: PodIndex): readonly PdbInfo[] =>
+    pdbsOf(pod).filter(({ allowsUnready }) => itemAt(pods, pod).ready || !allowsUnready);
   return {
     check: (pod) => {
-      const pdbs = pdbsOf(pod);
-      const [first] = pdbs;
-      if (first === undefined) {
-        return undefined;
+      const hold = pdbHold(pdbsOf(pod), itemAt(pods, pod));
+      const [first] = spentBy(pod);
+      if (hold !== undefined || first === undefined) {
+        return hold;
       }
       const moved = tally.of(first);
-      return pdbHold(pdbs) ?? (isSpent(moved, first.disruptionsAllowed) ? exhausted(first, moved) : undefined);
+      return isSpent(moved, first.disruptionsAllowed) ? exhausted(first, moved) : undefined;
     },
     spend: (pod) => {
-      for (const pdb of pdbsOf(pod)) {
+      for (const pdb of spentBy(pod)) {
         tally.add(pdb);
       }
     },
     refund: (pod) => {
-      for (const pdb of pdbsOf(pod)) {
+      for (const pdb of spentBy(pod)) {
         tally.remove(pdb);
       }
     },

@@ -84,6 +84,14 @@ export function isForReadiness({ code }: { readonly code: string }, { nodeName, 
   return isOnNode && (code === 'Pending' || code === 'NotReady');
 }
 
+/**
+ * Whether all that a protection guards is service, which a pod on a node that has failed does not give: that it does not run, and
+ * how many replicas its workload has. What its owner has asked for and what would be lost with it hold all the same.
+ */
+export function isForService(protection: { readonly code: string }, pod: PodInfo): boolean {
+  return protection.code === 'MinReplicas' || isForReadiness(protection, pod);
+}
+
 const MIRROR = refuse('MirrorPod', 'a static pod: its kubelet runs it, and would again');
 const DAEMON = refuse('DaemonSetPod', 'a DaemonSet runs one pod on every node: it would come back to the same node');
 const ORPHAN = refuse('NoController', 'has no controller that would replace it');

@@ -15,6 +15,7 @@ import { isBudgetCode } from '../rejection-codes.ts';
 import { rejectAll, type Stays } from '../rejections.ts';
 import type { State } from '../state.ts';
 import { span, whyItRunsOn, whyTheyWait } from './explain.ts';
+import { strandedPods } from './failover.ts';
 import { freeingIdleReplicas } from './idle-replicas.ts';
 import { type MeasuredLoads, measureLoads } from './measured-loads.ts';
 import { NO_RELIEF, type Relief, relieve } from './overload-relief.ts';
@@ -42,8 +43,8 @@ interface QosFindings {
 }
 
 /**
- * Lets in who waits at the gate, and evicts whom the rules allow for that; then moves pods under pressure off overloaded nodes.
- * `start` is not changed; `budgets` are spent.
+ * Lets in who waits at the gate, moves who is down with its node, and evicts whom the rules allow for that; then moves pods under
+ * pressure off overloaded nodes. `start` is not changed; `budgets` are spent.
  */
 export function qosDriven(
   planningInput: PlanningInput,
@@ -52,26 +53,29 @@ export function qosDriven(
   strategy: QosOptions,
   policy: PolicyOptions,
 ): QosFindings {
-  const { pods, holds, queue } = planningInput;
+  const { pods, holds } = planningInput;
   const rules = rulesOf(strategy);
   const state = start.fork();
   for (const [pod, node] of promisedPlaces(start.cluster)) {
     state.place(pod, node);
   }
   const standings = createServicePositions(planningInput, rules);
+  const stranded = strandedPods(planningInput, standings);
+  const queue = [...planningInput.queue, ...stranded.claimants];
   const input = { state, queue, budgets: budgets.ofPreemptions, holds, standings, rules, maxSteps: MAX_MOVES };
   const result = preemptionPass(input);
   const waits = whyTheyWait(input, result, state);
   const relief = relieveNodes(planningInput, { ...input, budgets }, result, strategy, policy);
   const steps = [...result.steps, ...relief.steps];
   const moved = new Set(steps.map(({ pod }) => pod));
+  const reasons = new Map([...relief.stays, ...stranded.stays, ...waits]);
   const queued = new Set(queue);
   const isHeld = {
     inScope: holds.inScope,
     all: holds.all,
-    of: (pod: PodIndex) => (queued.has(pod) || relief.stays.has(pod) ? undefined : holds.of(pod)),
+    of: (pod: PodIndex) => (queued.has(pod) || reasons.has(pod) ? undefined : holds.of(pod)),
   };
-  const explain = (pod: PodIndex): Reason => waits.get(pod) ?? relief.stays.get(pod) ?? whyItRunsOn(pod, standings);
+  const explain = (pod: PodIndex): Reason => reasons.get(pod) ?? whyItRunsOn(pod, standings);
   const stays = rejectAll(pods, isHeld, (pod) => moved.has(pod), explain);
   return {
     moves: describeSteps(start.cluster, steps),
@@ -185,18 +189,16 @@ function describePreemption(cluster: Cluster, { pod, node, standing, beneficiary
 }
 
 function describeAdmission(cluster: Cluster, { pod, node, standing, needs, score }: AdmissionStep): Move {
+  const failed = itemAt(cluster.pods, pod).nodeName;
   const urgency = standing === undefined ? '' : `can wait ${span(standing)}; `;
   const how =
     needs.length === 0 ? `room, allocation score ${trimmed(score)}` : `room after ${count(needs.length, 'preemption')}`;
   const to = nameOf(cluster, node);
-  return {
-    ...common(cluster, pod, node),
-    from: undefined,
-    to,
-    cost: seconds(0),
-    reason: `${urgency}${to} has ${how}`,
-    after: needs,
-  };
+  const move = { ...common(cluster, pod, node), to, cost: seconds(0), after: needs };
+  const reason = `${urgency}${to} has ${how}`;
+  return failed === undefined
+    ? { ...move, from: undefined, reason }
+    : { ...move, from: failed, failover: true, reason: `${failed} is not Ready; ${reason}` };
 }
 
 function describeTransfer(cluster: Cluster, step: TransferStep): Move {

@@ -56,7 +56,8 @@ export function createServicePositions(planningInput: PlanningInput, rules: Pree
       return minRunTime > 0 && !(readySince !== undefined && elapsed(readySince, takenAt) >= minRunTime);
     },
     isKnown: (pod) => ledgerOf(pod) !== undefined,
-    startOf: (_, { request, serviceClass, running }, image) => expectedStartup(request, serviceClass, { running }, image),
+    startOf: (_, { request, serviceClass, running }, image) =>
+      expectedStartup(request, serviceClass, { running }, image),
   };
 }
 

@@ -11,7 +11,7 @@ export interface PreemptionStep {
   readonly beneficiary: Preemptor;
 }
 
-/** A pod that waited gets a node. */
+/** A pod that waited, at the gate or on a node that has failed, gets a node. */
 export interface AdmissionStep {
   readonly kind: 'Admission';
   readonly pod: PodIndex;

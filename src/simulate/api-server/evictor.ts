@@ -22,7 +22,6 @@ export function createEvictor(cluster: Cluster, accepted: (pod: SimulatedPod) =>
   };
 }
 
-/** A pod that is not Ready may go as long as its budget has what it needs (IfHealthyBudget). */
 function answerTo({ info: { namespace, labels, ready } }: SimulatedPod, { world }: Cluster): EvictionAnswer {
   const budgets = world
     .pdbs()
@@ -34,10 +33,10 @@ function answerTo({ info: { namespace, labels, ready } }: SimulatedPod, { world 
       message: 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
     };
   }
-  const { healthy, needed } = budget?.health ?? { healthy: 0, needed: 1 };
-  if (budget === undefined || budget.disruptionsAllowed > 0 || (!ready && healthy >= needed)) {
+  if (budget === undefined || budget.disruptionsAllowed > 0 || (!ready && budget.allowsUnready)) {
     return { kind: 'Accepted' };
   }
+  const { healthy, needed } = budget.health ?? { healthy: 0, needed: 1 };
   const message = `The disruption budget ${budget.name} needs ${needed} healthy pods and has ${healthy} currently`;
   return { kind: 'RefusedByBudget', message };
 }

@@ -177,7 +177,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<GivenLoopPorts, 'leaderEpo
     },
     clock: me.process.clock,
     startCron,
-    demand: createGateQueue(() => ({ room: 0, requests: 0 })),
+    demand: createGateQueue(() => ({ room: 0, requests: 0, stranded: [] })),
     usageServers: new Map(),
     ledgerNews: createLedgerNews(),
     log: pino({ level: 'silent' }),

@@ -17,6 +17,11 @@ export function aMove({ namespace, name, uid, owner, nodeName }: PodInfo, to: st
   };
 }
 
+/** The pod leaves a node that has failed for `to`, once the moves at `after` have left their nodes. */
+export function aFailover(pod: PodInfo, to: string, after: readonly number[] = []): PlannedMove {
+  return { ...aMove(pod, to), failover: true, after: [...after] };
+}
+
 /** The pod goes back to the queue, so that another gets its room. */
 export function aPreemption(pod: PodInfo): PlannedMove {
   const { to: _, ...rest } = aMove(pod, '');

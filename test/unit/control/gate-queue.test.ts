@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createGateQueue, newsFor, type Queued } from '../../../src/control/gate-queue.ts';
 
 const pod = (uid: string, owner = `owner of ${uid}`): Queued => ({ uid, owner });
-const still = { room: 0, requests: 0 };
+const still = { room: 0, requests: 0, stranded: [] };
 
 describe('the demand', () => {
   it('is news when somebody joins or leaves the queue, in whatever order it is told', () => {
@@ -16,7 +16,7 @@ describe('the demand', () => {
 
   it('is news when room may have been freed, unless nobody waits for it', () => {
     let room = 0;
-    const demand = createGateQueue(() => ({ room, requests: 0 }));
+    const demand = createGateQueue(() => ({ room, requests: 0, stranded: [] }));
     demand.tell([pod('a')]);
     room = 1;
     demand.tell([pod('a')]);
@@ -25,6 +25,23 @@ describe('the demand', () => {
     room = 2;
     demand.tell([]);
     expect(demand.news().room).toBe(3);
+  });
+
+  it('is news when pods go down with their nodes, and when there may be room for them', () => {
+    let turnover = { room: 0, requests: 0, stranded: [] as readonly string[] };
+    const demand = createGateQueue(() => turnover);
+    const told = (next: Partial<typeof turnover>) => {
+      turnover = { ...turnover, ...next };
+      demand.tell([]);
+      return demand.news();
+    };
+    expect(told({})).toEqual({ room: 0, requests: 0 });
+    expect(told({ stranded: ['a', 'b'] })).toEqual({ room: 1, requests: 1 });
+    expect(told({})).toEqual({ room: 1, requests: 1 });
+    expect(told({ room: 1 })).toEqual({ room: 2, requests: 1 });
+    expect(told({ stranded: ['b'] })).toEqual({ room: 3, requests: 1 });
+    expect(told({ stranded: [] })).toEqual({ room: 4, requests: 1 });
+    expect(told({ room: 2 })).toEqual({ room: 4, requests: 1 });
   });
 
   it('calls who listens', () => {
@@ -57,7 +74,7 @@ describe('requests', () => {
 
   it('are news when one may have ended while others wait', () => {
     let requests = 0;
-    const demand = createGateQueue(() => ({ room: 0, requests }));
+    const demand = createGateQueue(() => ({ room: 0, requests, stranded: [] }));
     demand.tell([pod('a')]);
     requests = 1;
     demand.tell([pod('a')]);

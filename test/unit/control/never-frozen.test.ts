@@ -156,7 +156,7 @@ describe('while a victim takes its grace', () => {
     );
     w.clock.at(NOON + 60, () => {
       w.cluster.putNode(empty('c'));
-      w.turnover = { room: 1, requests: 1 };
+      w.turnover = { room: 1, requests: 1, stranded: [] };
     });
     await play(w, 60 + SOON);
     expect(w.cluster.accepted).toEqual([FREE_A.uid]);
@@ -192,7 +192,7 @@ describe('while a victim takes its grace', () => {
     });
     for (let at = 91; at < 150; at += 5) {
       w.clock.at(NOON + at, () => {
-        w.turnover = { room: at, requests: at };
+        w.turnover = { room: at, requests: at, stranded: [] };
       });
     }
     await play(w, 150);
@@ -215,7 +215,7 @@ describe('while a victim takes its grace', () => {
     const successor = { ...w, ports: w.newProcess() };
     w.clock.at(NOON + 80, () => {
       w.cluster.putNode(empty('b'));
-      w.turnover = { room: 1, requests: 1 };
+      w.turnover = { room: 1, requests: 1, stranded: [] };
     });
     await play(successor, GRACE);
     expect(w.cluster.accepted).toEqual([FREE_A.uid]);
@@ -355,7 +355,7 @@ describe('on a cluster with failing nodes', () => {
     const w = aCluster(nodes, victims, [...arrivals, tooMany]);
     for (let at = 30; at < 60; at += 5) {
       w.clock.at(NOON + at, () => {
-        w.turnover = { room: at, requests: at };
+        w.turnover = { room: at, requests: at, stranded: [] };
       });
     }
     await play(w, 60);
@@ -372,7 +372,7 @@ describe('on a cluster with failing nodes', () => {
     w.cluster.full.add('b');
     for (let at = 30; at < 1_200; at += 10) {
       w.clock.at(NOON + at, () => {
-        w.turnover = { room: at, requests: at };
+        w.turnover = { room: at, requests: at, stranded: [] };
       });
     }
     await play(w, 200);
@@ -386,7 +386,7 @@ describe('on a cluster with failing nodes', () => {
     w.cluster.full.add('b');
     for (let at = 30; at < 1_200; at += 10) {
       w.clock.at(NOON + at, () => {
-        w.turnover = { room: at, requests: at };
+        w.turnover = { room: at, requests: at, stranded: [] };
       });
     }
     await play(w, 1_200);

@@ -54,7 +54,7 @@ describe('metricsVerdict', () => {
       stop: {
         reason: 'MetricsIncomplete',
         message: 'metrics went stale: 1 of 4 samples of nodes count by now (25.00 %), load.minCoverage is 50.00 %',
-        stops: 'Evictions',
+        stops: 'Disruptions',
       },
     });
   });

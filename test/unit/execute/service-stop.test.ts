@@ -39,7 +39,7 @@ describe('serviceStop', () => {
       reason: 'ServiceLevelMissed',
       message:
         'ReplicaSet shop/web has 89.00 % over 1000 s, its class batch promises 90.00 %: the plan has cost it 40 s of service',
-      stops: 'Evictions',
+      stops: 'Disruptions',
     });
   });
 

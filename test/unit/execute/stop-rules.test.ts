@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { MovePhase, MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../../../src/api/v1alpha1/rebalance-policy.ts';
 import { entries } from '../../../src/execute/journal.ts';
-import { stoppedMoves, stopReason } from '../../../src/execute/stop-rules.ts';
+import { type StoppedMoves, stoppedMoves, stopReason } from '../../../src/execute/stop-rules.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
-import { anAdmission, aPlan, aPreemption } from '../../support/builders/plan.ts';
+import { aFailover, aMove, anAdmission, aPlan, aPreemption } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 
@@ -72,7 +72,7 @@ describe('stopReason', () => {
     expect(stopReason(planWith('Planned'), edited({}), nodes(10, 2))).toEqual({
       reason: 'ClusterUnhealthy',
       message: '2 of 10 nodes are not Ready',
-      stops: 'Evictions',
+      stops: 'Disruptions',
     });
   });
 
@@ -95,6 +95,18 @@ describe('stopReason', () => {
     expect(stopped('AwaitingReplacement', 'Evictions')).toEqual([1, 3]);
     expect(stopped('Vacated', 'Evictions')).toEqual([1, 3]);
     expect(stopped('Vacated', 'All')).toEqual([1, 2, 3, 4]);
+  });
+
+  it('stops moves of pods that run, and who needs one of them, but none from a node that has failed unless evictions stop', () => {
+    const [victim, down, needy, runs] = ['v', 'w', 'x', 'y'].map((name) =>
+      aPodOf(aWorkload(name, { replicas: 1 }), `${name}-1`, 'a'),
+    ) as [PodInfo, PodInfo, PodInfo, PodInfo];
+    const moves = [aPreemption(victim), aFailover(down, 'b'), aFailover(needy, 'a', [0]), aMove(runs, 'b')];
+    const stopped = (stops: StoppedMoves) =>
+      stoppedMoves(entries(aPlan(policy, moves)), stops).map(({ index }) => index);
+    expect(stopped('Disruptions')).toEqual([0, 2, 3]);
+    expect(stopped('Evictions')).toEqual([0, 1, 2, 3]);
+    expect(stopped('All')).toEqual([0, 1, 2, 3]);
   });
 
   it('has no opinion of a cluster and a plan that are empty', () => {

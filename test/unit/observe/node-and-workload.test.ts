@@ -205,6 +205,20 @@ describe('a workload', () => {
     });
   });
 
+  it('replaces pods that are terminating, or waits until they are gone, as its controller does', () => {
+    const told = (kind: string, apiVersion: string, spec: Raw = {}) => {
+      const workload = workloadOf(kind, apiVersion, spec);
+      return 'replacesTerminating' in workload ? workload.replacesTerminating : undefined;
+    };
+    expect(told('ReplicaSet', 'apps/v1')).toBe(true);
+    expect(told('ReplicationController', 'v1')).toBe(true);
+    expect(told('Job', 'batch/v1')).toBe(true);
+    expect(told('Job', 'batch/v1', { podReplacementPolicy: 'TerminatingOrFailed' })).toBe(true);
+    expect(told('Job', 'batch/v1', { podReplacementPolicy: 'Failed' })).toBe(false);
+    expect(told('StatefulSet', 'apps/v1')).toBe(false);
+    expect(told('DaemonSet', 'apps/v1')).toBe(false);
+  });
+
   it('tolerates disruption when it is a Job that ignores DisruptionTarget', () => {
     const rule = (action: string, type: string) =>
       workloadOf('Job', 'batch/v1', {

@@ -92,4 +92,19 @@ describe('a PodDisruptionBudget without a status', () => {
       'PodDisruptionBudget shop/budget: spec.selector.matchExpressions[0].operator: "Like" is not an operator: write one of In, NotIn, Exists, DoesNotExist',
     ]);
   });
+
+  it('lets a pod go that is not Ready as the eviction API does: while enough others are healthy, or always', () => {
+    const allows = (spec: Raw, status: Raw) => buildSnapshot([pdb(spec, { status })]).pdbs[0]?.allowsUnready;
+    expect(allows({}, { disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 2 })).toBe(true);
+    expect(allows({}, { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2 })).toBe(false);
+    expect(allows({}, { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0 })).toBe(false);
+    const always = { unhealthyPodEvictionPolicy: 'AlwaysAllow' };
+    expect(allows(always, { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2 })).toBe(true);
+  });
+
+  it('counts the healthy pods itself where the budget has no status', () => {
+    const allows = (minAvailable: number) => buildSnapshot([pdb({ minAvailable }), ...three]).pdbs[0]?.allowsUnready;
+    expect(allows(3)).toBe(true);
+    expect(allows(4)).toBe(false);
+  });
 });
