@@ -11,7 +11,7 @@ import type {
 import type { NodeInfo } from './model/node.ts';
 import type { Placement } from './model/placement.ts';
 import type { OwnerRef, PodInfo, PodRef } from './model/pod.ts';
-import type { LoadResource } from './model/resources.ts';
+import type { MeasuredResource } from './model/resources.ts';
 import type { Labels } from './model/selector.ts';
 import type { ServiceClass } from './model/service-level.ts';
 import type { ClusterSnapshot, UsageSample } from './model/snapshot.ts';
@@ -90,7 +90,7 @@ export interface ClusterReader {
 
 /** What of load is asked for. */
 export interface UsageRequest {
-  readonly resources: readonly LoadResource[];
+  readonly resources: readonly MeasuredResource[];
   /** How far back the oldest measurement may lie. */
   readonly window: Seconds;
   /** PromQL in place of the defaults; `$window` stands for the window. */
@@ -101,6 +101,8 @@ export interface UsageRequest {
 export interface UsageServer {
   /** By name of the node. What was not asked for is 0. */
   nodes(request: UsageRequest, signal: AbortSignal): Promise<ReadonlyMap<string, UsageSample>>;
+  /** What PromQL of a policy says of nodes, by name of the node; `$window` stands for the window. */
+  nodeLoads(promql: string, window: Seconds, signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
   /** By `namespace/name` of the pod. */
   pods(request: UsageRequest, signal: AbortSignal): Promise<ReadonlyMap<string, UsageSample>>;
 }

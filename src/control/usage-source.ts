@@ -1,6 +1,8 @@
 import type { FieldProblem } from '../api/json-schema.ts';
 import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
+import { isMeasured } from '../model/resources.ts';
 import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
+import { withNodeLoads } from '../plan/node-loads.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { type ClusterReader, UsageError, type UsageRequest, type UsageServer, type UsageServers } from '../ports.ts';
 
@@ -45,8 +47,13 @@ export async function withUsage(
     return { ...snapshot, usage: undefined, usageProblem: `no Prometheus server ${name} is known here` };
   }
   const usage = await orProblem(async () => {
-    const [nodes, pods] = await Promise.all([server.nodes(request, signal), server.pods(request, signal)]);
-    return { nodes, pods };
+    const promql = spec.load.prometheus?.queries?.node;
+    const [nodes, pods, loads] = await Promise.all([
+      server.nodes(request, signal),
+      server.pods(request, signal),
+      promql === undefined ? undefined : server.nodeLoads(promql, request.window, signal),
+    ]);
+    return loads === undefined ? { nodes, pods } : withNodeLoads({ nodes, pods }, loads, snapshot);
   });
   return typeof usage === 'string'
     ? { ...snapshot, usage: undefined, usageProblem: `Prometheus server ${name}: ${usage}` }
@@ -82,8 +89,9 @@ interface UsageSource {
 function sourceOf(spec: RebalancePolicySpec, servers: UsageServers): UsageSource {
   const { load } = resolveOptions(spec);
   const name = spec.load.prometheus?.server ?? '';
-  const resources = load.resources.map((resource) => resource.name);
-  const request = { resources, window: load.maxAge, queries: spec.load.prometheus?.queries ?? {} };
+  const resources = load.resources.map((resource) => resource.name).filter(isMeasured);
+  const { node: _, ...queries } = spec.load.prometheus?.queries ?? {};
+  const request = { resources, window: load.maxAge, queries };
   return { name, server: servers.get(name), request };
 }
 

@@ -12,17 +12,18 @@ export function percent(fraction: number): string {
   return `${sign}${whole}.${rest < 10 ? '0' : ''}${rest} %`;
 }
 
-/** An amount of a resource for people: `1.25 cores`, `512 MiB`, `3 pods`. */
-export function amount(resource: LoadResource | 'pods', value: number): string {
+/** An amount of a resource for people: `1.25 cores`, `512 MiB`, `3 pods`, `2 nvidia.com/gpu`. */
+export function amount(resource: LoadResource, value: number): string {
   switch (resource) {
     case 'cpu':
       return `${trimmed(value / 1000)} cores`;
     case 'memory':
+    case 'ephemeral-storage':
       return `${trimmed(value / 2 ** 20)} MiB`;
-    case 'pods':
-      return `${trimmed(value)} pods`;
     default:
-      return resource satisfies never;
+      return resource.startsWith('hugepages-')
+        ? `${trimmed(value / 2 ** 20)} MiB of ${resource}`
+        : `${trimmed(value)} ${resource}`;
   }
 }
 

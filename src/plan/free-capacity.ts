@@ -1,5 +1,6 @@
 import type { Allocatable, NodeInfo } from '../model/node.ts';
 import type { HostPort, PodInfo, SchedulingConstraints } from '../model/pod.ts';
+import { amountOf, type LoadResource } from '../model/resources.ts';
 import type { Attachment } from './volume-needs.ts';
 
 /**
@@ -55,6 +56,11 @@ export function freeCapacityOf(node: NodeInfo, pods: Iterable<PodInfo>): FreeCap
     occupy(room, pod.constraints);
   }
   return room;
+}
+
+/** What is left of a resource, in its unit; 0 of one that is not offered. */
+export function roomFor(room: FreeCapacity, name: LoadResource): number {
+  return name === 'pods' ? room.slots : amountOf(room, name);
 }
 
 /** A copy that can be changed on its own. */

@@ -1,4 +1,5 @@
 import type { PodInfo } from '../model/pod.ts';
+import { isMeasured, offeredOf } from '../model/resources.ts';
 import { percent } from './format.ts';
 import { amountAt, at, type IndexTable, itemAt, type NodeIndex, numberAt, type PodIndex } from './indices.ts';
 import type { PolicyOptions } from './options.ts';
@@ -67,7 +68,8 @@ export interface LoadTables {
  * Tables for the nodes that take part. `home` has the place of each pod's node, -1 elsewhere. The floor of a node is
  * its sample minus its pods' usage, never negative. What pods without samples are thought to use is at most what the
  * samples of the others leave of their node's own; a pod that is younger than the node's window is not part of the node's
- * sample and comes on top. The usage of a pod that is being deleted goes with it: it is neither load nor floor.
+ * sample and comes on top. The usage of a pod that is being deleted goes with it: it is neither load nor floor. What is not
+ * measured has no floor.
  */
 export function tabulate(
   participants: readonly Participant[],
@@ -76,14 +78,18 @@ export function tabulate(
   usage: PodUsage,
 ): LoadTables {
   const allocatable = usage.resources.map((name) =>
-    Float64Array.from(participants, ({ node }) => Math.max(0, node.allocatable[name])),
+    Float64Array.from(participants, ({ node }) => Math.max(0, offeredOf(node.allocatable, name))),
   );
   const windowStart = Float64Array.from(participants, ({ sample }) => startOf(sample));
   const isOldEnough = (pod: PodIndex, node: NodeIndex): boolean =>
     itemAt(pods, pod).createdAt <= amountAt(windowStart, node);
   const shares = usage.resources.map((name, index) => {
+    const values = itemAt(usage.values, index);
+    if (!isMeasured(name)) {
+      return { values: values.slice(), floors: new Float64Array(participants.length) };
+    }
     const samples = Float64Array.from(participants, ({ sample }) => sample?.[name] ?? 0);
-    return shareOut(samples, itemAt(usage.values, index), usage.sampled, home, isOldEnough);
+    return shareOut(samples, values, usage.sampled, home, isOldEnough);
   });
   for (const { values } of shares) {
     pods.forEach(({ terminating }, pod) => {

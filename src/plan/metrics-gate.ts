@@ -1,6 +1,6 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
-import type { LoadResource } from '../model/resources.ts';
+import type { MeasuredResource } from '../model/resources.ts';
 import type { ClusterSnapshot, UsageSample, UsageSamples } from '../model/snapshot.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import { percent } from './format.ts';
@@ -19,7 +19,7 @@ export type NodeSample =
   | { readonly kind: 'Unusable'; readonly problem: string };
 
 /** The most that a sample may be. */
-export type SampleLimits = Readonly<Record<LoadResource, number>>;
+export type SampleLimits = Readonly<Record<MeasuredResource, number>>;
 
 /** Limits that let every sample pass. */
 export const NO_LIMITS: SampleLimits = { cpu: Number.POSITIVE_INFINITY, memory: Number.POSITIVE_INFINITY };
@@ -29,7 +29,7 @@ export const NO_LIMITS: SampleLimits = { cpu: Number.POSITIVE_INFINITY, memory: 
  * does not count there; its samples must not be more than the largest node could hold all the same.
  */
 export function sampleLimits(nodes: readonly NodeInfo[]): readonly SampleLimits[] {
-  const largest = (name: LoadResource): number =>
+  const largest = (name: MeasuredResource): number =>
     nodes.reduce((most, { allocatable }) => Math.max(most, allocatable[name]), 0) || Number.POSITIVE_INFINITY;
   const [cpu, memory] = [largest('cpu'), largest('memory')];
   return nodes.map(({ allocatable }) => ({

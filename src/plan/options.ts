@@ -2,7 +2,7 @@ import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import type { LabelSelectorField } from '../api/v1alpha1/schema.ts';
 import { parseDuration } from '../model/duration.ts';
 import { EXCLUDED_NAMESPACES } from '../model/excluded-namespaces.ts';
-import type { LoadResource } from '../model/resources.ts';
+import { isMeasured, type LoadResource } from '../model/resources.ts';
 import type { Requirement, Selector } from '../model/selector.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import { STRATEGY_TRAITS, type StrategyThatImproves } from './strategies/traits.ts';
@@ -202,11 +202,13 @@ export function runTiming({ interval, schedule, timeZone = DEFAULT_ZONE }: Rebal
  * What the strategy plans by. QoSDriven plans by requests, since those decide where a pod that waits can run. How long a pod
  * has run and when it was last moved are for its ServiceClass to judge, by minRunTime and the limit of preemption overhead,
  * and a workload whose pods wait is not one that rolls out. All of its pods wait at our gate, so it is opened whatever the
- * mode of steering. Only overload is measured, whatever `load.source` then says (see PressureOptions).
+ * mode of steering. Only overload is measured, whatever `load.source` then says (see PressureOptions). Where no resource of the
+ * policy is one that is measured, no metrics are read either.
  */
 export function planningOptions(options: PolicyOptions): PolicyOptions {
   const { readsMetrics, restBy, admitsWaitingPods } = STRATEGY_TRAITS[options.strategy.type];
-  const load = readsMetrics ? options.load : ({ ...options.load, source: 'Requests' } as const);
+  const reads = readsMetrics && options.load.resources.some(({ name }) => isMeasured(name));
+  const load = reads ? options.load : ({ ...options.load, source: 'Requests' } as const);
   const rests = restBy === 'Protections' ? {} : NO_REST;
   const opensGates = admitsWaitingPods || options.protections.opensGates;
   return { ...options, load, protections: { ...options.protections, ...rests, opensGates } };

@@ -1,5 +1,4 @@
-import type { PodInfo } from '../model/pod.ts';
-import { LOAD_RESOURCES } from '../model/resources.ts';
+import { MEASURED_RESOURCES, offeredOf, requestedOf } from '../model/resources.ts';
 import { matches } from '../model/selector.ts';
 import type { ServiceClass } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
@@ -8,7 +7,7 @@ import type { ScopeOptions } from './options.ts';
 import { scopeTest } from './scope.ts';
 
 /** What promises are held against: requests of CPU and memory, and places for pods. */
-const RESOURCES = [...LOAD_RESOURCES, 'pods'] as const;
+const RESOURCES = [...MEASURED_RESOURCES, 'pods'] as const;
 type PromisedResource = (typeof RESOURCES)[number];
 
 /** A resource of which classes were promised more, at every moment in the mean, than nodes have for them. */
@@ -35,11 +34,11 @@ export function oversold(snapshot: ClusterSnapshot, scope: ScopeOptions): Overso
   const names = new Set(nodes.map(({ name }) => name));
   const taken = others.filter(({ nodeName }) => names.has(nodeName ?? ''));
   const found = RESOURCES.flatMap((resource) => {
-    const allocatable = nodes.reduce((sum, node) => sum + node.allocatable[resource], 0);
-    const capacity = allocatable - taken.reduce((sum, pod) => sum + requestOf(pod, resource), 0);
+    const allocatable = nodes.reduce((sum, node) => sum + offeredOf(node.allocatable, resource), 0);
+    const capacity = allocatable - taken.reduce((sum, pod) => sum + requestedOf(pod.constraints.requests, resource), 0);
     const parts = promises.map(({ serviceClass, pods }) => ({
       serviceClass,
-      promised: serviceClass.slo * pods.reduce((sum, pod) => sum + requestOf(pod, resource), 0),
+      promised: serviceClass.slo * pods.reduce((sum, pod) => sum + requestedOf(pod.constraints.requests, resource), 0),
     }));
     const promised = parts.reduce((sum, part) => sum + part.promised, 0);
     return promised > capacity ? [{ resource, promised, capacity, givingWay: givingWay(parts, capacity) }] : [];
@@ -63,10 +62,6 @@ function shareOut(snapshot: ClusterSnapshot, scope: ScopeOptions) {
     serviceClass === undefined ? [] : [{ serviceClass, pods: pods.filter(({ terminating }) => !terminating) }],
   );
   return { promises, others: groups.get(undefined) ?? [] };
-}
-
-function requestOf({ constraints: { requests } }: PodInfo, resource: PromisedResource): number {
-  return resource === 'pods' ? 1 : requests[resource];
 }
 
 /** Whose promises do not fit once those of all more important classes are kept. */

@@ -1,5 +1,6 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
+import { offeredOf } from '../model/resources.ts';
 import { matches } from '../model/selector.ts';
 import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
 import type { EpochSeconds } from '../model/units.ts';
@@ -149,7 +150,7 @@ function absence(
 }
 
 function offersLoad(node: NodeInfo, { load }: PolicyOptions): boolean {
-  return load.resources.some(({ name }) => node.allocatable[name] > 0);
+  return load.resources.some(({ name }) => offeredOf(node.allocatable, name) > 0);
 }
 
 /** Remembers verdicts per combination of taints, of which there are few. */

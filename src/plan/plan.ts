@@ -83,8 +83,8 @@ export interface Imbalance {
   readonly max: number;
 }
 
-/** Imbalance of each resource of the policy. */
-export type ImbalanceByResource = Readonly<Partial<Record<LoadResource, Imbalance>>>;
+/** Imbalance of each resource of the policy, in its order. */
+export type ImbalanceByResource = Readonly<Record<LoadResource, Imbalance>>;
 
 /** Why a plan has the moves that it has, or none. */
 export type PlanOutcome =

@@ -1,6 +1,6 @@
 import type { NodeInfo } from '../model/node.ts';
 import { type PodInfo, podKey } from '../model/pod.ts';
-import type { LoadResource } from '../model/resources.ts';
+import { isMeasured, type LoadResource, type MeasuredResource, requestedOf } from '../model/resources.ts';
 import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
 import { amountAt, at, type IndexTable, itemAt, type PodIndex, type SiteIndex } from './indices.ts';
 import { sampleLimits, sampleProblem } from './metrics-gate.ts';
@@ -13,7 +13,7 @@ export interface PodUsage {
   readonly resources: readonly LoadResource[];
   /** Per resource, in its unit. Never NaN, never negative. */
   readonly values: readonly Float64Array[];
-  /** 1: a valid sample of its own; 0: its siblings' mean, or its request. */
+  /** Of measured resources. 1: a valid sample of its own; 0: its siblings' mean, or its request. */
   readonly sampled: Uint8Array;
 }
 
@@ -29,7 +29,8 @@ export interface Subjects {
 
 /**
  * What every pod uses. Source Requests: its request. Source Measured: its sample; without a valid one the mean of the
- * valid samples of its controller's pods, else its request. A missing sample is never a zero (algorithms.md 1).
+ * valid samples of its controller's pods, else its request. A missing sample is never a zero (algorithms.md 1). Of what is not
+ * measured, its request in any case.
  */
 export function measurePods(
   { pods, nodes, located, owners }: Subjects,
@@ -50,13 +51,21 @@ export function measurePods(
       if (sampleProblem(sample, limit, takenAt, load.maxAge) === undefined) {
         sampled[place] = 1;
         for (const { resource, values } of tables) {
-          values[place] = sample[resource];
+          if (isMeasured(resource)) {
+            values[place] = sample[resource];
+          }
         }
       }
     });
   }
   for (const { resource, values } of tables) {
-    fillGaps(values, sampled, pods, owners, resource);
+    if (isMeasured(resource)) {
+      fillGaps(values, sampled, pods, owners, resource);
+    } else {
+      pods.forEach(({ constraints }, place) => {
+        values[place] = requestedOf(constraints.requests, resource);
+      });
+    }
   }
   return { resources: tables.map(({ resource }) => resource), values: tables.map(({ values }) => values), sampled };
 }
@@ -98,7 +107,7 @@ function fillGaps(
   sampled: Uint8Array,
   pods: readonly PodInfo[],
   owners: Owners,
-  resource: LoadResource,
+  resource: MeasuredResource,
 ): void {
   const means = siblingMeans(table, sampled, owners);
   for (let place = 0; place < pods.length; place += 1) {

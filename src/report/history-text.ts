@@ -1,5 +1,4 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { LOAD_RESOURCES } from '../model/resources.ts';
 import { describeMisses } from '../steer/explain-miss.ts';
 import { type Look, PLAIN, renderTable, type Tone } from './table.ts';
 
@@ -34,7 +33,7 @@ export function historyText(plans: readonly RebalancePlan[], wide: boolean, look
 }
 
 function rowsOf({ metadata, spec, status }: RebalancePlan, wide: boolean): readonly (readonly string[])[] {
-  const measured = LOAD_RESOURCES.filter((resource) => status?.imbalance?.before?.[resource] !== undefined);
+  const measured = Object.keys(status?.imbalance?.before ?? {});
   const { total = spec.moves.length, landed = 0 } = status?.summary ?? {};
   const head = [metadata.name, spec.policy.name, spec.takenAt, status?.phase ?? '-', String(total), String(landed)];
   const misses = describeMisses(status?.moves ?? []) || '-';

@@ -1,8 +1,8 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { escapeMarkdown } from '../model/escape.ts';
-import { LOAD_RESOURCES } from '../model/resources.ts';
 import { count, percent } from '../plan/format.ts';
 import type { Check } from './checks.ts';
+import { resourcesIn } from './imbalance.ts';
 import { countRows, moveRows, movesOf, type Table, unsteered } from './plan-text.ts';
 import { renderMarkdownTable } from './table.ts';
 
@@ -51,7 +51,7 @@ const FIGURES = [
 
 /** One row for each figure of each resource, so that before and planned stand beside each other. */
 function imbalanceTable({ status }: RebalancePlan): readonly string[] {
-  const rows = LOAD_RESOURCES.flatMap((resource) =>
+  const rows = resourcesIn(status?.imbalance).flatMap((resource) =>
     FIGURES.flatMap(([figure, title]) => {
       const before = status?.imbalance?.before?.[resource]?.[figure];
       const planned = status?.imbalance?.planned?.[resource]?.[figure];

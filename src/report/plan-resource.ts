@@ -12,7 +12,6 @@ import { escapeText } from '../model/escape.ts';
 import { formatInstant } from '../model/instant.ts';
 import { kindOf } from '../model/move.ts';
 import type { PodInfo } from '../model/pod.ts';
-import { LOAD_RESOURCES } from '../model/resources.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { count } from '../plan/format.ts';
 import { labelsHash } from '../plan/hash.ts';
@@ -162,23 +161,10 @@ export function imbalanceStatus({ imbalance }: Plan): ImbalanceStatus {
 
 /** Imbalance of each resource as decimal strings. */
 export function byResource(measured: ImbalanceByResource): NonNullable<ImbalanceStatus['before']> {
-  const result: NonNullable<ImbalanceStatus['before']> = {};
-  for (const resource of LOAD_RESOURCES) {
-    const imbalance = measured[resource];
-    if (imbalance !== undefined) {
-      result[resource] = decimals(imbalance);
-    }
-  }
-  return result;
+  return Object.fromEntries(Object.entries(measured).map(([resource, imbalance]) => [resource, decimals(imbalance)]));
 }
 
-function decimals({
-  mean,
-  ema,
-  stddev,
-  range,
-  max,
-}: Imbalance): NonNullable<NonNullable<ImbalanceStatus['before']>['cpu']> {
+function decimals({ mean, ema, stddev, range, max }: Imbalance): NonNullable<ImbalanceStatus['before']>[string] {
   return {
     mean: formatDecimal(mean),
     ema: formatDecimal(ema),

@@ -1,7 +1,7 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { escapeText } from '../model/escape.ts';
-import { LOAD_RESOURCES } from '../model/resources.ts';
 import { count, percent } from '../plan/format.ts';
+import { resourcesIn } from './imbalance.ts';
 import { type Look, PLAIN, renderTable } from './table.ts';
 
 /** Header and rows of a table. */
@@ -36,7 +36,7 @@ export function unsteered({ spec }: RebalancePlan): readonly string[] {
 
 /** How uneven each resource is, before, as planned and as measured afterwards. */
 export function imbalanceRows({ status }: RebalancePlan): Table {
-  const rows = LOAD_RESOURCES.flatMap((resource) =>
+  const rows = resourcesIn(status?.imbalance).flatMap((resource) =>
     (['before', 'planned', 'actual'] as const).flatMap((phase) => {
       const measured = status?.imbalance?.[phase]?.[resource];
       return measured === undefined

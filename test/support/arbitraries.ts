@@ -217,6 +217,13 @@ const resourcesArbitrary = fc.constantFrom<Pick<PolicyOptions['load'], 'resource
   { resources: [{ name: 'cpu', weight: 1 }], aggregate: 'Weighted' },
   {
     resources: [
+      { name: 'cpu', weight: 1 },
+      { name: 'pods', weight: 2 },
+    ],
+    aggregate: 'Dominant',
+  },
+  {
+    resources: [
       { name: 'cpu', weight: 2 },
       { name: 'memory', weight: 1 },
     ],

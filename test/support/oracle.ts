@@ -1,4 +1,4 @@
-import type { LoadResource } from '../../src/model/resources.ts';
+import { isMeasured, type LoadResource, offeredOf, requestedOf } from '../../src/model/resources.ts';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
 import { isAtHome } from './arbitraries.ts';
@@ -28,19 +28,19 @@ export function pictureOf(whole: ClusterSnapshot, { load }: PolicyOptions): Pict
     ({ name }) => new Map(snapshot.nodes.map((node) => [node.name, usageOf(snapshot, node.name, name)])),
   );
   const capacity = load.resources.map(({ name }) =>
-    snapshot.nodes.reduce((sum, { allocatable }) => sum + allocatable[name], 0),
+    snapshot.nodes.reduce((sum, { allocatable }) => sum + offeredOf(allocatable, name), 0),
   );
   const loads = new Map(
     snapshot.nodes.map(({ name: node, allocatable }) => [
       node,
-      combine(load.resources.map(({ name }, index) => (used[index]?.get(node) ?? 0) / allocatable[name])),
+      combine(load.resources.map(({ name }, index) => (used[index]?.get(node) ?? 0) / offeredOf(allocatable, name))),
     ]),
   );
   const mean = combine(
     used.map((byNode, index) => [...byNode.values()].reduce((sum, value) => sum + value, 0) / (capacity[index] ?? 1)),
   );
   const objective = snapshot.nodes.reduce((sum, { name: node, allocatable }) => {
-    const shares = load.resources.map(({ name }, index) => allocatable[name] / (capacity[index] ?? 1));
+    const shares = load.resources.map(({ name }, index) => offeredOf(allocatable, name) / (capacity[index] ?? 1));
     const share =
       shares.reduce((total, value, index) => total + value * (load.resources[index]?.weight ?? 0), 0) / totalWeight;
     return sum + share * ((loads.get(node) ?? 0) - mean) ** 2;
@@ -58,9 +58,14 @@ function isTolerated({ pods, pdbs }: ClusterSnapshot): boolean {
 }
 
 function usageOf({ usage, pods }: ClusterSnapshot, node: string, resource: LoadResource): number {
-  const own = pods
-    .filter(({ nodeName }) => nodeName === node)
-    .reduce((sum, { namespace, name }) => sum + (usage?.pods.get(`${namespace}/${name}`)?.[resource] ?? 0), 0);
+  const there = pods.filter(({ nodeName }) => nodeName === node);
+  if (!isMeasured(resource)) {
+    return there.reduce((sum, { constraints }) => sum + requestedOf(constraints.requests, resource), 0);
+  }
+  const own = there.reduce(
+    (sum, { namespace, name }) => sum + (usage?.pods.get(`${namespace}/${name}`)?.[resource] ?? 0),
+    0,
+  );
   return Math.max(own, usage?.nodes.get(node)?.[resource] ?? 0);
 }
 

@@ -1,5 +1,5 @@
 import { DEFAULT_QUERIES } from '../../api/v1alpha1/rebalance-policy.ts';
-import type { LoadResource } from '../../model/resources.ts';
+import type { MeasuredResource } from '../../model/resources.ts';
 import type { UsageSample } from '../../model/snapshot.ts';
 import { bytes, epochSeconds, milliCpu, type Seconds } from '../../model/units.ts';
 import { UsageError, type UsageRequest, type UsageServer } from '../../ports.ts';
@@ -25,7 +25,7 @@ export function usageServer(query: InstantQuery): UsageServer {
     const columns = await Promise.all(
       request.resources.map(async (resource) => {
         const name = QUERY_NAMES[of][resource];
-        const promql = (request.queries[name] ?? DEFAULT_QUERIES[name]).replaceAll('$window', `${request.window}s`);
+        const promql = overWindow(request.queries[name] ?? DEFAULT_QUERIES[name], request.window);
         return { resource, name, samples: await query(promql, signal) };
       }),
     );
@@ -33,19 +33,27 @@ export function usageServer(query: InstantQuery): UsageServer {
   };
   return {
     nodes: (request, signal) => read('nodes', request, signal),
+    nodeLoads: async (promql, window, signal) => {
+      const samples = await query(overWindow(promql, window), signal);
+      return new Map([...byKey('node', samples, nodeOf)].map(([node, { value }]) => [node, value]));
+    },
     pods: (request, signal) => read('pods', request, signal),
   };
 }
 
+function overWindow(promql: string, window: Seconds): string {
+  return promql.replaceAll('$window', `${window}s`);
+}
+
 interface Column {
-  readonly resource: LoadResource;
+  readonly resource: MeasuredResource;
   readonly name: string;
   readonly samples: readonly VectorSample[];
 }
 
 /**
  * One sample for each key with what all columns say of it. What is not asked for is 0; what is asked for and missing is NaN,
- * which the metrics gate refuses. Two series with one key are a mistake of the query: which one would count?
+ * which the metrics gate refuses.
  */
 function joined(
   columns: readonly Column[],
@@ -53,22 +61,33 @@ function joined(
   window: Seconds,
 ): ReadonlyMap<string, UsageSample> {
   const asked = new Set(columns.map(({ resource }) => resource));
-  const unknown = (resource: LoadResource): number => (asked.has(resource) ? Number.NaN : 0);
+  const unknown = (resource: MeasuredResource): number => (asked.has(resource) ? Number.NaN : 0);
   const found = new Map<string, { cpu: number; memory: number; timestamp: number }>();
   for (const { resource, name, samples } of columns) {
-    const seen = new Set<string>();
-    for (const sample of samples) {
-      const key = keyOf(sample, name);
-      if (seen.has(key)) {
-        throw new UsageError(`query ${name} gives two series for ${key}: sum them by the labels that it is to have`);
-      }
-      seen.add(key);
+    for (const [key, sample] of byKey(name, samples, keyOf)) {
       const row = found.get(key) ?? { cpu: unknown('cpu'), memory: unknown('memory'), timestamp: sample.timestamp };
       row[resource] = sample.value;
       found.set(key, row);
     }
   }
   return new Map([...found].map(([key, row]) => [key, toSample(row, window)]));
+}
+
+/** Two series with one key are a mistake of the query: which one would count? */
+function byKey(
+  name: string,
+  samples: readonly VectorSample[],
+  keyOf: (sample: VectorSample, name: string) => string,
+): ReadonlyMap<string, VectorSample> {
+  const found = new Map<string, VectorSample>();
+  for (const sample of samples) {
+    const key = keyOf(sample, name);
+    if (found.has(key)) {
+      throw new UsageError(`query ${name} gives two series for ${key}: sum them by the labels that it is to have`);
+    }
+    found.set(key, sample);
+  }
+  return found;
 }
 
 /** Cores become millicores. */

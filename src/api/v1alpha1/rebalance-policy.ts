@@ -116,6 +116,17 @@ const strategy = Type.Object(
   },
 );
 
+const DOMAIN_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+
+const resourceName = Type.String({
+  pattern: `^(cpu|memory|pods|ephemeral-storage|hugepages-[1-9][0-9]*[KMGT]i|${DOMAIN_LABEL}(\\.${DOMAIN_LABEL})*/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)$`,
+  maxLength: 253,
+  description:
+    'cpu, memory, pods (the number of pods of the slots for them), ephemeral-storage, hugepages-SIZE, or an extended resource such as nvidia.com/gpu.',
+  [HINT_KEYWORD]:
+    'write cpu, memory, pods, ephemeral-storage, hugepages-2Mi, or an extended resource such as nvidia.com/gpu',
+});
+
 const query = (what: string, name: keyof typeof DEFAULT_QUERIES) =>
   Type.Optional(
     text(2048, {
@@ -139,6 +150,12 @@ const load = Type.Object(
           queries: Type.Optional(
             Type.Object(
               {
+                node: Type.Optional(
+                  text(2048, {
+                    description:
+                      'PromQL that gives the load of each node, with the label node, as a share of the node (0.4 is 40 %), such as its CPU pressure or what is stolen from it. Stands for the load of cpu; a pod counts for as much of it as it uses of the CPU that is used there. $window stands for load.maxAge as a range. Default: the load of cpu is the CPU that is used.',
+                  }),
+                ),
                 nodeCPU: query('cores used by each node, with the label node', 'nodeCPU'),
                 nodeMemory: query('bytes in the working set of each node, with the label node', 'nodeMemory'),
                 podCPU: query('cores used by each pod, with the labels namespace and pod', 'podCPU'),
@@ -159,15 +176,16 @@ const load = Type.Object(
     ),
     resources: Type.Array(
       Type.Object({
-        name: oneOf(['cpu', 'memory'], { description: 'Resource.' }),
+        name: resourceName,
         weight: integer(1, 100, { description: 'Share in the weighted mean. Default 1.', default: 1 }),
       }),
       {
-        description: 'Resources to balance. Default cpu with weight 1.',
+        description:
+          'Resources to balance. The use of cpu and memory is measured, as `source` says; of all others counts what pods request. Default cpu with weight 1.',
         default: [{ name: 'cpu', weight: 1 }],
         minItems: 1,
-        maxItems: 2,
-        [HINT_KEYWORD]: 'write cpu, memory or both, or leave resources out for cpu',
+        maxItems: 8,
+        [HINT_KEYWORD]: 'write one to eight resources, or leave resources out for cpu',
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['name'],
       },
@@ -204,6 +222,10 @@ const load = Type.Object(
         rule: "has(self.prometheus) == (has(self.source) && self.source == 'Prometheus')",
         message:
           'source: Prometheus and prometheus belong together: write prometheus: {server: NAME} with source: Prometheus, or neither',
+      },
+      {
+        rule: "!has(self.prometheus) || !has(self.prometheus.queries) || !has(self.prometheus.queries.node) || !has(self.resources) || self.resources.exists(resource, resource.name == 'cpu')",
+        message: 'queries.node gives the load of cpu: add {name: cpu} to resources, or remove queries.node',
       },
     ],
   },
@@ -438,27 +460,31 @@ export const RebalancePolicySpec = Type.Object(
   },
 );
 
-const measures = (description: string) =>
-  Type.Object(
-    {
-      mean: text(32, { description: 'Capacity-weighted mean, a fraction of capacity.' }),
-      ema: text(32, { description: 'Mean absolute error against the mean.' }),
-      stddev: text(32, { description: 'Standard deviation.' }),
-      range: text(32, { description: 'Highest minus lowest node.' }),
-      max: text(32, { description: 'Highest node.' }),
-    },
-    { description },
-  );
+const measures = Type.Object(
+  {
+    mean: text(32, { description: 'Capacity-weighted mean, a fraction of capacity.' }),
+    ema: text(32, { description: 'Mean absolute error against the mean.' }),
+    stddev: text(32, { description: 'Standard deviation.' }),
+    range: text(32, { description: 'Highest minus lowest node.' }),
+    max: text(32, { description: 'Highest node.' }),
+  },
+  { description: 'How uneven the load of a resource is.' },
+);
 
 const byResource = (description: string) =>
-  Type.Object({ cpu: Type.Optional(measures('CPU.')), memory: Type.Optional(measures('Memory.')) }, { description });
+  Type.Unsafe<Record<string, Static<typeof measures>>>({
+    type: 'object',
+    additionalProperties: measures,
+    maxProperties: 8,
+    description,
+  });
 
 /** Imbalance before, as planned, and as measured afterwards. */
 export const ImbalanceStatus = Type.Object(
   {
-    before: Type.Optional(byResource('When the plan was made.')),
-    planned: Type.Optional(byResource('What the plan leads to.')),
-    actual: Type.Optional(byResource('Measured after the plan was carried out.')),
+    before: Type.Optional(byResource('When the plan was made, by resource.')),
+    planned: Type.Optional(byResource('What the plan leads to, by resource.')),
+    actual: Type.Optional(byResource('Measured after the plan was carried out, by resource.')),
   },
   { description: 'Imbalance per resource, decimal fractions of node capacity.' },
 );

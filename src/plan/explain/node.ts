@@ -1,6 +1,7 @@
 import type { NodeInfo } from '../../model/node.ts';
-import type { LoadResource } from '../../model/resources.ts';
+import { type LoadResource, MEASURED_RESOURCES, offeredOf } from '../../model/resources.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
+import { roomFor } from '../free-capacity.ts';
 import { at, itemAt, type SiteIndex } from '../indices.ts';
 import { toFraction } from '../load.ts';
 import type { PolicyOptions } from '../options.ts';
@@ -24,6 +25,7 @@ export interface NodeExplanation {
   readonly load: number | undefined;
   /** Of all nodes that take part, weighted by capacity. */
   readonly mean: number | undefined;
+  /** CPU, memory, and those of the policy. */
   readonly resources: readonly NodeResource[];
   /** Those that run there, the ones that add most first. */
   readonly pods: readonly PodStanding[];
@@ -31,7 +33,7 @@ export interface NodeExplanation {
   readonly candidates: readonly Candidate[];
 }
 
-/** One resource of a node, in its base unit: millicores or bytes. */
+/** One resource of a node, in its base unit: millicores, bytes, or its own. */
 export interface NodeResource {
   readonly name: LoadResource;
   readonly allocatable: number;
@@ -82,11 +84,11 @@ export function explainNodeIn(
 function resourcesOf(inquiry: Inquiry, site: SiteIndex): readonly NodeResource[] {
   const { allocatable } = nodeInfoAt(inquiry, site);
   const room = itemAt(inquiry.cluster.sites.rooms, site);
-  return (['cpu', 'memory'] as const).map((name) => ({
-    name,
-    allocatable: allocatable[name],
-    requested: allocatable[name] - room[name],
-  }));
+  const names = new Set([...MEASURED_RESOURCES, ...inquiry.cluster.tables.usage.resources]);
+  return [...names].map((name) => {
+    const offered = offeredOf(allocatable, name);
+    return { name, allocatable: offered, requested: offered - roomFor(room, name) };
+  });
 }
 
 function podsOn({ cluster, standingOf }: Inquiry, site: SiteIndex): readonly PodStanding[] {

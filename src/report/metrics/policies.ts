@@ -1,5 +1,4 @@
 import { Histogram, type Registry } from 'prom-client';
-import { LOAD_RESOURCES } from '../../model/resources.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { PlannedRun, StoredPolicy, Telemetry } from '../../ports.ts';
 import { type Figure, gaugeOf } from './gauge.ts';
@@ -73,10 +72,7 @@ function runGauges(gauge: DeclareGauge): void {
     ['resource', 'phase'],
     ({ imbalance }) =>
       (['before', 'planned'] as const).flatMap((phase) =>
-        LOAD_RESOURCES.flatMap((resource) => {
-          const measured = imbalance[phase][resource];
-          return measured === undefined ? [] : [[{ resource, phase }, measured.stddev] as const];
-        }),
+        Object.entries(imbalance[phase]).map(([resource, { stddev }]) => [{ resource, phase }, stddev] as const),
       ),
   );
   gauge(

@@ -1,11 +1,11 @@
 import type { MoveStatus, RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicySpec, RebalancePolicyStatus } from '../../api/v1alpha1/rebalance-policy.ts';
 import { describeOutcome, entries } from '../../execute/journal.ts';
-import { LOAD_RESOURCES } from '../../model/resources.ts';
 import { matches } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { resolveSelector } from '../../plan/options.ts';
 import type { StoredPolicy } from '../../ports.ts';
+import { resourcesIn } from '../imbalance.ts';
 import { currentPlan } from '../policy-status.ts';
 import { shiftsOf } from './shifts.ts';
 import type { BeforeAfter, HistoryRow, MoveRow, PlanRow, PolicyRow } from './state.ts';
@@ -72,7 +72,7 @@ type Imbalance = NonNullable<NonNullable<RebalancePlan['status']>['imbalance']>;
 
 function stddevOf(imbalance: Imbalance): PlanRow['stddev'] {
   return Object.fromEntries(
-    LOAD_RESOURCES.flatMap((resource) => {
+    resourcesIn(imbalance).flatMap((resource) => {
       const figures = (['before', 'planned', 'actual'] as const).flatMap((phase) => {
         const figure = imbalance[phase]?.[resource]?.stddev;
         return figure === undefined ? [] : [[phase, Number(figure)] as const];

@@ -192,6 +192,23 @@ describe('usage', () => {
     );
   });
 
+  it('of nodes by a query of the policy is what that says', async () => {
+    const asked: string[] = [];
+    const server = usageServer(async (promql) => {
+      asked.push(promql);
+      return [sample({ node: 'a' }, 0.4)];
+    });
+    expect(await server.nodeLoads('rate(stalled[$window])', seconds(90), signal)).toEqual(new Map([['a', 0.4]]));
+    expect(asked).toEqual(['rate(stalled[90s])']);
+  });
+
+  it('of nodes by a query without the label node is refused with what to write', async () => {
+    const server = usageServer(async () => [sample({ instance: 'a' }, 1)]);
+    await expect(server.nodeLoads('x', seconds(90), signal)).rejects.toThrow(
+      'query node gives a series without the label node: write load.prometheus.queries.node with "sum by (node) (...)"',
+    );
+  });
+
   it('of which there are two for one node is refused', async () => {
     const server = usageServer(async () => [sample({ node: 'a', core: '0' }, 1), sample({ node: 'a', core: '1' }, 1)]);
     await expect(server.nodes(request, signal)).rejects.toThrow('query nodeCPU gives two series for a');

@@ -163,7 +163,23 @@ describe('validatePolicy', () => {
     [
       'no resources',
       { load: { resources: [] } },
-      'spec.load.resources: is []: write cpu, memory or both, or leave resources out for cpu',
+      'spec.load.resources: is []: write one to eight resources, or leave resources out for cpu',
+    ],
+    [
+      'a resource of no such name',
+      { load: { resources: [{ name: 'gpu' }] } },
+      'spec.load.resources[0].name: is "gpu": write cpu, memory, pods, ephemeral-storage, hugepages-2Mi, or an extended resource such as nvidia.com/gpu',
+    ],
+    [
+      'a query for the load of nodes without the resource that it stands for',
+      {
+        load: {
+          source: 'Prometheus',
+          prometheus: { server: 'main', queries: { node: 'pressure' } },
+          resources: [{ name: 'memory' }],
+        },
+      },
+      'spec.load: queries.node gives the load of cpu: add {name: cpu} to resources, or remove queries.node',
     ],
     [
       'a resource without a name',

@@ -28,6 +28,7 @@ function aServer(w: World): UsageServer {
     nodes: async () => new Map(['a', 'b', 'c'].map((name) => [name, sample(name === 'a' ? 8_000 : 0)])),
     pods: async () =>
       new Map(OWNERS.flatMap(({ name }) => [1, 2].map((index) => [`shop/${name}-${index}`, sample(1_000)]))),
+    nodeLoads: async () => new Map(),
   };
 }
 
@@ -64,11 +65,26 @@ describe('a policy that reads load from Prometheus', () => {
     expect(w.calls).not.toContain('reader.nodeUsage');
   });
 
+  it('plans by what its query says of nodes, which is the load of cpu', async () => {
+    const w = calmByMetricsApi();
+    w.policies.apply('even', {
+      ...byPrometheus,
+      load: { source: 'Prometheus', prometheus: { server: 'main', queries: { node: 'pressure' } } },
+    });
+    const pressed = new Map([
+      ['a', 0.75],
+      ['b', 0],
+      ['c', 0],
+    ]);
+    await play(w, { ...aServer(w), nodeLoads: async () => pressed }, 60);
+    expect([...w.plans.stored.values()][0]?.status?.imbalance?.before?.['cpu']?.max).toBe('0.75');
+  });
+
   it('moves nothing while the server cannot be asked, and says why', async () => {
     const w = calmByMetricsApi();
     const fails = () => Promise.reject(new UsageError('it answers 503: busy'));
     w.policies.apply('even', byPrometheus);
-    await play(w, { nodes: fails, pods: fails }, 60);
+    await play(w, { nodes: fails, pods: fails, nodeLoads: fails }, 60);
     expect([...w.plans.stored.values()]).toEqual([]);
     expect(conditionOf(w, 'MetricsFresh')).toBe(
       'False MetricsUnavailable: Prometheus server main: it answers 503: busy',
@@ -88,7 +104,7 @@ describe('a policy that reads load from Prometheus', () => {
     const w = calmByMetricsApi();
     const breaks = () => Promise.reject(new Error('a bug'));
     w.policies.apply('even', byPrometheus);
-    await play(w, { nodes: breaks, pods: breaks }, 30);
+    await play(w, { nodes: breaks, pods: breaks, nodeLoads: breaks }, 30);
     expect(conditionOf(w, 'Degraded')).toBe('True ObserveFailed: a bug');
   });
 });
