@@ -7,7 +7,14 @@ import { NO_STORAGE } from '../model/storage.ts';
 import { after, type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import type { WorkloadInfo } from '../model/workload.ts';
 import { NO_COOLDOWNS } from '../plan/budgets/cooldown.ts';
-import { isForReadiness, isForService, type Protection, protectionsOf } from '../plan/budgets/protections.ts';
+import { pdbLookup } from '../plan/budgets/pod-disruption-budget.ts';
+import {
+  type Guards,
+  isForReadiness,
+  isForService,
+  type Protection,
+  protectionsOf,
+} from '../plan/budgets/protections.ts';
 import { rolloutOf } from '../plan/budgets/rollout.ts';
 import { capacityRefusal, nodeRefusal } from '../plan/filters/index.ts';
 import { describeRefusal, plainSubject, type Refusal } from '../plan/filters/refusal.ts';
@@ -98,7 +105,9 @@ async function judge(
   const { pod, owner, siblings, node, target } = seen;
   const kind = kindOf(move);
   const { waives, comeback } = exceptionFor(input, node);
-  const protections = kind === 'Admission' ? [] : protectionsNow(pod, owner, seen.top, options, seen.serverTime);
+  const guards = needsGuards(options) ? guardsIn(await placements()) : NO_GUARDS;
+  const protections =
+    kind === 'Admission' ? [] : protectionsNow(pod, owner, seen.top, options, guards, seen.serverTime);
   const protection = protections.find((each) => pod === undefined || !waives(each, pod));
   const drift = podDrift(move, pod, owner) ?? protection?.message ?? (pod && comeback(pod));
   if (pod === undefined || drift !== undefined) {
@@ -255,6 +264,18 @@ function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadIn
   return undefined;
 }
 
+/** Policies that are indifferent to both ask for neither, since placements may have to be listed. */
+const NO_GUARDS: Guards = { storage: NO_STORAGE, isCovered: () => true };
+
+function needsGuards({ protections }: PolicyOptions): boolean {
+  return protections.withoutPDB === 'Protect' || protections.protectedStorageClasses.size > 0;
+}
+
+function guardsIn({ storage, pdbs }: ClusterSnapshot): Guards {
+  const lookup = pdbLookup(pdbs);
+  return { storage, isCovered: (pod) => lookup(pod).length > 0 };
+}
+
 /**
  * What came to protect the pod since the plan was made, a rollout of its controller or Deployment included. Cooldown is the
  * plan's affair, since its own moves begin one.
@@ -264,6 +285,7 @@ function protectionsNow(
   workload: WorkloadInfo | undefined,
   top: WorkloadInfo | undefined,
   options: PolicyOptions,
+  guards: Guards,
   now: EpochSeconds,
 ): readonly Protection[] {
   if (pod?.owner === undefined) {
@@ -277,6 +299,7 @@ function protectionsNow(
     now,
     rollout: (known: Owner) => rolloutOf(known, rollout),
     cooldowns: NO_COOLDOWNS,
+    guards,
   };
   return protectionsOf(pod, owner, context);
 }

@@ -122,7 +122,7 @@ export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown
 /** A pod as the planner and the executor see it. */
 export interface PodInfo extends PodRef {
   readonly labels: Labels;
-  /** Only the annotations that protect a pod (see stay-annotations.ts). */
+  /** Only KEPT_ANNOTATIONS (see stay-annotations.ts). */
   readonly annotations: Labels;
   readonly owner: OwnerRef | undefined;
   /** Node it is bound to. */

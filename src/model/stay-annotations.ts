@@ -1,6 +1,6 @@
 /**
  * Annotations with which a pod asks to stay, and the values that ask for it; the first that does is reported. A bare or
- * unreadable value asks, too: staying harms less. Snapshots keep these annotations of a pod, and no other.
+ * unreadable value asks, too: staying harms less.
  */
 export const STAY_ANNOTATIONS: ReadonlyMap<string, (value: string) => boolean> = new Map([
   ['evenkeel.dev/do-not-evict', (value: string) => value !== 'false'],
@@ -9,3 +9,14 @@ export const STAY_ANNOTATIONS: ReadonlyMap<string, (value: string) => boolean> =
   // The descheduler looks at the key alone.
   ['descheduler.alpha.kubernetes.io/prefer-no-eviction', () => true],
 ]);
+
+/** The annotation with which a pod's owner allows its eviction where a policy would be careful; any value but `false` does. */
+const EVICT_ANNOTATION = 'descheduler.alpha.kubernetes.io/evict';
+
+/** The annotations that snapshots keep of a pod: no other has a meaning for the planner. */
+export const KEPT_ANNOTATIONS: readonly string[] = [...STAY_ANNOTATIONS.keys(), EVICT_ANNOTATION].sort();
+
+/** Whether the pod's owner allows its eviction where a policy would be careful. */
+export function mayBeEvicted(annotations: ReadonlyMap<string, string>): boolean {
+  return (annotations.get(EVICT_ANNOTATION) ?? 'false') !== 'false';
+}

@@ -34,7 +34,8 @@ export function assessEvictability(
 ): Evictability {
   const problemOf = scopeProblem(scope, snapshot);
   const rollout = rolloutTest(snapshot, protections.stabilization);
-  const context = { options: protections, now: snapshot.takenAt, rollout, cooldowns };
+  const guards = { storage: snapshot.storage, isCovered: (pod: PodInfo) => pdbs(pod).length > 0 };
+  const context = { options: protections, now: snapshot.takenAt, rollout, cooldowns, guards };
   const inScope = new Uint8Array(pods.length);
   const holds: (EvictionBlock | undefined)[] = pods.map((pod, place) => {
     if (problemOf(pod) !== undefined) {

@@ -109,6 +109,10 @@ export interface PolicyOptions {
     readonly minReplicas: number;
     readonly priorityThreshold: number;
     readonly localStorage: 'Protect' | 'Allow';
+    readonly pvc: 'Protect' | 'Allow';
+    /** Names of StorageClasses. */
+    readonly protectedStorageClasses: ReadonlySet<string>;
+    readonly withoutPDB: 'Protect' | 'Allow';
     /** How long a controller is left alone after a rollout or a change of scale; 0: not at all. */
     readonly stabilization: Seconds;
     /** How long a move is not undone; 0: neither cooldown nor quarantine. */
@@ -156,6 +160,9 @@ export function resolveOptions(
       minReplicas: spec.protections.minReplicas,
       priorityThreshold: spec.protections.priorityThreshold,
       localStorage: spec.protections.localStorage,
+      pvc: spec.protections.pvc,
+      protectedStorageClasses: new Set(spec.protections.protectedStorageClasses),
+      withoutPDB: spec.protections.withoutPDB,
       stabilization: parseDuration(spec.protections.stabilization),
       cooldown: parseDuration(spec.protections.cooldown),
       opensGates: spec.steering.mode === 'Gate',

@@ -29,6 +29,8 @@ export const PROTECTION_NAMES = [
   'MinPodAge',
   'MinReplicas',
   'LocalStorage',
+  'PersistentVolumeClaim',
+  'NoPodDisruptionBudget',
   'Job',
   'DoNotEvict',
   'OutOfScope',

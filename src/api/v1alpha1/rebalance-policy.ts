@@ -376,6 +376,24 @@ const protections = Type.Object(
       description: 'Whether pods with emptyDir or hostPath volumes stay; a move loses that data. Default Protect.',
       default: 'Protect',
     }),
+    pvc: oneOf(['Protect', 'Allow'], {
+      description:
+        'Whether pods with a PersistentVolumeClaim stay: their volumes take time to be attached elsewhere. Default Allow.',
+      default: 'Allow',
+    }),
+    protectedStorageClasses: Type.Optional(
+      Type.Array(text(253, { description: 'Name of a StorageClass.' }), {
+        description: 'Pods with a PersistentVolumeClaim of one of these classes stay. Default none.',
+        minItems: 1,
+        maxItems: 20,
+        [HINT_KEYWORD]: 'write one to twenty names of classes, or leave protectedStorageClasses out',
+        'x-kubernetes-list-type': 'set',
+      }),
+    ),
+    withoutPDB: oneOf(['Protect', 'Allow'], {
+      description: 'Whether pods stay that no PodDisruptionBudget selects. Default Allow.',
+      default: 'Allow',
+    }),
     stabilization: duration('0s', '168h', {
       description:
         'Pods of a controller are not moved while it or its Deployment rolls out or scales (its spec is not observed yet, or updated, ready or available replicas differ from it), nor for this long after it was created or rolled out (condition Progressing), or after it got a pod that is not the replacement of a move. 0s: they are moved all the same. Default 10m.',
@@ -387,7 +405,17 @@ const protections = Type.Object(
       default: '10m',
     }),
   },
-  { description: 'What is never moved.', default: {} },
+  {
+    description:
+      'What is never moved. A pod with the annotation descheduler.alpha.kubernetes.io/evict is moved in spite of minPodAge, minReplicas, priorityThreshold, localStorage, pvc, protectedStorageClasses and withoutPDB.',
+    default: {},
+    [CEL_KEYWORD]: [
+      {
+        rule: "!has(self.protectedStorageClasses) || !has(self.pvc) || self.pvc == 'Allow'",
+        message: 'protectedStorageClasses has no effect where all claims protect: remove it, or write pvc: Allow',
+      },
+    ],
+  },
 );
 
 const steering = Type.Object(

@@ -10,7 +10,7 @@ import {
 } from '../../model/json.ts';
 import type { OwnerRef, PodInfo, PodPhase } from '../../model/pod.ts';
 import type { Labels } from '../../model/selector.ts';
-import { STAY_ANNOTATIONS } from '../../model/stay-annotations.ts';
+import { KEPT_ANNOTATIONS } from '../../model/stay-annotations.ts';
 import { unsteered } from '../../steer/unsteered.ts';
 import { CONDITION_FIELDS, type FieldMask, withAnnotations } from '../fields.ts';
 import type { Interner } from '../interner.ts';
@@ -29,7 +29,6 @@ export interface ProjectedPod {
 }
 
 /** In the order that the interner asks for. */
-const KEPT_ANNOTATIONS = [...STAY_ANNOTATIONS.keys()].sort();
 
 const PHASES: ReadonlyMap<string, PodPhase> = new Map([
   ['Pending', 'Pending'],

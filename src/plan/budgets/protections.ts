@@ -1,6 +1,7 @@
 import { SCHEDULING_GATE } from '../../model/gate.ts';
 import type { PodInfo } from '../../model/pod.ts';
-import { STAY_ANNOTATIONS } from '../../model/stay-annotations.ts';
+import type { ClusterSnapshot } from '../../model/snapshot.ts';
+import { mayBeEvicted, STAY_ANNOTATIONS } from '../../model/stay-annotations.ts';
 import type { EpochSeconds } from '../../model/units.ts';
 import { count } from '../format.ts';
 import type { PolicyOptions } from '../options.ts';
@@ -22,6 +23,14 @@ export interface ProtectionContext {
   /** Why a controller is left alone, whichever of its pods it is about. */
   readonly rollout: (owner: Owner) => Protection | undefined;
   readonly cooldowns: Cooldowns;
+  readonly guards: Guards;
+}
+
+/** What protects pods besides what they are themselves. */
+export interface Guards {
+  readonly storage: Pick<ClusterSnapshot['storage'], 'claims'>;
+  /** Whether a PodDisruptionBudget selects the pod. */
+  readonly isCovered: (pod: PodInfo) => boolean;
 }
 
 /** scheduling.SystemCriticalPriority: nothing that users define is that important. */
@@ -41,6 +50,8 @@ const RULES: readonly Rule[] = [
   age,
   replicas,
   dataOnNode,
+  dataElsewhere,
+  coverage,
   jobOf,
   wish,
   unsupported,
@@ -59,7 +70,7 @@ export function protectionOf(
 ): Protection | undefined {
   for (const rule of RULES) {
     const protection = rule(pod, owner, context);
-    if (protection !== undefined) {
+    if (protection !== undefined && !isWaived(protection, pod)) {
       return protection;
     }
   }
@@ -72,7 +83,21 @@ export function protectionsOf(
   owner: Owner | undefined,
   context: ProtectionContext,
 ): readonly Protection[] {
-  return RULES.flatMap((rule) => rule(pod, owner, context) ?? []);
+  return RULES.flatMap((rule) => rule(pod, owner, context) ?? []).filter((each) => !isWaived(each, pod));
+}
+
+/** What a pod's owner waives by allowing its eviction: what the policy is careful with, and not what would break. */
+const WAIVED: ReadonlySet<ProtectionName> = new Set([
+  'PriorityThreshold',
+  'MinPodAge',
+  'MinReplicas',
+  'LocalStorage',
+  'PersistentVolumeClaim',
+  'NoPodDisruptionBudget',
+]);
+
+function isWaived({ code }: Protection, { annotations }: PodInfo): boolean {
+  return annotations.size > 0 && WAIVED.has(code) && mayBeEvicted(annotations);
 }
 
 /**
@@ -189,6 +214,39 @@ function dataOnNode(
   { options }: ProtectionContext,
 ): Protection | undefined {
   return localStorage && options.localStorage === 'Protect' ? LOCAL : undefined;
+}
+
+const CLAIMED = refuse('PersistentVolumeClaim', 'has a PersistentVolumeClaim, and protections.pvc is Protect');
+
+function dataElsewhere(
+  { namespace, claims }: PodInfo,
+  _owner: Owner | undefined,
+  { options, guards }: ProtectionContext,
+): Protection | undefined {
+  if (claims.length === 0 || options.pvc === 'Protect') {
+    return claims.length === 0 ? undefined : CLAIMED;
+  }
+  for (const { name, template } of options.protectedStorageClasses.size === 0 ? [] : claims) {
+    const { storageClass = '' } = guards.storage.claims.get(`${namespace}/${name}`) ?? template ?? {};
+    if (options.protectedStorageClasses.has(storageClass)) {
+      const message = `PersistentVolumeClaim ${name} has the class ${storageClass}, which protections.protectedStorageClasses names`;
+      return refuse('PersistentVolumeClaim', message);
+    }
+  }
+  return undefined;
+}
+
+const UNCOVERED = refuse(
+  'NoPodDisruptionBudget',
+  'no PodDisruptionBudget selects it, and protections.withoutPDB is Protect',
+);
+
+function coverage(
+  pod: PodInfo,
+  _owner: Owner | undefined,
+  { options, guards }: ProtectionContext,
+): Protection | undefined {
+  return options.withoutPDB === 'Allow' || guards.isCovered(pod) ? undefined : UNCOVERED;
 }
 
 function jobOf({ owner }: PodInfo, known: Owner | undefined): Protection | undefined {

@@ -39,6 +39,8 @@ describe('validatePolicy', () => {
         minReplicas: 2,
         priorityThreshold: 1_000_000,
         localStorage: 'Protect',
+        pvc: 'Allow',
+        withoutPDB: 'Allow',
         stabilization: '10m',
         cooldown: '10m',
       },

@@ -6,7 +6,7 @@ import { epochSeconds } from '../../../src/model/units.ts';
 import type { WorkloadInfo } from '../../../src/model/workload.ts';
 import { createInterner } from '../../../src/observe/interner.ts';
 import { projectPod } from '../../../src/observe/project/pod.ts';
-import { resolveOptions } from '../../../src/plan/options.ts';
+import { type PolicyOptions, resolveOptions } from '../../../src/plan/options.ts';
 import { planningInputOf } from '../../../src/plan/planning-input.ts';
 import type { ProtectionName } from '../../../src/plan/rejection-codes.ts';
 import { aMove } from '../../support/builders/plan.ts';
@@ -18,6 +18,7 @@ import { NOON } from '../../support/test-clock.ts';
 interface Change {
   readonly pod?: Partial<PodInfo>;
   readonly workload?: Partial<WorkloadInfo>;
+  readonly protections?: Partial<PolicyOptions['protections']>;
 }
 
 function ownedBy(kind: string): Change {
@@ -39,6 +40,8 @@ const CHANGES: Readonly<Record<Exclude<ProtectionName, 'OutOfScope' | 'Cooldown'
   MinPodAge: { pod: { createdAt: epochSeconds(NOON - 10) } },
   MinReplicas: { workload: { replicas: 1 } },
   LocalStorage: { pod: { localStorage: true } },
+  PersistentVolumeClaim: { pod: { claims: [{ name: 'data', template: undefined }] }, protections: { pvc: 'Protect' } },
+  NoPodDisruptionBudget: { protections: { withoutPDB: 'Protect' } },
   Job: ownedBy('Job'),
   DoNotEvict: { pod: { annotations: new Map([['evenkeel.dev/do-not-evict', '']]) } },
   Rollout: { workload: { rollout: aRollout(3, { observed: false }) } },
@@ -50,13 +53,14 @@ const CHANGES: Readonly<Record<Exclude<ProtectionName, 'OutOfScope' | 'Cooldown'
 const OPTIONS = resolveOptions(policy.spec);
 
 /** Why the planner leaves the pod, and what the live check makes of a move that was planned before the change. */
-async function verdictsOn({ pod, workload }: Change) {
+async function verdictsOn({ pod, workload, protections }: Change) {
+  const options = { ...OPTIONS, protections: { ...OPTIONS.protections, ...protections } };
   const w = aWorld([{ ...WEB_1, ...pod }, WEB_2]);
   w.cluster.putWorkload({ ...web, replicas: 2, ...workload });
-  const { pods, holds } = planningInputOf(await w.ports.reader.snapshot(forever), OPTIONS);
+  const { pods, holds } = planningInputOf(await w.ports.reader.snapshot(forever), options);
   const place = pods.findIndex(({ uid }) => uid === WEB_1.uid);
   const live = await liveCheck(
-    { move: aMove(WEB_1, 'b'), plannedAt: epochSeconds(NOON), options: OPTIONS, inFlight: [] },
+    { move: aMove(WEB_1, 'b'), plannedAt: epochSeconds(NOON), options, inFlight: [] },
     w.ports,
     forever,
   );

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { NO_STORAGE } from '../../../../src/model/storage.ts';
 import { epochSeconds, seconds } from '../../../../src/model/units.ts';
 import { NO_COOLDOWNS } from '../../../../src/plan/budgets/cooldown.ts';
-import { type ProtectionContext, protectionOf } from '../../../../src/plan/budgets/protections.ts';
+import { type Guards, type ProtectionContext, protectionOf } from '../../../../src/plan/budgets/protections.ts';
 import type { Owner } from '../../../../src/plan/owners.ts';
 import { someOptions } from '../../../support/builders/options.ts';
+import { aClaim } from '../../../support/builders/storage.ts';
 import { anOwner, aPod, aWorkload, NOW, type PodFields } from '../../../support/builders.ts';
 
 const OPTIONS = someOptions().protections;
@@ -15,6 +17,7 @@ function aContext(fields: Partial<ProtectionContext> = {}): ProtectionContext {
     now,
     rollout: () => undefined,
     cooldowns: NO_COOLDOWNS,
+    guards: { storage: NO_STORAGE, isCovered: () => false },
     ...fields,
   };
 }
@@ -23,6 +26,7 @@ function codeOf(
   fields: PodFields,
   owner: Partial<Owner> = {},
   options: Partial<typeof OPTIONS> = {},
+  guards: Partial<Guards> = {},
 ): string | undefined {
   const pod = aPod('p', { nodeName: 'a', ...fields });
   const known: Owner = {
@@ -35,7 +39,10 @@ function codeOf(
   return protectionOf(
     pod,
     pod.owner === undefined ? undefined : known,
-    aContext({ options: { ...OPTIONS, ...options } }),
+    aContext({
+      options: { ...OPTIONS, ...options },
+      guards: { storage: NO_STORAGE, isCovered: () => false, ...guards },
+    }),
   )?.code;
 }
 
@@ -128,6 +135,58 @@ describe('what is never moved', () => {
     expect(codeOf({}, { replicas: 1 })).toBe('MinReplicas');
     expect(codeOf({}, { replicas: 2 })).toBeUndefined();
     expect(codeOf({}, { replicas: 2 }, { minReplicas: 3 })).toBe('MinReplicas');
+  });
+
+  it('protects pods with claims where that is asked for, of all classes or of some', () => {
+    const claims = [{ name: 'data', template: undefined }];
+    const storage = { ...NO_STORAGE, claims: new Map([['shop/data', aClaim('data', { storageClass: 'local' })]]) };
+    expect(codeOf({ claims })).toBeUndefined();
+    expect(codeOf({ claims }, {}, { pvc: 'Protect' })).toBe('PersistentVolumeClaim');
+    expect(codeOf({}, {}, { pvc: 'Protect' })).toBeUndefined();
+    const local = { protectedStorageClasses: new Set(['local']) };
+    expect(codeOf({ claims }, {}, local, { storage })).toBe('PersistentVolumeClaim');
+    expect(codeOf({ claims }, {}, { protectedStorageClasses: new Set(['fast']) }, { storage })).toBeUndefined();
+    const { namespace: _, name: __, ...template } = aClaim('x', { storageClass: 'local' });
+    expect(codeOf({ claims: [{ name: 'scratch', template }] }, {}, local)).toBe('PersistentVolumeClaim');
+  });
+
+  it('protects pods that no PodDisruptionBudget selects where that is asked for', () => {
+    expect(codeOf({})).toBeUndefined();
+    expect(codeOf({}, {}, { withoutPDB: 'Protect' })).toBe('NoPodDisruptionBudget');
+    expect(codeOf({}, {}, { withoutPDB: 'Protect' }, { isCovered: () => true })).toBeUndefined();
+  });
+
+  describe('the annotation that allows an eviction', () => {
+    const annotations = { 'descheduler.alpha.kubernetes.io/evict': 'true' };
+    const careful = { pvc: 'Protect', withoutPDB: 'Protect' } as const;
+    const cautious: PodFields = {
+      priority: 1_000_000,
+      createdAt: epochSeconds(NOW),
+      localStorage: true,
+      claims: [{ name: 'data', template: undefined }],
+    };
+
+    it('waives what a policy is careful with', () => {
+      expect(codeOf(cautious, { replicas: 1 }, careful)).toBe('PriorityThreshold');
+      expect(codeOf({ ...cautious, annotations }, { replicas: 1 }, careful)).toBeUndefined();
+    });
+
+    it.each<[string, PodFields]>([
+      ['MirrorPod', { mirror: true }],
+      ['CriticalPriority', { priority: 2_000_000_000 }],
+      ['Terminating', { terminating: true }],
+      ['NotReady', { ready: false }],
+      ['Job', controlledBy('Job')],
+      ['DoNotEvict', { annotations: { ...annotations, 'evenkeel.dev/do-not-evict': 'true' } }],
+    ])('does not waive %s', (code, fields) => {
+      expect(codeOf({ annotations, ...fields })).toBe(code);
+    });
+
+    it('says nothing with the value false', () => {
+      expect(codeOf({ localStorage: true, annotations: { 'descheduler.alpha.kubernetes.io/evict': 'false' } })).toBe(
+        'LocalStorage',
+      );
+    });
   });
 
   it('moves local storage and Jobs where they are declared to bear it', () => {
