@@ -102,12 +102,6 @@ function convertProfile(
     return { resources: [], notes: [lost(profile.path, message), ...unmatched] };
   }
   const balance = convertLowNodeUtilization(balancing);
-  if (balance.trigger === undefined) {
-    return {
-      resources: [],
-      notes: [lost(balancing.path, 'balances neither cpu nor memory'), ...balance.notes, ...unmatched],
-    };
-  }
   const evictor = convertEvictor(profile);
   const budget = budgetOf(balance, settings);
   const selectors = {

@@ -1,5 +1,5 @@
 import type { LabelSelectorField } from '../../api/v1alpha1/schema.ts';
-import { booleanAt, integerAt, type JsonObject, objectAt, textAt, textsAt } from '../../model/json.ts';
+import { booleanAt, integerAt, type JsonObject, objectAt, objectsAt, textAt, textsAt } from '../../model/json.ts';
 import { changed, type ImportNote, lost, unread } from '../note.ts';
 import type { Profile } from './document.ts';
 import { durationOf } from './duration.ts';
@@ -12,6 +12,9 @@ export interface Protected {
     readonly minReplicas: number;
     readonly priorityThreshold: number;
     readonly localStorage: 'Protect' | 'Allow';
+    readonly pvc?: 'Protect';
+    readonly protectedStorageClasses?: readonly string[];
+    readonly withoutPDB?: 'Protect';
   };
   readonly podSelector: LabelSelectorField | undefined;
   readonly namespaceSelector: LabelSelectorField | undefined;
@@ -57,6 +60,8 @@ export function convertEvictor({ evictor, evictorPath: path }: Profile): Protect
       minReplicas: Math.max(1, integerAt(evictor, 'minReplicas', path) ?? 1),
       priorityThreshold: threshold.value,
       localStorage: protection.localStorage ? 'Allow' : 'Protect',
+      ...claims(protection),
+      ...(protection.withoutPDB ? { withoutPDB: 'Protect' } : {}),
     },
     podSelector: selectorAt(evictor, 'labelSelector', path),
     namespaceSelector: selectorAt(evictor, 'namespaceLabelSelector', path),
@@ -65,8 +70,19 @@ export function convertEvictor({ evictor, evictorPath: path }: Profile): Protect
   };
 }
 
+function claims({ pvc, storageClasses }: PodProtections): Partial<Protected['protections']> {
+  if (storageClasses.length > 0) {
+    return { protectedStorageClasses: storageClasses };
+  }
+  return pvc ? { pvc: 'Protect' } : {};
+}
+
 interface PodProtections {
   readonly localStorage: boolean;
+  readonly pvc: boolean;
+  /** Those of which claims protect; empty: all. */
+  readonly storageClasses: readonly string[];
+  readonly withoutPDB: boolean;
   readonly critical: boolean;
   readonly notes: readonly ImportNote[];
 }
@@ -74,9 +90,6 @@ interface PodProtections {
 const WITHOUT_COUNTERPART: Readonly<Record<string, string>> = {
   FailedBarePods: 'pods without a controller are never moved, since nobody would make them anew',
   DaemonSetPods: 'pods of a DaemonSet are never moved, since they would come back to the same node',
-  PodsWithPVC:
-    'pods with volumes are moved where their volumes can follow: exclude them by scope.podSelector or scope.namespaceSelector',
-  PodsWithoutPDB: 'pods are moved whether they have a PodDisruptionBudget or not: exclude them by scope.podSelector',
 };
 
 /** Both ways of saying what is protected: booleans of its own, and podProtections since 0.34. */
@@ -93,18 +106,24 @@ function podProtections(evictor: JsonObject, path: string): PodProtections {
   return {
     localStorage: flag('evictLocalStoragePods') || disabled.includes('PodsWithLocalStorage'),
     critical: flag('evictSystemCriticalPods') || disabled.includes('SystemCriticalPods'),
+    pvc: flag('ignorePvcPods') || extra.includes('PodsWithPVC'),
+    storageClasses: extra.includes('PodsWithPVC') ? protectedClasses(protections, at) : [],
+    withoutPDB: flag('ignorePodsWithoutPDB') || extra.includes('PodsWithoutPDB'),
     notes: [
-      ...unread(protections, ['defaultDisabled', 'extraEnabled'], at),
+      ...unread(protections, ['defaultDisabled', 'extraEnabled', 'config'], at),
       ...(flag('evictFailedBarePods') ? without('FailedBarePods', `${path}.evictFailedBarePods`) : []),
       ...(flag('evictDaemonSetPods') ? without('DaemonSetPods', `${path}.evictDaemonSetPods`) : []),
-      ...(flag('ignorePvcPods') ? without('PodsWithPVC', `${path}.ignorePvcPods`) : []),
-      ...(flag('ignorePodsWithoutPDB') ? without('PodsWithoutPDB', `${path}.ignorePodsWithoutPDB`) : []),
       ...disabled.flatMap((name, index) => without(name, `${at}.defaultDisabled[${index}]`)),
-      ...extra.flatMap((name, index) =>
-        name === 'PodsWithResourceClaims' ? [] : without(name, `${at}.extraEnabled[${index}]`),
-      ),
     ],
   };
+}
+
+function protectedClasses(protections: JsonObject, path: string): readonly string[] {
+  const config = objectAt(objectAt(protections, 'config', path) ?? {}, 'PodsWithPVC', `${path}.config`) ?? {};
+  const at = `${path}.config.PodsWithPVC`;
+  return objectsAt(config, 'protectedStorageClasses', at).flatMap(
+    (each, index) => textAt(each, 'name', `${at}.protectedStorageClasses[${index}]`) ?? [],
+  );
 }
 
 function thresholdOf(

@@ -7,12 +7,13 @@ import { namespaceExpressions } from './selectors.ts';
 /** LowNodeUtilization as parts of a RebalancePolicy. */
 export interface Balance {
   readonly load: {
-    readonly source: 'MetricsAPI' | 'Requests';
+    readonly source: 'MetricsAPI' | 'Requests' | 'Prometheus';
+    readonly prometheus?: { readonly server: string; readonly queries: { readonly node: string } };
     readonly resources: readonly { readonly name: string }[];
     readonly aggregate?: 'Dominant';
   };
-  /** Points of node capacity; undefined when no resource is left that is balanced here. */
-  readonly trigger: number | undefined;
+  /** Points of node capacity. */
+  readonly trigger: number;
   readonly perNode: number | undefined;
   readonly namespaceExpressions: NonNullable<LabelSelectorField['matchExpressions']>;
   readonly notes: readonly ImportNote[];
@@ -27,27 +28,28 @@ const SETTINGS = [
   'evictableNamespaces',
   'evictionLimits',
 ];
-const BALANCED = ['cpu', 'memory'];
+/** What the descheduler calls the result of a query to Prometheus; here it is the load of cpu. */
+const METRIC = 'MetricResource';
+/** The name that an imported policy calls its Prometheus server by. */
+const SERVER = 'main';
 
 /** Converts the arguments of LowNodeUtilization. Throws MalformedField for thresholds that the descheduler would refuse too. */
 export function convertLowNodeUtilization({ args, argsPath: path }: EnabledPlugin): Balance {
   const isDeviation = args['useDeviationThresholds'] === true;
   const gaps = gapsOf(args, path, isDeviation);
-  const balanced = gaps.filter(({ name }) => BALANCED.includes(name));
-  const resources = balanced.map(({ name }) => ({ name }));
+  const resources = gaps.map(({ name }) => ({ name: name === METRIC ? 'cpu' : name }));
   const limits = objectAt(args, 'evictionLimits', path) ?? {};
   const namespaces = objectAt(args, 'evictableNamespaces', path) ?? {};
   const source = sourceOf(args, path);
-  const trigger = balanced.length === 0 ? undefined : Math.min(...balanced.map(({ points }) => points)) / 100;
+  const trigger = Math.min(...gaps.map(({ points }) => points)) / 100;
   return {
-    load: { source: source.source, resources, ...(resources.length > 1 ? { aggregate: 'Dominant' } : {}) },
+    load: { ...source.load, resources, ...(resources.length > 1 ? { aggregate: 'Dominant' } : {}) },
     trigger,
     perNode: integerAt(limits, 'node', `${path}.evictionLimits`),
     namespaceExpressions: namespaceExpressions(namespaces, `${path}.evictableNamespaces`),
     notes: [
       ...unread(args, SETTINGS, path),
-      ...gaps.filter(({ name }) => !BALANCED.includes(name)).map(({ name }) => unbalanced(name, path)),
-      ...(trigger === undefined ? [] : [thresholdNote(trigger, path, isDeviation)]),
+      thresholdNote(trigger, path, isDeviation),
       ...source.notes,
       ...nodeCount(args, path),
     ],
@@ -89,11 +91,6 @@ function percentagesAt(args: JsonObject, key: string, path: string): readonly (r
   });
 }
 
-function unbalanced(name: string, path: string): ImportNote {
-  const why = name === 'pods' ? 'the number of pods is not balanced' : `${name} is not balanced`;
-  return lost(`${path}.thresholds.${name}`, `${why}, only cpu and memory are; moves keep to what nodes have of it`);
-}
-
 function thresholdNote(trigger: number, path: string, isDeviation: boolean): ImportNote {
   const was = isDeviation ? 'deviations from the mean became one distance' : 'two fixed levels became one distance';
   return changed(
@@ -102,25 +99,37 @@ function thresholdNote(trigger: number, path: string, isDeviation: boolean): Imp
   );
 }
 
-function sourceOf(
-  args: JsonObject,
-  path: string,
-): { readonly source: Balance['load']['source']; readonly notes: readonly ImportNote[] } {
+interface Source {
+  readonly load: Pick<Balance['load'], 'source' | 'prometheus'>;
+  readonly notes: readonly ImportNote[];
+}
+
+function sourceOf(args: JsonObject, path: string): Source {
   const metrics = objectAt(args, 'metricsUtilization', path);
   if (metrics === undefined) {
-    return { source: 'Requests', notes: [] };
+    return { load: { source: 'Requests' }, notes: [] };
   }
   const at = `${path}.metricsUtilization`;
   const source = textAt(metrics, 'source', at);
-  const isMetricsApi = metrics['metricsServer'] === true || source === 'KubernetesMetrics';
   const notes = unread(metrics, ['metricsServer', 'source', 'prometheus'], at);
-  const instead = changed(
-    `${at}.source`,
-    `load is read from the Metrics API instead of ${source ?? 'nowhere'}: start the operator with the Prometheus server, and write load.source: Prometheus with its name, to go on with a query`,
-  );
-  return isMetricsApi || (source === undefined && metrics['metricsServer'] === false)
-    ? { source: isMetricsApi ? 'MetricsAPI' : 'Requests', notes }
-    : { source: 'MetricsAPI', notes: [...notes, instead] };
+  if (source === 'Prometheus') {
+    return byQuery(textAt(objectAt(metrics, 'prometheus', at) ?? {}, 'query', `${at}.prometheus`), at, notes);
+  }
+  const isMetricsApi = metrics['metricsServer'] === true || source !== undefined;
+  return { load: { source: isMetricsApi ? 'MetricsAPI' : 'Requests' }, notes };
+}
+
+/** The descheduler finds the name of the node in the label instance; what its query gives is a share of the node, as here. */
+function byQuery(query: string | undefined, path: string, notes: readonly ImportNote[]): Source {
+  if (query === undefined || query === '') {
+    throw new MalformedField(`${path}.prometheus.query`, 'is missing: write the query that gives the load of nodes');
+  }
+  const node = `label_replace(${query}, "node", "$1", "instance", "(.+)")`;
+  const message = `is asked by the operator: start it with --prometheus ${SERVER}=URL; pods count for as much of the load of their node as they use of the CPU that is used there`;
+  return {
+    load: { source: 'Prometheus', prometheus: { server: SERVER, queries: { node } } },
+    notes: [...notes, changed(`${path}.prometheus.query`, message)],
+  };
 }
 
 function nodeCount(args: JsonObject, path: string): readonly ImportNote[] {

@@ -67,7 +67,7 @@ describe('each example of the descheduler’s documentation', () => {
         balance: [lowNodeUtilization],
       },
       1,
-      ['profiles[0].pluginConfig[0].args.evictFailedBarePods', 'profiles[0].pluginConfig[1].args.thresholds.pods'],
+      ['profiles[0].pluginConfig[0].args.evictFailedBarePods'],
     ],
     [
       'RemoveDuplicates',
@@ -75,7 +75,7 @@ describe('each example of the descheduler’s documentation', () => {
       0,
       ['RemoveDuplicates'],
     ],
-    ['LowNodeUtilization', { balance: [lowNodeUtilization] }, 1, ['profiles[0].pluginConfig[0].args.thresholds.pods']],
+    ['LowNodeUtilization', { balance: [lowNodeUtilization] }, 1, []],
     [
       'HighNodeUtilization',
       {
@@ -168,7 +168,6 @@ describe('each example of the descheduler’s documentation', () => {
         'RemovePodsViolatingTopologySpreadConstraint',
         'RemovePodsViolatingInterPodAntiAffinity',
         'RemovePodsHavingTooManyRestarts',
-        'profiles[0].pluginConfig[1].args.thresholds.pods',
       ],
     ],
   ];
@@ -228,7 +227,7 @@ describe('each example of the descheduler’s documentation', () => {
     expect(notes.map(({ path }) => path)).toEqual(
       expect.arrayContaining([
         'evictSystemCriticalPods',
-        `${params}.nodeResourceUtilizationThresholds.thresholds.pods`,
+        `${params}.nodeResourceUtilizationThresholds.thresholds`,
         `${params}.nodeResourceUtilizationThresholds.numberOfNodes`,
       ]),
     );
@@ -264,7 +263,11 @@ describe('a converted LowNodeUtilization', () => {
     expect(specOf({ balance: [lowNodeUtilization] })).toEqual({
       mode: 'DryRun',
       strategy: { type: 'RefineLB' },
-      load: { source: 'Requests', resources: [{ name: 'cpu' }, { name: 'memory' }], aggregate: 'Dominant' },
+      load: {
+        source: 'Requests',
+        resources: [{ name: 'cpu' }, { name: 'memory' }, { name: 'pods' }],
+        aggregate: 'Dominant',
+      },
       thresholds: { trigger: '0.3', consecutive: 1 },
       protections: { minPodAge: '0s', minReplicas: 1, priorityThreshold: 2_000_000_000, localStorage: 'Protect' },
     });
@@ -283,6 +286,47 @@ describe('a converted LowNodeUtilization', () => {
         load: { source: 'MetricsAPI' },
       });
     }
+  });
+
+  it('asks Prometheus what the descheduler asked it, by the label that that found nodes by', () => {
+    const fields = {
+      balance: [
+        [
+          'LowNodeUtilization',
+          {
+            thresholds: { MetricResource: 20 },
+            targetThresholds: { MetricResource: 60 },
+            metricsUtilization: { source: 'Prometheus', prometheus: { query: 'instance:node_cpu:rate:sum' } },
+          },
+        ],
+      ],
+    } satisfies Fields;
+    expect(specOf(fields)).toMatchObject({
+      load: {
+        source: 'Prometheus',
+        prometheus: {
+          server: 'main',
+          queries: { node: 'label_replace(instance:node_cpu:rate:sum, "node", "$1", "instance", "(.+)")' },
+        },
+        resources: [{ name: 'cpu' }],
+      },
+    });
+    expect(notesOf(fields)).toContain('Changed profiles[0].pluginConfig[0].args.metricsUtilization.prometheus.query');
+  });
+
+  it('is refused without the query that it is to ask', () => {
+    const metricsUtilization = { source: 'Prometheus' };
+    expect(() => specOf({ balance: [['LowNodeUtilization', { ...usual, metricsUtilization }]] })).toThrow(
+      'metricsUtilization.prometheus.query: is missing: write the query that gives the load of nodes',
+    );
+  });
+
+  it('balances extended resources', () => {
+    const args = { thresholds: { 'nvidia.com/gpu': 20 }, targetThresholds: { 'nvidia.com/gpu': 70 } };
+    expect(specOf({ balance: [['LowNodeUtilization', args]] })).toMatchObject({
+      load: { resources: [{ name: 'nvidia.com/gpu' }] },
+      thresholds: { trigger: '0.5' },
+    });
   });
 
   it('takes limits over, the tighter one of two', () => {
@@ -321,6 +365,16 @@ describe('a converted LowNodeUtilization', () => {
     expect(protections({ podProtections: { defaultDisabled: ['PodsWithLocalStorage'] } })).toMatchObject({
       localStorage: 'Allow',
     });
+    expect(protections({ ignorePvcPods: true, ignorePodsWithoutPDB: true })).toMatchObject({
+      pvc: 'Protect',
+      withoutPDB: 'Protect',
+    });
+    const extraEnabled = ['PodsWithPVC', 'PodsWithoutPDB'];
+    expect(protections({ podProtections: { extraEnabled } })).toMatchObject({ pvc: 'Protect', withoutPDB: 'Protect' });
+    const config = { PodsWithPVC: { protectedStorageClasses: [{ name: 'local' }, { name: 'fast' }] } };
+    const some = protections({ podProtections: { extraEnabled, config } });
+    expect(some).toMatchObject({ protectedStorageClasses: ['local', 'fast'] });
+    expect(some).not.toHaveProperty('pvc');
     expect(protections({ priorityThreshold: { name: 'system-node-critical' } })).toMatchObject({
       priorityThreshold: 2_000_001_000,
     });
