@@ -1,0 +1,180 @@
+import { join } from 'node:path';
+import { listNodes, listPods } from '../../control-plane/cluster-state.ts';
+import { applyScenario, loadScenario, waitForMetrics } from '../../control-plane/scenario.ts';
+import type { ControlPlane } from '../../control-plane/start.ts';
+import { waitUntil } from '../../control-plane/wait-until.ts';
+import type { Task } from './contender.ts';
+import { placement, unevenness } from './judge.ts';
+import type { PodTrack } from './observer.ts';
+
+/** Something that went wrong on a cluster, and who is to put it right. */
+export interface Case {
+  readonly task: Task;
+  readonly minutes: number;
+  /** Makes the cluster as it is to be found. Its pods are in the namespace shop. */
+  prepare(cp: ControlPlane, log: (line: string) => void): Promise<void>;
+  /** How many pods must move until nothing is wrong any more; `undefined` where it is about load. */
+  readonly violations?: (pods: readonly PodTrack[], nodes: readonly Placeable[]) => number;
+}
+
+/** A node for the judgement of a case. */
+export interface Placeable {
+  readonly name: string;
+  readonly zone: string;
+  readonly isTainted: boolean;
+}
+
+/** The nodes of the cluster, for the judgement of a case. */
+export async function placeables(cp: ControlPlane): Promise<readonly Placeable[]> {
+  return (await listNodes(cp)).map(({ metadata, spec }) => ({
+    name: metadata.name,
+    zone: metadata.labels?.['topology.kubernetes.io/zone'] ?? '',
+    isTainted: (spec.taints ?? []).length > 0,
+  }));
+}
+
+const INTERVAL = 30;
+/** As its users are told to write it: a pod is only evicted when another node can take it. */
+const EVICTOR = { name: 'DefaultEvictor', args: { nodeFit: true } };
+const UNHURRIED = { minPodAge: '0s', stabilization: '0s', cooldown: '0s' };
+const BUDGETS = [{ maxMoves: 1000, maxConcurrent: 20, perOwner: '100%' }];
+
+function profileOf(kind: 'balance' | 'deschedule', plugin: string, args: object): Task['profile'] {
+  return {
+    name: 'peer',
+    pluginConfig: [EVICTOR, { name: plugin, args }],
+    plugins: { [kind]: { enabled: [plugin] } },
+  };
+}
+
+function repairing(repair: object): Task['policy'] {
+  return { strategy: { type: 'None' }, repair, budgets: BUDGETS, protections: UNHURRIED };
+}
+
+async function apply(cp: ControlPlane, scenario: string, log: (line: string) => void): Promise<void> {
+  const file = join(import.meta.dirname, '..', '..', 'scenarios', `${scenario}.yaml`);
+  await applyScenario(cp, loadScenario(file), { log });
+}
+
+function skewed(scenario: string, minutes: number): Case {
+  const deviation = { cpu: 3, memory: 3 };
+  return {
+    minutes,
+    task: {
+      seconds: INTERVAL,
+      policy: {
+        strategy: { type: 'RefineLB' },
+        thresholds: { trigger: '0.05', consecutive: 1 },
+        scope: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'shop' } } },
+        budgets: BUDGETS,
+        protections: UNHURRIED,
+      },
+      profile: profileOf('balance', 'LowNodeUtilization', {
+        useDeviationThresholds: true,
+        thresholds: { cpu: deviation.cpu },
+        targetThresholds: { cpu: deviation.cpu },
+        metricsUtilization: { source: 'KubernetesMetrics' },
+      }),
+    },
+    prepare: async (cp, log) => {
+      await apply(cp, scenario, log);
+      await waitForMetrics(cp, { log });
+    },
+  };
+}
+
+const isBad = (
+  pods: readonly PodTrack[],
+  nodes: readonly Placeable[],
+  groupOf: (node: Placeable) => string,
+): number => {
+  const groups = [...new Set(nodes.map(groupOf))];
+  const groupByName = new Map(nodes.map((node) => [node.name, groupOf(node)]));
+  return [...placement(pods).values()].reduce((sum, byNode) => {
+    const counts = new Map(groups.map((group) => [group, 0]));
+    for (const [node, count] of byNode) {
+      const group = groupByName.get(node) ?? '';
+      counts.set(group, (counts.get(group) ?? 0) + count);
+    }
+    return sum + unevenness([...counts.values()]);
+  }, 0);
+};
+
+/** By the name that the command line takes. */
+export const CASES: Readonly<Record<string, Case>> = {
+  'skewed-8': skewed('demo', 5),
+  'skewed-200': skewed('scale-200', 12),
+  drains: {
+    minutes: 4,
+    task: {
+      seconds: INTERVAL,
+      policy: repairing({ duplicates: true }),
+      profile: profileOf('balance', 'RemoveDuplicates', {}),
+    },
+    prepare: async (cp, log) => {
+      await apply(cp, 'sixty-pods', log);
+      for (const node of ['worker-1', 'worker-2']) {
+        await untilReady(cp, 60);
+        await cp.kubectl(['drain', node, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=120s']);
+        await untilReady(cp, 60);
+        await cp.kubectl(['uncordon', node]);
+      }
+    },
+    violations: (pods, nodes) => isBad(pods, nodes, ({ name }) => name),
+  },
+  zone: {
+    minutes: 4,
+    task: {
+      seconds: INTERVAL,
+      policy: repairing({ topologySpread: {} }),
+      profile: profileOf('balance', 'RemovePodsViolatingTopologySpreadConstraint', { constraints: ['DoNotSchedule'] }),
+    },
+    prepare: async (cp, log) => {
+      await apply(cp, 'peers-two-zones', log);
+      await apply(cp, 'peers-third-zone', log);
+    },
+    violations: (pods, nodes) => isBad(pods, nodes, ({ zone }) => zone),
+  },
+  duplicates: {
+    minutes: 4,
+    task: {
+      seconds: INTERVAL,
+      policy: repairing({ duplicates: true }),
+      profile: profileOf('balance', 'RemoveDuplicates', {}),
+    },
+    prepare: (cp, log) => apply(cp, 'peers-duplicates', log),
+    violations: (pods, nodes) => isBad(pods, nodes, ({ name }) => name),
+  },
+  taints: {
+    minutes: 4,
+    task: {
+      seconds: INTERVAL,
+      policy: repairing({ taints: {} }),
+      profile: profileOf('deschedule', 'RemovePodsViolatingNodeTaints', {}),
+    },
+    prepare: async (cp, log) => {
+      await apply(cp, 'peers-taints', log);
+      await cp.kubectl(['taint', 'node', 'node-1', 'node-2', 'dedicated=batch:NoSchedule']);
+    },
+    violations: (pods, nodes) => {
+      const tainted = new Set(nodes.filter(({ isTainted }) => isTainted).map(({ name }) => name));
+      return pods.filter(({ node = '', goneAt }) => goneAt === undefined && tainted.has(node)).length;
+    },
+  },
+};
+
+async function untilReady(cp: ControlPlane, wanted: number): Promise<void> {
+  await waitUntil(
+    `waiting for ${wanted} Ready pods`,
+    async () => {
+      const pods = await listPods(cp);
+      const ready = pods.filter(
+        ({ metadata, status }) =>
+          metadata.deletionTimestamp === undefined &&
+          status.conditions?.some(({ type, status: state }) => type === 'Ready' && state === 'True'),
+      ).length;
+      return ready >= wanted ? undefined : `${ready} are`;
+    },
+    { timeoutMilliseconds: 120_000 },
+  );
+}

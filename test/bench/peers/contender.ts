@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { stringify } from 'yaml';
+import type { ControlPlane } from '../../control-plane/start.ts';
+import { install, startOperator } from '../../support/operator-process.ts';
+import { policyObject } from '../../support/resources.ts';
+import { descheduler } from './programs.ts';
+
+/** Who is to put a cluster right, again every `seconds`. */
+export interface Contender {
+  /** Installs what it needs, before the cluster is filled. */
+  install(cp: ControlPlane): Promise<void>;
+  /** Begins; the result ends it. */
+  start(cp: ControlPlane, task: Task, log: (line: string) => void): Promise<() => Promise<void>>;
+}
+
+/** What is to be put right, in the words of both. */
+export interface Task {
+  /** Seconds between two rounds. */
+  readonly seconds: number;
+  /** `spec` of a RebalancePolicy, but for its mode and interval. */
+  readonly policy: Readonly<Record<string, unknown>>;
+  /** One profile of a DeschedulerPolicy. */
+  readonly profile: Readonly<Record<string, unknown>>;
+}
+
+/** By the name that the command line takes. */
+export const CONTENDERS: Readonly<Record<string, Contender>> = {
+  Evenkeel: {
+    install: (cp) => install(cp, 'default'),
+    start: async (cp, { policy, seconds }) => {
+      const operator = await startOperator(cp);
+      await operator.logged('leading');
+      await cp.apply([policyObject('peer', { ...policy, mode: 'Automatic', interval: `${seconds}s` })]);
+      return async () => {
+        await operator.end('SIGTERM');
+      };
+    },
+  },
+  Descheduler: {
+    install: (cp) => cp.apply(ACCOUNT),
+    start: async (cp, { profile, seconds }, log) => {
+      const program = await descheduler(log);
+      const kubeconfig = await cp.kubeconfigFor({ namespace: NAMESPACE, name: NAME });
+      const file = join(dirname(kubeconfig), 'descheduler-policy.yaml');
+      const policy = {
+        apiVersion: 'descheduler/v1alpha2',
+        kind: 'DeschedulerPolicy',
+        metricsProviders: [{ source: 'KubernetesMetrics' }],
+        profiles: [profile],
+      };
+      writeFileSync(file, stringify(policy));
+      const output = openSync(join(dirname(kubeconfig), 'descheduler.log'), 'w');
+      const args = [
+        `--client-connection-kubeconfig=${kubeconfig}`,
+        `--policy-config-file=${file}`,
+        `--descheduling-interval=${seconds}s`,
+        '--secure-port=0',
+        '--disable-metrics',
+      ];
+      const child = spawn(program, args, { stdio: ['ignore', output, output] });
+      closeSync(output);
+      cp.adopt(child);
+      const exited = once(child, 'exit');
+      return async () => {
+        if (child.exitCode !== null) {
+          throw new Error(`the descheduler ended by itself with ${child.exitCode}: see ${file}`);
+        }
+        child.kill();
+        await exited;
+      };
+    },
+  },
+};
+
+const NAMESPACE = 'descheduler';
+const NAME = 'descheduler';
+
+/** The rights that its own manifests give it. */
+const ACCOUNT: readonly object[] = [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
+  { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: NAME, namespace: NAMESPACE } },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: NAME },
+    rules: [
+      { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'update', 'patch'] },
+      {
+        apiGroups: [''],
+        resources: ['nodes', 'namespaces', 'persistentvolumeclaims'],
+        verbs: ['get', 'watch', 'list'],
+      },
+      { apiGroups: [''], resources: ['pods'], verbs: ['get', 'watch', 'list', 'delete'] },
+      { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
+      { apiGroups: ['scheduling.k8s.io'], resources: ['priorityclasses'], verbs: ['get', 'watch', 'list'] },
+      { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['get', 'watch', 'list'] },
+      { apiGroups: ['metrics.k8s.io'], resources: ['nodes', 'pods'], verbs: ['get', 'list'] },
+    ],
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: NAME },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: NAME },
+    subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: NAMESPACE }],
+  },
+];

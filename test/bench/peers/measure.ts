@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { acceptedEvictions } from '../../control-plane/audit.ts';
+import { listNodes, milliCpuOf } from '../../control-plane/cluster-state.ts';
+import { standardDeviation } from '../../control-plane/node-loads.ts';
+import { type ControlPlane, startControlPlane } from '../../control-plane/start.ts';
+import { type Case, placeables } from './cases.ts';
+import type { Contender } from './contender.ts';
+import { gainedNothing, lostSeconds, replacementsOf } from './judge.ts';
+import { observe, type PodTrack } from './observer.ts';
+
+/** What came of one contender on one case. */
+export interface Measured {
+  readonly evictions: number;
+  /** Those that evened out nothing, or repaired nothing. */
+  readonly forNothing: number;
+  /** Standard deviation of the nodes' load by what their pods use. */
+  readonly deviation: { readonly before: number; readonly after: number };
+  /** Pods that must move; `undefined` where the case is about load. */
+  readonly violations: { readonly before: number; readonly after: number } | undefined;
+  /** Rounds until the last eviction; `undefined` while the last three rounds still had some. */
+  readonly rounds: number | undefined;
+  /** Pods without a node at worst. */
+  readonly waiting: number;
+  /** Seconds without service, over all pods. */
+  readonly lost: number;
+}
+
+/** Rounds without an eviction after which a cluster counts as being at rest. */
+const ROUNDS_AT_REST = 3;
+const NAMESPACE = 'shop';
+const SETTLED_MS = 5000;
+
+/** Lets a contender put a cluster right. */
+export async function measure(
+  { task, minutes, prepare, violations }: Case,
+  contender: Contender,
+  log: (line: string) => void,
+): Promise<Measured> {
+  const cp = await startControlPlane({ log });
+  try {
+    await contender.install(cp);
+    await prepare(cp, log);
+    await sleep(SETTLED_MS);
+    const observer = await observe(cp, NAMESPACE);
+    const alreadyEvicted = acceptedEvictions(await cp.audit()).length;
+    const nodes = await placeables(cp);
+    const before = {
+      pods: observer.pods().map((each) => ({ ...each })),
+      deviation: await deviation(cp, observer.pods()),
+    };
+    observer.begin();
+    const began = Date.now();
+    const end = await contender.start(cp, task, log);
+    const evicted = async () => acceptedEvictions(await cp.audit()).slice(alreadyEvicted);
+    const atRest = await untilRest(evicted, began, { ...task, minutes }, log);
+    await end();
+    await sleep(SETTLED_MS);
+    const evictions = await evicted();
+    const pods = observer.pods();
+    const replacements = replacementsOf(evictions, pods);
+    const after = violations?.(pods, nodes);
+    const left = violations?.(before.pods, nodes);
+    await observer.stop();
+    return {
+      evictions: evictions.length,
+      forNothing:
+        left === undefined || after === undefined
+          ? gainedNothing(replacements, pods)
+          : Math.max(0, evictions.length - Math.max(0, left - after)),
+      deviation: { before: before.deviation, after: await deviation(cp, pods) },
+      violations: left === undefined || after === undefined ? undefined : { before: left, after },
+      rounds: atRest,
+      waiting: observer.mostWaiting(),
+      lost: lostSeconds(replacements, Date.now()),
+    };
+  } finally {
+    await cp.stop();
+  }
+}
+
+type Evictions = () => Promise<readonly { readonly answeredAt: string }[]>;
+
+async function untilRest(
+  evicted: Evictions,
+  began: number,
+  { seconds, minutes }: { readonly seconds: number; readonly minutes: number },
+  log: (line: string) => void,
+): Promise<number | undefined> {
+  const round = seconds * 1000;
+  const deadline = began + minutes * 60_000;
+  while (Date.now() < deadline) {
+    await sleep(5000);
+    const all = await evicted();
+    const last = all.at(-1)?.answeredAt;
+    const lastAt = last === undefined ? began : Date.parse(last);
+    if (Date.now() - lastAt > (ROUNDS_AT_REST + 0.5) * round) {
+      log(`at rest after ${all.length} evictions`);
+      return last === undefined ? 0 : Math.ceil((lastAt - began) / round);
+    }
+  }
+  return undefined;
+}
+
+/** Standard deviation of node loads by what the pods on them use. */
+async function deviation(cp: ControlPlane, pods: readonly PodTrack[]): Promise<number> {
+  const used = new Map<string, number>();
+  for (const { node, usage, goneAt } of pods) {
+    if (node !== undefined && goneAt === undefined) {
+      used.set(node, (used.get(node) ?? 0) + usage);
+    }
+  }
+  const nodes = await listNodes(cp);
+  return standardDeviation(
+    nodes.map(({ metadata, status }) => (used.get(metadata.name) ?? 0) / milliCpuOf(status.allocatable.cpu)),
+  );
+}
