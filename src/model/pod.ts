@@ -119,6 +119,11 @@ export interface SchedulingConstraints {
 /** Phases of a pod. */
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
+/** Classes by which kubelets choose whom to evict, those that go first at the front (`status.qosClass`). */
+export const QOS_CLASSES = ['BestEffort', 'Burstable', 'Guaranteed'] as const;
+/** Class by which kubelets choose whom to evict. */
+export type QosClass = (typeof QOS_CLASSES)[number];
+
 /** A pod as the planner and the executor see it. */
 export interface PodInfo extends PodRef {
   readonly labels: Labels;
@@ -139,6 +144,9 @@ export interface PodInfo extends PodRef {
   readonly mirror: boolean;
   readonly priority: number;
   readonly priorityClassName: string | undefined;
+  readonly qosClass: QosClass;
+  /** Annotation `controller.kubernetes.io/pod-deletion-cost`: pods that cost less go first; 0 without it. */
+  readonly deletionCost: number;
   /** Uses an emptyDir or hostPath volume, whose data a move would lose. */
   readonly localStorage: boolean;
   /** In the order of the pod's volumes. */

@@ -13,7 +13,7 @@ export const STAY_ANNOTATIONS: ReadonlyMap<string, (value: string) => boolean> =
 /** The annotation with which a pod's owner allows its eviction where a policy would be careful; any value but `false` does. */
 const EVICT_ANNOTATION = 'descheduler.alpha.kubernetes.io/evict';
 
-/** The annotations that snapshots keep of a pod: no other has a meaning for the planner. */
+/** The annotations that snapshots keep of a pod as they are, in order. */
 export const KEPT_ANNOTATIONS: readonly string[] = [...STAY_ANNOTATIONS.keys(), EVICT_ANNOTATION].sort();
 
 /** Whether the pod's owner allows its eviction where a policy would be careful. */

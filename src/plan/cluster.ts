@@ -1,6 +1,6 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
-import { at, atOrNone, type IndexTable, type NodeIndex, type PodIndex, type SiteIndex } from './indices.ts';
+import { at, atOrNone, type IndexTable, itemAt, type NodeIndex, type PodIndex, type SiteIndex } from './indices.ts';
 import { type LoadModel, type LoadTables, loadModel, tabulate } from './load.ts';
 import type { IndexedNodes } from './node-index.ts';
 import type { PolicyOptions } from './options.ts';
@@ -9,6 +9,7 @@ import type { Participant } from './participation.ts';
 import type { PodUsage, Subjects } from './pod-usage.ts';
 import { indexScores, type ScoreIndex } from './scores/score-index.ts';
 import { internShapes, type Shapes } from './shapes.ts';
+import { compareVictims } from './victim-order.ts';
 
 /**
  * A snapshot, indexed for planning. Nodes that take part and pods are named by their place in these lists, whose order
@@ -22,8 +23,7 @@ export interface Cluster {
   readonly home: IndexTable<PodIndex, NodeIndex>;
   /** 1 for the pods that a strategy may propose to move. */
   readonly movable: Uint8Array;
-  /** The movable pods, node by node: those of node n are at positions start[n] up to start[n + 1]. */
-  readonly movableByNode: { readonly start: Int32Array; readonly pods: Int32Array };
+  readonly movableByNode: MovableByNode;
   readonly tables: LoadTables;
   readonly load: LoadModel;
   /** All nodes with what runs there. */
@@ -35,6 +35,14 @@ export interface Cluster {
   /** What kube-scheduler would rank nodes by. */
   readonly scores: ScoreIndex;
   readonly shapes: Shapes;
+}
+
+/** The movable pods where the snapshot has them. */
+export interface MovableByNode {
+  /** All of them, node by node. */
+  readonly all: IndexTable<number, PodIndex>;
+  /** Those of a node, who is taken first at the front (see victim-order.ts). */
+  readonly on: (node: NodeIndex) => IndexTable<number, PodIndex>;
 }
 
 interface ClusterInput {
@@ -74,7 +82,7 @@ export function indexCluster(input: ClusterInput): Cluster {
     owners,
     home,
     movable,
-    movableByNode: group(home, movable, nodes.length),
+    movableByNode: group(pods, home, movable, nodes.length),
     tables,
     load,
     sites,
@@ -110,8 +118,13 @@ function reversed(siteOf: IndexTable<NodeIndex, SiteIndex>, nodes: number): Inde
   return nodeAt;
 }
 
-/** Counting sort: linear, and pods keep their order within a node. */
-function group(home: IndexTable<PodIndex, NodeIndex>, movable: Uint8Array, nodes: number): Cluster['movableByNode'] {
+/** Counting sort: linear. The pods of a node are sorted when they are first asked for: most nodes keep all of theirs. */
+function group(
+  infos: readonly PodInfo[],
+  home: IndexTable<PodIndex, NodeIndex>,
+  movable: Uint8Array,
+  nodes: number,
+): MovableByNode {
   const start = new Int32Array(nodes + 1);
   home.forEach((node, pod) => {
     if (movable[pod] === 1) {
@@ -130,5 +143,16 @@ function group(home: IndexTable<PodIndex, NodeIndex>, movable: Uint8Array, nodes
       next[node] = position + 1;
     }
   });
-  return { start, pods };
+  const isSorted = new Uint8Array(nodes);
+  return {
+    all: pods,
+    on: (node) => {
+      const own = pods.subarray(at(start, node), at(start, node + 1));
+      if (isSorted[node] === 0) {
+        own.sort((left, right) => compareVictims(itemAt(infos, left), itemAt(infos, right)) || left - right);
+        isSorted[node] = 1;
+      }
+      return own;
+    },
+  };
 }

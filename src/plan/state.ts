@@ -53,7 +53,7 @@ export interface StateView {
    * its affinity and spread are where. 0 when nothing does. Equal numbers mean equal verdicts for pods of one shape.
    */
   readonly surroundings: (pod: PodIndex) => number;
-  /** Movable pods on a node, by place. */
+  /** Movable pods on a node: those that were there at the start, who is taken first at the front, then those that came. */
   readonly movablePodsOn: (node: NodeIndex) => readonly PodIndex[];
   /** The same on all nodes of the cluster, by their places there. */
   readonly whereabouts: Whereabouts;
@@ -296,11 +296,8 @@ function surroundings({ cluster, counts, placement }: Contents, pod: PodIndex): 
 }
 
 function movablePodsOn({ cluster, placement, arrivals }: Contents, node: NodeIndex): readonly PodIndex[] {
-  const { start, pods } = cluster.movableByNode;
   const found: PodIndex[] = [];
-  const end = at(start, node + 1);
-  for (let position = at(start, node); position < end; position += 1) {
-    const pod = at(pods, position);
+  for (const pod of cluster.movableByNode.on(node)) {
     if (placement[pod] === node) {
       found.push(pod);
     }

@@ -132,6 +132,8 @@ export function aPod(name: string, fields: PodFields = {}): PodInfo {
     mirror: false,
     priority: 0,
     priorityClassName: undefined,
+    qosClass: 'Burstable',
+    deletionCost: 0,
     localStorage: false,
     claims: [],
     nominatedNode: undefined,

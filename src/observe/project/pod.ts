@@ -8,7 +8,7 @@ import {
   textAt,
   textEntriesAt,
 } from '../../model/json.ts';
-import type { OwnerRef, PodInfo, PodPhase } from '../../model/pod.ts';
+import { type OwnerRef, type PodInfo, type PodPhase, QOS_CLASSES, type QosClass } from '../../model/pod.ts';
 import type { Labels } from '../../model/selector.ts';
 import { KEPT_ANNOTATIONS } from '../../model/stay-annotations.ts';
 import { unsteered } from '../../steer/unsteered.ts';
@@ -28,8 +28,6 @@ export interface ProjectedPod {
   readonly claimsWithoutClass: readonly string[];
 }
 
-/** In the order that the interner asks for. */
-
 const PHASES: ReadonlyMap<string, PodPhase> = new Map([
   ['Pending', 'Pending'],
   ['Running', 'Running'],
@@ -38,9 +36,13 @@ const PHASES: ReadonlyMap<string, PodPhase> = new Map([
   ['Unknown', 'Unknown'],
 ]);
 
+/** ReplicaSets read it, too, when they choose whom to end. */
+const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
+
 /** Annotations of a pod that the planner reads; everything else in a pod's annotations is dropped. */
 export const POD_ANNOTATIONS: readonly string[] = [
   ...KEPT_ANNOTATIONS,
+  DELETION_COST,
   'kubernetes.io/config.mirror',
   'kubernetes.io/config.source',
   STEERED_ANNOTATION,
@@ -79,6 +81,8 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
     mirror: isMirror(annotations) || owner?.kind === 'Node',
     priority: priority ?? 0,
     priorityClassName: textAt(spec, 'priorityClassName', 'spec') || undefined,
+    qosClass: readQosClass(status),
+    deletionCost: readDeletionCost(annotations),
     localStorage: volumes.localStorage,
     claims: volumes.claims,
     nominatedNode: nodeName === undefined ? textAt(status, 'nominatedNodeName', 'status') || undefined : undefined,
@@ -113,6 +117,19 @@ function keptAnnotations(annotations: Labels): [string, string][] {
     const value = annotations.get(key);
     return value === undefined ? [] : [[key, value]];
   });
+}
+
+/** Files that were written by hand may leave it out. */
+function readQosClass(status: JsonObject): QosClass {
+  const text = textAt(status, 'qosClass', 'status');
+  return QOS_CLASSES.find((name) => name === text) ?? 'Burstable';
+}
+
+/** As controller.GetDeletionCostFromPodAnnotations reads it: a 32-bit integer without a plus sign or zeros in front, else 0. */
+function readDeletionCost(annotations: Labels): number {
+  const text = annotations.get(DELETION_COST) ?? '0';
+  const cost = /^(0|-?[1-9][0-9]*)$/.test(text) ? Number(text) : 0;
+  return Math.abs(cost) < 2 ** 31 ? cost : 0;
 }
 
 function readPhase({ handWritten }: Metadata, nodeName: string | undefined, status: JsonObject): PodPhase {
@@ -183,6 +200,7 @@ export const POD_FIELDS: FieldMask = {
   status: {
     phase: true,
     nominatedNodeName: true,
+    qosClass: true,
     conditions: CONDITION_FIELDS,
     resources: { requests: true },
     allocatedResources: true,

@@ -164,7 +164,7 @@ function bySize({ movableByNode, pods, nodes, load }: Cluster): Int32Array {
   const { least } = load.boundsOver(nodes.keys());
   const count = Math.max(1, pods.length);
   const largest = Math.floor(Number.MAX_SAFE_INTEGER / count) - 1;
-  const keys = Float64Array.from(movableByNode.pods);
+  const keys = Float64Array.from(movableByNode.all);
   for (let index = 0; index < keys.length; index += 1) {
     const pod = amountAt(keys, index);
     keys[index] = (largest - Math.min(largest, least(pod))) * count + pod;
