@@ -40,13 +40,14 @@ async function setUpBudgets(cp: ControlPlane): Promise<void> {
     aKwokNode('b'),
   ]);
   await cp.apply(['free', 'tight', 'twice'].map((name) => aDeployment(name, 2)));
+  const deployments = ['free', 'tight', 'twice'].map((name) => `deployment/${name}`);
+  await cp.kubectl(['wait', '-n', NAMESPACE, '--for=condition=Available', '--timeout=90s', ...deployments]);
+  // When a pod changes, its controller counts only one of several budgets anew: all pods must be there before.
   await cp.apply([
     aDisruptionBudget('tight', 'tight', 0),
     aDisruptionBudget('twice-1', 'twice', 1),
     aDisruptionBudget('twice-2', 'twice', 1),
   ]);
-  const deployments = ['free', 'tight', 'twice'].map((name) => `deployment/${name}`);
-  await cp.kubectl(['wait', '-n', NAMESPACE, '--for=condition=Available', '--timeout=90s', ...deployments]);
   await waitUntil('budgets are counted', () => uncounted(cp), { timeoutMilliseconds: 60_000 });
 }
 
