@@ -55,6 +55,8 @@ export interface MoveResult {
   readonly transfers: number;
   /** Evictions on behalf of others. */
   readonly preemptions: number;
+  /** Evictions by kubelets whose node had no memory left; 0 unless the scenario says how memory behaves. */
+  readonly memoryEvictions: number;
   /** Runs of policies, and how many of them began a plan. */
   readonly runs: number;
   readonly plans: number;

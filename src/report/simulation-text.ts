@@ -60,11 +60,23 @@ function balanceTable(variants: readonly VariantResult[]): Content {
 
 function moveTable(variants: readonly VariantResult[]): Content {
   return {
-    header: ['VARIANT', 'MOVES', 'PREEMPTIONS', 'RUNS', 'PLANS', 'MOVES/RUN', 'REQUESTS', 'FAILED', 'SUCCESS %'],
+    header: [
+      'VARIANT',
+      'MOVES',
+      'PREEMPTIONS',
+      'MEM EVICTIONS',
+      'RUNS',
+      'PLANS',
+      'MOVES/RUN',
+      'REQUESTS',
+      'FAILED',
+      'SUCCESS %',
+    ],
     rows: variants.map(({ name, moves, requests }) => [
       name,
       String(moves.transfers),
       String(moves.preemptions),
+      String(moves.memoryEvictions),
       String(moves.runs),
       String(moves.plans),
       moves.perRun.toFixed(2),

@@ -1,5 +1,6 @@
 import type { UsageSample, UsageSamples } from '../model/snapshot.ts';
 import { bytes, milliCpu, seconds } from '../model/units.ts';
+import { grownWorkingSet } from './memory.ts';
 import type { Random } from './random.ts';
 import { integral } from './trace.ts';
 import { keyOf, type SimulatedPod, type SimulatedWorkload, type World } from './world.ts';
@@ -32,8 +33,14 @@ interface Consumption {
   since: number;
 }
 
+/** What a pod that serves has consumed in this window. */
+interface Serving extends Consumption {
+  /** Bytes; `undefined` for a pod that ran before the beginning, which has all the memory that it wants. */
+  workingSet: number | undefined;
+}
+
 interface Account {
-  readonly serving: Map<SimulatedPod, Consumption>;
+  readonly serving: Map<SimulatedPod, Serving>;
   settledTo: number;
   /** Arrivals of this window over those expected. */
   factor: number;
@@ -41,8 +48,18 @@ interface Account {
   isClosed: boolean;
 }
 
-/** Called at the end of each window with what the nodes that are up used, by name, and pods that ran for all of it. */
-export type WindowObserver = (use: ReadonlyMap<string, NodeUse>, pods: ReadonlyMap<string, UsageSample>) => void;
+/** What a window came to. */
+export interface WindowUse {
+  /** What the nodes that are up used, by name. */
+  readonly nodes: ReadonlyMap<string, NodeUse>;
+  /** Pods that ran for all of it, by key. */
+  readonly pods: ReadonlyMap<string, UsageSample>;
+  /** Bytes at its end of all pods that serve, where the scenario says how memory behaves; empty otherwise. */
+  readonly workingSets: ReadonlyMap<SimulatedPod, number>;
+}
+
+/** Called at the end of each window. */
+export type WindowObserver = (use: WindowUse) => void;
 
 /**
  * Starts measuring. `random` gives each workload a stream of its own, drawn from once per window whatever is moved, so that
@@ -51,6 +68,7 @@ export type WindowObserver = (use: ReadonlyMap<string, NodeUse>, pods: ReadonlyM
 export function startMeter(world: World, random: (purpose: string) => Random, observe: WindowObserver): Meter {
   const { queue, scenario } = world;
   const { window, served } = scenario.metrics;
+  const { memory } = scenario;
   const accounts = new Map<SimulatedWorkload, Account>();
   const arrivals = new Map<SimulatedWorkload, Random>();
   const departed = new Map<string, Consumption>();
@@ -97,7 +115,19 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
       const usage = usageOf(pod);
       const share = pod.starved ? 0 : count / serving;
       consumption.cpu += integral(usage?.cpu ?? [], from, to) + share * (load?.cpu ?? 0);
-      consumption.memory += integral(usage?.memory ?? [], from, to) + share * (load?.memory ?? 0);
+      occupy(consumption, integral(usage?.memory ?? [], from, to) + share * (load?.memory ?? 0), to - from);
+    }
+  }
+
+  /** Adds the memory of a span in which the pod wanted this many bytes times seconds. */
+  function occupy(consumption: Serving, wanted: number, span: number): void {
+    if (memory === undefined) {
+      consumption.memory += wanted;
+    } else if (span > 0) {
+      const { workingSet = wanted / span } = consumption;
+      const { bytes: grown, area } = grownWorkingSet(workingSet, wanted / span, span, memory.fill);
+      consumption.workingSet = grown;
+      consumption.memory += area;
     }
   }
 
@@ -110,7 +140,12 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
     }
     settle(pod.workload, account);
     if (consumption === undefined) {
-      account.serving.set(pod, { cpu: 0, memory: 0, since: queue.now() });
+      account.serving.set(pod, {
+        cpu: 0,
+        memory: 0,
+        since: queue.now(),
+        workingSet: queue.now() === 0 ? undefined : 0,
+      });
     } else {
       account.serving.delete(pod);
       addTo(departed, pod.info.nodeName ?? '', consumption);
@@ -121,6 +156,7 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
     const nodes = new Map(departed);
     departed.clear();
     const pods = new Map<string, UsageSample>();
+    const workingSets = new Map<SimulatedPod, number>();
     for (const [workload, account] of accounts) {
       settle(workload, account);
       for (const [pod, consumption] of account.serving) {
@@ -128,10 +164,13 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
         if (consumption.since <= windowStart) {
           pods.set(keyOf(pod), sampleOf(consumption));
         }
-        account.serving.set(pod, { cpu: 0, memory: 0, since: consumption.since });
+        if (memory !== undefined) {
+          workingSets.set(pod, consumption.workingSet ?? 0);
+        }
+        account.serving.set(pod, { ...consumption, cpu: 0, memory: 0 });
       }
     }
-    report(nodes, pods);
+    report(nodes, pods, workingSets);
     windowStart = queue.now();
     span = window;
     for (const [workload, account] of accounts) {
@@ -140,7 +179,11 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
     queue.at(queue.now() + window, close);
   }
 
-  function report(nodes: ReadonlyMap<string, Consumption>, pods: ReadonlyMap<string, UsageSample>): void {
+  function report(
+    nodes: ReadonlyMap<string, Consumption>,
+    pods: ReadonlyMap<string, UsageSample>,
+    workingSets: ReadonlyMap<SimulatedPod, number>,
+  ): void {
     const use = new Map<string, NodeUse>();
     const nodeSamples = new Map<string, UsageSample>();
     for (const [name, { info, down }] of world.nodes) {
@@ -161,7 +204,7 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
       }
     }
     samples = { nodes: nodeSamples, pods };
-    observe(use, pods);
+    observe({ nodes: use, pods, workingSets });
   }
 
   function sampleOf({ cpu, memory }: Consumption): UsageSample {

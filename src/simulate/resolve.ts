@@ -163,6 +163,7 @@ export function resolveScenario(
     },
     metrics: { window: parseDuration(spec.metrics.window), served: spec.metrics.served },
     starvation: spec.starvation,
+    memory: spec.memory === undefined ? undefined : { fill: parseDuration(spec.memory.fill) },
     imageSize: DEFAULT_IMAGE_SIZE,
     variants: variantsOf(spec, references.policies),
   };

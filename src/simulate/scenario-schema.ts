@@ -262,6 +262,20 @@ const ScenarioSpec = Type.Object(
         'Whether pods that use more CPU than they request fail their readiness probes while more is wanted of their node than it has, judged window by window of the metrics. Default false.',
       default: false,
     }),
+    memory: Type.Optional(
+      Type.Object(
+        {
+          fill: duration('1s', '1h', {
+            description: 'Time in which a pod takes 63 % of the memory that it wants and has not yet. Default 1m.',
+            default: '1m',
+          }),
+        },
+        {
+          description:
+            'Memory of pods as working sets: empty after each start, then filling, and never given back. The kubelet of a node without memory evicts pods, judged window by window of the metrics. Without this field pods use and give back at once what usage and requests say, and none is evicted.',
+        },
+      ),
+    ),
     variants: Type.Array(variant, {
       default: [],
       description: 'What is compared. Default the scheduler alone, and each RebalancePolicy of the file by itself.',

@@ -39,6 +39,12 @@ export interface MetricsTiming {
   readonly served: boolean;
 }
 
+/** How the memory of pods behaves (see grownWorkingSet and relieveMemory). */
+export interface MemoryBehaviour {
+  /** Until a working set has grown by 1 - 1/e of what is missing. */
+  readonly fill: Seconds;
+}
+
 /** Requests that users send to a workload; those that meet no serving pod fail. */
 export interface RequestLoad {
   /** Requests per second to the workload as a whole. */
@@ -113,6 +119,8 @@ export interface Scenario {
   readonly metrics: MetricsTiming;
   /** Whether pods that want more CPU than they request are not Ready while their node has too little (see starvePods). */
   readonly starvation: boolean;
+  /** `undefined`: pods use at once what they want, give back what they no longer want, and share what a node has. */
+  readonly memory: MemoryBehaviour | undefined;
   /** Seconds that images take on a node that has not run them, by name; the sizes that ImageLocality counts, in bytes. */
   readonly imageSize: number;
   readonly variants: readonly Variant[];

@@ -13,6 +13,7 @@ import type {
 import { byClass, classResult, contentionOf, type Mark, windowClasses } from './class-results.ts';
 import { type Cluster, createCluster } from './cluster.ts';
 import { createEventQueue, type EventQueue } from './event-queue.ts';
+import { relieveMemory } from './memory.ts';
 import { type NodeUse, startMeter } from './meter.ts';
 import { startOperator } from './operator.ts';
 import { randomStreams } from './random.ts';
@@ -62,6 +63,7 @@ export async function simulate(scenario: Scenario, progress: Progress = () => un
 interface Counts {
   transfers: number;
   preemptions: number;
+  memoryEvictions: number;
   runs: number;
   plans: number;
 }
@@ -78,15 +80,16 @@ async function playVariant(scenario: Scenario, variant: Variant, progress: Progr
   const clock = createVirtualClock(queue, scenario.start);
   const balance = createBalanceSum();
   const current = { cpu: 0, memory: 0 };
-  const meter = startMeter(world, streams, (use, pods) => {
+  const counts: Counts = { transfers: 0, preemptions: 0, memoryEvictions: 0, runs: 0, plans: 0 };
+  const meter = startMeter(world, streams, ({ nodes, pods, workingSets }) => {
     if (scenario.starvation) {
-      starvePods(cluster, use, pods);
+      starvePods(cluster, nodes, pods);
     }
-    balance.add(use);
-    current.cpu = balanceOf([...use.values()].map((node) => node.cpu)).ema;
-    current.memory = balanceOf([...use.values()].map((node) => node.memory)).ema;
+    counts.memoryEvictions += relieveMemory(cluster, workingSets);
+    balance.add(nodes);
+    current.cpu = balanceOf([...nodes.values()].map((node) => node.cpu)).ema;
+    current.memory = balanceOf([...nodes.values()].map((node) => node.memory)).ema;
   });
-  const counts: Counts = { transfers: 0, preemptions: 0, runs: 0, plans: 0 };
   const views = viewsOf(world);
   startScheduler(cluster, views, {
     preempts: variant.scheduler === 'Priority',

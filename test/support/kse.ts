@@ -27,6 +27,8 @@ import { aPolicy } from './builders/policy.ts';
  * - linear growth goes from nothing to twice the rate, so that both forms send as many requests;
  * - service i of n gets the share of the density at i + 1/2: exponential with lambda = 5/n, or normal with mu = n/2 and
  *   sigma = mu/3; services arrive in this order, a second apart is too short to matter;
+ * - memory behaves like memory: a service that starts has none yet and takes 63 % of what it misses in a minute, gives nothing
+ *   back when fewer requests come, and is evicted where the node has no more;
  * - the Metrics API has samples over 15 s, in which the balance is measured, too.
  */
 export interface KseCase {
@@ -52,6 +54,8 @@ const NODES = 4;
 const DURATION = 600;
 /** Seconds in which services start before anybody sends a request. */
 const WARM_UP = 15;
+/** Seconds in which a service takes 63 % of the memory that it wants and has not yet. */
+const FILL = 60;
 const IMAGE = 'service:1';
 /** Millicores, and bytes, that one request per second takes. */
 const COST = { cpu: 100, memory: 100e6 } as const;
@@ -100,6 +104,7 @@ export function kseScenario(each: KseCase, seed: number, variants: readonly KseV
     timing: DEFAULT_TIMING,
     metrics: DEFAULT_METRICS,
     starvation: false,
+    memory: each.resource === 'memory' ? { fill: seconds(FILL) } : undefined,
     imageSize: DEFAULT_IMAGE_SIZE,
     variants: variants.map((name) => variantOf(name, each)),
   };

@@ -72,6 +72,7 @@ export function qosScenario(
     },
     metrics: { ...DEFAULT_METRICS, served: false },
     starvation: false,
+    memory: undefined,
     imageSize: DEFAULT_IMAGE_SIZE,
     variants,
   };

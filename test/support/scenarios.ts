@@ -63,6 +63,7 @@ export function aScenario(fields: Partial<Scenario> = {}): Scenario {
     },
     metrics: DEFAULT_METRICS,
     starvation: false,
+    memory: undefined,
     imageSize: DEFAULT_IMAGE_SIZE,
     variants: [ALONE],
     ...fields,
