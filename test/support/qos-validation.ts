@@ -26,17 +26,28 @@ export interface QosSettings {
   readonly margin?: number;
   /** Of every pod; 2.37 is the mean of the published simulation. */
   readonly startup?: number;
+  /** At the latest between two passes. */
+  readonly period?: number;
+  /** An eviction and the binding that follows it take as long as on a cluster; in one step otherwise. */
+  readonly delays?: boolean;
+  /** Of each request. */
+  readonly replicas?: number;
+  /** Of all classes. */
+  readonly mode?: ServiceClass['mode'];
 }
 
 /**
  * The published experiment (QoS, validation 1): 20 nodes of ten slots, one request a second, one hour. An eviction and the
- * binding that follows it are one step there, so that pods are gone at once and the operator sees every change at once.
+ * binding that follows it are one step in the published simulation, so that pods are gone at once and the operator sees every
+ * change at once, unless `delays` is set.
  */
 export function qosScenario(
   requests: readonly LoggedRequest[],
   variants: readonly Variant[],
-  { nodes = 20, duration = 3600, seed = 1, window = 3600, margin = 30, startup = 2.37 }: QosSettings = {},
+  settings: QosSettings = {},
 ): Scenario {
+  const { nodes = 20, duration = 3600, seed = 1, window = 3600, margin = 30, startup = 2.37 } = settings;
+  const { delays = false, replicas = 1, mode = 'Aggregated' } = settings;
   const interner = createInterner();
   const start: Delay = { kind: 'Fixed', value: seconds(startup) };
   return {
@@ -47,7 +58,7 @@ export function qosScenario(
     nodes: Array.from({ length: nodes }, (_, index) =>
       makeNode(`node-${String(index + 1).padStart(2, '0')}`, { cpu: '3750m', memory: '3840Mi' }, interner),
     ),
-    workloads: workloadsOf(requests, interner),
+    workloads: workloadsOf(requests, interner).map((each) => ({ ...each, info: { ...each.info, replicas } })),
     incidents: [],
     pdbs: [],
     namespaces: new Map([['default', new Map()]]),
@@ -57,6 +68,7 @@ export function qosScenario(
         name,
         slo,
         importance: index + 1,
+        mode,
         window,
         safetyMargin: margin,
         expectedStartup: startup,
@@ -65,10 +77,8 @@ export function qosScenario(
     ),
     timing: {
       ...DEFAULT_TIMING,
+      ...(delays ? {} : ONE_STEP),
       startup: { hot: start, cold: start },
-      termination: { kind: 'Fixed', value: seconds(0) },
-      scheduling: seconds(0),
-      reaction: seconds(0),
     },
     metrics: { ...DEFAULT_METRICS, served: false },
     starvation: false,
@@ -77,6 +87,12 @@ export function qosScenario(
     variants,
   };
 }
+
+const ONE_STEP: Partial<Scenario['timing']> = {
+  termination: { kind: 'Fixed', value: seconds(0) },
+  scheduling: seconds(0),
+  reaction: seconds(0),
+};
 
 /** Tiers of algorithms.md 8. */
 const TIERS: Readonly<Record<string, ServiceClass['penalties']>> = {
@@ -100,14 +116,24 @@ const TIERS: Readonly<Record<string, ServiceClass['penalties']>> = {
 /** PriorityClasses and stock preemption. */
 export const PRIORITY: Variant = { name: 'priority', scheduler: 'Priority', policies: [] };
 /** QoSDriven as published. */
-export const PUBLISHED: Variant = { name: 'published', scheduler: 'None', policies: [qosPolicy('published', 'None')] };
+export const PUBLISHED: Variant = publishedVariant();
 /** Our defaults. */
-export const OURS: Variant = { name: 'ours', scheduler: 'None', policies: [qosPolicy('ours', 'Standard')] };
+export const OURS: Variant = oursVariant();
 
-function qosPolicy(name: string, refinements: 'None' | 'Standard') {
+/** QoSDriven as published, with a pass every so many seconds at the latest. */
+export function publishedVariant(period?: number): Variant {
+  return { name: 'published', scheduler: 'None', policies: [qosPolicy('published', 'None', period)] };
+}
+
+/** Our defaults, with a pass every so many seconds at the latest. */
+export function oursVariant(period?: number): Variant {
+  return { name: 'ours', scheduler: 'None', policies: [qosPolicy('ours', 'Standard', period)] };
+}
+
+function qosPolicy(name: string, refinements: 'None' | 'Standard', period = 30) {
   return aPolicy(name, {
     mode: 'Automatic',
-    interval: '30s',
+    interval: `${period}s`,
     strategy: { type: 'QoSDriven', qosDriven: { refinements } },
     protections: { minReplicas: 1 },
     budgets: [{ maxMoves: 1000, maxConcurrent: 100 }],

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { ClassResult, VariantResult } from '../../../src/report/simulation-result.ts';
-import { parseRequestLog } from '../../../src/simulate/request-log.ts';
+import { type LoggedRequest, parseRequestLog } from '../../../src/simulate/request-log.ts';
 import type { Variant } from '../../../src/simulate/scenario.ts';
 import { simulate } from '../../../src/simulate/simulate.ts';
 import {
   generateNearFull,
   generateRequests,
   lasting,
-  OURS,
+  oursVariant,
   PRIORITY,
-  PUBLISHED,
+  publishedVariant,
   type QosSettings,
   qosScenario,
 } from '../../support/qos-validation.ts';
@@ -17,6 +17,8 @@ import {
 /** Where requests come from. */
 export type Requests =
   | { readonly kind: 'Log'; readonly file: string }
+  /** So many of the log, at equal distances, one a second. */
+  | { readonly kind: 'Sample'; readonly file: string; readonly count: number }
   | { readonly kind: 'Generated'; readonly seed: number }
   | { readonly kind: 'NearFull'; readonly seed: number; readonly promised: number };
 
@@ -27,12 +29,10 @@ export interface Run {
   readonly variant: 'priority' | 'published' | 'ours';
 }
 
-const VARIANTS: readonly Variant[] = [PRIORITY, PUBLISHED, OURS];
-
 /** Plays it. */
 export async function play({ requests, settings, variant }: Run): Promise<VariantResult> {
-  const own = VARIANTS.filter(({ name }) => name === variant);
-  const { variants } = await simulate(qosScenario(requestsOf(requests, settings), own, settings));
+  const own = variantOf(variant, settings);
+  const { variants } = await simulate(qosScenario(requestsOf(requests, settings), [own], settings));
   const [result] = variants;
   if (result === undefined) {
     throw new Error(`there is no variant ${variant}`);
@@ -40,10 +40,25 @@ export async function play({ requests, settings, variant }: Run): Promise<Varian
   return result;
 }
 
+function variantOf(variant: Run['variant'], { period }: QosSettings): Variant {
+  switch (variant) {
+    case 'priority':
+      return PRIORITY;
+    case 'published':
+      return publishedVariant(period);
+    case 'ours':
+      return oursVariant(period);
+    default:
+      return variant satisfies never;
+  }
+}
+
 function requestsOf(requests: Requests, { duration = 3600 }: QosSettings) {
   switch (requests.kind) {
     case 'Log':
-      return lasting(parseRequestLog(readFileSync(requests.file, 'utf8'), requests.file), duration);
+      return lasting(readLog(requests.file), duration);
+    case 'Sample':
+      return lasting(sampled(readLog(requests.file), requests.count), duration);
     case 'Generated':
       return generateRequests(requests.seed).requests;
     case 'NearFull':
@@ -51,6 +66,16 @@ function requestsOf(requests: Requests, { duration = 3600 }: QosSettings) {
     default:
       return requests satisfies never;
   }
+}
+
+function readLog(file: string): readonly LoggedRequest[] {
+  return parseRequestLog(readFileSync(file, 'utf8'), file);
+}
+
+function sampled(requests: readonly LoggedRequest[], count: number): readonly LoggedRequest[] {
+  return Array.from({ length: count }, (_, second) => requests[Math.floor((second * requests.length) / count)]).flatMap(
+    (request, second) => (request === undefined ? [] : [{ ...request, second }]),
+  );
 }
 
 /** Equal for runs with equal results: the window of a class matters to our policy alone. */
