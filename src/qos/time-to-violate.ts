@@ -47,15 +47,30 @@ export function tellsReplicasApart(mode: LedgerMode): boolean {
 }
 
 /**
- * The replica whose incarnation is this pod, as far as its mode tells replicas apart; a pod that the ledger does not know is
- * that of the replica which has none yet.
+ * The instances of a request by the UIDs of its pods, which are those that are there and stay, in the order in which they were
+ * made. A pod that the ledger does not know yet has the account of an instance without a pod, or else of one whose pod is
+ * leaving: it replaces that pod. Without any account it would pass for a request that was just admitted, once for every eviction.
  */
-export function replicaOf({ instances }: ServiceLedger, mode: LedgerMode, pod: string, running: boolean): Replica {
-  if (!tellsReplicasApart(mode)) {
-    return { running, instance: undefined };
+export function instancesByPod(
+  { instances }: ServiceLedger,
+  pods: readonly string[],
+): ReadonlyMap<string, InstanceLedger> {
+  const present = new Set(pods);
+  const known = new Map(instances.flatMap((each) => (each.pod === undefined ? [] : [[each.pod, each] as const])));
+  const vacant = [
+    ...instances.filter(({ pod }) => pod === undefined),
+    ...instances.filter(({ pod }) => pod !== undefined && !present.has(pod)),
+  ];
+  const found = new Map<string, InstanceLedger>();
+  let next = 0;
+  for (const pod of pods) {
+    const instance = known.get(pod) ?? vacant[next];
+    next += known.has(pod) ? 0 : 1;
+    if (instance !== undefined) {
+      found.set(pod, instance);
+    }
   }
-  const instance = instances.find((each) => each.pod === pod) ?? instances.find((each) => each.pod === undefined);
-  return { running, instance };
+  return found;
 }
 
 /**

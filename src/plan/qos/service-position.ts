@@ -1,9 +1,10 @@
+import { compareText } from '../../model/compare-text.ts';
 import type { PodInfo } from '../../model/pod.ts';
-import type { ServiceClass, ServiceLedger } from '../../model/service-level.ts';
+import type { InstanceLedger, ServiceClass, ServiceLedger } from '../../model/service-level.ts';
 import { elapsed, type Seconds } from '../../model/units.ts';
 import { isOverheadSpent, preemptionOverhead } from '../../qos/overhead.ts';
 import { expectedStartup, type ImageState } from '../../qos/startup.ts';
-import { replicaOf, tellsReplicasApart } from '../../qos/time-to-violate.ts';
+import { instancesByPod, tellsReplicasApart } from '../../qos/time-to-violate.ts';
 import { timesAt } from '../../qos/times.ts';
 import { waitingAllowance } from '../../qos/waiting-time.ts';
 import type { PodIndex } from '../indices.ts';
@@ -31,6 +32,7 @@ export function createServicePositions(planningInput: PlanningInput, rules: Pree
   const shared = new Map<ServiceLedger, ServicePosition[]>();
   const { ledgerOf, classOf } = promisesIn(snapshot, subjects);
   const lackingOf = createLacking(pods, ledgerOf);
+  const instanceOf = createInstances(pods, ledgerOf);
   const standing = (pod: PodIndex): ServicePosition | undefined => {
     const [info, ledger] = [pods[pod], ledgerOf(pod)];
     const serviceClass = ledger === undefined ? undefined : classOf(pod);
@@ -42,7 +44,7 @@ export function createServicePositions(planningInput: PlanningInput, rules: Pree
     if (alike !== undefined) {
       return alike;
     }
-    const found = standingOf(info, ledger, serviceClass, takenAt, rules, lackingOf);
+    const found = standingOf(info, ledger, serviceClass, takenAt, rules, { lackingOf, instanceOf });
     if (!tellsReplicasApart(serviceClass.mode)) {
       shared.set(ledger, [...(shared.get(ledger) ?? []), found]);
     }
@@ -66,21 +68,28 @@ function isRunning({ nodeName, ready }: PodInfo): boolean {
   return nodeName !== undefined && ready;
 }
 
+/** What the pods of a request tell of it together. */
+interface Lookups {
+  readonly lackingOf: (ledger: ServiceLedger) => number;
+  readonly instanceOf: (ledger: ServiceLedger, pod: PodInfo) => InstanceLedger | undefined;
+}
+
 function standingOf(
   info: PodInfo,
   ledger: ServiceLedger,
   serviceClass: ServiceClass,
   now: PlanningInput['snapshot']['takenAt'],
   rules: PreemptionRules,
-  lackingOf: (ledger: ServiceLedger) => number,
+  { lackingOf, instanceOf }: Lookups,
 ): ServicePosition {
   const { importance, mode } = serviceClass;
   const running = isRunning(info);
   const alpha = expectedStartup(ledger, serviceClass, { running });
   const overhead = preemptionOverhead(ledger, timesAt(ledger, mode, now));
   const allowance = waitingAllowance(serviceClass, elapsed(ledger.admittedAt, now));
+  const instance = tellsReplicasApart(mode) ? instanceOf(ledger, info) : undefined;
   return {
-    metric: rules.metricOf(ledger, serviceClass, replicaOf(ledger, mode, info.uid, running), now, alpha),
+    metric: rules.metricOf(ledger, serviceClass, { running, instance }, now, alpha),
     safetyMargin: rules.marginOf(serviceClass, allowance, alpha),
     importance,
     overheadSpent: isOverheadSpent(overhead, serviceClass),
@@ -90,6 +99,30 @@ function standingOf(
     alpha,
     running,
     lacking: mode === 'Concurrent' ? lackingOf(ledger) : 0,
+  };
+}
+
+/** The account of each replica, by its pod; pods are sorted into requests when it is first asked. */
+function createInstances(
+  pods: readonly PodInfo[],
+  ledgerOf: (pod: PodIndex) => ServiceLedger | undefined,
+): Lookups['instanceOf'] {
+  let byLedger: Map<ServiceLedger | undefined, PodInfo[]> | undefined;
+  const known = new Map<ServiceLedger, ReadonlyMap<string, InstanceLedger>>();
+  const instancesOf = (ledger: ServiceLedger): ReadonlyMap<string, InstanceLedger> => {
+    byLedger ??= Map.groupBy(pods, (_, pod) => ledgerOf(pod));
+    const own = (byLedger.get(ledger) ?? [])
+      .filter(({ terminating }) => !terminating)
+      .sort((left, right) => left.createdAt - right.createdAt || compareText(left.uid, right.uid));
+    return instancesByPod(
+      ledger,
+      own.map(({ uid }) => uid),
+    );
+  };
+  return (ledger, { uid }) => {
+    const instances = known.get(ledger) ?? instancesOf(ledger);
+    known.set(ledger, instances);
+    return instances.get(uid);
   };
 }
 

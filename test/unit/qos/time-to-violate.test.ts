@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LedgerMode } from '../../../src/model/service-level.ts';
 import { epochSeconds, type Seconds, seconds } from '../../../src/model/units.ts';
-import { qosMetric, replicaOf, timeToViolate } from '../../../src/qos/time-to-violate.ts';
+import { instancesByPod, qosMetric, tellsReplicasApart, timeToViolate } from '../../../src/qos/time-to-violate.ts';
 import { aLedger, anInstance, aServiceClass, type LedgerFields, times } from '../../support/builders/service-levels.ts';
 import { NOW } from '../../support/builders.ts';
 
@@ -16,7 +16,8 @@ function metric(
   mode: LedgerMode = 'Aggregated',
 ): Seconds {
   const request = aLedger({ running: running ? 1 : 0, waiting: running ? 0 : 1, ...ledger });
-  return qosMetric(request, { mode, slo }, replicaOf(request, mode, 'p', running), NOW, seconds(alpha));
+  const instance = tellsReplicasApart(mode) ? instancesByPod(request, ['p']).get('p') : undefined;
+  return qosMetric(request, { mode, slo }, { running, instance }, NOW, seconds(alpha));
 }
 
 describe('the time to violate', () => {
@@ -94,5 +95,24 @@ describe('the time to violate', () => {
     const ledger = aLedger({ times: { useful: 80 }, asOf: epochSeconds(NOW - 10) });
     const replica = { running: true, instance: undefined };
     expect(qosMetric(ledger, aServiceClass({ slo: 0.5 }), replica, NOW, NO_ALPHA)).toBeCloseTo(90, 9);
+  });
+});
+
+describe('the account of a replica', () => {
+  const kept = anInstance({ pod: 'kept', running: true, ...times({ useful: 90 }) });
+  const left = anInstance({ pod: 'left', running: true, ...times({ useful: 50 }) });
+  const vacant = anInstance(times({ pending: 10 }));
+
+  it('is that of the pod that it replaces, also before the ledger knows', () => {
+    const found = instancesByPod(aLedger({ instances: [kept, left] }), ['kept', 'new']);
+    expect(Object.fromEntries(found)).toEqual({ kept, new: left });
+  });
+
+  it('is one each, those without a pod first, and none for who is one too many', () => {
+    const ledger = aLedger({ instances: [left, vacant] });
+    expect(Object.fromEntries(instancesByPod(ledger, ['first', 'second', 'third']))).toEqual({
+      first: vacant,
+      second: left,
+    });
   });
 });

@@ -37,6 +37,15 @@ describe('the published experiment in the simulator', () => {
     },
   );
 
+  it('serves single pods by their own account as it serves them by that of their request', async () => {
+    const settings = { nodes: 2, duration: 1800 };
+    const play = async (mode: 'Aggregated' | 'Independent') =>
+      (await simulate(qosScenario(few, [OURS], { ...settings, mode }))).variants[0] as VariantResult;
+    const [together, each] = await Promise.all([play('Aggregated'), play('Independent')]);
+    expect(each.moves.preemptions).toBe(together.moves.preemptions);
+    expect(availabilities(each)).toEqual(availabilities(together));
+  });
+
   it('preempts nobody while there is room for all, by whatever policy', async () => {
     const { variants } = await simulate(
       qosScenario(few.slice(0, 18), [PRIORITY, PUBLISHED, OURS], { nodes: 2, duration: 600 }),
