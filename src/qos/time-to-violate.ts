@@ -39,6 +39,13 @@ export interface Replica {
   readonly running: boolean;
   /** Its own ledger; `undefined`: the request's does not know it yet. */
   readonly instance: InstanceLedger | undefined;
+  /** Others of its request that go on running, or are about to; by the ledger where nobody knows better. */
+  readonly others?: number;
+}
+
+/** Whether the time of all replicas of a request is added up, so that Q of one depends on how many others run. */
+export function addsReplicasUp(mode: LedgerMode): boolean {
+  return mode === 'Aggregated' || mode === 'Task';
 }
 
 /** Whether running replicas of one request may differ in Q. */
@@ -96,7 +103,7 @@ export function qosMetric(
 export function prospectOf(
   ledger: ServiceLedger,
   mode: ServiceClass['mode'],
-  { running, instance }: Replica,
+  { running, instance, others = Math.max(0, ledger.running - (running ? 1 : 0)) }: Replica,
   now: EpochSeconds,
 ): Prospect {
   if (mode === 'Independent') {
@@ -106,7 +113,7 @@ export function prospectOf(
   return {
     times: mode === 'Task' && running ? withoutRun(times, instance, now) : times,
     wanted: Math.max(1, ledger.running + ledger.waiting),
-    contributing: mode === 'Concurrent' ? 0 : Math.max(0, ledger.running - (running ? 1 : 0)),
+    contributing: mode === 'Concurrent' ? 0 : others,
   };
 }
 

@@ -9,7 +9,8 @@ import { classOf, subjectOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
 import { isIdleSibling } from './idle-replicas.ts';
-import type { PotentialVictim, PotentialVictimsOf } from './potential-victims.ts';
+import { compareVictims, type PotentialVictim, type PotentialVictimsOf } from './potential-victims.ts';
+import { createReplicaCount, type ReplicaCount } from './replica-count.ts';
 import { type BestCase, compareNumbers, type PreemptionRules, type ServicePosition } from './rules.ts';
 
 /** A node for a pod that waits, and who has to leave it first. */
@@ -39,6 +40,10 @@ export interface Arena {
   /** What evictions from a node cost at least, for claimants of this class; `undefined`: there are none. */
   readonly bestCaseOn: (node: NodeIndex, claimant: ServicePosition) => BestCase | undefined;
   readonly wasEvicted: (pod: PodIndex) => boolean;
+  /** Evictions of this pass by request. */
+  readonly evictions: ReplicaCount;
+  /** A potential victim, judged as one of whose request so many others have gone. */
+  readonly judgedWithout: (victim: PotentialVictim, gone: number) => PotentialVictim;
   /** Nodes that the plan has changed, oldest first. */
   readonly touched: readonly NodeIndex[];
   /** Told which budget keeps a pod from being evicted. */
@@ -114,7 +119,7 @@ export function createCandidateTable(arena: Arena): CandidateTable {
   };
   const takeBest = (claimant: Preemptor): CandidateNode | undefined => {
     for (let entry = best.peek(); entry !== undefined; entry = best.peek()) {
-      if (isCurrent(entry) && !entry.isGuess && isWithinBudgets(arena, entry)) {
+      if (isCurrent(entry) && !entry.isGuess && isUpToDate(arena, entry) && isWithinBudgets(arena, entry)) {
         return entry;
       }
       best.pop();
@@ -202,12 +207,14 @@ function victimsOn(
 ): readonly PotentialVictim[] | undefined {
   const { budgets, rules } = arena;
   const removed: PotentialVictim[] = [];
+  const evictions = createReplicaCount(arena.evictions);
   let fits = false;
-  for (const resident of arena.residentsOf(node)) {
+  for (const resident of inTurn(arena, arena.residentsOf(node), evictions)) {
     if (mayGo(arena, resident, claimant) && isAllowed(arena, resident.pod)) {
       budgets.spend(resident.pod);
       trial.remove(resident.pod);
       removed.push(resident);
+      evictions.add(resident.standing, 1);
       fits = trial.fits();
       if (fits) {
         break;
@@ -221,7 +228,55 @@ function victimsOn(
       trial.restore(resident.pod);
     }
   }
-  return fits ? removed.filter((resident) => !spared.has(resident)) : undefined;
+  const victims = removed.filter((resident) => !spared.has(resident));
+  return fits ? judgedInTurn(arena, victims) : undefined;
+}
+
+/**
+ * The pods of a node in the order in which they make room, each judged when it is its turn: with every replica that goes the
+ * others of its request can do less long without running.
+ */
+function* inTurn(
+  arena: Arena,
+  residents: readonly PotentialVictim[],
+  evictions: ReplicaCount,
+): Generator<PotentialVictim> {
+  const current = (victim: PotentialVictim): PotentialVictim => {
+    const gone = evictions.of(victim.standing);
+    return gone === victim.gone ? victim : arena.judgedWithout(victim, gone);
+  };
+  const judged = residents.map(current);
+  const queue = judged.every((victim, place) => victim === residents[place]) ? judged : judged.sort(compareVictims);
+  for (let first = queue[0]; first !== undefined; first = queue[0]) {
+    const now = current(first);
+    queue[0] = now;
+    if (now === first) {
+      queue.shift();
+      yield now;
+    } else {
+      queue.sort(compareVictims);
+    }
+  }
+}
+
+/** Victims, each judged without those before it. */
+function judgedInTurn(arena: Arena, victims: readonly PotentialVictim[]): readonly PotentialVictim[] {
+  const evictions = createReplicaCount(arena.evictions);
+  return victims.map((victim) => {
+    const gone = evictions.of(victim.standing);
+    evictions.add(victim.standing, 1);
+    return gone === victim.gone ? victim : arena.judgedWithout(victim, gone);
+  });
+}
+
+/** Whether the pass has evicted no more replicas of the victims' requests since the host was looked at. */
+function isUpToDate(arena: Arena, { victims }: CandidateNode): boolean {
+  const evictions = createReplicaCount(arena.evictions);
+  return victims.every(({ standing, gone }) => {
+    const isSame = evictions.of(standing) === gone;
+    evictions.add(standing, 1);
+    return isSame;
+  });
 }
 
 function mayGo({ rules, wasEvicted }: Arena, { pod, standing }: PotentialVictim, claimant: ServicePosition): boolean {

@@ -8,7 +8,18 @@ import type { ServicePositions } from './service-position.ts';
 /** A running pod that may have to make room. */
 export interface PotentialVictim {
   readonly pod: PodIndex;
+  /** When so many others of its request that run now have gone. */
   readonly standing: ServicePosition;
+  readonly gone: number;
+}
+
+/** Negative when `left` makes room before `right`: idle ones first, then whoever can do longest without running. */
+export function compareVictims(left: PotentialVictim, right: PotentialVictim): number {
+  return (
+    Number(isIdle(right.standing)) - Number(isIdle(left.standing)) ||
+    compareNumbers(right.standing.metric, left.standing.metric) ||
+    left.pod - right.pod
+  );
 }
 
 /**
@@ -26,12 +37,7 @@ export function createPotentialVictims(
   const known: (readonly PotentialVictim[] | undefined)[] = new Array(nodes.length);
   let byNode: readonly (readonly PodIndex[])[] | undefined;
   const residentsOf = (evictable: readonly PodIndex[]): readonly PotentialVictim[] =>
-    standing(evictable, standings).sort(
-      (left, right) =>
-        Number(isIdle(right.standing)) - Number(isIdle(left.standing)) ||
-        compareNumbers(right.standing.metric, left.standing.metric) ||
-        left.pod - right.pod,
-    );
+    standing(evictable, standings).sort(compareVictims);
   return (node) => {
     byNode ??= evictableByNode(home, holds, nodes.length, pods.length);
     const residents = known[node] ?? residentsOf(itemAt(byNode, node));
@@ -46,7 +52,7 @@ function standing(pods: readonly PodIndex[], standings: ServicePositions): Poten
   for (const pod of pods) {
     const own = standings.of(pod);
     if (own !== undefined && !standings.isFresh(pod, own)) {
-      found.push({ pod, standing: own });
+      found.push({ pod, standing: own, gone: 0 });
     }
   }
   return found;

@@ -13,7 +13,8 @@ import {
   type Preemptor,
 } from './candidates.ts';
 import { createPotentialVictims, type PotentialVictimsOf } from './potential-victims.ts';
-import type { BestCase, PreemptionRules } from './rules.ts';
+import { createReplicaCount } from './replica-count.ts';
+import type { BestCase, PreemptionRules, ServicePosition } from './rules.ts';
 import type { ServicePositions } from './service-position.ts';
 import type { PreemptionPassStep } from './steps.ts';
 
@@ -58,7 +59,7 @@ export function preemptionPass(input: PreemptionPassInput): PreemptionPassResult
   const draft = createDraft(input);
   const heldBack = new Map<PodIndex, HeldBack>();
   const unplaced: Preemptor[] = [];
-  for (const claimants of turnsOf(input)) {
+  for (const claimants of inTurn(input, draft.changeOf)) {
     const lacking = lackingOf(claimants, input);
     const isComplete = claimants.length >= lacking;
     const stuck = isComplete ? draft.admitAll(claimants) : undefined;
@@ -86,6 +87,8 @@ interface Draft {
   readonly refusals: ReadonlyMap<BudgetRefusal['code'], BudgetRefusal>;
   /** Places all of them, or none: then it returns the first for whom there is no place. */
   readonly admitAll: (claimants: readonly Preemptor[]) => Preemptor | undefined;
+  /** So many more replicas of a request run after the pass than before it, or fewer; 0 where replicas are not added up. */
+  readonly changeOf: (position: ServicePosition) => number;
 }
 
 function createDraft({ state, rules, budgets, holds, standings, maxSteps }: PreemptionPassInput): Draft {
@@ -94,6 +97,7 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
   const touched: NodeIndex[] = [];
   const refusals = new Map<BudgetRefusal['code'], BudgetRefusal>();
   const residentsOf = createPotentialVictims(state.cluster, holds, standings);
+  const [evictions, admissions] = [createReplicaCount(), createReplicaCount()];
   const arena: Arena = {
     state,
     rules,
@@ -101,6 +105,8 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
     residentsOf,
     bestCaseOn: createBestCases(residentsOf, rules),
     wasEvicted: (pod) => evicted.has(pod),
+    evictions,
+    judgedWithout: ({ pod, standing }, gone) => ({ pod, standing: standings.of(pod, -gone) ?? standing, gone }),
     touched,
     onRefusal: (refusal) => refusals.set(refusal.code, refusal),
   };
@@ -110,6 +116,7 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
     for (const { pod, standing } of host.victims) {
       state.lift(pod);
       evicted.add(pod);
+      evictions.add(standing, 1);
       steps.push({ kind: 'Preemption', pod, node: host.node, standing, beneficiary: claimant });
       budgets.spend(pod);
     }
@@ -117,6 +124,9 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
     const own = needs.of(pod, host.node);
     state.place(pod, host.node);
     steps.push({ kind: 'Admission', pod, node: host.node, standing, needs: own, score: host.score });
+    if (standing !== undefined) {
+      admissions.add(standing, 1);
+    }
     touched.push(host.node);
   };
   const admits = (claimant: Preemptor): boolean => {
@@ -127,8 +137,12 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
     place(claimant, host);
     return true;
   };
-  const takeBack = ({ kind, pod, node }: PreemptionPassStep): void => {
+  const takeBack = (step: PreemptionPassStep): void => {
+    const { kind, pod, node, standing } = step;
     touched.push(node);
+    if (standing !== undefined) {
+      (kind === 'Admission' ? admissions : evictions).add(standing, -1);
+    }
     if (kind === 'Admission') {
       state.lift(pod);
     } else {
@@ -140,6 +154,7 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
   return {
     steps,
     refusals,
+    changeOf: (position) => admissions.of(position) - evictions.of(position),
     admitAll: (claimants) => {
       const before = steps.length;
       const stuck = claimants.find((claimant) => !admits(claimant));
@@ -184,12 +199,14 @@ function createBestCases(residentsOf: PotentialVictimsOf, rules: PreemptionRules
 /** Who waits, in the order of the rules; ties in the order of the pods; who was promised nothing that is known comes last. */
 function inOrder({ queue, standings, rules }: PreemptionPassInput): readonly Preemptor[] {
   const claimants = queue.map((pod): Preemptor => ({ pod, standing: standings.of(pod) }));
-  return claimants.sort((left, right) => {
-    if (left.standing === undefined || right.standing === undefined) {
-      return Number(left.standing === undefined) - Number(right.standing === undefined) || left.pod - right.pod;
-    }
-    return rules.compare(left.standing, right.standing) || left.pod - right.pod;
-  });
+  return claimants.sort((left, right) => compareClaimants(left, right, rules));
+}
+
+function compareClaimants(left: Preemptor, right: Preemptor, rules: PreemptionRules): number {
+  if (left.standing === undefined || right.standing === undefined) {
+    return Number(left.standing === undefined) - Number(right.standing === undefined) || left.pod - right.pod;
+  }
+  return rules.compare(left.standing, right.standing) || left.pod - right.pod;
 }
 
 /** Who has a turn together, in order: those of a Concurrent request that lacks nodes, else each alone. */
@@ -206,6 +223,46 @@ function turnsOf(input: PreemptionPassInput): readonly (readonly Preemptor[])[] 
     }
     return group[0] === claimant ? [group] : [];
   });
+}
+
+/**
+ * Turns in order, each judged when it comes: a replica of which others were let in can wait longer, and has its turn later; one of
+ * which others were evicted can wait less long.
+ */
+function* inTurn(input: PreemptionPassInput, changeOf: Draft['changeOf']): Generator<readonly Preemptor[]> {
+  const queue = [...turnsOf(input)];
+  const judgedAt = new Map<PodIndex, number>();
+  for (let turn = queue.shift(); turn !== undefined; turn = queue.shift()) {
+    const now = rejudged(turn, input, changeOf, judgedAt);
+    const [claimant] = now;
+    if (now === turn || claimant === undefined) {
+      yield turn;
+    } else {
+      const place = queue.findIndex(
+        ([other]) => other !== undefined && compareClaimants(claimant, other, input.rules) < 0,
+      );
+      queue.splice(place < 0 ? queue.length : place, 0, now);
+    }
+  }
+}
+
+function rejudged(
+  turn: readonly Preemptor[],
+  { standings }: PreemptionPassInput,
+  changeOf: Draft['changeOf'],
+  judgedAt: Map<PodIndex, number>,
+): readonly Preemptor[] {
+  const [claimant] = turn;
+  if (claimant?.standing === undefined) {
+    return turn;
+  }
+  const { pod, standing } = claimant;
+  const change = changeOf(standing);
+  if (change === (judgedAt.get(pod) ?? 0)) {
+    return turn;
+  }
+  judgedAt.set(pod, change);
+  return [{ pod, standing: standings.of(pod, change) }];
 }
 
 /** One table for the claimants whom neither filters nor victims can tell apart. */

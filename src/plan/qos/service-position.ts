@@ -1,10 +1,11 @@
 import { compareText } from '../../model/compare-text.ts';
 import type { PodInfo } from '../../model/pod.ts';
 import type { InstanceLedger, ServiceClass, ServiceLedger } from '../../model/service-level.ts';
+import { failedNodes, isStranded } from '../../model/stranded.ts';
 import { elapsed, type Seconds } from '../../model/units.ts';
 import { isOverheadSpent, preemptionOverhead } from '../../qos/overhead.ts';
 import { expectedStartup, type ImageState } from '../../qos/startup.ts';
-import { instancesByPod, tellsReplicasApart } from '../../qos/time-to-violate.ts';
+import { addsReplicasUp, instancesByPod, type Replica, tellsReplicasApart } from '../../qos/time-to-violate.ts';
 import { timesAt } from '../../qos/times.ts';
 import { waitingAllowance } from '../../qos/waiting-time.ts';
 import type { PodIndex } from '../indices.ts';
@@ -14,8 +15,11 @@ import type { PreemptionRules, ServicePosition } from './rules.ts';
 
 /** ServicePositions of pods, by place; worked out when first asked for. */
 export interface ServicePositions {
-  /** `undefined`: it has no class, or no ledger that can be believed: neither victim nor urgent. */
-  readonly of: (pod: PodIndex) => ServicePosition | undefined;
+  /**
+   * `undefined`: it has no class, or no ledger that can be believed: neither victim nor urgent. `change`: so many more replicas of
+   * its request run than the snapshot has, or fewer.
+   */
+  readonly of: (pod: PodIndex, change?: number) => ServicePosition | undefined;
   readonly classOf: (pod: PodIndex) => ServiceClass | undefined;
   /** Whether a running pod may not be evicted yet: it has not run for `minRunTime`. */
   readonly isFresh: (pod: PodIndex, standing: ServicePosition) => boolean;
@@ -29,24 +33,38 @@ export interface ServicePositions {
 export function createServicePositions(planningInput: PlanningInput, rules: PreemptionRules): ServicePositions {
   const { snapshot, pods, subjects } = planningInput;
   const { takenAt } = snapshot;
-  const shared = new Map<ServiceLedger, ServicePosition[]>();
+  const shared = new Map<ServiceLedger, { readonly position: ServicePosition; readonly others: number }[]>();
   const { ledgerOf, classOf } = promisesIn(snapshot, subjects);
-  const lackingOf = createLacking(pods, ledgerOf);
+  const failed = failedNodes(snapshot.nodes);
+  const placesOf = createPlaces(pods, ledgerOf, failed);
   const instanceOf = createInstances(pods, ledgerOf);
-  const standing = (pod: PodIndex): ServicePosition | undefined => {
+  const standing = (pod: PodIndex, change = 0): ServicePosition | undefined => {
     const [info, ledger] = [pods[pod], ledgerOf(pod)];
     const serviceClass = ledger === undefined ? undefined : classOf(pod);
     if (info === undefined || ledger === undefined || serviceClass === undefined) {
       return undefined;
     }
     const running = isRunning(info);
-    const alike = shared.get(ledger)?.find((each) => each.serviceClass === serviceClass && each.running === running);
+    const isAdded = addsReplicasUp(serviceClass.mode) && ledger.running + ledger.waiting > 1;
+    const others = isAdded ? Math.max(0, placesOf(ledger).served - Number(isServed(info, failed)) + change) : 0;
+    const alike = shared
+      .get(ledger)
+      ?.find(
+        ({ position, others: known }) =>
+          position.serviceClass === serviceClass && position.running === running && known === others,
+      );
     if (alike !== undefined) {
-      return alike;
+      return alike.position;
     }
-    const found = standingOf(info, ledger, serviceClass, takenAt, rules, { lackingOf, instanceOf });
+    const replica = {
+      running,
+      others,
+      instance: tellsReplicasApart(serviceClass.mode) ? instanceOf(ledger, info) : undefined,
+    };
+    const lacking = serviceClass.mode === 'Concurrent' ? placesOf(ledger).lacking : 0;
+    const found = standingOf(replica, ledger, serviceClass, takenAt, rules, lacking);
     if (!tellsReplicasApart(serviceClass.mode)) {
-      shared.set(ledger, [...(shared.get(ledger) ?? []), found]);
+      shared.set(ledger, [...(shared.get(ledger) ?? []), { position: found, others }]);
     }
     return found;
   };
@@ -68,28 +86,21 @@ function isRunning({ nodeName, ready }: PodInfo): boolean {
   return nodeName !== undefined && ready;
 }
 
-/** What the pods of a request tell of it together. */
-interface Lookups {
-  readonly lackingOf: (ledger: ServiceLedger) => number;
-  readonly instanceOf: (ledger: ServiceLedger, pod: PodInfo) => InstanceLedger | undefined;
-}
-
 function standingOf(
-  info: PodInfo,
+  replica: Required<Replica>,
   ledger: ServiceLedger,
   serviceClass: ServiceClass,
   now: PlanningInput['snapshot']['takenAt'],
   rules: PreemptionRules,
-  { lackingOf, instanceOf }: Lookups,
+  lacking: number,
 ): ServicePosition {
   const { importance, mode } = serviceClass;
-  const running = isRunning(info);
+  const { running } = replica;
   const alpha = expectedStartup(ledger, serviceClass, { running });
   const overhead = preemptionOverhead(ledger, timesAt(ledger, mode, now));
   const allowance = waitingAllowance(serviceClass, elapsed(ledger.admittedAt, now));
-  const instance = tellsReplicasApart(mode) ? instanceOf(ledger, info) : undefined;
   return {
-    metric: rules.metricOf(ledger, serviceClass, { running, instance }, now, alpha),
+    metric: rules.metricOf(ledger, serviceClass, replica, now, alpha),
     safetyMargin: rules.marginOf(serviceClass, allowance, alpha),
     importance,
     overheadSpent: isOverheadSpent(overhead, serviceClass),
@@ -98,7 +109,7 @@ function standingOf(
     allowance,
     alpha,
     running,
-    lacking: mode === 'Concurrent' ? lackingOf(ledger) : 0,
+    lacking,
   };
 }
 
@@ -106,7 +117,7 @@ function standingOf(
 function createInstances(
   pods: readonly PodInfo[],
   ledgerOf: (pod: PodIndex) => ServiceLedger | undefined,
-): Lookups['instanceOf'] {
+): (ledger: ServiceLedger, pod: PodInfo) => InstanceLedger | undefined {
   let byLedger: Map<ServiceLedger | undefined, PodInfo[]> | undefined;
   const known = new Map<ServiceLedger, ReadonlyMap<string, InstanceLedger>>();
   const instancesOf = (ledger: ServiceLedger): ReadonlyMap<string, InstanceLedger> => {
@@ -126,28 +137,44 @@ function createInstances(
   };
 }
 
-/** How many replicas of a request have no node, nor were promised one; pods are counted when it is first asked. */
-function createLacking(
+/** Where the replicas of a request are. */
+interface Places {
+  /** How many have no node, nor were promised one. */
+  readonly lacking: number;
+  /** How many run, or start on a node that has not failed. */
+  readonly served: number;
+}
+
+/** Counts pods when it is first asked. */
+function createPlaces(
   pods: readonly PodInfo[],
   ledgerOf: (pod: PodIndex) => ServiceLedger | undefined,
-): (ledger: ServiceLedger) => number {
-  let placed: Map<ServiceLedger, number> | undefined;
-  const count = (): Map<ServiceLedger, number> => {
-    const counts = new Map<ServiceLedger, number>();
+  failed: ReadonlySet<string>,
+): (ledger: ServiceLedger) => Places {
+  let counts: Map<ServiceLedger, { placed: number; served: number }> | undefined;
+  const count = (): NonNullable<typeof counts> => {
+    const found: NonNullable<typeof counts> = new Map();
     for (const [pod, info] of pods.entries()) {
       const ledger = hasPlace(info) ? ledgerOf(pod) : undefined;
       if (ledger !== undefined) {
-        counts.set(ledger, (counts.get(ledger) ?? 0) + 1);
+        const { placed, served } = found.get(ledger) ?? { placed: 0, served: 0 };
+        found.set(ledger, { placed: placed + 1, served: served + Number(isServed(info, failed)) });
       }
     }
-    return counts;
+    return found;
   };
   return (ledger) => {
-    placed ??= count();
-    return Math.max(0, ledger.running + ledger.waiting - (placed.get(ledger) ?? 0));
+    counts ??= count();
+    const { placed, served } = counts.get(ledger) ?? { placed: 0, served: 0 };
+    return { lacking: Math.max(0, ledger.running + ledger.waiting - placed), served };
   };
 }
 
 function hasPlace({ nodeName, waiting, terminating }: PodInfo): boolean {
   return !terminating && (nodeName !== undefined || (waiting?.gated === false && waiting.pinnedTo !== undefined));
+}
+
+/** It runs, or is about to: a pod that is leaving does not, whatever the ledger has seen. */
+function isServed(pod: PodInfo, failed: ReadonlySet<string>): boolean {
+  return hasPlace(pod) && !isStranded(pod, failed);
 }

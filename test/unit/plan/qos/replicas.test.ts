@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
+import { plan } from '../../../../src/plan/planner.ts';
+import { aServiceClass, type LedgerFields } from '../../../support/builders/service-levels.ts';
+import { aWorkload } from '../../../support/builders.ts';
+import { aContest, aRequest, qosOptions, type Request } from '../../../support/gated.ts';
+
+const CLASSES = [aServiceClass({ name: 'batch', slo: 0.9 }), aServiceClass({ name: 'free', slo: 0.5, importance: 3 })];
+const BOTH = ['None', 'Standard'] as const;
+
+/** A request of two replicas, each on its node or at the gate. */
+function twoReplicas(
+  name: string,
+  nodes: readonly [string | undefined, string | undefined],
+  times: NonNullable<LedgerFields['times']>,
+): readonly Request[] {
+  const running = nodes.filter((node) => node !== undefined).length;
+  return nodes.map((node, index) => {
+    const { pod, ledger } = aRequest(`${name}-${index}`, 'free', node, times, { owner: name });
+    const owner = { ...ledger.owner, name, uid: `uid-${name}` };
+    return { pod, ledger: { ...ledger, owner, running, waiting: 2 - running } };
+  });
+}
+
+function contest(slots: Readonly<Record<string, number>>, requests: readonly Request[]): ClusterSnapshot {
+  const names = [...new Set(requests.map(({ ledger }) => ledger.owner.name))];
+  const workloads = names.map((name) =>
+    aWorkload(name, { gated: true, replicas: requests.filter(({ ledger }) => ledger.owner.name === name).length }),
+  );
+  return aContest(slots, CLASSES, requests, { workloads });
+}
+
+function evicted(snapshot: ClusterSnapshot, refinements: (typeof BOTH)[number]): readonly string[] {
+  return plan(snapshot, qosOptions(refinements)).moves.flatMap(({ pod, to }) => (to === undefined ? [pod.name] : []));
+}
+
+describe('replicas whose time is added up', () => {
+  it.each(BOTH)('are not both evicted in a pass as if the other one kept running (refinements %s)', (refinements) => {
+    const requests = [
+      ...twoReplicas('pair', ['n1', 'n2'], { useful: 1100, pending: 900 }),
+      aRequest('single', 'free', 'n3', { useful: 1400 }),
+      aRequest('first', 'batch', undefined, { useful: 900, pending: 100 }),
+      aRequest('second', 'batch', undefined, { useful: 900, pending: 100 }),
+    ];
+    // One of the pair may go for good: the other one is half of what was promised. Both of them may not.
+    expect(evicted(contest({ n1: 1, n2: 1, n3: 1 }, requests), refinements)).toEqual(['pair-0', 'single']);
+  });
+
+  it.each(BOTH)('that wait are judged with those that were just let in (refinements %s)', (refinements) => {
+    const requests = [
+      ...twoReplicas('pair', [undefined, undefined], { useful: 1000, pending: 1000 }),
+      aRequest('rich', 'free', 'n1', { useful: 1400 }),
+      aRequest('richer', 'free', 'n2', { useful: 1500 }),
+    ];
+    // With one of the pair the other one is not needed.
+    expect(evicted(contest({ n1: 1, n2: 1 }, requests), refinements)).toEqual(['richer']);
+  });
+
+  it.each(BOTH)('are judged without those that are leaving already (refinements %s)', (refinements) => {
+    const [leaving, stays] = twoReplicas('pair', ['n1', 'n2'], { useful: 1100, pending: 900 });
+    const requests = [
+      { pod: { ...(leaving as Request).pod, terminating: true }, ledger: (leaving as Request).ledger },
+      stays as Request,
+      aRequest('single', 'free', 'n3', { useful: 1400 }),
+      aRequest('waits', 'batch', undefined, { useful: 900, pending: 100 }),
+    ];
+    expect(evicted(contest({ n1: 1, n2: 1, n3: 1 }, requests), refinements)).toEqual(['single']);
+  });
+});
