@@ -72,6 +72,21 @@ describe('QoSDriven', () => {
     expect(outcome.kind).toBe('Moves');
   });
 
+  it.each(BOTH)(
+    'evicts who ran longer although its availability is lower (vector 1, refinements %s)',
+    (refinements) => {
+      const requests = [
+        aRequest('short', 'batch', 'n1', { useful: 600 }),
+        aRequest('long', 'batch', 'n2', { useful: 58 * 60, pending: 120 }),
+        aRequest('waits', 'prod', undefined, { pending: 5 }),
+      ];
+      expect(movesOf(aContest({ n1: 1, n2: 1 }, CLASSES, requests), qosOptions(refinements))).toEqual([
+        'long: n2 > ',
+        'waits:  > n2',
+      ]);
+    },
+  );
+
   it.each(BOTH)('never evicts who was promised everything for an equal (refinements %s)', (refinements) => {
     const requests = [
       aRequest('runs', 'prod', 'n1', { useful: 3600 }),
