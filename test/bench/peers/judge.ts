@@ -55,6 +55,19 @@ export function gainedNothing(replacements: readonly Replacement[], pods: readon
   }).length;
 }
 
+/** A pod that has no node for so long waits; every new pod is without one at first. */
+const AT_ONCE_MS = 1000;
+
+/** The most pods that waited for a node at one time after `since`. */
+export function mostWaiting(pods: readonly PodTrack[], since: number): number {
+  const waits = pods.flatMap(({ seenAt, boundAt, goneAt }) => {
+    const [from, to] = [seenAt + AT_ONCE_MS, boundAt ?? goneAt ?? Number.POSITIVE_INFINITY];
+    return seenAt >= since && to > from ? [{ from, to }] : [];
+  });
+  const at = (time: number): number => waits.filter(({ from, to }) => from <= time && time < to).length;
+  return waits.reduce((most, { from }) => Math.max(most, at(from)), 0);
+}
+
 /** How many pods of each controller run on each node: by controller, then by node. */
 export function placement(pods: readonly PodTrack[]): ReadonlyMap<string, ReadonlyMap<string, number>> {
   const alive = pods.filter(({ node, goneAt }) => node !== undefined && goneAt === undefined);

@@ -5,7 +5,7 @@ import { standardDeviation } from '../../control-plane/node-loads.ts';
 import { type ControlPlane, startControlPlane } from '../../control-plane/start.ts';
 import { type Case, placeables } from './cases.ts';
 import type { Contender } from './contender.ts';
-import { gainedNothing, lostSeconds, replacementsOf } from './judge.ts';
+import { gainedNothing, lostSeconds, mostWaiting, replacementsOf } from './judge.ts';
 import { observe, type PodTrack } from './observer.ts';
 
 /** What came of one contender on one case. */
@@ -19,7 +19,7 @@ export interface Measured {
   readonly violations: { readonly before: number; readonly after: number } | undefined;
   /** Rounds until the last eviction; `undefined` while the last three rounds still had some. */
   readonly rounds: number | undefined;
-  /** Pods without a node at worst. */
+  /** Pods that waited for a node at worst. */
   readonly waiting: number;
   /** Seconds without service, over all pods. */
   readonly lost: number;
@@ -48,7 +48,6 @@ export async function measure(
       pods: observer.pods().map((each) => ({ ...each })),
       deviation: await deviation(cp, observer.pods()),
     };
-    observer.begin();
     const began = Date.now();
     const end = await contender.start(cp, task, log);
     const evicted = async () => acceptedEvictions(await cp.audit()).slice(alreadyEvicted);
@@ -70,7 +69,7 @@ export async function measure(
       deviation: { before: before.deviation, after: await deviation(cp, pods) },
       violations: left === undefined || after === undefined ? undefined : { before: left, after },
       rounds: atRest,
-      waiting: observer.mostWaiting(),
+      waiting: mostWaiting(pods, began),
       lost: lostSeconds(replacements, Date.now()),
     };
   } finally {

@@ -22,10 +22,6 @@ export interface PodTrack {
 export interface Observer {
   /** All that were ever seen, in that order. */
   readonly pods: () => readonly PodTrack[];
-  /** The most pods that had no node at one time since the observer was last told to begin. */
-  readonly mostWaiting: () => number;
-  /** Forgets how many waited. */
-  readonly begin: () => void;
   stop(): Promise<void>;
 }
 
@@ -43,11 +39,6 @@ const COLUMNS = [
 /** Starts to watch the pods of `namespace`; resolves once those that are there are known. */
 export async function observe(cp: ControlPlane, namespace: string): Promise<Observer> {
   const tracks = new Map<string, PodTrack>();
-  let mostWaiting = 0;
-  const count = (): void => {
-    const waiting = [...tracks.values()].filter(({ node, goneAt }) => node === undefined && goneAt === undefined);
-    mostWaiting = Math.max(mostWaiting, waiting.length);
-  };
   const args = ['get', 'pods', '-n', namespace, '--watch', '--output-watch-events', '--no-headers'];
   const child = spawn(cp.bin('kubectl'), [...args, '-o', `custom-columns=${COLUMNS}`], {
     env: { ...process.env, KUBECONFIG: cp.kubeconfig },
@@ -56,15 +47,10 @@ export async function observe(cp: ControlPlane, namespace: string): Promise<Obse
   cp.adopt(child);
   createInterface({ input: child.stdout }).on('line', (line) => {
     note(tracks, namespace, line, Date.now());
-    count();
   });
   await once(child.stdout, 'data');
   return {
     pods: () => [...tracks.values()],
-    mostWaiting: () => mostWaiting,
-    begin: () => {
-      mostWaiting = 0;
-    },
     stop: async () => {
       child.kill();
       await once(child, 'exit');
