@@ -245,8 +245,8 @@ function* inTurn(
     const gone = evictions.of(victim.standing);
     return gone === victim.gone ? victim : arena.judgedWithout(victim, gone);
   };
-  const judged = residents.map(current);
-  const queue = judged.every((victim, place) => victim === residents[place]) ? judged : judged.sort(compareVictims);
+  const isJudgedAnew = residents.some((victim) => evictions.of(victim.standing) !== victim.gone);
+  const queue = isJudgedAnew ? residents.map(current).sort(compareVictims) : [...residents];
   for (let first = queue[0]; first !== undefined; first = queue[0]) {
     const now = current(first);
     queue[0] = now;

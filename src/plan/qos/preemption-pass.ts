@@ -106,7 +106,7 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
     bestCaseOn: createBestCases(residentsOf, rules),
     wasEvicted: (pod) => evicted.has(pod),
     evictions,
-    judgedWithout: ({ pod, standing }, gone) => ({ pod, standing: standings.of(pod, -gone) ?? standing, gone }),
+    judgedWithout: createJudgedWithout(standings),
     touched,
     onRefusal: (refusal) => refusals.set(refusal.code, refusal),
   };
@@ -179,6 +179,18 @@ function together(steps: readonly PreemptionPassStep[], first: number): readonly
     step.kind === 'Admission' ? [{ ...step, needs: [...step.needs.filter((need) => need < first), ...places] }] : [],
   );
   return [...evictions, ...admissions];
+}
+
+/** Remembers positions by what they were before: replicas that are judged alike share theirs. */
+function createJudgedWithout(standings: ServicePositions): Arena['judgedWithout'] {
+  const known = new Map<ServicePosition, Map<number, ServicePosition>>();
+  return ({ pod, standing }, gone) => {
+    const own = known.get(standing) ?? new Map<number, ServicePosition>();
+    known.set(standing, own);
+    const found = own.get(gone) ?? standings.of(pod, -gone) ?? standing;
+    own.set(gone, found);
+    return { pod, standing: found, gone };
+  };
 }
 
 /** Remembers what evictions from a node cost at best, by class of the claimant. */

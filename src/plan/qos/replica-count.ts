@@ -12,7 +12,7 @@ export interface ReplicaCount {
 export function createReplicaCount(before?: ReplicaCount): ReplicaCount {
   const own = new Map<ServiceLedger, number>();
   return {
-    of: (position) => (own.get(position.request) ?? 0) + (before?.of(position) ?? 0),
+    of: (position) => (own.size === 0 ? 0 : (own.get(position.request) ?? 0)) + (before?.of(position) ?? 0),
     add: ({ request, serviceClass: { mode } }, count) => {
       if (addsReplicasUp(mode)) {
         own.set(request, (own.get(request) ?? 0) + count);

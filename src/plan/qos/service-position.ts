@@ -33,7 +33,7 @@ export interface ServicePositions {
 export function createServicePositions(planningInput: PlanningInput, rules: PreemptionRules): ServicePositions {
   const { snapshot, pods, subjects } = planningInput;
   const { takenAt } = snapshot;
-  const shared = new Map<ServiceLedger, { readonly position: ServicePosition; readonly others: number }[]>();
+  const shared = new Map<ServiceLedger, Map<number, ServicePosition>>();
   const { ledgerOf, classOf } = promisesIn(snapshot, subjects);
   const failed = failedNodes(snapshot.nodes);
   const placesOf = createPlaces(pods, ledgerOf, failed);
@@ -47,14 +47,10 @@ export function createServicePositions(planningInput: PlanningInput, rules: Pree
     const running = isRunning(info);
     const isAdded = addsReplicasUp(serviceClass.mode) && ledger.running + ledger.waiting > 1;
     const others = isAdded ? Math.max(0, placesOf(ledger).served - Number(isServed(info, failed)) + change) : 0;
-    const alike = shared
-      .get(ledger)
-      ?.find(
-        ({ position, others: known }) =>
-          position.serviceClass === serviceClass && position.running === running && known === others,
-      );
-    if (alike !== undefined) {
-      return alike.position;
+    const key = 2 * others + Number(running);
+    const alike = shared.get(ledger)?.get(key);
+    if (alike?.serviceClass === serviceClass) {
+      return alike;
     }
     const replica = {
       running,
@@ -64,7 +60,8 @@ export function createServicePositions(planningInput: PlanningInput, rules: Pree
     const lacking = serviceClass.mode === 'Concurrent' ? placesOf(ledger).lacking : 0;
     const found = standingOf(replica, ledger, serviceClass, takenAt, rules, lacking);
     if (!tellsReplicasApart(serviceClass.mode)) {
-      shared.set(ledger, [...(shared.get(ledger) ?? []), { position: found, others }]);
+      const known = shared.get(ledger) ?? new Map<number, ServicePosition>();
+      shared.set(ledger, known.set(key, found));
     }
     return found;
   };
