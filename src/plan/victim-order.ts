@@ -3,7 +3,7 @@ import { type PodInfo, QOS_CLASSES, type QosClass } from '../model/pod.ts';
 const RANK = Object.fromEntries(QOS_CLASSES.map((name, rank) => [name, rank])) as Readonly<Record<QosClass, number>>;
 
 /**
- * Who is taken first where moves are worth the same (repair.md, who is taken first): negative when it is `left`. By priority, QoS class and
+ * Who is taken first where moves are worth the same: negative when it is `left`. By priority, QoS class and
  * deletion cost, the lower first, and the younger of equals.
  */
 export function compareVictims(left: PodInfo, right: PodInfo): number {
