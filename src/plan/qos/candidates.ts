@@ -245,16 +245,15 @@ function* inTurn(
     const gone = evictions.of(victim.standing);
     return gone === victim.gone ? victim : arena.judgedWithout(victim, gone);
   };
-  const isJudgedAnew = residents.some((victim) => evictions.of(victim.standing) !== victim.gone);
-  const queue = isJudgedAnew ? residents.map(current).sort(compareVictims) : [...residents];
-  for (let first = queue[0]; first !== undefined; first = queue[0]) {
+  // Nobody can do longer without running than the snapshot says, so those further back need no look yet.
+  const queue = [...residents];
+  for (let first = queue.shift(); first !== undefined; first = queue.shift()) {
     const now = current(first);
-    queue[0] = now;
     if (now === first) {
-      queue.shift();
       yield now;
     } else {
-      queue.sort(compareVictims);
+      const place = queue.findIndex((other) => compareVictims(now, other) < 0);
+      queue.splice(place < 0 ? queue.length : place, 0, now);
     }
   }
 }
