@@ -220,7 +220,7 @@ const resourcesArbitrary = fc.constantFrom<Pick<PolicyOptions['load'], 'resource
       { name: 'cpu', weight: 1 },
       { name: 'pods', weight: 2 },
     ],
-    aggregate: 'Dominant',
+    aggregate: 'Weighted',
   },
   {
     resources: [
