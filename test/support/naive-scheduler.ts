@@ -5,7 +5,8 @@ import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 
 /**
  * InterPodAffinity and PodTopologySpread word by word, counting everything anew for every question; apart from the code
- * under test. Terms name no namespaces, and spread constraints have the default node policies and no node affinity.
+ * under test. Terms name no namespaces, and spread constraints have the default node policies: nodes count that the node selector
+ * of the pod selects.
  */
 export function isTolerated(pod: PodInfo, node: NodeInfo, snapshot: ClusterSnapshot): boolean {
   const others = snapshot.pods.filter(({ uid, nodeName }) => uid !== pod.uid && nodeName !== undefined);
@@ -47,7 +48,12 @@ function isEven(
 ): boolean {
   const keys = pod.constraints.spread.map((each) => each.topologyKey);
   const counts = new Map<string, number>();
-  for (const candidate of nodes.filter(({ labels }) => keys.every((key) => labels.has(key)))) {
+  const counted = nodes.filter(
+    ({ labels }) =>
+      keys.every((key) => labels.has(key)) &&
+      [...pod.constraints.nodeSelector].every(([key, value]) => labels.get(key) === value),
+  );
+  for (const candidate of counted) {
     const domain = candidate.labels.get(topologyKey) ?? '';
     const here = others.filter(
       ({ nodeName, namespace, terminating, labels }) =>
