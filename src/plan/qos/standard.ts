@@ -1,7 +1,7 @@
 import { seconds } from '../../model/units.ts';
 import type { Contender } from '../../qos/eligibility.ts';
 import type { PreemptionCost } from '../../qos/preemption-cost.ts';
-import { waitingTime } from '../../qos/waiting-time.ts';
+import { waitingAllowance, waitingTime } from '../../qos/waiting-time.ts';
 import { compareNumbers, leastCost, type PreemptionRules, type ServicePosition } from './rules.ts';
 
 /**
@@ -14,8 +14,16 @@ const QUIET_SHARE = 1 / 2;
 const QUIET_STARTS = 4;
 /** Who can still wait changes places with an equal that can wait for so much less: this share of what it may lose. */
 const WIDE_GAP = 0.6;
-/** Who can no longer wait changes places with an equal that is worse off by this share of what it may lose. */
-const NARROW_GAP = 0.11;
+/**
+ * Who can no longer wait changes places with an equal that is worse off by the quiet time, or by this share of what it may
+ * lose where that is more: with very short starts the quiet time alone would make turns many.
+ */
+const NARROW_GAP = 0.07;
+/**
+ * A younger request has turns as long as one that is so many starts old. It may lose so little that its own turns would be
+ * short and many, and it can still make good what a longer turn costs it.
+ */
+const YOUTH_STARTS = 800;
 /** A margin is at most this share of what a request may lose, or so many starts: else it makes the SLO a stricter one. */
 const MARGIN_SHARE = 1 / 10;
 const MARGIN_STARTS = 2;
@@ -29,8 +37,8 @@ const MARGIN_STARTS = 2;
  * - where nobody can give that, equals change places when one is worse off than the other by a share of what they may lose:
  *   so they fall short by about the same when there is too little for all.
  *
- * All of this is in proportion to what a request may lose at its age. Who was promised everything can never wait, and is
- * never evicted for an equal.
+ * All of this is in proportion to what a request may lose: margins at its age, turns at that age or `YOUTH_STARTS`. A request
+ * that was promised everything can never wait, and is never evicted for an equal.
  */
 export const STANDARD: PreemptionRules = {
   metricOf: waitingTime,
@@ -75,15 +83,23 @@ function slackOf({ metric, safetyMargin }: ServicePosition): number {
 
 /**
  * The lot size: with turns of q seconds starts take alpha / q of the time, and q / 2 of what others could use is kept in store;
- * over the time in which `allowance` may be lost both together are least at a multiple of the root of their product.
+ * over the time in which the allowance may be lost both together are least at a multiple of the root of their product.
  */
-function quietOf({ alpha, allowance }: ServicePosition): number {
+function quietOf(position: ServicePosition): number {
+  const { alpha } = position;
+  const allowance = grownAllowance(position);
   return Math.min(QUIET_FACTOR * Math.sqrt(alpha * allowance), Math.max(QUIET_SHARE * allowance, QUIET_STARTS * alpha));
+}
+
+/** What it may lose at its age, or when it is no longer young. */
+function grownAllowance({ allowance, alpha, serviceClass }: ServicePosition): number {
+  return Math.max(allowance, waitingAllowance(serviceClass, seconds(YOUTH_STARTS * alpha)));
 }
 
 /** The metric below which an equal is so much worse off that the two change places. */
 function evenedOut(incumbent: ServicePosition): number {
-  const { metric, allowance } = incumbent;
+  const { metric } = incumbent;
+  const allowance = grownAllowance(incumbent);
   if (allowance <= 0) {
     return Number.NEGATIVE_INFINITY;
   }

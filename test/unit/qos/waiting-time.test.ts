@@ -20,10 +20,30 @@ describe('the time that a pod can wait', () => {
     expect(waits({ slo: 0.9 }, { times: { useful: 3500, pending: 100 } })).toBeCloseTo(360 - 100 - 3, 6);
   });
 
-  it('forgets what it lost before the window', () => {
-    const before = { at: epochSeconds(NOW - 3600), ...times({ useful: 100, pending: 300 }) };
-    const ledger = { times: { useful: 3700, pending: 300 }, checkpoints: [before] };
+  it('forgets what it lost before the window within its SLO', () => {
+    const before = { at: epochSeconds(NOW - 3600), ...times({ useful: 900, pending: 100 }) };
+    const ledger = { times: { useful: 4500, pending: 100 }, checkpoints: [before] };
     expect(waits({ slo: 0.9 }, ledger)).toBeCloseTo(357, 6);
+  });
+
+  it('is less by what it lost before the window in excess of its SLO, and by a quarter of what it may lose at most', () => {
+    const lostBefore = (useful: number, pending: number) => {
+      const before = { at: epochSeconds(NOW - 3600), ...times({ useful, pending }) };
+      return { times: { useful: useful + 3600, pending }, checkpoints: [before] };
+    };
+    expect(waits({ slo: 0.9 }, lostBefore(850, 150))).toBeCloseTo(360 - 50 - 3, 6);
+    expect(waits({ slo: 0.9 }, lostBefore(0, 9000))).toBeCloseTo(360 - 90 - 3, 6);
+  });
+
+  it('is the recoverability below the SLO, at whatever age', () => {
+    const short = (pending: number, before: number) => ({
+      times: { useful: 3600 - pending + before, pending },
+      checkpoints: [{ at: epochSeconds(NOW - 3600), ...times({ useful: before }) }],
+    });
+    expect(waits({ slo: 0.5 }, { times: { useful: 1500, pending: 2000 } })).toBeCloseTo(-500 - 3, 6);
+    expect(waits({ slo: 0.5 }, short(2000, 0))).toBeCloseTo(-400 - 3, 6);
+    expect(waits({ slo: 0.5 }, short(2000, 1000))).toBeCloseTo(-400 - 3, 6);
+    expect(waits({ slo: 0.5 }, { ...short(2000, 1000), running: 0, waiting: 1 }, false)).toBeCloseTo(-400 - 3, 6);
   });
 
   it('is what keeps the SLO of a young request at every moment, and none at first', () => {

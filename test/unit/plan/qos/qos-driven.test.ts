@@ -120,6 +120,16 @@ describe('QoSDriven', () => {
     expect(movesOf(overcommitted(1700, 2300), qosOptions('Standard'))).toEqual(['runs: n1 > ', 'waits:  > n1']);
   });
 
+  it('does not change places of young equals more often than of older ones', () => {
+    const young = (useful: number, pending: number) =>
+      aContest({ n1: 1 }, CLASSES, [
+        aRequest('runs', 'free', 'n1', { useful: 200, pending: 200 }),
+        aRequest('waits', 'free', undefined, { useful, pending }),
+      ]);
+    expect(movesOf(young(130, 270), qosOptions('Standard'))).toEqual([]);
+    expect(movesOf(young(70, 330), qosOptions('Standard'))).toEqual(['runs: n1 > ', 'waits:  > n1']);
+  });
+
   it('evicts nobody twice, and does not stop at one that cannot be placed', () => {
     const requests = [
       aRequest('rich', 'free', 'n1', { useful: 3000 }),
