@@ -9,7 +9,7 @@ import { formatInstant } from '../model/instant.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
 import { budgetsLeft } from '../plan/budgets/left.ts';
-import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
+import { type PolicyOptions, repairsAlone, resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
 import { plan as computePlan } from '../plan/planner.ts';
 import { type ServiceReport, serviceReport } from '../plan/service-report.ts';
@@ -79,13 +79,12 @@ export async function runPolicy(
   const startedAt = ports.clock.now();
   const measured = await ports.reader.snapshot(signal);
   const waiting = usesMetrics(context) ? awaitsSamples(measured, context.plans) : undefined;
-  if (waiting !== undefined) {
-    return {
-      kind: 'Postponed',
-      verdicts: { MetricsFresh: { status: 'False', reason: 'AwaitingSamples', message: waiting } },
-    };
+  if (waiting !== undefined && context.stored.policy.spec.repair === undefined) {
+    return postponed(waiting);
   }
-  history?.add(measured);
+  if (waiting === undefined) {
+    history?.add(measured);
+  }
   const smoothed = history?.smooth(measured) ?? measured;
   // The caches of the snapshot may lag behind the journal, and behind what policies remember: this pass may have written both.
   const policies = await ports.policies.list(signal);
@@ -96,8 +95,16 @@ export async function runPolicy(
   const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
   const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
   const services = serviceReport(snapshot, options.scope);
-  const plan = timedPlan(context.stored.policy.metadata.name, snapshot, options, services, ports);
-  const aboveTrigger = countAbove(context.stored, plan, options);
+  const asked = waiting === undefined ? options : repairsAlone(options);
+  const found = timedPlan(context.stored.policy.metadata.name, snapshot, asked, services, ports);
+  if (waiting !== undefined && found.moves.length === 0) {
+    return postponed(waiting);
+  }
+  const aboveTrigger =
+    waiting === undefined
+      ? countAbove(context.stored, found, options)
+      : (context.stored.policy.status?.aboveTrigger ?? 0);
+  const plan = isDue(context.stored, found, aboveTrigger) ? found : withoutStrategy(found, snapshot, options);
   const { stored, isNews } = await store(context, plan, aboveTrigger, snapshot, ports, signal);
   await recordActual(context.plans, plan, ports, signal);
   await reportExhausted(context.stored, plan, ports, signal);
@@ -111,9 +118,27 @@ export async function runPolicy(
   };
 }
 
+function postponed(waiting: string): RunResult {
+  return {
+    kind: 'Postponed',
+    verdicts: { MetricsFresh: { status: 'False', reason: 'AwaitingSamples', message: waiting } },
+  };
+}
+
 function usesMetrics({ stored }: RunContext): boolean {
   const { load, strategy } = stored.policy.spec;
-  return load.source !== 'Requests' && STRATEGY_TRAITS[strategy.type].readsMetrics;
+  return load.source !== 'Requests' && STRATEGY_TRAITS[strategy.type].needsMetrics;
+}
+
+/** Whether the whole plan may be carried out, or looked at: repairs do not wait for the trigger, the strategy may have to. */
+function isDue({ policy: { spec } }: StoredPolicy, { strategy }: Plan, aboveTrigger: number): boolean {
+  const awaits = STRATEGY_TRAITS[strategy].awaitsTrigger && aboveTrigger < spec.thresholds.consecutive;
+  return !awaits || spec.mode === 'DryRun';
+}
+
+/** What the plan repairs, without what it does besides; the plan itself when it repairs nothing. */
+function withoutStrategy(plan: Plan, snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
+  return plan.moves.some(({ repairs }) => repairs.length > 0) ? computePlan(snapshot, repairsAlone(options)) : plan;
 }
 
 /** A ledger is made a moment after the first pod, which may be seen before. */

@@ -6,6 +6,7 @@ import { type EpochSeconds, elapsed, epochSeconds } from '../model/units.ts';
 import { inSeconds, percent } from '../plan/format.ts';
 import { sampleLimits, sampleProblem } from '../plan/metrics-gate.ts';
 import type { PolicyOptions } from '../plan/options.ts';
+import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import type { NodeUsage } from '../ports.ts';
 import type { StopReason } from './stop-rules.ts';
 
@@ -24,7 +25,8 @@ type Judged = Pick<PolicyOptions, 'load' | 'scope'>;
  * Whether metrics went stale after a plan was made, judged by the samples of Ready nodes in the policy's scope: of those that
  * have one, fewer than `load.minCoverage` have one that counts. A node without any may be idle (metrics-server leaves those
  * out) and says nothing. Without any sample at all the plan goes stale `load.maxAge` after usage last was fresh: when the plan
- * was made, or its last move begun. So this depends on what is stored, and not on what a process remembers.
+ * was made, or its last move begun. So this depends on what is stored, and not on what a process remembers. A plan that only
+ * repairs stands on no measurements.
  */
 export function metricsVerdict(
   plan: RebalancePlan,
@@ -33,7 +35,7 @@ export function metricsVerdict(
   usage: NodeUsage | undefined,
   now: EpochSeconds,
 ): MetricsVerdict {
-  if (load.source !== 'Measured') {
+  if (load.source !== 'Measured' || !STRATEGY_TRAITS[plan.spec.strategy].needsMetrics) {
     return { kind: 'Fresh' };
   }
   const limits = sampleLimits(nodes);

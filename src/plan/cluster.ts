@@ -7,6 +7,7 @@ import type { PolicyOptions } from './options.ts';
 import type { Owners } from './owners.ts';
 import type { Participant } from './participation.ts';
 import type { PodUsage, Subjects } from './pod-usage.ts';
+import type { RepairGuard } from './repair/guard.ts';
 import { indexScores, type ScoreIndex } from './scores/score-index.ts';
 import { internShapes, type Shapes } from './shapes.ts';
 import { compareVictims } from './victim-order.ts';
@@ -21,6 +22,8 @@ export interface Cluster {
   readonly owners: Owners;
   /** Place of each pod's node; -1 when that takes no part or there is none. */
   readonly home: IndexTable<PodIndex, NodeIndex>;
+  /** The same as the snapshot has it; `home` is where repairs have put it. */
+  readonly measuredOn: IndexTable<PodIndex, NodeIndex>;
   /** 1 for the pods that a strategy may propose to move. */
   readonly movable: Uint8Array;
   readonly movableByNode: MovableByNode;
@@ -35,6 +38,8 @@ export interface Cluster {
   /** What kube-scheduler would rank nodes by. */
   readonly scores: ScoreIndex;
   readonly shapes: Shapes;
+  /** `undefined`: the policy repairs nothing. */
+  readonly guard: RepairGuard | undefined;
 }
 
 /** The movable pods where the snapshot has them. */
@@ -54,18 +59,22 @@ interface ClusterInput {
   readonly isFree: (pod: PodIndex) => boolean;
   /** Pods that a plan may put on a node although they are not movable, by place: those without a node among them. */
   readonly placeable: readonly PodIndex[];
+  readonly guard: RepairGuard | undefined;
   readonly options: PolicyOptions;
 }
 
 /** Indexes a snapshot once; everything after works on places and typed arrays. */
 export function indexCluster(input: ClusterInput): Cluster {
-  const { participants, sites, subjects, usage, isFree, placeable, options } = input;
+  const { participants, sites, subjects, usage, isFree, placeable, guard, options } = input;
   const { pods, owners, kinds } = subjects;
   const nodes = participants.map(({ node }) => node);
   const siteOf = sitesOf(nodes, subjects.nodes);
   const nodeAt = reversed(siteOf, subjects.nodes.length);
-  const home: IndexTable<PodIndex, NodeIndex> = subjects.located.map((site) => atOrNone(nodeAt, site));
-  const tables = tabulate(participants, pods, home, usage);
+  const homesAt = (located: IndexedNodes['located']): IndexTable<PodIndex, NodeIndex> =>
+    located.map((site) => atOrNone(nodeAt, site));
+  const measuredOn = homesAt(subjects.located);
+  const home = sites.located === subjects.located ? measuredOn : homesAt(sites.located);
+  const tables = tabulate(participants, pods, measuredOn, usage);
   const load = loadModel(tables, home, options);
   const movable = new Uint8Array(pods.length);
   home.forEach((node, pod) => {
@@ -75,12 +84,13 @@ export function indexCluster(input: ClusterInput): Cluster {
   for (const pod of placeable) {
     shaped[pod] = 1;
   }
-  const shapes = internShapes({ sites, kinds, owners, nodes, shaped });
+  const shapes = internShapes({ sites, kinds, owners, nodes, shaped, guard });
   return {
     nodes,
     pods,
     owners,
     home,
+    measuredOn,
     movable,
     movableByNode: group(pods, home, movable, nodes.length),
     tables,
@@ -90,6 +100,7 @@ export function indexCluster(input: ClusterInput): Cluster {
     nodeAt,
     scores: indexScores(sites, owners),
     shapes,
+    guard,
   };
 }
 

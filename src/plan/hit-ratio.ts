@@ -87,7 +87,7 @@ function feasibleSites(state: StateView, pod: PodIndex): IndexTable<number, Site
   const subject = subjectOf(shapes, pod);
   const found: number[] = [];
   nodeAt.forEach((node, site) => {
-    if (node >= 0 ? state.fits(pod, node) : fitsOutside(state, pod, subject, site)) {
+    if (node >= 0 ? state.passes(pod, node) : fitsOutside(state, pod, subject, site)) {
       found.push(site);
     }
   });

@@ -1,6 +1,6 @@
 import { type Budget, type BudgetRefusal, REACH } from './budgets/budget.ts';
 import type { Budgets } from './budgets/index.ts';
-import type { Refusal } from './filters/refusal.ts';
+import type { TargetRefusal } from './filters/refusal.ts';
 import { at, type NodeIndex, type PodIndex } from './indices.ts';
 import type { State } from './state.ts';
 import { type Pair, pairGain, pairMinimum } from './strategies/pairs.ts';
@@ -25,7 +25,7 @@ export interface AcceptedMove {
 /** What stands in the way of a move. */
 export type Objection =
   | { readonly kind: 'NotMovable' }
-  | { readonly kind: 'Filter'; readonly refusal: Refusal }
+  | { readonly kind: 'Filter'; readonly refusal: TargetRefusal }
   | { readonly kind: 'Budget'; readonly refusal: BudgetRefusal }
   | { readonly kind: 'NoGain' };
 
@@ -146,7 +146,8 @@ function reachOf(objection: Objection): Reach {
   }
 }
 
-function carryOut(state: State, { pod, to }: Proposal, gain: number): Omit<AcceptedMove, 'partner'> {
+/** Makes the move on the state, and records what it was worth there. */
+export function carryOut(state: State, { pod, to }: Proposal, gain: number): Omit<AcceptedMove, 'partner'> {
   const from = state.nodeOf(pod);
   const load = state.load(from) - state.loadWithout(pod);
   const before = { from: state.load(from), to: state.load(to) };

@@ -7,7 +7,7 @@ import { emptyNodeCapacity, type FreeCapacity, occupy } from './free-capacity.ts
 import { at, type IndexTable, itemAt, type PodIndex, type SiteIndex } from './indices.ts';
 import type { PodKinds } from './pod-kinds.ts';
 import { emptyCounts, type TopologyCounts } from './topology/counts.ts';
-import { indexTopology } from './topology/topology-index.ts';
+import { type CountedForRepairs, indexTopology } from './topology/topology-index.ts';
 import { type Attachment, indexVolumes } from './volume-needs.ts';
 
 /** All nodes of a cluster with what runs there: what the filters are asked about. Nodes and pods are named by their place. */
@@ -33,14 +33,17 @@ export interface IndexedNodes {
 interface IndexNodesInput extends Pick<ClusterSnapshot, 'storage' | 'namespaces' | 'nodes' | 'pods'> {
   readonly located: IndexTable<PodIndex, SiteIndex>;
   readonly kinds: PodKinds;
+  /** What repairs need counted; absent: nothing. */
+  readonly extra?: CountedForRepairs;
 }
 
 const NO_ATTACHMENTS: readonly Attachment[] = [];
 
 /** Puts every pod on its node. */
-export function indexNodes({ nodes, pods, located, kinds, storage, namespaces }: IndexNodesInput): IndexedNodes {
+export function indexNodes(input: IndexNodesInput): IndexedNodes {
+  const { nodes, pods, located, kinds, storage, namespaces, extra } = input;
   const volumes = indexVolumes(storage, pods, kinds);
-  const topologyIndex = indexTopology(nodes, kinds, namespaces);
+  const topologyIndex = indexTopology(nodes, kinds, namespaces, extra);
   const counts = emptyCounts(topologyIndex);
   const rooms = nodes.map(({ name, allocatable }) => emptyNodeCapacity(allocatable, storage.attachLimits.get(name)));
   const volumesOf = (pod: PodIndex) => volumes.needsOf(itemAt(pods, pod));

@@ -16,7 +16,35 @@ export type StrategyOptions =
       readonly refinements: 'Standard' | 'None';
       /** `undefined`: no pod is moved because its node is overloaded. */
       readonly pressure: PressureOptions | undefined;
-    };
+    }
+  | { readonly type: 'None' };
+
+/** What `spec.repair` asks for. */
+export interface RepairOptions {
+  readonly taints: TaintRepair | undefined;
+  readonly nodeAffinity: 'Required' | 'Preferred' | undefined;
+  readonly podAntiAffinity: boolean;
+  readonly topologySpread: SpreadRepair | undefined;
+  readonly duplicates: boolean;
+  readonly maxLifetime: { readonly age: Seconds } | undefined;
+}
+
+/** Which taints pods have to tolerate. */
+export interface TaintRepair {
+  /** PreferNoSchedule, too. */
+  readonly soft: boolean;
+  /** `undefined`: all. */
+  readonly includedKeys: ReadonlySet<string> | undefined;
+  readonly excludedKeys: ReadonlySet<string>;
+}
+
+/** Which spread constraints have to hold. */
+export interface SpreadRepair {
+  /** ScheduleAnyway, too. */
+  readonly soft: boolean;
+  /** Pods by which the skew may exceed maxSkew. */
+  readonly tolerance: number;
+}
 
 /** When pods are moved off a node because of what is measured there. */
 export interface PressureOptions {
@@ -86,6 +114,8 @@ export interface ScopeOptions {
 /** What a policy asks of the planner, with text turned into numbers. */
 export interface PolicyOptions {
   readonly strategy: StrategyOptions;
+  /** `undefined`: nothing is repaired. */
+  readonly repair: RepairOptions | undefined;
   readonly load: {
     readonly source: 'Measured' | 'Requests';
     readonly resources: readonly { readonly name: LoadResource; readonly weight: number }[];
@@ -133,6 +163,7 @@ export function resolveOptions(
 ): PolicyOptions {
   return planningOptions({
     strategy: resolveStrategy(spec),
+    repair: resolveRepair(spec),
     load: {
       source: spec.load.source === 'Requests' ? 'Requests' : 'Measured',
       resources: spec.load.resources,
@@ -170,6 +201,11 @@ export function resolveOptions(
   });
 }
 
+/** The same policy without its strategy: it only repairs. */
+export function repairsAlone(options: PolicyOptions): PolicyOptions {
+  return { ...options, strategy: { type: 'None' } };
+}
+
 function resolveStrategy(spec: RebalancePolicySpec): StrategyOptions {
   const { strategy } = spec;
   switch (strategy.type) {
@@ -187,9 +223,34 @@ function resolveStrategy(spec: RebalancePolicySpec): StrategyOptions {
       };
     case 'QoSDriven':
       return resolveQosDriven(spec);
+    case 'None':
+      return { type: 'None' };
     default:
       return strategy.type satisfies never;
   }
+}
+
+/** `undefined` when none of it is on. */
+function resolveRepair({ repair = {} }: RebalancePolicySpec): RepairOptions | undefined {
+  const { taints, nodeAffinity, podAntiAffinity, topologySpread, duplicates = false, maxLifetime } = repair;
+  const resolved: RepairOptions = {
+    taints: taints && {
+      soft: taints.effect === 'PreferNoSchedule',
+      includedKeys: taints.includedKeys && new Set(taints.includedKeys),
+      excludedKeys: new Set(taints.excludedKeys),
+    },
+    nodeAffinity,
+    podAntiAffinity: podAntiAffinity === 'Required',
+    topologySpread: topologySpread && {
+      soft: topologySpread.constraints === 'All',
+      tolerance: topologySpread.tolerance,
+    },
+    duplicates,
+    maxLifetime: maxLifetime && { age: parseDuration(maxLifetime.age) },
+  };
+  return Object.values(resolved).some((repaired) => repaired !== undefined && repaired !== false)
+    ? resolved
+    : undefined;
 }
 
 /** The published policy looks at nobody who runs but to evict them, and requests say nothing of how loaded a node is. */

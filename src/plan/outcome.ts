@@ -1,3 +1,4 @@
+import type { RepairName } from '../api/v1alpha1/repair.ts';
 import { podKey } from '../model/pod.ts';
 import type { Cluster } from './cluster.ts';
 import type { Evictability } from './evictability.ts';
@@ -14,10 +15,20 @@ import type { SearchResult } from './search.ts';
 import type { SequencedMove } from './sequence.ts';
 import type { StartupTimes } from './startup.ts';
 
+/** What a move ends. */
+export interface Ended {
+  readonly repairs: readonly RepairName[];
+  /** Why the pod should not be where it is: a clause for each repair. */
+  readonly clauses: readonly string[];
+}
+
+/** A move for people, which may be one that repairs. */
+type DescribedMove = SequencedMove & { readonly ended?: Ended };
+
 /** The moves for people and other programs, with names instead of places of pods and nodes; `fallbacks` has those of each. */
 export function describeMoves(
   cluster: Cluster,
-  moves: readonly SequencedMove[],
+  moves: readonly DescribedMove[],
   fallbacks: readonly (readonly NodeIndex[])[],
   startup: StartupTimes,
 ): readonly Transfer[] {
@@ -30,7 +41,7 @@ export function describeMoves(
 
 function describeMove(
   { pods, nodes, owners }: Cluster,
-  move: SequencedMove,
+  move: DescribedMove,
   moves: readonly SequencedMove[],
   partner: number | undefined,
   startup: StartupTimes,
@@ -46,6 +57,8 @@ function describeMove(
   const order =
     needed.length === 0 ? '' : `; after ${needed.slice(0, 3).join(', ')}${needed.length > 3 ? ' and more' : ''}`;
   const [source, target] = [`${from} ${change(move, 'from')}`, `${to} ${change(move, 'to')}`];
+  const { repairs, clauses } = move.ended ?? { repairs: [], clauses: [] };
+  const why = [...clauses, `adds ${share(move.load)} to its node: ${source}, ${target}`].join('; ');
   return {
     pod: { namespace, name, uid },
     owner: { kind: owner.kind, name: owner.name, uid: owner.uid },
@@ -54,7 +67,8 @@ function describeMove(
     load: toFraction(move.load),
     gain: toFraction(move.gain),
     cost: startup.of(owner.uid),
-    reason: `adds ${share(move.load)} to its node: ${source}, ${target}, ${worth(move, pods)}${order}`,
+    reason: `${why}${repairs.length === 0 ? `, ${worth(move, pods)}` : ''}${order}`,
+    repairs,
     after: move.needs,
     partner,
   };

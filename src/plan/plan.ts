@@ -1,4 +1,5 @@
 import type { StrategyName } from '../api/v1alpha1/rebalance-policy.ts';
+import type { RepairName } from '../api/v1alpha1/repair.ts';
 import type { OwnerRef, PodRef } from '../model/pod.ts';
 import type { LoadResource } from '../model/resources.ts';
 import type { EpochSeconds, Seconds } from '../model/units.ts';
@@ -43,6 +44,8 @@ interface MoveBase {
   readonly reason: string;
   /** Places in `Plan.moves` of earlier moves that must have left their nodes first; ascending. */
   readonly after: readonly number[];
+  /** What it repairs; empty for a move of the strategy. */
+  readonly repairs: readonly RepairName[];
   /** Place of the other move when two go together: both are worth it only together. */
   readonly partner: number | undefined;
 }
@@ -98,6 +101,8 @@ export type PlanOutcome =
   | { readonly kind: 'BudgetExhausted'; readonly message: string }
   /** Fewer than two nodes take part, or no pod may be moved at all. */
   | { readonly kind: 'NothingToBalance'; readonly message: string }
+  /** The policy only repairs, and no pod runs where it should not. */
+  | { readonly kind: 'NothingToRepair'; readonly message: string }
   /** No Metrics API, or no metrics objects in the file. */
   | { readonly kind: 'MetricsUnavailable'; readonly message: string }
   /** Coverage of valid samples below `load.minCoverage`. */

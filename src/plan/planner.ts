@@ -1,12 +1,13 @@
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { budgetsInForce } from './budgets/in-force.ts';
-import { createBudgets } from './budgets/index.ts';
+import { createBudgets, type PlanBudgets } from './budgets/index.ts';
 import type { Cluster } from './cluster.ts';
 import { fallbacksOf } from './fallbacks.ts';
 import { planHash } from './hash.ts';
 import { expectedHitRatio } from './hit-ratio.ts';
 import { at, itemAt, type PodIndex } from './indices.ts';
 import { toFraction, toLoad } from './load.ts';
+import { emptyLedger } from './load-ledger.ts';
 import { type BalancingOptions, improvesService, type PolicyOptions } from './options.ts';
 import {
   balancedMessage,
@@ -21,6 +22,9 @@ import type { Plan, PlanOutcome, Reason } from './plan.ts';
 import { clusterOf, metricsProblem, type PlanningInput, planningInputOf } from './planning-input.ts';
 import { type QosOptions, qosDriven } from './qos/qos-driven.ts';
 import { NO_USAGE, onAbsentNode, rejectAll, type Stays } from './rejections.ts';
+import { withRepairs } from './repair/combine.ts';
+import type { Relocation } from './repair/relocate.ts';
+import { repairStage } from './repair/stage.ts';
 import { residualImbalance } from './residual-imbalance.ts';
 import { type SearchResult, search } from './search.ts';
 import { initialState, type StateView } from './state.ts';
@@ -36,20 +40,67 @@ export function plan(snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
 
 /** `plan` for who has surveyed the snapshot already. */
 export function planFrom(planningInput: PlanningInput, options: PolicyOptions): Plan {
+  const stage = repairStage(planningInput, options);
+  return stage === undefined
+    ? byStrategy(planningInput, options, [])
+    : withRepairs(byStrategy(stage.next, options, stage.relocations), stage, planningInput);
+}
+
+/** `repaired` are the moves that the plan has already. */
+function byStrategy(planningInput: PlanningInput, options: PolicyOptions, repaired: readonly Relocation[]): Plan {
   const { strategy } = options;
-  return improvesService(strategy)
-    ? byServiceLevel(planningInput, strategy, options)
-    : (withoutMetrics(planningInput, options) ?? withMetrics(planningInput, strategy, options));
+  if (improvesService(strategy)) {
+    return byServiceLevel(planningInput, strategy, options, repaired);
+  }
+  return strategy.type === 'None'
+    ? byNoStrategy(planningInput, options)
+    : (withoutMetrics(planningInput, options) ?? withMetrics(planningInput, strategy, options, repaired));
+}
+
+const NOTHING_WRONG: Reason = {
+  code: 'NotNeeded',
+  message: 'nothing that spec.repair names is wrong with it',
+  numbers: {},
+};
+
+/** What there is to say of a cluster that is only repaired: how evenly it is loaded, if that is known. */
+function byNoStrategy(planningInput: PlanningInput, options: PolicyOptions): Plan {
+  const { pods, holds } = planningInput;
+  const stays = rejectAll(pods, holds, nobody, () => NOTHING_WRONG);
+  const outcome = { kind: 'NothingToRepair', message: 'no pod that may be moved runs where it should not' } as const;
+  if (metricsProblem(planningInput, options) !== undefined) {
+    return finish(planningInput, options, outcome, { stays });
+  }
+  const cluster = clusterOf(planningInput, options);
+  return finish(planningInput, options, outcome, { stays, cluster, state: initialState(cluster) });
+}
+
+/** The budgets of what follows on the repairs: these have spent of them. */
+function budgetsAfter(
+  { snapshot, pdbs, history }: PlanningInput,
+  options: PolicyOptions,
+  cluster: Cluster,
+  repaired: readonly Relocation[],
+): PlanBudgets {
+  const budgets = createBudgets(budgetsInForce(options.budgets, snapshot.takenAt), cluster, pdbs, history);
+  for (const { pod } of repaired) {
+    budgets.spend(pod);
+  }
+  return { ...budgets, maxMoves: budgets.maxMoves - repaired.length };
 }
 
 /** Needs no metrics, unless pods are to be moved off overloaded nodes, and no second node. */
-function byServiceLevel(planningInput: PlanningInput, strategy: QosOptions, options: PolicyOptions): Plan {
-  const { snapshot, pdbs, history, participation } = planningInput;
+function byServiceLevel(
+  planningInput: PlanningInput,
+  strategy: QosOptions,
+  options: PolicyOptions,
+  repaired: readonly Relocation[],
+): Plan {
+  const { snapshot, participation } = planningInput;
   const cluster = clusterOf(planningInput, options);
   const state = initialState(cluster);
-  const budgets = createBudgets(budgetsInForce(options.budgets, snapshot.takenAt), cluster, pdbs, history);
+  const budgets = budgetsAfter(planningInput, options, cluster, repaired);
   const { moves, stays, outcome, end } = qosDriven(planningInput, state, budgets, strategy, options);
-  const spread = toFraction(spreadOf(state));
   return {
     strategy: strategy.type,
     takenAt: snapshot.takenAt,
@@ -58,10 +109,10 @@ function byServiceLevel(planningInput: PlanningInput, strategy: QosOptions, opti
     rejections: { pods: stays.pods, reasons: stays.reasons },
     coverage: participation.coverage,
     imbalance: {
-      before: imbalanceOf(cluster.tables, cluster.home),
+      before: imbalanceOf(cluster.tables, cluster.measuredOn),
       planned: imbalanceOf(cluster.tables, end.placement),
     },
-    spread: { before: spread, planned: toFraction(spreadOf(end)) },
+    spread: { before: toFraction(spreadAtStart(state)), planned: toFraction(spreadOf(end)) },
     expectedHitRatio: undefined,
     hash: planHash(strategy.type, moves),
   };
@@ -80,8 +131,13 @@ function withoutMetrics(planningInput: PlanningInput, options: PolicyOptions): P
   return finish(planningInput, options, gate, { stays: rejectAll(pods, holds, nobody, () => reason) });
 }
 
-function withMetrics(planningInput: PlanningInput, strategy: BalancingOptions, options: PolicyOptions): Plan {
-  const { snapshot, pods, holds, pdbs, history } = planningInput;
+function withMetrics(
+  planningInput: PlanningInput,
+  strategy: BalancingOptions,
+  options: PolicyOptions,
+  repaired: readonly Relocation[],
+): Plan {
+  const { pods, holds } = planningInput;
   const cluster = clusterOf(planningInput, options);
   const state = initialState(cluster);
   const early = earlyOutcome(planningInput, cluster, spreadOf(state), options);
@@ -91,7 +147,7 @@ function withMetrics(planningInput: PlanningInput, strategy: BalancingOptions, o
     const outcome = withLeftOut(early.outcome, planningInput, state, options);
     return finish(planningInput, options, outcome, { stays, cluster, state });
   }
-  const budgets = createBudgets(budgetsInForce(options.budgets, snapshot.takenAt), cluster, pdbs, history);
+  const budgets = budgetsAfter(planningInput, options, cluster, repaired);
   const result = search(state, budgets, strategy, options);
   const explain = stayReason(planningInput, cluster, result.explain);
   const stays = rejectAll(pods, holds, (pod) => result.movedPods.has(pod), explain);
@@ -121,9 +177,27 @@ function nobody(): boolean {
   return false;
 }
 
+/** Highest minus lowest load where the snapshot has the pods: before repairs, too. */
+function spreadAtStart(state: StateView): number {
+  const { measuredOn, home, load, nodes, pods } = state.cluster;
+  if (measuredOn === home) {
+    return spreadOf(state);
+  }
+  const ledger = emptyLedger(load, nodes.length, pods.length);
+  measuredOn.forEach((node, pod) => {
+    if (node >= 0) {
+      ledger.add(node, pod);
+    }
+  });
+  return rangeOf(nodes.map((_, node) => ledger.load(node)));
+}
+
 /** Highest minus lowest load. */
 function spreadOf(state: StateView): number {
-  const loads = state.cluster.nodes.map((_, node) => state.load(node));
+  return rangeOf(state.cluster.nodes.map((_, node) => state.load(node)));
+}
+
+function rangeOf(loads: readonly number[]): number {
   const highest = loads.reduce((most, load) => Math.max(most, load), 0);
   return loads.length === 0 ? 0 : highest - loads.reduce((least, load) => Math.min(least, load), highest);
 }
@@ -219,8 +293,7 @@ function finish(
   const accepted = result?.moves ?? [];
   const fallbacks = state === undefined ? [] : fallbacksOf(state, accepted);
   const moves = cluster === undefined ? [] : describeMoves(cluster, accepted, fallbacks, planningInput.history.startup);
-  const before = cluster === undefined ? {} : imbalanceOf(cluster.tables, cluster.home);
-  const spread = state === undefined ? 0 : toFraction(spreadOf(state));
+  const end = result?.state ?? state;
   return {
     strategy: strategy.type,
     takenAt: planningInput.snapshot.takenAt,
@@ -229,10 +302,13 @@ function finish(
     rejections: { pods: stays.pods, reasons: stays.reasons },
     coverage: planningInput.participation.coverage,
     imbalance: {
-      before,
-      planned: result === undefined || cluster === undefined ? before : imbalanceOf(cluster.tables, result.placement),
+      before: cluster === undefined ? {} : imbalanceOf(cluster.tables, cluster.measuredOn),
+      planned: cluster === undefined ? {} : imbalanceOf(cluster.tables, result?.placement ?? cluster.home),
     },
-    spread: { before: spread, planned: result === undefined ? spread : toFraction(spreadOf(result.state)) },
+    spread: {
+      before: state === undefined ? 0 : toFraction(spreadAtStart(state)),
+      planned: end === undefined ? 0 : toFraction(spreadOf(end)),
+    },
     expectedHitRatio: state === undefined ? undefined : expectedHitRatio(state, accepted),
     hash: planHash(strategy.type, moves),
   };

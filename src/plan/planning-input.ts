@@ -1,4 +1,6 @@
+import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
+import { matches } from '../model/selector.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { failedNodes, isStranded } from '../model/stranded.ts';
 import { measuredStartup } from '../qos/startup.ts';
@@ -12,17 +14,21 @@ import { type Cluster, indexCluster } from './cluster.ts';
 import { assessEvictability, type Evictability } from './evictability.ts';
 import { at, type PodIndex } from './indices.ts';
 import { gateMessage } from './metrics-gate.ts';
-import { indexNodes } from './node-index.ts';
-import { improvesService, type PolicyOptions, planningOptions } from './options.ts';
+import { type IndexedNodes, indexNodes } from './node-index.ts';
+import { once } from './once.ts';
+import { improvesService, type PolicyOptions, planningOptions, type RepairOptions } from './options.ts';
 import { locatePods, sortNodes, sortPods } from './order.ts';
 import { withOverloadedSources } from './overloaded-sources.ts';
 import { indexOwners, type Owners, ownerOf } from './owners.ts';
-import { type Participation, participation } from './participation.ts';
+import { drainOf, type Participation, participation } from './participation.ts';
 import { type PodKinds, sortIntoKinds } from './pod-kinds.ts';
 import { measurePods, type PodUsage, type Subjects } from './pod-usage.ts';
 import { promisesIn } from './promises.ts';
+import { createGuard, type RepairGuard } from './repair/guard.ts';
+import { hostCounter } from './repair/hosts.ts';
 import { type OwnedPods, type StartupTimes, startupTimes } from './startup.ts';
 import { STRATEGY_TRAITS } from './strategies/traits.ts';
+import type { CountedForRepairs } from './topology/topology-index.ts';
 
 /** The snapshot in order, and what can be said before loads are known. */
 export interface PlanningInput {
@@ -41,6 +47,12 @@ export interface PlanningInput {
   readonly stranded: readonly PodIndex[];
   /** What pods use; worked out when first asked for. */
   readonly usage: () => PodUsage;
+  /** All nodes with what runs there; indexed when first asked for. */
+  readonly sites: () => IndexedNodes;
+  /** Nodes that pods may be moved to whatever their load: those in scope that are Ready and stay. */
+  readonly hosts: readonly NodeInfo[];
+  /** Keeps what the policy repairs; `undefined`: it repairs nothing. */
+  readonly guard: RepairGuard | undefined;
 }
 
 /** Puts a snapshot in order and judges its pods and nodes. */
@@ -62,13 +74,21 @@ export function planningInputOf(snapshot: ClusterSnapshot, policy: PolicyOptions
   const movable = movableConstraints(kinds, holds, [...queue, ...mobile, ...stranded]);
   const hasMovablePods = nodesOfFree(pods, holds);
   const base = participation({ snapshot, nodes, pods, movable, hasMovablePods, options });
-  let known: PodUsage | undefined;
-  const usage = (): PodUsage => {
-    known ??= measurePods(subjects, snapshot, options);
-    return known;
-  };
+  const usage = once(() => measurePods(subjects, snapshot, options));
+  const { storage, namespaces } = snapshot;
+  const extra = options.repair && countedFor(options.repair);
+  const sites = once(() => indexNodes({ ...subjects, storage, namespaces, ...(extra && { extra }) }));
+  const hosts = nodes.filter(
+    (node) => node.ready && drainOf(node) === undefined && matches(options.scope.nodeSelector, node.labels),
+  );
+  const guard = options.repair && createGuard(options.repair, hostCounter(hosts, storage));
   const takesPart = improvesService(options.strategy) ? base : withOverloadedSources(base, subjects, usage, options);
-  return { snapshot, pods, subjects, pdbs, history, holds, participation: takesPart, queue, mobile, stranded, usage };
+  const known = { snapshot, pods, subjects, pdbs, history, holds, queue, mobile, stranded };
+  return { ...known, participation: takesPart, usage, sites, hosts, guard };
+}
+
+function countedFor({ topologySpread, duplicates }: RepairOptions): CountedForRepairs {
+  return { keepsSpread: topologySpread !== undefined, softSpread: topologySpread?.soft === true, duplicates };
 }
 
 /** Which nodes run pods that nothing holds there; the pods are looked at when it is first asked. */
@@ -156,7 +176,8 @@ function movableConstraints(
   return new Set(list.filter((_, kind) => isMovable[kind] === 1).map(({ constraints }) => constraints));
 }
 
-function isFree({ inScope, of }: Evictability, pod: PodIndex): boolean {
+/** Whether a plan may move the pod as far as scope and protections go. */
+export function isFree({ inScope, of }: Evictability, pod: PodIndex): boolean {
   return inScope[pod] === 1 && of(pod) === undefined;
 }
 
@@ -170,19 +191,18 @@ export function metricsProblem({ snapshot, participation }: PlanningInput, optio
 
 /** Indexes what was surveyed, with what pods use. */
 export function clusterOf(planningInput: PlanningInput, policy: PolicyOptions): Cluster {
-  const { snapshot, subjects, holds, participation, queue, mobile, stranded } = planningInput;
+  const { subjects, holds, participation, queue, mobile, stranded } = planningInput;
   const options = planningOptions(policy);
   const { participants } = participation;
-  const { storage, namespaces } = snapshot;
-  const sites = indexNodes({ ...subjects, storage, namespaces });
   const placeable = [...queue, ...mobile, ...stranded];
   return indexCluster({
     participants,
-    sites,
+    sites: planningInput.sites(),
     subjects,
     usage: planningInput.usage(),
     isFree: (pod) => isFree(holds, pod),
     placeable,
+    guard: planningInput.guard,
     options,
   });
 }

@@ -16,6 +16,11 @@ export const FILTER_NAMES = [
 /** A kube-scheduler filter plugin that the planner evaluates. */
 export type FilterName = (typeof FILTER_NAMES)[number];
 
+/** What a plan keeps besides the filters, since the policy repairs it. */
+const REPAIR_RULES = ['Duplicates'] as const;
+/** Why a node is no target: a filter, or a rule of `spec.repair`. */
+export type RefusalName = FilterName | (typeof REPAIR_RULES)[number];
+
 /** What is never moved (execution.md, what is never moved). */
 export const PROTECTION_NAMES = [
   'MirrorPod',
@@ -92,4 +97,4 @@ export const SERVICE_NAMES = [
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 /** Every reason why a pod is not moved; the same words in plan, `explain`, page and documentation. */
-export type RejectionCode = FilterName | ProtectionName | BudgetName | BalanceName | ServiceName;
+export type RejectionCode = RefusalName | ProtectionName | BudgetName | BalanceName | ServiceName;

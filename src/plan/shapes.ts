@@ -19,6 +19,7 @@ import { sortedEntries } from './order.ts';
 import { type Owners, ownerOf } from './owners.ts';
 import type { PodKinds } from './pod-kinds.ts';
 import { FILTER_NAMES, type FilterName } from './rejection-codes.ts';
+import type { RepairGuard } from './repair/guard.ts';
 import { NO_NEEDS, type TopologyNeeds } from './topology/needs.ts';
 import { NO_VOLUMES } from './volume-needs.ts';
 
@@ -77,20 +78,24 @@ export interface ShapesInput {
   readonly nodes: readonly NodeInfo[];
   /** 1 for the pods that have a shape: those that a plan may put on a node. */
   readonly shaped: Uint8Array;
+  /** What else tells pods apart; `undefined`: nothing. */
+  readonly guard: RepairGuard | undefined;
 }
 
 /**
  * Interns the shapes of these pods: once per kind, since pods of a kind differ in nothing but the claims that they may
  * mount; templates that ask for the same share a shape all the same.
  */
-export function internShapes({ sites, kinds, owners, nodes, shaped }: ShapesInput): Shapes {
+export function internShapes({ sites, kinds, owners, nodes, shaped, guard }: ShapesInput): Shapes {
   const { pods } = sites;
   const subjects: Subject[] = [];
   const byContent = new Map<string, number>();
   const priorityMatters = sites.nominees.size > 0;
   const intern = (place: number): number => {
     const subject = sites.subjectOf(place, ownerOf(owners, place)?.workload?.pinnedNode);
-    const key = `${priorityMatters ? pods[place]?.priority : ''} ${contentKey(subject)}`;
+    const { constraints } = subject;
+    const ranked = guard?.looksBack(constraints) === true ? JSON.stringify(constraints.preferredNodeAffinity) : '';
+    const key = `${priorityMatters ? pods[place]?.priority : ''} ${ranked} ${contentKey(subject)}`;
     const shape = byContent.get(key) ?? subjects.push(subject) - 1;
     byContent.set(key, shape);
     return shape;
@@ -142,9 +147,11 @@ function withRequests(subject: Subject, cpu: number, memory: number, ephemeralSt
   return { ...subject, constraints: { ...constraints, requests } };
 }
 
-function trackersIn({ affinity, antiAffinity, repelledBy, spread }: TopologyNeeds): IndexTable<number, TrackerIndex> {
+function trackersIn(needs: TopologyNeeds): IndexTable<number, TrackerIndex> {
+  const { affinity, antiAffinity, repelledBy, spread, kept, duplicates } = needs;
+  const counted = duplicates === undefined ? kept : [...kept, duplicates];
   return Int32Array.from(
-    new Set([...affinity, ...antiAffinity, ...repelledBy, ...spread].map(({ tracker }) => tracker)),
+    new Set([...affinity, ...antiAffinity, ...repelledBy, ...spread, ...counted].map(({ tracker }) => tracker)),
   );
 }
 
@@ -196,7 +203,7 @@ function contentKey(subject: Subject): string {
 }
 
 /** Equal for subjects whom the filters that look at the node alone cannot tell apart, by what those look at. */
-function nodeKey({ constraints, pinnedNode, volumes }: Subject): string {
+export function nodeKey({ constraints, pinnedNode, volumes }: Subject): string {
   const { nodeSelector, nodeAffinity, tolerations } = constraints;
   const isPlain = nodeSelector.size === 0 && nodeAffinity === undefined && tolerations.length === 0;
   if (isPlain && pinnedNode === undefined && volumes === NO_VOLUMES) {

@@ -1,7 +1,7 @@
 import type { Cluster } from './cluster.ts';
 import { capacityRefusal, clusterRefusal, targetRefusal } from './filters/index.ts';
 import { nodeResourcesFit } from './filters/node-resources-fit.ts';
-import type { Refusal, Subject } from './filters/refusal.ts';
+import type { Refusal, Subject, TargetRefusal } from './filters/refusal.ts';
 import { copyCapacity, type FreeCapacity, occupy, vacate } from './free-capacity.ts';
 import {
   amountAt,
@@ -15,7 +15,8 @@ import {
 } from './indices.ts';
 import { toFraction } from './load.ts';
 import { emptyLedger, type LoadLedger } from './load-ledger.ts';
-import type { FilterName } from './rejection-codes.ts';
+import type { RefusalName } from './rejection-codes.ts';
+import type { Breach } from './repair/guard.ts';
 import { classOf, shapeOf, subjectOf } from './shapes.ts';
 import type { TopologyCounts } from './topology/counts.ts';
 import { NO_NEEDS } from './topology/needs.ts';
@@ -40,14 +41,18 @@ export interface StateView {
   readonly objective: () => number;
   /** By how much that changes when the pod moves to `node`. */
   readonly objectiveChange: (pod: PodIndex, node: NodeIndex) => number;
-  /** Whether all filters let the pod run on `node`. */
+  /** Whether all filters let the pod run on `node`, and the move breaks nothing that the policy repairs. */
   readonly fits: (pod: PodIndex, node: NodeIndex) => boolean;
+  /** Whether all filters let the pod run on `node`. */
+  readonly passes: (pod: PodIndex, node: NodeIndex) => boolean;
+  /** What the policy repairs and the move would break. */
+  readonly breach: (pod: PodIndex, node: NodeIndex) => Breach | undefined;
   /** Whether NodeResourcesFit might: when not, `node` has no room for any pod of about that size (see shapes.ts). */
   readonly couldHold: (pod: PodIndex, node: NodeIndex) => boolean;
-  /** The name of the first filter that does not; cheaper than all that the filter has to say. */
-  readonly refusedBy: (pod: PodIndex, node: NodeIndex) => FilterName | undefined;
+  /** The name of the first filter, or rule of a repair, that does not; cheaper than all that the filter has to say. */
+  readonly refusedBy: (pod: PodIndex, node: NodeIndex) => RefusalName | undefined;
   /** What that filter has to say. */
-  readonly refusal: (pod: PodIndex, node: NodeIndex) => Refusal | undefined;
+  readonly refusal: (pod: PodIndex, node: NodeIndex) => TargetRefusal | undefined;
   /**
    * A number for everything beyond the target that verdicts on the pod depend on: where it is, and which pods that matter to
    * its affinity and spread are where. 0 when nothing does. Equal numbers mean equal verdicts for pods of one shape.
@@ -160,15 +165,18 @@ function createState(contents: Contents): State {
       Math.max(load(nodeOf(pod)), load(node)) - Math.max(loads.without(nodeOf(pod), pod), loads.with(node, pod)),
     objective: () => cluster.nodes.reduce((sum, _, node) => sum + penalty(cluster, node, load(node)), 0),
     objectiveChange: (pod, node) => objectiveChange(contents, pod, nodeOf(pod), node),
-    fits: (pod, node) =>
-      cluster.shapes.allows(classOf(cluster.shapes, pod), node) && changingRefusal(contents, pod, node) === undefined,
+    fits: (pod, node) => passes(contents, pod, node) && breach(contents, pod, node) === undefined,
+    passes: (pod, node) => passes(contents, pod, node),
+    breach: (pod, node) => breach(contents, pod, node),
     couldHold: (pod, node) =>
       nodeResourcesFit(sizeOf(cluster, pod), itemAt(cluster.nodes, node), itemAt(contents.rooms, node)) === undefined,
     refusedBy: (pod, node) =>
-      cluster.shapes.refusedBy(classOf(cluster.shapes, pod), node) ?? changingRefusal(contents, pod, node)?.filter,
+      cluster.shapes.refusedBy(classOf(cluster.shapes, pod), node) ??
+      (changingRefusal(contents, pod, node) ?? breach(contents, pod, node)?.refusal)?.filter,
     refusal: (pod, node) =>
       targetRefusal(subjectOf(cluster.shapes, pod), itemAt(cluster.nodes, node), cluster.sites.storage) ??
-      changingRefusal(contents, pod, node),
+      changingRefusal(contents, pod, node) ??
+      breach(contents, pod, node)?.refusal,
     surroundings: (pod) => surroundings(contents, pod),
     movablePodsOn: (node) => movablePodsOn(contents, node),
     whereabouts: whereaboutsOf(contents),
@@ -253,6 +261,24 @@ function changingRefusal(contents: Contents, pod: PodIndex, node: NodeIndex): Re
   return nominees.length === 0 ? undefined : refusalWith(contents, pod, node, nominees);
 }
 
+function passes(contents: Contents, pod: PodIndex, node: NodeIndex): boolean {
+  const { shapes } = contents.cluster;
+  return shapes.allows(classOf(shapes, pod), node) && changingRefusal(contents, pod, node) === undefined;
+}
+
+function breach(contents: Contents, pod: PodIndex, node: NodeIndex): Breach | undefined {
+  const { cluster, counts } = contents;
+  if (cluster.guard === undefined) {
+    return undefined;
+  }
+  const [site, home] = [at(cluster.siteOf, node), siteOf(contents, pod)];
+  return cluster.guard.breachOf(subjectOf(cluster.shapes, pod), {
+    node: itemAt(cluster.nodes, node),
+    from: cluster.sites.nodes[home],
+    place: { counts, site, home },
+  });
+}
+
 function refusalWith(
   contents: Contents,
   pod: PodIndex,
@@ -285,7 +311,7 @@ function refusalNow(contents: Contents, pod: PodIndex, node: NodeIndex, room: Fr
 
 function surroundings({ cluster, counts, placement }: Contents, pod: PodIndex): number {
   const trackers = itemAt(cluster.shapes.trackersOf, shapeOf(cluster.shapes, pod));
-  if (trackers.length === 0) {
+  if (trackers.length === 0 && !looksBack(cluster, pod)) {
     return 0;
   }
   let version = 0;
@@ -293,6 +319,10 @@ function surroundings({ cluster, counts, placement }: Contents, pod: PodIndex): 
     version += counts.version(at(trackers, place));
   }
   return (version + 1) * (cluster.nodes.length + 1) + at(placement, pod) + 1;
+}
+
+function looksBack({ guard, shapes }: Cluster, pod: PodIndex): boolean {
+  return guard?.looksBack(subjectOf(shapes, pod).constraints) === true;
 }
 
 function movablePodsOn({ cluster, placement, arrivals }: Contents, node: NodeIndex): readonly PodIndex[] {

@@ -4,7 +4,7 @@ import { count, percent } from './format.ts';
 import { at, itemAt, type NodeIndex, type PodIndex } from './indices.ts';
 import { share, toFraction } from './load.ts';
 import type { Reason } from './plan.ts';
-import type { FilterName } from './rejection-codes.ts';
+import type { RefusalName } from './rejection-codes.ts';
 import { shared } from './rejections.ts';
 import { classOf, shapeOf } from './shapes.ts';
 import type { StateView } from './state.ts';
@@ -104,7 +104,7 @@ interface Field {
   /** The least loaded first. */
   readonly open: readonly NodeIndex[];
   /** How many nodes are closed to all such pods, by filter. */
-  readonly closed: ReadonlyMap<FilterName, number>;
+  readonly closed: ReadonlyMap<RefusalName, number>;
   /** The least loaded one that is. */
   readonly closest: NodeIndex | undefined;
 }
@@ -160,7 +160,7 @@ function fieldFor(state: StateView, pod: PodIndex, targets: readonly NodeIndex[]
   const { shapes } = state.cluster;
   const shapeClass = classOf(shapes, pod);
   const open: NodeIndex[] = [];
-  const closed = new Map<FilterName, number>();
+  const closed = new Map<RefusalName, number>();
   let closest: NodeIndex | undefined;
   for (const node of targets) {
     const filter = shapes.refusedBy(shapeClass, node) ?? (state.couldHold(pod, node) ? undefined : 'NodeResourcesFit');

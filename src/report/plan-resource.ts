@@ -6,6 +6,7 @@ import {
   type RebalancePlanStatus,
 } from '../api/v1alpha1/rebalance-plan.ts';
 import type { ImbalanceStatus, RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import { REPAIR_NAMES } from '../api/v1alpha1/repair.ts';
 import { API_VERSION } from '../api/v1alpha1/schema.ts';
 import { formatDecimal } from '../model/decimal.ts';
 import { escapeText } from '../model/escape.ts';
@@ -83,7 +84,7 @@ function moveSpec(
   hash: string | undefined,
   workloads: ClusterSnapshot['workloads'],
 ): RebalancePlan['spec']['moves'][number] {
-  const { pod, owner, from, to, fallbacks, load, gain, cost, reason, after, partner } = move;
+  const { pod, owner, from, to, fallbacks, load, gain, cost, reason, repairs, after, partner } = move;
   const top = controllerAbove(workloads.get(owner.uid), workloads);
   return {
     pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
@@ -98,6 +99,7 @@ function moveSpec(
     gain: formatDecimal(gain),
     cost: formatDecimal(cost),
     reason: escapeText(reason).slice(0, 512),
+    ...(repairs.length === 0 ? {} : { repairs: [...repairs] }),
     ...(after.length === 0 ? {} : { after: after.slice(-MAX_NEEDS) }),
     ...(partner === undefined ? {} : { partner }),
   };
@@ -143,8 +145,20 @@ export function outcomeMessage(plan: Plan): string {
   }
   const change = `from ${formatDecimal(spread.before)} to ${formatDecimal(spread.planned)}`;
   const obstacle = outcome.obstacle === undefined ? '' : `; ${outcome.obstacle}`;
-  const text = `${moves.length} moves take the spread between the highest and the lowest node ${change}`;
-  return `${text}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
+  const isMeasured = Object.keys(plan.imbalance.before).length > 0;
+  const effect = isMeasured ? ` take the spread between the highest and the lowest node ${change}` : '';
+  return `${moves.length} moves${repairNote(plan)}${effect}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
+}
+
+/** `, 3 of them repairs (Taints 2, TopologySpread 1),`; empty without any. */
+function repairNote({ moves }: Plan): string {
+  const named = moves.filter(({ repairs }) => repairs.length > 0);
+  const counts = REPAIR_NAMES.flatMap((name) => {
+    const times = named.filter(({ repairs }) => repairs.includes(name)).length;
+    return times === 0 ? [] : [`${name} ${times}`];
+  });
+  const which = named.length === moves.length ? 'all of them repairs' : `${named.length} of them repairs`;
+  return named.length === 0 ? '' : `, ${which} (${counts.join(', ')}),`;
 }
 
 /** `; budgets hold 12 more pods: MaxMoves 10, PerNode 2`; empty when they hold none. */

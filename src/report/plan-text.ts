@@ -50,15 +50,18 @@ export function imbalanceRows({ status }: RebalancePlan): Table {
 /** Where pods wait at our scheduling gate. */
 const QUEUE = '(queue)';
 
-/** The moves in their order; `wide` adds cost, owner and reason. */
+/** The moves in their order, with what they repair if any of them does; `wide` adds cost, owner and reason. */
 export function moveRows({ spec }: RebalancePlan, wide: boolean): Table {
-  const header = ['POD', 'FROM', 'TO', 'LOAD', 'GAIN', ...(wide ? ['COST', 'OWNER', 'REASON'] : [])];
-  const rows = spec.moves.map(({ pod, owner, from, to, load, gain, cost = '-', reason }) => [
+  const repairing = spec.moves.some(({ repairs }) => repairs !== undefined);
+  const more = [...(repairing ? ['REPAIRS'] : []), ...(wide ? ['COST', 'OWNER', 'REASON'] : [])];
+  const header = ['POD', 'FROM', 'TO', 'LOAD', 'GAIN', ...more];
+  const rows = spec.moves.map(({ pod, owner, from, to, load, gain, cost = '-', reason, repairs = [] }) => [
     `${pod.namespace}/${pod.name}`,
     from ?? QUEUE,
     to ?? QUEUE,
     load,
     gain,
+    ...(repairing ? [repairs.join(', ') || '-'] : []),
     ...(wide ? [cost, `${owner.kind}/${owner.name}`, reason] : []),
   ]);
   return [header, rows];

@@ -102,12 +102,16 @@ function initial(old: RebalancePolicyStatus): Verdicts {
 
 function runVerdicts(policy: RebalancePolicy, run: RunFacts): Verdicts {
   const { outcome, coverage } = run.plan;
-  const noMetrics = outcome.kind === 'MetricsUnavailable' || outcome.kind === 'MetricsIncomplete';
+  const isGated = outcome.kind === 'MetricsUnavailable' || outcome.kind === 'MetricsIncomplete';
+  const { strategy, load } = policy.spec;
+  const isShort = STRATEGY_TRAITS[strategy.type].needsMetrics && coverage.ratio < Number(load.minCoverage);
   const covered = `${coverage.sampledNodes} of ${coverage.readyNodes} nodes have a valid sample`;
   return {
-    MetricsFresh: noMetrics
+    MetricsFresh: isGated
       ? { status: 'False', reason: outcome.kind, message: outcome.message }
-      : { status: 'True', reason: 'Fresh', message: covered },
+      : isShort
+        ? { status: 'False', reason: 'MetricsIncomplete', message: `only ${covered}` }
+        : { status: 'True', reason: 'Fresh', message: covered },
     ...(STRATEGY_TRAITS[policy.spec.strategy.type].improves === 'Service'
       ? { Oversold: oversoldVerdict(run.services) }
       : {}),

@@ -46,6 +46,7 @@ const OUTCOMES: Readonly<Record<PlanOutcome['kind'], PlanOutcome>> = {
   NoBeneficialMove: { kind: 'NoBeneficialMove', message },
   BudgetExhausted: { kind: 'BudgetExhausted', message },
   NothingToBalance: { kind: 'NothingToBalance', message },
+  NothingToRepair: { kind: 'NothingToRepair', message },
   MetricsUnavailable: { kind: 'MetricsUnavailable', message },
   MetricsIncomplete: { kind: 'MetricsIncomplete', message },
 };

@@ -26,6 +26,7 @@ export function clusterOf(snapshot: ClusterSnapshot, options: PolicyOptions = so
     usage: measurePods(subjects, snapshot, options),
     isFree: () => true,
     placeable: [],
+    guard: undefined,
     options,
   });
 }

@@ -43,6 +43,7 @@ export const CONDITION_REASONS = [
   'NoBeneficialMove',
   'BudgetExhausted',
   'NothingToBalance',
+  'NothingToRepair',
   'DryRun',
   'AwaitingConsecutive',
   'AwaitingApproval',

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { MAX_FALLBACKS } from './placement-hint.ts';
 import { ImbalanceStatus, STEERING_MODES, STRATEGY_NAMES } from './rebalance-policy.ts';
+import { REPAIR_NAMES } from './repair.ts';
 import { CEL_KEYWORD, instant, integer, type KindDefinition, oneOf, type Resource, text } from './schema.ts';
 
 /** Most moves that one plan holds. */
@@ -130,6 +131,13 @@ const PlanSpec = Type.Object(
           }),
         ),
         reason: text(512, { description: 'Why, with numbers.' }),
+        repairs: Type.Optional(
+          Type.Array(oneOf(REPAIR_NAMES, { description: 'A field of spec.repair.' }), {
+            maxItems: REPAIR_NAMES.length,
+            description: 'What the move repairs. Absent for a move of the strategy.',
+            'x-kubernetes-list-type': 'set',
+          }),
+        ),
         after: Type.Optional(
           Type.Array(integer(0, MAX_MOVES - 1, { description: 'Position in moves, from 0.' }), {
             maxItems: MAX_NEEDS,

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { CONDITION_REASONS, CONDITION_TYPES } from './conditions.ts';
+import { Repair } from './repair.ts';
 import {
   CEL_KEYWORD,
   column,
@@ -18,7 +19,7 @@ import {
 } from './schema.ts';
 
 /** Strategies that a policy may name; the registry in plan/strategies must have each that balances. */
-export const STRATEGY_NAMES = ['GreedyLB', 'RefineLB', 'QoSDriven'] as const;
+export const STRATEGY_NAMES = ['GreedyLB', 'RefineLB', 'QoSDriven', 'None'] as const;
 /** Name of a strategy. */
 export type StrategyName = (typeof STRATEGY_NAMES)[number];
 
@@ -42,7 +43,7 @@ const strategy = Type.Object(
   {
     type: oneOf(STRATEGY_NAMES, {
       description:
-        'RefineLB takes pods only from nodes above the mean and moves few of them. GreedyLB assigns all pods anew, largest first. QoSDriven lets pods that wait at the scheduling gate evenkeel.dev/qos go where they fit, and evicts others for them so that every workload gets the availability of its ServiceClass; it also moves pods off overloaded nodes before they miss theirs; the minRunTime of the class stands in for protections.minPodAge, and the class itself for protections.stabilization and cooldown. Default RefineLB.',
+        'RefineLB takes pods only from nodes above the mean and moves few of them. GreedyLB assigns all pods anew, largest first. QoSDriven lets pods that wait at the scheduling gate evenkeel.dev/qos go where they fit, and evicts others for them so that every workload gets the availability of its ServiceClass; it also moves pods off overloaded nodes before they miss theirs; the minRunTime of the class stands in for protections.minPodAge, and the class itself for protections.stabilization and cooldown. None only repairs what repair says. Default RefineLB.',
       default: 'RefineLB',
     }),
     refineLB: Type.Optional(
@@ -452,6 +453,7 @@ export const RebalancePolicySpec = Type.Object(
       default: false,
     }),
     strategy,
+    repair: Type.Optional(Repair),
     load,
     thresholds,
     scope,
@@ -473,7 +475,8 @@ export const RebalancePolicySpec = Type.Object(
     }),
   },
   {
-    description: 'What to balance, how, when, and within which limits. Everything has a default; {} only reports.',
+    description:
+      'What to balance and to repair, how, when, and within which limits. Everything has a default; {} only reports.',
     default: {},
     [CEL_KEYWORD]: [
       {
@@ -483,6 +486,10 @@ export const RebalancePolicySpec = Type.Object(
       {
         rule: '!has(self.timeZone) || has(self.schedule)',
         message: 'timeZone needs a schedule: add schedule, or remove timeZone',
+      },
+      {
+        rule: "!has(self.strategy) || !has(self.strategy.type) || self.strategy.type != 'None' || has(self.repair)",
+        message: 'strategy.type None only repairs: write repair, such as repair: {podAntiAffinity: Required}',
       },
     ],
   },

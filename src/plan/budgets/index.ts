@@ -38,7 +38,7 @@ export function createBudgets(
 ): PlanBudgets {
   const { underWay } = history;
   const keyed = {
-    PerNode: perNode(entries, cluster, underWay),
+    PerNode: perNode(entries, { home: cluster.measuredOn, nodes: cluster.nodes }, underWay),
     PerNamespace: perNamespace(entries, cluster.pods, underWay),
     PerOwner: perOwner(entries, cluster.owners, underWay),
   };

@@ -23,7 +23,7 @@ export type Refusal =
   | { readonly filter: 'NodeUnschedulable' }
   | { readonly filter: 'NodeName'; readonly pinnedNode: string }
   | { readonly filter: 'TaintToleration'; readonly taint: Taint }
-  | { readonly filter: 'NodeAffinity'; readonly field: 'nodeSelector' | 'nodeAffinity' }
+  | { readonly filter: 'NodeAffinity'; readonly field: 'nodeSelector' | 'nodeAffinity' | 'preferred nodeAffinity' }
   | { readonly filter: 'NodePorts'; readonly port: HostPort }
   | {
       readonly filter: 'NodeResourcesFit';
@@ -57,8 +57,14 @@ export type Refusal =
       readonly pods: number;
     };
 
+/** Why a node is no target: a filter, or what the policy repairs and a move keeps. */
+export type TargetRefusal =
+  | Refusal
+  /** `most`: on each node, once they are spread evenly. */
+  | { readonly filter: 'Duplicates'; readonly pods: number; readonly most: number };
+
 /** A refusal in one clause without a subject, such as `has the taint gpu=yes:NoSchedule`. */
-export function describeRefusal(refusal: Refusal): string {
+export function describeRefusal(refusal: TargetRefusal): string {
   switch (refusal.filter) {
     case 'NodeUnschedulable':
       return 'is cordoned';
@@ -67,7 +73,9 @@ export function describeRefusal(refusal: Refusal): string {
     case 'TaintToleration':
       return `has the taint ${taintText(refusal.taint)}, which the pod does not tolerate`;
     case 'NodeAffinity':
-      return `does not match the pod's ${refusal.field}`;
+      return refusal.field === 'preferred nodeAffinity'
+        ? 'matches less of what the nodeAffinity of the pod prefers'
+        : `does not match the pod's ${refusal.field}`;
     case 'NodePorts':
       return `has host port ${refusal.port.port}/${refusal.port.protocol} in use`;
     case 'NodeResourcesFit':
@@ -84,13 +92,15 @@ export function describeRefusal(refusal: Refusal): string {
       return describeSpread(refusal);
     case 'InterPodAffinity':
       return describeAffinity(refusal);
+    case 'Duplicates':
+      return `has ${count(refusal.pods, 'pod')} of its controller already, ${refusal.most} for each node`;
     default:
       return refusal satisfies never;
   }
 }
 
 /** The numbers of a refusal, in base units. */
-export function refusalNumbers(refusal: Refusal): Readonly<Record<string, number>> {
+export function refusalNumbers(refusal: TargetRefusal): Readonly<Record<string, number>> {
   switch (refusal.filter) {
     case 'NodeResourcesFit':
     case 'NodeVolumeLimits':
@@ -99,6 +109,8 @@ export function refusalNumbers(refusal: Refusal): Readonly<Record<string, number
       return { skew: refusal.skew, maxSkew: refusal.maxSkew };
     case 'InterPodAffinity':
       return { pods: refusal.pods };
+    case 'Duplicates':
+      return { pods: refusal.pods, most: refusal.most };
     case 'NodePorts':
       return { port: refusal.port.port };
     default:

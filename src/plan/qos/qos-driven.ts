@@ -223,7 +223,7 @@ function common(
   cluster: Cluster,
   pod: PodIndex,
   node: NodeIndex,
-): Pick<Move, 'pod' | 'owner' | 'load' | 'gain' | 'fallbacks' | 'partner'> {
+): Pick<Move, 'pod' | 'owner' | 'load' | 'gain' | 'fallbacks' | 'partner' | 'repairs'> {
   const { namespace, name, uid } = itemAt(cluster.pods, pod);
   const owner: OwnerRef | undefined = ownerOf(cluster.owners, pod)?.ref;
   if (owner === undefined) {
@@ -235,6 +235,7 @@ function common(
     load: toFraction(cluster.load.ofPod(pod, node, 0)),
     gain: 0,
     fallbacks: [],
+    repairs: [],
     partner: undefined,
   };
 }

@@ -3,9 +3,11 @@ import type { StrategyName } from '../../api/v1alpha1/rebalance-policy.ts';
 /** How a strategy differs from others outside its own files. */
 interface Traits {
   /** What a move must improve: the balance of the nodes, or the service of workloads, which their ledgers measure. */
-  readonly improves: 'Balance' | 'Service';
+  readonly improves: 'Balance' | 'Service' | 'Nothing';
   /** Plans by the load that `load.source` names; otherwise by requests. */
   readonly readsMetrics: boolean;
+  /** Does not plan, or go on with a plan, without metrics that suffice, where `load.source` names any. */
+  readonly needsMetrics: boolean;
   /** Acts once the spread has been above `thresholds.trigger` for `thresholds.consecutive` runs; otherwise at once. */
   readonly awaitsTrigger: boolean;
   /** Lets pods through the scheduling gate whatever the steering mode, and runs when that queue changes. */
@@ -23,6 +25,7 @@ export const STRATEGY_TRAITS = {
   GreedyLB: {
     improves: 'Balance',
     readsMetrics: true,
+    needsMetrics: true,
     awaitsTrigger: true,
     admitsWaitingPods: false,
     movesUnreadyPods: false,
@@ -32,6 +35,7 @@ export const STRATEGY_TRAITS = {
   RefineLB: {
     improves: 'Balance',
     readsMetrics: true,
+    needsMetrics: true,
     awaitsTrigger: true,
     admitsWaitingPods: false,
     movesUnreadyPods: false,
@@ -41,11 +45,22 @@ export const STRATEGY_TRAITS = {
   QoSDriven: {
     improves: 'Service',
     readsMetrics: false,
+    needsMetrics: false,
     awaitsTrigger: false,
     admitsWaitingPods: true,
     movesUnreadyPods: true,
     replansInFlight: true,
     restBy: 'ServiceClass',
+  },
+  None: {
+    improves: 'Nothing',
+    readsMetrics: true,
+    needsMetrics: false,
+    awaitsTrigger: false,
+    admitsWaitingPods: false,
+    movesUnreadyPods: false,
+    replansInFlight: false,
+    restBy: 'Protections',
   },
 } as const satisfies Record<StrategyName, Traits>;
 

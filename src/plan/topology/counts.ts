@@ -6,10 +6,14 @@ export interface TopologyCounts {
   readonly topologyIndex: TopologyIndex;
   /** Pods in a domain. */
   readonly inDomain: (tracker: TrackerIndex, domain: DomainIndex) => number;
+  /** Pods by domain, of the domains that have any. */
+  readonly byDomain: (tracker: TrackerIndex) => ReadonlyMap<DomainIndex, number>;
   /** Pods in all domains together. */
   readonly total: (tracker: TrackerIndex) => number;
   /** Pods in the domain that has fewest, of those with a node that counts; 0 when there is none. */
   readonly least: (tracker: TrackerIndex) => number;
+  /** Pods in the domain that has most; 0 when there are none. */
+  readonly most: (tracker: TrackerIndex) => number;
   /** Grows with every change of any of the tracker's counts. */
   readonly version: (tracker: TrackerIndex) => number;
   readonly add: (pod: PodIndex, node: SiteIndex) => void;
@@ -66,20 +70,16 @@ function createCounts(topologyIndex: TopologyIndex, books: Books): TopologyCount
       }
     }
   };
-  const leasts = new Int32Array(trackers.length);
-  const leastAt = new Int32Array(trackers.length).fill(-1);
+  const least = rememberedPer(versions, (tracker) =>
+    leastOf(itemAt(counts, tracker), itemAt(trackers, tracker).eligible),
+  );
   return {
     topologyIndex,
     inDomain,
+    byDomain: (tracker) => itemAt(counts, tracker),
     total: (tracker) => at(totals, tracker),
-    least: (tracker) => {
-      const version = at(versions, tracker);
-      if (leastAt[tracker] !== version) {
-        leasts[tracker] = leastOf(itemAt(counts, tracker), itemAt(trackers, tracker).eligible);
-        leastAt[tracker] = version;
-      }
-      return at(leasts, tracker);
-    },
+    least,
+    most: rememberedPer(versions, (tracker) => mostOf(itemAt(counts, tracker))),
     version: (tracker) => at(versions, tracker),
     add: (pod, node) => enter(pod, node, 1),
     remove: (pod, node) => enter(pod, node, -1),
@@ -93,6 +93,31 @@ function createCounts(topologyIndex: TopologyIndex, books: Books): TopologyCount
       });
     },
   };
+}
+
+/** Computes anew only what has changed since it was last asked for. */
+function rememberedPer(
+  versions: Int32Array,
+  compute: (tracker: TrackerIndex) => number,
+): (tracker: TrackerIndex) => number {
+  const values = new Int32Array(versions.length);
+  const knownAt = new Int32Array(versions.length).fill(-1);
+  return (tracker) => {
+    const version = at(versions, tracker);
+    if (knownAt[tracker] !== version) {
+      values[tracker] = compute(tracker);
+      knownAt[tracker] = version;
+    }
+    return at(values, tracker);
+  };
+}
+
+function mostOf(counts: ReadonlyMap<DomainIndex, number>): number {
+  let most = 0;
+  for (const count of counts.values()) {
+    most = Math.max(most, count);
+  }
+  return most;
 }
 
 function leastOf(counts: ReadonlyMap<DomainIndex, number>, eligible: number): number {

@@ -16,6 +16,12 @@ export interface SpreadNeed extends Need {
   readonly adds: 0 | 1;
 }
 
+/** A spread constraint that no move of a plan may break, whoever carries it. */
+export interface KeptSpread extends SpreadNeed {
+  /** It only ranks nodes for kube-scheduler. */
+  readonly soft: boolean;
+}
+
 /** What InterPodAffinity and PodTopologySpread ask for one kind of pod. */
 export interface TopologyNeeds {
   /** Pods that match all terms must be in each of these domains, or nowhere at all while the pod matches its own terms. */
@@ -27,6 +33,10 @@ export interface TopologyNeeds {
   readonly antiAffinity: readonly Need[];
   readonly repelledBy: readonly Need[];
   readonly spread: readonly SpreadNeed[];
+  /** Every spread constraint that counts the pod, or that it carries; empty unless the policy repairs spread. */
+  readonly kept: readonly KeptSpread[];
+  /** Counts the pods of its controller with its images, node by node; `undefined` unless the policy repairs duplicates. */
+  readonly duplicates: Need | undefined;
 }
 
 /** What most pods need. */
@@ -37,4 +47,6 @@ export const NO_NEEDS: TopologyNeeds = {
   antiAffinity: [],
   repelledBy: [],
   spread: [],
+  kept: [],
+  duplicates: undefined,
 };

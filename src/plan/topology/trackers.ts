@@ -38,7 +38,10 @@ export interface PodTerms {
   /** A term selects no pods at all, so that the affinity cannot be met. */
   readonly hopeless: boolean;
   readonly antiAffinity: readonly AntiTerm[];
+  /** Constraints that refuse nodes. */
   readonly spread: readonly SpreadTerm[];
+  /** Those that rank nodes; empty unless they are asked for. */
+  readonly softSpread: readonly SpreadTerm[];
 }
 
 /** The trackers of a cluster. */
@@ -50,7 +53,22 @@ export interface Registry {
   readonly counting: (kind: PodKind) => IndexTable<number, TrackerIndex>;
   /** Trackers of the pods that carry an anti-affinity term which matches the pod. */
   readonly repelling: (kind: PodKind) => readonly TrackerIndex[];
+  /** The constraints whose pods a tracker counts, each with another limit; empty for a tracker of anything else. */
+  readonly constraintsOf: (tracker: TrackerIndex) => readonly SpreadConstraint[];
+  /** The tracker of the pods of the same controller with the same images; `undefined` when these are not counted. */
+  readonly duplicatesOf: (kind: PodKind) => TrackerIndex | undefined;
 }
+
+/** What is counted besides what the filters look at. */
+export interface ExtraTrackers {
+  /** Constraints that rank nodes. */
+  readonly softSpread: boolean;
+  /** Pods of one controller with the same images, node by node. */
+  readonly duplicates: boolean;
+}
+
+/** The filters look at nothing more. */
+export const NO_EXTRA_TRACKERS: ExtraTrackers = { softSpread: false, duplicates: false };
 
 /** Says whether a pod of a kind counts, for pods whose labels match the selector under which the tracker is filed. */
 interface Member {
@@ -60,11 +78,11 @@ interface Member {
   readonly accepts: (kind: PodKind) => boolean;
 }
 
-const NO_TERMS: PodTerms = { affinity: [], hopeless: false, antiAffinity: [], spread: [] };
+const NO_TERMS: PodTerms = { affinity: [], hopeless: false, antiAffinity: [], spread: [], softSpread: [] };
 
-/** Whether pods with these constraints bring any terms. */
-export function hasTerms({ podAffinity, podAntiAffinity, spread }: SchedulingConstraints): boolean {
-  return podAffinity.length > 0 || podAntiAffinity.length > 0 || spread.some(isMandatory);
+/** Whether pods with these constraints bring any terms; those that only rank nodes are none unless `soft`. */
+export function hasTerms({ podAffinity, podAntiAffinity, spread }: SchedulingConstraints, soft = false): boolean {
+  return podAffinity.length > 0 || podAntiAffinity.length > 0 || (soft ? spread.length > 0 : spread.some(isMandatory));
 }
 
 /** Whether a spread constraint refuses nodes instead of ranking them. */
@@ -73,13 +91,18 @@ export function isMandatory({ whenUnsatisfiable }: SpreadConstraint): boolean {
 }
 
 /** A registry without trackers over all nodes of a cluster. Equal terms share their trackers, whoever carries them. */
-export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSnapshot['namespaces']): Registry {
+export function createRegistry(
+  nodes: readonly NodeInfo[],
+  namespaces: ClusterSnapshot['namespaces'],
+  { softSpread, duplicates }: ExtraTrackers = NO_EXTRA_TRACKERS,
+): Registry {
   const domainsOf = createDomainIndex(nodes);
   const trackers: Tracker[] = [];
   const byKey = new Map<string, TrackerIndex>();
   const members = createSelectorIndex<Member>();
   const grounds = new Map<string, Tracker>();
   const holders = new Map<SchedulingConstraints, Map<string, PodTerms>>();
+  const limits = new Map<TrackerIndex, SpreadConstraint[]>();
 
   /** The tracker of this key; `make` is called for a new one. */
   const tracker = (key: string, make: () => Tracker, file: (place: TrackerIndex) => void): TrackerIndex => {
@@ -149,6 +172,10 @@ export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSn
         }
       },
     );
+    const known = limits.get(place) ?? [];
+    if (!known.some((other) => hasLimitsOf(constraint, other))) {
+      limits.set(place, [...known, constraint]);
+    }
     return { constraint, tracker: place };
   };
 
@@ -166,11 +193,33 @@ export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSn
         return term === undefined || own === undefined ? [] : [antiTerm(term, own)];
       }),
       spread: spread.filter(isMandatory).map((constraint) => spreadTerm(constraint, constraints, namespace)),
+      softSpread: softSpread
+        ? spread
+            .filter((constraint) => !isMandatory(constraint))
+            .map((constraint) => spreadTerm(constraint, constraints, namespace))
+        : [],
     };
   };
 
+  const everySite: Tracker = {
+    domains: { key: '', of: Int32Array.from(nodes.keys()), values: nodes.map(({ name }) => name) },
+    counted: Int32Array.from(nodes.keys()),
+    eligible: nodes.length,
+  };
+  /** By controller and images; pods that are being deleted do not count. */
+  const duplicatesOf = ({ owner, constraints, terminating }: PodKind): readonly TrackerIndex[] =>
+    duplicates && owner !== undefined && owner.kind !== 'DaemonSet' && !terminating
+      ? [
+          tracker(
+            `duplicates ${owner.uid} ${constraints.images.toSorted().join(' ')}`,
+            () => everySite,
+            () => undefined,
+          ),
+        ]
+      : [];
+
   const register = (constraints: SchedulingConstraints, namespace: string): PodTerms => {
-    if (!hasTerms(constraints)) {
+    if (!hasTerms(constraints, softSpread)) {
       return NO_TERMS;
     }
     const byNamespace = holders.get(constraints) ?? new Map<string, PodTerms>();
@@ -188,11 +237,21 @@ export function createRegistry(nodes: readonly NodeInfo[], namespaces: ClusterSn
     counting: (kind) => {
       const holding = register(kind.constraints, kind.namespace).antiAffinity.map((term) => term.holding);
       const counted = matching(kind).flatMap(({ side, tracker: place }) => (side === 'Counted' ? [place] : []));
-      const places = new Set([...counted, ...holding]);
+      const places = new Set([...counted, ...holding, ...duplicatesOf(kind)]);
       return Int32Array.from(places).sort();
     },
     repelling: (kind) => matching(kind).flatMap(({ side, tracker: place }) => (side === 'Repelled' ? [place] : [])),
+    constraintsOf: (place) => limits.get(place) ?? [],
+    duplicatesOf: (kind) => duplicatesOf(kind)[0],
   };
+}
+
+function hasLimitsOf(left: SpreadConstraint, right: SpreadConstraint): boolean {
+  return (
+    left.maxSkew === right.maxSkew &&
+    left.minDomains === right.minDomains &&
+    left.whenUnsatisfiable === right.whenUnsatisfiable
+  );
 }
 
 function isTerm(term: Term | undefined): term is Term {
@@ -212,23 +271,31 @@ export function addsToSpread({ selector }: SpreadConstraint, { labels }: Pick<Po
 function groundKey(constraint: SpreadConstraint, constraints: SchedulingConstraints): string {
   const { topologyKey, nodeAffinityPolicy, nodeTaintsPolicy } = constraint;
   const { nodeSelector, nodeAffinity: terms, tolerations, spread } = constraints;
-  const keys = spread.filter(isMandatory).map((each) => each.topologyKey);
+  const keys = spread.filter((each) => isLike(each, constraint)).map((each) => each.topologyKey);
   const affinity = nodeAffinityPolicy === 'Honor' ? [[...nodeSelector].sort(), terms ?? null] : null;
   const taints = nodeTaintsPolicy === 'Honor' ? tolerations : null;
   return JSON.stringify([topologyKey, keys.sort(), affinity, taints]);
 }
 
+/** Whether both refuse nodes, or both rank them. */
+function isLike(left: SpreadConstraint, right: SpreadConstraint): boolean {
+  return isMandatory(left) === isMandatory(right);
+}
+
 /**
- * Nodes that carry the topology keys of all mandatory constraints of the pod, and that the node policies do not leave out
+ * Nodes that carry the topology keys of all constraints of the pod that are as strict of the pod, and that the node policies do not leave out
  * (podtopologyspread.calPreFilterState, matchNodeInclusionPolicies).
  */
 function eligibleNodes(
-  { topologyKey, nodeAffinityPolicy, nodeTaintsPolicy }: SpreadConstraint,
+  constraint: SpreadConstraint,
   constraints: SchedulingConstraints,
   nodes: readonly NodeInfo[],
   domainsOf: (key: string) => Domains,
 ): Tracker {
-  const required = constraints.spread.filter(isMandatory).map((each) => domainsOf(each.topologyKey));
+  const { topologyKey, nodeAffinityPolicy, nodeTaintsPolicy } = constraint;
+  const required = constraints.spread
+    .filter((each) => isLike(each, constraint))
+    .map((each) => domainsOf(each.topologyKey));
   const domains = domainsOf(topologyKey);
   const seen = new Set<number>();
   const counted = domains.of.map((domain, place) => {

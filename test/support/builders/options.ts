@@ -1,9 +1,29 @@
 import { EVERYTHING } from '../../../src/model/selector.ts';
 import { seconds } from '../../../src/model/units.ts';
-import type { BudgetOptions, PolicyOptions } from '../../../src/plan/options.ts';
+import type { BudgetOptions, PolicyOptions, RepairOptions } from '../../../src/plan/options.ts';
 
 /** Budgets that never bind but for the 1000 moves that a plan can hold. */
 export const NO_BUDGETS: readonly BudgetOptions[] = [];
+
+/** Nothing is repaired. */
+const NO_REPAIR: RepairOptions = {
+  taints: undefined,
+  nodeAffinity: undefined,
+  podAntiAffinity: false,
+  topologySpread: undefined,
+  duplicates: false,
+  maxLifetime: undefined,
+};
+
+/** Everything is, with the soft rules and without a tolerance, but for the lifetime of pods. */
+export const ALL_REPAIRS: RepairOptions = {
+  taints: { soft: true, includedKeys: undefined, excludedKeys: new Set() },
+  nodeAffinity: 'Preferred',
+  podAntiAffinity: true,
+  topologySpread: { soft: true, tolerance: 0 },
+  duplicates: true,
+  maxLifetime: undefined,
+};
 
 /** One budget entry. */
 export function aBudget(fields: Partial<BudgetOptions>): BudgetOptions {
@@ -23,6 +43,7 @@ export function aBudget(fields: Partial<BudgetOptions>): BudgetOptions {
 /** Options with overridable groups. */
 export interface OptionFields {
   readonly strategy?: PolicyOptions['strategy'];
+  readonly repair?: Partial<RepairOptions>;
   readonly load?: Partial<PolicyOptions['load']>;
   readonly thresholds?: Partial<PolicyOptions['thresholds']>;
   readonly scope?: Partial<PolicyOptions['scope']>;
@@ -34,6 +55,7 @@ export interface OptionFields {
 export function someOptions(fields: OptionFields = {}): PolicyOptions {
   return {
     strategy: fields.strategy ?? refineLb(),
+    repair: fields.repair && { ...NO_REPAIR, ...fields.repair },
     load: {
       source: 'Measured',
       resources: [{ name: 'cpu', weight: 1 }],

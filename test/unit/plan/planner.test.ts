@@ -45,6 +45,7 @@ describe('the outcome', () => {
       fallbacks: [],
       cost: 0,
       reason: 'adds 10.00 % to its node: a 40.00 % -> 30.00 %, b 0.00 % -> 10.00 %, the higher one falls by 10.00 %',
+      repairs: [],
       after: [],
       partner: undefined,
     });

@@ -1,0 +1,105 @@
+import Type, { type Static } from 'typebox';
+import { CEL_KEYWORD, duration, HINT_KEYWORD, integer, oneOf, text } from './schema.ts';
+
+/** What a move may repair; `moves[].repairs` names these. */
+export const REPAIR_NAMES = [
+  'Taints',
+  'NodeAffinity',
+  'PodAntiAffinity',
+  'TopologySpread',
+  'Duplicates',
+  'MaxLifetime',
+] as const;
+/** What a move may repair. */
+export type RepairName = (typeof REPAIR_NAMES)[number];
+
+const keys = (description: string) =>
+  Type.Optional(
+    Type.Array(text(316, { description: 'Key of a taint.' }), {
+      description,
+      minItems: 1,
+      maxItems: 50,
+      [HINT_KEYWORD]: 'write one to fifty keys, or leave the list out',
+      'x-kubernetes-list-type': 'set',
+    }),
+  );
+
+const taints = Type.Object(
+  {
+    effect: oneOf(['NoSchedule', 'PreferNoSchedule'], {
+      description:
+        'NoSchedule: taints with this effect. PreferNoSchedule: these, and those that only rank nodes. Taints with NoExecute are left to Kubernetes, which evicts by itself. Default NoSchedule.',
+      default: 'NoSchedule',
+    }),
+    includedKeys: keys(
+      'Taints with these keys alone. Default all but node.kubernetes.io/unschedulable, which cordoned nodes have.',
+    ),
+    excludedKeys: keys('Taints with these keys do not count. Default none.'),
+  },
+  {
+    description: 'Pods that do not tolerate a taint of their node.',
+    [CEL_KEYWORD]: [
+      {
+        rule: '!(has(self.includedKeys) && has(self.excludedKeys))',
+        message: 'includedKeys and excludedKeys exclude each other: keep one of them',
+      },
+    ],
+  },
+);
+
+const topologySpread = Type.Object(
+  {
+    constraints: oneOf(['Hard', 'All'], {
+      description:
+        'Hard: constraints with whenUnsatisfiable DoNotSchedule. All: those with ScheduleAnyway, too, which are never kept at the price of a hard one. Default Hard.',
+      default: 'Hard',
+    }),
+    tolerance: integer(0, 100, {
+      description: 'Pods by which the skew may exceed maxSkew before pods are moved. Default 0.',
+      default: 0,
+    }),
+  },
+  {
+    description:
+      'Pods whose topologySpreadConstraints are broken: the fewest moves that bring each within its maxSkew.',
+  },
+);
+
+const maxLifetime = Type.Object(
+  { age: duration('1m', '100000h', { description: 'Pods older than this are moved, the oldest first. Required.' }) },
+  { description: 'Pods that have run for long: they start anew on another node.' },
+);
+
+/** `spec.repair` of a RebalancePolicy. */
+export const Repair = Type.Object(
+  {
+    taints: Type.Optional(taints),
+    nodeAffinity: Type.Optional(
+      oneOf(['Required', 'Preferred'], {
+        description:
+          'Required: pods whose node does not meet their nodeSelector or required node affinity any more. Preferred: also pods for which a node that takes them meets more of what they prefer.',
+      }),
+    ),
+    podAntiAffinity: Type.Optional(
+      oneOf(['Required'], {
+        description:
+          'Pods that run beside others although the required anti-affinity of either forbids it: the fewest moves that end it.',
+      }),
+    ),
+    topologySpread: Type.Optional(topologySpread),
+    duplicates: Type.Optional(
+      Type.Boolean({
+        description:
+          'Pods of one controller with the same images that share a node beyond what an even spread over the nodes that take them has there. Default false.',
+      }),
+    ),
+    maxLifetime: Type.Optional(maxLifetime),
+  },
+  {
+    description:
+      'Pods that run where they should not, or not any more: moved to where they should before the strategy has its turn, whatever the load of nodes is. Each is off unless it is written; budgets, protections and scope hold as for any move.',
+  },
+);
+
+/** `spec.repair` of a RebalancePolicy after defaulting. */
+export type Repair = Static<typeof Repair>;

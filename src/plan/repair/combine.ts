@@ -1,0 +1,119 @@
+import { MAX_MOVES } from '../../api/v1alpha1/rebalance-plan.ts';
+import { count } from '../format.ts';
+import { planHash } from '../hash.ts';
+import { at, itemAt, type PodIndex, type SiteIndex } from '../indices.ts';
+import { ownerOf } from '../owners.ts';
+import type { Move, Plan, PlanOutcome, Reason, Rejections } from '../plan.ts';
+import type { PlanningInput } from '../planning-input.ts';
+import { isBudgetCode } from '../rejection-codes.ts';
+import { STRATEGY_TRAITS } from '../strategies/traits.ts';
+import type { TopologyNeeds } from '../topology/needs.ts';
+import { refusalsAt } from '../verdicts.ts';
+import type { RepairStage } from './stage.ts';
+
+/** One plan out of its two stages: the moves of the strategy come behind those that repair, and know which of them they need. */
+export function withRepairs(plan: Plan, stage: RepairStage, input: PlanningInput): Plan {
+  const moves = [...stage.moves, ...behind(plan.moves, stage, input)].slice(0, MAX_MOVES);
+  const strategy = isRepairAlone(plan, stage) ? 'None' : plan.strategy;
+  return {
+    ...plan,
+    strategy,
+    moves,
+    outcome: outcomeOf(plan.outcome, stage),
+    rejections: explained(plan.rejections, stage.unrepaired),
+    expectedHitRatio: meanRatio(stage, plan),
+    hash: planHash(strategy, moves),
+  };
+}
+
+/** Whether a strategy that balances has no part in the plan, which therefore waits for neither metrics nor a trigger. */
+function isRepairAlone(plan: Plan, stage: RepairStage): boolean {
+  const { improves } = STRATEGY_TRAITS[plan.strategy];
+  return improves === 'Balance' && stage.moves.length > 0 && plan.moves.length === 0;
+}
+
+function behind(moves: readonly Move[], stage: RepairStage, input: PlanningInput): readonly Move[] {
+  const offset = stage.moves.length;
+  const needsOf = offset === 0 || moves.length === 0 ? () => [] : needsOfRepairs(stage, input);
+  return moves.map((move) => {
+    const own = move.after.map((place) => place + offset);
+    const partner = move.partner === undefined ? undefined : move.partner + offset;
+    return { ...move, after: [...needsOf(move), ...own], partner };
+  });
+}
+
+/** A move that is not feasible where the plan begins needs the repairs that leave its target, or that its affinity counts. */
+function needsOfRepairs({ relocations }: RepairStage, input: PlanningInput): (move: Move) => readonly number[] {
+  const { subjects, pods } = input;
+  const sites = input.sites();
+  const { countedBy } = sites.counts.topologyIndex;
+  const podOf = new Map(pods.map(({ uid }, place) => [uid, place]));
+  const siteOf = new Map(sites.nodes.map(({ name }, place) => [name, place]));
+  const where = {
+    sites,
+    counts: sites.counts,
+    siteOf: (pod: PodIndex): SiteIndex => at(subjects.located, pod),
+    freeCapacityOf: (site: SiteIndex) => itemAt(sites.rooms, site),
+  };
+  return (move) => {
+    const [pod, site] = [podOf.get(move.pod.uid), siteOf.get(move.to ?? '')];
+    if (pod === undefined || site === undefined) {
+      return [];
+    }
+    const subject = sites.subjectOf(pod, ownerOf(subjects.owners, pod)?.workload?.pinnedNode);
+    if (refusalsAt(where, pod, subject, site).length === 0) {
+      return [];
+    }
+    const trackers = new Set(trackersOf(subject.topology));
+    return relocations.flatMap(({ pod: other, from }, place) =>
+      from === site || countedBy(other).some((tracker) => trackers.has(tracker)) ? [place] : [],
+    );
+  };
+}
+
+function trackersOf({ affinity, antiAffinity, repelledBy, spread }: TopologyNeeds): readonly number[] {
+  return [...affinity, ...antiAffinity, ...repelledBy, ...spread].map(({ tracker }) => tracker);
+}
+
+function outcomeOf(outcome: PlanOutcome, { moves, unrepaired }: RepairStage): PlanOutcome {
+  const stuck = unrepairedText(unrepaired);
+  if (moves.length > 0 || outcome.kind === 'Moves') {
+    const rest = outcome.kind === 'Moves' ? outcome.obstacle : restOf(outcome);
+    const parts = [stuck, rest].filter((part) => part !== undefined);
+    return { kind: 'Moves', obstacle: parts.length === 0 ? undefined : parts.join('; ') };
+  }
+  if (stuck === undefined) {
+    return outcome;
+  }
+  if (outcome.kind === 'NothingToRepair') {
+    const refusal = [...unrepaired.values()].find(({ code }) => isBudgetCode(code));
+    return { kind: refusal === undefined ? 'NoBeneficialMove' : 'BudgetExhausted', message: stuck };
+  }
+  return { ...outcome, message: `${outcome.message}; ${stuck}` };
+}
+
+/** Why the strategy adds nothing to the repairs, where that is worth a word. */
+function restOf({ kind, message }: Exclude<PlanOutcome, { kind: 'Moves' }>): string | undefined {
+  return kind === 'NothingToRepair' || kind === 'Balanced' ? undefined : `no move besides: ${message}`;
+}
+
+function unrepairedText(unrepaired: ReadonlyMap<string, Reason>): string | undefined {
+  const [first] = unrepaired.values();
+  return first && `${count(unrepaired.size, 'pod')} cannot be repaired; the first: ${first.message}`;
+}
+
+/** Pods that should not be where they are say so, and why they stay. */
+function explained({ pods, reasons }: Rejections, unrepaired: ReadonlyMap<string, Reason>): Rejections {
+  return unrepaired.size === 0
+    ? { pods, reasons }
+    : { pods, reasons: reasons.map((reason, place) => unrepaired.get(pods[place]?.uid ?? '') ?? reason) };
+}
+
+function meanRatio(stage: RepairStage, plan: Plan): number | undefined {
+  const parts = [
+    { ratio: stage.expectedHitRatio, moves: stage.moves.length },
+    { ratio: plan.expectedHitRatio, moves: plan.moves.length },
+  ].flatMap(({ ratio, moves }) => (ratio === undefined ? [] : [{ ratio, moves }]));
+  const moves = parts.reduce((sum, part) => sum + part.moves, 0);
+  return moves === 0 ? undefined : parts.reduce((sum, part) => sum + part.ratio * part.moves, 0) / moves;
+}

@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PodInfo, SpreadConstraint } from '../../src/model/pod.ts';
+import { matches } from '../../src/model/selector.ts';
+import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
+import { tolerates } from '../../src/plan/filters/taint-toleration.ts';
+import type { RepairOptions } from '../../src/plan/options.ts';
+import { plan } from '../../src/plan/planner.ts';
+import { applyPlan, statesOf } from '../support/apply-plan.ts';
+import { healthySnapshot, isAtHome, optionsArbitrary } from '../support/arbitraries.ts';
+import { ALL_REPAIRS, someOptions } from '../support/builders/options.ts';
+import { isTolerated } from '../support/naive-scheduler.ts';
+
+const RUNS = { numRuns: 500 };
+const HARD: RepairOptions = {
+  ...ALL_REPAIRS,
+  taints: { soft: false, includedKeys: undefined, excludedKeys: new Set() },
+  nodeAffinity: 'Required',
+  topologySpread: { soft: false, tolerance: 0 },
+};
+
+/** A healthy cluster some of whose pods have been put on other nodes with a free slot, and some constraints only rank nodes. */
+const misplaced = fc
+  .record({
+    snapshot: healthySnapshot(),
+    targets: fc.array(fc.option(fc.nat(), { nil: undefined, freq: 2 }), { minLength: 24, maxLength: 24 }),
+    soft: fc.boolean(),
+  })
+  .map(({ snapshot, targets, soft }): ClusterSnapshot => {
+    const { nodes } = snapshot;
+    const templates = new Map<PodInfo['constraints'], PodInfo['constraints']>();
+    const softened = (constraints: PodInfo['constraints']): PodInfo['constraints'] => {
+      const spread = constraints.spread.map((each) => ({ ...each, whenUnsatisfiable: 'ScheduleAnyway' as const }));
+      const known = templates.get(constraints) ?? (soft ? { ...constraints, spread } : constraints);
+      templates.set(constraints, known);
+      return known;
+    };
+    const pods = snapshot.pods.map((pod) => ({ ...pod, constraints: softened(pod.constraints) }));
+    pods.forEach((pod, place) => {
+      const choice = targets[place];
+      const node = choice === undefined ? undefined : nodes[choice % nodes.length];
+      const beside = pods.filter(({ nodeName }) => nodeName === node?.name);
+      if (node !== undefined && beside.length < node.allocatable.pods) {
+        pods[place] = { ...pod, nodeName: node.name };
+      }
+    });
+    return { ...snapshot, pods };
+  });
+
+/** How much is wrong, by repair; apart from the code under test. */
+function wrongIn({ nodes, pods }: ClusterSnapshot) {
+  const nodeOf = (pod: PodInfo) => nodes.find(({ name }) => name === pod.nodeName);
+  const sum = (count: (pod: PodInfo) => number): number => pods.reduce((total, pod) => total + count(pod), 0);
+  const excess = (kind: SpreadConstraint['whenUnsatisfiable']): number => {
+    const carried = new Map<string, readonly [PodInfo, SpreadConstraint]>();
+    for (const pod of pods) {
+      for (const constraint of pod.constraints.spread.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === kind)) {
+        carried.set(JSON.stringify([constraint, pod.constraints.spread, [...pod.constraints.nodeSelector]]), [
+          pod,
+          constraint,
+        ]);
+      }
+    }
+    return [...carried.values()].reduce((total, [pod, constraint]) => total + skewAbove(pod, constraint), 0);
+  };
+  const skewAbove = (pod: PodInfo, { topologyKey, selector, maxSkew, minDomains }: SpreadConstraint): number => {
+    const keys = pod.constraints.spread.map((each) => each.topologyKey);
+    const eligible = nodes.filter(
+      ({ labels }) =>
+        keys.every((key) => labels.has(key)) &&
+        [...pod.constraints.nodeSelector].every(([key, value]) => labels.get(key) === value),
+    );
+    const counts = new Map(eligible.map(({ labels }) => [labels.get(topologyKey), 0]));
+    for (const other of pods) {
+      const node = eligible.find(({ name }) => name === other.nodeName);
+      if (node !== undefined && selector !== undefined && matches(selector, other.labels)) {
+        const value = node.labels.get(topologyKey);
+        counts.set(value, (counts.get(value) ?? 0) + 1);
+      }
+    }
+    const least = counts.size < minDomains ? 0 : Math.min(...counts.values());
+    return counts.size === 0 ? 0 : Math.max(0, Math.max(...counts.values()) - least - maxSkew);
+  };
+  return {
+    taints: sum(
+      (pod) =>
+        (nodeOf(pod)?.taints ?? []).filter(
+          (taint) => !pod.constraints.tolerations.some((each) => tolerates(each, taint)),
+        ).length,
+    ),
+    affinity: sum((pod) =>
+      [...pod.constraints.nodeSelector].every(([key, value]) => nodeOf(pod)?.labels.get(key) === value) ? 0 : 1,
+    ),
+    antiAffinity: sum((pod) =>
+      pod.constraints.podAntiAffinity.reduce(
+        (total, { selector, topologyKey }) =>
+          total +
+          pods.filter((other) => {
+            const value = nodeOf(pod)?.labels.get(topologyKey);
+            const isNear = value !== undefined && nodeOf(other)?.labels.get(topologyKey) === value;
+            return other !== pod && isNear && selector !== undefined && matches(selector, other.labels);
+          }).length,
+        0,
+      ),
+    ),
+    hardSpread: excess('DoNotSchedule'),
+    softSpread: excess('ScheduleAnyway'),
+  };
+}
+
+/** By the naive scheduler, which knows no constraints that only rank nodes. */
+function canCome(pod: PodInfo, node: ClusterSnapshot['nodes'][number], state: ClusterSnapshot): boolean {
+  const spread = pod.constraints.spread.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule');
+  return isTolerated({ ...pod, constraints: { ...pod.constraints, spread } }, node, state);
+}
+
+type Wrong = ReturnType<typeof wrongIn>;
+
+/** What is more wrong than before; soft rules may give way to hard ones. */
+function worse(before: Wrong, after: Wrong, repair: RepairOptions): readonly string[] {
+  const hard = ['taints', 'affinity', 'antiAffinity', 'hardSpread'] as const;
+  const isBetter = hard.some((name) => after[name] < before[name]);
+  const isSoftKept = repair.topologySpread?.soft === true && !isBetter;
+  return [...hard, ...(isSoftKept ? (['softSpread'] as const) : [])].filter((name) => after[name] > before[name]);
+}
+
+describe('repairs', () => {
+  it('are feasible at every prefix, and raise nothing that they repair', () => {
+    fc.assert(
+      fc.property(misplaced, fc.constantFrom(HARD, ALL_REPAIRS), (snapshot, repair) => {
+        const found = plan(snapshot, someOptions({ strategy: { type: 'None' }, repair }));
+        const states = statesOf(snapshot, found);
+        found.moves.forEach(({ pod: { uid }, to }, place) => {
+          const state = states[place] ?? snapshot;
+          const pod = state.pods.find((each) => each.uid === uid);
+          const node = state.nodes.find(({ name }) => name === to);
+          const beside = state.pods.filter(({ nodeName }) => nodeName === to);
+          expect(pod !== undefined && node !== undefined && isAtHome(pod, node, beside)).toBe(true);
+          expect(pod !== undefined && node !== undefined && canCome(pod, node, state)).toBe(true);
+          expect(worse(wrongIn(state), wrongIn(states[place + 1] ?? state), repair)).toEqual([]);
+        });
+      }),
+      RUNS,
+    );
+  });
+
+  it('leave nothing for a second plan', () => {
+    fc.assert(
+      fc.property(misplaced, fc.constantFrom(HARD, ALL_REPAIRS), (snapshot, repair) => {
+        const options = someOptions({ strategy: { type: 'None' }, repair });
+        const unlimited = { ...snapshot, pdbs: [] };
+        const first = plan(unlimited, options);
+        const again = plan(applyPlan(unlimited, first), options).moves;
+        expect(again).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('are not undone by the strategy, nor what they would repair next made by it', () => {
+    fc.assert(
+      fc.property(misplaced, optionsArbitrary, fc.constantFrom(HARD, ALL_REPAIRS), (snapshot, options, repair) => {
+        const found = plan(snapshot, { ...options, repair });
+        const repairs = found.moves.filter((move) => move.repairs.length > 0).length;
+        expect(found.moves.slice(0, repairs).every((move) => move.repairs.length > 0)).toBe(true);
+        expect(new Set(found.moves.map(({ pod }) => pod.uid)).size).toBe(found.moves.length);
+        const states = statesOf(snapshot, found).slice(repairs).map(wrongIn);
+        states.forEach((after, place) => {
+          expect(worse(states[place - 1] ?? after, after, repair)).toEqual([]);
+        });
+      }),
+      RUNS,
+    );
+  });
+});

@@ -1,0 +1,294 @@
+import { describe, expect, it } from 'vitest';
+import type { PodInfo } from '../../../../src/model/pod.ts';
+import { epochSeconds, seconds } from '../../../../src/model/units.ts';
+import type { RepairOptions, TaintRepair } from '../../../../src/plan/options.ts';
+import { plan } from '../../../../src/plan/planner.ts';
+import { ALL_REPAIRS, aBudget, refineLb, someOptions } from '../../../support/builders/options.ts';
+import { anAffinityTerm, aSpread, aTaint, aToleration } from '../../../support/builders/scheduling.ts';
+import { aNode, aPod, aSnapshot, NOW, type NodeFields, type SnapshotFields } from '../../../support/builders.ts';
+
+const NONE = { type: 'None' } as const;
+const TAINTS: TaintRepair = { soft: false, includedKeys: undefined, excludedKeys: new Set<string>() };
+
+function repaired(
+  fields: SnapshotFields,
+  repair: Partial<RepairOptions>,
+  strategy: Parameters<typeof someOptions>[0] = {},
+) {
+  const found = plan(aSnapshot({ usage: undefined, ...fields }), someOptions({ strategy: NONE, repair, ...strategy }));
+  return {
+    ...found,
+    moved: found.moves.map(({ pod, from, to, repairs }) => [pod.name, from, to, ...repairs]),
+    codes: found.rejections.reasons.map(({ code }) => code),
+  };
+}
+
+const nodes = (...names: string[]) => names.map((name) => aNode(name));
+const inZones = (fields: Readonly<Record<string, string>>) =>
+  Object.entries(fields).map(([name, zone]) => aNode(name, { labels: { zone } }));
+const on = (nodeName: string, names: readonly string[], fields: Parameters<typeof aPod>[1] = {}): readonly PodInfo[] =>
+  names.map((name) => aPod(name, { nodeName, labels: { app: 'web' }, ...fields }));
+
+describe('repair', () => {
+  it('does nothing to a pod where nothing is wrong, and says so', () => {
+    const found = repaired({ nodes: nodes('a', 'b'), pods: on('a', ['p']) }, ALL_REPAIRS);
+    expect(found.moves).toEqual([]);
+    expect(found.outcome.kind).toBe('NothingToRepair');
+  });
+
+  it('needs no metrics, and goes before a strategy that waits for them', () => {
+    const tainted = [aNode('a', { taints: [aTaint('old')] }), aNode('b')];
+    const found = repaired({ nodes: tainted, pods: on('a', ['p']) }, { taints: TAINTS }, { strategy: refineLb() });
+    expect(found.moved).toEqual([['p', 'a', 'b', 'Taints']]);
+    expect(found.outcome).toMatchObject({ kind: 'Moves', obstacle: expect.stringContaining('no move besides') });
+  });
+
+  it('moves a pod once although two things are wrong with it, and names both', () => {
+    const tainted = [aNode('a', { taints: [aTaint('old')] }), aNode('b', { labels: { disk: 'ssd' } })];
+    const pods = on('a', ['p'], { constraints: { nodeSelector: new Map([['disk', 'ssd']]) } });
+    const found = repaired({ nodes: tainted, pods }, { taints: TAINTS, nodeAffinity: 'Required' });
+    expect(found.moved).toEqual([['p', 'a', 'b', 'Taints', 'NodeAffinity']]);
+    expect(found.moves[0]?.reason).toBe(
+      "a has the taint old:NoSchedule, which the pod does not tolerate; a does not match the pod's nodeSelector; adds 2.50 % to its node: a 2.50 % -> 0.00 %, b 0.00 % -> 2.50 %",
+    );
+  });
+
+  it('keeps budgets and protections, and says which repair could not be done', () => {
+    const tainted = [aNode('a', { taints: [aTaint('old')] }), aNode('b')];
+    const pods = [...on('a', ['p', 'q']), ...on('a', ['r'], { localStorage: true })];
+    const found = repaired({ nodes: tainted, pods }, { taints: TAINTS }, { budgets: [aBudget({ maxMoves: 1 })] });
+    expect(found.moved).toEqual([['p', 'a', 'b', 'Taints']]);
+    expect(found.codes).toEqual(['MaxMoves', 'LocalStorage']);
+    expect(found.rejections.reasons[0]?.message).toContain('a has the taint old:NoSchedule');
+    expect(found.rejections.reasons[1]?.message).toContain('a has the taint old:NoSchedule');
+  });
+
+  it('spends of the budgets that the strategy has', () => {
+    const tainted = [aNode('a', { taints: [aTaint('old')] }), aNode('b'), aNode('c')];
+    const pods = [...on('a', ['p']), ...on('b', ['q', 'r', 's'], { constraints: { requests: { cpu: 1000 } } })];
+    const options = {
+      strategy: refineLb(),
+      budgets: [aBudget({ maxMoves: 1 })],
+      load: { source: 'Requests' },
+    } as const;
+    expect(repaired({ nodes: tainted, pods }, { taints: TAINTS }, options).moved).toEqual([['p', 'a', 'c', 'Taints']]);
+  });
+
+  it('leaves it to the strategy to balance from where pods are then, and to name the repair that it needs', () => {
+    const small: NodeFields = { allocatable: { cpu: 4000, pods: 2 } };
+    const all = [aNode('a', { taints: [aTaint('old')], ...small }), aNode('b', small), aNode('c', small)];
+    const big = { constraints: { requests: { cpu: 1500 } } };
+    const pods = [...on('a', ['p'], { constraints: { requests: { cpu: 100 } } }), ...on('b', ['q', 'r'], big)];
+    const found = repaired(
+      { nodes: all, pods },
+      { taints: TAINTS },
+      { strategy: refineLb(), load: { source: 'Requests' } },
+    );
+    expect(found.moved).toEqual([
+      ['p', 'a', 'c', 'Taints'],
+      ['q', 'b', 'c'],
+    ]);
+    expect(found.spread.before).toBeCloseTo(0.75);
+    expect(found.imbalance.planned.cpu?.max).toBeCloseTo(0.4);
+  });
+
+  it('takes lower priorities first, then younger pods', () => {
+    const tainted = [aNode('a', { taints: [aTaint('old')] }), aNode('b', { allocatable: { pods: 2 } })];
+    const pods = [
+      ...on('a', ['important'], { priority: 10 }),
+      ...on('a', ['older'], { createdAt: epochSeconds(NOW - 7200) }),
+      ...on('a', ['younger']),
+    ];
+    const found = repaired({ nodes: tainted, pods }, { taints: TAINTS });
+    expect(found.moved.map(([name]) => name)).toEqual(['younger', 'older']);
+    expect(found.rejections.reasons[0]?.message).toContain('fits on none of 1 other node');
+  });
+
+  it('does not move pods from or to a node that is not Ready, drained or out of scope', () => {
+    const draining = aTaint('ToBeDeletedByClusterAutoscaler');
+    const all = [
+      aNode('a', { taints: [aTaint('old'), draining] }),
+      aNode('b', { taints: [aTaint('old')] }),
+      aNode('c', { ready: false }),
+      aNode('d', { unschedulable: true }),
+    ];
+    const found = repaired({ nodes: all, pods: [...on('a', ['p']), ...on('b', ['q'])] }, { taints: TAINTS });
+    expect(found.moves).toEqual([]);
+    expect(found.outcome.kind).toBe('NoBeneficialMove');
+  });
+});
+
+describe('taints', () => {
+  it('moves who does not tolerate, by keys and effects, and not off a cordoned node', () => {
+    const all = [
+      aNode('a', { taints: [aTaint('old')] }),
+      aNode('b', { taints: [aTaint('slow', '', 'PreferNoSchedule')] }),
+      aNode('c', { unschedulable: true, taints: [aTaint('node.kubernetes.io/unschedulable')] }),
+      aNode('d'),
+    ];
+    const tolerant = { constraints: { tolerations: [aToleration({ key: 'old' })] } };
+    const pods = [...on('a', ['p']), ...on('a', ['t'], tolerant), ...on('b', ['q']), ...on('c', ['r'])];
+    const moved = (fields: Partial<TaintRepair>) =>
+      repaired({ nodes: all, pods }, { taints: { ...TAINTS, ...fields } }).moved.map(([name, , to]) => `${name} ${to}`);
+    expect(moved({})).toEqual(['p d']);
+    expect(moved({ soft: true })).toEqual(['p d', 'q d']);
+    expect(moved({ soft: true, excludedKeys: new Set(['old']) })).toEqual(['q d']);
+    expect(moved({ includedKeys: new Set(['node.kubernetes.io/unschedulable']) })).toEqual(['r d']);
+  });
+});
+
+describe('node affinity', () => {
+  it('moves a pod to the node that it prefers most of those that take it', () => {
+    const prefer = (zone: string, weight: number) => ({
+      weight,
+      term: { expressions: [{ key: 'zone', operator: 'In' as const, values: [zone] }], fields: [] },
+    });
+    const constraints = { preferredNodeAffinity: [prefer('x', 10), prefer('y', 50), prefer('z', 90)] };
+    const all = [
+      ...inZones({ a: 'x', b: 'y', d: 'w' }),
+      aNode('c', { labels: { zone: 'z' }, allocatable: { cpu: 50 } }),
+    ];
+    const found = repaired({ nodes: all, pods: on('a', ['p'], { constraints }) }, { nodeAffinity: 'Preferred' });
+    expect(found.moved).toEqual([['p', 'a', 'b', 'NodeAffinity']]);
+    const again = repaired({ nodes: all, pods: on('b', ['p'], { constraints }) }, { nodeAffinity: 'Preferred' });
+    expect(again.moves).toEqual([]);
+    expect(repaired({ nodes: all, pods: on('a', ['p'], { constraints }) }, { nodeAffinity: 'Required' }).moves).toEqual(
+      [],
+    );
+  });
+});
+
+describe('pod anti-affinity', () => {
+  const apart = {
+    constraints: { podAntiAffinity: [anAffinityTerm({ app: 'web' }, { topologyKey: 'kubernetes.io/hostname' })] },
+  };
+
+  it('leaves one of those who repel each other', () => {
+    const found = repaired(
+      { nodes: nodes('a', 'b', 'c'), pods: on('a', ['p', 'q', 'r'], apart) },
+      { podAntiAffinity: true },
+    );
+    expect(found.moved).toEqual([
+      ['p', 'a', 'b', 'PodAntiAffinity'],
+      ['q', 'a', 'c', 'PodAntiAffinity'],
+    ]);
+  });
+
+  it('moves the one in the middle, not all around it', () => {
+    const lonely = on('a', ['z'], { ...apart, labels: {}, owner: 'db' });
+    const found = repaired(
+      { nodes: nodes('a', 'b'), pods: [...on('a', ['p', 'q']), ...lonely] },
+      { podAntiAffinity: true },
+    );
+    expect(found.moved).toEqual([['z', 'a', 'b', 'PodAntiAffinity']]);
+  });
+
+  it('moves those around it when it must stay', () => {
+    const lonely = on('a', ['z'], { ...apart, labels: {}, owner: 'db', localStorage: true });
+    const found = repaired(
+      { nodes: nodes('a', 'b'), pods: [...on('a', ['p', 'q']), ...lonely] },
+      { podAntiAffinity: true },
+    );
+    expect(found.moved.map(([name]) => name)).toEqual(['p', 'q']);
+  });
+});
+
+describe('topology spread', () => {
+  const spread = (...fields: Parameters<typeof aSpread>[1][]) => ({
+    constraints: { spread: fields.map((each) => aSpread({ app: 'web' }, each)) },
+  });
+  const HARD = { topologySpread: { soft: false, tolerance: 0 } };
+
+  it('fills the zone that came back, with no more moves than it takes', () => {
+    const all = inZones({ a: 'x', b: 'y', c: 'z' });
+    const pods = [...on('a', ['p', 'q', 'r'], spread({})), ...on('b', ['s', 't', 'u'], spread({}))];
+    const found = repaired({ nodes: all, pods }, HARD);
+    expect(found.moved).toEqual([
+      ['p', 'a', 'c', 'TopologySpread'],
+      ['s', 'b', 'c', 'TopologySpread'],
+    ]);
+    expect(found.moves[0]?.reason).toContain('zone x has 3 pods of its spread, the emptiest 0, and maxSkew is 1');
+  });
+
+  it('waits while the skew is within the tolerance', () => {
+    const all = inZones({ a: 'x', b: 'y' });
+    const pods = on('a', ['p', 'q'], spread({}));
+    expect(repaired({ nodes: all, pods }, HARD).moves).toHaveLength(1);
+    expect(repaired({ nodes: all, pods }, { topologySpread: { soft: false, tolerance: 1 } }).moves).toEqual([]);
+  });
+
+  it('repairs what only ranks nodes when it is asked to, and never at the price of what does not', () => {
+    const all = inZones({ a: 'x', b: 'y' });
+    const soft = spread({ whenUnsatisfiable: 'ScheduleAnyway' });
+    const pods = on('a', ['p', 'q'], soft);
+    expect(repaired({ nodes: all, pods }, HARD).moves).toEqual([]);
+    expect(repaired({ nodes: all, pods }, { topologySpread: { soft: true, tolerance: 0 } }).moves).toHaveLength(1);
+    const racks = [
+      aNode('a', { labels: { zone: 'x', rack: '1' } }),
+      aNode('b', { labels: { zone: 'y', rack: '2' } }),
+      aNode('c', { labels: { zone: 'y', rack: '1' } }),
+    ];
+    const torn = spread({}, { whenUnsatisfiable: 'ScheduleAnyway', topologyKey: 'rack' });
+    const even = [...on('a', ['p'], torn), ...on('c', ['q'], torn)];
+    expect(repaired({ nodes: racks, pods: even }, { topologySpread: { soft: true, tolerance: 0 } }).moved).toEqual([
+      ['q', 'c', 'b', 'TopologySpread'],
+    ]);
+  });
+
+  it('lets the strategy break nothing that it repairs', () => {
+    const all = inZones({ a: 'x', b: 'y' });
+    const pods = [
+      ...on('a', ['p', 'q'], spread({ whenUnsatisfiable: 'ScheduleAnyway' })),
+      ...on('b', ['r', 's'], spread({ whenUnsatisfiable: 'ScheduleAnyway' })),
+    ];
+    const heavy = pods.map((pod) =>
+      pod.nodeName === 'a'
+        ? {
+            ...pod,
+            constraints: aPod('x', {
+              constraints: { ...spread({ whenUnsatisfiable: 'ScheduleAnyway' }).constraints, requests: { cpu: 1800 } },
+            }).constraints,
+          }
+        : pod,
+    );
+    const options = { strategy: refineLb(), load: { source: 'Requests' } } as const;
+    expect(repaired({ nodes: all, pods: heavy }, HARD, options).moves).not.toEqual([]);
+    expect(
+      repaired({ nodes: all, pods: heavy }, { topologySpread: { soft: true, tolerance: 0 } }, options).moves,
+    ).toEqual([]);
+  });
+});
+
+describe('duplicates', () => {
+  it('spreads pods of one controller with the same images over the nodes that take them', () => {
+    const found = repaired({ nodes: nodes('a', 'b', 'c'), pods: on('a', ['p', 'q', 'r', 's']) }, { duplicates: true });
+    expect(found.moved.map(([, , to]) => to)).toEqual(['b', 'c']);
+    expect(found.moves[0]?.reason).toContain('a has 4 pods of its controller, 2 for each node are even');
+  });
+
+  it('leaves pods of other images or controllers alone', () => {
+    const pods = [
+      ...on('a', ['p']),
+      ...on('a', ['q'], { constraints: { images: ['x'] } }),
+      ...on('a', ['r'], { owner: 'db' }),
+    ];
+    expect(repaired({ nodes: nodes('a', 'b'), pods }, { duplicates: true }).moves).toEqual([]);
+  });
+
+  it('does not count nodes that the pods cannot run on', () => {
+    const all = [aNode('a'), aNode('b', { taints: [aTaint('old')] })];
+    expect(repaired({ nodes: all, pods: on('a', ['p', 'q']) }, { duplicates: true }).moves).toEqual([]);
+  });
+});
+
+describe('lifetime', () => {
+  it('moves what has run for longer, the oldest first', () => {
+    const age = (hours: number) => ({ createdAt: epochSeconds(NOW - hours * 3600) });
+    const pods = [...on('a', ['p'], age(3)), ...on('a', ['q'], age(5)), ...on('a', ['r'], age(1))];
+    const found = repaired({ nodes: nodes('a', 'b'), pods }, { maxLifetime: { age: seconds(7200) } });
+    expect(found.moved).toEqual([
+      ['q', 'a', 'b', 'MaxLifetime'],
+      ['p', 'a', 'b', 'MaxLifetime'],
+    ]);
+  });
+});
