@@ -33,12 +33,10 @@ export function topologySpreadRule({ tolerance }: SpreadRepair): RepairRule {
       return need && describe(scene, pod, need);
     },
     repair: (run, suspects) => {
-      const needs = new Map(
-        suspects.flatMap((pod) => brokenBy(run.scene, pod).map((need) => [keyOf(need), need] as const)),
-      );
-      const ordered = [...needs.values()].sort((left, right) => Number(left.soft) - Number(right.soft));
-      for (const need of ordered) {
-        restore(run, rule, need, suspects, isBroken);
+      const groups = groupsOf(suspects, (pod) => brokenBy(run.scene, pod));
+      const ordered = groups.toSorted((left, right) => Number(left.need.soft) - Number(right.need.soft));
+      for (const { need, pods } of ordered) {
+        restore(run, rule, need, pods, isBroken);
       }
     },
   };
@@ -49,6 +47,24 @@ const NONE: readonly KeptSpread[] = [];
 
 function keyOf({ tracker, maxSkew, minDomains, soft }: KeptSpread): string {
   return `${tracker} ${maxSkew} ${minDomains} ${soft}`;
+}
+
+/** A broken constraint with the pods that count for it and could leave their domain. */
+interface Group {
+  readonly need: KeptSpread;
+  readonly pods: PodIndex[];
+}
+
+function groupsOf(suspects: readonly PodIndex[], needsOf: (pod: PodIndex) => readonly KeptSpread[]): readonly Group[] {
+  const groups = new Map<string, Group>();
+  for (const pod of suspects) {
+    for (const need of needsOf(pod)) {
+      const group = groups.get(keyOf(need)) ?? { need, pods: [] };
+      group.pods.push(pod);
+      groups.set(keyOf(need), group);
+    }
+  }
+  return [...groups.values()];
 }
 
 function isShort(counts: TopologyCounts, { tracker, minDomains }: KeptSpread): boolean {
@@ -78,15 +94,12 @@ function restore(
   run: RepairRun,
   rule: RepairRule,
   need: KeptSpread,
-  suspects: readonly PodIndex[],
+  own: readonly PodIndex[],
   isBroken: (counts: TopologyCounts, need: KeptSpread) => boolean,
 ): void {
   const { counts, siteOf } = run.scene.where;
   const { counted } = itemAt(counts.topologyIndex.trackers, need.tracker);
   const domainOf = (pod: PodIndex): DomainIndex => at(counted, siteOf(pod));
-  const own = suspects.filter((pod) =>
-    counts.topologyIndex.needsOf(pod).kept.some((other) => keyOf(other) === keyOf(need)),
-  );
   const failed = new Set<PodIndex>();
   while (excessIn(counts, need) > 0) {
     const crowded = own
