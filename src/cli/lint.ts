@@ -1,6 +1,7 @@
 import { expandFolders } from '../adapters/snapshot-file/folders.ts';
 import { isRecord } from '../api/json-schema.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import type { Repair } from '../api/v1alpha1/repair.ts';
 import { Failure } from '../app/failure.ts';
 import { parseDuration } from '../model/duration.ts';
 import { count } from '../plan/format.ts';
@@ -26,6 +27,7 @@ export async function lintCommand(given: readonly string[], output: LintOutput):
     ...duplicates(resources),
     ...overlaps(resources.filter(({ isValid }) => isValid)),
     ...unreachable(resources.filter(({ isValid }) => isValid)),
+    ...withoutEffect(resources.filter(({ isValid }) => isValid)),
   ].toSorted(byPlace(files));
   const names = files.map((file) => (file === '-' ? '<stdin>' : file));
   return {
@@ -117,6 +119,29 @@ function unreachable(resources: readonly FileResource[]): readonly Finding[] {
       return field === undefined ? [] : [{ ...place, rule: 'unreachable-promise', severity: 'warning', message }];
     });
   });
+}
+
+/** Repairs that can never move a pod. */
+function withoutEffect(resources: readonly FileResource[]): readonly Finding[] {
+  return resources.flatMap(({ kind, value, place }): readonly Finding[] => {
+    const { spec } = value as RebalancePolicy;
+    if (kind !== 'RebalancePolicy' || spec.repair === undefined) {
+      return [];
+    }
+    const message = idleRepair(spec.repair, spec.protections.minPodAge);
+    return message === undefined ? [] : [{ ...place, rule: 'repair-without-effect', severity: 'warning', message }];
+  });
+}
+
+function idleRepair(repair: Repair, minPodAge: string): string | undefined {
+  const on = Object.values(repair).filter((rule) => rule !== false);
+  if (on.length === 0) {
+    return 'spec.repair: repairs nothing: write what is to be repaired, such as podAntiAffinity: Required, or remove it';
+  }
+  const age = repair.maxLifetime?.age;
+  return age !== undefined && parseDuration(age) < parseDuration(minPodAge)
+    ? `spec.repair.maxLifetime.age: protections.minPodAge ${minPodAge} holds pods for longer than ${age}: write an age above it`
+    : undefined;
 }
 
 const EVICTION_LIMITS = ['maxMoves', 'perOwner', 'perNode', 'perNamespace', 'maxOverhead'] as const;

@@ -24,7 +24,8 @@ export type FindingRule =
   | 'reference'
   | 'duplicate-name'
   | 'overlap'
-  | 'unreachable-promise';
+  | 'unreachable-promise'
+  | 'repair-without-effect';
 
 const RULES: readonly (SarifRule & { readonly id: FindingRule })[] = [
   { id: 'file', description: 'A file holds resources, and not too many of them.' },
@@ -36,6 +37,7 @@ const RULES: readonly (SarifRule & { readonly id: FindingRule })[] = [
   { id: 'duplicate-name', description: 'A name is given once to each kind.' },
   { id: 'overlap', description: 'Policies do not select the same pods.' },
   { id: 'unreachable-promise', description: 'Budgets of QoSDriven allow evictions.' },
+  { id: 'repair-without-effect', description: 'Repairs can move pods.' },
 ];
 
 /** Findings as JUnit XML: one case for each file, which fails when there is an error in it. */

@@ -249,6 +249,16 @@ describe('validatePolicy', () => {
       'spec.strategy: greedyLB has no effect with this type: remove greedyLB, or write type: GreedyLB',
     ],
     [
+      'a strategy that only repairs, without repairs',
+      { strategy: { type: 'None' } },
+      'spec: strategy.type None only repairs: write repair, such as repair: {podAntiAffinity: Required}',
+    ],
+    [
+      'included and excluded taints',
+      { repair: { taints: { includedKeys: ['a'], excludedKeys: ['b'] } } },
+      'spec.repair.taints: includedKeys and excludedKeys exclude each other: keep one of them',
+    ],
+    [
       'In without values',
       { scope: { podSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
       'spec.scope.podSelector.matchExpressions[0]: In and NotIn need values, Exists and DoesNotExist take none: add or remove values',

@@ -31,6 +31,17 @@ interface Sarif {
 }
 
 describe('evenkeel lint', () => {
+  it.each([
+    [{ repair: {} }, 'spec.repair: repairs nothing'],
+    [{ repair: { duplicates: false } }, 'spec.repair: repairs nothing'],
+    [{ repair: { maxLifetime: { age: '4m' } } }, 'spec.repair.maxLifetime.age: protections.minPodAge 5m holds pods'],
+    [{ repair: { maxLifetime: { age: '24h' } } }, undefined],
+  ])('warns of repairs that can move nothing: %j', async (spec, warning) => {
+    const { stdout, code } = await lint(documents(policyObject('a', spec)));
+    expect(code).toBe(0);
+    expect(stdout).toContain(warning === undefined ? 'no problems' : `warning: ${warning}`);
+  });
+
   it('reads the files of a folder', async () => {
     const { stdout, code } = await runCli([
       'lint',

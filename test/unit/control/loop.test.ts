@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aNode, TEN_CORES } from '../../support/builders.ts';
+import { aTaint } from '../../support/builders/scheduling.ts';
+import { aNode, aPodOf, TEN_CORES } from '../../support/builders.ts';
 import { placements } from '../../support/fake-cluster.ts';
 import { type World, world } from '../../support/fake-world.ts';
 import {
@@ -94,6 +95,20 @@ describe('runLoop', () => {
     expect(w.cluster.accepted).toEqual(waiting?.spec.moves.map(({ pod }) => pod.uid));
     expect(done?.status?.imbalance?.actual?.cpu?.max).toBe('0.6');
     expect(next?.status?.phase).toBe('AwaitingApproval');
+  });
+
+  it('repairs in the first run above the trigger, and balances in the third', async () => {
+    const tainted = aNode('d', { ...TEN_CORES, taints: [aTaint('old')] });
+    const odd = aPodOf(OWNERS[0] as (typeof OWNERS)[number], 'odd-1', 'd', 100);
+    const w = tilted();
+    w.cluster.putNode(tainted);
+    w.cluster.putPod(odd);
+    w.policies.apply('even', { ...AUTOMATIC, repair: { taints: {} } });
+    await play(w, 9);
+    const [first] = plansOf(w);
+    expect(first?.spec).toMatchObject({ strategy: 'None', moves: [{ from: 'd', repairs: ['Taints'] }] });
+    await play(w, 600);
+    expect(plansOf(w).some(({ spec }) => spec.strategy === 'RefineLB')).toBe(true);
   });
 
   it('in mode Automatic acts in the third run above the trigger, not before, and levels the nodes', async () => {

@@ -84,4 +84,11 @@ describe('metricsVerdict', () => {
       kind: 'Fresh',
     });
   });
+
+  it('does not stop a plan that only repairs: it stands on no measurements', () => {
+    const plan = planBegun(120);
+    const repairs = { ...plan, spec: { ...plan.spec, strategy: 'None' as const } };
+    expect(metricsVerdict(plan, options, NODES, undefined, NOON).kind).not.toBe('Fresh');
+    expect(metricsVerdict(repairs, options, NODES, undefined, NOON).kind).toBe('Fresh');
+  });
 });
