@@ -67,6 +67,11 @@ export function improvesService(strategy: StrategyOptions): strategy is ServiceO
   return STRATEGY_TRAITS[strategy.type].improves === 'Service';
 }
 
+/** Whether a strategy balances the load of nodes. */
+export function balances(strategy: StrategyOptions): strategy is BalancingOptions {
+  return STRATEGY_TRAITS[strategy.type].improves === 'Balance';
+}
+
 /** A limit that is a count, or a share of the replicas that is rounded up. */
 export type Limit =
   | { readonly kind: 'Count'; readonly count: number }

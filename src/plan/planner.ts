@@ -8,7 +8,7 @@ import { expectedHitRatio } from './hit-ratio.ts';
 import { at, itemAt, type PodIndex } from './indices.ts';
 import { toFraction, toLoad } from './load.ts';
 import { emptyLedger } from './load-ledger.ts';
-import { type BalancingOptions, improvesService, type PolicyOptions } from './options.ts';
+import { type BalancingOptions, balances, improvesService, type PolicyOptions } from './options.ts';
 import {
   balancedMessage,
   describeMoves,
@@ -52,9 +52,9 @@ function byStrategy(planningInput: PlanningInput, options: PolicyOptions, repair
   if (improvesService(strategy)) {
     return byServiceLevel(planningInput, strategy, options, repaired);
   }
-  return strategy.type === 'None'
-    ? byNoStrategy(planningInput, options)
-    : (withoutMetrics(planningInput, options) ?? withMetrics(planningInput, strategy, options, repaired));
+  return balances(strategy)
+    ? (withoutMetrics(planningInput, options) ?? withMetrics(planningInput, strategy, options, repaired))
+    : byNoStrategy(planningInput, options);
 }
 
 const NOTHING_WRONG: Reason = {

@@ -4,7 +4,9 @@ import { expect, it } from 'vitest';
 import { STRATEGY_NAMES } from '../../../../src/api/v1alpha1/rebalance-policy.ts';
 
 const SRC = join(import.meta.dirname, '../../../../src');
-const NAME = `['"](?:${STRATEGY_NAMES.join('|')})['"]`;
+/** Refinements and modes of steering are called None, too. */
+const NAMES = STRATEGY_NAMES.filter((name) => name !== 'None');
+const NAME = `['"](?:${NAMES.join('|')})['"]`;
 const COMPARISON = new RegExp(`[=!]==?\\s*${NAME}|${NAME}\\s*[=!]==?|case ${NAME}`);
 
 /** The registry, the settings that each strategy has of its own, and their schema. */
