@@ -61,7 +61,7 @@ export type Checked =
  * Looks at the cluster right before a move (execution.md, live check): pod, labels and owner unchanged, pod and nodes still in
  * the policy's scope, target Ready and allowed by all filters of the scheduler; and before an eviction protections unchanged and
  * all pods of the owner available. A preemption need not wait for other pods of its owner, which may be queueing themselves.
- * QoSDriven moves pods that are not Ready, which no pod is missed for that is not missed already, and leaves those that have
+ * A repair of restarts moves a pod whether or not it is Ready. QoSDriven moves pods that are not Ready, which no pod is missed for that is not missed already, and leaves those that have
  * become Ready since the plan was made, at `plannedAt`. From a node that has failed it moves what only protections of service
  * hold there, unless the node or the pod is Ready again, or most nodes have failed by now.
  * Rejects with ApiError when the cluster cannot be read.
@@ -143,6 +143,9 @@ function exceptionFor({ move, plannedAt, options }: CheckInput, node: NodeInfo |
     case 'Failover':
       return { waives: isForService, comeback: (pod) => comebackOf(pod, node) };
     case 'Transfer':
+      if (move.repairs?.includes('Restarts') === true) {
+        return { waives: isForReadiness, comeback: () => undefined };
+      }
       return STRATEGY_TRAITS[options.strategy.type].movesUnreadyPods
         ? { waives: isForReadiness, comeback: (pod) => recovery(pod, plannedAt) }
         : NO_EXCEPTION;

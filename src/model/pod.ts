@@ -147,6 +147,10 @@ export interface PodInfo extends PodRef {
   readonly qosClass: QosClass;
   /** Annotation `controller.kubernetes.io/pod-deletion-cost`: pods that cost less go first; 0 without it. */
   readonly deletionCost: number;
+  /** Times that its containers were started anew, in sum. */
+  readonly restarts: number;
+  /** The same of its init containers. */
+  readonly initRestarts: number;
   /** Uses an emptyDir or hostPath volume, whose data a move would lose. */
   readonly localStorage: boolean;
   /** In the order of the pod's volumes. */

@@ -26,6 +26,7 @@ export interface RepairOptions {
   readonly podAntiAffinity: boolean;
   readonly topologySpread: SpreadRepair | undefined;
   readonly duplicates: boolean;
+  readonly restarts: { readonly atLeast: number; readonly includingInit: boolean } | undefined;
   readonly maxLifetime: { readonly age: Seconds } | undefined;
 }
 
@@ -237,7 +238,7 @@ function resolveStrategy(spec: RebalancePolicySpec): StrategyOptions {
 
 /** `undefined` when none of it is on. */
 function resolveRepair({ repair = {} }: RebalancePolicySpec): RepairOptions | undefined {
-  const { taints, nodeAffinity, podAntiAffinity, topologySpread, duplicates = false, maxLifetime } = repair;
+  const { taints, nodeAffinity, podAntiAffinity, topologySpread, duplicates = false, restarts, maxLifetime } = repair;
   const resolved: RepairOptions = {
     taints: taints && {
       soft: taints.effect === 'PreferNoSchedule',
@@ -251,6 +252,7 @@ function resolveRepair({ repair = {} }: RebalancePolicySpec): RepairOptions | un
       tolerance: topologySpread.tolerance,
     },
     duplicates,
+    restarts,
     maxLifetime: maxLifetime && { age: parseDuration(maxLifetime.age) },
   };
   return Object.values(resolved).some((repaired) => repaired !== undefined && repaired !== false)

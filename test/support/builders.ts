@@ -134,6 +134,8 @@ export function aPod(name: string, fields: PodFields = {}): PodInfo {
     priorityClassName: undefined,
     qosClass: 'Burstable',
     deletionCost: 0,
+    restarts: 0,
+    initRestarts: 0,
     localStorage: false,
     claims: [],
     nominatedNode: undefined,

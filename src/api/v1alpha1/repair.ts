@@ -8,6 +8,7 @@ export const REPAIR_NAMES = [
   'PodAntiAffinity',
   'TopologySpread',
   'Duplicates',
+  'Restarts',
   'MaxLifetime',
 ] as const;
 /** What a move may repair. */
@@ -65,6 +66,16 @@ const topologySpread = Type.Object(
   },
 );
 
+const restarts = Type.Object(
+  {
+    atLeast: integer(1, 100_000, {
+      description: 'Pods whose containers were started anew so many times in sum, or more often, are moved. Required.',
+    }),
+    includingInit: Type.Boolean({ description: 'Count init containers, too. Default false.', default: false }),
+  },
+  { description: 'Pods that fail again and again: they start anew on another node, also while they are not Ready.' },
+);
+
 const maxLifetime = Type.Object(
   { age: duration('1m', '100000h', { description: 'Pods older than this are moved, the oldest first. Required.' }) },
   { description: 'Pods that have run for long: they start anew on another node.' },
@@ -93,6 +104,7 @@ export const Repair = Type.Object(
           'Pods of one controller with the same images that share a node beyond what an even spread over the nodes that take them has there. Default false.',
       }),
     ),
+    restarts: Type.Optional(restarts),
     maxLifetime: Type.Optional(maxLifetime),
   },
   {

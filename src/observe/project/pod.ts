@@ -5,6 +5,7 @@ import {
   type JsonObject,
   MalformedField,
   objectAt,
+  objectsAt,
   textAt,
   textEntriesAt,
 } from '../../model/json.ts';
@@ -83,6 +84,8 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
     priorityClassName: textAt(spec, 'priorityClassName', 'spec') || undefined,
     qosClass: readQosClass(status),
     deletionCost: readDeletionCost(annotations),
+    restarts: readRestarts(status, 'containerStatuses'),
+    initRestarts: readRestarts(status, 'initContainerStatuses'),
     localStorage: volumes.localStorage,
     claims: volumes.claims,
     nominatedNode: nodeName === undefined ? textAt(status, 'nominatedNodeName', 'status') || undefined : undefined,
@@ -100,6 +103,13 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
     ),
   };
   return { pod, priorityUnknown: priority === undefined, claimsWithoutClass: volumes.claimsWithoutClass };
+}
+
+function readRestarts(status: JsonObject, field: 'containerStatuses' | 'initContainerStatuses'): number {
+  return objectsAt(status, field, 'status').reduce(
+    (sum, container) => sum + (integerAt(container, 'restartCount', `status.${field}`) ?? 0),
+    0,
+  );
 }
 
 function internOwner(owner: OwnerRef | undefined, { text }: Interner): OwnerRef | undefined {
@@ -167,7 +177,9 @@ const CONTAINERS: FieldMask = [
     ports: [{ containerPort: true, hostPort: true, hostIP: true, protocol: true }],
   },
 ];
-const CONTAINER_STATUSES: FieldMask = [{ name: true, allocatedResources: true, resources: { requests: true } }];
+const CONTAINER_STATUSES: FieldMask = [
+  { name: true, restartCount: true, allocatedResources: true, resources: { requests: true } },
+];
 const AFFINITY: FieldMask = {
   requiredDuringSchedulingIgnoredDuringExecution: true,
   preferredDuringSchedulingIgnoredDuringExecution: true,

@@ -7,6 +7,7 @@ export function duplicatesRule(): RepairRule {
   const rule: RepairRule = {
     name: 'Duplicates',
     endsAnywhere: false,
+    movesUnready: false,
     clauseOf: (scene, pod) => {
       const crowd = crowdOf(scene, pod);
       return crowd === undefined || crowd.pods <= crowd.most

@@ -8,6 +8,7 @@ export function maxLifetimeRule(age: Seconds): RepairRule {
   const rule: RepairRule = {
     name: 'MaxLifetime',
     endsAnywhere: true,
+    movesUnready: false,
     clauseOf: ({ where, now }, pod) => {
       const lived = elapsed(itemAt(where.sites.pods, pod).createdAt, now);
       return lived > age

@@ -12,6 +12,7 @@ export function requiredNodeAffinityRule(): RepairRule {
   const rule: RepairRule = {
     name: 'NodeAffinity',
     endsAnywhere: false,
+    movesUnready: false,
     clauseOf: (scene, pod) => {
       const { sites, siteOf } = scene.where;
       const node = sites.nodes[siteOf(pod)];
@@ -38,6 +39,7 @@ export function preferredNodeAffinityRule(hosts: readonly NodeInfo[]): RepairRul
   const rule: RepairRule = {
     name: 'NodeAffinity',
     endsAnywhere: false,
+    movesUnready: false,
     clauseOf: (scene, pod) => {
       const scores = scoresOf(scene, pod);
       return scores === undefined || scores.now >= scores.best

@@ -13,6 +13,7 @@ export function podAntiAffinityRule(): RepairRule {
   const rule: RepairRule = {
     name: 'PodAntiAffinity',
     endsAnywhere: false,
+    movesUnready: false,
     clauseOf: (scene, pod) => {
       const near = needsOf(scene, pod).map((need) => ({ need, pods: podsNear(placeOf(scene, pod), need) }));
       const worst = near.find(({ pods }) => pods > 0);

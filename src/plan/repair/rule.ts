@@ -19,6 +19,8 @@ export interface RepairRule {
   readonly clauseOf: (scene: Scene, pod: PodIndex) => string | undefined;
   /** Any move ends it, wherever the pod goes. */
   readonly endsAnywhere: boolean;
+  /** Moves pods that are not Ready, too. */
+  readonly movesUnready: boolean;
   /** Moves pods until nothing is wrong any more, or nothing helps. `suspects` are those with a clause at the start. */
   readonly repair: (run: RepairRun, suspects: readonly PodIndex[]) => void;
 }

@@ -1,5 +1,6 @@
 import { budgetsInForce } from '../budgets/in-force.ts';
 import { type Budgets, createBudgets } from '../budgets/index.ts';
+import { isForReadiness } from '../budgets/protections.ts';
 import { type Cluster, indexCluster } from '../cluster.ts';
 import { expectedHitRatio } from '../hit-ratio.ts';
 import { at, itemAt, type NodeIndex, type PodIndex, type SiteIndex } from '../indices.ts';
@@ -12,12 +13,14 @@ import { isFree, metricsProblem, type PlanningInput } from '../planning-input.ts
 import { measurePods } from '../pod-usage.ts';
 import { withNeeds } from '../sequence.ts';
 import { initialState, type State } from '../state.ts';
+import { compareVictims } from '../victim-order.ts';
 import { duplicatesRule } from './duplicates.ts';
 import type { RepairGuard } from './guard.ts';
 import { maxLifetimeRule } from './max-lifetime.ts';
 import { preferredNodeAffinityRule, requiredNodeAffinityRule } from './node-affinity.ts';
 import { podAntiAffinityRule } from './pod-anti-affinity.ts';
 import { type Relocation, relocated } from './relocate.ts';
+import { restartsRule } from './restarts.ts';
 import type { RepairRule, RepairRun, Scene } from './rule.ts';
 import { taintRule } from './taints.ts';
 import { createTargetSearch } from './targets.ts';
@@ -66,7 +69,7 @@ export function repairStage(input: PlanningInput, policy: PolicyOptions): Repair
 
 /** In the order in which they are repaired: what the scheduler would refuse first, and what it only ranks last. */
 function rulesOf(options: RepairOptions, { hosts }: PlanningInput): readonly RepairRule[] {
-  const { taints, nodeAffinity, podAntiAffinity, topologySpread, duplicates, maxLifetime } = options;
+  const { taints, nodeAffinity, podAntiAffinity, topologySpread, duplicates, restarts, maxLifetime } = options;
   return [
     ...(taints === undefined ? [] : [taintRule(taints)]),
     ...(nodeAffinity === undefined ? [] : [requiredNodeAffinityRule()]),
@@ -74,6 +77,7 @@ function rulesOf(options: RepairOptions, { hosts }: PlanningInput): readonly Rep
     ...(topologySpread === undefined ? [] : [topologySpreadRule(topologySpread)]),
     ...(nodeAffinity === 'Preferred' ? [preferredNodeAffinityRule(hosts)] : []),
     ...(duplicates ? [duplicatesRule()] : []),
+    ...(restarts === undefined ? [] : [restartsRule(restarts)]),
     ...(maxLifetime === undefined ? [] : [maxLifetimeRule(maxLifetime.age)]),
   ];
 }
@@ -154,6 +158,8 @@ function createSession(
   const stays = new Map<PodIndex, { readonly rule: RepairRule; readonly reason: Reason }>();
   const scene: Scene = { where: state.whereabouts, guard, now: snapshot.takenAt };
   const search = createTargetSearch(state, budgets);
+  const holdOf = (pod: PodIndex, { movesUnready }: RepairRule): Reason | undefined =>
+    movesUnready ? holds.all(pod).find((hold) => !isForReadiness(hold, itemAt(pods, pod))) : holds.of(pod);
   const clausesOf = (pod: PodIndex) =>
     rules.flatMap((rule) => {
       const clause = rule.clauseOf(scene, pod);
@@ -190,16 +196,13 @@ function createSession(
       state,
       scene,
       mayMove: (pod) => !moved.has(pod) && isFree(holds, pod) && budgets.check(pod) === undefined,
-      compare: (left, right) =>
-        itemAt(pods, left).priority - itemAt(pods, right).priority ||
-        itemAt(pods, right).createdAt - itemAt(pods, left).createdAt ||
-        left - right,
+      compare: (left, right) => compareVictims(itemAt(pods, left), itemAt(pods, right)) || left - right,
       targetOf: (pod, wish) => search.best(pod, wish)[0],
       move: (pod, rule, wish) => {
         if (moved.has(pod)) {
           return false;
         }
-        const refusal = holds.of(pod) ?? budgets.check(pod);
+        const refusal = holdOf(pod, rule) ?? budgets.check(pod);
         if (refusal !== undefined) {
           return stay(pod, rule, refusal);
         }

@@ -16,6 +16,7 @@ export function taintRule(repair: TaintRepair): RepairRule {
   const rule: RepairRule = {
     name: 'Taints',
     endsAnywhere: false,
+    movesUnready: false,
     clauseOf: (scene, pod) => {
       const taint = taintOf(scene, pod);
       return taint && `${nodeOf(scene, pod)} ${describeRefusal({ filter: 'TaintToleration', taint })}`;

@@ -27,6 +27,7 @@ export function topologySpreadRule({ tolerance }: SpreadRepair): RepairRule {
   const rule: RepairRule = {
     name: 'TopologySpread',
     endsAnywhere: false,
+    movesUnready: false,
     clauseOf: (scene, pod) => {
       const broken = brokenBy(scene, pod);
       const need = broken.find(({ soft }) => !soft) ?? broken[0];

@@ -12,6 +12,7 @@ const NO_REPAIR: RepairOptions = {
   podAntiAffinity: false,
   topologySpread: undefined,
   duplicates: false,
+  restarts: undefined,
   maxLifetime: undefined,
 };
 
@@ -22,6 +23,7 @@ export const ALL_REPAIRS: RepairOptions = {
   podAntiAffinity: true,
   topologySpread: { soft: true, tolerance: 0 },
   duplicates: true,
+  restarts: undefined,
   maxLifetime: undefined,
 };
 

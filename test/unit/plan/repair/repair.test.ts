@@ -92,15 +92,17 @@ describe('repair', () => {
     expect(found.imbalance.planned.cpu?.max).toBeCloseTo(0.4);
   });
 
-  it('takes lower priorities first, then younger pods', () => {
-    const tainted = [aNode('a', { taints: [aTaint('old')] }), aNode('b', { allocatable: { pods: 2 } })];
+  it('takes lower priorities first, then by class, deletion cost and age', () => {
+    const tainted = [aNode('a', { taints: [aTaint('old')] }), aNode('b', { allocatable: { pods: 4 } })];
     const pods = [
       ...on('a', ['important'], { priority: 10 }),
       ...on('a', ['older'], { createdAt: epochSeconds(NOW - 7200) }),
       ...on('a', ['younger']),
+      ...on('a', ['guaranteed'], { qosClass: 'Guaranteed' }),
+      ...on('a', ['dear'], { deletionCost: 5 }),
     ];
     const found = repaired({ nodes: tainted, pods }, { taints: TAINTS });
-    expect(found.moved.map(([name]) => name)).toEqual(['younger', 'older']);
+    expect(found.moved.map(([name]) => name)).toEqual(['younger', 'older', 'dear', 'guaranteed']);
     expect(found.rejections.reasons[0]?.message).toContain('fits on none of 1 other node');
   });
 
@@ -278,6 +280,22 @@ describe('duplicates', () => {
   it('does not count nodes that the pods cannot run on', () => {
     const all = [aNode('a'), aNode('b', { taints: [aTaint('old')] })];
     expect(repaired({ nodes: all, pods: on('a', ['p', 'q']) }, { duplicates: true }).moves).toEqual([]);
+  });
+});
+
+describe('restarts', () => {
+  it('moves what fails again and again, Ready or not, but not what is protected otherwise', () => {
+    const failing = { restarts: 12, initRestarts: 8, ready: false };
+    const pods = [
+      ...on('a', ['p'], failing),
+      ...on('a', ['q'], { ...failing, localStorage: true }),
+      ...on('a', ['r'], { ...failing, restarts: 3 }),
+    ];
+    const repair = (includingInit: boolean) => ({ restarts: { atLeast: 10, includingInit } });
+    const found = repaired({ nodes: nodes('a', 'b'), pods }, repair(false));
+    expect(found.moved).toEqual([['p', 'a', 'b', 'Restarts']]);
+    expect(found.moves[0]?.reason).toContain('12 restarts, repair.restarts.atLeast is 10');
+    expect(repaired({ nodes: nodes('a', 'b'), pods }, repair(true)).moved.map(([name]) => name)).toEqual(['p', 'r']);
   });
 });
 
