@@ -53,17 +53,13 @@ const CHANGES: Readonly<Record<Exclude<ProtectionName, 'OutOfScope' | 'Cooldown'
 const OPTIONS = resolveOptions(policy.spec);
 
 /** Why the planner leaves the pod, and what the live check makes of a move that was planned before the change. */
-async function verdictsOn({ pod, workload, protections }: Change) {
+async function verdictsOn({ pod, workload, protections }: Change, move = aMove(WEB_1, 'b')) {
   const options = { ...OPTIONS, protections: { ...OPTIONS.protections, ...protections } };
   const w = aWorld([{ ...WEB_1, ...pod }, WEB_2]);
   w.cluster.putWorkload({ ...web, replicas: 2, ...workload });
   const { pods, holds } = planningInputOf(await w.ports.reader.snapshot(forever), options);
   const place = pods.findIndex(({ uid }) => uid === WEB_1.uid);
-  const live = await liveCheck(
-    { move: aMove(WEB_1, 'b'), plannedAt: epochSeconds(NOON), options, inFlight: [] },
-    w.ports,
-    forever,
-  );
+  const live = await liveCheck({ move, plannedAt: epochSeconds(NOON), options, inFlight: [] }, w.ports, forever);
   return { planned: holds.of(place)?.code, live: live.kind };
 }
 
@@ -74,6 +70,14 @@ describe('planner and live check', () => {
 
   it.each(Object.entries(CHANGES))('both obey %s', async (code, change) => {
     expect(await verdictsOn(change)).toEqual({ planned: code, live: 'Skip' });
+  });
+
+  it('the live check lets a pod go that is not Ready only when its restarts are repaired', async () => {
+    const repair = (name: 'Restarts' | 'Taints') => ({ ...aMove(WEB_1, 'b'), repairs: [name] });
+    const failing = { pod: { ready: false } };
+    expect((await verdictsOn(failing, repair('Restarts'))).live).toBe('Clear');
+    expect((await verdictsOn(failing, repair('Taints'))).live).toBe('Skip');
+    expect((await verdictsOn({ pod: { ...failing.pod, localStorage: true } }, repair('Restarts'))).live).toBe('Skip');
   });
 
   it.each([...STAY_ANNOTATIONS.keys()])(

@@ -193,3 +193,38 @@ describe('projectPod', () => {
     );
   });
 });
+
+describe('what a pod is worth, and how it fares', () => {
+  const read = (object: Raw) => {
+    const { qosClass, deletionCost, restarts, initRestarts } = projectPod(object, createInterner()).pod;
+    return { qosClass, deletionCost, restarts, initRestarts };
+  };
+
+  it('is read from its status and the annotation of ReplicaSets', () => {
+    const status = {
+      qosClass: 'Guaranteed',
+      containerStatuses: [
+        { name: 'a', restartCount: 3 },
+        { name: 'b', restartCount: 4 },
+      ],
+      initContainerStatuses: [{ name: 'c', restartCount: 2 }, { name: 'd' }],
+    };
+    const metadata = { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '-7' } };
+    expect(read(aRawPod('p', { status, metadata }))).toEqual({
+      qosClass: 'Guaranteed',
+      deletionCost: -7,
+      restarts: 7,
+      initRestarts: 2,
+    });
+  });
+
+  it('is Burstable, of no cost and without restarts where nothing says so', () => {
+    const metadata = { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '1e3' } };
+    expect(read(aRawPod('p', { metadata }))).toEqual({
+      qosClass: 'Burstable',
+      deletionCost: 0,
+      restarts: 0,
+      initRestarts: 0,
+    });
+  });
+});
