@@ -28,9 +28,10 @@ export const NOTHING_ELSEWHERE: Elsewhere = { ofPolicy: [], ofOthers: [] };
  * Planned moves that may begin: as many as the limits leave beside those in flight, one at a time of an owner and
  * to a node, so that the live check sees all that takes room there, and none before the moves that it needs have landed.
  *
- * An admission takes nothing from anybody: neither a limit nor its owner keeps it, and it counts against none. Nor does a move
- * from a failed node, which has another of its owner or to its node before it only until the replacement of that one is bound: by
- * then it can be told apart, and its room is taken where the live check sees it.
+ * An admission takes nothing from anybody: neither a limit nor its owner keeps it, and it counts against none. The same goes for a
+ * removal, whose pod serves nobody, and for a move from a failed node, but that one waits for another of its owner until the two
+ * replacements can be told apart. Admissions and moves from failed nodes wait for another to their node only until the pod of that one
+ * is bound there, which takes its room where the live check sees it.
  */
 export function readyMoves(
   journal: readonly JournalEntry[],
@@ -54,7 +55,7 @@ export function readyMoves(
   for (const entry of planned) {
     const { move, run } = entry;
     const disrupts = isDisruption(move);
-    const others = kindOf(move) === 'Failover' ? unbound : busy;
+    const others = disrupts ? busy : unbound;
     const isOverLimit = disrupts && disruptions >= most;
     if (!isOverLimit && !others.keep(entry) && !rests(run, now) && needsAreMet(entry, journal)) {
       busy.add(entry);
@@ -68,18 +69,18 @@ export function readyMoves(
 
 /** Owners and nodes at which something is under way. */
 interface Occupied {
-  /** A move begins; an admission makes no other of its owner wait. */
+  /** A move begins; what has no replacement to be told apart makes no other of its owner wait. */
   readonly add: (entry: JournalEntry) => void;
-  /** Whether a move has to wait for one of its owner, which an admission never has to, or for one to its node. */
+  /** Whether a move has to wait for one of its owner, which those without a replacement never have to, or for one to its node. */
   readonly keep: (entry: JournalEntry) => boolean;
 }
 
 function createOccupied(entries: readonly JournalEntry[]): Occupied {
-  const owners = new Set(entries.map(({ move }) => move.owner.uid));
+  const owners = new Set(entries.flatMap(({ move }) => (kindOf(move) === 'Removal' ? [] : move.owner.uid)));
   const targets = new Set(entries.flatMap(({ move }) => move.to ?? []));
   return {
     add: ({ move }) => {
-      if (kindOf(move) !== 'Admission') {
+      if (waitsForOwner(move)) {
         owners.add(move.owner.uid);
       }
       if (move.to !== undefined) {
@@ -87,8 +88,13 @@ function createOccupied(entries: readonly JournalEntry[]): Occupied {
       }
     },
     keep: ({ move }) =>
-      (kindOf(move) !== 'Admission' && owners.has(move.owner.uid)) || (move.to !== undefined && targets.has(move.to)),
+      (waitsForOwner(move) && owners.has(move.owner.uid)) || (move.to !== undefined && targets.has(move.to)),
   };
+}
+
+function waitsForOwner(move: JournalEntry['move']): boolean {
+  const kind = kindOf(move);
+  return kind !== 'Admission' && kind !== 'Removal';
 }
 
 /** A rest longer than any that is given was written by another clock than ours, or before ours was set back: it is over. */

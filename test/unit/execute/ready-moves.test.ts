@@ -103,6 +103,21 @@ describe('turnsOf', () => {
     expect(begun(1, 1)).toEqual([2, 3]);
   });
 
+  it('lets a pod in to a node once the last one is bound there, and moves none there before that one is Ready', () => {
+    const { from: _, ...first } = move('a', 'n1');
+    const { from: __, ...second } = move('b', 'n1');
+    const begun = (bound: boolean, next: PlannedMove) => {
+      const replacement = { name: 'a', uid: 'uid-a', ...(bound ? { node: 'n1' } : {}) };
+      const run = { podUID: 'uid-a', phase: 'Verifying', attempt: 0, replacement } as const;
+      const plan = aPlan(aPolicy('qos'), [first, next], {
+        moves: [run, { podUID: next.pod.uid, phase: 'Planned', attempt: 0 }],
+      });
+      return readyMoves(entries(plan), NOTHING_ELSEWHERE, { maxConcurrent: 2, maxInFlight: 100 }, NOON).ready.length;
+    };
+    expect([begun(false, second), begun(true, second)]).toEqual([0, 1]);
+    expect([begun(false, move('c', 'n1')), begun(true, move('c', 'n1'))]).toEqual([0, 0]);
+  });
+
   it('waits out a rest, but none that no clock of ours can have given', () => {
     const rested = (span: number) => {
       const notBefore = formatInstant(epochSeconds(NOON + span));
