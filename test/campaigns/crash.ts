@@ -38,6 +38,8 @@ export interface CrashReport extends Evidence {
   readonly lateEvictions: number;
   /** From the first kill to the end of the last one. */
   readonly secondsPerKill: number;
+  /** Says so when there was no balance a quarter of an hour after the last kill. */
+  readonly unbalanced: readonly string[];
   /** Pods that are said to have landed but run elsewhere. */
   readonly strays: readonly string[];
   readonly hintsLeft: readonly string[];
@@ -126,7 +128,7 @@ export async function runCrashCampaign({ kills, seed, log }: CrashOptions): Prom
     }
     const secondsPerKill = (performance.now() - began) / 1000 / kills;
     api.spoil(0);
-    await untilConverged(cp, POLICY, plans, log);
+    const unbalanced = await untilConverged(cp, POLICY, plans, log);
     await sleep(5000);
     const hints = await cp.kubectl(['get', 'placementhints', '-A', '-o', 'name']);
     await operators.stop();
@@ -137,6 +139,7 @@ export async function runCrashCampaign({ kills, seed, log }: CrashOptions): Prom
       ...summaryOf(hits),
       ...faultsOf(api),
       secondsPerKill: Math.round(secondsPerKill * 10) / 10,
+      unbalanced,
       ...evidenceOf(await cp.audit(), plans, MAX_CONCURRENT),
       strays: plans
         .all()
@@ -175,13 +178,19 @@ async function killOne(cp: ControlPlane, operators: Operators, plans: PlanLog, r
   return { isLeader, phases: (await getPlans(cp)).flatMap(phasesInFlight) };
 }
 
-/** Waits until a move is in a random phase, or, after a while, in any one; where nothing is in flight for long, makes work. */
+/**
+ * Waits until some move has got further and one is in a random phase, so that kills meet ever new states of plans that go on; or,
+ * after a while, until one is in any phase. Where nothing is in flight for long, makes work.
+ */
 async function untilOpen(cp: ControlPlane, plans: PlanLog, random: Random): Promise<void> {
   const aim = AIMS[random.below(AIMS.length)] ?? 'Intent';
   const phases = (): readonly MovePhase[] => plans.all().flatMap(phasesInFlight);
+  const known = new Set(statesOf(plans));
+  const gotFurther = (): boolean => statesOf(plans).some((state) => !known.has(state));
   const began = performance.now();
+  const isLate = (): boolean => performance.now() - began > LONGEST_WAIT;
   let busyAt = began;
-  while (!phases().includes(aim) && !(phases().length > 0 && performance.now() - began > LONGEST_WAIT)) {
+  while (!(phases().includes(aim) && gotFurther()) && !(phases().length > 0 && isLate())) {
     if (phases().length > 0) {
       busyAt = performance.now();
     } else if (performance.now() - busyAt > IDLE) {
@@ -193,6 +202,15 @@ async function untilOpen(cp: ControlPlane, plans: PlanLog, random: Random): Prom
     }
     await sleep(20);
   }
+}
+
+/** What is stored of each move: its phase, and which try it is. */
+function statesOf(plans: PlanLog): readonly string[] {
+  return plans
+    .all()
+    .flatMap(({ metadata, status }) =>
+      (status?.moves ?? []).map(({ podUID, phase, attempt }) => `${metadata.name} ${podUID} ${phase} ${attempt}`),
+    );
 }
 
 async function changeLoad(cp: ControlPlane, random: Random): Promise<void> {

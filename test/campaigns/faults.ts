@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import { LONGEST_REST } from '../../src/execute/move.ts';
+import { isFinal } from '../../src/execute/transitions.ts';
 import { acceptedEvictions } from '../control-plane/audit.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
@@ -45,6 +47,8 @@ export interface FaultReport extends Evidence {
   readonly leasesLost: number;
   /** Plans that were carried out after the faults had stopped, until the policy was Converged. */
   readonly roundsToConverge: number;
+  /** Says so when there was no balance a quarter of an hour after the last fault. */
+  readonly unbalanced: readonly string[];
   readonly secondsToConverge: number;
   /** Resident memory in MiB: at the first and the last look, and the medians of the second and the last third of all looks. */
   readonly memory: { readonly begin: number; readonly end: number; readonly second: number; readonly last: number };
@@ -189,29 +193,46 @@ async function converge(
   cp: ControlPlane,
   plans: PlanLog,
   log: FaultOptions['log'],
-): Promise<Pick<FaultReport, 'roundsToConverge' | 'secondsToConverge'>> {
+): Promise<Pick<FaultReport, 'roundsToConverge' | 'secondsToConverge' | 'unbalanced'>> {
   await plans.look();
   const before = plans.all().length;
   const began = performance.now();
   await untilRun(cp, plans, new Date());
-  await untilConverged(cp, POLICY, plans, log);
+  const unbalanced = await untilConverged(cp, POLICY, plans, log);
   return {
+    unbalanced,
     roundsToConverge: plans.all().length - before,
     secondsToConverge: Math.round((performance.now() - began) / 1000),
   };
 }
 
-/** What a policy said before counts for nothing: waits for a run that began after `instant`. */
+/**
+ * What a policy said before counts for nothing: waits for a run that began after `instant`. A plan whose evictions were refused
+ * rests before it tries them again, and its policy runs when it has ended.
+ */
 async function untilRun(cp: ControlPlane, plans: PlanLog, instant: Date): Promise<void> {
   await waitUntil(
     'a run without faults',
     async () => {
       await plans.look();
       const { lastRun = 'none' } = (await getPolicy(cp, POLICY)).status ?? {};
-      return Date.parse(lastRun) > instant.getTime() ? undefined : `the last one was ${lastRun}`;
+      return Date.parse(lastRun) > instant.getTime() ? undefined : `the last one was ${lastRun}; ${resting(plans)}`;
     },
-    PATIENCE,
+    { timeoutMilliseconds: PATIENCE.timeoutMilliseconds + LONGEST_REST * 1000 },
   );
+}
+
+/** The moves that keep plans from ending: phase, tries, and until when they rest. */
+function resting(plans: PlanLog): string {
+  const open = plans
+    .all()
+    .filter(({ status }) => status?.phase === 'Executing')
+    .flatMap(({ metadata, status }) =>
+      (status?.moves ?? [])
+        .filter(({ phase }) => !isFinal(phase))
+        .map(({ phase, attempt, notBefore }) => `${metadata.name} ${phase}, try ${attempt}, not before ${notBefore}`),
+    );
+  return open.length === 0 ? 'no plan is carried out' : open.join('; ');
 }
 
 /** Changes the load every now and then, and looks every second at what comes of it. */

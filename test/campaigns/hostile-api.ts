@@ -1,6 +1,6 @@
 import type { ControlPlane } from '../control-plane/start.ts';
 import { startEvictionWebhook, WEBHOOK_KINDS, type WebhookKind } from '../support/faults/eviction-webhook.ts';
-import { FAULT_KINDS, type FaultKind } from '../support/faults/kinds.ts';
+import { FAULT_KINDS, type FaultKind, LEAST_OF_EVICTIONS } from '../support/faults/kinds.ts';
 import { startFaultProxy } from '../support/faults/proxy.ts';
 
 /** A way in which a request of the operator fails: on its way, or by the verdict of a webhook. */
@@ -18,7 +18,7 @@ export interface HostileApi {
   readonly injected: () => Readonly<Record<HostileKind, number>>;
   /** Evictions that the API server accepted after the operator had given them up. */
   readonly lateEvictions: () => number;
-  /** Share of requests that fail from now on, in [0, 1], and how on their way; the webhook refuses half that share of evictions. */
+  /** Share of requests that fail from now on, in [0, 1], and how on their way; the webhook refuses half that share of evictions, or a quarter. */
   spoil(rate: number, kinds?: readonly FaultKind[]): void;
   /** Ends it; a second call does nothing. */
   stop(): Promise<void>;
@@ -50,7 +50,7 @@ export async function startHostileApi(cp: ControlPlane, seed: number): Promise<H
     lateEvictions: () => lateEvictions,
     spoil: (rate, kinds) => {
       proxy.spoil(rate, kinds);
-      webhook.refuse(rate / 2);
+      webhook.refuse(rate === 0 ? 0 : Math.max(rate / 2, LEAST_OF_EVICTIONS));
     },
     stop: () => {
       stopped ??= proxy.stop().then(webhook.stop);

@@ -77,23 +77,30 @@ export function hasEnded({ status }: RebalancePlan): boolean {
   return ENDED.includes(status?.phase ?? '');
 }
 
-/** Waits until the policy is Converged and every plan has ended, for five minutes at most. */
+/** The longest that balance is waited for: a busy machine takes several plans, and pods that start slowly a minute and more for each. */
+const LONGEST_WAIT = 900_000;
+
+/** Waits until the policy is Converged and every plan has ended. Resolves to what went against that, so that evidence is not lost. */
 export async function untilConverged(
   cp: ControlPlane,
   policy: string,
   plans: PlanLog,
   log: (line: string) => void,
-): Promise<void> {
-  await waitUntil(
-    'balance',
-    async () => {
-      await plans.look();
-      const { status } = await getPolicy(cp, policy);
-      const isConverged = status?.conditions?.some((each) => each.type === 'Converged' && each.status === 'True');
-      const open = plans.all().filter((plan) => !hasEnded(plan));
-      const phases = open.map(({ metadata, status: { phase } = {} }) => `${metadata.name} is ${phase}`);
-      return isConverged === true && open.length === 0 ? undefined : `converged ${isConverged}; ${phases.join(', ')}`;
-    },
-    { timeoutMilliseconds: 300_000, log },
-  );
+): Promise<readonly string[]> {
+  const missing = async (): Promise<string | undefined> => {
+    await plans.look();
+    const { status } = await getPolicy(cp, policy);
+    const converged = status?.conditions?.find(({ type }) => type === 'Converged');
+    const open = plans.all().filter((plan) => !hasEnded(plan));
+    const phases = open.map(({ metadata, status: { phase } = {} }) => `${metadata.name} is ${phase}`);
+    return converged?.status === 'True' && open.length === 0
+      ? undefined
+      : [`converged ${converged?.status}: ${converged?.message}`, ...phases].join('; ');
+  };
+  try {
+    await waitUntil('balance', missing, { timeoutMilliseconds: LONGEST_WAIT, log });
+    return [];
+  } catch (error) {
+    return [String(error)];
+  }
 }

@@ -1,11 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { acceptedEvictions } from '../../control-plane/audit.ts';
 import { listNodes, milliCpuOf } from '../../control-plane/cluster-state.ts';
+import type { Placement } from '../../control-plane/initial-placement.ts';
 import { standardDeviation } from '../../control-plane/node-loads.ts';
 import { type ControlPlane, startControlPlane } from '../../control-plane/start.ts';
-import { type Case, placeables } from './cases.ts';
+import { type Case, type Goal, type Placeable, placeables, prepare } from './cases.ts';
 import type { Contender } from './contender.ts';
-import { gainedNothing, lostSeconds, mostWaiting, replacementsOf } from './judge.ts';
+import {
+  emptiedNothing,
+  gainedNothing,
+  lostSeconds,
+  mostWaiting,
+  type Replacement,
+  replacementsOf,
+  usedNodes,
+} from './judge.ts';
 import { observe, type PodTrack } from './observer.ts';
 
 /** What came of one contender on one case. */
@@ -15,14 +24,16 @@ export interface Measured {
   readonly forNothing: number;
   /** Standard deviation of the nodes' load by what their pods use. */
   readonly deviation: { readonly before: number; readonly after: number };
-  /** Pods that must move; `undefined` where the case is about load. */
-  readonly violations: { readonly before: number; readonly after: number } | undefined;
+  /** Pods that must move, or nodes that run pods; `undefined` where the case is about load. */
+  readonly left: { readonly before: number; readonly after: number } | undefined;
   /** Rounds until the last eviction; `undefined` while the last three rounds still had some. */
   readonly rounds: number | undefined;
   /** Pods that waited for a node at worst. */
   readonly waiting: number;
   /** Seconds without service, over all pods. */
   readonly lost: number;
+  /** Where the pods were at first, for who comes next. */
+  readonly placement: Placement;
 }
 
 /** Rounds without an eviction after which a cluster counts as being at rest. */
@@ -30,16 +41,18 @@ const ROUNDS_AT_REST = 3;
 const NAMESPACE = 'shop';
 const SETTLED_MS = 5000;
 
-/** Lets a contender put a cluster right. */
+/** Lets a contender put a cluster right, with the pods where `placed` has them, or where the scheduler puts them. */
 export async function measure(
-  { task, minutes, prepare, violations }: Case,
+  peerCase: Case,
   contender: Contender,
+  placed: Placement | undefined,
   log: (line: string) => void,
 ): Promise<Measured> {
-  const cp = await startControlPlane({ log });
+  const { task, minutes, goal, scoring } = peerCase;
+  const cp = await startControlPlane({ log, ...(scoring && { scoring }) });
   try {
     await contender.install(cp);
-    await prepare(cp, log);
+    const placement = await prepare(peerCase, cp, placed, log);
     await sleep(SETTLED_MS);
     const observer = await observe(cp, NAMESPACE);
     const alreadyEvicted = acceptedEvictions(await cp.audit()).length;
@@ -57,23 +70,56 @@ export async function measure(
     const evictions = await evicted();
     const pods = observer.pods();
     const replacements = replacementsOf(evictions, pods);
-    const after = violations?.(pods, nodes);
-    const left = violations?.(before.pods, nodes);
+    const left = leftBy(goal, before.pods, pods, nodes);
     await observer.stop();
     return {
       evictions: evictions.length,
-      forNothing:
-        left === undefined || after === undefined
-          ? gainedNothing(replacements, pods)
-          : Math.max(0, evictions.length - Math.max(0, left - after)),
+      forNothing: forNothing(goal, replacements, pods, left),
       deviation: { before: before.deviation, after: await deviation(cp, pods) },
-      violations: left === undefined || after === undefined ? undefined : { before: left, after },
+      left,
       rounds: atRest,
       waiting: mostWaiting(pods, began),
       lost: lostSeconds(replacements, Date.now()),
+      placement,
     };
   } finally {
     await cp.stop();
+  }
+}
+
+function leftBy(
+  goal: Goal,
+  before: readonly PodTrack[],
+  after: readonly PodTrack[],
+  nodes: readonly Placeable[],
+): Measured['left'] {
+  switch (goal.kind) {
+    case 'Deviation':
+      return undefined;
+    case 'OutOfPlace':
+      return { before: goal.count(before, nodes), after: goal.count(after, nodes) };
+    case 'UsedNodes':
+      return { before: usedNodes(before).size, after: usedNodes(after).size };
+    default:
+      return goal satisfies never;
+  }
+}
+
+function forNothing(
+  { kind }: Goal,
+  replacements: readonly Replacement[],
+  pods: readonly PodTrack[],
+  left: Measured['left'],
+): number {
+  switch (kind) {
+    case 'Deviation':
+      return gainedNothing(replacements, pods);
+    case 'OutOfPlace':
+      return Math.max(0, replacements.length - Math.max(0, (left?.before ?? 0) - (left?.after ?? 0)));
+    case 'UsedNodes':
+      return emptiedNothing(replacements, pods);
+    default:
+      return kind satisfies never;
   }
 }
 

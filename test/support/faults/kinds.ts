@@ -105,7 +105,7 @@ export function hasPods({ method, path }: FaultyRequest): boolean {
 }
 
 /** Share of evictions that are spoiled at least, when anything is: there are few among all requests. */
-const LEAST_OF_EVICTIONS = 0.1;
+export const LEAST_OF_EVICTIONS = 0.25;
 
 function rateOf(request: FaultyRequest, rate: number): number {
   return rate > 0 && isEviction(request) ? Math.max(rate, LEAST_OF_EVICTIONS) : rate;
