@@ -4,11 +4,11 @@
 #   EVENKEEL_POLICIES    files of RebalancePolicies, each with one; patterns are expanded   policies/*.yaml
 #   EVENKEEL_SNAPSHOT    snapshot files; patterns are expanded                              snapshot/*
 #   EVENKEEL_FAIL_ON     expressions for --fail-on, one a line                              none
-#   EVENKEEL_EXIT_CODE   "true": fail when moves are needed, or metrics are missing         false
+#   EVENKEEL_EXIT_CODE   "true": fail when moves are needed                                 false
 #   EVENKEEL_REPORTS     folder that the reports are written to                             reports
 #
 # Writes lint.sarif, lint.xml, and for each policy plan-NAME.sarif, plan-NAME.xml and plan-NAME.md. Exits with the highest
-# exit code of all: 1 error, 2 moves needed, 3 a gate failed, 4 metrics missing or stale.
+# exit code of all: 1 error, 2 moves needed, 3 a gate failed, 4 metrics missing or stale, or no node.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 reports=${EVENKEEL_REPORTS:-reports}

@@ -1,5 +1,6 @@
 import { resolveOptions } from '../plan/options.ts';
 import { plan } from '../plan/planner.ts';
+import { blindness } from '../report/checks.ts';
 import { diffMarkdown, diffPlans, diffTable, type NamedPlan, type PlanDiff } from '../report/plan-diff.ts';
 import type { CommandResult } from './command.ts';
 import { type MeasuredFlags, type PolicyOnSnapshot, readPair } from './input.ts';
@@ -13,7 +14,7 @@ export interface DiffFlags extends MeasuredFlags {
   /** Files of policies, or names of ones on the cluster or in the snapshot: the old one and the new one. */
   readonly policies: readonly [string, string];
   readonly output: DiffOutput;
-  /** Exit with 2 when the plans differ. */
+  /** Exit with 2 when the plans differ, with 4 when nothing can be planned from the input. */
   readonly exitCode: boolean;
 }
 
@@ -24,12 +25,25 @@ export async function diffCommand(flags: DiffFlags, screen: Screen, signal: Abor
     policy: policy.metadata.name,
     plan: whilePlanning(screen, snapshot, () => plan(snapshot, resolveOptions(policy.spec))),
   });
-  const diff = diffPlans(planOf(old), planOf(renewed));
+  const plans = [planOf(old), planOf(renewed)] as const;
+  const diff = diffPlans(...plans);
+  const unknown = plans.map((side) => blindness(side.plan)).find((reason) => reason !== undefined);
+  const notes = [
+    ...old.snapshot.problems.map((problem) => `warning: ${problem}`),
+    ...(unknown === undefined ? [] : [`warning: this compares nothing: ${unknown}`]),
+  ];
   return {
     stdout: render(diff, flags.output, screen),
-    stderr: old.snapshot.problems.map((problem) => `warning: ${problem}\n`).join(''),
-    exitCode: flags.exitCode && diff.moves.length > 0 ? 2 : 0,
+    stderr: notes.map((note) => `${note}\n`).join(''),
+    exitCode: flags.exitCode ? exitCodeOf(diff, unknown) : 0,
   };
+}
+
+function exitCodeOf({ moves }: PlanDiff, unknown: string | undefined): number {
+  if (unknown !== undefined) {
+    return 4;
+  }
+  return moves.length > 0 ? 2 : 0;
 }
 
 function render(diff: PlanDiff, output: DiffOutput, { look }: Screen): string {
