@@ -1,13 +1,4 @@
-import {
-  asObject,
-  isObject,
-  type JsonObject,
-  MalformedField,
-  objectAt,
-  objectsAt,
-  textAt,
-  textsAt,
-} from '../../model/json.ts';
+import { asObject, type JsonObject, MalformedField, objectAt, objectsAt, textAt, textsAt } from '../../model/json.ts';
 import { type ImportNote, lost, unread } from '../note.ts';
 
 /** A plugin that a profile enables. */
@@ -42,23 +33,22 @@ export interface DeschedulerDocument {
 
 const API_VERSIONS = ['descheduler/v1alpha1', 'descheduler/v1alpha2'];
 
-/** Settings of a whole policy in descheduler/v1alpha2. */
-export const POLICY_SETTINGS = [
-  'nodeSelector',
-  'maxNoOfPodsToEvictPerNode',
-  'maxNoOfPodsToEvictPerNamespace',
-  'maxNoOfPodsToEvictTotal',
-  'gracePeriodSeconds',
-  'evictionFailureEventNotification',
-  'metricsCollector',
-  'metricsProviders',
+/** Settings of a whole policy, each with what it becomes, or `none`. */
+export const POLICY_SETTINGS: readonly (readonly [theirs: string, ours: string])[] = [
+  ['nodeSelector', 'scope.nodeSelector'],
+  ['maxNoOfPodsToEvictPerNode', 'budgets[].perNode'],
+  ['maxNoOfPodsToEvictPerNamespace', 'budgets[].perNamespace'],
+  ['maxNoOfPodsToEvictTotal', 'budgets[].maxMoves'],
+  ['gracePeriodSeconds', 'none'],
+  ['evictionFailureEventNotification', 'none'],
+  ['metricsCollector', 'load.source'],
+  ['metricsProviders', 'load.source'],
 ];
+/** Their names. */
+export const POLICY_SETTING_NAMES: readonly string[] = POLICY_SETTINGS.map(([theirs]) => theirs);
 
-/** Settings of a whole policy in descheduler/v1alpha1 that belong to DefaultEvictor since. */
-const EVICTOR_SETTINGS = ['evictLocalStoragePods', 'evictSystemCriticalPods', 'ignorePvcPods', 'evictFailedBarePods'];
-
-/** Reads a DeschedulerPolicy of either version of its API. Throws MalformedField for what is none, with what to write. */
-export function readDocument(value: unknown): DeschedulerDocument {
+/** The DeschedulerPolicy, and the version of its API. Throws MalformedField for what is none, with what to write. */
+export function versioned(value: unknown): { readonly policy: JsonObject; readonly isOld: boolean } {
   const policy = asObject(value, 'the policy');
   const apiVersion = textAt(policy, 'apiVersion', '');
   if (policy['kind'] !== 'DeschedulerPolicy' || apiVersion === undefined || !API_VERSIONS.includes(apiVersion)) {
@@ -67,11 +57,12 @@ export function readDocument(value: unknown): DeschedulerDocument {
       `is ${String(apiVersion)} ${String(policy['kind'])}: write a DeschedulerPolicy of ${API_VERSIONS.join(' or ')}, the ConfigMap or the Helm values that hold one`,
     );
   }
-  return apiVersion === 'descheduler/v1alpha2' ? readProfiles(policy) : readStrategies(policy);
+  return { policy, isOld: apiVersion === 'descheduler/v1alpha1' };
 }
 
-function readProfiles(policy: JsonObject): DeschedulerDocument {
-  const notes = [...unread(policy, ['apiVersion', 'kind', 'profiles', ...POLICY_SETTINGS], '')];
+/** A policy of descheduler/v1alpha2. */
+export function readProfiles(policy: JsonObject): DeschedulerDocument {
+  const notes = [...unread(policy, ['apiVersion', 'kind', 'profiles', ...POLICY_SETTING_NAMES], '')];
   const profiles = objectsAt(policy, 'profiles', '').map((profile, index) => readProfile(profile, index, notes));
   return { settings: policy, profiles, notes, theirPath: (path) => path };
 }
@@ -122,72 +113,4 @@ function otherEvictors(plugins: JsonObject, path: string): readonly ImportNote[]
         `${name} chooses pods by rules of its own: say what it protects by scope and protections of the RebalancePolicy`,
       ),
     );
-}
-
-/** descheduler/v1alpha1 has one profile; its strategies have parameters under other names. */
-function readStrategies(policy: JsonObject): DeschedulerDocument {
-  const notes = [...unread(policy, ['apiVersion', 'kind', 'strategies', ...POLICY_SETTINGS, ...EVICTOR_SETTINGS], '')];
-  const strategies = Object.entries(objectAt(policy, 'strategies', '') ?? {}).flatMap(([name, value]) => {
-    const path = `strategies.${name}`;
-    const strategy = asObject(value, path);
-    const params = objectAt(strategy, 'params', path) ?? {};
-    return strategy['enabled'] === true ? [{ name, path, params, argsPath: `${path}.params` }] : [];
-  });
-  const evictor = Object.fromEntries(EVICTOR_SETTINGS.flatMap((key) => (key in policy ? [[key, policy[key]]] : [])));
-  const balance = strategies.find(({ name }) => name === 'LowNodeUtilization');
-  const profile: Profile = {
-    name: 'descheduler',
-    path: 'strategies',
-    plugins: strategies.map(({ name, path, params, argsPath }) => ({ name, path, argsPath, args: argsOf(params) })),
-    evictor: { ...evictor, ...choiceOf(balance?.params ?? {}) },
-    evictorPath: balance?.argsPath ?? '',
-  };
-  return { settings: policy, profiles: [profile], notes, theirPath: strategyPath };
-}
-
-/** Names in descheduler/v1alpha1 of parameters that have others since; strategies.NAME.params stands before both. */
-const OLD_NAMES: ReadonlyMap<string, string> = new Map([
-  ...['thresholds', 'targetThresholds', 'numberOfNodes', 'useDeviationThresholds'].map(
-    (name) => [name, `nodeResourceUtilizationThresholds.${name}`] as const,
-  ),
-  ['evictableNamespaces', 'namespaces'],
-  ['priorityThreshold.value', 'thresholdPriority'],
-  ['priorityThreshold.name', 'thresholdPriorityClassName'],
-]);
-
-function strategyPath(path: string): string {
-  const [, before = '', own = ''] = /^(strategies\.[^.]+\.params)\.(.+)$/.exec(path) ?? [];
-  if (EVICTOR_SETTINGS.includes(own)) {
-    return own;
-  }
-  for (const [name, old] of OLD_NAMES) {
-    if (own === name || own.startsWith(`${name}.`)) {
-      return `${before}.${old}${own.slice(name.length)}`;
-    }
-  }
-  return path;
-}
-
-/** Parameters under the names that arguments have since. */
-function argsOf(params: JsonObject): JsonObject {
-  const { nodeResourceUtilizationThresholds: utilization, namespaces, ...others } = params;
-  const { thresholdPriority, thresholdPriorityClassName, nodeFit, labelSelector, ...rest } = others;
-  return {
-    ...rest,
-    ...(isObject(utilization) ? utilization : {}),
-    ...(namespaces === undefined ? {} : { evictableNamespaces: namespaces }),
-  };
-}
-
-/** What DefaultEvictor has since, of the parameters of a strategy. */
-function choiceOf({ thresholdPriority, thresholdPriorityClassName, nodeFit, labelSelector }: JsonObject): JsonObject {
-  const threshold = {
-    ...(thresholdPriority === undefined ? {} : { value: thresholdPriority }),
-    ...(thresholdPriorityClassName === undefined ? {} : { name: thresholdPriorityClassName }),
-  };
-  return {
-    ...(Object.keys(threshold).length === 0 ? {} : { priorityThreshold: threshold }),
-    ...(nodeFit === undefined ? {} : { nodeFit }),
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-  };
 }

@@ -1,8 +1,10 @@
-import type { LabelSelectorField } from '../../api/v1alpha1/schema.ts';
 import { booleanAt, integerAt, type JsonObject, objectAt, objectsAt, textAt, textsAt } from '../../model/json.ts';
 import { changed, type ImportNote, lost, unread } from '../note.ts';
 import type { Profile } from './document.ts';
 import { durationOf } from './duration.ts';
+import { chosenNodes } from './limits.ts';
+import { priorityOf } from './priority.ts';
+import { about, type Conditions } from './scopes.ts';
 import { expressionsOf, selectorAt } from './selectors.ts';
 
 /** What DefaultEvictor protects, as a RebalancePolicy says it. */
@@ -16,38 +18,32 @@ export interface Protected {
     readonly protectedStorageClasses?: readonly string[];
     readonly withoutPDB?: 'Protect';
   };
-  readonly podSelector: LabelSelectorField | undefined;
-  readonly namespaceSelector: LabelSelectorField | undefined;
-  readonly nodeExpressions: NonNullable<LabelSelectorField['matchExpressions']>;
+  /** Of the pods that may be evicted. */
+  readonly conditions: Conditions;
   readonly notes: readonly ImportNote[];
 }
 
-/** Values of the PriorityClasses that every cluster has (k8s.io/kubernetes pkg/apis/scheduling). */
-const BUILT_IN_PRIORITIES: ReadonlyMap<string, number> = new Map([
-  ['system-cluster-critical', 2_000_000_000],
-  ['system-node-critical', 2_000_001_000],
-]);
-/** From which priority on the descheduler leaves pods alone unless it is told otherwise. */
-const USUAL_THRESHOLD = 2_000_000_000;
 const NO_THRESHOLD = 2_147_483_647;
 
-const SETTINGS = [
-  'nodeSelector',
-  'evictLocalStoragePods',
-  'evictDaemonSetPods',
-  'evictSystemCriticalPods',
-  'ignorePvcPods',
-  'ignorePodsWithoutPDB',
-  'evictFailedBarePods',
-  'labelSelector',
-  'namespaceLabelSelector',
-  'priorityThreshold',
-  'nodeFit',
-  'minReplicas',
-  'minPodAge',
-  'noEvictionPolicy',
-  'podProtections',
+/** Arguments of DefaultEvictor, each with what it becomes, or `none`. */
+export const EVICTOR_SETTINGS: readonly (readonly [theirs: string, ours: string])[] = [
+  ['nodeSelector', 'scope.nodeSelector'],
+  ['labelSelector', 'scope.podSelector'],
+  ['namespaceLabelSelector', 'scope.namespaceSelector'],
+  ['priorityThreshold', 'protections.priorityThreshold'],
+  ['evictSystemCriticalPods', 'protections.priorityThreshold'],
+  ['minReplicas', 'protections.minReplicas'],
+  ['minPodAge', 'protections.minPodAge'],
+  ['evictLocalStoragePods', 'protections.localStorage'],
+  ['ignorePvcPods', 'protections.pvc'],
+  ['ignorePodsWithoutPDB', 'protections.withoutPDB'],
+  ['podProtections', 'protections'],
+  ['nodeFit', 'none'],
+  ['noEvictionPolicy', 'none'],
+  ['evictDaemonSetPods', 'none'],
+  ['evictFailedBarePods', 'none'],
 ];
+const NAMES = EVICTOR_SETTINGS.map(([theirs]) => theirs);
 
 /** Converts the arguments of DefaultEvictor. What the descheduler takes for granted is written out, so that nothing changes in silence. */
 export function convertEvictor({ evictor, evictorPath: path }: Profile): Protected {
@@ -63,10 +59,18 @@ export function convertEvictor({ evictor, evictorPath: path }: Profile): Protect
       ...claims(protection),
       ...(protection.withoutPDB ? { withoutPDB: 'Protect' } : {}),
     },
-    podSelector: selectorAt(evictor, 'labelSelector', path),
-    namespaceSelector: selectorAt(evictor, 'namespaceLabelSelector', path),
-    nodeExpressions: nodeSelector === undefined ? [] : expressionsOf(nodeSelector, `${path}.nodeSelector`),
-    notes: [...unread(evictor, SETTINGS, path), ...protection.notes, ...threshold.notes, ...others(evictor, path)],
+    conditions: [
+      ...about('namespace', selectorAt(evictor, 'namespaceLabelSelector', path)),
+      ...about('pod', selectorAt(evictor, 'labelSelector', path)),
+      ...about('node', nodeSelector === undefined ? [] : expressionsOf(nodeSelector, `${path}.nodeSelector`)),
+    ],
+    notes: [
+      ...unread(evictor, NAMES, path),
+      ...(nodeSelector === undefined ? [] : [chosenNodes(`${path}.nodeSelector`)]),
+      ...protection.notes,
+      ...threshold.notes,
+      ...others(evictor, path),
+    ],
   };
 }
 
@@ -88,9 +92,12 @@ interface PodProtections {
 }
 
 const WITHOUT_COUNTERPART: Readonly<Record<string, string>> = {
-  FailedBarePods: 'pods without a controller are never moved, since nobody would make them anew',
+  FailedBarePods: 'pods without a controller are neither moved nor removed: nothing would create them again',
   DaemonSetPods: 'pods of a DaemonSet are never moved, since they would come back to the same node',
 };
+
+/** Pods with resource claims are never moved anyway. */
+const EXTRA_PROTECTIONS = ['PodsWithPVC', 'PodsWithoutPDB', 'PodsWithResourceClaims'];
 
 /** Both ways of saying what is protected: booleans of its own, and podProtections since 0.34. */
 function podProtections(evictor: JsonObject, path: string): PodProtections {
@@ -114,6 +121,11 @@ function podProtections(evictor: JsonObject, path: string): PodProtections {
       ...(flag('evictFailedBarePods') ? without('FailedBarePods', `${path}.evictFailedBarePods`) : []),
       ...(flag('evictDaemonSetPods') ? without('DaemonSetPods', `${path}.evictDaemonSetPods`) : []),
       ...disabled.flatMap((name, index) => without(name, `${at}.defaultDisabled[${index}]`)),
+      ...extra.flatMap((name, index) =>
+        EXTRA_PROTECTIONS.includes(name)
+          ? []
+          : [lost(`${at}.extraEnabled[${index}]`, `${name} is no protection that is known here`)],
+      ),
     ],
   };
 }
@@ -138,17 +150,13 @@ function thresholdOf(
   }
   const threshold = objectAt(evictor, 'priorityThreshold', path) ?? {};
   const at = `${path}.priorityThreshold`;
-  const value = integerAt(threshold, 'value', at);
-  const name = textAt(threshold, 'name', at);
+  const { value, unknown } = priorityOf(threshold, at);
   const notes = unread(threshold, ['value', 'name'], at);
-  if (value !== undefined || name === undefined) {
-    return { value: value ?? USUAL_THRESHOLD, notes };
+  if (unknown === undefined) {
+    return { value, notes };
   }
-  const builtIn = BUILT_IN_PRIORITIES.get(name);
-  const advice = `the value of PriorityClass ${name} is only known to the cluster: write what kubectl get priorityclass ${name} prints as protections.priorityThreshold, which is 0 until then so that no pod of priority 0 or higher moves`;
-  return builtIn === undefined
-    ? { value: 0, notes: [...notes, changed(`${at}.name`, advice)] }
-    : { value: builtIn, notes };
+  const advice = `the value of PriorityClass ${unknown} is only known to the cluster: write what kubectl get priorityclass ${unknown} prints as protections.priorityThreshold, which is 0 until then so that no pod of priority 0 or higher moves`;
+  return { value, notes: [...notes, changed(`${at}.name`, advice)] };
 }
 
 function others(evictor: JsonObject, path: string): readonly ImportNote[] {

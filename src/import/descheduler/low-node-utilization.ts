@@ -1,60 +1,31 @@
-import type { LabelSelectorField } from '../../api/v1alpha1/schema.ts';
-import { entriesAt, integerAt, type JsonObject, MalformedField, objectAt, textAt } from '../../model/json.ts';
+import { integerAt, type JsonObject, MalformedField, objectAt, textAt } from '../../model/json.ts';
 import { changed, type ImportNote, lost, unread } from '../note.ts';
-import type { EnabledPlugin } from './document.ts';
-import { namespaceExpressions } from './selectors.ts';
+import type { ConvertPlugin } from './part.ts';
+import { percentagesAt } from './thresholds.ts';
 
-/** LowNodeUtilization as parts of a RebalancePolicy. */
-export interface Balance {
-  readonly load: {
-    readonly source: 'MetricsAPI' | 'Requests' | 'Prometheus';
-    readonly prometheus?: { readonly server: string; readonly queries: { readonly node: string } };
-    readonly resources: readonly { readonly name: string }[];
-    readonly aggregate?: 'Dominant';
-  };
-  /** Points of node capacity. */
-  readonly trigger: number;
-  readonly perNode: number | undefined;
-  readonly namespaceExpressions: NonNullable<LabelSelectorField['matchExpressions']>;
-  readonly notes: readonly ImportNote[];
-}
-
-const SETTINGS = [
-  'useDeviationThresholds',
-  'thresholds',
-  'targetThresholds',
-  'numberOfNodes',
-  'metricsUtilization',
-  'evictableNamespaces',
-  'evictionLimits',
-];
 /** What the descheduler calls the result of a query to Prometheus; here it is the load of cpu. */
 const METRIC = 'MetricResource';
 /** The name that an imported policy calls its Prometheus server by. */
 const SERVER = 'main';
 
-/** Converts the arguments of LowNodeUtilization. Throws MalformedField for thresholds that the descheduler would refuse too. */
-export function convertLowNodeUtilization({ args, argsPath: path }: EnabledPlugin): Balance {
+/** Converts LowNodeUtilization. */
+export const convertLowNodeUtilization: ConvertPlugin = ({ args, argsPath: path }) => {
   const isDeviation = args['useDeviationThresholds'] === true;
   const gaps = gapsOf(args, path, isDeviation);
   const resources = gaps.map(({ name }) => ({ name: name === METRIC ? 'cpu' : name }));
-  const limits = objectAt(args, 'evictionLimits', path) ?? {};
-  const namespaces = objectAt(args, 'evictableNamespaces', path) ?? {};
+  const perNode = integerAt(objectAt(args, 'evictionLimits', path) ?? {}, 'node', `${path}.evictionLimits`);
   const source = sourceOf(args, path);
   const trigger = Math.min(...gaps.map(({ points }) => points)) / 100;
   return {
-    load: { ...source.load, resources, ...(resources.length > 1 ? { aggregate: 'Dominant' } : {}) },
-    trigger,
-    perNode: integerAt(limits, 'node', `${path}.evictionLimits`),
-    namespaceExpressions: namespaceExpressions(namespaces, `${path}.evictableNamespaces`),
-    notes: [
-      ...unread(args, SETTINGS, path),
-      thresholdNote(trigger, path, isDeviation),
-      ...source.notes,
-      ...nodeCount(args, path),
-    ],
+    strategy: {
+      strategy: { type: 'RefineLB' },
+      load: { ...source.load, resources, ...(resources.length > 1 ? { aggregate: 'Dominant' } : {}) },
+      thresholds: { trigger: String(Number(trigger.toFixed(6))), consecutive: 1 },
+    },
+    ...(perNode === undefined ? {} : { perNode }),
+    notes: [thresholdNote(trigger, path, isDeviation), ...source.notes, ...nodeCount(args, path)],
   };
-}
+};
 
 interface Gap {
   readonly name: string;
@@ -79,18 +50,6 @@ function gapsOf(args: JsonObject, path: string, isDeviation: boolean): readonly 
   });
 }
 
-function percentagesAt(args: JsonObject, key: string, path: string): readonly (readonly [string, number])[] {
-  return entriesAt(args, key, path).map(([name, value]) => {
-    if (typeof value !== 'number' || !(value >= 0 && value <= 100)) {
-      throw new MalformedField(
-        `${path}.${key}.${name}`,
-        `is ${JSON.stringify(value)}: write a percentage from 0 to 100`,
-      );
-    }
-    return [name, value] as const;
-  });
-}
-
 function thresholdNote(trigger: number, path: string, isDeviation: boolean): ImportNote {
   const was = isDeviation ? 'deviations from the mean became one distance' : 'two fixed levels became one distance';
   return changed(
@@ -100,7 +59,10 @@ function thresholdNote(trigger: number, path: string, isDeviation: boolean): Imp
 }
 
 interface Source {
-  readonly load: Pick<Balance['load'], 'source' | 'prometheus'>;
+  readonly load: {
+    readonly source: 'MetricsAPI' | 'Requests' | 'Prometheus';
+    readonly prometheus?: { readonly server: string; readonly queries: { readonly node: string } };
+  };
   readonly notes: readonly ImportNote[];
 }
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { RebalancePolicySpec } from '../../../src/api/v1alpha1/rebalance-policy.ts';
 import { validateResource } from '../../../src/api/validate.ts';
 import { convertDescheduler } from '../../../src/import/descheduler/convert.ts';
+import { POLICY_SETTINGS } from '../../../src/import/descheduler/document.ts';
+import { EVICTOR_SETTINGS } from '../../../src/import/descheduler/evictor.ts';
+import { PLUGINS } from '../../../src/import/descheduler/plugins.ts';
 import { unwrap } from '../../../src/import/descheduler/wrapped.ts';
 import { type Conversion, noteLine } from '../../../src/import/note.ts';
 
@@ -51,138 +55,7 @@ function notesOf(fields: Fields): readonly string[] {
   return convert(aDeschedulerPolicy(fields)).notes.map(({ effect, path }) => `${effect} ${path}`);
 }
 
-describe('each example of the descheduler’s documentation', () => {
-  const lifeTime = ['PodLifeTime', { maxPodLifeTimeSeconds: 86400 }] as const;
-  const examples: readonly (readonly [string, Fields, policies: number, lost: readonly string[]])[] = [
-    [
-      'the default evictor with limits',
-      {
-        settings: { nodeSelector: 'node=node1', maxNoOfPodsToEvictPerNode: 5000, maxNoOfPodsToEvictPerNamespace: 5000 },
-        evictor: {
-          evictSystemCriticalPods: true,
-          evictFailedBarePods: true,
-          evictLocalStoragePods: true,
-          nodeFit: true,
-        },
-        balance: [lowNodeUtilization],
-      },
-      1,
-      ['profiles[0].pluginConfig[0].args.evictFailedBarePods'],
-    ],
-    [
-      'RemoveDuplicates',
-      { balance: [['RemoveDuplicates', { excludeOwnerKinds: ['ReplicaSet'] }]] },
-      0,
-      ['RemoveDuplicates'],
-    ],
-    ['LowNodeUtilization', { balance: [lowNodeUtilization] }, 1, []],
-    [
-      'HighNodeUtilization',
-      {
-        balance: [
-          [
-            'HighNodeUtilization',
-            { thresholds: levels(20), evictableNamespaces: { exclude: ['kube-system', 'namespace1'] } },
-          ],
-        ],
-      },
-      0,
-      ['HighNodeUtilization'],
-    ],
-    [
-      'RemovePodsViolatingInterPodAntiAffinity',
-      { deschedule: [['RemovePodsViolatingInterPodAntiAffinity']] },
-      0,
-      ['RemovePodsViolatingInterPodAntiAffinity'],
-    ],
-    [
-      'RemovePodsViolatingNodeAffinity',
-      {
-        deschedule: [
-          ['RemovePodsViolatingNodeAffinity', { nodeAffinityType: ['requiredDuringSchedulingIgnoredDuringExecution'] }],
-        ],
-      },
-      0,
-      ['RemovePodsViolatingNodeAffinity'],
-    ],
-    [
-      'RemovePodsViolatingNodeTaints',
-      { deschedule: [['RemovePodsViolatingNodeTaints', { excludedTaints: ['dedicated=special-user', 'reserved'] }]] },
-      0,
-      ['RemovePodsViolatingNodeTaints'],
-    ],
-    [
-      'RemovePodsViolatingTopologySpreadConstraint',
-      { balance: [['RemovePodsViolatingTopologySpreadConstraint', { includeSoftConstraints: false }]] },
-      0,
-      ['RemovePodsViolatingTopologySpreadConstraint'],
-    ],
-    [
-      'RemovePodsHavingTooManyRestarts',
-      {
-        deschedule: [['RemovePodsHavingTooManyRestarts', { podRestartThreshold: 100, includingInitContainers: true }]],
-      },
-      0,
-      ['RemovePodsHavingTooManyRestarts'],
-    ],
-    [
-      'PodLifeTime',
-      { deschedule: [['PodLifeTime', { maxPodLifeTimeSeconds: 86400, states: ['Pending'] }]] },
-      0,
-      ['PodLifeTime'],
-    ],
-    [
-      'RemoveFailedPods',
-      { deschedule: [['RemoveFailedPods', { reasons: ['NodeAffinity'], minPodLifetimeSeconds: 3600 }]] },
-      0,
-      ['RemoveFailedPods'],
-    ],
-    [
-      'namespaces',
-      { deschedule: [['PodLifeTime', { namespaces: { include: ['namespace1', 'namespace2'] } }]] },
-      0,
-      ['PodLifeTime'],
-    ],
-    [
-      'a priority threshold',
-      { evictor: { priorityThreshold: { value: 10000 } }, deschedule: [lifeTime] },
-      0,
-      ['PodLifeTime'],
-    ],
-    [
-      'labels',
-      { deschedule: [['PodLifeTime', { labelSelector: { matchLabels: { component: 'redis' } } }]] },
-      0,
-      ['PodLifeTime'],
-    ],
-    ['node fit', { evictor: { nodeFit: true }, deschedule: [lifeTime] }, 0, ['PodLifeTime']],
-    [
-      'several plugins together',
-      {
-        balance: [['RemoveDuplicates'], lowNodeUtilization, ['RemovePodsViolatingTopologySpreadConstraint']],
-        deschedule: [['RemovePodsViolatingInterPodAntiAffinity'], ['RemovePodsHavingTooManyRestarts']],
-      },
-      1,
-      [
-        'RemoveDuplicates',
-        'RemovePodsViolatingTopologySpreadConstraint',
-        'RemovePodsViolatingInterPodAntiAffinity',
-        'RemovePodsHavingTooManyRestarts',
-      ],
-    ],
-  ];
-
-  it.each(examples)('%s is converted, and what is lost is named', (_, fields, policies, lost) => {
-    const { resources, notes } = convert(aDeschedulerPolicy(fields));
-    expect(resources).toHaveLength(policies);
-    expect(resources.flatMap((resource) => validateResource(resource).problems)).toEqual([]);
-    const losses = notes.filter(({ effect }) => effect === 'Lost');
-    for (const name of lost) {
-      expect(losses.some(({ path, message }) => path === name || message.startsWith(`${name}:`))).toBe(true);
-    }
-    expect(losses).toHaveLength(lost.length + (policies === 0 ? 1 : 0)); // a profile that balances nothing is a loss of its own
-  });
-
+describe('a policy', () => {
   it('of version v1alpha1', () => {
     const { resources, notes } = convert({
       apiVersion: 'descheduler/v1alpha1',
@@ -211,7 +84,8 @@ describe('each example of the descheduler’s documentation', () => {
         },
       },
     ]);
-    expect(notes.filter(({ effect }) => effect === 'Lost').map(({ path }) => path)).toEqual(['strategies.PodLifeTime']);
+    expect(resources).toMatchObject([{ spec: { repair: { maxLifetime: { age: '168h' } } } }]);
+    expect(notes.filter(({ effect }) => effect === 'Lost')).toEqual([]);
   });
 
   it('of version v1alpha1 is spoken of by its own paths', () => {
@@ -237,6 +111,83 @@ describe('each example of the descheduler’s documentation', () => {
     const wrong = { ...thresholds, thresholds: { cpu: 'x', pods: 20 } };
     expect(() => convert(strategy({ nodeResourceUtilizationThresholds: wrong }))).toThrow(
       `${params}.nodeResourceUtilizationThresholds.thresholds.cpu: is "x"`,
+    );
+  });
+
+  it.each<[string, object, object, string]>([
+    [
+      'RemoveDuplicates',
+      { removeDuplicates: { excludeOwnerKinds: ['Job'] } },
+      {},
+      'removeDuplicates.excludeOwnerKinds',
+    ],
+    [
+      'PodLifeTime',
+      { podLifeTime: { maxPodLifeTimeSeconds: 5 } },
+      { maxLifetime: { age: '1m' } },
+      'podLifeTime.maxPodLifeTimeSeconds',
+    ],
+    [
+      'PodLifeTime',
+      { podLifeTime: { maxPodLifeTimeSeconds: 60, podStatusPhases: ['Pending', 'Succeeded'] } },
+      { maxLifetime: { age: '1m', states: ['Pending'] } },
+      'podLifeTime.podStatusPhases',
+    ],
+    [
+      'RemovePodsHavingTooManyRestarts',
+      { podsHavingTooManyRestarts: { podRestartThreshold: 3, includingInitContainers: true, speed: 1 } },
+      { restarts: { atLeast: 3, includingInit: true } },
+      'podsHavingTooManyRestarts.speed',
+    ],
+    [
+      'RemoveFailedPods',
+      { failedPods: { reasons: ['Evicted'], minPodLifetimeSeconds: 90 }, labelSelector: {}, thresholds: 1 },
+      { failed: { reasons: ['Evicted'], minAge: '1m30s' } },
+      'thresholds',
+    ],
+    [
+      'RemovePodsViolatingNodeTaints',
+      { excludedTaints: ['a=b', 'c'], includePreferNoSchedule: true },
+      { taints: { effect: 'PreferNoSchedule', excludedKeys: ['a', 'c'] } },
+      'excludedTaints',
+    ],
+    [
+      'RemovePodsViolatingTopologySpreadConstraint',
+      { includeSoftConstraints: true, topologyBalanceNodeFit: false },
+      { topologySpread: { constraints: 'All' } },
+      'topologyBalanceNodeFit',
+    ],
+    [
+      'RemovePodsViolatingNodeAffinity',
+      { nodeAffinityType: ['preferredDuringSchedulingIgnoredDuringExecution'] },
+      { nodeAffinity: 'Preferred' },
+      'nodeAffinityType',
+    ],
+  ])('of version v1alpha1 has parameters of %s where they were then', (name, params, repair, path) => {
+    const { resources, notes } = convert({
+      apiVersion: 'descheduler/v1alpha1',
+      kind: 'DeschedulerPolicy',
+      strategies: { [name]: { enabled: true, params } },
+    });
+    const repairs = resources.map((resource) => (resource as { spec: { repair: object } }).spec.repair);
+    expect(repairs).toEqual(Object.keys(repair).length === 0 ? [] : [repair]);
+    expect(notes.map((note) => note.path)).toContain(`strategies.${name}.params.${path}`);
+  });
+
+  it('of version v1alpha1 keeps to the lowest threshold of its strategies, and says so', () => {
+    const threshold = (thresholdPriority: number) => ({ enabled: true, params: { thresholdPriority } });
+    const { resources, notes } = convert({
+      apiVersion: 'descheduler/v1alpha1',
+      kind: 'DeschedulerPolicy',
+      strategies: {
+        RemoveDuplicates: threshold(900),
+        RemovePodsViolatingNodeTaints: threshold(300),
+        RemovePodsViolatingInterPodAntiAffinity: { enabled: true },
+      },
+    });
+    expect(resources).toMatchObject([{ spec: { protections: { priorityThreshold: 300 } } }]);
+    expect(notes.map(noteLine)).toContain(
+      'Changed strategies.RemovePodsViolatingNodeTaints.params.thresholdPriority: is the lowest threshold, and applies to all strategies: a RebalancePolicy has one',
     );
   });
 
@@ -350,8 +301,8 @@ describe('a converted LowNodeUtilization', () => {
       },
       podSelector: { matchLabels: { tier: 'web' } },
       nodeSelector: {
+        matchLabels: { disk: 'ssd' },
         matchExpressions: [
-          { key: 'disk', operator: 'In', values: ['ssd'] },
           { key: 'zone', operator: 'In', values: ['a', 'b'] },
           { key: 'spot', operator: 'DoesNotExist' },
         ],
@@ -443,11 +394,119 @@ describe('a converted LowNodeUtilization', () => {
   });
 });
 
-describe('two profiles of one name', () => {
-  it('become two policies', () => {
-    const policy = aDeschedulerPolicy({ balance: [lowNodeUtilization] }) as { profiles: object[] };
-    const { resources } = convert({ ...policy, profiles: [...policy.profiles, ...policy.profiles] });
+describe('the tables of settings', () => {
+  const fields = [
+    ...PLUGINS.flatMap(({ becomes, settings }) => [becomes, ...settings.map(([, ours]) => ours)]),
+    ...EVICTOR_SETTINGS.map(([, ours]) => ours),
+    ...POLICY_SETTINGS.map(([, ours]) => ours),
+  ].filter((field) => field !== 'none');
+
+  it.each([...new Set(fields)])('name a field that there is: %s', (field) => {
+    const [path = ''] = field.split(':');
+    expect(path.split('.').reduce<unknown>(childOf, RebalancePolicySpec)).toBeDefined();
+  });
+});
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly items?: Schema;
+}
+
+function childOf(schema: unknown, name: string): unknown {
+  const { properties } = schema as Schema;
+  const child = properties?.[name.replace('[]', '')] as Schema | undefined;
+  return name.endsWith('[]') ? child?.items : child;
+}
+
+describe('a converted HighNodeUtilization', () => {
+  it('packs by the same thresholds, and fills nodes as far', () => {
+    const args = { thresholds: { cpu: 1.1, memory: 57 }, numberOfNodes: 2 };
+    const fields = { balance: [['HighNodeUtilization', args]] } satisfies Fields;
+    expect(specOf(fields)).toMatchObject({
+      strategy: {
+        type: 'Pack',
+        pack: {
+          resources: [
+            { name: 'cpu', below: '0.011' },
+            { name: 'memory', below: '0.57' },
+          ],
+          headroom: '0',
+          minNodeAge: '0s',
+        },
+      },
+    });
+    expect(notesOf(fields)).toContain('Lost profiles[0].pluginConfig[0].args.numberOfNodes');
+  });
+
+  it('is no second strategy for the pods that LowNodeUtilization balances', () => {
+    const packing = ['HighNodeUtilization', { thresholds: { cpu: 20 } }] as const;
+    const fields: Fields = { balance: [lowNodeUtilization, packing] };
+    expect(specOf(fields)).toMatchObject({ strategy: { type: 'RefineLB' } });
+    expect(notesOf(fields)).toContain('Lost profiles[0].plugins.balance.enabled[1]');
+  });
+});
+
+describe('several profiles', () => {
+  const withProfiles = (...profiles: readonly Fields[]): Conversion =>
+    convert({
+      apiVersion: 'descheduler/v1alpha2',
+      kind: 'DeschedulerPolicy',
+      profiles: profiles.flatMap((fields) => (aDeschedulerPolicy(fields) as { profiles: object[] }).profiles),
+    });
+  const taints = ['RemovePodsViolatingNodeTaints'] as const;
+
+  it('become one policy where they protect the same: a pod has one policy', () => {
+    const { resources } = withProfiles({ balance: [['RemoveDuplicates']] }, { deschedule: [taints] });
+    expect(resources).toMatchObject([
+      { metadata: { name: 'profilename' }, spec: { repair: { duplicates: true, taints: { effect: 'NoSchedule' } } } },
+    ]);
+  });
+
+  it('become policies of other names where they protect other pods, and what they share is announced', () => {
+    const { resources, notes } = withProfiles(
+      { balance: [['RemoveDuplicates']] },
+      { evictor: { minReplicas: 5 }, deschedule: [taints] },
+    );
     expect(resources).toMatchObject([{ metadata: { name: 'profilename' } }, { metadata: { name: 'profilename-2' } }]);
+    expect(notes.map(noteLine).join('\n')).toMatch(
+      /Lost profiles\[1\]: policies profilename and profilename-2 select some/,
+    );
+  });
+
+  it('with one plugin set in two ways for the same pods keep the first, and say so', () => {
+    const lifetime = (maxPodLifeTimeSeconds: number): Fields => ({
+      deschedule: [['PodLifeTime', { maxPodLifeTimeSeconds }]],
+    });
+    const { resources, notes } = withProfiles(lifetime(3600), lifetime(7200), lifetime(3600));
+    expect(resources).toMatchObject([{ spec: { repair: { maxLifetime: { age: '1h' } } } }]);
+    expect(notes.filter(({ effect }) => effect === 'Lost').map(({ path }) => path)).toEqual([
+      'profiles[1].plugins.deschedule.enabled[0]',
+    ]);
+  });
+
+  it('need not be divided for ever', () => {
+    const many = Array.from({ length: 12 }, (_, index) => [
+      `Profile${index}`,
+      { maxPodLifeTimeSeconds: 3600, labelSelector: { matchLabels: { [`label-${index}`]: 'x' } } },
+    ]);
+    const profiles = many.map(([name, args]) => ({
+      name,
+      pluginConfig: [{ name: 'PodLifeTime', args }],
+      plugins: { deschedule: { enabled: ['PodLifeTime'] } },
+    }));
+    expect(() => convert({ apiVersion: 'descheduler/v1alpha2', kind: 'DeschedulerPolicy', profiles })).toThrow(
+      'profiles[0]: has so many different namespaces and label selectors that more than 20 policies would be needed',
+    );
+  });
+
+  it('of kube-system alone become nothing', () => {
+    const { resources, notes } = withProfiles({
+      deschedule: [['PodLifeTime', { maxPodLifeTimeSeconds: 60, namespaces: { include: ['kube-system'] } }]],
+    });
+    expect(resources).toEqual([]);
+    expect(notes.map(noteLine)).toContain(
+      'Lost profiles[0].pluginConfig[0].args.namespaces.include: pods of kube-system are never moved',
+    );
   });
 });
 
@@ -480,6 +539,63 @@ describe('what is no policy of the descheduler', () => {
         balance: [['LowNodeUtilization', { thresholds: { cpu: 20 }, targetThresholds: { cpu: 150 } }]],
       }),
       /targetThresholds\.cpu: is 150: write a percentage from 0 to 100/,
+    ],
+    [
+      'PodLifeTime without any condition',
+      aDeschedulerPolicy({ deschedule: [['PodLifeTime', { namespaces: { include: ['a'] } }]] }),
+      /args\.maxPodLifeTimeSeconds: is missing/,
+    ],
+    [
+      'an unknown state',
+      aDeschedulerPolicy({ deschedule: [['PodLifeTime', { states: ['Sleeping'] }]] }),
+      /args\.states: has Sleeping: write some of Pending, Running/,
+    ],
+    [
+      'restarts without a number',
+      aDeschedulerPolicy({ deschedule: [['RemovePodsHavingTooManyRestarts', {}]] }),
+      /args\.podRestartThreshold: is 0/,
+    ],
+    [
+      'restarts in an unknown state',
+      aDeschedulerPolicy({
+        deschedule: [['RemovePodsHavingTooManyRestarts', { podRestartThreshold: 1, states: ['Failed'] }]],
+      }),
+      /args\.states: has Failed: write Running, CrashLoopBackOff or both/,
+    ],
+    [
+      'node affinity without a type',
+      aDeschedulerPolicy({ deschedule: [['RemovePodsViolatingNodeAffinity']] }),
+      /nodeAffinityType: is missing/,
+    ],
+    [
+      'taints that are included and excluded',
+      aDeschedulerPolicy({
+        deschedule: [['RemovePodsViolatingNodeTaints', { includedTaints: ['a'], excludedTaints: ['b'] }]],
+      }),
+      /includedTaints and excludedTaints exclude each other/,
+    ],
+    [
+      'an unknown constraint',
+      aDeschedulerPolicy({ balance: [['RemovePodsViolatingTopologySpreadConstraint', { constraints: ['Maybe'] }]] }),
+      /args\.constraints: has Maybe: write DoNotSchedule, ScheduleAnyway or both/,
+    ],
+    [
+      'packing without thresholds',
+      aDeschedulerPolicy({ balance: [['HighNodeUtilization', {}]] }),
+      /args\.thresholds: is missing/,
+    ],
+    [
+      'namespaces that are included and excluded',
+      aDeschedulerPolicy({ balance: [['RemoveDuplicates', { namespaces: { include: ['a'], exclude: ['b'] } }]] }),
+      /args\.namespaces: include and exclude exclude each other/,
+    ],
+    [
+      'an unknown operator',
+      aDeschedulerPolicy({
+        evictor: { labelSelector: { matchExpressions: [{ key: 'a', operator: 'Near', values: ['b'] }] } },
+        balance: [lowNodeUtilization],
+      }),
+      /labelSelector\.matchExpressions\[0\]\.operator: is Near: write In, NotIn/,
     ],
     [
       'a selector that is none',
