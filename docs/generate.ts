@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { availabilityOverTime } from './pictures/availability.ts';
 import { moveLife } from './pictures/move-life.ts';
 import { nodeLoads } from './pictures/node-loads.ts';
+import { deschedulerReference } from './reference/descheduler.ts';
 import { fieldsReference } from './reference/fields.ts';
 import { flagsReference } from './reference/flags.ts';
 import { metricsReference } from './reference/metrics.ts';
@@ -10,6 +11,7 @@ import { metricsReference } from './reference/metrics.ts';
 /** Writes docs/reference/*.md from schemas, commands and metrics, and docs/images/*.svg from plans and simulations; with --check it only fails when they differ. */
 async function main(check: boolean): Promise<void> {
   const pages = {
+    'reference/descheduler.md': deschedulerReference(),
     'reference/fields.md': fieldsReference(),
     'reference/flags.md': flagsReference(),
     'reference/metrics.md': await metricsReference(),

@@ -443,10 +443,10 @@ export type GateAction =
   | 'Released';
 
 /**
- * What a move was for: to balance nodes, to replace a pod whose node has failed, to make room for another pod, or to let a pod in
- * that waited at the gate.
+ * What a move was for: to balance nodes, to replace a pod whose node has failed, to make room for another pod, to let a pod in
+ * that waited at the gate, or to remove one that has failed.
  */
-export type MoveReason = 'Balance' | 'Failover' | 'Preemption' | 'Admission';
+export type MoveReason = 'Balance' | 'Failover' | 'Preemption' | 'Admission' | 'Removal';
 
 /** A run that came to a plan, with or without moves. */
 export interface PlannedRun {

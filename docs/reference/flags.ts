@@ -12,7 +12,8 @@ export function flagsReference(): string {
   const intro = `# Command line
 
 Written by \`npm run generate\` from the commands themselves; \`evenkeel COMMAND --help\` says the same, with examples. Exit codes:
-0 done, 1 error, 2 moves needed or something lost (with \`--exit-code\`), 3 a \`--fail-on\` gate failed, 4 input stale or incomplete.
+0 done, 1 error, 2 moves needed or something lost (with \`--exit-code\`), 3 a \`--fail-on\` gate failed, 4 what \`--exit-code\`,
+\`--fail-on\` or a JUnit or SARIF report asks for is unknown.
 `;
   return [intro, ...commandsOf(program, 'evenkeel').map(section)].join('\n');
 }

@@ -41,7 +41,7 @@ const PREFIXES: ReadonlyMap<string, readonly Prefix[]> = new Map([
   ],
 ]);
 /** Arguments with a few words to choose from, which commander is not told since messages of ours list them. */
-const WORDS: ReadonlyMap<string, readonly string[]> = new Map([['top what', ['nodes', 'workloads']]]);
+const WORDS: ReadonlyMap<string, readonly string[]> = new Map([['top what', ['nodes', 'workloads', 'violations']]]);
 
 /**
  * What may stand at the end of these words, the last of which may be empty or begun, as the tree of commands says it.

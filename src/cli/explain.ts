@@ -103,8 +103,8 @@ function describePod(
   return { data: pod, text: (wide, look) => podExplanationText(pod, wide, look) };
 }
 
-function findPod({ pods }: ClusterSnapshot, name: string, namespace: string | undefined): PodInfo {
-  const inScope = pods.filter((pod) => namespace === undefined || pod.namespace === namespace);
+function findPod({ pods, failedPods = [] }: ClusterSnapshot, name: string, namespace: string | undefined): PodInfo {
+  const inScope = [...pods, ...failedPods].filter((pod) => namespace === undefined || pod.namespace === namespace);
   const found = inScope.filter((pod) => pod.name === name);
   const [pod] = found;
   if (pod === undefined) {

@@ -11,6 +11,7 @@ import { type Conversion, noteLine } from '../import/note.ts';
 import { convertOpenSlo } from '../import/openslo/convert.ts';
 import { InputError } from '../model/input-error.ts';
 import { MalformedField } from '../model/json.ts';
+import { count } from '../plan/format.ts';
 import type { CommandResult } from './command.ts';
 import { renderJson, renderYaml } from './output.ts';
 import type { ImportOutput } from './output-formats.ts';
@@ -78,12 +79,13 @@ function explained(shown: string, convert: () => Conversion): Conversion {
 function finish(shown: string, { output, exitCode }: ImportFlags, conversion: Conversion): CommandResult {
   check(shown, conversion);
   const { resources, notes } = conversion;
-  const count = (effect: string) => notes.filter((note) => note.effect === effect).length;
-  const summary = `${shown}: ${resources.length} resources; ${count('Lost')} settings lost, ${count('Changed')} changed`;
+  const having = (effect: string) => notes.filter((note) => note.effect === effect).length;
+  const lost = having('Lost');
+  const summary = `${shown}: ${count(resources.length, 'resource')}; ${count(lost, 'setting')} lost, ${having('Changed')} changed`;
   return {
     stdout: output === 'json' ? renderJson({ resources, notes }) : conversionYaml(conversion),
     stderr: [...notes.map(noteLine), summary].map((line) => `${line}\n`).join(''),
-    exitCode: exitCode && count('Lost') > 0 ? 2 : 0,
+    exitCode: exitCode && lost > 0 ? 2 : 0,
   };
 }
 

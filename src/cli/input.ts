@@ -64,6 +64,25 @@ export async function readInput(flags: InputFlags, screen: Screen, signal: Abort
   };
 }
 
+/**
+ * Reads a snapshot and the policy that is named, or all that come with it. Throws Failure, InputError or ApiError for people to
+ * read, also when files lack what a policy selects by.
+ */
+export async function readPolicies(
+  flags: SnapshotFlags & Pick<InputFlags, 'policy'>,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<Source> {
+  const fromFile = await readPolicyFile(flags.policy, flags.files);
+  const { snapshot, policies: all } = await readSource(flags, screen, signal);
+  const named = fromFile ?? (flags.policy === undefined ? undefined : choosePolicy(all, flags.policy));
+  const policies = named === undefined ? all : [named];
+  for (const policy of flags.files.length > 0 ? policies : []) {
+    checkNamespaces(policy, snapshot);
+  }
+  return { snapshot, policies };
+}
+
 /** Two policies, which are both named, on one snapshot, each with its load as that policy measures it. Throws as readInput does. */
 export async function readPair(
   [left, right]: readonly [string, string],

@@ -28,6 +28,7 @@ export async function lintCommand(given: readonly string[], output: LintOutput):
     ...overlaps(resources.filter(({ isValid }) => isValid)),
     ...unreachable(resources.filter(({ isValid }) => isValid)),
     ...withoutEffect(resources.filter(({ isValid }) => isValid)),
+    ...packsNothing(resources.filter(({ isValid }) => isValid)),
   ].toSorted(byPlace(files));
   const names = files.map((file) => (file === '-' ? '<stdin>' : file));
   return {
@@ -138,10 +139,30 @@ function idleRepair(repair: Repair, minPodAge: string): string | undefined {
   if (on.length === 0) {
     return 'spec.repair: repairs nothing: write what is to be repaired, such as podAntiAffinity: Required, or remove it';
   }
-  const age = repair.maxLifetime?.age;
-  return age !== undefined && parseDuration(age) < parseDuration(minPodAge)
+  const { age, states } = repair.maxLifetime ?? {};
+  // In a state such as Evicted a pod may have failed: minPodAge does not keep it.
+  return age !== undefined && states === undefined && parseDuration(age) < parseDuration(minPodAge)
     ? `spec.repair.maxLifetime.age: protections.minPodAge ${minPodAge} holds pods for longer than ${age}: write an age above it`
     : undefined;
+}
+
+/** Pods of a node below which a limit keeps most nodes from being emptied. */
+const MOST_OF_SMALL_NODES = 5;
+
+/** A node is emptied within the budgets or not at all. */
+function packsNothing(resources: readonly FileResource[]): readonly Finding[] {
+  return resources.flatMap(({ kind, value, place }): readonly Finding[] => {
+    const { spec } = value as RebalancePolicy;
+    if (kind !== 'RebalancePolicy' || STRATEGY_TRAITS[spec.strategy.type].improves !== 'Packing') {
+      return [];
+    }
+    return spec.budgets.flatMap((budget, index) => {
+      const limits = budget.schedule === undefined ? (['maxMoves', 'perNode'] as const) : [];
+      const field = limits.find((each) => (budget[each] ?? MOST_OF_SMALL_NODES) < MOST_OF_SMALL_NODES);
+      const message = `spec.budgets[${index}].${field}: a node with more than ${field && count(budget[field] ?? 0, 'pod')} is never emptied, since all of its pods are moved or none: write a larger one, or leave it out`;
+      return field === undefined ? [] : [{ ...place, rule: 'pack-without-effect', severity: 'warning', message }];
+    });
+  });
 }
 
 const EVICTION_LIMITS = ['maxMoves', 'perOwner', 'perNode', 'perNamespace', 'maxOverhead'] as const;

@@ -53,12 +53,12 @@ export async function planCommand(flags: PlanFlags, screen: Screen, signal: Abor
   const plan = whilePlanning(screen, input.snapshot, () => computePlan(input.snapshot, options));
   const resource = toRebalancePlan(plan, policy, 1, input.snapshot);
   const judged = gates.map((gate) => checkGate(gate, plan, input.snapshot, options));
-  const checks = [...(flags.exitCode ? standingChecks(plan) : []), ...judged];
-  const failed = judged.filter((check) => check.failed);
+  const isReport = flags.output === 'junit' || flags.output === 'sarif';
+  const checks = [...(flags.exitCode || isReport ? standingChecks(plan) : []), ...judged];
   return {
     stdout: render({ plan, resource, checks, policyFile: input.policyFile }, flags.output, screen),
-    stderr: notesOf(input, policy, failed),
-    exitCode: exitCodeOf(plan, failed.length > 0, flags.exitCode),
+    stderr: notesOf(input, policy, judged),
+    exitCode: exitCodeOf(checks, flags.exitCode),
   };
 }
 
@@ -83,11 +83,11 @@ function render({ resource, checks, policyFile }: Judged, output: PlanOutput, { 
   }
 }
 
-function notesOf({ snapshot }: Input, policy: RebalancePolicy, failed: readonly Check[]): string {
+function notesOf({ snapshot }: Input, policy: RebalancePolicy, judged: readonly Check[]): string {
   const notes = [
     ...unsmoothed(policy),
     ...snapshot.problems.map((problem) => `warning: ${problem}`),
-    ...failed.map(({ message }) => message),
+    ...judged.filter(({ result }) => result !== 'Passed').map(({ message }) => message),
   ];
   return notes.map((note) => `${note}\n`).join('');
 }
@@ -101,15 +101,16 @@ function unsmoothed({ spec }: RebalancePolicy): readonly string[] {
       ];
 }
 
-function exitCodeOf(plan: Plan, gateFailed: boolean, asked: boolean): number {
-  const incomplete = plan.outcome.kind === 'MetricsUnavailable' || plan.outcome.kind === 'MetricsIncomplete';
-  if (asked && incomplete) {
+/** 4 when a check is unknown, 3 when a gate failed, 2 when moves are needed and --exit-code asks. */
+function exitCodeOf(checks: readonly Check[], asked: boolean): number {
+  if (checks.some(({ result }) => result === 'Unknown')) {
     return 4;
   }
-  if (gateFailed) {
+  const failed = checks.filter(({ result }) => result === 'Failed');
+  if (failed.some(({ rule }) => rule === 'gate')) {
     return 3;
   }
-  return asked && plan.moves.length > 0 ? 2 : 0;
+  return asked && failed.length > 0 ? 2 : 0;
 }
 
 /** The policy about only part of its scope, as -n and -l ask. Throws a Failure for a selector that is not understood. */

@@ -9,22 +9,25 @@ import {
   topWorkloads,
   WORKLOAD_SORTS,
 } from '../report/top.ts';
-import { topNodesText, topWorkloadsText } from '../report/top-text.ts';
+import { topNodesText, topViolationsText, topWorkloadsText } from '../report/top-text.ts';
+import { sortViolations, type TopViolation, topViolations, VIOLATION_SORTS } from '../report/top-violations.ts';
 import type { CommandResult } from './command.ts';
-import { readSource, type SnapshotFlags } from './input.ts';
+import { defaultPolicy, readPolicies, readSource, type SnapshotFlags } from './input.ts';
 import { renderObject } from './output.ts';
 import type { ViewOutput } from './output-formats.ts';
 import type { Screen } from './screen.ts';
 import { checkNamespace, suggestion } from './suggestion.ts';
 
 /** What `evenkeel top` can show. */
-export const TOP_SUBJECTS = ['nodes', 'workloads'] as const;
+const TOP_SUBJECTS = ['nodes', 'workloads', 'violations'] as const;
 
 /** Flags of `evenkeel top`. */
 export interface TopFlags extends SnapshotFlags {
-  /** `undefined`: both. */
+  /** `undefined`: nodes and workloads. */
   readonly subject: string | undefined;
-  /** Of workloads. */
+  /** File of a policy, or the name of one, whose scope violations are shown of; `undefined`: the default scope. */
+  readonly policy: string | undefined;
+  /** Of workloads and violations. */
   readonly namespace: string | undefined;
   readonly sortBy: string | undefined;
   /** Most rows of each table; `undefined`: all. */
@@ -35,12 +38,19 @@ export interface TopFlags extends SnapshotFlags {
 interface Shown {
   readonly nodes?: readonly TopNode[];
   readonly workloads?: readonly TopWorkload[];
+  readonly violations?: readonly TopViolation[];
 }
 
-/** Shows what nodes and workloads have, use and were promised. Throws Failure, InputError or ApiError for people to read. */
+/** Shows what nodes and workloads have, use and were promised, or what pods violate. Throws Failure, InputError or ApiError for people to read. */
 export async function topCommand(flags: TopFlags, screen: Screen, signal: AbortSignal): Promise<CommandResult> {
   const subject = subjectOf(flags.subject);
-  const wants = (each: (typeof TOP_SUBJECTS)[number]): boolean => subject === undefined || subject === each;
+  if (subject === 'violations') {
+    return violationsCommand(flags, screen, signal);
+  }
+  if (flags.policy !== undefined) {
+    throw new Failure('-p chooses the policy of violations: write evenkeel top violations, or drop -p');
+  }
+  const wants = (each: 'nodes' | 'workloads'): boolean => subject === undefined || subject === each;
   const nodeSort = sortOf(flags.sortBy, NODE_SORTS, subject === 'nodes');
   const workloadSort = sortOf(flags.sortBy, WORKLOAD_SORTS, subject !== 'nodes');
   const { snapshot } = await readSource(flags, screen, signal);
@@ -59,6 +69,21 @@ export async function topCommand(flags: TopFlags, screen: Screen, signal: AbortS
   return {
     stdout: render(shown, flags.output, screen),
     stderr: [...unmeasured, ...snapshot.problems].map((problem) => `warning: ${problem}\n`).join(''),
+    exitCode: 0,
+  };
+}
+
+/** Violations need no metrics, so none are missed. */
+async function violationsCommand(flags: TopFlags, screen: Screen, signal: AbortSignal): Promise<CommandResult> {
+  const sort = sortOf(flags.sortBy, VIOLATION_SORTS, true);
+  const { snapshot, policies } = await readPolicies(flags, screen, signal);
+  checkNamespace(flags.namespace, snapshot);
+  const [only] = policies;
+  const base = flags.policy === undefined || only === undefined ? defaultPolicy() : only;
+  const violations = sortViolations(topViolations(snapshot, base, policies, flags.namespace), sort);
+  return {
+    stdout: render({ violations: violations.slice(0, flags.limit) }, flags.output, screen),
+    stderr: snapshot.problems.map((problem) => `warning: ${problem}\n`).join(''),
     exitCode: 0,
   };
 }
@@ -85,10 +110,11 @@ function render(shown: Shown, output: ViewOutput, { look }: Screen): string {
   if (output === 'json' || output === 'yaml') {
     return renderObject(shown, '', output);
   }
-  const { nodes, workloads } = shown;
+  const { nodes, workloads, violations } = shown;
   return [
     ...(nodes === undefined ? [] : [topNodesText(nodes, output === 'wide', look)]),
     ...(workloads === undefined ? [] : [topWorkloadsText(workloads, output === 'wide', look)]),
+    ...(violations === undefined ? [] : [topViolationsText(violations, output === 'wide', look)]),
   ].join('\n');
 }
 

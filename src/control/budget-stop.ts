@@ -37,7 +37,7 @@ function windowStop(
     return undefined;
   }
   const message = `budgets[${fresh.place}] came into force after the plan was made, ${fresh.until}`;
-  return { reason: 'BudgetExhausted', message, stops: 'Disruptions' };
+  return { reason: 'BudgetExhausted', message, stops: 'Budgeted' };
 }
 
 /** Moves in flight are counted as they begin; everything else is about the plan as a whole. */

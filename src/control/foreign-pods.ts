@@ -28,7 +28,9 @@ export function foreignPods(
   const uids = new Set<string>();
   for (const other of olderPolicies(policy, all)) {
     const theirs = inScopeOf(other);
-    const contested = snapshot.pods.filter((pod) => !uids.has(pod.uid) && mine(pod) && theirs(pod));
+    const contested = [...snapshot.pods, ...(snapshot.failedPods ?? [])].filter(
+      (pod) => !uids.has(pod.uid) && mine(pod) && theirs(pod),
+    );
     for (const { uid } of contested) {
       uids.add(uid);
     }

@@ -3,7 +3,6 @@ import { movesInFlight } from '../execute/journal.ts';
 import type { JournalEntry } from '../execute/move.ts';
 import { cameAfter } from '../execute/siblings.ts';
 import { isStuck } from '../execute/verify.ts';
-import { kindOf } from '../model/move.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { elapsed, type Seconds, seconds } from '../model/units.ts';
 import { resolveOptions } from '../plan/options.ts';
@@ -125,9 +124,9 @@ function tell(
   telemetry.waiting(waiting, clock.now());
 }
 
-/** Those that no move in flight waits for. A preemption waits for none: what its controller makes has to queue. */
+/** Those that no move in flight waits for. A move without a target waits for none: what its controller makes has to queue. */
 function idleAmong(waiting: readonly PodInfo[], plans: readonly RebalancePlan[]): readonly PodInfo[] {
-  const inFlight = plans.flatMap(movesInFlight).filter(({ move }) => kindOf(move) !== 'Preemption');
+  const inFlight = plans.flatMap(movesInFlight).filter(({ move }) => move.to !== undefined);
   const moves = Map.groupBy(inFlight, ({ move }) => move.owner.uid);
   const listed = new Set(waiting.map(({ uid }) => uid));
   return waiting.filter((pod) => !isAwaited(pod, moves, listed));

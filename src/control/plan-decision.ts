@@ -64,7 +64,7 @@ export function decide(
 }
 
 function stillApplies({ spec, status }: RebalancePlan, snapshot: ClusterSnapshot): boolean {
-  const nodeOf = new Map(snapshot.pods.map((pod) => [pod.uid, pod.nodeName]));
+  const nodeOf = new Map([...snapshot.pods, ...(snapshot.failedPods ?? [])].map((pod) => [pod.uid, pod.nodeName]));
   return status?.phase === 'AwaitingApproval' && spec.moves.every(({ pod, from }) => nodeOf.get(pod.uid) === from);
 }
 

@@ -1,5 +1,5 @@
 import type { MoveStatus, PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { withPromises } from '../execute/commitments.ts';
+import { withoutRemoved, withPromises } from '../execute/commitments.ts';
 import { movesUnderWay, openMoves } from '../execute/committed.ts';
 import { type ExecutorPorts, giveWay } from '../execute/executor.ts';
 import { withoutFailedTargets } from '../execute/failed-admissions.ts';
@@ -91,7 +91,8 @@ export async function runPolicy(
   const plans = await ports.plans.list(signal);
   const pods = withoutFailedTargets(withPromises(smoothed.pods, plans, measured.takenAt), plans, measured.takenAt);
   const own = plans.filter(({ spec }) => spec.policy.uid === context.stored.policy.metadata.uid);
-  const snapshot = { ...smoothed, pods, ...moveHistory(policies, plans), underWay: movesUnderWay(own) };
+  const failedPods = withoutRemoved(smoothed.failedPods ?? [], plans, measured.takenAt);
+  const snapshot = { ...smoothed, pods, failedPods, ...moveHistory(policies, plans), underWay: movesUnderWay(own) };
   const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
   const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
   const services = serviceReport(snapshot, options.scope);

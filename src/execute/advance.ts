@@ -22,7 +22,7 @@ const SILENCE_FACTOR = 2;
 /**
  * The next state of one move, and the effects to perform once it is stored. Pure.
  * Events that mean nothing in a phase leave it as it is. A preemption ends as soon as its pod is gone: its replacement waits
- * at the gate for a plan of its own. An admission evicts nothing: its pod is let through the gate, and seen to its node.
+ * at the gate for a plan of its own. So does a removal, which has none. An admission evicts nothing: its pod is let through the gate, and seen to its node.
  */
 export function advance(run: MoveStatus, event: MoveEvent, move: PlannedMove, now: EpochSeconds): Advanced {
   if (isFinal(run.phase)) {
@@ -67,6 +67,7 @@ function begin(
     case 'Transfer':
     case 'Failover':
     case 'Preemption':
+    case 'Removal':
       return { run: next, effects: ['Evict'] };
     case 'Admission':
       return { run: { ...next, replacement: { name: move.pod.name, uid: move.pod.uid } }, effects: ['OpenGate'] };

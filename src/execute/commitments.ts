@@ -79,6 +79,19 @@ export function withPromises(
   return changed.size === 0 ? landing : landing.map((pod) => changed.get(pod.uid) ?? pod);
 }
 
+/** The failed pods that no plan removes or has removed, which caches may not have seen yet. */
+export function withoutRemoved(
+  failedPods: readonly PodInfo[],
+  plans: readonly RebalancePlan[],
+  takenAt: EpochSeconds,
+): readonly PodInfo[] {
+  if (failedPods.length === 0) {
+    return failedPods;
+  }
+  const leaving = new Set(plans.flatMap(movesInFlight).map(({ run }) => run.podUID));
+  return withEnds(failedPods, plans, takenAt).filter(({ uid }) => !leaving.has(uid));
+}
+
 /** Whether a move has its pod run elsewhere as another one. */
 function hasReplacement(move: JournalEntry['move']): boolean {
   const kind = kindOf(move);

@@ -1,5 +1,5 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { isDisruption, kindOf } from '../model/move.ts';
+import { isBudgeted, isDisruption, kindOf } from '../model/move.ts';
 import { oncePer } from '../model/once-per.ts';
 import type { MoveUnderWay } from '../model/past-move.ts';
 import { seconds } from '../model/units.ts';
@@ -56,11 +56,11 @@ export const beneficiaries = oncePer((plan: RebalancePlan): ReadonlyMap<number, 
   return found;
 });
 
-/** The evictions of pods that run which plans have begun, or are bound to make, and that have not ended. */
+/** The evictions that count against budgets which plans have begun, or are bound to make, and that have not ended. */
 export function movesUnderWay(plans: readonly RebalancePlan[]): readonly MoveUnderWay[] {
   return plans.flatMap((plan) =>
     openMoves(plan).committed.flatMap(({ index, move, run }) =>
-      move.from === undefined || !isDisruption(move)
+      move.from === undefined || !isBudgeted(move)
         ? []
         : [
             {

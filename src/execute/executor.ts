@@ -349,7 +349,9 @@ async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<
       await failures.attempt(nameOf(entry), async () => {
         switch (effect) {
           case 'RemoveHint':
-            return placesHints(recorder.plan) ? ports.steering.remove(namespace, uid, signal) : undefined;
+            return placesHints(recorder.plan) && entry.move.to !== undefined
+              ? ports.steering.remove(namespace, uid, signal)
+              : undefined;
           case 'Release':
             return release(recorder, entry);
           case 'OpenGate':
@@ -439,20 +441,28 @@ async function notify(
   const by = `(plan ${plan.metadata.name})`;
   const note =
     reason === 'MoveStarted'
-      ? `evicted from ${move.from} so that ${purpose(move)} ${by}: ${move.reason}`
+      ? `evicted from ${move.from} ${purpose(move)} ${by}: ${move.reason}`
       : `${describeMove(move)} ${by}: ${describeOutcome(run)}`;
   const type = reason === 'MoveStarted' || reason === 'MoveLanded' ? 'Normal' : 'Warning';
   await ports.events.send({ type, reason, note, regarding: { kind: 'Pod', ...move.pod } }, signal);
 }
 
-/** `3 of 4 replacements landed as planned`, and what became of preemptions. */
+/** `3 of 4 replacements landed as planned`, and what became of preemptions and removals. */
 function resultOf(all: readonly JournalEntry[]): string {
-  const count = (phase: MovePhase): number => all.filter(({ run }) => run.phase === phase).length;
-  const preemptions = all.filter(({ move }) => kindOf(move) === 'Preemption').length;
-  const placed = all.length - preemptions;
+  const isOf = (kind: MoveKind) => (entry: JournalEntry) => kindOf(entry.move) === kind;
+  const [preemptions, removals] = [all.filter(isOf('Preemption')), all.filter(isOf('Removal'))];
+  const count = (entries: readonly JournalEntry[], phase: MovePhase): number =>
+    entries.filter(({ run }) => run.phase === phase).length;
+  const placed = all.length - preemptions.length - removals.length;
   const misses = describeMisses(all.map(({ run }) => run));
-  const landing = `${count('Landed')} of ${placed} replacements landed as planned${misses === '' ? '' : ` (missed: ${misses})`}`;
-  return preemptions === 0 ? landing : `${landing}, ${count('Vacated')} of ${preemptions} preempted pods left`;
+  const landing = `${count(all, 'Landed')} of ${placed} replacements landed as planned${misses === '' ? '' : ` (missed: ${misses})`}`;
+  const left = `${count(preemptions, 'Vacated')} of ${preemptions.length} preempted pods left`;
+  const removed = `${count(removals, 'Vacated')} of ${removals.length} failed pods removed`;
+  return [
+    ...(placed === 0 && removals.length > 0 ? [] : [landing]),
+    ...(preemptions.length === 0 ? [] : [left]),
+    ...(removals.length === 0 ? [] : [removed]),
+  ].join(', ');
 }
 
 const REASONS = {
@@ -460,10 +470,18 @@ const REASONS = {
   Failover: 'Failover',
   Preemption: 'Preemption',
   Admission: 'Admission',
+  Removal: 'Removal',
 } as const satisfies Record<MoveKind, MoveReason>;
 
 function purpose(move: JournalEntry['move']): string {
-  return kindOf(move) === 'Preemption' ? 'another pod gets its room' : `its replacement runs on ${move.to}`;
+  switch (kindOf(move)) {
+    case 'Preemption':
+      return 'so that another pod gets its room';
+    case 'Removal':
+      return 'since it has failed';
+    default:
+      return `so that its replacement runs on ${move.to}`;
+  }
 }
 
 function describeMove(move: JournalEntry['move']): string {
@@ -477,6 +495,8 @@ function describeMove(move: JournalEntry['move']): string {
       return `preemption on ${move.from}`;
     case 'Admission':
       return `admission to ${move.to}`;
+    case 'Removal':
+      return `removal from ${move.from}`;
     default:
       return kind satisfies never;
   }

@@ -1,4 +1,4 @@
-import { kindOf } from '../model/move.ts';
+import { kindOf, type MoveKind } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
 import { type PodInfo, podKey } from '../model/pod.ts';
 import { matches } from '../model/selector.ts';
@@ -9,6 +9,7 @@ import type { WorkloadInfo } from '../model/workload.ts';
 import { NO_COOLDOWNS } from '../plan/budgets/cooldown.ts';
 import { pdbLookup } from '../plan/budgets/pod-disruption-budget.ts';
 import {
+  failedPodProtections,
   type Guards,
   isForReadiness,
   isForService,
@@ -24,6 +25,7 @@ import { massFailure } from '../plan/mass-failure.ts';
 import type { PolicyOptions } from '../plan/options.ts';
 import type { Owner } from '../plan/owners.ts';
 import { drainOf } from '../plan/participation.ts';
+import { movesUnready } from '../plan/repair/unready.ts';
 import { scopeProblem } from '../plan/scope.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import { hasTerms } from '../plan/topology/trackers.ts';
@@ -61,9 +63,10 @@ export type Checked =
  * Looks at the cluster right before a move (execution.md, live check): pod, labels and owner unchanged, pod and nodes still in
  * the policy's scope, target Ready and allowed by all filters of the scheduler; and before an eviction protections unchanged and
  * all pods of the owner available. A preemption need not wait for other pods of its owner, which may be queueing themselves.
- * A repair of restarts moves a pod whether or not it is Ready. QoSDriven moves pods that are not Ready, which no pod is missed for that is not missed already, and leaves those that have
- * become Ready since the plan was made, at `plannedAt`. From a node that has failed it moves what only protections of service
- * hold there, unless the node or the pod is Ready again, or most nodes have failed by now.
+ * Some repairs move a pod whether or not it is Ready. QoSDriven moves pods that are not Ready, which are not missed any more than
+ * before, and leaves those that have become Ready since the plan was made, at `plannedAt`. From a node that has failed it moves what only protections of service
+ * hold there, unless the node or the pod is Ready again, or most nodes have failed by now. A removal is kept by what holds a pod that
+ * has failed.
  * Rejects with ApiError when the cluster cannot be read.
  */
 export async function liveCheck(
@@ -107,7 +110,7 @@ async function judge(
   const { waives, comeback } = exceptionFor(input, node);
   const guards = needsGuards(options) ? guardsIn(await placements()) : NO_GUARDS;
   const protections =
-    kind === 'Admission' ? [] : protectionsNow(pod, owner, seen.top, options, guards, seen.serverTime);
+    kind === 'Admission' ? [] : protectionsNow(kind, pod, owner, seen.top, options, guards, seen.serverTime);
   const protection = protections.find((each) => pod === undefined || !waives(each, pod));
   const drift = podDrift(move, pod, owner) ?? protection?.message ?? (pod && comeback(pod));
   if (pod === undefined || drift !== undefined) {
@@ -143,7 +146,7 @@ function exceptionFor({ move, plannedAt, options }: CheckInput, node: NodeInfo |
     case 'Failover':
       return { waives: isForService, comeback: (pod) => comebackOf(pod, node) };
     case 'Transfer':
-      if (move.repairs?.includes('Restarts') === true) {
+      if (move.repairs?.some((name) => movesUnready(name, options.repair ?? {})) === true) {
         return { waives: isForReadiness, comeback: () => undefined };
       }
       return STRATEGY_TRAITS[options.strategy.type].movesUnreadyPods
@@ -154,7 +157,7 @@ function exceptionFor({ move, plannedAt, options }: CheckInput, node: NodeInfo |
   }
 }
 
-/** The pod of a move, and those of its owner; undefined for an admission. */
+/** The pod of a move, and those of its owner; undefined for an admission and a removal. */
 interface Pods extends Pick<LivePod, 'pod' | 'serverTime'> {
   readonly siblings: readonly PodInfo[] | undefined;
 }
@@ -192,9 +195,15 @@ async function look(move: PlannedMove, reader: ClusterReader, signal: AbortSigna
 async function lookAtPods(move: PlannedMove, reader: ClusterReader, signal: AbortSignal): Promise<Pods> {
   const [{ pod, serverTime }, siblings] = await Promise.all([
     reader.pod(move.pod, signal),
-    kindOf(move) === 'Admission' ? undefined : reader.podsOfOwner(move.pod.namespace, move.owner, signal),
+    hasReplacement(move) ? reader.podsOfOwner(move.pod.namespace, move.owner, signal) : undefined,
   ]);
   return { pod, serverTime, siblings };
+}
+
+/** Whether the controller of its pod is to make another one. */
+function hasReplacement(move: PlannedMove): boolean {
+  const kind = kindOf(move);
+  return kind !== 'Admission' && kind !== 'Removal';
 }
 
 /** All but the pods, from a snapshot; it does not say whether a namespace is being deleted. */
@@ -258,7 +267,10 @@ function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadIn
   if (kindOf(move) === 'Admission' && pod.waiting?.gated !== true) {
     return 'the pod waits at our scheduling gate no more';
   }
-  if (pod.owner?.uid !== move.owner.uid || owner === undefined) {
+  if (kindOf(move) === 'Removal' && pod.phase !== 'Failed') {
+    return `the pod is in phase ${pod.phase}`;
+  }
+  if (pod.owner?.uid !== move.owner.uid || (owner === undefined && hasReplacement(move))) {
     return `the pod no longer belongs to ${move.owner.kind} ${move.owner.name}`;
   }
   if (move.labelsHash !== undefined && move.labelsHash !== labelsHash(pod.labels)) {
@@ -284,6 +296,7 @@ function guardsIn({ storage, pdbs }: ClusterSnapshot): Guards {
  * plan's affair, since its own moves begin one.
  */
 function protectionsNow(
+  kind: MoveKind,
   pod: PodInfo | undefined,
   workload: WorkloadInfo | undefined,
   top: WorkloadInfo | undefined,
@@ -304,7 +317,7 @@ function protectionsNow(
     cooldowns: NO_COOLDOWNS,
     guards,
   };
-  return protectionsOf(pod, owner, context);
+  return kind === 'Removal' ? failedPodProtections(pod, owner, context) : protectionsOf(pod, owner, context);
 }
 
 /**

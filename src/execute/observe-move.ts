@@ -13,7 +13,7 @@ import { isStuck } from './verify.ts';
 
 /**
  * What stands on the cluster of a move in flight. `claimed` are replacements of other moves. The pod of an admission is its
- * own replacement. `isSteered`: a replacement should have been created with a preference for its planned node. Rejects as the
+ * own replacement, and a removal has none. `isSteered`: a replacement should have been created with a preference for its planned node. Rejects as the
  * reader does.
  */
 export async function observeMove(
@@ -23,13 +23,15 @@ export async function observeMove(
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<Omit<Observation, 'withoutEffect'>> {
-  const isAdmission = kindOf(move) === 'Admission';
+  const kind = kindOf(move);
+  const isAdmission = kind === 'Admission';
+  const hasSiblings = !isAdmission && kind !== 'Removal';
   const [{ pod, deletion, serverTime }, siblings] = await Promise.all([
     reader.pod(move.pod, signal),
-    isAdmission ? [] : reader.podsOfOwner(move.pod.namespace, move.owner, signal),
+    hasSiblings ? reader.podsOfOwner(move.pod.namespace, move.owner, signal) : [],
   ]);
   const found = isAdmission ? itself(pod, move) : findReplacement(siblings, move, run, claimed);
-  const isRead = !isAdmission && (found === undefined || found.ready);
+  const isRead = hasSiblings && (found === undefined || found.ready);
   const workload = isRead ? await reader.workload(move.pod.namespace, move.owner, signal) : undefined;
   const replacement =
     found === undefined ? undefined : describe(found, workload?.minReadySeconds ?? seconds(0), serverTime);

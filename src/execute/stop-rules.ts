@@ -1,6 +1,6 @@
 import type { ConditionReason } from '../api/v1alpha1/conditions.ts';
 import type { MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { isDisruption, kindOf } from '../model/move.ts';
+import { isBudgeted, isDisruption, kindOf } from '../model/move.ts';
 import type { NodeInfo } from '../model/node.ts';
 import type { EvictionAnswer, StoredPolicy } from '../ports.ts';
 import type { JournalEntry, PlannedMove } from './move.ts';
@@ -11,10 +11,10 @@ export const MAX_FAILED_SHARE = 0.2;
 export const MAX_NOT_READY_SHARE = 0.1;
 
 /**
- * What a stop rule keeps from beginning: everything, all that evicts, or what may take a pod away that runs. A pod whose node has
- * failed does not, and an admission evicts nobody.
+ * What a stop rule keeps from beginning: everything, all that evicts, what counts against the limits of budgets, or what may take a
+ * pod away that runs. A pod whose node has failed does not, nor one that has failed, and an admission evicts nobody.
  */
-export type StoppedMoves = 'All' | 'Evictions' | 'Disruptions';
+export type StoppedMoves = 'All' | 'Evictions' | 'Budgeted' | 'Disruptions';
 
 /** Why moves of a plan may not begin. */
 export interface StopReason {
@@ -58,6 +58,8 @@ export function isStopped(move: PlannedMove, stops: StoppedMoves): boolean {
       return true;
     case 'Evictions':
       return kindOf(move) !== 'Admission';
+    case 'Budgeted':
+      return isBudgeted(move);
     case 'Disruptions':
       return isDisruption(move);
     default:

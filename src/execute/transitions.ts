@@ -8,7 +8,7 @@ import type { Advanced, MoveEffect } from './move.ts';
  *
  * Planned: nothing was sent. Intent: written before the eviction is sent. Evicting: the eviction was accepted, or its
  * answer was lost; it counts as spent. AwaitingReplacement: the pod is going. Verifying: its replacement exists.
- * A preemption ends Vacated, as soon as its pod is gone. An admission has an intent, too,
+ * A preemption and a removal end Vacated, as soon as their pod is gone. An admission has an intent, too,
  * and is over as soon as its pod is bound.
  */
 export const TRANSITIONS = {

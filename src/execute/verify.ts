@@ -16,20 +16,21 @@ export const ADMISSION_PATIENCE: Seconds = seconds(60);
 export const STUCK_PATIENCE: Seconds = seconds(30);
 
 /**
- * The next state of a move whose pod is going and that has no replacement yet. A preemption needs none: it is over when the
- * pod is gone, and so is a move whose controller was scaled down, rolled out or deleted meanwhile and makes none.
+ * The next state of a move whose pod is going and that has no replacement yet. A preemption and a removal need none: they are over when
+ * the pod is gone, and so is a move whose controller was scaled down, rolled out or deleted meanwhile and makes none.
  */
 export function awaitReplacement(before: MoveStatus, seen: Observation, move: PlannedMove): Advanced {
   const run = withWait(before, seen);
-  if (kindOf(move) === 'Preemption') {
-    return awaitRoom(run, seen);
+  const kind = kindOf(move);
+  if (kind === 'Preemption' || kind === 'Removal') {
+    return awaitGone(run, seen, kind);
   }
   if (seen.replacement !== undefined) {
     const next = enter({ ...run, replacement: record(seen.replacement) }, run.phase, 'Verifying');
     return { run: next, effects: foundEffects(run, seen.replacement) };
   }
   // On a node that has failed no kubelet ends a pod: there its controller makes another one at once, or none.
-  const isReplaceable = seen.pod === 'Gone' || (kindOf(move) === 'Failover' && seen.pod === 'Terminating');
+  const isReplaceable = seen.pod === 'Gone' || (kind === 'Failover' && seen.pod === 'Terminating');
   if (isReplaceable && !seen.awaited) {
     return finish(run, 'Vacated', 'left its node, and its controller wants no pod in its place', seen.serverTime);
   }
@@ -38,8 +39,9 @@ export function awaitReplacement(before: MoveStatus, seen: Observation, move: Pl
     : { run, effects: [] };
 }
 
-function awaitRoom(run: MoveStatus, { pod, serverTime }: Observation): Advanced {
-  return pod === 'Gone' ? finish(run, 'Vacated', 'left its node', serverTime) : { run, effects: [] };
+function awaitGone(run: MoveStatus, { pod, serverTime }: Observation, kind: 'Preemption' | 'Removal'): Advanced {
+  const outcome = kind === 'Removal' ? 'removed' : 'left its node';
+  return pod === 'Gone' ? finish(run, 'Vacated', outcome, serverTime) : { run, effects: [] };
 }
 
 /**

@@ -119,6 +119,15 @@ export interface SchedulingConstraints {
 /** Phases of a pod. */
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
+/** Why containers of a pod wait or were terminated (`state` of their statuses), in the order of the containers. */
+export interface ContainerStates {
+  readonly reasons: readonly string[];
+  readonly exitCodes: readonly number[];
+}
+
+/** Of containers that all run. */
+export const NO_CONTAINER_STATES: ContainerStates = { reasons: [], exitCodes: [] };
+
 /** Classes by which kubelets choose whom to evict, those that go first at the front (`status.qosClass`). */
 export const QOS_CLASSES = ['BestEffort', 'Burstable', 'Guaranteed'] as const;
 /** Class by which kubelets choose whom to evict. */
@@ -133,6 +142,13 @@ export interface PodInfo extends PodRef {
   /** Node it is bound to. */
   readonly nodeName: string | undefined;
   readonly phase: PodPhase;
+  /** `status.reason`, such as Evicted; `undefined` for most pods. */
+  readonly reason: string | undefined;
+  readonly states: ContainerStates;
+  /** Of its init containers. */
+  readonly initStates: ContainerStates;
+  /** Its Job has yet to count how it ended: it has the finalizer `batch.kubernetes.io/job-tracking`. */
+  readonly uncounted: boolean;
   /** Condition Ready is True. */
   readonly ready: boolean;
   /** When condition Ready last changed. */

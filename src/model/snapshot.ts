@@ -25,6 +25,8 @@ export interface ClusterSnapshot {
   readonly nodes: readonly NodeInfo[];
   /** Pods that hold or want a node: finished ones (Succeeded, Failed) are left out. */
   readonly pods: readonly PodInfo[];
+  /** Pods in phase Failed, which take nothing from their nodes; absent where there are none. */
+  readonly failedPods?: readonly PodInfo[];
   /** By uid. */
   readonly workloads: ReadonlyMap<string, WorkloadInfo>;
   /** Labels by namespace name. */

@@ -20,13 +20,14 @@ export function assembleSnapshot(
   takenAt: EpochSeconds | undefined,
   problems: Set<string>,
 ): ClusterSnapshot {
-  const pods = assemblePods(collection, problems);
-  const workloads = assembleWorkloads(collection, pods, problems);
+  const { pods, failedPods } = assemblePods(collection, problems);
+  const workloads = assembleWorkloads(collection, [...pods, ...failedPods], problems);
   const instant = takenAt ?? newestInstant(collection);
   return {
     takenAt: instant,
     nodes: assembleNodes(collection, pods),
     pods,
+    ...(failedPods.length === 0 ? {} : { failedPods }),
     workloads,
     namespaces: sortByKey(mapValues(collection.of('Namespace'), ({ labels }) => labels)),
     pdbs: assemblePdbs(collection, pods, workloads),
@@ -48,12 +49,15 @@ function assembleNodes(collection: Collection, pods: readonly PodInfo[]): readon
     .sort((left, right) => compareText(left.name, right.name));
 }
 
-function assemblePods(collection: Collection, problems: Set<string>): readonly PodInfo[] {
+function assemblePods(
+  collection: Collection,
+  problems: Set<string>,
+): Required<Pick<ClusterSnapshot, 'pods' | 'failedPods'>> {
   const defaultClass = defaultStorageClass(collection);
   const byUid = new Map<string, PodInfo>();
   for (const { pod: projected, priorityUnknown, claimsWithoutClass } of collection.of('Pod').values()) {
     const pod = withDefaultClass(projected, claimsWithoutClass, defaultClass);
-    if (pod.phase === 'Succeeded' || pod.phase === 'Failed') {
+    if (pod.phase === 'Succeeded') {
       continue;
     }
     if (byUid.has(pod.uid)) {
@@ -61,7 +65,11 @@ function assemblePods(collection: Collection, problems: Set<string>): readonly P
     }
     byUid.set(pod.uid, priorityUnknown ? withPriority(pod, collection, problems) : pod);
   }
-  return [...byUid.values()].sort((left, right) => compareNames(left, right) || compareText(left.uid, right.uid));
+  const all = [...byUid.values()].sort((left, right) => compareNames(left, right) || compareText(left.uid, right.uid));
+  return {
+    pods: all.filter(({ phase }) => phase !== 'Failed'),
+    failedPods: all.filter(({ phase }) => phase === 'Failed'),
+  };
 }
 
 function withPriority(pod: PodInfo, collection: Collection, problems: Set<string>): PodInfo {

@@ -19,7 +19,7 @@ export const METADATA_FIELDS = {
 export const CONDITION_FIELDS: FieldMask = [{ type: true, status: true, reason: true, lastTransitionTime: true }];
 
 /** Metadata with these annotations and no others. */
-export function withAnnotations(keys: readonly string[]): FieldMask {
+export function withAnnotations(keys: readonly string[]): Exclude<FieldMask, true | readonly [FieldMask]> {
   return { ...METADATA_FIELDS, annotations: Object.fromEntries(keys.map((key) => [key, true])) };
 }
 

@@ -58,13 +58,10 @@ export function queryOf(part: Part | undefined): Readonly<Record<string, string>
   return part === undefined ? {} : { fieldSelector: part.fieldSelector };
 }
 
-/** Pods that use a node or wait for one. */
-export const UNFINISHED: Part = {
-  fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed',
-  has(object) {
-    const phase = isObject(object) && isObject(object.status) ? object.status.phase : undefined;
-    return phase !== 'Succeeded' && phase !== 'Failed';
-  },
+/** Pods that use a node or wait for one, and those that have failed. */
+const UNSUCCEEDED: Part = {
+  fieldSelector: 'status.phase!=Succeeded',
+  has: (object) => (isObject(object) && isObject(object.status) ? object.status.phase : undefined) !== 'Succeeded',
 };
 
 const MEASURED = { reading: 'Listed', missing: 'Unmeasured', alsoFor: ['Usage'] } as const;
@@ -73,7 +70,7 @@ const SERVICE = { reading: 'Listed', missing: { consequence: 'no workload has an
 /** Every kind that a snapshot is made from, in the order in which they are read. */
 export const KINDS = {
   Pod: watched('v1', 'pods', projectPod, ({ pod }) => byNamespace(pod), POD_FIELDS, {
-    part: UNFINISHED,
+    part: UNSUCCEEDED,
     alsoFor: ['Usage'],
   }),
   Node: watched('v1', 'nodes', projectNode, byName, NODE_FIELDS, { alsoFor: ['Usage'] }),

@@ -136,7 +136,7 @@ function PodList({ title, pods, onOpen }: PodListProps): JSX.Element {
 }
 
 function Decision({ pod: { decision, code, message } }: { pod: PodRow }): JSX.Element {
-  const tone = decision === 'Moves' ? 'busy' : 'wait';
+  const tone = decision === 'Moves' || decision === 'Removed' ? 'busy' : 'wait';
   return (
     <>
       <span class={`phase phase-${tone}`}>{code === undefined ? words(decision) : words(code)}</span> {message}

@@ -130,7 +130,7 @@ function MoveTable({ rows, onPod }: MoveTableProps): JSX.Element {
 }
 
 function Row({ place, move, onPod }: { place: number; move: MoveRow } & Pick<MovesProps, 'onPod'>): JSX.Element {
-  const { pod, owner, phase, from, to, gain, reason, outcome, after, landedOn, replacement } = move;
+  const { pod, owner, phase, from, to, removal, repairs, reason, outcome, after, landedOn, replacement } = move;
   const elsewhere = landedOn !== undefined && landedOn !== to;
   const [namespace] = pod.split('/');
   const there = replacement === undefined ? pod : `${namespace}/${replacement}`;
@@ -146,22 +146,40 @@ function Row({ place, move, onPod }: { place: number; move: MoveRow } & Pick<Mov
         <span class="quiet line">{owner}</span>
       </th>
       <td class="route">
-        <span>{from ?? 'queue'}</span> <Arrow /> <span>{to ?? 'queue'}</span>
+        <span>{from ?? 'queue'}</span> <Arrow /> <span>{to ?? (removal === true ? 'removed' : 'queue')}</span>
         {elsewhere && <span class="warn line">landed on {landedOn}</span>}
       </td>
       <td class="number" data-label="gain">
-        {points(gain)}
+        {gainOf(move)}
       </td>
       <td class="number" data-label="cost">
         <Cost move={move} />
       </td>
       <td class="reason">
+        {repairs !== undefined && <Repairs names={repairs} />}
         {reason}
         {needs !== '' && <span class="quiet line">after {needs}</span>}
         {outcome !== undefined && <span class="quiet line">{outcome}</span>}
         {replacement !== undefined && <span class="quiet line">replaced by {replacement}</span>}
       </td>
     </tr>
+  );
+}
+
+/** A repair that makes the load no more even is worth it all the same. */
+function gainOf({ gain, repairs }: MoveRow): string {
+  return repairs !== undefined && gain === 0 ? '–' : points(gain);
+}
+
+function Repairs({ names }: { names: NonNullable<MoveRow['repairs']> }): JSX.Element {
+  return (
+    <span class="tags">
+      {names.map((name) => (
+        <span key={name} class="tag">
+          repair: {words(name)}
+        </span>
+      ))}
+    </span>
   );
 }
 

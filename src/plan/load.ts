@@ -140,6 +140,54 @@ function startOf(sample: Participant['sample']): number {
     : sample.timestamp - (Number.isNaN(sample.window) ? 0 : sample.window);
 }
 
+/** The load that some nodes would have if what is used there could be poured, while more of them join. */
+export interface PooledLoad {
+  readonly join: (node: NodeIndex) => void;
+  /** The capacity-weighted mean; 0 without nodes. */
+  readonly mean: () => number;
+}
+
+/** The pool of the nodes of `tables`, none of which has joined. */
+export function pooledLoad(
+  tables: LoadTables,
+  home: IndexTable<PodIndex, NodeIndex>,
+  { load }: PolicyOptions,
+): PooledLoad {
+  const used = tables.usage.values.map((values, index) => {
+    const sums = itemAt(tables.floors, index).slice();
+    for (let pod = 0; pod < home.length; pod += 1) {
+      const node = at(home, pod);
+      if (node >= 0) {
+        sums[node] = amountAt(sums, node) + amountAt(values, pod);
+      }
+    }
+    return sums;
+  });
+  const pools = used.map(() => ({ used: 0, capacity: 0 }));
+  return {
+    join: (node) => {
+      pools.forEach((pool, index) => {
+        const capacity = amountAt(itemAt(tables.allocatable, index), node);
+        pool.used += capacity > 0 ? amountAt(itemAt(used, index), node) : 0;
+        pool.capacity += capacity;
+      });
+    },
+    mean: () => {
+      const means = pools.map((pool) => (pool.capacity > 0 ? pool.used / pool.capacity : 0));
+      return toLoad(meanOfAll(means, load));
+    },
+  };
+}
+
+function meanOfAll(means: readonly number[], { aggregate, resources }: PolicyOptions['load']): number {
+  return aggregate === 'Dominant'
+    ? Math.max(...means)
+    : mix(
+        means,
+        resources.map(({ weight }) => weight),
+      );
+}
+
 /** A tenth, on the logarithmic scale on which node sizes are told apart. */
 const SIZE_STEP = Math.log(1.1);
 
@@ -163,7 +211,7 @@ export function loadModel(
     sizeClass: (node) =>
       allocatable.map((capacities) => Math.floor(Math.log(amountAt(capacities, node)) / SIZE_STEP)).join(),
     boundsOver: (nodes) => bounds(tables, Int32Array.from(nodes), weights, dominant),
-    mean: toLoad(dominant ? Math.max(...means) : mix(means, weights)),
+    mean: toLoad(meanOfAll(means, load)),
     weights: capacityShares(allocatable, weights),
   };
 }

@@ -1,4 +1,4 @@
-import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
+import { PACK_DEFAULTS, type RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import type { LabelSelectorField } from '../api/v1alpha1/schema.ts';
 import { parseDuration } from '../model/duration.ts';
 import { EXCLUDED_NAMESPACES } from '../model/excluded-namespaces.ts';
@@ -17,7 +17,22 @@ export type StrategyOptions =
       /** `undefined`: no pod is moved because its node is overloaded. */
       readonly pressure: PressureOptions | undefined;
     }
+  | {
+      readonly type: 'Pack';
+      readonly resources: readonly PackedResource[];
+      /** Share of allocatable that stays free of requests on targets. */
+      readonly headroom: number;
+      /** Younger nodes are not emptied. */
+      readonly minNodeAge: Seconds;
+    }
   | { readonly type: 'None' };
+
+/** A resource by whose requests nodes are judged. */
+export interface PackedResource {
+  readonly name: LoadResource;
+  /** A node may be emptied while its pods request less than this share of its allocatable. */
+  readonly below: number;
+}
 
 /** What `spec.repair` asks for. */
 export interface RepairOptions {
@@ -26,8 +41,38 @@ export interface RepairOptions {
   readonly podAntiAffinity: boolean;
   readonly topologySpread: SpreadRepair | undefined;
   readonly duplicates: boolean;
-  readonly restarts: { readonly atLeast: number; readonly includingInit: boolean } | undefined;
-  readonly maxLifetime: { readonly age: Seconds } | undefined;
+  readonly restarts: RestartsRepair | undefined;
+  readonly maxLifetime: LifetimeRepair | undefined;
+  readonly failed: FailedRepair | undefined;
+}
+
+/** Which pods start anew elsewhere because they fail again and again. */
+export interface RestartsRepair extends StateFilter {
+  readonly atLeast: number;
+}
+
+/** Which pods start anew elsewhere because they have existed for long. */
+export interface LifetimeRepair extends StateFilter {
+  readonly age: Seconds;
+}
+
+/** Pods by what their status and their containers' say. */
+export interface StateFilter {
+  /** `undefined`: all. */
+  readonly states: ReadonlySet<string> | undefined;
+  /** Init containers, too. */
+  readonly includingInit: boolean;
+}
+
+/** Which failed pods are removed. */
+export interface FailedRepair {
+  /** `undefined`: all. */
+  readonly reasons: ReadonlySet<string> | undefined;
+  /** `undefined`: all. */
+  readonly exitCodes: ReadonlySet<number> | undefined;
+  readonly includingInit: boolean;
+  readonly minAge: Seconds;
+  readonly excludedOwnerKinds: ReadonlySet<string>;
 }
 
 /** Which taints pods have to tolerate. */
@@ -62,6 +107,14 @@ export type BalancingOptions = Extract<StrategyOptions, { type: StrategyThatImpr
 
 /** Settings of a strategy that plans by what ServiceClasses promise. */
 export type ServiceOptions = Extract<StrategyOptions, { type: StrategyThatImproves<'Service'> }>;
+
+/** Settings of a strategy that empties nodes. */
+export type PackingOptions = Extract<StrategyOptions, { type: StrategyThatImproves<'Packing'> }>;
+
+/** Whether a strategy empties nodes. */
+export function packs(strategy: StrategyOptions): strategy is PackingOptions {
+  return STRATEGY_TRAITS[strategy.type].improves === 'Packing';
+}
 
 /** Whether a strategy plans by what ServiceClasses promise; otherwise it balances. */
 export function improvesService(strategy: StrategyOptions): strategy is ServiceOptions {
@@ -229,6 +282,8 @@ function resolveStrategy(spec: RebalancePolicySpec): StrategyOptions {
       };
     case 'QoSDriven':
       return resolveQosDriven(spec);
+    case 'Pack':
+      return resolvePack(strategy.pack ?? PACK_DEFAULTS);
     case 'None':
       return { type: 'None' };
     default:
@@ -236,9 +291,21 @@ function resolveStrategy(spec: RebalancePolicySpec): StrategyOptions {
   }
 }
 
+function resolvePack({ resources, headroom, minNodeAge }: PackSettings): PackingOptions {
+  return {
+    type: 'Pack',
+    resources: resources.map(({ name, below }) => ({ name, below: Number(below) })),
+    headroom: Number(headroom),
+    minNodeAge: parseDuration(minNodeAge),
+  };
+}
+
+type PackSettings = NonNullable<RebalancePolicySpec['strategy']['pack']> | typeof PACK_DEFAULTS;
+
 /** `undefined` when none of it is on. */
 function resolveRepair({ repair = {} }: RebalancePolicySpec): RepairOptions | undefined {
-  const { taints, nodeAffinity, podAntiAffinity, topologySpread, duplicates = false, restarts, maxLifetime } = repair;
+  const { taints, nodeAffinity, podAntiAffinity, topologySpread, duplicates = false } = repair;
+  const { restarts, maxLifetime, failed } = repair;
   const resolved: RepairOptions = {
     taints: taints && {
       soft: taints.effect === 'PreferNoSchedule',
@@ -252,8 +319,19 @@ function resolveRepair({ repair = {} }: RebalancePolicySpec): RepairOptions | un
       tolerance: topologySpread.tolerance,
     },
     duplicates,
-    restarts,
-    maxLifetime: maxLifetime && { age: parseDuration(maxLifetime.age) },
+    restarts: restarts && { ...restarts, states: restarts.states && new Set(restarts.states) },
+    maxLifetime: maxLifetime && {
+      age: parseDuration(maxLifetime.age),
+      states: maxLifetime.states && new Set(maxLifetime.states),
+      includingInit: maxLifetime.includingInit,
+    },
+    failed: failed && {
+      reasons: failed.reasons && new Set(failed.reasons),
+      exitCodes: failed.exitCodes && new Set(failed.exitCodes),
+      includingInit: failed.includingInit,
+      minAge: parseDuration(failed.minAge),
+      excludedOwnerKinds: new Set(failed.excludedOwnerKinds),
+    },
   };
   return Object.values(resolved).some((repaired) => repaired !== undefined && repaired !== false)
     ? resolved
@@ -278,15 +356,27 @@ export function runTiming({ interval, schedule, timeZone = DEFAULT_ZONE }: Rebal
  * has run and when it was last moved are for its ServiceClass to judge, by minRunTime and the limit of preemption overhead,
  * and a workload whose pods wait is not one that rolls out. All of its pods wait at our gate, so it is opened whatever the
  * mode of steering. Only overload is measured, whatever `load.source` then says (see PressureOptions). Where no resource of the
- * policy is one that is measured, no metrics are read either.
+ * policy is one that is measured, no metrics are read either. Pack plans by requests, since those decide where pods can run and
+ * whether an autoscaler removes a node.
  */
 export function planningOptions(options: PolicyOptions): PolicyOptions {
   const { readsMetrics, restBy, admitsWaitingPods } = STRATEGY_TRAITS[options.strategy.type];
   const reads = readsMetrics && options.load.resources.some(({ name }) => isMeasured(name));
-  const load = reads ? options.load : ({ ...options.load, source: 'Requests' } as const);
+  const load = {
+    ...options.load,
+    ...resourcesOf(options.strategy),
+    ...(reads ? {} : ({ source: 'Requests' } as const)),
+  };
   const rests = restBy === 'Protections' ? {} : NO_REST;
   const opensGates = admitsWaitingPods || options.protections.opensGates;
   return { ...options, load, protections: { ...options.protections, ...rests, opensGates } };
+}
+
+/** A strategy that empties nodes goes by resources of its own, of which a node's load is the mean. */
+function resourcesOf(strategy: StrategyOptions): Partial<PolicyOptions['load']> {
+  return packs(strategy)
+    ? { resources: strategy.resources.map(({ name }) => ({ name, weight: 1 })), aggregate: 'Weighted' }
+    : {};
 }
 
 const NO_REST = { minPodAge: seconds(0), stabilization: seconds(0), cooldown: seconds(0) };

@@ -1,7 +1,7 @@
 import { compareText } from '../model/compare-text.ts';
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
-import type { IndexTable, PodIndex, SiteIndex } from './indices.ts';
+import type { IndexTable, NodeIndex, PodIndex, SiteIndex } from './indices.ts';
 
 /** The entries of a map by key: equal for maps with equal content. */
 export function sortedEntries<Value>(map: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] {
@@ -25,7 +25,10 @@ export function sortPods(pods: readonly PodInfo[]): readonly PodInfo[] {
 }
 
 /** Place of each pod's node among `nodes`; -1 for pods without one that is known. */
-export function locatePods(pods: readonly PodInfo[], nodes: readonly NodeInfo[]): IndexTable<PodIndex, SiteIndex> {
+export function locatePods<Place extends SiteIndex | NodeIndex = SiteIndex>(
+  pods: readonly PodInfo[],
+  nodes: readonly NodeInfo[],
+): IndexTable<PodIndex, Place> {
   const places = new Map(nodes.map(({ name }, place) => [name, place]));
   const located = new Int32Array(pods.length);
   pods.forEach(({ nodeName }, pod) => {

@@ -22,8 +22,8 @@ export interface Ended {
   readonly clauses: readonly string[];
 }
 
-/** A move for people, which may be one that repairs. */
-type DescribedMove = SequencedMove & { readonly ended?: Ended };
+/** A move for people, which may be one that does not balance, and then says what it ends. */
+export type DescribedMove = SequencedMove & { readonly ended?: Ended };
 
 /** The moves for people and other programs, with names instead of places of pods and nodes; `fallbacks` has those of each. */
 export function describeMoves(
@@ -67,7 +67,7 @@ function describeMove(
     load: toFraction(move.load),
     gain: toFraction(move.gain),
     cost: startup.of(owner.uid),
-    reason: `${why}${repairs.length === 0 ? `, ${worth(move, pods)}` : ''}${order}`,
+    reason: `${why}${move.ended === undefined ? `, ${worth(move, pods)}` : ''}${order}`,
     repairs,
     after: move.needs,
     partner,

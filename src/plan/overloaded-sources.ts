@@ -1,18 +1,10 @@
 import { percent } from './format.ts';
-import { at, atOrNone, type IndexTable, type NodeIndex, type PodIndex, type SiteIndex } from './indices.ts';
-import { loadModel, tabulate, toFraction } from './load.ts';
+import { atOrNone, type IndexTable, itemAt, type NodeIndex, type PodIndex, type SiteIndex } from './indices.ts';
+import { type LoadTables, loadModel, pooledLoad, tabulate, toFraction } from './load.ts';
 import { emptyLedger } from './load-ledger.ts';
 import type { PolicyOptions } from './options.ts';
 import type { LeftOut, Participant, Participation } from './participation.ts';
 import type { PodUsage, Subjects } from './pod-usage.ts';
-
-/** Loads of some nodes, as a policy sees them. */
-interface NodeLoads {
-  /** By name of the node, a fraction of its capacity. */
-  readonly of: ReadonlyMap<string, number>;
-  /** Weighted by capacity. */
-  readonly mean: number;
-}
 
 /** Nodes that are named at most; the rest are counted. */
 const NAMED = 3;
@@ -32,18 +24,26 @@ export function withOverloadedSources(
   if (sources.length === 0 || base.participants.length === 0) {
     return base;
   }
-  const measure = (nodes: readonly Participant[]): NodeLoads => loadsOf(nodes, subjects, usage(), options);
-  const { of } = measure(sources);
-  const loadOf = ({ node }: Participant): number => of.get(node.name) ?? 0;
+  const all = [...base.participants, ...sources];
+  const home = homesOn(all, subjects);
+  const tables = tabulate(all, subjects.pods, home, usage());
+  const pool = pooledLoad(tables, home, options);
+  for (const place of base.participants.keys()) {
+    pool.join(place);
+  }
+  const first = base.participants.length;
+  const loadOf = loadsIn(tables, home, options, first);
+  const places = sources.map((_, index) => first + index).sort((left, right) => loadOf(right) - loadOf(left));
   const joined = new Set<Participant>(base.participants);
-  for (const source of sources.toSorted((left, right) => loadOf(right) - loadOf(left))) {
-    if (!(loadOf(source) > measure([...joined]).mean)) {
+  for (const place of places) {
+    if (!(loadOf(place) > pool.mean())) {
       break;
     }
-    joined.add(source);
+    pool.join(place);
+    joined.add(itemAt(all, place));
   }
-  const places = new Map(subjects.nodes.map(({ name }, place) => [name, place]));
-  const placeOf = ({ node }: Participant): number => places.get(node.name) ?? 0;
+  const order = new Map(subjects.nodes.map(({ name }, place) => [name, place]));
+  const placeOf = ({ node }: Participant): number => order.get(node.name) ?? 0;
   const names = new Set([...joined].map(({ node }) => node.name));
   return {
     ...base,
@@ -67,8 +67,10 @@ export function overloadedAndLeftOut(
   if (leftOut.length === 0) {
     return undefined;
   }
-  const { of } = loadsOf(leftOut, subjects, usage(), options);
-  const loadOf = ({ node }: LeftOut): number => of.get(node.name) ?? 0;
+  const home = homesOn(leftOut, subjects);
+  const load = loadsIn(tabulate(leftOut, subjects.pods, home, usage()), home, options, 0);
+  const loads = new Map(leftOut.map((node, place) => [node, toFraction(load(place))]));
+  const loadOf = (node: LeftOut): number => loads.get(node) ?? 0;
   const hot = leftOut
     .filter((node) => loadOf(node) > highest && loadOf(node) - highest >= options.thresholds.trigger)
     .sort((left, right) => loadOf(right) - loadOf(left));
@@ -79,25 +81,26 @@ export function overloadedAndLeftOut(
   return hot.length === 0 ? undefined : [...named, ...more].join('; ');
 }
 
-function loadsOf(
-  nodes: readonly Participant[],
-  { pods, nodes: all, located }: Subjects,
-  usage: PodUsage,
-  options: PolicyOptions,
-): NodeLoads {
+/** Which of `nodes` each pod is on. */
+function homesOn(nodes: readonly Participant[], { nodes: all, located }: Subjects): IndexTable<PodIndex, NodeIndex> {
   const places = new Map(nodes.map(({ node }, place) => [node.name, place]));
   const nodeAt: IndexTable<SiteIndex, NodeIndex> = Int32Array.from(all, ({ name }) => places.get(name) ?? -1);
-  const home: IndexTable<PodIndex, NodeIndex> = located.map((site) => atOrNone(nodeAt, site));
-  const model = loadModel(tabulate(nodes, pods, home, usage), home, options);
-  const ledger = emptyLedger(model, nodes.length, pods.length);
-  home.forEach((_, pod) => {
-    const node = at(home, pod);
-    if (node >= 0) {
+  return located.map((site) => atOrNone(nodeAt, site));
+}
+
+/** Loads of the nodes from place `first` on. */
+function loadsIn(
+  tables: LoadTables,
+  home: IndexTable<PodIndex, NodeIndex>,
+  options: PolicyOptions,
+  first: NodeIndex,
+): (node: NodeIndex) => number {
+  const model = loadModel(tables, home, options);
+  const ledger = emptyLedger(model, itemAt(tables.allocatable, 0).length, home.length);
+  home.forEach((node, pod) => {
+    if (node >= first) {
       ledger.add(node, pod);
     }
   });
-  return {
-    of: new Map(nodes.map(({ node }, place) => [node.name, toFraction(ledger.load(place))])),
-    mean: toFraction(model.mean),
-  };
+  return ledger.load;
 }

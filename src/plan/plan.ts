@@ -6,7 +6,7 @@ import type { EpochSeconds, Seconds } from '../model/units.ts';
 import type { RejectionCode } from './rejection-codes.ts';
 
 /** One pod that the plan wants elsewhere. Its place in `Plan.moves` is its place in the sequence. */
-export type Move = Transfer | Preemption | Admission;
+export type Move = Transfer | Preemption | Admission | Removal;
 
 /** From one node to another. */
 export interface Transfer extends MoveBase {
@@ -29,6 +29,13 @@ export interface Admission extends MoveBase {
   readonly to: string;
 }
 
+/** A pod that has failed is removed: nothing is to take its place. */
+export interface Removal extends MoveBase {
+  readonly from: string;
+  readonly to: undefined;
+  readonly removal: true;
+}
+
 interface MoveBase {
   readonly pod: PodRef;
   readonly owner: OwnerRef;
@@ -36,7 +43,7 @@ interface MoveBase {
   readonly load: number;
   /** Points of node capacity (0.01 = one percentage point) by which the higher of the two nodes falls. */
   readonly gain: number;
-  /** Nodes that would be good ones, too, the better one first; at most two, none for a preemption or an admission. */
+  /** Nodes that would be good ones, too, the better one first; at most two, and none where nothing goes from node to node. */
   readonly fallbacks: readonly string[];
   /** Service that the move is expected to cost: from the eviction until the replacement is Ready. */
   readonly cost: Seconds;
@@ -103,6 +110,8 @@ export type PlanOutcome =
   | { readonly kind: 'NothingToBalance'; readonly message: string }
   /** The policy only repairs, and no pod runs where it should not. */
   | { readonly kind: 'NothingToRepair'; readonly message: string }
+  /** No node that runs pods requests little enough to be emptied. */
+  | { readonly kind: 'NothingToPack'; readonly message: string }
   /** No Metrics API, or no metrics objects in the file. */
   | { readonly kind: 'MetricsUnavailable'; readonly message: string }
   /** Coverage of valid samples below `load.minCoverage`. */
@@ -117,6 +126,24 @@ export interface MetricsCoverage {
   readonly ratio: number;
   /** Age of the oldest valid sample; 0 when there is none. */
   readonly maxAge: Seconds;
+}
+
+/** A node that requests little and keeps its pods. */
+export interface KeptNode {
+  readonly node: string;
+  /** The pod that keeps the others there; `undefined`: the reason is the node's own. */
+  readonly pod: PodRef | undefined;
+  readonly reason: Reason;
+}
+
+/** What a plan that empties nodes comes to. */
+export interface PackingReport {
+  /** Nodes that the plan empties, in that order. */
+  readonly emptied: readonly string[];
+  /** Nodes that run nothing after the plan but pods of DaemonSets and mirror pods: an autoscaler can remove them. */
+  readonly removable: readonly string[];
+  /** Why other nodes below the thresholds keep their pods, the least used first. */
+  readonly kept: readonly KeptNode[];
 }
 
 /** What the planner decided: plain data, the same for the same snapshot and policy wherever it runs. */
@@ -135,6 +162,8 @@ export interface Plan {
    * that it chooses the planned node (see hit-ratio.ts). `undefined` without moves.
    */
   readonly expectedHitRatio: number | undefined;
+  /** `undefined`: the strategy does not empty nodes. */
+  readonly packing?: PackingReport | undefined;
   /** SHA-256 in hex over strategy and moves; equal plans have equal hashes. */
   readonly hash: string;
 }

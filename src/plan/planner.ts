@@ -5,12 +5,20 @@ import type { Cluster } from './cluster.ts';
 import { fallbacksOf } from './fallbacks.ts';
 import { planHash } from './hash.ts';
 import { expectedHitRatio } from './hit-ratio.ts';
-import { at, itemAt, type PodIndex } from './indices.ts';
+import { at, itemAt, type NodeIndex, type PodIndex } from './indices.ts';
 import { toFraction, toLoad } from './load.ts';
 import { emptyLedger } from './load-ledger.ts';
-import { type BalancingOptions, balances, improvesService, type PolicyOptions } from './options.ts';
+import {
+  type BalancingOptions,
+  balances,
+  improvesService,
+  type PackingOptions,
+  type PolicyOptions,
+  packs,
+} from './options.ts';
 import {
   balancedMessage,
+  type DescribedMove,
   describeMoves,
   exhaustedMessage,
   imbalanceOf,
@@ -18,8 +26,10 @@ import {
   unmovableMessage,
 } from './outcome.ts';
 import { overloadedAndLeftOut } from './overloaded-sources.ts';
+import { pack } from './pack/pack.ts';
+import { explainPacking, packingOutcome, packingReport } from './pack/report.ts';
 import type { Plan, PlanOutcome, Reason } from './plan.ts';
-import { clusterOf, metricsProblem, type PlanningInput, planningInputOf } from './planning-input.ts';
+import { clusterOf, isFree, metricsProblem, type PlanningInput, planningInputOf } from './planning-input.ts';
 import { type QosOptions, qosDriven } from './qos/qos-driven.ts';
 import { NO_USAGE, onAbsentNode, rejectAll, type Stays } from './rejections.ts';
 import { withRepairs } from './repair/combine.ts';
@@ -51,6 +61,9 @@ function byStrategy(planningInput: PlanningInput, options: PolicyOptions, repair
   const { strategy } = options;
   if (improvesService(strategy)) {
     return byServiceLevel(planningInput, strategy, options, repaired);
+  }
+  if (packs(strategy)) {
+    return byPacking(planningInput, strategy, options, repaired);
   }
   return balances(strategy)
     ? (withoutMetrics(planningInput, options) ?? withMetrics(planningInput, strategy, options, repaired))
@@ -115,6 +128,33 @@ function byServiceLevel(
     spread: { before: toFraction(spreadAtStart(state)), planned: toFraction(spreadOf(end)) },
     expectedHitRatio: undefined,
     hash: planHash(strategy.type, moves),
+  };
+}
+
+/** Needs no metrics: where pods can run, and which nodes an autoscaler removes, depends on requests. */
+function byPacking(
+  planningInput: PlanningInput,
+  strategy: PackingOptions,
+  options: PolicyOptions,
+  repaired: readonly Relocation[],
+): Plan {
+  const { pods, holds } = planningInput;
+  const free = [...pods.keys()].filter((pod) => isFree(holds, pod));
+  const cluster = clusterOf(planningInput, options, free);
+  const packing = pack(planningInput, cluster, budgetsAfter(planningInput, options, cluster, repaired), strategy);
+  const { moves, fallbacks, start, end } = packing;
+  const moved = new Set(moves.map(({ pod }) => pod));
+  const explain = explainPacking(cluster, packing);
+  const why = (pod: PodIndex): Reason =>
+    at(cluster.home, pod) < 0
+      ? onAbsentNode(planningInput.participation, itemAt(pods, pod).nodeName ?? '')
+      : explain(pod);
+  const stays = rejectAll(pods, holds, (pod) => moved.has(pod), why);
+  const outcome = packingOutcome(cluster, packing, strategy);
+  const result = { moves, fallbacks, state: end, placement: end.placement };
+  return {
+    ...finish(planningInput, options, outcome, { stays, cluster, state: start, result }),
+    packing: packingReport(cluster, packing),
   };
 }
 
@@ -280,7 +320,14 @@ interface Findings {
   readonly cluster?: Cluster;
   /** As the snapshot has it. */
   readonly state?: StateView;
-  readonly result?: SearchResult;
+  readonly result?: Found;
+}
+
+/** What a strategy came to. */
+interface Found extends Pick<SearchResult, 'state' | 'placement'> {
+  readonly moves: readonly DescribedMove[];
+  /** Nodes that would be good ones, too, for each move; `undefined`: the least loaded ones. */
+  readonly fallbacks?: readonly (readonly NodeIndex[])[];
 }
 
 function finish(
@@ -291,7 +338,7 @@ function finish(
 ): Plan {
   const { cluster, state, result, stays } = findings;
   const accepted = result?.moves ?? [];
-  const fallbacks = state === undefined ? [] : fallbacksOf(state, accepted);
+  const fallbacks = result?.fallbacks ?? (state === undefined ? [] : fallbacksOf(state, accepted));
   const moves = cluster === undefined ? [] : describeMoves(cluster, accepted, fallbacks, planningInput.history.startup);
   const end = result?.state ?? state;
   return {

@@ -16,7 +16,7 @@ import { at, type PodIndex } from './indices.ts';
 import { gateMessage } from './metrics-gate.ts';
 import { type IndexedNodes, indexNodes } from './node-index.ts';
 import { once } from './once.ts';
-import { improvesService, type PolicyOptions, planningOptions, type RepairOptions } from './options.ts';
+import { improvesService, type PolicyOptions, packs, planningOptions, type RepairOptions } from './options.ts';
 import { locatePods, sortNodes, sortPods } from './order.ts';
 import { withOverloadedSources } from './overloaded-sources.ts';
 import { indexOwners, type Owners, ownerOf } from './owners.ts';
@@ -82,7 +82,8 @@ export function planningInputOf(snapshot: ClusterSnapshot, policy: PolicyOptions
     (node) => node.ready && drainOf(node) === undefined && matches(options.scope.nodeSelector, node.labels),
   );
   const guard = options.repair && createGuard(options.repair, hostCounter(hosts, storage));
-  const takesPart = improvesService(options.strategy) ? base : withOverloadedSources(base, subjects, usage, options);
+  const asFound = improvesService(options.strategy) || packs(options.strategy);
+  const takesPart = asFound ? base : withOverloadedSources(base, subjects, usage, options);
   const known = { snapshot, pods, subjects, pdbs, history, holds, queue, mobile, stranded };
   return { ...known, participation: takesPart, usage, sites, hosts, guard };
 }
@@ -189,12 +190,16 @@ export function metricsProblem({ snapshot, participation }: PlanningInput, optio
     : gateMessage(snapshot, participation.coverage, load.minCoverage);
 }
 
-/** Indexes what was surveyed, with what pods use. */
-export function clusterOf(planningInput: PlanningInput, policy: PolicyOptions): Cluster {
+/** Indexes what was surveyed, with what pods use; `otherwise` are pods that a plan may place besides those that add to a load. */
+export function clusterOf(
+  planningInput: PlanningInput,
+  policy: PolicyOptions,
+  otherwise: readonly PodIndex[] = [],
+): Cluster {
   const { subjects, holds, participation, queue, mobile, stranded } = planningInput;
   const options = planningOptions(policy);
   const { participants } = participation;
-  const placeable = [...queue, ...mobile, ...stranded];
+  const placeable = [...queue, ...mobile, ...stranded, ...otherwise];
   return indexCluster({
     participants,
     sites: planningInput.sites(),

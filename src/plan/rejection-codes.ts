@@ -96,5 +96,10 @@ export const SERVICE_NAMES = [
 /** A pod waits on, or runs on, for the sake of service levels. */
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
+/** Reasons that lie in the nodes that are to be emptied. */
+export const PACKING_NAMES = ['NotUnderutilized', 'MinNodeAge', 'NodeNotEmptied'] as const;
+/** A pod stays because its node is not emptied. */
+export type PackingName = (typeof PACKING_NAMES)[number];
+
 /** Every reason why a pod is not moved; the same words in plan, `explain`, page and documentation. */
-export type RejectionCode = RefusalName | ProtectionName | BudgetName | BalanceName | ServiceName;
+export type RejectionCode = RefusalName | ProtectionName | BudgetName | BalanceName | ServiceName | PackingName;

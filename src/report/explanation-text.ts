@@ -24,28 +24,33 @@ export function podExplanationText(pod: PodExplanation, wide: boolean, look: Loo
     ...(wide ? [scoresOf(node)] : []),
     remarksOf(node, wide).join('; '),
   ]);
-  return sections([...standingOf(pod, look), renderTable(header, rows, NUMBERS, look, toneOf)]);
+  const nodes = rows.length === 0 ? [] : [renderTable(header, rows, NUMBERS, look, toneOf)];
+  return sections([...standingOf(pod, look), ...nodes]);
 }
 
-function standingOf({ protections, ...pod }: PodStanding, look: Look): readonly string[] {
+function standingOf({ protections, violations, ...pod }: PodStanding, look: Look): readonly string[] {
   const owner = pod.owner === undefined ? 'without a controller' : `of ${pod.owner.kind} ${pod.owner.name}`;
-  const where = pod.node === undefined ? 'has no node' : `runs on ${pod.node}`;
+  const where = pod.node === undefined ? 'has no node' : `${pod.failed ? 'has failed' : 'runs'} on ${pod.node}`;
   const load = pod.load === undefined ? '' : ` and adds ${percent(pod.load)} to its load`;
   const title = `Pod ${podKey(pod.pod)}, ${owner}, ${where}${load}.`;
   const decision = `In the plan of now it ${decided(pod.decision)}.`;
+  const about = `${escapeText(title)}\n${escapeText(decision)}`;
   const rows = protections.map(({ code, message }) => [code, message]);
-  return rows.length === 0
-    ? [`${escapeText(title)}\n${escapeText(decision)}\nNothing protects it: it may be moved.`]
-    : [
-        `${escapeText(title)}\n${escapeText(decision)}`,
-        renderTable(['NOT MOVED BECAUSE OF', 'MESSAGE'], rows, NUMBERS, look),
-      ];
+  const broken = violations.map(({ rule, detail }) => [rule, detail]);
+  const isFree = rows.length === 0 && pod.decision.kind !== 'NotConsidered';
+  return [
+    isFree ? `${about}\nNothing protects it: it may be moved.` : about,
+    ...(broken.length === 0 ? [] : [renderTable(['VIOLATES', 'DETAIL'], broken, NUMBERS, look)]),
+    ...(rows.length === 0 ? [] : [renderTable(['NOT MOVED BECAUSE OF', 'MESSAGE'], rows, NUMBERS, look)]),
+  ];
 }
 
 function decided(decision: Decision): string {
   switch (decision.kind) {
     case 'Moves':
       return `moves to ${decision.to ?? 'the queue'}: ${decision.message}`;
+    case 'Removed':
+      return `is removed: ${decision.message}`;
     case 'Stays':
       return `stays, ${decision.code}: ${decision.message}`;
     case 'NotConsidered':
@@ -86,9 +91,11 @@ export function nodeExplanationText(node: NodeExplanation, wide: boolean, look: 
   ]);
 }
 
-function nodeTitle({ node, absent, load, mean }: NodeExplanation): string {
+function nodeTitle({ node, absent, repaired, load, mean }: NodeExplanation): string {
   if (absent !== undefined) {
-    return `Node ${node} takes no part: ${absent}.`;
+    return repaired
+      ? `Node ${node} takes no part in balancing: ${absent}. Repairs move pods from it and to it.`
+      : `Node ${node} takes no part: ${absent}.`;
   }
   return `Node ${node} is at ${share(load)}; the mean of the nodes that take part is ${share(mean)}.`;
 }
@@ -106,14 +113,22 @@ function podTable({ pods }: NodeExplanation, look: Look): readonly string[] {
   if (pods.length === 0) {
     return ['No pod runs there.'];
   }
-  const rows = pods.map((pod) => [podKey(pod.pod), share(pod.load), yesNo(pod.movable), reasonOf(pod)]);
-  return [renderTable(['POD HERE', 'ADDS', 'MOVABLE', 'IN THE PLAN OF NOW'], rows, NUMBERS, look, toneOf)];
+  const isWrong = pods.some(({ violations }) => violations.length > 0);
+  const rows = pods.map((pod) => [
+    podKey(pod.pod),
+    share(pod.load),
+    yesNo(pod.movable),
+    ...(isWrong ? [[...new Set(pod.violations.map(({ rule }) => rule))].join(', ') || '-'] : []),
+    reasonOf(pod),
+  ]);
+  const header = ['POD HERE', 'ADDS', 'MOVABLE', ...(isWrong ? ['VIOLATES'] : []), 'IN THE PLAN OF NOW'];
+  return [renderTable(header, rows, NUMBERS, look, toneOf)];
 }
 
-/** What holds the pod, or else what the plan says to it. */
-function reasonOf({ protections, decision }: PodStanding): string {
+/** What holds the pod, or else what the plan says to it; that names what holds a pod that violates a rule. */
+function reasonOf({ protections, violations, decision }: PodStanding): string {
   const [first] = protections;
-  return first === undefined ? decided(decision) : `${first.code}: ${first.message}`;
+  return first === undefined || violations.length > 0 ? decided(decision) : `${first.code}: ${first.message}`;
 }
 
 function candidateTable({ candidates, node, absent }: NodeExplanation, wide: boolean, look: Look): readonly string[] {

@@ -25,7 +25,8 @@ export type FindingRule =
   | 'duplicate-name'
   | 'overlap'
   | 'unreachable-promise'
-  | 'repair-without-effect';
+  | 'repair-without-effect'
+  | 'pack-without-effect';
 
 const RULES: readonly (SarifRule & { readonly id: FindingRule })[] = [
   { id: 'file', description: 'A file holds resources, and not too many of them.' },
@@ -38,6 +39,7 @@ const RULES: readonly (SarifRule & { readonly id: FindingRule })[] = [
   { id: 'overlap', description: 'Policies do not select the same pods.' },
   { id: 'unreachable-promise', description: 'Budgets of QoSDriven allow evictions.' },
   { id: 'repair-without-effect', description: 'Repairs can move pods.' },
+  { id: 'pack-without-effect', description: 'Budgets of Pack allow whole nodes to be emptied.' },
 ];
 
 /** Findings as JUnit XML: one case for each file, which fails when there is an error in it. */

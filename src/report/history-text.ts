@@ -2,7 +2,7 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { describeMisses } from '../steer/explain-miss.ts';
 import { type Look, PLAIN, renderTable, type Tone } from './table.ts';
 
-const NUMBERS = new Set(['MOVES', 'LANDED', 'BEFORE', 'PLANNED', 'ACTUAL']);
+const NUMBERS = new Set(['MOVES', 'REPAIRS', 'LANDED', 'BEFORE', 'PLANNED', 'ACTUAL']);
 const TONES: Readonly<Record<string, Tone>> = {
   Completed: 'good',
   Aborted: 'bad',
@@ -11,14 +11,19 @@ const TONES: Readonly<Record<string, Tone>> = {
   Superseded: 'quiet',
 };
 
-/** Plans with what they predicted beside what was measured, for a terminal: a row for each plan and resource. */
+/**
+ * Plans with what they predicted beside what was measured, for a terminal: a row for each plan and resource. How many moves repair
+ * something is said where any does.
+ */
 export function historyText(plans: readonly RebalancePlan[], wide: boolean, look: Look = PLAIN): string {
+  const repairing = plans.some((plan) => repairsIn(plan) > 0);
   const header = [
     'PLAN',
     'POLICY',
     'TAKEN',
     'PHASE',
     'MOVES',
+    ...(repairing ? ['REPAIRS'] : []),
     'LANDED',
     'MISSED',
     'STDDEV OF',
@@ -26,16 +31,23 @@ export function historyText(plans: readonly RebalancePlan[], wide: boolean, look
     'PLANNED',
     'ACTUAL',
   ];
-  const rows = plans.flatMap((plan) => rowsOf(plan, wide));
+  const rows = plans.flatMap((plan) => rowsOf(plan, wide, repairing));
   return plans.length === 0
     ? 'no plans\n'
     : `${renderTable(wide ? [...header, 'MESSAGE'] : header, rows, NUMBERS, look, toneOf)}\n`;
 }
 
-function rowsOf({ metadata, spec, status }: RebalancePlan, wide: boolean): readonly (readonly string[])[] {
+function repairsIn({ spec }: RebalancePlan): number {
+  return spec.moves.filter(({ repairs = [] }) => repairs.length > 0).length;
+}
+
+function rowsOf(plan: RebalancePlan, wide: boolean, repairing: boolean): readonly (readonly string[])[] {
+  const { metadata, spec, status } = plan;
   const measured = Object.keys(status?.imbalance?.before ?? {});
   const { total = spec.moves.length, landed = 0 } = status?.summary ?? {};
-  const head = [metadata.name, spec.policy.name, spec.takenAt, status?.phase ?? '-', String(total), String(landed)];
+  const repaired = repairing ? [String(repairsIn(plan))] : [];
+  const moved = [String(total), ...repaired, String(landed)];
+  const head = [metadata.name, spec.policy.name, spec.takenAt, status?.phase ?? '-', ...moved];
   const misses = describeMisses(status?.moves ?? []) || '-';
   const tail = wide ? [status?.message ?? ''] : [];
   if (measured.length === 0) {

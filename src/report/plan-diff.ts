@@ -1,9 +1,12 @@
+import type { RepairName } from '../api/v1alpha1/repair.ts';
 import { formatDecimal } from '../model/decimal.ts';
 import { escapeMarkdown, escapeText } from '../model/escape.ts';
+import { kindOf } from '../model/move.ts';
 import { podKey } from '../model/pod.ts';
 import { count } from '../plan/format.ts';
 import type { ImbalanceByResource, Move, Plan } from '../plan/plan.ts';
 import { imbalanceStatus, outcomeMessage } from './plan-resource.ts';
+import { QUEUE, targetText } from './plan-text.ts';
 import { type Look, PLAIN, renderMarkdownTable, renderTable, type Tone } from './table.ts';
 
 /** What one of two policies makes of a snapshot. */
@@ -13,6 +16,8 @@ export interface DiffSide {
   readonly outcome: string;
   readonly message: string;
   readonly moves: number;
+  /** Moves that repair something. */
+  readonly repairs: number;
   /** Highest minus lowest load of a node, decimal. */
   readonly spread: { readonly before: string; readonly planned: string };
   /** Seconds of service that the moves are expected to cost, decimal. */
@@ -20,13 +25,17 @@ export interface DiffSide {
   readonly imbalance: ReturnType<typeof imbalanceStatus>['planned'];
 }
 
-/** A pod that the two plans treat differently; `null`: it stays, or waits in the queue. */
+/** A pod that the two plans treat differently; `null`: it stays, waits in the queue, or is removed. */
 export interface DiffMove {
   readonly change: 'appears' | 'vanishes' | 'goes elsewhere';
   readonly pod: string;
   readonly from: string | null;
   readonly old: string | null;
   readonly new: string | null;
+  /** It has failed, and is removed. */
+  readonly removal?: true;
+  /** What moving it repairs. */
+  readonly repairs: readonly RepairName[];
   /** Why it is moved by the new plan, or was by the old one. */
   readonly reason: string;
 }
@@ -71,6 +80,7 @@ function sideOf({ policy, plan }: NamedPlan): DiffSide {
     outcome: plan.outcome.kind,
     message: outcomeMessage(plan),
     moves: plan.moves.length,
+    repairs: plan.moves.filter(({ repairs }) => repairs.length > 0).length,
     spread: { before: formatDecimal(plan.spread.before), planned: formatDecimal(plan.spread.planned) },
     cost: formatDecimal(plan.moves.reduce((sum, { cost }) => sum + cost, 0)),
     imbalance: imbalanceStatus(plan).planned,
@@ -79,7 +89,7 @@ function sideOf({ policy, plan }: NamedPlan): DiffSide {
 
 function changeOf(before: Move | undefined, after: Move | undefined): readonly DiffMove[] {
   const move = after ?? before;
-  if (move === undefined || (before !== undefined && after !== undefined && before.to === after.to)) {
+  if (move === undefined || (before !== undefined && after !== undefined && targetText(before) === targetText(after))) {
     return [];
   }
   return [
@@ -89,6 +99,8 @@ function changeOf(before: Move | undefined, after: Move | undefined): readonly D
       from: move.from ?? null,
       old: before?.to ?? null,
       new: after?.to ?? null,
+      ...(kindOf(move) === 'Removal' ? { removal: true as const } : {}),
+      repairs: move.repairs,
       reason: move.reason,
     },
   ];
@@ -152,6 +164,7 @@ function figureRows({ old, new: renewed }: PlanDiff): readonly (readonly string[
   );
   return [
     ['moves', String(old.moves), String(renewed.moves)],
+    ...(old.repairs + renewed.repairs === 0 ? [] : [['repairs', String(old.repairs), String(renewed.repairs)]]),
     ['cost of the moves (s)', old.cost, renewed.cost],
     ['spread, before', old.spread.before, renewed.spread.before],
     ['spread, planned', old.spread.planned, renewed.spread.planned],
@@ -160,12 +173,15 @@ function figureRows({ old, new: renewed }: PlanDiff): readonly (readonly string[
 }
 
 function moveRows({ moves }: PlanDiff): readonly [readonly string[], readonly (readonly string[])[]] {
-  const rows = moves.map(({ change, pod, from, old, new: renewed }) => [
+  const repairing = moves.some(({ repairs }) => repairs.length > 0);
+  const rows = moves.map(({ change, pod, from, old, new: renewed, removal, repairs }) => [
     change,
     pod,
-    from ?? '(queue)',
-    change === 'appears' ? 'stays' : (old ?? '(queue)'),
-    change === 'vanishes' ? 'stays' : (renewed ?? '(queue)'),
+    from ?? QUEUE,
+    change === 'appears' ? 'stays' : targetText({ to: old ?? undefined, removal }),
+    change === 'vanishes' ? 'stays' : targetText({ to: renewed ?? undefined, removal }),
+    ...(repairing ? [repairs.join(', ') || '-'] : []),
   ]);
-  return [['CHANGE', 'POD', 'FROM', 'OLD TARGET', 'NEW TARGET'], rows];
+  const header = ['CHANGE', 'POD', 'FROM', 'OLD TARGET', 'NEW TARGET', ...(repairing ? ['REPAIRS'] : [])];
+  return [header, rows];
 }

@@ -3,7 +3,7 @@ import { escapeMarkdown } from '../model/escape.ts';
 import { count, percent } from '../plan/format.ts';
 import type { Check } from './checks.ts';
 import { resourcesIn } from './imbalance.ts';
-import { countRows, moveRows, movesOf, type Table, unsteered } from './plan-text.ts';
+import { countRows, moveRows, movesOf, nodeRows, type Table, unsteered } from './plan-text.ts';
 import { renderMarkdownTable } from './table.ts';
 
 /** Moves that are shown without being asked for. */
@@ -17,27 +17,30 @@ export function planMarkdown(plan: RebalancePlan, checks: readonly Check[] = [])
     `${plan.spec.strategy}: ${escapeMarkdown(plan.spec.message)}.`,
     ...checkTable(checks),
     ...imbalanceTable(plan),
+    ...nodes(plan),
     ...moves(plan),
     ...stays(plan),
   ];
   return `${sections.join('\n\n')}\n`;
 }
 
-/** `**2 moves** on the snapshot of 2026-01-01T12:00:00Z; 1 of 3 checks failed.` */
+/** `**2 moves** on the snapshot of 2026-01-01T12:00:00Z; **1 of 3 checks did not pass**.` */
 function summary(plan: RebalancePlan, checks: readonly Check[]): string {
-  const failed = checks.filter((check) => check.failed).length;
+  const failed = checks.filter(({ result }) => result !== 'Passed').length;
   const verdict =
     checks.length === 0
       ? ''
       : failed === 0
         ? `; ${count(checks.length, 'check')} passed`
-        : `; **${failed} of ${count(checks.length, 'check')} failed**`;
+        : `; **${failed} of ${count(checks.length, 'check')} did not pass**`;
   const moved = plan.spec.moves.length === 0 ? '**No moves**' : `**${movesOf(plan)}**`;
   return `${moved} on the snapshot of ${plan.spec.takenAt}${verdict}.`;
 }
 
+const CHECK_RESULTS = { Passed: '✅ passed', Failed: '❌ failed', Unknown: '❌ unknown' } as const;
+
 function checkTable(checks: readonly Check[]): readonly string[] {
-  const rows = checks.map(({ name, failed, message }) => [name, failed ? '❌ failed' : '✅ passed', message]);
+  const rows = checks.map(({ name, result, message }) => [name, CHECK_RESULTS[result], message]);
   return rows.length === 0 ? [] : [renderMarkdownTable(['Check', 'Result', 'Figure'], rows)];
 }
 
@@ -84,6 +87,12 @@ function moves(plan: RebalancePlan): readonly string[] {
     ...(length > FEW_MOVES ? [folded(`All ${length} moves, in the order in which they begin`, table)] : [table]),
     ...unsteered(plan),
   ];
+}
+
+/** Nodes that strategy Pack frees, and those that it cannot free. */
+function nodes(plan: RebalancePlan): readonly string[] {
+  const table = nodeRows(plan);
+  return table[1].length === 0 ? [] : ['### Nodes', markdown(table)];
 }
 
 function stays(plan: RebalancePlan): readonly string[] {

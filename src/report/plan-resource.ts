@@ -1,5 +1,6 @@
 import {
   MAX_MESSAGE,
+  MAX_NAMED_NODES,
   MAX_NEEDS,
   type PlanPhase,
   type RebalancePlan,
@@ -17,7 +18,8 @@ import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { count } from '../plan/format.ts';
 import { labelsHash } from '../plan/hash.ts';
 import { controllerAbove } from '../plan/owners.ts';
-import type { Imbalance, ImbalanceByResource, Move, Plan, Rejection, Rejections } from '../plan/plan.ts';
+import { removableText } from '../plan/pack/report.ts';
+import type { Imbalance, ImbalanceByResource, Move, PackingReport, Plan, Rejection, Rejections } from '../plan/plan.ts';
 import { isBudgetCode } from '../plan/rejection-codes.ts';
 import { countCodes, listRejections } from '../plan/rejections.ts';
 
@@ -34,10 +36,10 @@ export function toRebalancePlan(
   plan: Plan,
   policy: RebalancePolicy,
   attempt = 1,
-  { pods, workloads }: Pick<ClusterSnapshot, 'pods' | 'workloads'> = NO_OBJECTS,
+  { pods, failedPods = [], workloads }: Pick<ClusterSnapshot, 'pods' | 'failedPods' | 'workloads'> = NO_OBJECTS,
 ): RebalancePlan {
   const { name, uid = '', generation = 0 } = policy.metadata;
-  const hashOf = labelsHashes(plan, pods);
+  const hashOf = labelsHashes(plan, [...pods, ...failedPods]);
   return {
     apiVersion: API_VERSION,
     kind: 'RebalancePlan',
@@ -52,6 +54,7 @@ export function toRebalancePlan(
       hash: plan.hash,
       approved: false,
       moves: plan.moves.map((move) => moveSpec(move, hashOf.get(move.pod.uid), workloads)),
+      ...(plan.packing === undefined ? {} : { packing: packingSpec(plan.packing) }),
       rejections: examplesOf(plan.rejections).map(rejectionSpec),
       rejectionCounts: rejectionCounts(plan.rejections),
     },
@@ -94,6 +97,7 @@ function moveSpec(
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
     ...(kindOf(move) === 'Failover' ? { failover: true } : {}),
+    ...(kindOf(move) === 'Removal' ? { removal: true } : {}),
     ...(fallbacks.length === 0 ? {} : { fallbacks: [...fallbacks] }),
     load: formatDecimal(load),
     gain: formatDecimal(gain),
@@ -102,6 +106,20 @@ function moveSpec(
     ...(repairs.length === 0 ? {} : { repairs: [...repairs] }),
     ...(after.length === 0 ? {} : { after: after.slice(-MAX_NEEDS) }),
     ...(partner === undefined ? {} : { partner }),
+  };
+}
+
+function packingSpec({ emptied, removable, kept }: PackingReport): NonNullable<RebalancePlan['spec']['packing']> {
+  return {
+    emptied: [...emptied],
+    removable: removable.slice(0, MAX_NAMED_NODES),
+    removableTotal: removable.length,
+    kept: kept.slice(0, MAX_NAMED_NODES).map(({ node, pod, reason: { code, message } }) => ({
+      node,
+      ...(pod === undefined ? {} : { pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid } }),
+      code,
+      message: escapeText(message).slice(0, 512),
+    })),
   };
 }
 
@@ -143,22 +161,38 @@ export function outcomeMessage(plan: Plan): string {
   if (outcome.kind !== 'Moves') {
     return outcome.message;
   }
-  const change = `from ${formatDecimal(spread.before)} to ${formatDecimal(spread.planned)}`;
   const obstacle = outcome.obstacle === undefined ? '' : `; ${outcome.obstacle}`;
+  if (plan.packing !== undefined) {
+    const { emptied, removable } = plan.packing;
+    const verb = moves.length === 1 ? 'empties' : 'empty';
+    const names = emptied.length === 0 ? '' : ` ${verb} ${count(emptied.length, 'node')} (${firstOf(emptied)})`;
+    const effect = `${count(moves.length, 'move')}${repairNote(plan)}${names}: ${removableText(removable.length)}`;
+    return `${effect}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
+  }
+  const change = `from ${formatDecimal(spread.before)} to ${formatDecimal(spread.planned)}`;
   const isMeasured = Object.keys(plan.imbalance.before).length > 0;
-  const effect = isMeasured ? ` take the spread between the highest and the lowest node ${change}` : '';
-  return `${moves.length} moves${repairNote(plan)}${effect}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
+  const verb = moves.length === 1 ? 'takes' : 'take';
+  const effect = isMeasured ? ` ${verb} the spread between the highest and the lowest node ${change}` : '';
+  const all = count(moves.length, 'move');
+  return `${all}${repairNote(plan)}${effect}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
 }
 
-/** `, 3 of them repairs (Taints 2, TopologySpread 1),`; empty without any. */
+/** Nodes that are named in a sentence. */
+const FEW_NODES = 5;
+
+function firstOf(names: readonly string[]): string {
+  const more = names.length > FEW_NODES ? ' and more' : '';
+  return `${names.slice(0, FEW_NODES).join(', ')}${more}`;
+}
+
+/** ` (3 repairs: Taints 2, TopologySpread 1)`; empty without any. */
 function repairNote({ moves }: Plan): string {
   const named = moves.filter(({ repairs }) => repairs.length > 0);
   const counts = REPAIR_NAMES.flatMap((name) => {
     const times = named.filter(({ repairs }) => repairs.includes(name)).length;
     return times === 0 ? [] : [`${name} ${times}`];
   });
-  const which = named.length === moves.length ? 'all of them repairs' : `${named.length} of them repairs`;
-  return named.length === 0 ? '' : `, ${which} (${counts.join(', ')}),`;
+  return named.length === 0 ? '' : ` (${count(named.length, 'repair')}: ${counts.join(', ')})`;
 }
 
 /** `; budgets hold 12 more pods: MaxMoves 10, PerNode 2`; empty when they hold none. */

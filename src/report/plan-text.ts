@@ -1,5 +1,6 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { escapeText } from '../model/escape.ts';
+import type { Route } from '../model/move.ts';
 import { count, percent } from '../plan/format.ts';
 import { resourcesIn } from './imbalance.ts';
 import { type Look, PLAIN, renderTable } from './table.ts';
@@ -19,6 +20,10 @@ export function planTable(plan: RebalancePlan, wide: boolean, look: Look = PLAIN
   ];
   if (plan.spec.moves.length > 0) {
     sections.push(text(moveRows(plan, wide)), ...unsteered(plan));
+  }
+  const nodes = nodeRows(plan);
+  if (nodes[1].length > 0) {
+    sections.push(text(nodes));
   }
   if (Object.keys(plan.spec.rejectionCounts).length > 0) {
     sections.push(text(countRows(plan)), ...(wide ? [text(rejectionRows(plan))] : []));
@@ -48,23 +53,58 @@ export function imbalanceRows({ status }: RebalancePlan): Table {
 }
 
 /** Where pods wait at our scheduling gate. */
-const QUEUE = '(queue)';
+export const QUEUE = '(queue)';
+
+/** Node that a move leads to, the queue, or that it leads nowhere. */
+export function targetText({ to, removal = false }: Pick<Route, 'to' | 'removal'>): string {
+  return to ?? (removal ? '(removed)' : QUEUE);
+}
+
+/** A repair that makes the load no more even is worth it all the same, so that it has no gain instead of a gain of nothing. */
+function gainText({ gain, repairs = [] }: Pick<RebalancePlan['spec']['moves'][number], 'gain' | 'repairs'>): string {
+  return repairs.length > 0 && Number(gain) === 0 ? '-' : gain;
+}
 
 /** The moves in their order, with what they repair if any of them does; `wide` adds cost, owner and reason. */
 export function moveRows({ spec }: RebalancePlan, wide: boolean): Table {
   const repairing = spec.moves.some(({ repairs }) => repairs !== undefined);
   const more = [...(repairing ? ['REPAIRS'] : []), ...(wide ? ['COST', 'OWNER', 'REASON'] : [])];
   const header = ['POD', 'FROM', 'TO', 'LOAD', 'GAIN', ...more];
-  const rows = spec.moves.map(({ pod, owner, from, to, load, gain, cost = '-', reason, repairs = [] }) => [
-    `${pod.namespace}/${pod.name}`,
-    from ?? QUEUE,
-    to ?? QUEUE,
-    load,
-    gain,
-    ...(repairing ? [repairs.join(', ') || '-'] : []),
-    ...(wide ? [cost, `${owner.kind}/${owner.name}`, reason] : []),
-  ]);
+  const rows = spec.moves.map((move) => {
+    const { pod, owner, from, load, cost = '-', reason, repairs = [] } = move;
+    return [
+      `${pod.namespace}/${pod.name}`,
+      from ?? QUEUE,
+      targetText(move),
+      load,
+      gainText(move),
+      ...(repairing ? [repairs.join(', ') || '-'] : []),
+      ...(wide ? [cost, `${owner.kind}/${owner.name}`, reason] : []),
+    ];
+  });
   return [header, rows];
+}
+
+/** Nodes that can be removed, and why others keep their pods. */
+export function nodeRows({ spec: { packing } }: RebalancePlan): Table {
+  const header = ['NODE', 'AFTERWARDS', 'BECAUSE'];
+  if (packing === undefined) {
+    return [header, []];
+  }
+  const { emptied, removable, removableTotal, kept } = packing;
+  const more = removableTotal - removable.length;
+  return [
+    header,
+    [
+      ...removable.map((name) => [name, 'removable', emptied.includes(name) ? 'the plan empties it' : 'it is empty']),
+      ...(more > 0 ? [[`and ${more} more`, 'removable', '']] : []),
+      ...kept.map(({ node, pod, message }) => [
+        node,
+        'keeps its pods',
+        pod === undefined ? message : `${pod.namespace}/${pod.name} ${message}`,
+      ]),
+    ],
+  ];
 }
 
 /** Pods that stay, counted by what stops them. */

@@ -271,13 +271,27 @@ function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['pl
       skipped: count('Skipped'),
     },
     imbalance: plan.status?.imbalance ?? {},
-    topMoves: byGain.slice(0, TOP_MOVES).map(({ pod, from, to, gain }) => ({
+    ...packingSummary(plan),
+    topMoves: byGain.slice(0, TOP_MOVES).map(({ pod, from, to, gain, repairs }) => ({
       pod: `${pod.namespace}/${pod.name}`,
       ...(from === undefined ? {} : { from }),
       ...(to === undefined ? {} : { to }),
       gain,
+      ...(repairs === undefined ? {} : { repairs }),
     })),
     skipped: plan.spec.rejectionCounts,
+  };
+}
+
+const NAMED_NODES = 20;
+
+function packingSummary({ spec }: RebalancePlan): Pick<NonNullable<RebalancePolicyStatus['plan']>, 'packing'> {
+  if (spec.packing === undefined) {
+    return {};
+  }
+  const { emptied, removable, removableTotal } = spec.packing;
+  return {
+    packing: { emptied: emptied.length, removable: removableTotal, nodes: removable.slice(0, NAMED_NODES) },
   };
 }
 

@@ -1,3 +1,5 @@
+import type { RepairName } from '../api/v1alpha1/repair.ts';
+
 /** How evenly one resource was used, in fractions of node capacity, in the mean over all windows of the metrics. */
 export interface Balance {
   /** Mean of the nodes. */
@@ -64,6 +66,12 @@ export interface MoveResult {
   readonly perRun: number;
 }
 
+/** Pods that violate a rule of `spec.repair` at the end. */
+export interface ViolationsLeft {
+  readonly rule: RepairName;
+  readonly pods: number;
+}
+
 /** Waiting and batch (KMS), in seconds; means over the workloads that got so far, `undefined` when none did. */
 export interface WaitResult {
   /** From arrival until all instances served. */
@@ -96,6 +104,8 @@ export interface VariantResult {
   readonly events: number;
   readonly balance: { readonly cpu: Balance; readonly memory: Balance };
   readonly moves: MoveResult;
+  /** By every rule that any policy of any variant repairs, within the scopes of these; empty when none does. */
+  readonly violations: readonly ViolationsLeft[];
   readonly requests: { readonly total: number; readonly failed: number; readonly success: number };
   readonly classes: readonly ClassResult[];
   readonly windows: readonly WindowResult[];

@@ -40,6 +40,7 @@ export function tablesOf(result: SimulationResult): readonly ReportTable[] {
   const tables: readonly ReportTable[] = [
     { title: 'Balance (time averages, % of node capacity)', ...balanceTable(variants) },
     { title: 'Moves and requests', ...moveTable(variants) },
+    { title: 'Violations left (pods at the end, by what policies repair)', ...violationTable(variants) },
     { title: 'Service by class (availability since admission, %)', ...classTable(variants) },
     { title: 'Service by window', ...windowTable(result) },
     { title: 'Waiting and Jobs (s)', ...waitTable(variants) },
@@ -85,6 +86,13 @@ function moveTable(variants: readonly VariantResult[]): Content {
       requests.total === 0 ? '-' : percentage(requests.success, 3),
     ]),
   };
+}
+
+/** A column for each rule: every variant is judged by the same ones. */
+function violationTable(variants: readonly VariantResult[]): Content {
+  const rules = variants[0]?.violations.map(({ rule }) => rule) ?? [];
+  const rows = variants.map(({ name, violations }) => [name, ...violations.map(({ pods }) => String(pods))]);
+  return { header: ['VARIANT', ...rules], rows: rules.length === 0 ? [] : rows };
 }
 
 function classTable(variants: readonly VariantResult[]): Content {

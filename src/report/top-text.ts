@@ -3,6 +3,7 @@ import { seconds } from '../model/units.ts';
 import { percent } from '../plan/format.ts';
 import { type Look, PLAIN, renderTable, type Tone } from './table.ts';
 import { shareOf, type TopNode, type TopWorkload } from './top.ts';
+import type { TopViolation } from './top-violations.ts';
 
 const NUMBERS = new Set([
   'PODS',
@@ -56,6 +57,20 @@ function nodeTone(column: string, cell: string): Tone | undefined {
 /** From 80 % on a node has little to spare, and from 90 % on pods may suffer. */
 function loadTone(load: number): Tone | undefined {
   return load >= 90 ? 'bad' : load >= 80 ? 'notice' : undefined;
+}
+
+/** What pods violate, for a terminal; `wide` adds their controllers. */
+export function topViolationsText(violations: readonly TopViolation[], wide: boolean, look: Look = PLAIN): string {
+  const header = ['POD', 'NODE', ...(wide ? ['OWNER'] : []), 'VIOLATES', 'REPAIRED BY', 'DETAIL'];
+  const rows = violations.map(({ namespace, pod, node, owner, rule, detail, policies }) => [
+    `${namespace}/${pod}`,
+    node ?? '-',
+    ...(wide ? [owner === null ? '-' : `${owner.kind}/${owner.name}`] : []),
+    rule,
+    policies.join(', ') || '-',
+    detail,
+  ]);
+  return violations.length === 0 ? 'no violations\n' : `${renderTable(header, rows, NUMBERS, look)}\n`;
 }
 
 /** Workloads for a terminal; `wide` adds requests, the window of the class and preemptions. */

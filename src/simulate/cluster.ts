@@ -1,3 +1,4 @@
+import type { Taint } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { GateOpening } from '../ports.ts';
 import { admit, adopt, type Controllers, createControllers, refresh, scale, terminate } from './controllers.ts';
@@ -105,6 +106,10 @@ function befall(incident: Incident, controllers: Controllers): void {
     case 'Uncordon':
       cordon(world, incident.node, incident.kind === 'Cordon');
       break;
+    case 'Taint':
+    case 'Untaint':
+      taint(world, incident.node, incident.taint, incident.kind === 'Taint');
+      break;
     case 'Scale': {
       const { workload: name, replicas } = incident;
       const workload = [...world.workloads.values()].find(({ info }) => info.name === name);
@@ -122,5 +127,14 @@ function cordon(world: World, name: string, unschedulable: boolean): void {
   const node = world.nodes.get(name);
   if (node !== undefined) {
     world.changeNode(node, { ...node.info, unschedulable });
+  }
+}
+
+/** A node has a taint once for each key and effect. */
+function taint(world: World, name: string, added: Taint, isAdded: boolean): void {
+  const node = world.nodes.get(name);
+  if (node !== undefined) {
+    const others = node.info.taints.filter(({ key, effect }) => key !== added.key || effect !== added.effect);
+    world.changeNode(node, { ...node.info, taints: isAdded ? [...others, added] : others });
   }
 }

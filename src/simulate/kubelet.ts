@@ -38,7 +38,8 @@ export function createKubelets(world: World, random: Random, events: KubeletEven
     const isHot = pod.info.constraints.images.every((image) => node.info.images.has(image));
     const turn = node.turns;
     queue.at(queue.now() + draw(isHot ? timing.startup.hot : timing.startup.cold, random), () => {
-      if (pod.exists && !pod.info.terminating && !node.down && node.turns === turn) {
+      const isGoing = pod.info.terminating || pod.info.phase === 'Failed';
+      if (pod.exists && !isGoing && !node.down && node.turns === turn) {
         keepImages(world, node, pod);
         world.change(pod, { phase: 'Running', ready: true, readySince: world.serverTime() });
         events.ready(pod);

@@ -4,7 +4,7 @@ import { parseDuration } from '../model/duration.ts';
 import { SCHEDULING_GATE } from '../model/gate.ts';
 import { parseInstant } from '../model/instant.ts';
 import { type JsonObject, MalformedField } from '../model/json.ts';
-import type { NodeInfo } from '../model/node.ts';
+import type { NodeInfo, Taint } from '../model/node.ts';
 import { isQuantityError, parseQuantity, type Quantity, toBytes, toFractionalMilliCpu } from '../model/quantity.ts';
 import type { ServiceClass } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
@@ -280,11 +280,22 @@ function delayOf({ mean, p95 }: ScenarioSpec['termination']): Delay {
     : { kind: 'LogNormal', mean: seconds(Number(mean)), p95: seconds(Number(p95)) };
 }
 
-function incidentOf({ at, type, node, workload, replicas }: ScenarioSpec['incidents'][number]): Incident {
-  return type === 'Scale'
-    ? { at: parseDuration(at), kind: type, workload: workload ?? '', replicas: replicas ?? 0 }
-    : { at: parseDuration(at), kind: type, node: node ?? '' };
+function incidentOf(incident: ScenarioSpec['incidents'][number]): Incident {
+  const { type, node = '', taint = NO_TAINT, workload = '', replicas = 0 } = incident;
+  const at = parseDuration(incident.at);
+  switch (type) {
+    case 'Scale':
+      return { at, kind: type, workload, replicas };
+    case 'Taint':
+    case 'Untaint':
+      return { at, kind: type, node, taint };
+    default:
+      return { at, kind: type, node };
+  }
 }
+
+/** The rules of the schema see to it that an incident with a taint has one. */
+const NO_TAINT: Taint = { key: '', value: '', effect: 'NoSchedule' };
 
 /** Classes of a request log that the file does not define. */
 function defaultClasses(

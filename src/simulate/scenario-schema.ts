@@ -170,8 +170,23 @@ const workload = Type.Object(
 const incident = Type.Object(
   {
     at: duration('0s', '168h', { description: 'Time since the beginning.' }),
-    type: oneOf(['NodeFails', 'NodeReturns', 'Cordon', 'Uncordon', 'Scale'], { description: 'What happens.' }),
+    type: oneOf(['NodeFails', 'NodeReturns', 'Cordon', 'Uncordon', 'Taint', 'Untaint', 'Scale'], {
+      description: 'What happens.',
+    }),
     node: Type.Optional(text(253, { description: 'Node that it happens to.' })),
+    taint: Type.Optional(
+      Type.Object(
+        {
+          key: text(316, { description: 'Key.' }),
+          value: Type.String({ maxLength: 63, description: 'Value. Default none.', default: '' }),
+          effect: oneOf(['NoSchedule', 'PreferNoSchedule'], {
+            description: 'Effect. Default NoSchedule.',
+            default: 'NoSchedule',
+          }),
+        },
+        { description: 'Taint that the node gets, or that is removed from it by key and effect.' },
+      ),
+    ),
     workload: Type.Optional(text(253, { description: 'Workload that is scaled.' })),
     replicas: Type.Optional(integer(0, 5000, { description: 'Pods that it has from then on.' })),
   },
@@ -180,6 +195,10 @@ const incident = Type.Object(
       {
         rule: "self.type == 'Scale' ? has(self.workload) && has(self.replicas) && !has(self.node) : has(self.node) && !has(self.workload) && !has(self.replicas)",
         message: 'Scale takes workload and replicas, everything else takes node: write those',
+      },
+      {
+        rule: "(self.type in ['Taint', 'Untaint']) == has(self.taint)",
+        message: 'Taint and Untaint need taint, and nothing else takes it: write taint: {key: KEY}, or remove it',
       },
     ],
   },

@@ -1,5 +1,5 @@
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
-import type { NodeInfo } from '../model/node.ts';
+import type { NodeInfo, Taint } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { ServiceClass } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
@@ -88,6 +88,7 @@ export interface WorkloadSpec {
 /** Something that befalls the cluster. */
 export type Incident = { readonly at: number } & (
   | { readonly kind: 'NodeFails' | 'NodeReturns' | 'Cordon' | 'Uncordon'; readonly node: string }
+  | { readonly kind: 'Taint' | 'Untaint'; readonly node: string; readonly taint: Taint }
   | { readonly kind: 'NodeJoins'; readonly node: NodeInfo }
   | { readonly kind: 'Scale'; readonly workload: string; readonly replicas: number }
 );

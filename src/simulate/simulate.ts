@@ -21,6 +21,7 @@ import type { Scenario, Variant } from './scenario.ts';
 import { startScheduler } from './scheduler.ts';
 import { viewsOf } from './scheduling-view.ts';
 import { keepServiceRecords, type ServiceRecord, type ServiceRecords } from './service-record.ts';
+import { violationsLeft } from './violations.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 import { keyOf } from './world.ts';
 
@@ -125,6 +126,7 @@ async function playVariant(scenario: Scenario, variant: Variant, progress: Progr
     name: variant.name,
     events: queue.performed(),
     balance: { cpu: balance.cpu(), memory: balance.memory() },
+    violations: violationsLeft(scenario, world),
     moves: { ...counts, perRun: counts.runs === 0 ? 0 : counts.transfers / counts.runs },
     requests: { total, failed, success: total === 0 ? 1 : 1 - failed / total },
     classes: byClass(records.list, scenario.classes).map(({ serviceClass, records: own }) =>

@@ -296,7 +296,7 @@ describe('a snapshot', () => {
     expect(snapshot).toMatchObject({ takenAt: Date.parse('2026-01-01T10:00:00Z') / 1000, problems: [] });
     expect([...(snapshot.usage?.nodes.keys() ?? [])]).toEqual(['a']);
     expect(server.seen.find(({ path }) => path === '/api/v1/pods')?.query.get('fieldSelector')).toBe(
-      'status.phase!=Succeeded,status.phase!=Failed',
+      'status.phase!=Succeeded',
     );
   });
 

@@ -12,6 +12,8 @@ export interface ServerSettings {
   readonly mutatingAdmissionPolicy: boolean;
   /** Whether nodes have kubelets; else kwok simulates them. */
   readonly kubelets: boolean;
+  /** How kube-scheduler ranks nodes by what is requested there; `undefined`: as Kubernetes configures it. */
+  readonly scoring: 'MostAllocated' | undefined;
 }
 
 /** The command line of a server, with everything on 127.0.0.1. */
@@ -24,7 +26,7 @@ export function argumentsOf(program: ServerName, layout: ClusterLayout, settings
     case 'kube-controller-manager':
       return controllerManager(layout, settings);
     case 'kube-scheduler':
-      return scheduler(layout);
+      return scheduler(layout, settings);
     case 'kwok':
       return kwok(layout, settings);
     case 'metrics-server':
@@ -114,7 +116,10 @@ function controllerManager(
   ];
 }
 
-function scheduler({ ports, kubeconfigOf }: ClusterLayout): readonly string[] {
+function scheduler(
+  { ports, kubeconfigOf, mostAllocatedFile }: ClusterLayout,
+  { scoring }: ServerSettings,
+): readonly string[] {
   const kubeconfig = kubeconfigOf('kube-scheduler');
   return [
     `--kubeconfig=${kubeconfig}`,
@@ -123,6 +128,7 @@ function scheduler({ ports, kubeconfigOf }: ClusterLayout): readonly string[] {
     '--bind-address=127.0.0.1',
     `--secure-port=${ports.scheduler}`,
     '--leader-elect=false',
+    ...(scoring === undefined ? [] : [`--config=${mostAllocatedFile}`]),
   ];
 }
 

@@ -28,6 +28,62 @@ export async function placeWorkloads(cp: ControlPlane, scenario: Scenario): Prom
   await cordonAllBut(cp, new Set(scenario.nodes.map((node) => node.name)));
 }
 
+/** Where the pods of each workload run: names of nodes by `namespace/workload`. */
+export type Placement = ReadonlyMap<string, readonly string[]>;
+
+/** Where the pods of these workloads run now. */
+export async function placementOf(cp: ControlPlane, scenarios: readonly Scenario[]): Promise<Placement> {
+  const wanted = new Set(placeable(scenarios).map(keyOf));
+  const bound = (await listPods(cp)).filter(
+    (pod) => wanted.has(workloadOf(pod)) && pod.metadata.deletionTimestamp === undefined,
+  );
+  const byWorkload = Map.groupBy(bound, workloadOf);
+  return new Map(
+    [...byWorkload].map(([key, pods]) => [key, pods.flatMap(({ spec }) => spec.nodeName ?? []).toSorted()]),
+  );
+}
+
+/**
+ * Creates the workloads of all scenarios with their pods where `placement` has them. All nodes are cordoned meanwhile and the pods
+ * are bound from here, so that no trace of it is left in the pods. The nodes must be there.
+ */
+export async function bindWorkloads(
+  cp: ControlPlane,
+  scenarios: readonly Scenario[],
+  placement: Placement,
+): Promise<void> {
+  await cordonAllBut(cp, new Set());
+  const workloads = scenarios.flatMap((scenario) => scenario.workloads);
+  await cp.apply(workloads.flatMap(workloadObjects));
+  const total = [...placement.values()].reduce((sum, nodes) => sum + nodes.length, 0);
+  const unbound = async () =>
+    (await listPods(cp)).filter((pod) => placement.has(workloadOf(pod)) && pod.spec.nodeName === undefined);
+  await waitUntil(
+    'creating pods',
+    async () => ((await unbound()).length === total ? undefined : `${(await unbound()).length} of ${total}`),
+    { timeoutMilliseconds: bindTimeout },
+  );
+  const bindings = [...Map.groupBy(await unbound(), workloadOf)].flatMap(([key, pods]) =>
+    pods.map(({ metadata: { name, namespace } }, place) => ({
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name, namespace },
+      target: { apiVersion: 'v1', kind: 'Node', name: placement.get(key)?.[place] },
+    })),
+  );
+  const list = { apiVersion: 'v1', kind: 'List', items: bindings };
+  await cp.kubectl(['create', '--validate=false', '-f', '-'], JSON.stringify(list));
+  await cordonAllBut(cp, new Set(scenarios.flatMap(({ nodes }) => nodes.map(({ name }) => name))));
+}
+
+function placeable(scenarios: readonly Scenario[]): readonly ScenarioWorkload[] {
+  return scenarios.flatMap(({ workloads }) => workloads.filter(({ kind }) => kind !== 'DaemonSet'));
+}
+
+function keyOf({ namespace, name }: ScenarioWorkload): string {
+  return `${namespace}/${name}`;
+}
+
 function roundsOf(scenario: Scenario): readonly Round[] {
   const open = scenario.nodes.filter((node) => !node.startEmpty).map((node) => node.name);
   const rounds = new Map<string, { readonly allowed: ReadonlySet<string>; readonly workloads: ScenarioWorkload[] }>();

@@ -24,6 +24,8 @@ export interface ClusterLayout {
   readonly auditPolicyFile: string;
   readonly auditLogFile: string;
   readonly kwokConfigFile: string;
+  /** Of a kube-scheduler that prefers the node with most requests that takes a pod. */
+  readonly mostAllocatedFile: string;
   readonly adminKubeconfig: string;
   /** The kubeconfig of one of the programs. */
   kubeconfigOf(program: string): string;
@@ -56,6 +58,8 @@ export async function prepareLayout(folder: string): Promise<ClusterLayout> {
     copyFileSync(join(import.meta.dirname, file), join(folder, file));
     return join(folder, file);
   };
+  const mostAllocatedFile = join(folder, 'most-allocated.json');
+  writeFileSync(mostAllocatedFile, JSON.stringify(mostAllocated(kubeconfigOf('kube-scheduler'))));
   return {
     folder,
     url,
@@ -64,9 +68,30 @@ export async function prepareLayout(folder: string): Promise<ClusterLayout> {
     auditPolicyFile: copied('audit-policy.yaml'),
     auditLogFile: join(folder, 'audit.log'),
     kwokConfigFile: copied('kwok.yaml'),
+    mostAllocatedFile,
     adminKubeconfig: kubeconfigOf('admin'),
     kubeconfigOf,
     releasePorts: claim.release,
+  };
+}
+
+/** A configuration of kube-scheduler; one that is given a file takes its kubeconfig from there. */
+function mostAllocated(kubeconfig: string): object {
+  const scoringStrategy = {
+    type: 'MostAllocated',
+    resources: [
+      { name: 'cpu', weight: 1 },
+      { name: 'memory', weight: 1 },
+    ],
+  };
+  return {
+    apiVersion: 'kubescheduler.config.k8s.io/v1',
+    kind: 'KubeSchedulerConfiguration',
+    clientConnection: { kubeconfig },
+    leaderElection: { leaderElect: false },
+    profiles: [
+      { schedulerName: 'default-scheduler', pluginConfig: [{ name: 'NodeResourcesFit', args: { scoringStrategy } }] },
+    ],
   };
 }
 

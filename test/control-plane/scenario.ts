@@ -9,7 +9,7 @@ import {
   type NodeState,
   qualifiedName,
 } from './cluster-state.ts';
-import { placeWorkloads } from './initial-placement.ts';
+import { bindWorkloads, type Placement, placeWorkloads } from './initial-placement.ts';
 import { missingMetrics } from './node-loads.ts';
 import { namespaceObject, nodeObject } from './scenario-objects.ts';
 import { parseScenario, type Scenario } from './scenario-parse.ts';
@@ -35,15 +35,38 @@ export async function applyScenario(
   scenario: Scenario,
   options: ScenarioOptions = {},
 ): Promise<void> {
-  const { log = () => undefined } = options;
-  log(`${scenario.name}: ${scenario.nodes.length} nodes, ${scenario.workloads.length} workloads`);
-  const waiting: WaitOptions = { timeoutMilliseconds: 300_000, log };
-  await cp.apply([...scenario.namespaces.map(namespaceObject), ...scenario.nodes.map(nodeObject)]);
-  await waitUntil('waiting for nodes', () => unreadyNodes(cp), waiting);
-  if (scenario.manifests.length > 0) {
-    await cp.apply(scenario.manifests);
+  await applyAll(cp, [scenario], () => placeWorkloads(cp, scenario), options);
+}
+
+/** Creates the same of several scenarios at once, with the pods where `placement` has them. */
+export async function applyPlaced(
+  cp: ControlPlane,
+  scenarios: readonly Scenario[],
+  placement: Placement,
+  options: ScenarioOptions = {},
+): Promise<void> {
+  await applyAll(cp, scenarios, () => bindWorkloads(cp, scenarios, placement), options);
+}
+
+async function applyAll(
+  cp: ControlPlane,
+  scenarios: readonly Scenario[],
+  place: () => Promise<void>,
+  { log = () => undefined }: ScenarioOptions,
+): Promise<void> {
+  for (const { name, nodes, workloads } of scenarios) {
+    log(`${name}: ${nodes.length} nodes, ${workloads.length} workloads`);
   }
-  await placeWorkloads(cp, scenario);
+  const waiting: WaitOptions = { timeoutMilliseconds: 300_000, log };
+  await cp.apply(
+    scenarios.flatMap(({ namespaces, nodes }) => [...namespaces.map(namespaceObject), ...nodes.map(nodeObject)]),
+  );
+  await waitUntil('waiting for nodes', () => unreadyNodes(cp), waiting);
+  const manifests = scenarios.flatMap((scenario) => scenario.manifests);
+  if (manifests.length > 0) {
+    await cp.apply(manifests);
+  }
+  await place();
   await waitUntil('waiting for pods', () => unreadyWorkloads(cp), waiting);
 }
 

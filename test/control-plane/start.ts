@@ -58,6 +58,8 @@ export interface ControlPlaneOptions {
    * it is always on. Versions without v1beta1 throw a RangeError.
    */
   readonly mutatingAdmissionPolicy?: boolean;
+  /** How kube-scheduler ranks nodes by what is requested there; default as Kubernetes configures it. */
+  readonly scoring?: 'MostAllocated';
   /** Whether nodes will have kubelets of their own; default false: kwok simulates them. */
   readonly kubelets?: boolean;
   /** Whether to run metrics-server; default true. */
@@ -93,11 +95,11 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 
 function settingsOf(options: ControlPlaneOptions): ServerSettings {
   const { kubernetes = DEFAULT_VERSION, metricResolution = '10s', mutatingAdmissionPolicy = false } = options;
-  const { kubelets = false } = options;
+  const { kubelets = false, scoring } = options;
   if (mutatingAdmissionPolicy && admissionPolicyApi(kubernetes) === undefined) {
     throw new RangeError(`Kubernetes ${kubernetes} has no MutatingAdmissionPolicy to switch on`);
   }
-  return { kubernetes, metricResolution, mutatingAdmissionPolicy, kubelets };
+  return { kubernetes, metricResolution, mutatingAdmissionPolicy, kubelets, scoring };
 }
 
 async function startServers(context: ServerContext, withMetrics: boolean): Promise<readonly Program[]> {

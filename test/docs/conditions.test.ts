@@ -47,6 +47,7 @@ const OUTCOMES: Readonly<Record<PlanOutcome['kind'], PlanOutcome>> = {
   BudgetExhausted: { kind: 'BudgetExhausted', message },
   NothingToBalance: { kind: 'NothingToBalance', message },
   NothingToRepair: { kind: 'NothingToRepair', message },
+  NothingToPack: { kind: 'NothingToPack', message },
   MetricsUnavailable: { kind: 'MetricsUnavailable', message },
   MetricsIncomplete: { kind: 'MetricsIncomplete', message },
 };

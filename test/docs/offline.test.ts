@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { PLUGINS } from '../../src/import/descheduler/plugins.ts';
 import {
   blocksOf,
   consoleCommands,
@@ -71,6 +72,13 @@ describe('commands outside of blocks', () => {
 
   it('are the two that start the demo and the tests', () => {
     expect(indented.map((line) => line.trim())).toEqual(['npm ci && npm run demo', 'npm ci && npm test']);
+  });
+});
+
+describe('docs/descheduler.md', () => {
+  it('has what becomes of each plugin', () => {
+    const rows = PLUGINS.map(({ name, becomes }) => `| \`${name}\` | \`spec.${becomes}\` |`).join('\n');
+    expect(readFileSync(join(ROOT, 'docs', 'descheduler.md'), 'utf8')).toContain(`|---|---|\n${rows}\n\n`);
   });
 });
 

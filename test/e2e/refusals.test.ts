@@ -70,6 +70,7 @@ describe('the API server', () => {
       moves: [],
       rejections: [{ pod: plan.spec.moves[0]?.pod, code: 'MaxMoves', message: '', numbers: {} }],
       rejectionCounts: { MaxMoves: 7 },
+      packing: { emptied: ['node-1'], removable: [], removableTotal: 0, kept: [] },
     };
     const fields = Object.keys(RebalancePlanSpec.properties).filter((field) => field !== 'approved');
     expect(Object.keys(changes).toSorted()).toEqual(fields.toSorted());

@@ -183,6 +183,27 @@ describe('a move', () => {
   });
 });
 
+describe('a move that repairs', () => {
+  it('names what it repairs, and no gain where it has none', async () => {
+    const { spec } = SMALL.plan;
+    const moves = spec.moves.map(({ to, ...move }, place) => {
+      if (place === 2) {
+        return { ...move, gain: '0', repairs: ['Failed' as const], removal: true };
+      }
+      const repairs = place === 3 ? { gain: '0', repairs: ['Taints' as const, 'TopologySpread' as const] } : {};
+      return { ...move, ...(to === undefined ? {} : { to }), ...repairs };
+    });
+    const { page } = await open({ ...SMALL, plan: { ...SMALL.plan, spec: { ...spec, moves } } });
+    const row = (place: number) => page.locator('tbody tr[data-pod]').nth(place);
+    expect(await row(2).locator('.route').textContent()).toContain('removed');
+    expect(await row(2).locator('.tag').allTextContents()).toEqual(['repair: failed']);
+    expect(await row(3).locator('.tag').allTextContents()).toEqual(['repair: taints', 'repair: topology spread']);
+    expect(await row(3).locator('[data-label="gain"]').textContent()).toBe('–');
+    expect(await row(4).locator('.tag').count()).toBe(0);
+    expect(await row(4).locator('[data-label="gain"]').textContent()).toMatch(/ pp$/);
+  });
+});
+
 describe('the stream', () => {
   it('is opened again when it broke, and the page says that it is not live meanwhile', async () => {
     const { page } = await open();

@@ -3,15 +3,23 @@ import { describe, expect, it } from 'vitest';
 import type { PodInfo, SpreadConstraint } from '../../src/model/pod.ts';
 import { matches } from '../../src/model/selector.ts';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
+import { epochSeconds, seconds } from '../../src/model/units.ts';
 import { tolerates } from '../../src/plan/filters/taint-toleration.ts';
 import type { RepairOptions } from '../../src/plan/options.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { applyPlan, statesOf } from '../support/apply-plan.ts';
 import { healthySnapshot, isAtHome, optionsArbitrary } from '../support/arbitraries.ts';
-import { ALL_REPAIRS, someOptions } from '../support/builders/options.ts';
+import { ALL_REPAIRS, aBudget, someOptions } from '../support/builders/options.ts';
 import { isTolerated } from '../support/naive-scheduler.ts';
 
 const RUNS = { numRuns: 500 };
+const FAILED: RepairOptions['failed'] = {
+  reasons: undefined,
+  exitCodes: undefined,
+  includingInit: false,
+  minAge: seconds(0),
+  excludedOwnerKinds: new Set(),
+};
 const HARD: RepairOptions = {
   ...ALL_REPAIRS,
   taints: { soft: false, includedKeys: undefined, excludedKeys: new Set() },
@@ -168,6 +176,38 @@ describe('repairs', () => {
         states.forEach((after, place) => {
           expect(worse(states[place - 1] ?? after, after, repair)).toEqual([]);
         });
+      }),
+      RUNS,
+    );
+  });
+
+  it('remove each failed pod at most once within the budgets, change no other repair, and leave none behind', () => {
+    const failures = fc.array(
+      fc.record({ pod: fc.nat(), age: fc.integer({ min: 0, max: 7200 }), owned: fc.boolean() }),
+    );
+    fc.assert(
+      fc.property(misplaced, failures, fc.integer({ min: 0, max: 30 }), (snapshot, failed, maxMoves) => {
+        const failedPods = failed.flatMap(({ pod: place, age, owned }, index): readonly PodInfo[] => {
+          const like = snapshot.pods[place % Math.max(1, snapshot.pods.length)];
+          const createdAt = epochSeconds(snapshot.takenAt - age);
+          const owner = owned ? like?.owner : undefined;
+          return like === undefined
+            ? []
+            : [{ ...like, uid: `failed-${index}`, name: `failed-${index}`, phase: 'Failed', owner, createdAt }];
+        });
+        const repair = { ...HARD, failed: FAILED };
+        const options = someOptions({ strategy: { type: 'None' }, repair, budgets: [aBudget({ maxMoves })] });
+        const found = plan({ ...snapshot, failedPods }, options);
+        const removed = new Set(found.moves.flatMap((move) => ('removal' in move ? [move.pod.uid] : [])));
+        const others = found.moves.filter((move) => !('removal' in move));
+        expect(others).toEqual(plan(snapshot, options).moves);
+        expect(found.moves.length).toBe(others.length + removed.size);
+        expect(found.moves.length).toBeLessThanOrEqual(maxMoves);
+        const left = failedPods.filter(({ uid }) => !removed.has(uid));
+        const mayStay = found.moves.length === maxMoves;
+        expect(left.every(({ owner }) => mayStay || owner === undefined)).toBe(true);
+        const stays = new Set(found.rejections.pods.map(({ uid }) => uid));
+        expect(failedPods.every(({ uid }) => removed.has(uid) !== stays.has(uid))).toBe(true);
       }),
       RUNS,
     );

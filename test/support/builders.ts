@@ -1,6 +1,6 @@
 import type { Allocatable, NodeInfo } from '../../src/model/node.ts';
 import type { PastMove } from '../../src/model/past-move.ts';
-import type { OwnerRef, PodInfo, SchedulingConstraints } from '../../src/model/pod.ts';
+import { NO_CONTAINER_STATES, type OwnerRef, type PodInfo, type SchedulingConstraints } from '../../src/model/pod.ts';
 import type { ResourceVector } from '../../src/model/resources.ts';
 import { EVERYTHING, type Labels, type Selector } from '../../src/model/selector.ts';
 import { NO_SERVICE_LEVELS } from '../../src/model/service-level.ts';
@@ -125,6 +125,10 @@ export function aPod(name: string, fields: PodFields = {}): PodInfo {
     uid: `uid-${fields.namespace ?? 'shop'}-${name}`,
     nodeName: undefined,
     phase: 'Running',
+    reason: undefined,
+    states: NO_CONTAINER_STATES,
+    initStates: NO_CONTAINER_STATES,
+    uncounted: false,
     ready: true,
     readySince: AN_HOUR_AGO,
     createdAt: AN_HOUR_AGO,

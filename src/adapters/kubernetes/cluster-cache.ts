@@ -186,7 +186,9 @@ function strandedIn(nodes: readonly Cached[], pods: readonly Cached[]): readonly
   return failed.size === 0
     ? []
     : projectedIn(pods).flatMap((each) =>
-        each.kind === 'Pod' && isStranded(each.value.pod, failed) ? [each.value.pod.uid] : [],
+        each.kind === 'Pod' && each.value.pod.phase !== 'Failed' && isStranded(each.value.pod, failed)
+          ? [each.value.pod.uid]
+          : [],
       );
 }
 

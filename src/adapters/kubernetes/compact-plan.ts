@@ -29,11 +29,13 @@ export function compactPlan(plan: RebalancePlan): RebalancePlan {
     spec: {
       ...spec,
       rejections: [],
-      moves: spec.moves.map(({ pod, owner, from, to, load, gain, cost }) => ({
+      moves: spec.moves.map(({ pod, owner, from, to, failover, removal, load, gain, cost }) => ({
         pod: { namespace: once(pod.namespace), name: pod.name, uid: once(pod.uid) },
         owner: ownerOnce(owner),
         ...(from === undefined ? {} : { from: once(from) }),
         ...(to === undefined ? {} : { to: once(to) }),
+        ...(failover === undefined ? {} : { failover }),
+        ...(removal === undefined ? {} : { removal }),
         load: once(load),
         gain: once(gain),
         ...(cost === undefined ? {} : { cost: once(cost) }),

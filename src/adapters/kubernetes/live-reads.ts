@@ -6,7 +6,6 @@ import type { UsageSample } from '../../model/snapshot.ts';
 import type { EpochSeconds } from '../../model/units.ts';
 import type { WorkloadInfo } from '../../model/workload.ts';
 import { createInterner } from '../../observe/interner.ts';
-import { UNFINISHED } from '../../observe/kind-table.ts';
 import { nameForPeople, readMetadata } from '../../observe/project/metadata.ts';
 import { projectNodeMetrics } from '../../observe/project/metrics.ts';
 import { projectNamespace } from '../../observe/project/namespace.ts';
@@ -20,6 +19,9 @@ import type { ApiClient } from './client.ts';
 import { listAll, listObjects } from './list.ts';
 import { RESOURCES, type ResourceRef } from './resource.ts';
 import { isMetricsMissing } from './snapshot-sources.ts';
+
+/** Pods that use a node. */
+const UNFINISHED = 'status.phase!=Succeeded,status.phase!=Failed';
 
 /** Reads single objects, and those of one owner or node, as they are now: what is checked right before an eviction. */
 export function createLiveReads(
@@ -37,7 +39,7 @@ export function createLiveReads(
       return body === undefined ? undefined : parse(body, 'Node', toNode);
     },
     podsOnNode: async (name, signal) => {
-      const fieldSelector = `spec.nodeName=${name},${UNFINISHED.fieldSelector}`;
+      const fieldSelector = `spec.nodeName=${name},${UNFINISHED}`;
       return toPods(await listObjects(client, RESOURCES.Pod, { fieldSelector }, signal));
     },
     podsOfOwner: async (namespace, owner, signal) => {

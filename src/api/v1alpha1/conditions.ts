@@ -44,6 +44,7 @@ export const CONDITION_REASONS = [
   'BudgetExhausted',
   'NothingToBalance',
   'NothingToRepair',
+  'NothingToPack',
   'DryRun',
   'AwaitingConsecutive',
   'AwaitingApproval',

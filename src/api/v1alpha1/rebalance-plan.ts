@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { MAX_FALLBACKS } from './placement-hint.ts';
 import { ImbalanceStatus, STEERING_MODES, STRATEGY_NAMES } from './rebalance-policy.ts';
-import { REPAIR_NAMES } from './repair.ts';
+import { repairsOfMove } from './repair.ts';
 import { CEL_KEYWORD, instant, integer, type KindDefinition, oneOf, type Resource, text } from './schema.ts';
 
 /** Most moves that one plan holds. */
@@ -59,6 +59,41 @@ const ownerRef = (description: string) =>
     { description },
   );
 
+/** Most nodes that a plan names of those that can be removed, and of those that keep their pods. */
+export const MAX_NAMED_NODES = 50;
+
+const packing = Type.Object(
+  {
+    emptied: Type.Array(text(253, { description: 'Name of a node.' }), {
+      maxItems: MAX_MOVES,
+      description: 'Nodes that the plan empties, in that order.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
+    removable: Type.Array(text(253, { description: 'Name of a node.' }), {
+      maxItems: MAX_NAMED_NODES,
+      description:
+        'Nodes that run nothing after the plan but pods of DaemonSets and mirror pods, so that an autoscaler can remove them: the first 50 by name.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
+    removableTotal: Type.Integer({ format: 'int32', minimum: 0, description: 'How many nodes can be removed.' }),
+    kept: Type.Array(
+      Type.Object({
+        node: text(253, { description: 'Name of the node.' }),
+        pod: Type.Optional(podRef),
+        code: text(64, { description: 'Filter, protection, budget or rule that keeps the pod, or the node.' }),
+        message: text(512, { description: 'Why, with numbers.' }),
+      }),
+      {
+        maxItems: MAX_NAMED_NODES,
+        description:
+          'Nodes whose requests are below strategy.pack and that keep their pods all the same, and the pod that keeps them: the 50 least used.',
+        'x-kubernetes-list-type': 'atomic',
+      },
+    ),
+  },
+  { description: 'Of a plan that empties nodes: which, and what an autoscaler can remove.' },
+);
+
 const PlanSpec = Type.Object(
   {
     policy: Type.Object(
@@ -106,13 +141,18 @@ const PlanSpec = Type.Object(
         to: Type.Optional(
           text(253, {
             description:
-              'Node that its replacement, or an admitted pod, should land on. Absent for a preemption: its replacement waits at the scheduling gate.',
+              'Node that its replacement, or an admitted pod, should land on. Absent for a preemption, whose replacement waits at the scheduling gate, and for a removal.',
           }),
         ),
         failover: Type.Optional(
           Type.Boolean({
             description:
               'The node `from` has failed: the pod does not run any more, so that its eviction costs no service and counts against no budget.',
+          }),
+        ),
+        removal: Type.Optional(
+          Type.Boolean({
+            description: 'The pod has failed: it is removed, and nothing is to take its place.',
           }),
         ),
         fallbacks: Type.Optional(
@@ -131,13 +171,7 @@ const PlanSpec = Type.Object(
           }),
         ),
         reason: text(512, { description: 'Why, with numbers.' }),
-        repairs: Type.Optional(
-          Type.Array(oneOf(REPAIR_NAMES, { description: 'A field of spec.repair.' }), {
-            maxItems: REPAIR_NAMES.length,
-            description: 'What the move repairs. Absent for a move of the strategy.',
-            'x-kubernetes-list-type': 'set',
-          }),
-        ),
+        repairs: repairsOfMove,
         after: Type.Optional(
           Type.Array(integer(0, MAX_MOVES - 1, { description: 'Position in moves, from 0.' }), {
             maxItems: MAX_NEEDS,
@@ -159,6 +193,7 @@ const PlanSpec = Type.Object(
         'x-kubernetes-list-type': 'atomic',
       },
     ),
+    packing: Type.Optional(packing),
     rejections: Type.Array(
       Type.Object({
         pod: podRef,

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { CONDITION_REASONS, CONDITION_TYPES } from './conditions.ts';
-import { Repair } from './repair.ts';
+import { Repair, repairsOfMove } from './repair.ts';
 import {
   CEL_KEYWORD,
   column,
@@ -19,7 +19,7 @@ import {
 } from './schema.ts';
 
 /** Strategies that a policy may name; the registry in plan/strategies must have each that balances. */
-export const STRATEGY_NAMES = ['GreedyLB', 'RefineLB', 'QoSDriven', 'None'] as const;
+export const STRATEGY_NAMES = ['GreedyLB', 'RefineLB', 'QoSDriven', 'Pack', 'None'] as const;
 /** Name of a strategy. */
 export type StrategyName = (typeof STRATEGY_NAMES)[number];
 
@@ -39,11 +39,68 @@ export const DEFAULT_QUERIES = {
     'sum by (namespace, pod) (last_over_time(container_memory_working_set_bytes{container!="",pod!=""}[$window]))',
 } as const;
 
+const DOMAIN_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+
+const resourceName = Type.String({
+  pattern: `^(cpu|memory|pods|ephemeral-storage|hugepages-[1-9][0-9]*[KMGT]i|${DOMAIN_LABEL}(\\.${DOMAIN_LABEL})*/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)$`,
+  maxLength: 253,
+  description:
+    'cpu, memory, pods (the number of pods of the slots for them), ephemeral-storage, hugepages-SIZE, or an extended resource such as nvidia.com/gpu.',
+  [HINT_KEYWORD]:
+    'write cpu, memory, pods, ephemeral-storage, hugepages-2Mi, or an extended resource such as nvidia.com/gpu',
+});
+
+/** What `strategy.pack` is without being written. */
+export const PACK_DEFAULTS = {
+  resources: [
+    { name: 'cpu', below: '0.50' },
+    { name: 'memory', below: '0.50' },
+  ],
+  headroom: '0.10',
+  minNodeAge: '10m',
+} as const;
+
+const pack = Type.Object(
+  {
+    resources: Type.Array(
+      Type.Object({
+        name: resourceName,
+        below: fraction({
+          description:
+            'A node may be emptied while its pods request less than this share of what it offers. Default "0.50".',
+          default: '0.50',
+        }),
+      }),
+      {
+        description:
+          'Resources by whose requests nodes are judged: a node may be emptied while each of them is below its share. Default cpu and memory.',
+        default: PACK_DEFAULTS.resources,
+        minItems: 1,
+        maxItems: 8,
+        [HINT_KEYWORD]: 'write one to eight resources, or leave resources out for cpu and memory',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['name'],
+      },
+    ),
+    headroom: fraction({
+      description:
+        'Share of what a node offers of each of these resources that stays free of requests when pods are moved there. Default "0.10".',
+      default: PACK_DEFAULTS.headroom,
+    }),
+    minNodeAge: duration('0s', '24h', {
+      description:
+        'Younger nodes are not emptied: an autoscaler has just added them for pods that had no room. Default 10m.',
+      default: PACK_DEFAULTS.minNodeAge,
+    }),
+  },
+  { description: 'Settings of Pack.' },
+);
+
 const strategy = Type.Object(
   {
     type: oneOf(STRATEGY_NAMES, {
       description:
-        'RefineLB takes pods only from nodes above the mean and moves few of them. GreedyLB assigns all pods anew, largest first. QoSDriven lets pods that wait at the scheduling gate evenkeel.dev/qos go where they fit, and evicts others for them so that every workload gets the availability of its ServiceClass; it also moves pods off overloaded nodes before they miss theirs; the minRunTime of the class stands in for protections.minPodAge, and the class itself for protections.stabilization and cooldown. None only repairs what repair says. Default RefineLB.',
+        'RefineLB takes pods only from nodes above the mean and moves few of them. GreedyLB assigns all pods anew, largest first. QoSDriven lets pods that wait at the scheduling gate evenkeel.dev/qos go where they fit, and evicts others for them so that every workload gets the availability of its ServiceClass; it also moves pods off overloaded nodes before they miss theirs; the minRunTime of the class stands in for protections.minPodAge, and the class itself for protections.stabilization and cooldown. Pack empties whole nodes that request little, so that an autoscaler can remove them. None only repairs what repair says. Default RefineLB.',
       default: 'RefineLB',
     }),
     refineLB: Type.Optional(
@@ -96,6 +153,7 @@ const strategy = Type.Object(
         { description: 'Settings of QoSDriven.' },
       ),
     ),
+    pack: Type.Optional(pack),
   },
   {
     description: 'How the plan is computed.',
@@ -113,20 +171,13 @@ const strategy = Type.Object(
         rule: "!has(self.qosDriven) || self.type == 'QoSDriven'",
         message: 'qosDriven has no effect with this type: remove qosDriven, or write type: QoSDriven',
       },
+      {
+        rule: "!has(self.pack) || self.type == 'Pack'",
+        message: 'pack has no effect with this type: remove pack, or write type: Pack',
+      },
     ],
   },
 );
-
-const DOMAIN_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-
-const resourceName = Type.String({
-  pattern: `^(cpu|memory|pods|ephemeral-storage|hugepages-[1-9][0-9]*[KMGT]i|${DOMAIN_LABEL}(\\.${DOMAIN_LABEL})*/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)$`,
-  maxLength: 253,
-  description:
-    'cpu, memory, pods (the number of pods of the slots for them), ephemeral-storage, hugepages-SIZE, or an extended resource such as nvidia.com/gpu.',
-  [HINT_KEYWORD]:
-    'write cpu, memory, pods, ephemeral-storage, hugepages-2Mi, or an extended resource such as nvidia.com/gpu',
-});
 
 const query = (what: string, name: keyof typeof DEFAULT_QUERIES) =>
   Type.Optional(
@@ -629,12 +680,32 @@ export const RebalancePolicyStatus = Type.Object(
             { description: 'Its moves in numbers.' },
           ),
           imbalance: ImbalanceStatus,
+          packing: Type.Optional(
+            Type.Object(
+              {
+                emptied: Type.Integer({ format: 'int32', description: 'Nodes that the plan empties.' }),
+                removable: Type.Integer({
+                  format: 'int32',
+                  description: 'Nodes that an autoscaler can remove once the plan is carried out.',
+                }),
+                nodes: Type.Array(text(253, { description: 'Name of a node.' }), {
+                  maxItems: 20,
+                  description: 'Those nodes, the first 20 by name.',
+                  'x-kubernetes-list-type': 'atomic',
+                }),
+              },
+              { description: 'Nodes that strategy Pack frees. Absent with other strategies.' },
+            ),
+          ),
           topMoves: Type.Array(
             Type.Object({
               pod: text(400, { description: 'namespace/name.' }),
               from: Type.Optional(text(253, { description: 'Node; absent for a pod that is let in from the queue.' })),
-              to: Type.Optional(text(253, { description: 'Node; absent for a pod that goes back to the queue.' })),
+              to: Type.Optional(
+                text(253, { description: 'Node; absent for a pod that goes back to the queue, or is removed.' }),
+              ),
               gain: text(32, { description: 'Points of node capacity.' }),
+              repairs: repairsOfMove,
             }),
             { maxItems: 20, description: 'The moves with the largest gain.', 'x-kubernetes-list-type': 'atomic' },
           ),

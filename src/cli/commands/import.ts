@@ -12,13 +12,13 @@ interface RawImportFlags {
 export const addImport: AddCommand = (program, { print }) => {
   const group = program
     .command('import')
-    .description('convert what other tools are told into resources of ours; says what is lost on the way')
+    .description('convert the configuration of another tool into Evenkeel resources; says what is lost')
     .addHelpText(
       'after',
       examples('evenkeel import descheduler-policy policy.yaml', 'evenkeel import openslo slo.yaml'),
     );
   withImportFlags(group.command('descheduler-policy'))
-    .description('make RebalancePolicies, in mode DryRun, of a DeschedulerPolicy')
+    .description('convert a DeschedulerPolicy into RebalancePolicies in mode DryRun')
     .argument('<file>', 'the policy, a ConfigMap that holds it, or the values of its Helm chart; - for standard input')
     .addHelpText(
       'after',
@@ -32,7 +32,7 @@ export const addImport: AddCommand = (program, { print }) => {
       print(await importDescheduler(file, { output: raw.output, exitCode: raw.exitCode === true }));
     });
   withImportFlags(group.command('openslo'))
-    .description('make ServiceClasses of SLOs of OpenSLO')
+    .description('convert SLOs of OpenSLO into ServiceClasses')
     .argument('<files...>', 'files or folders of SLOs, - for standard input')
     .addHelpText('after', examples('evenkeel import openslo slo.yaml > classes.yaml'))
     .action(async (files: readonly string[], raw: RawImportFlags) => {

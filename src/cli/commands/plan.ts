@@ -30,10 +30,10 @@ export const addPlan: AddCommand = (program, { signal, print, screen }) => {
     .addOption(outputOption(PLAN_OUTPUTS))
     .option('--exit-code', 'exit with 2 when moves are needed, 4 when the input is stale or incomplete')
     .addOption(
-      repeatable('--fail-on <expression>', `exit with 3 when it holds, such as 'imbalance>0.2'; repeatable`).default(
-        [],
-        'none',
-      ),
+      repeatable(
+        '--fail-on <expression>',
+        `exit with 3 when it holds, such as 'imbalance>20%', and with 4 when its figure is unknown; repeatable`,
+      ).default([], 'none'),
     )
     .addHelpText('after', `\nFigures of --fail-on:\n${figures()}`)
     .addHelpText(

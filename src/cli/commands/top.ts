@@ -12,6 +12,7 @@ import {
 import { VIEW_OUTPUTS, type ViewOutput } from '../output-formats.ts';
 
 interface RawTopFlags extends RawInputFlags, RawWatchFlags {
+  readonly policy?: string;
   readonly namespace?: string;
   readonly sortBy?: string;
   readonly limit?: string;
@@ -21,13 +22,19 @@ interface RawTopFlags extends RawInputFlags, RawWatchFlags {
 /** `evenkeel top` */
 export const addTop: AddCommand = (program, { signal, print, screen }) => {
   withWatchFlags(withSnapshotFlags(program.command('top')))
-    .description('show what nodes and workloads use and request, and what workloads were promised and got')
-    .argument('[what]', 'nodes or workloads; default both')
-    .option('-n, --namespace <name>', 'show only workloads of this namespace')
+    .description(
+      'show what nodes and workloads use and request, what workloads were promised and got, and which pods violate a rule',
+    )
+    .argument('[what]', 'nodes, workloads or violations; default nodes and workloads')
+    .option('-n, --namespace <name>', 'show only workloads and violations of this namespace')
+    .option(
+      '-p, --policy <policy>',
+      'of violations: file of a RebalancePolicy, or the name of one on the cluster or in the snapshot; default all',
+    )
     .addOption(
       new Option(
         '--sort-by <column>',
-        'name, cpu, memory, cpu-requests, memory-requests, pods; workloads also availability, time-to-violate',
+        'name, cpu, memory, cpu-requests, memory-requests, pods; workloads also availability, time-to-violate; violations name, node, rule',
       ),
     )
     .option('--limit <rows>', 'show so many rows of each table')
@@ -38,6 +45,7 @@ export const addTop: AddCommand = (program, { signal, print, screen }) => {
         'evenkeel top',
         'evenkeel top nodes --sort-by cpu --limit 10 -w',
         'evenkeel top workloads -n shop --sort-by time-to-violate -o wide',
+        'evenkeel top violations --sort-by node',
         'evenkeel top -f snapshot.yaml -o json',
       ),
     )
@@ -48,6 +56,7 @@ export const addTop: AddCommand = (program, { signal, print, screen }) => {
         ...clusterFlags(raw),
         files: raw.filename,
         subject,
+        policy: raw.policy,
         namespace: raw.namespace,
         sortBy: raw.sortBy,
         limit: raw.limit === undefined ? undefined : parseLimit(raw.limit),

@@ -24,7 +24,17 @@ const POD_REF_FIELDS: FieldMask = { namespace: true, name: true, uid: true };
 export const PLAN_FIELDS: FieldMask = {
   metadata: METADATA_FIELDS,
   spec: {
-    moves: [{ pod: POD_REF_FIELDS, owner: { kind: true, name: true, uid: true }, from: true, to: true, cost: true }],
+    moves: [
+      {
+        pod: POD_REF_FIELDS,
+        owner: { kind: true, name: true, uid: true },
+        from: true,
+        to: true,
+        failover: true,
+        removal: true,
+        cost: true,
+      },
+    ],
   },
   status: {
     moves: [
@@ -111,7 +121,12 @@ function readMove({ plan, pod, move, field, run, place }: Source): readonly Past
   const sent = PHASES[phase];
   const startedAt = timestampAt(run, 'startedAt', place);
   const [from, to] = [textAt(move, 'from', field), textAt(move, 'to', field)];
-  const costsService = isDisruption({ from, to, failover: move.failover === true });
+  const costsService = isDisruption({
+    from,
+    to,
+    failover: move.failover === true,
+    removal: move.removal === true,
+  });
   if (sent === undefined || startedAt === undefined || !costsService) {
     return [];
   }

@@ -8,8 +8,17 @@ import {
   objectsAt,
   textAt,
   textEntriesAt,
+  textsAt,
 } from '../../model/json.ts';
-import { type OwnerRef, type PodInfo, type PodPhase, QOS_CLASSES, type QosClass } from '../../model/pod.ts';
+import {
+  type ContainerStates,
+  NO_CONTAINER_STATES,
+  type OwnerRef,
+  type PodInfo,
+  type PodPhase,
+  QOS_CLASSES,
+  type QosClass,
+} from '../../model/pod.ts';
 import type { Labels } from '../../model/selector.ts';
 import { KEPT_ANNOTATIONS } from '../../model/stay-annotations.ts';
 import { unsteered } from '../../steer/unsteered.ts';
@@ -39,6 +48,9 @@ const PHASES: ReadonlyMap<string, PodPhase> = new Map([
 
 /** ReplicaSets read it, too, when they choose whom to end. */
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
+
+/** Pods of a Job have it until the Job has counted how they ended (KEP-2307). */
+const JOB_TRACKING = 'batch.kubernetes.io/job-tracking';
 
 /** Annotations of a pod that the planner reads; everything else in a pod's annotations is dropped. */
 export const POD_ANNOTATIONS: readonly string[] = [
@@ -75,6 +87,10 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
     owner,
     nodeName,
     phase: readPhase(metadata, nodeName, status),
+    reason: interner.text(textAt(status, 'reason', 'status') ?? '') || undefined,
+    states: readStates(status, 'containerStatuses', interner),
+    initStates: readStates(status, 'initContainerStatuses', interner),
+    uncounted: textsAt(metadata.object, 'finalizers', 'metadata').includes(JOB_TRACKING),
     ready: ready.isTrue,
     readySince: ready.since,
     createdAt: metadata.createdAt,
@@ -105,7 +121,33 @@ export function projectPod(object: JsonObject, interner: Interner): ProjectedPod
   return { pod, priorityUnknown: priority === undefined, claimsWithoutClass: volumes.claimsWithoutClass };
 }
 
-function readRestarts(status: JsonObject, field: 'containerStatuses' | 'initContainerStatuses'): number {
+type StatusField = 'containerStatuses' | 'initContainerStatuses';
+
+function readStates(status: JsonObject, field: StatusField, { text }: Interner): ContainerStates {
+  const reasons: string[] = [];
+  const exitCodes: number[] = [];
+  objectsAt(status, field, 'status').forEach((container, place) => {
+    const path = `status.${field}[${place}].state`;
+    const state = objectAt(container, 'state', `status.${field}[${place}]`) ?? {};
+    const waiting = objectAt(state, 'waiting', path);
+    const terminated = objectAt(state, 'terminated', path);
+    for (const [why, name] of [
+      [waiting, 'waiting'],
+      [terminated, 'terminated'],
+    ] as const) {
+      const reason = why && textAt(why, 'reason', `${path}.${name}`);
+      if (reason !== undefined && reason !== '') {
+        reasons.push(text(reason));
+      }
+    }
+    if (terminated !== undefined) {
+      exitCodes.push(integerAt(terminated, 'exitCode', `${path}.terminated`) ?? 0);
+    }
+  });
+  return reasons.length + exitCodes.length === 0 ? NO_CONTAINER_STATES : { reasons, exitCodes };
+}
+
+function readRestarts(status: JsonObject, field: StatusField): number {
   return objectsAt(status, field, 'status').reduce(
     (sum, container) => sum + (integerAt(container, 'restartCount', `status.${field}`) ?? 0),
     0,
@@ -178,7 +220,13 @@ const CONTAINERS: FieldMask = [
   },
 ];
 const CONTAINER_STATUSES: FieldMask = [
-  { name: true, restartCount: true, allocatedResources: true, resources: { requests: true } },
+  {
+    name: true,
+    restartCount: true,
+    state: { waiting: { reason: true }, terminated: { reason: true, exitCode: true } },
+    allocatedResources: true,
+    resources: { requests: true },
+  },
 ];
 const AFFINITY: FieldMask = {
   requiredDuringSchedulingIgnoredDuringExecution: true,
@@ -186,7 +234,7 @@ const AFFINITY: FieldMask = {
 };
 /** What plans read of a Pod, and of its volumes what `relevantVolumes` leaves. */
 export const POD_FIELDS: FieldMask = {
-  metadata: withAnnotations(POD_ANNOTATIONS),
+  metadata: { ...withAnnotations(POD_ANNOTATIONS), finalizers: true },
   spec: {
     nodeName: true,
     schedulerName: true,
@@ -211,6 +259,7 @@ export const POD_FIELDS: FieldMask = {
   },
   status: {
     phase: true,
+    reason: true,
     nominatedNodeName: true,
     qosClass: true,
     conditions: CONDITION_FIELDS,

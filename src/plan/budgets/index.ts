@@ -1,3 +1,4 @@
+import type { MoveUnderWay } from '../../model/past-move.ts';
 import type { Cluster } from '../cluster.ts';
 import type { BudgetName } from '../rejection-codes.ts';
 import { allOf, type Budget, type CompositeBudget, type PreemptionBudget } from './budget.ts';
@@ -69,6 +70,24 @@ export function createBudgets(
       },
     },
   };
+}
+
+/**
+ * What limits how many failed pods a plan removes: the budgets that count evictions, and none that is about service. `underWay` is
+ * counted before.
+ */
+export function removalBudgets(
+  entries: readonly ActiveBudget[],
+  { pods, nodes, owners, home }: Pick<Cluster, 'pods' | 'nodes' | 'owners' | 'home'>,
+  underWay: readonly MoveUnderWay[],
+): Budget {
+  const budgets = {
+    MaxMoves: maxMoves(entries, underWay.length),
+    PerNode: perNode(entries, { home, nodes }, underWay),
+    PerNamespace: perNamespace(entries, pods, underWay),
+    PerOwner: perOwner(entries, owners, underWay),
+  };
+  return allOf(given(budgets));
 }
 
 function given(budgets: Readonly<Record<string, Budget | undefined>>): readonly Budget[] {

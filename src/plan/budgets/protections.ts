@@ -86,6 +86,20 @@ export function protectionsOf(
   return RULES.flatMap((rule) => rule(pod, owner, context) ?? []).filter((each) => !isWaived(each, pod));
 }
 
+/** What holds a pod that has failed: what it is and what its owner asks for. It serves nobody, and its emptyDir volumes are gone. */
+const RULES_OF_FAILED: readonly Rule[] = [kindOfPod, importance, ended, dataElsewhere, wish];
+
+/**
+ * Every rule that forbids to remove a pod in phase Failed, in the order in which they are reported; `owner` as above.
+ */
+export function failedPodProtections(
+  pod: PodInfo,
+  owner: Owner | undefined,
+  context: ProtectionContext,
+): readonly Protection[] {
+  return RULES_OF_FAILED.flatMap((rule) => rule(pod, owner, context) ?? []).filter((each) => !isWaived(each, pod));
+}
+
 /** What a pod's owner waives by allowing its eviction: what the policy is careful with, and not what would break. */
 const WAIVED: ReadonlySet<ProtectionName> = new Set([
   'PriorityThreshold',
@@ -173,6 +187,16 @@ function stateOfPod({ terminating, nodeName, phase, ready }: PodInfo): Protectio
     return UNKNOWN;
   }
   return ready ? undefined : UNREADY;
+}
+
+const UNCOUNTED = refuse('Job', 'its Job has not counted yet that it failed');
+
+/** An eviction adds the condition DisruptionTarget, by which the podFailurePolicy of a Job may ignore how a pod failed. */
+function ended({ terminating, uncounted }: PodInfo): Protection | undefined {
+  if (terminating) {
+    return TERMINATING;
+  }
+  return uncounted ? UNCOUNTED : undefined;
 }
 
 function age(

@@ -1,3 +1,4 @@
+import { kindOf } from '../../model/move.ts';
 import type { NodeInfo } from '../../model/node.ts';
 import type { OwnerRef, PodInfo, PodRef } from '../../model/pod.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
@@ -14,6 +15,9 @@ import { planFrom } from '../planner.ts';
 import { clusterOf, metricsProblem, type PlanningInput, planningInputOf } from '../planning-input.ts';
 import type { FilterName } from '../rejection-codes.ts';
 import { NO_USAGE, onAbsentNode } from '../rejections.ts';
+import type { Finding } from '../repair/finding.ts';
+import { type FailedSuspect, failedSuspects } from '../repair/removals.ts';
+import { findings } from '../repair/violations.ts';
 import { initialState, type State } from '../state.ts';
 import { refusalsAt } from '../verdicts.ts';
 
@@ -29,6 +33,8 @@ export interface FilterRejection {
 /** What the plan of this moment does with a pod. */
 export type Decision =
   | { readonly kind: 'Moves'; readonly to: string | undefined; readonly gain: number; readonly message: string }
+  /** It has failed. */
+  | { readonly kind: 'Removed'; readonly message: string }
   | ({ readonly kind: 'Stays' } & Reason)
   | { readonly kind: 'NotConsidered' };
 
@@ -38,10 +44,14 @@ export interface PodStanding {
   readonly owner: OwnerRef | undefined;
   /** Node that it is bound to. */
   readonly node: string | undefined;
-  /** Whether a strategy may propose to move it. */
+  /** Its phase is Failed. */
+  readonly failed: boolean;
+  /** Whether a strategy may propose to move it, or a repair may move or remove it. */
   readonly movable: boolean;
-  /** Everything that keeps it where it is whatever the balance; empty when it is movable. */
+  /** Everything that keeps it where it is whatever the balance and the rules that it violates; empty when it is movable. */
   readonly protections: readonly Reason[];
+  /** The rules of `spec.repair` that it violates. */
+  readonly violations: readonly Finding[];
   /** What it adds to the load of its node, a fraction of that node's allocatable; `undefined`: not known. */
   readonly load: number | undefined;
   readonly decision: Decision;
@@ -59,7 +69,11 @@ export interface Inquiry {
   /** Why loads are not known; `undefined` when they are. */
   readonly unmeasured: string | undefined;
   readonly standingOf: (pod: PodIndex) => PodStanding;
+  /** Failed pods that the policy would remove, in the order in which they are removed. */
+  readonly failed: readonly PodStanding[];
 }
+
+type Known = Omit<Inquiry, 'standingOf' | 'failed'>;
 
 /** Plans, and keeps what the plan was made from. */
 export function inquire(snapshot: ClusterSnapshot, options: PolicyOptions): Inquiry {
@@ -78,16 +92,41 @@ export function inquire(snapshot: ClusterSnapshot, options: PolicyOptions): Inqu
     unmeasured: problem?.message,
   };
   const decisionOf = createDecisions(known.plan);
-  return { ...known, standingOf: (pod) => standing(known, pod, decisionOf) };
+  const findingsOf = findings(planningInput, options);
+  const suspects = options.repair === undefined ? [] : failedSuspects(snapshot, options.repair, options);
+  return {
+    ...known,
+    standingOf: (pod) => standing(known, pod, findingsOf(pod), decisionOf),
+    failed: suspects.map((suspect) => standingOfFailed(suspect, decisionOf)),
+  };
 }
 
-function createDecisions({ moves, rejections }: Plan): (pod: PodInfo) => Decision {
+function standingOfFailed({ pod, findings: violations, hold }: FailedSuspect, decisionOf: Decisions): PodStanding {
+  const { namespace, name, uid, owner, nodeName } = pod;
+  return {
+    pod: { namespace, name, uid },
+    owner,
+    node: nodeName,
+    failed: true,
+    movable: hold === undefined,
+    protections: hold === undefined ? [] : [hold],
+    violations,
+    load: undefined,
+    decision: decisionOf(pod),
+  };
+}
+
+type Decisions = (pod: PodInfo) => Decision;
+
+function createDecisions({ moves, rejections }: Plan): Decisions {
   const moved = new Map(moves.map((move) => [move.pod.uid, move]));
   const stays = new Map(rejections.pods.map(({ uid }, position) => [uid, rejections.reasons[position]]));
   return ({ uid }) => {
     const move = moved.get(uid);
     if (move !== undefined) {
-      return { kind: 'Moves', to: move.to, gain: move.gain, message: move.reason };
+      return kindOf(move) === 'Removal'
+        ? { kind: 'Removed', message: move.reason }
+        : { kind: 'Moves', to: move.to, gain: move.gain, message: move.reason };
     }
     const reason = stays.get(uid);
     return reason === undefined
@@ -96,30 +135,34 @@ function createDecisions({ moves, rejections }: Plan): (pod: PodInfo) => Decisio
   };
 }
 
-function standing(
-  inquiry: Omit<Inquiry, 'standingOf'>,
-  pod: PodIndex,
-  decisionOf: (pod: PodInfo) => Decision,
-): PodStanding {
+function standing(inquiry: Known, pod: PodIndex, violations: readonly Finding[], decisionOf: Decisions): PodStanding {
   const { planningInput, cluster, state, unmeasured } = inquiry;
   const info = itemAt(planningInput.pods, pod);
   const { namespace, name, uid, owner, nodeName } = info;
-  const protections = [...planningInput.holds.all(pod), ...outsideOfBalance(inquiry, pod, info)];
+  const decision = decisionOf(info);
+  const isRepaired = violations.length > 0;
+  // A repair asks neither for loads nor for all that holds pods which run well.
+  const protections =
+    isRepaired && decision.kind === 'Moves'
+      ? []
+      : [...planningInput.holds.all(pod), ...(isRepaired ? [] : outsideOfBalance(inquiry, pod, info))];
   const isPlaced = unmeasured === undefined && state.nodeOf(pod) >= 0;
   return {
     pod: { namespace, name, uid },
     owner,
     node: nodeName,
-    movable: cluster.movable[pod] === 1 && unmeasured === undefined,
+    failed: false,
+    movable: isRepaired ? protections.length === 0 : cluster.movable[pod] === 1 && unmeasured === undefined,
     protections,
+    violations,
     load: isPlaced ? toFraction(state.load(state.nodeOf(pod)) - state.loadWithout(pod)) : undefined,
-    decision: decisionOf(info),
+    decision,
   };
 }
 
 /** Why the balance does not reckon with the pod. */
 function outsideOfBalance(
-  { planningInput, cluster, unmeasured }: Omit<Inquiry, 'standingOf'>,
+  { planningInput, cluster, unmeasured }: Known,
   pod: PodIndex,
   { nodeName }: PodInfo,
 ): readonly Reason[] {

@@ -19,15 +19,17 @@ import {
 /** Why pods leave a node or stay there, and which could come. */
 export interface NodeExplanation {
   readonly node: string;
-  /** Why no plan moves pods from or to this node; `undefined` when it takes part. */
+  /** Why no strategy moves pods from or to this node; `undefined` when it takes part. */
   readonly absent: string | undefined;
+  /** Whether repairs of the policy move pods from and to this node. */
+  readonly repaired: boolean;
   /** Fraction of the node's capacity; `undefined` when it takes no part or loads are not known. */
   readonly load: number | undefined;
   /** Of all nodes that take part, weighted by capacity. */
   readonly mean: number | undefined;
   /** CPU, memory, and those of the policy. */
   readonly resources: readonly NodeResource[];
-  /** Those that run there, the ones that add most first. */
+  /** Those that run there, the ones that add most first; behind them failed pods that the policy would remove. */
   readonly pods: readonly PodStanding[];
   /** Movable pods of other nodes, those that fit first, then by what the move would gain. */
   readonly candidates: readonly Candidate[];
@@ -73,10 +75,11 @@ export function explainNodeIn(
   return {
     node: name,
     absent: takesPart ? unmeasured : (planningInput.participation.absent.get(name) ?? unmeasured),
+    repaired: planningInput.guard !== undefined && planningInput.hosts.some((host) => host.name === name),
     load: loadOf(inquiry, site),
     mean: unmeasured === undefined && cluster.nodes.length > 0 ? toFraction(cluster.load.mean) : undefined,
     resources: resourcesOf(inquiry, site),
-    pods: podsOn(inquiry, site),
+    pods: [...podsOn(inquiry, site), ...inquiry.failed.filter((pod) => pod.node === name)],
     candidates: takesPart && unmeasured === undefined ? choose(inquiry, site) : [],
   };
 }

@@ -20,7 +20,7 @@ import {
 
 /** Why a pod stays or goes, and what every node of the cluster says to it. */
 export interface PodExplanation extends PodStanding {
-  /** Those that fit first, then as kube-scheduler would rank them, then by name. */
+  /** Those that fit first, then as kube-scheduler would rank them, then by name; none for a pod that has failed. */
   readonly nodes: readonly NodeForPod[];
 }
 
@@ -31,7 +31,7 @@ export interface NodeForPod {
   readonly current: boolean;
   /** Fraction of the node's capacity; `undefined` when it takes no part. */
   readonly load: number | undefined;
-  /** Why no plan moves pods to this node; `undefined` when it takes part. */
+  /** Why no plan moves the pod to this node; `undefined` when it takes part. */
   readonly absent: string | undefined;
   /** Whether kube-scheduler's filters let the pod run there; its own node is looked at as if it had left. */
   readonly fits: boolean;
@@ -58,15 +58,28 @@ export function explainPod(
 /** The same from an inquiry, for whoever asks several times. */
 export function explainPodIn(inquiry: Inquiry, uid: PodRef['uid']): PodExplanation | undefined {
   const pod = inquiry.planningInput.pods.findIndex((candidate) => candidate.uid === uid);
-  return pod < 0 ? undefined : { ...inquiry.standingOf(pod), nodes: nodesFor(inquiry, pod) };
+  return pod < 0 ? failedPodIn(inquiry, uid) : { ...inquiry.standingOf(pod), nodes: nodesFor(inquiry, pod) };
+}
+
+function failedPodIn({ planningInput, failed }: Inquiry, uid: PodRef['uid']): PodExplanation | undefined {
+  const known = failed.find(({ pod }) => pod.uid === uid);
+  const info = planningInput.snapshot.failedPods?.find((pod) => pod.uid === uid);
+  if (known !== undefined || info === undefined) {
+    return known && { ...known, nodes: [] };
+  }
+  const { namespace, name, owner, nodeName } = info;
+  const standing = { failed: true, movable: false, protections: [], violations: [], load: undefined };
+  const decision = { kind: 'NotConsidered' } as const;
+  return { pod: { namespace, name, uid }, owner, node: nodeName, ...standing, decision, nodes: [] };
 }
 
 function nodesFor(inquiry: Inquiry, pod: PodIndex): readonly NodeForPod[] {
+  const isViolator = inquiry.standingOf(pod).violations.length > 0;
   const verdicts = inquiry.cluster.sites.nodes.map((_, site) => rejectionsOf(inquiry, pod, site));
   const feasible = [...verdicts.keys()].filter((site) => verdicts[site]?.length === 0);
   const scores = rankings(inquiry, pod, feasible);
   return verdicts
-    .map((rejections, site) => nodeFor(inquiry, pod, site, rejections, scores(site)))
+    .map((rejections, site) => nodeFor(inquiry, pod, site, rejections, scores(site), isViolator))
     .sort((left, right) => (right.score ?? -1) - (left.score ?? -1) || compareText(left.node, right.node));
 }
 
@@ -100,11 +113,14 @@ function nodeFor(
   site: SiteIndex,
   rejections: readonly FilterRejection[],
   ranking: Pick<NodeForPod, 'score' | 'scores'>,
+  isViolator: boolean,
 ): NodeForPod {
   const { cluster, planningInput, budgets } = inquiry;
   const { name } = nodeInfoAt(inquiry, site);
   const target = at(cluster.nodeAt, site);
   const current = cluster.sites.located[pod] === site;
+  const { hosts } = planningInput;
+  const takesPart = target >= 0 || (isViolator && hosts.some((host) => host.name === name));
   const isTarget = target >= 0 && !current && cluster.movable[pod] === 1;
   return {
     node: name,
@@ -114,7 +130,7 @@ function nodeFor(
     ...ranking,
     gain: gainOf(inquiry, pod, site),
     load: loadOf(inquiry, site),
-    absent: target >= 0 ? undefined : (planningInput.participation.absent.get(name) ?? 'it is not in the snapshot'),
+    absent: takesPart ? undefined : (planningInput.participation.absent.get(name) ?? 'it is not in the snapshot'),
     budgets: isTarget ? budgets.refusals(pod, target) : [],
   };
 }

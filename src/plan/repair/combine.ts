@@ -20,7 +20,7 @@ export function withRepairs(plan: Plan, stage: RepairStage, input: PlanningInput
     strategy,
     moves,
     outcome: outcomeOf(plan.outcome, stage),
-    rejections: explained(plan.rejections, stage.unrepaired),
+    rejections: explained(plan.rejections, stage),
     expectedHitRatio: meanRatio(stage, plan),
     hash: planHash(strategy, moves),
   };
@@ -75,8 +75,9 @@ function trackersOf({ affinity, antiAffinity, repelledBy, spread }: TopologyNeed
   return [...affinity, ...antiAffinity, ...repelledBy, ...spread].map(({ tracker }) => tracker);
 }
 
-function outcomeOf(outcome: PlanOutcome, { moves, unrepaired }: RepairStage): PlanOutcome {
-  const stuck = unrepairedText(unrepaired);
+function outcomeOf(outcome: PlanOutcome, { moves, unrepaired, unremoved }: RepairStage): PlanOutcome {
+  const stays = [...unrepaired.values(), ...unremoved.reasons];
+  const stuck = unrepairedText(stays);
   if (moves.length > 0 || outcome.kind === 'Moves') {
     const rest = outcome.kind === 'Moves' ? outcome.obstacle : restOf(outcome);
     const parts = [stuck, rest].filter((part) => part !== undefined);
@@ -86,7 +87,7 @@ function outcomeOf(outcome: PlanOutcome, { moves, unrepaired }: RepairStage): Pl
     return outcome;
   }
   if (outcome.kind === 'NothingToRepair') {
-    const refusal = [...unrepaired.values()].find(({ code }) => isBudgetCode(code));
+    const refusal = stays.find(({ code }) => isBudgetCode(code));
     return { kind: refusal === undefined ? 'NoBeneficialMove' : 'BudgetExhausted', message: stuck };
   }
   return { ...outcome, message: `${outcome.message}; ${stuck}` };
@@ -94,24 +95,28 @@ function outcomeOf(outcome: PlanOutcome, { moves, unrepaired }: RepairStage): Pl
 
 /** Why the strategy adds nothing to the repairs, where that is worth a word. */
 function restOf({ kind, message }: Exclude<PlanOutcome, { kind: 'Moves' }>): string | undefined {
-  return kind === 'NothingToRepair' || kind === 'Balanced' ? undefined : `no move besides: ${message}`;
+  return QUIET.has(kind) ? undefined : `no move besides: ${message}`;
 }
 
-function unrepairedText(unrepaired: ReadonlyMap<string, Reason>): string | undefined {
-  const [first] = unrepaired.values();
-  return first && `${count(unrepaired.size, 'pod')} cannot be repaired; the first: ${first.message}`;
+const QUIET: ReadonlySet<PlanOutcome['kind']> = new Set(['NothingToRepair', 'NothingToPack', 'Balanced']);
+
+function unrepairedText(stays: readonly Reason[]): string | undefined {
+  const [first] = stays;
+  return first && `${count(stays.length, 'pod')} cannot be repaired; the first: ${first.message}`;
 }
 
-/** Pods that should not be where they are say so, and why they stay. */
-function explained({ pods, reasons }: Rejections, unrepaired: ReadonlyMap<string, Reason>): Rejections {
-  return unrepaired.size === 0
-    ? { pods, reasons }
-    : { pods, reasons: reasons.map((reason, place) => unrepaired.get(pods[place]?.uid ?? '') ?? reason) };
+/** Pods that should not be where they are say so, and why they stay; failed ones come behind. */
+function explained({ pods, reasons }: Rejections, { unrepaired, unremoved }: RepairStage): Rejections {
+  const own =
+    unrepaired.size === 0 ? reasons : reasons.map((reason, place) => unrepaired.get(pods[place]?.uid ?? '') ?? reason);
+  return unremoved.pods.length === 0
+    ? { pods, reasons: own }
+    : { pods: [...pods, ...unremoved.pods], reasons: [...own, ...unremoved.reasons] };
 }
 
 function meanRatio(stage: RepairStage, plan: Plan): number | undefined {
   const parts = [
-    { ratio: stage.expectedHitRatio, moves: stage.moves.length },
+    { ratio: stage.expectedHitRatio, moves: stage.relocations.length },
     { ratio: plan.expectedHitRatio, moves: plan.moves.length },
   ].flatMap(({ ratio, moves }) => (ratio === undefined ? [] : [{ ratio, moves }]));
   const moves = parts.reduce((sum, part) => sum + part.moves, 0);

@@ -8,6 +8,7 @@ export function duplicatesRule(): RepairRule {
     name: 'Duplicates',
     endsAnywhere: false,
     movesUnready: false,
+    concerns: (_, { duplicates }) => duplicates !== undefined,
     clauseOf: (scene, pod) => {
       const crowd = crowdOf(scene, pod);
       return crowd === undefined || crowd.pods <= crowd.most

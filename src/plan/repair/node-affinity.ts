@@ -13,6 +13,7 @@ export function requiredNodeAffinityRule(): RepairRule {
     name: 'NodeAffinity',
     endsAnywhere: false,
     movesUnready: false,
+    concerns: (constraints) => constraints.nodeSelector.size > 0 || constraints.nodeAffinity !== undefined,
     clauseOf: (scene, pod) => {
       const { sites, siteOf } = scene.where;
       const node = sites.nodes[siteOf(pod)];
@@ -40,6 +41,7 @@ export function preferredNodeAffinityRule(hosts: readonly NodeInfo[]): RepairRul
     name: 'NodeAffinity',
     endsAnywhere: false,
     movesUnready: false,
+    concerns: ({ preferredNodeAffinity }) => preferredNodeAffinity.length > 0,
     clauseOf: (scene, pod) => {
       const scores = scoresOf(scene, pod);
       return scores === undefined || scores.now >= scores.best

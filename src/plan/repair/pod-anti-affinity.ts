@@ -14,6 +14,7 @@ export function podAntiAffinityRule(): RepairRule {
     name: 'PodAntiAffinity',
     endsAnywhere: false,
     movesUnready: false,
+    concerns: (_, { antiAffinity, repelledBy }) => antiAffinity.length + repelledBy.length > 0,
     clauseOf: (scene, pod) => {
       const near = needsOf(scene, pod).map((need) => ({ need, pods: podsNear(placeOf(scene, pod), need) }));
       const worst = near.find(({ pods }) => pods > 0);

@@ -1,7 +1,10 @@
 import type { RepairName } from '../../api/v1alpha1/repair.ts';
+import type { NodeInfo } from '../../model/node.ts';
+import type { SchedulingConstraints } from '../../model/pod.ts';
 import type { EpochSeconds } from '../../model/units.ts';
 import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import type { State } from '../state.ts';
+import type { TopologyNeeds } from '../topology/needs.ts';
 import type { Whereabouts } from '../verdicts.ts';
 import type { RepairGuard } from './guard.ts';
 
@@ -15,7 +18,11 @@ export interface Scene {
 /** One field of `spec.repair`. */
 export interface RepairRule {
   readonly name: RepairName;
-  /** What is wrong with where the pod is, as a clause; `undefined`: nothing. Cheap: every pod is asked for. */
+  /** Whether anything can be wrong with a pod of these constraints and needs, wherever it is; absent: with every pod. */
+  readonly concerns?: (constraints: SchedulingConstraints, needs: TopologyNeeds) => boolean;
+  /** Whether anything can be wrong with pods on a node; absent: on every node. */
+  readonly concernsNode?: (node: NodeInfo) => boolean;
+  /** What is wrong with where the pod is, as a clause; `undefined`: nothing. */
   readonly clauseOf: (scene: Scene, pod: PodIndex) => string | undefined;
   /** Any move ends it, wherever the pod goes. */
   readonly endsAnywhere: boolean;

@@ -3,35 +3,35 @@ import { type Budgets, createBudgets } from '../budgets/index.ts';
 import { isForReadiness } from '../budgets/protections.ts';
 import { type Cluster, indexCluster } from '../cluster.ts';
 import { expectedHitRatio } from '../hit-ratio.ts';
-import { at, itemAt, type NodeIndex, type PodIndex, type SiteIndex } from '../indices.ts';
+import { at, type IndexTable, itemAt, type KindIndex, type NodeIndex, type PodIndex } from '../indices.ts';
 import { type AcceptedMove, carryOut } from '../judge.ts';
-import { type PolicyOptions, planningOptions, type RepairOptions } from '../options.ts';
+import { type PolicyOptions, packs, planningOptions, type RepairOptions } from '../options.ts';
 import { describeMoves, type Ended } from '../outcome.ts';
 import { ownerOf } from '../owners.ts';
-import type { Reason, Transfer } from '../plan.ts';
+import type { Reason, Rejections, Removal, Transfer } from '../plan.ts';
 import { isFree, metricsProblem, type PlanningInput } from '../planning-input.ts';
+import type { PodKinds } from '../pod-kinds.ts';
 import { measurePods } from '../pod-usage.ts';
 import { withNeeds } from '../sequence.ts';
 import { initialState, type State } from '../state.ts';
 import { compareVictims } from '../victim-order.ts';
-import { duplicatesRule } from './duplicates.ts';
 import type { RepairGuard } from './guard.ts';
-import { maxLifetimeRule } from './max-lifetime.ts';
-import { preferredNodeAffinityRule, requiredNodeAffinityRule } from './node-affinity.ts';
-import { podAntiAffinityRule } from './pod-anti-affinity.ts';
 import { type Relocation, relocated } from './relocate.ts';
-import { restartsRule } from './restarts.ts';
+import { asUnderWay, type RemovalStage, removeFailed } from './removals.ts';
 import type { RepairRule, RepairRun, Scene } from './rule.ts';
-import { taintRule } from './taints.ts';
+import { podsOnHosts, rulesOf, sceneOf } from './rules.ts';
 import { createTargetSearch } from './targets.ts';
-import { topologySpreadRule } from './topology-spread.ts';
 
 /** What the repairs of a plan came to. */
 export interface RepairStage {
-  readonly moves: readonly Transfer[];
+  /** Those from node to node, and then those that remove pods. */
+  readonly moves: readonly (Transfer | Removal)[];
+  /** The moves from node to node. */
   readonly relocations: readonly Relocation[];
   /** Why pods stay that run where they should not, by uid. */
   readonly unrepaired: ReadonlyMap<string, Reason>;
+  /** Failed pods that stay, and why. */
+  readonly unremoved: Rejections;
   readonly expectedHitRatio: number | undefined;
   /** What the strategy plans from: pods where the repairs put them, and not moved again. */
   readonly next: PlanningInput;
@@ -43,11 +43,37 @@ export interface RepairStage {
  */
 export function repairStage(input: PlanningInput, policy: PolicyOptions): RepairStage | undefined {
   const { guard } = input;
-  if (policy.repair === undefined || guard === undefined) {
+  const { repair } = policy;
+  if (repair === undefined || guard === undefined) {
     return undefined;
   }
-  const rules = rulesOf(policy.repair, input);
-  const first = suspectsOf(input, rules, sceneOf(input, guard));
+  const relocating = relocate(input, policy, repair, guard);
+  return withRemovals(relocating, removeFailed(input, policy, repair, relocating.moves));
+}
+
+/** What follows counts removals against its budgets. */
+function withRemovals(stage: RelocationStage, { moves, kept }: RemovalStage): RepairStage {
+  const { next } = stage;
+  const underWay = [...next.history.underWay, ...moves.map(asUnderWay)];
+  return {
+    ...stage,
+    moves: [...stage.moves, ...moves],
+    unremoved: kept,
+    next: moves.length === 0 ? next : { ...next, history: { ...next.history, underWay } },
+  };
+}
+
+type RelocationStage = Omit<RepairStage, 'moves' | 'unremoved'> & { readonly moves: readonly Transfer[] };
+
+/** The moves from node to node. */
+function relocate(
+  input: PlanningInput,
+  policy: PolicyOptions,
+  repair: RepairOptions,
+  guard: RepairGuard,
+): RelocationStage {
+  const rules = rulesOf(repair, input);
+  const first = rules.length === 0 ? [] : suspectsOf(input, rules, sceneOf(input, guard));
   if (first.every(({ pods }) => pods.length === 0)) {
     return { moves: [], relocations: [], unrepaired: new Map(), expectedHitRatio: undefined, next: input };
   }
@@ -55,7 +81,7 @@ export function repairStage(input: PlanningInput, policy: PolicyOptions): Repair
   const start = initialState(cluster);
   const entries = budgetsInForce(policy.budgets, input.snapshot.takenAt);
   const budgets = createBudgets(entries, cluster, input.pdbs, input.history);
-  const session = createSession(start.fork(), rules, guard, budgets, input);
+  const session = createSession(start.fork(), rules, guard, { budgets, prefersFull: packs(policy.strategy) }, input);
   // Pods that have left make room, and what had to be broken for something worse may be mended.
   for (let [before, suspects] = [-1, first]; before !== session.moves.length; ) {
     before = session.moves.length;
@@ -67,50 +93,79 @@ export function repairStage(input: PlanningInput, policy: PolicyOptions): Repair
   return resultOf(input, cluster, start, session);
 }
 
-/** In the order in which they are repaired: what the scheduler would refuse first, and what it only ranks last. */
-function rulesOf(options: RepairOptions, { hosts }: PlanningInput): readonly RepairRule[] {
-  const { taints, nodeAffinity, podAntiAffinity, topologySpread, duplicates, restarts, maxLifetime } = options;
-  return [
-    ...(taints === undefined ? [] : [taintRule(taints)]),
-    ...(nodeAffinity === undefined ? [] : [requiredNodeAffinityRule()]),
-    ...(podAntiAffinity ? [podAntiAffinityRule()] : []),
-    ...(topologySpread === undefined ? [] : [topologySpreadRule(topologySpread)]),
-    ...(nodeAffinity === 'Preferred' ? [preferredNodeAffinityRule(hosts)] : []),
-    ...(duplicates ? [duplicatesRule()] : []),
-    ...(restarts === undefined ? [] : [restartsRule(restarts)]),
-    ...(maxLifetime === undefined ? [] : [maxLifetimeRule(maxLifetime.age)]),
-  ];
-}
-
 interface Suspects {
   readonly rule: RepairRule;
   readonly pods: readonly PodIndex[];
 }
 
-/** Where the snapshot has the pods. */
-function sceneOf({ subjects, snapshot, sites: indexed }: PlanningInput, guard: RepairGuard): Scene {
-  const sites = indexed();
-  const siteOf = (pod: PodIndex): SiteIndex => at(subjects.located, pod);
-  const freeCapacityOf = (site: SiteIndex) => itemAt(sites.rooms, site);
-  return { where: { sites, counts: sites.counts, siteOf, freeCapacityOf }, guard, now: snapshot.takenAt };
-}
-
-/** Pods in scope on nodes that are Ready, in scope and stay, by what is wrong with where they are. */
+/** Pods with a controller that a repair could be about, by what is wrong with where they are; there is at least one rule. */
 function suspectsOf(input: PlanningInput, rules: readonly RepairRule[], scene: Scene): readonly Suspects[] {
-  const { subjects, holds, hosts } = input;
-  const isHost = new Set(hosts);
-  const isHostAt = Uint8Array.from(subjects.nodes, (node) => (isHost.has(node) ? 1 : 0));
-  const found = rules.map((rule) => ({ rule, pods: [] as PodIndex[] }));
-  subjects.located.forEach((site, pod) => {
-    if (site >= 0 && isHostAt[site] === 1 && holds.inScope[pod] === 1 && ownerOf(subjects.owners, pod) !== undefined) {
-      for (const { rule, pods } of found) {
-        if (rule.clauseOf(scene, pod) !== undefined) {
+  const { subjects } = input;
+  const firstOf = firstOfKinds(subjects.kinds);
+  const found = rules.map((rule, bit) => {
+    return { rule, pods: [] as PodIndex[], bit: 1 << bit, ...concernedBy(rule, input, scene, firstOf) };
+  });
+  // Most pods concern no rule: what is known of kinds and nodes is looked up for all rules at once.
+  const ofKind = combined(found, ({ kinds }) => kinds);
+  const onNode = combined(found, ({ nodes }) => nodes);
+  for (const pod of podsOnHosts(input)) {
+    const asked = at(ofKind, at(subjects.kinds.ofPod, pod)) & at(onNode, at(subjects.located, pod));
+    if (asked !== 0 && ownerOf(subjects.owners, pod) !== undefined) {
+      for (const { rule, pods, bit } of found) {
+        if ((asked & bit) !== 0 && rule.clauseOf(scene, pod) !== undefined) {
           pods.push(pod);
         }
       }
     }
-  });
+  }
   return found;
+}
+
+/** Kinds of pods, and nodes, with which something can be wrong by the rule. */
+interface Concerned {
+  readonly kinds: readonly boolean[];
+  readonly nodes: readonly boolean[];
+}
+
+function firstOfKinds({ list, ofPod }: PodKinds): IndexTable<KindIndex, PodIndex> {
+  const first = new Int32Array(list.length).fill(-1);
+  ofPod.forEach((kind, pod) => {
+    first[kind] = first[kind] === -1 ? pod : at(first, kind);
+  });
+  return first;
+}
+
+function concernedBy(
+  { concerns = always, concernsNode = always }: RepairRule,
+  { subjects }: PlanningInput,
+  { where }: Scene,
+  firstOf: IndexTable<KindIndex, PodIndex>,
+): Concerned {
+  const { topologyIndex } = where.counts;
+  return {
+    kinds: subjects.kinds.list.map(({ constraints }, kind) =>
+      concerns(constraints, topologyIndex.needsOf(at(firstOf, kind))),
+    ),
+    nodes: subjects.nodes.map((node) => concernsNode(node)),
+  };
+}
+
+function always(): boolean {
+  return true;
+}
+
+/** By place, a bit for each rule. */
+function combined<Rule extends { readonly bit: number }>(
+  rules: readonly Rule[],
+  flagsOf: (rule: Rule) => readonly boolean[],
+): Int32Array {
+  const bits = new Int32Array(flagsOf(itemAt(rules, 0)).length);
+  for (const rule of rules) {
+    flagsOf(rule).forEach((isSet, place) => {
+      bits[place] = at(bits, place) | (isSet ? rule.bit : 0);
+    });
+  }
+  return bits;
 }
 
 /** All hosts, loaded by what is measured, or by requests where metrics do not suffice. */
@@ -119,8 +174,8 @@ function repairCluster(input: PlanningInput, policy: PolicyOptions): Cluster {
   const { participants, leftOut } = participation;
   const samples = new Map([...participants, ...leftOut].map(({ node, sample }) => [node, sample]));
   const isMeasured = metricsProblem(input, policy) === undefined;
-  const { load } = policy;
-  const options = isMeasured ? planningOptions(policy) : { ...policy, load: { ...load, source: 'Requests' as const } };
+  const wanted = planningOptions(policy);
+  const options = isMeasured ? wanted : { ...wanted, load: { ...wanted.load, source: 'Requests' as const } };
   return indexCluster({
     participants: hosts.map((node) => ({ node, sample: isMeasured ? samples.get(node) : undefined })),
     sites: input.sites(),
@@ -150,14 +205,14 @@ function createSession(
   state: State,
   rules: readonly RepairRule[],
   guard: RepairGuard,
-  budgets: Budgets,
+  { budgets, prefersFull }: { readonly budgets: Budgets; readonly prefersFull: boolean },
   { holds, pods, snapshot }: PlanningInput,
 ): Session {
   const moves: RepairMove[] = [];
   const moved = new Set<PodIndex>();
   const stays = new Map<PodIndex, { readonly rule: RepairRule; readonly reason: Reason }>();
   const scene: Scene = { where: state.whereabouts, guard, now: snapshot.takenAt };
-  const search = createTargetSearch(state, budgets);
+  const search = createTargetSearch(state, budgets, prefersFull);
   const holdOf = (pod: PodIndex, { movesUnready }: RepairRule): Reason | undefined =>
     movesUnready ? holds.all(pod).find((hold) => !isForReadiness(hold, itemAt(pods, pod))) : holds.of(pod);
   const clausesOf = (pod: PodIndex) =>
@@ -217,7 +272,7 @@ function createSession(
   };
 }
 
-function resultOf(input: PlanningInput, cluster: Cluster, start: State, session: Session): RepairStage {
+function resultOf(input: PlanningInput, cluster: Cluster, start: State, session: Session): RelocationStage {
   const { moves, stays, run } = session;
   const { siteOf } = cluster;
   const relocations = moves.map(({ pod, from, to }) => ({ pod, from: at(siteOf, from), to: at(siteOf, to) }));

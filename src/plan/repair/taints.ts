@@ -17,6 +17,7 @@ export function taintRule(repair: TaintRepair): RepairRule {
     name: 'Taints',
     endsAnywhere: false,
     movesUnready: false,
+    concernsNode: ({ taints }) => taints.length > 0,
     clauseOf: (scene, pod) => {
       const taint = taintOf(scene, pod);
       return taint && `${nodeOf(scene, pod)} ${describeRefusal({ filter: 'TaintToleration', taint })}`;

@@ -21,12 +21,15 @@ export interface TargetSearch {
 }
 
 interface Candidate extends Found {
-  /** With the pod. */
-  readonly load: number;
+  /** The lower the better: the load with the pod, negated where full nodes are preferred. */
+  readonly worth: number;
 }
 
-/** Looks from the least loaded node upwards, and no further than something better can be. */
-export function createTargetSearch(state: State, budgets: Budget): TargetSearch {
+/**
+ * Looks from the least loaded node upwards, and no further than something better can be; with `prefersFull` from the fullest
+ * downwards, so that repairs do not fill nodes that the strategy is to empty.
+ */
+export function createTargetSearch(state: State, budgets: Budget, prefersFull: boolean): TargetSearch {
   const { nodes, load } = state.cluster;
   const order = createLoadOrder(state, nodes.keys());
   const bounds = load.boundsOver(nodes.keys());
@@ -35,18 +38,19 @@ export function createTargetSearch(state: State, budgets: Budget): TargetSearch 
   const among = (pod: PodIndex, { rankOf, bestRank = 0 }: Wish, allows: (node: NodeIndex) => boolean): Candidate[] => {
     order.sync();
     const home = state.nodeOf(pod);
-    const least = bounds.least(pod);
+    const [sign, added] = prefersFull ? [-1, bounds.most(pod)] : [1, bounds.least(pod)];
     let found: Candidate[] = [];
-    for (let position = 0; position < order.size; position += 1) {
+    for (let step = 0; step < order.size; step += 1) {
+      const position = prefersFull ? order.size - 1 - step : step;
       const last = found[MOST_FOUND - 1];
-      if (last !== undefined && last.rank <= bestRank && order.loadAt(position) + least >= last.load) {
+      if (last !== undefined && last.rank <= bestRank && sign * (order.loadAt(position) + added) >= last.worth) {
         break;
       }
       const node = order.at(position);
       const rank = rankOf === undefined ? 0 : rankOf(node);
       const isBetter = last === undefined || rank <= last.rank;
       if (node !== home && rank < Number.POSITIVE_INFINITY && isBetter && allows(node)) {
-        const candidate = { node, rank, load: state.loadWith(pod, node) };
+        const candidate = { node, rank, worth: sign * state.loadWith(pod, node) };
         found = [...found, candidate].sort(byWorth).slice(0, MOST_FOUND);
       }
     }
@@ -80,7 +84,7 @@ export function createTargetSearch(state: State, budgets: Budget): TargetSearch 
 }
 
 function byWorth(left: Candidate, right: Candidate): number {
-  return left.rank - right.rank || left.load - right.load || left.node - right.node;
+  return left.rank - right.rank || left.worth - right.worth || left.node - right.node;
 }
 
 /** What refuses the pod on each node, counted; of one alone, what it says. */

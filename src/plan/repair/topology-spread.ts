@@ -28,6 +28,7 @@ export function topologySpreadRule({ tolerance }: SpreadRepair): RepairRule {
     name: 'TopologySpread',
     endsAnywhere: false,
     movesUnready: false,
+    concerns: (_, { kept }) => kept.length > 0,
     clauseOf: (scene, pod) => {
       const broken = brokenBy(scene, pod);
       const need = broken.find(({ soft }) => !soft) ?? broken[0];

@@ -4,8 +4,8 @@ import { refineLb } from './refine-lb.ts';
 import type { Strategy } from './strategy.ts';
 
 /**
- * The strategy that the options are for, of those that balance; QoSDriven has a conversation of its own (see qos/). A new one is
- * a file, its traits and a case here; without them it does not compile.
+ * The strategy that the options are for, of those that balance; QoSDriven and Pack have a conversation of their own (see qos/ and
+ * pack/). A new one is a file, its traits and a case here; without them it does not compile.
  */
 export function strategyFor(options: BalancingOptions): Strategy {
   switch (options.type) {

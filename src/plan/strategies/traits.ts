@@ -2,8 +2,11 @@ import type { StrategyName } from '../../api/v1alpha1/rebalance-policy.ts';
 
 /** How a strategy differs from others outside its own files. */
 interface Traits {
-  /** What a move must improve: the balance of the nodes, or the service of workloads, which their ledgers measure. */
-  readonly improves: 'Balance' | 'Service' | 'Nothing';
+  /**
+   * What moves improve: the balance of the nodes, the service of workloads, which their ledgers measure, or the number of nodes
+   * that are needed.
+   */
+  readonly improves: 'Balance' | 'Service' | 'Packing' | 'Nothing';
   /** Plans by the load that `load.source` names; otherwise by requests. */
   readonly readsMetrics: boolean;
   /** Does not plan, or go on with a plan, without metrics that suffice, where `load.source` names any. */
@@ -51,6 +54,16 @@ export const STRATEGY_TRAITS = {
     movesUnreadyPods: true,
     replansInFlight: true,
     restBy: 'ServiceClass',
+  },
+  Pack: {
+    improves: 'Packing',
+    readsMetrics: false,
+    needsMetrics: false,
+    awaitsTrigger: false,
+    admitsWaitingPods: false,
+    movesUnreadyPods: false,
+    replansInFlight: false,
+    restBy: 'Protections',
   },
   None: {
     improves: 'Nothing',

@@ -167,7 +167,7 @@ function cacheMetrics(registers: Registry[]): CacheMetrics {
 function moveMetrics(registers: Registry[]): Pick<Telemetry, 'moveEnded'> {
   const moves = new Counter({
     name: 'evenkeel_moves_total',
-    help: 'Moves that came to an end, by what they were for: Balance, Failover, Preemption or Admission.',
+    help: 'Moves that came to an end, by what they were for: Balance, Failover, Preemption, Admission or Removal.',
     labelNames: ['strategy', 'result', 'reason'],
     registers,
   });

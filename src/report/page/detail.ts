@@ -14,7 +14,7 @@ export interface PodRow {
   readonly node?: string;
   /** What it adds to the load of its node, a fraction. */
   readonly load?: number;
-  readonly decision: 'Moves' | 'Stays' | 'NotConsidered';
+  readonly decision: 'Moves' | 'Removed' | 'Stays' | 'NotConsidered';
   /** Where it goes, or why it stays, with numbers. */
   readonly message: string;
   readonly code?: string;

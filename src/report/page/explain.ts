@@ -42,7 +42,8 @@ export function nodeDetail(inquiry: Inquiry, policy: string, name: string): Node
 
 /** A pod, by `namespace/name`, in detail; `undefined` when the snapshot has none of this name. */
 export function podDetail(inquiry: Inquiry, policy: string, key: string): PodDetail | undefined {
-  const pod = inquiry.planningInput.pods.find((candidate) => podKey(candidate) === key);
+  const { pods, snapshot } = inquiry.planningInput;
+  const pod = [...pods, ...(snapshot.failedPods ?? [])].find((candidate) => podKey(candidate) === key);
   const found = pod === undefined ? undefined : explainPodIn(inquiry, pod.uid);
   if (found === undefined) {
     return undefined;
@@ -104,7 +105,8 @@ function podRow({ pod, owner, node, load, decision, protections }: PodStanding):
 function decided(decision: PodStanding['decision']): string {
   switch (decision.kind) {
     case 'Moves':
-      return `to ${decision.to ?? 'the queue'}, gain ${percent(decision.gain)}: ${decision.message}`;
+      return `to ${decision.to ?? 'the queue'}${gainText(decision.gain)}: ${decision.message}`;
+    case 'Removed':
     case 'Stays':
       return decision.message;
     case 'NotConsidered':
@@ -112,6 +114,11 @@ function decided(decision: PodStanding['decision']): string {
     default:
       return decision satisfies never;
   }
+}
+
+/** A repair may gain nothing, or make the load less even: its message has the numbers. */
+function gainText(gain: number): string {
+  return gain > 0 ? `, gain ${percent(gain)}` : '';
 }
 
 /** Why pods stay by the plan of this moment. */

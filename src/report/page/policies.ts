@@ -83,7 +83,19 @@ function stddevOf(imbalance: Imbalance): PlanRow['stddev'] {
 }
 
 function moveRow(
-  { pod, owner, workload, from, to, gain, cost, reason, after }: RebalancePlan['spec']['moves'][number],
+  {
+    pod,
+    owner,
+    workload,
+    from,
+    to,
+    removal,
+    gain,
+    cost,
+    reason,
+    repairs,
+    after,
+  }: RebalancePlan['spec']['moves'][number],
   run: MoveStatus,
 ): MoveRow {
   const top = workload ?? owner;
@@ -92,6 +104,8 @@ function moveRow(
     owner: `${top.kind} ${top.name}`,
     ...present('from', from),
     ...present('to', to),
+    ...present('removal', removal),
+    ...present('repairs', repairs),
     phase: run.phase,
     gain: Number(gain),
     ...numeric('cost', cost),

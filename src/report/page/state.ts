@@ -1,4 +1,5 @@
 import type { MovePhase, PlanPhase } from '../../api/v1alpha1/rebalance-plan.ts';
+import type { RepairName } from '../../api/v1alpha1/repair.ts';
 
 /** Resources of the heat map: those that a load is measured in, and pod slots. */
 export const PAGE_RESOURCES = ['cpu', 'memory', 'pods'] as const;
@@ -125,8 +126,12 @@ export interface MoveRow {
   readonly owner: string;
   /** Absent for a pod that waits at the gate. */
   readonly from?: string;
-  /** Absent for a pod that goes back to the queue. */
+  /** Absent for a pod that goes back to the queue, or is removed. */
   readonly to?: string;
+  /** It has failed, and is removed. */
+  readonly removal?: boolean;
+  /** What the move repairs; absent when nothing. */
+  readonly repairs?: readonly RepairName[];
   readonly phase: MovePhase;
   /** Points of node capacity. */
   readonly gain: number;

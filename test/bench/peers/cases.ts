@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { listNodes, listPods } from '../../control-plane/cluster-state.ts';
-import { applyScenario, loadScenario, waitForMetrics } from '../../control-plane/scenario.ts';
+import { type Placement, placementOf } from '../../control-plane/initial-placement.ts';
+import { applyPlaced, applyScenario, loadScenario, waitForMetrics } from '../../control-plane/scenario.ts';
 import type { ControlPlane } from '../../control-plane/start.ts';
 import { waitUntil } from '../../control-plane/wait-until.ts';
 import type { Task } from './contender.ts';
@@ -11,10 +12,55 @@ import type { PodTrack } from './observer.ts';
 export interface Case {
   readonly task: Task;
   readonly minutes: number;
-  /** Makes the cluster as it is to be found. Its pods are in the namespace shop. */
-  prepare(cp: ControlPlane, log: (line: string) => void): Promise<void>;
-  /** How many pods must move until nothing is wrong any more; `undefined` where it is about load. */
-  readonly violations?: (pods: readonly PodTrack[], nodes: readonly Placeable[]) => number;
+  /** Names of the scenarios that make the cluster, one after the other. The pods that it is about are in the namespace shop. */
+  readonly scenarios: readonly string[];
+  /** Brings pods to where they should not be. */
+  readonly misplace?: (cp: ControlPlane) => Promise<void>;
+  /** Changes the cluster around the pods, or waits for what is to be known of it. */
+  readonly finish?: (cp: ControlPlane, log: (line: string) => void) => Promise<void>;
+  readonly goal: Goal;
+  /** How kube-scheduler ranks nodes; default as Kubernetes configures it. */
+  readonly scoring?: 'MostAllocated';
+}
+
+/** What a case is about. */
+export type Goal =
+  /** The deviation of the load of the nodes. */
+  | { readonly kind: 'Deviation' }
+  /** How many pods must move until nothing is wrong any more. */
+  | {
+      readonly kind: 'OutOfPlace';
+      readonly count: (pods: readonly PodTrack[], nodes: readonly Placeable[]) => number;
+    }
+  /** How many nodes run pods. */
+  | { readonly kind: 'UsedNodes' };
+
+const EVENNESS: Goal = { kind: 'Deviation' };
+
+function outOfPlace(count: Extract<Goal, { kind: 'OutOfPlace' }>['count']): Goal {
+  return { kind: 'OutOfPlace', count };
+}
+
+/** Makes the cluster of a case as it is to be found; its pods where `placement` has them, or where the scheduler puts them. */
+export async function prepare(
+  { scenarios, misplace, finish }: Case,
+  cp: ControlPlane,
+  placement: Placement | undefined,
+  log: (line: string) => void,
+): Promise<Placement> {
+  const loaded = scenarios.map((name) =>
+    loadScenario(join(import.meta.dirname, '..', '..', 'scenarios', `${name}.yaml`)),
+  );
+  if (placement === undefined) {
+    for (const scenario of loaded) {
+      await applyScenario(cp, scenario, { log });
+    }
+    await misplace?.(cp);
+  } else {
+    await applyPlaced(cp, loaded, placement, { log });
+  }
+  await finish?.(cp, log);
+  return await placementOf(cp, loaded);
 }
 
 /** A node for the judgement of a case. */
@@ -51,11 +97,6 @@ function repairing(repair: object): Task['policy'] {
   return { strategy: { type: 'None' }, repair, budgets: BUDGETS, protections: UNHURRIED };
 }
 
-async function apply(cp: ControlPlane, scenario: string, log: (line: string) => void): Promise<void> {
-  const file = join(import.meta.dirname, '..', '..', 'scenarios', `${scenario}.yaml`);
-  await applyScenario(cp, loadScenario(file), { log });
-}
-
 function skewed(scenario: string, minutes: number): Case {
   const deviation = { cpu: 3, memory: 3 };
   return {
@@ -76,10 +117,9 @@ function skewed(scenario: string, minutes: number): Case {
         metricsUtilization: { source: 'KubernetesMetrics' },
       }),
     },
-    prepare: async (cp, log) => {
-      await apply(cp, scenario, log);
-      await waitForMetrics(cp, { log });
-    },
+    scenarios: [scenario],
+    finish: (cp, log) => waitForMetrics(cp, { log }),
+    goal: EVENNESS,
   };
 }
 
@@ -100,6 +140,21 @@ const isBad = (
   }, 0);
 };
 
+const PACKING: Case = {
+  minutes: 5,
+  task: {
+    seconds: INTERVAL,
+    policy: {
+      strategy: { type: 'Pack', pack: { minNodeAge: '0s' } },
+      budgets: BUDGETS,
+      protections: UNHURRIED,
+    },
+    profile: profileOf('balance', 'HighNodeUtilization', { thresholds: { cpu: 50, memory: 50 } }),
+  },
+  scenarios: ['peers-packing'],
+  goal: { kind: 'UsedNodes' },
+};
+
 /** By the name that the command line takes. */
 export const CASES: Readonly<Record<string, Case>> = {
   'skewed-8': skewed('demo', 5),
@@ -111,8 +166,8 @@ export const CASES: Readonly<Record<string, Case>> = {
       policy: repairing({ duplicates: true }),
       profile: profileOf('balance', 'RemoveDuplicates', {}),
     },
-    prepare: async (cp, log) => {
-      await apply(cp, 'sixty-pods', log);
+    scenarios: ['sixty-pods'],
+    misplace: async (cp) => {
       for (const node of ['worker-1', 'worker-2']) {
         await untilReady(cp, 60);
         await cp.kubectl(['drain', node, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=120s']);
@@ -120,7 +175,7 @@ export const CASES: Readonly<Record<string, Case>> = {
         await cp.kubectl(['uncordon', node]);
       }
     },
-    violations: (pods, nodes) => isBad(pods, nodes, ({ name }) => name),
+    goal: outOfPlace((pods, nodes) => isBad(pods, nodes, ({ name }) => name)),
   },
   zone: {
     minutes: 4,
@@ -129,11 +184,8 @@ export const CASES: Readonly<Record<string, Case>> = {
       policy: repairing({ topologySpread: {} }),
       profile: profileOf('balance', 'RemovePodsViolatingTopologySpreadConstraint', { constraints: ['DoNotSchedule'] }),
     },
-    prepare: async (cp, log) => {
-      await apply(cp, 'peers-two-zones', log);
-      await apply(cp, 'peers-third-zone', log);
-    },
-    violations: (pods, nodes) => isBad(pods, nodes, ({ zone }) => zone),
+    scenarios: ['peers-two-zones', 'peers-third-zone'],
+    goal: outOfPlace((pods, nodes) => isBad(pods, nodes, ({ zone }) => zone)),
   },
   duplicates: {
     minutes: 4,
@@ -142,8 +194,8 @@ export const CASES: Readonly<Record<string, Case>> = {
       policy: repairing({ duplicates: true }),
       profile: profileOf('balance', 'RemoveDuplicates', {}),
     },
-    prepare: (cp, log) => apply(cp, 'peers-duplicates', log),
-    violations: (pods, nodes) => isBad(pods, nodes, ({ name }) => name),
+    scenarios: ['peers-duplicates'],
+    goal: outOfPlace((pods, nodes) => isBad(pods, nodes, ({ name }) => name)),
   },
   taints: {
     minutes: 4,
@@ -152,15 +204,18 @@ export const CASES: Readonly<Record<string, Case>> = {
       policy: repairing({ taints: {} }),
       profile: profileOf('deschedule', 'RemovePodsViolatingNodeTaints', {}),
     },
-    prepare: async (cp, log) => {
-      await apply(cp, 'peers-taints', log);
+    scenarios: ['peers-taints'],
+    finish: async (cp) => {
       await cp.kubectl(['taint', 'node', 'node-1', 'node-2', 'dedicated=batch:NoSchedule']);
     },
-    violations: (pods, nodes) => {
+    goal: outOfPlace((pods, nodes) => {
       const tainted = new Set(nodes.filter(({ isTainted }) => isTainted).map(({ name }) => name));
       return pods.filter(({ node = '', goneAt }) => goneAt === undefined && tainted.has(node)).length;
-    },
+    }),
   },
+  packing: PACKING,
+  // As the documentation of HighNodeUtilization asks for.
+  'packing-most-allocated': { ...PACKING, scoring: 'MostAllocated' },
 };
 
 async function untilReady(cp: ControlPlane, wanted: number): Promise<void> {

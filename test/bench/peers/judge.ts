@@ -55,6 +55,18 @@ export function gainedNothing(replacements: readonly Replacement[], pods: readon
   }).length;
 }
 
+/** Nodes that pods run on. */
+export function usedNodes(pods: readonly PodTrack[]): ReadonlySet<string> {
+  return new Set(pods.flatMap(({ node, goneAt }) => (goneAt === undefined ? (node ?? []) : [])));
+}
+
+/** How many of them took a pod from a node that runs pods all the same in the end, or from one that it was sent to before. */
+export function emptiedNothing(replacements: readonly Replacement[], pods: readonly PodTrack[]): number {
+  const used = usedNodes(pods);
+  const came = new Set(replacements.map(({ replacement }) => replacement));
+  return replacements.filter(({ evicted }) => used.has(evicted.node ?? '') || came.has(evicted)).length;
+}
+
 /** A pod that has no node for so long waits; every new pod is without one at first. */
 const AT_ONCE_MS = 1000;
 

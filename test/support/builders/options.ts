@@ -14,6 +14,7 @@ const NO_REPAIR: RepairOptions = {
   duplicates: false,
   restarts: undefined,
   maxLifetime: undefined,
+  failed: undefined,
 };
 
 /** Everything is, with the soft rules and without a tolerance, but for the lifetime of pods. */
@@ -25,6 +26,7 @@ export const ALL_REPAIRS: RepairOptions = {
   duplicates: true,
   restarts: undefined,
   maxLifetime: undefined,
+  failed: undefined,
 };
 
 /** One budget entry. */
@@ -103,4 +105,13 @@ export function refineLb(fields: Partial<StrategyOf<'RefineLB'>> = {}): Strategy
 /** GreedyLB with its defaults. */
 export function greedyLb(fields: Partial<StrategyOf<'GreedyLB'>> = {}): StrategyOf<'GreedyLB'> {
   return { type: 'GreedyLB', minimizeMoves: true, tolerance: 0.02, ...fields };
+}
+
+/** Pack with its defaults. */
+export function pack(fields: Partial<StrategyOf<'Pack'>> = {}): StrategyOf<'Pack'> {
+  const resources = [
+    { name: 'cpu', below: 0.5 },
+    { name: 'memory', below: 0.5 },
+  ];
+  return { type: 'Pack', resources, headroom: 0.1, minNodeAge: seconds(600), ...fields };
 }

@@ -28,6 +28,11 @@ export function aPreemption(pod: PodInfo): PlannedMove {
   return rest;
 }
 
+/** The pod has failed, and is removed. */
+export function aRemoval(pod: PodInfo): PlannedMove {
+  return { ...aPreemption(pod), removal: true };
+}
+
 /** A pod at our gate is let through to `to`, once the moves at `after` have left their nodes. */
 export function anAdmission(pod: PodInfo, to: string, after: readonly number[] = []): PlannedMove {
   const { from: _, ...rest } = aMove(pod, to);

@@ -119,6 +119,12 @@ describe('an instant query', () => {
     await expect(asked).rejects.toThrow(message);
   });
 
+  it('reads no more than fits into the memory of the container', async () => {
+    const { url } = await aServer(200, vector({ metric: { pod: 'x'.repeat(33 * 2 ** 20) }, value: [1, '2'] }));
+    const asked = createInstantQuery(anAddress(url))('x', signal);
+    await expect(asked).rejects.toThrow(/its answer is longer than 32 MiB: let the query give one series a pod/);
+  });
+
   it('says that nobody listens', async () => {
     const { url } = await aServer(200, '');
     await close?.();

@@ -249,6 +249,21 @@ describe('validatePolicy', () => {
       'spec.strategy: greedyLB has no effect with this type: remove greedyLB, or write type: GreedyLB',
     ],
     [
+      'settings of Pack for another strategy',
+      { strategy: { pack: {} } },
+      'spec.strategy: pack has no effect with this type: remove pack, or write type: Pack',
+    ],
+    [
+      'a share of nodes to pack in percent',
+      { strategy: { type: 'Pack', pack: { headroom: '10%' } } },
+      'spec.strategy.pack.headroom: is "10%": write a decimal fraction between "0" and "1" with at most six decimals, in quotes, such as "0.05"',
+    ],
+    [
+      'Pack by no resource',
+      { strategy: { type: 'Pack', pack: { resources: [] } } },
+      'spec.strategy.pack.resources: is []: write one to eight resources, or leave resources out for cpu and memory',
+    ],
+    [
       'a strategy that only repairs, without repairs',
       { strategy: { type: 'None' } },
       'spec: strategy.type None only repairs: write repair, such as repair: {podAntiAffinity: Required}',

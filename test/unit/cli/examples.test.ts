@@ -95,25 +95,25 @@ beforeAll(async () => {
 afterAll(() => rmSync(repository, { recursive: true }));
 
 describe('the workflow of the example repository', () => {
-  it('passes with the inputs that it gives the action, and writes every report', async () => {
+  it('passes with the inputs that it gives the action, and writes every report, with the moves as a finding', async () => {
     const step = workflow.jobs.plan.steps.find(({ uses }) => uses === './.evenkeel/deploy/ci');
     const { stdout, stderr, code } = await runAction(step?.with ?? {});
     expect([stderr, code]).toEqual(['', 0]);
     expect(stdout).toContain('1 resource, no problems');
     expect(readFileSync(summary, 'utf8')).toContain('## Rebalancing plan of default');
-    expect(readFileSync(join(repository, 'reports', 'plan-default.xml'), 'utf8')).toContain('failures="0"');
+    expect(readFileSync(join(repository, 'reports', 'plan-default.xml'), 'utf8')).toContain('failures="1"');
     const sarif = JSON.parse(readFileSync(join(repository, 'reports', 'plan-default.sarif'), 'utf8')) as {
-      readonly runs: readonly { readonly results: readonly unknown[] }[];
+      readonly runs: readonly { readonly results: readonly { readonly ruleId: string }[] }[];
     };
-    expect(sarif.runs.map(({ results }) => results)).toEqual([[]]);
+    expect(sarif.runs.map(({ results }) => results.map(({ ruleId }) => ruleId))).toEqual([['moves']]);
   });
 
   it('fails when a gate does, and says which', async () => {
     const { stderr, code } = await runAction({ 'fail-on': 'imbalance>0.1\nmoves>100' });
     expect(code).toBe(3);
-    expect(stderr).toContain("--fail-on 'imbalance>0.1': it is 0.");
+    expect(stderr).toContain("--fail-on 'imbalance>0.1': imbalance is ");
     const junit = readFileSync(join(repository, 'reports', 'plan-default.xml'), 'utf8');
-    expect(junit).toContain('tests="3" failures="1"');
+    expect(junit).toContain('tests="5" failures="2"');
   });
 
   it('says what a change of the policy does', async () => {

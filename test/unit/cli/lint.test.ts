@@ -36,8 +36,20 @@ describe('evenkeel lint', () => {
     [{ repair: { duplicates: false } }, 'spec.repair: repairs nothing'],
     [{ repair: { maxLifetime: { age: '4m' } } }, 'spec.repair.maxLifetime.age: protections.minPodAge 5m holds pods'],
     [{ repair: { maxLifetime: { age: '24h' } } }, undefined],
+    [{ repair: { maxLifetime: { age: '4m', states: ['Evicted'] } } }, undefined],
+    [{ repair: { failed: {} } }, undefined],
   ])('warns of repairs that can move nothing: %j', async (spec, warning) => {
     const { stdout, code } = await lint(documents(policyObject('a', spec)));
+    expect(code).toBe(0);
+    expect(stdout).toContain(warning === undefined ? 'no problems' : `warning: ${warning}`);
+  });
+
+  it.each([
+    [{}, 'spec.budgets[0].perNode: a node with more than 2 pods is never emptied'],
+    [{ budgets: [{ maxMoves: 1 }] }, 'spec.budgets[0].maxMoves: a node with more than 1 pod is never emptied'],
+    [{ budgets: [{ maxMoves: 100, maxConcurrent: 4 }] }, undefined],
+  ])('warns of budgets within which Pack empties no node: %j', async (spec, warning) => {
+    const { stdout, code } = await lint(documents(policyObject('a', { strategy: { type: 'Pack' }, ...spec })));
     expect(code).toBe(0);
     expect(stdout).toContain(warning === undefined ? 'no problems' : `warning: ${warning}`);
   });

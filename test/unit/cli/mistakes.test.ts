@@ -133,6 +133,16 @@ const COMMANDS_AND_FLAGS: readonly Mistake[] = [
     says: ['--sort-by slo', 'cpu, memory'],
   },
   { claim: 'a number of rows that is none', args: ['top', '--limit', '-3'], says: ['--limit'] },
+  {
+    claim: 'a policy for what no policy is about',
+    args: ['top', 'nodes', '-p', 'x.yaml'],
+    says: ['-p chooses the policy of violations'],
+  },
+  {
+    claim: 'a column that violations do not have',
+    args: ['top', 'violations', '--sort-by', 'cpu'],
+    says: ['--sort-by cpu', 'name, node, rule'],
+  },
   { claim: 'what top does not know', args: ['top', 'node5'], says: ['top knows no node5', 'nodes?'] },
   {
     claim: 'a seed that is too large',

@@ -39,9 +39,11 @@ describe('evenkeel plan in CI', () => {
   it('says in a pull request what is planned, then the gates, then each figure before and planned', async () => {
     const { stdout, code } = await plan('-o', 'markdown', ...GATES);
     expect(stdout).toMatch(
-      /^## Rebalancing plan of default\n\n\*\*2 moves\*\* on the snapshot of 2026-01-10T20:00:00Z; \*\*1 of 3 checks failed\*\*\.\n/,
+      /^## Rebalancing plan of default\n\n\*\*2 moves\*\* on the snapshot of 2026-01-10T20:00:00Z; \*\*1 of 3 checks did not pass\*\*\.\n/,
     );
-    expect(stdout).toContain("| not imbalance&gt;0.5 | ❌ failed | --fail-on 'imbalance&gt;0.5': it is 0.7025 |");
+    expect(stdout).toContain(
+      "| not imbalance&gt;0.5 | ❌ failed | --fail-on 'imbalance&gt;0.5': imbalance is 70.25 % |",
+    );
     expect(stdout).toContain('| not slo-missed&gt;0 | ✅ passed |');
     expect(stdout).toMatch(/\| cpu \| Highest minus lowest \| 70\.25 % \| 21\.25 % \| −49\.00 % \|/);
     expect(stdout).toMatch(/<details>\n<summary>\d+ pods of those considered, by reason<\/summary>\n\n\| STAYS/);
@@ -146,5 +148,94 @@ describe('evenkeel top', () => {
     const { stdout, stderr } = await runCli(['top', 'nodes', '-f', '-'], JSON.stringify(node));
     expect(stdout).toMatch(/\na +Ready +0 +- +- +0 % +- +- +-\n$/);
     expect(stderr).toContain('warning: the files hold no metrics: add what kubectl get nodes.metrics.k8s.io');
+  });
+});
+
+describe('evenkeel top violations', () => {
+  const meta = (name: string, more: object = {}) => ({ name, namespace: 'shop', uid: name, ...more });
+  const node = (name: string, spec: object = {}) => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, uid: name },
+    spec,
+    status: {
+      allocatable: { cpu: '4', memory: '8Gi', pods: '110' },
+      conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+    },
+  });
+  const pod = (name: string, status: object = { phase: 'Running' }) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: meta(name, {
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'web', controller: true }],
+    }),
+    spec: { nodeName: 'a', containers: [{ name: 'c' }] },
+    status,
+  });
+  const policy = (name: string, spec: object) => ({
+    apiVersion: 'evenkeel.dev/v1alpha1',
+    kind: 'RebalancePolicy',
+    metadata: { name },
+    spec: { strategy: { type: 'None' }, ...spec },
+  });
+  const restarting = { phase: 'Running', containerStatuses: [{ name: 'c', restartCount: 20 }] };
+  const cluster = [
+    node('a', { taints: [{ key: 'old', effect: 'NoSchedule' }] }),
+    node('b'),
+    node('c'),
+    pod('web-1'),
+    pod('web-2', { phase: 'Failed', reason: 'Evicted' }),
+    pod('web-3', restarting),
+  ];
+  const top = (objects: readonly object[], ...args: readonly string[]) =>
+    runCli(
+      ['top', 'violations', '-f', '-', ...args],
+      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
+    );
+
+  it('shows what is violated now, whether or not a policy repairs it', async () => {
+    const policies = [
+      policy('tidy', { repair: { failed: {}, restarts: { atLeast: 10 } } }),
+      policy('off', { suspend: true, repair: { failed: {} } }),
+    ];
+    const { stdout, stderr, code } = await top([...cluster, ...policies]);
+    expect(stdout).toMatch(/^POD +NODE +VIOLATES +REPAIRED BY +DETAIL\n/);
+    expect(stdout).toMatch(/\nshop\/web-1 +a +Duplicates +- +a has 2 pods of its controller, 1 for each node are even/);
+    expect(stdout).toMatch(/\nshop\/web-1 +a +Taints +- +a has the taint old:NoSchedule/);
+    expect(stdout).toMatch(/\nshop\/web-2 +a +Failed +tidy +its phase is Failed \(Evicted\)/);
+    expect(stdout).toMatch(/\nshop\/web-3 +a +Restarts +tidy +20 restarts, repair.restarts.atLeast is 10/);
+    expect([stderr, code]).toEqual(['', 0]);
+  });
+
+  it('shows them for programs, of one namespace, by column, and no more than asked for', async () => {
+    const { stdout } = await top(cluster, '-n', 'shop', '--sort-by', 'rule', '--limit', '3', '-o', 'json');
+    const { violations } = JSON.parse(stdout);
+    expect(violations.map(({ rule, pod: name }: { rule: string; pod: string }) => [rule, name])).toEqual([
+      ['Duplicates', 'web-1'],
+      ['Duplicates', 'web-3'],
+      ['Failed', 'web-2'],
+    ]);
+    expect(violations[2]).toEqual({
+      namespace: 'shop',
+      pod: 'web-2',
+      node: 'a',
+      owner: { kind: 'ReplicaSet', name: 'web' },
+      rule: 'Failed',
+      detail: 'its phase is Failed (Evicted)',
+      policies: [],
+    });
+    expect((await top(cluster, '-o', 'yaml')).stdout).toContain('rule: Taints');
+  });
+
+  it('keeps to the scope of the policy that is named', async () => {
+    const named = policy('ours', { scope: { podSelector: { matchLabels: { team: 'ours' } } }, repair: { failed: {} } });
+    expect((await top([...cluster, named], '-p', 'ours')).stdout).toBe('no violations\n');
+    expect((await top([...cluster, named], '-p', 'theirs')).stderr).toContain('there is no RebalancePolicy theirs');
+  });
+
+  it('says that there are none', async () => {
+    expect(await top([node('a'), node('b'), pod('web-1')])).toMatchObject({ stdout: 'no violations\n', code: 0 });
+    expect(JSON.parse((await top([node('a')], '-o', 'json')).stdout)).toEqual({ violations: [] });
   });
 });

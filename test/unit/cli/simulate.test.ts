@@ -52,6 +52,25 @@ describe('evenkeel simulate', () => {
     expect(result.variants.map(({ classes }) => classes.map(({ name }) => name))).toEqual([['gold'], ['gold']]);
   });
 
+  it('taints a node, and says how many pods violate what a policy repairs', async () => {
+    const incidents = [{ at: '1m', type: 'Taint', node: 'node-1', taint: { key: 'old' } }];
+    const repair = { interval: '1m', strategy: { type: 'None' }, repair: { taints: {} } };
+    const file = await written({ ...spec, incidents }, gold, { ...policy, spec: repair });
+    const { variants } = JSON.parse((await play(file, { output: 'json' })).stdout) as SimulationResult;
+    expect(variants.map(({ violations }) => violations)).toEqual([
+      [{ rule: 'Taints', pods: 1 }],
+      [{ rule: 'Taints', pods: 1 }], // protections.stabilization holds the workload for ten minutes
+    ]);
+  });
+
+  it.each([
+    [{ type: 'Taint', node: 'node-1' }, 'Taint and Untaint need taint'],
+    [{ type: 'Cordon', node: 'node-1', taint: { key: 'a' } }, 'Taint and Untaint need taint'],
+    [{ type: 'Taint', node: 'node-1', taint: { key: 'a', effect: 'NoExecute' } }, 'write one of NoSchedule'],
+  ])('refuses an incident such as %j', async (incident, problem) => {
+    expect(await problemsOf({ ...spec, incidents: [{ at: '1m', ...incident }] }, gold)).toContain(problem);
+  });
+
   it('writes the same bytes for the same seed, in every format', async () => {
     const file = await written({ ...spec, startup: { hot: { mean: '2', p95: '5' } } }, gold, policy);
     for (const output of ['table', 'json', 'markdown', 'html'] as const) {

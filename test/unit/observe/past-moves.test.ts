@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { compactPlan } from '../../../src/adapters/kubernetes/compact-plan.ts';
 import { parseObjects } from '../../../src/adapters/snapshot-file/read-files.ts';
 import { writeSnapshot } from '../../../src/adapters/snapshot-file/write-snapshot.ts';
 import { MOVE_PHASES, type RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { pastMovesOf as projectedMoves } from '../../../src/observe/project/past-moves.ts';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
@@ -85,6 +87,19 @@ describe('past moves', () => {
     expect(pastMovesOf(...parseObjects(text, 'file.yaml'))).toEqual(pastMovesOf(stored));
     expect(text).not.toContain('SECRET');
     expect(text).not.toContain('a test wants it so');
+  });
+
+  it.each(['failover', 'removal'])('are none where no pod was taken away that ran: a %s', (kind) => {
+    const stored = aStoredPlan();
+    const moves = stored.spec.moves.map(({ to, ...move }) =>
+      kind === 'removal' ? { ...move, removal: true } : { ...move, ...(to && { to }), failover: true },
+    );
+    const plan = { ...stored, spec: { ...stored.spec, moves } };
+    expect(pastMovesOf(plan)).toEqual([]);
+    expect(pastMovesOf(...parseObjects(writeSnapshot([plan], NOON), 'file.yaml'))).toEqual([]);
+    expect(
+      projectedMoves([compactPlan({ ...plan, status: { ...plan.status, finishedAt: '2026-01-01T12:00:00Z' } })]),
+    ).toEqual([]);
   });
 
   it.each<[string, unknown, string]>([

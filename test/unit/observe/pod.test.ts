@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { NO_CONTAINER_STATES } from '../../../src/model/pod.ts';
 import { createInterner } from '../../../src/observe/interner.ts';
 import { projectPod } from '../../../src/observe/project/pod.ts';
 import { aRawPod, type Raw } from '../../support/builders/raw.ts';
@@ -216,6 +217,34 @@ describe('what a pod is worth, and how it fares', () => {
       restarts: 7,
       initRestarts: 2,
     });
+  });
+
+  it('says why it or its containers wait or ended, and whether its Job has counted it', () => {
+    const status = {
+      phase: 'Failed',
+      reason: 'Evicted',
+      containerStatuses: [
+        { name: 'a', state: { waiting: { reason: 'CrashLoopBackOff' } } },
+        { name: 'b', state: { terminated: { reason: 'OOMKilled', exitCode: 137 } } },
+        { name: 'c', state: { running: {} }, lastState: { terminated: { reason: 'Error', exitCode: 1 } } },
+      ],
+      initContainerStatuses: [{ name: 'd', state: { terminated: { exitCode: 2 } } }],
+    };
+    const metadata = { finalizers: ['batch.kubernetes.io/job-tracking'] };
+    const { pod } = projectPod(aRawPod('p', { status, metadata }), createInterner());
+    expect([pod.reason, pod.states, pod.initStates, pod.uncounted]).toEqual([
+      'Evicted',
+      { reasons: ['CrashLoopBackOff', 'OOMKilled'], exitCodes: [137] },
+      { reasons: [], exitCodes: [2] },
+      true,
+    ]);
+    const plain = projectPod(aRawPod('p'), createInterner()).pod;
+    expect([plain.reason, plain.states, plain.initStates, plain.uncounted]).toEqual([
+      undefined,
+      NO_CONTAINER_STATES,
+      NO_CONTAINER_STATES,
+      false,
+    ]);
   });
 
   it('is Burstable, of no cost and without restarts where nothing says so', () => {

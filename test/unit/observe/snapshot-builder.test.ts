@@ -71,7 +71,7 @@ describe('buildSnapshot', () => {
     expect(snapshot.problems).toEqual([]);
   });
 
-  it('leaves out finished pods, other kinds, and the same words of other API groups', () => {
+  it('keeps failed pods apart, and leaves out those that succeeded, other kinds, and the same words of other API groups', () => {
     const snapshot = buildSnapshot([
       aRawPod('done', { status: { phase: 'Succeeded' } }),
       aRawPod('dead', { status: { phase: 'Failed' } }),
@@ -81,6 +81,7 @@ describe('buildSnapshot', () => {
       { apiVersion: 'example.com/v1', kind: 'Node', metadata: { name: 'n' } },
     ]);
     expect([snapshot.pods, snapshot.nodes, [...snapshot.workloads], snapshot.problems]).toEqual([[], [], [], []]);
+    expect(snapshot.failedPods?.map(({ name }) => name)).toEqual(['dead']);
   });
 
   it('lets the last of several objects count and says so', () => {

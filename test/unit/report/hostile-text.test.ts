@@ -13,7 +13,7 @@ import { planTable } from '../../../src/report/plan-text.ts';
 import { simulationHtml } from '../../../src/report/simulation-html.ts';
 import type { SimulationResult } from '../../../src/report/simulation-result.ts';
 import { simulationMarkdown, simulationTable } from '../../../src/report/simulation-text.ts';
-import { topNodesText, topWorkloadsText } from '../../../src/report/top-text.ts';
+import { topNodesText, topViolationsText, topWorkloadsText } from '../../../src/report/top-text.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aPod, NOW } from '../../support/builders.ts';
@@ -60,9 +60,11 @@ function standingOf(text: string) {
     pod: { namespace: text, name: text, uid: 'u' },
     owner: { kind: text, name: text, uid: 'u' },
     node: text,
+    failed: false,
     load: 0.1,
     movable: false,
     protections: [{ code: 'MinPodAge', message: text, numbers: {} }],
+    violations: [{ rule: 'Taints', detail: text }],
     decision: { kind: 'Stays', code: 'MinPodAge', message: text, numbers: {} },
   } as const;
 }
@@ -74,11 +76,12 @@ function diffOf(text: string): PlanDiff {
     outcome: 'Moves',
     message: text,
     moves: 1,
+    repairs: 0,
     spread: { before: '0', planned: '0' },
     cost: '0',
     imbalance: undefined,
   };
-  const move = { change: 'appears', pod: text, from: text, old: null, new: text, reason: text } as const;
+  const move = { change: 'appears', pod: text, from: text, old: null, new: text, repairs: [], reason: text } as const;
   return { old: side, new: side, same: 0, moves: [move] };
 }
 
@@ -96,6 +99,7 @@ function simulationOf(text: string): SimulationResult {
         name: text,
         balance: { cpu: balance, memory: balance },
         moves: { transfers: 0, preemptions: 0, runs: 0, plans: 0, perRun: 0 },
+        violations: [{ rule: 'Taints', pods: 1 }],
         requests: { total: 0, failed: 0, success: 1 },
         classes: [],
         windows: [],
@@ -116,10 +120,24 @@ function topOf(text: string): string {
   return [
     topNodesText([{ ...node, allocatable: AMOUNTS }], true),
     topWorkloadsText([{ ...workload, serviceClass: text, ...service }], true),
+    topViolationsText(
+      [
+        {
+          namespace: text,
+          pod: text,
+          node: text,
+          owner: { kind: text, name: text },
+          rule: 'Taints',
+          detail: text,
+          policies: [text],
+        },
+      ],
+      true,
+    ),
   ].join('\n');
 }
 
-const CHECKS = [{ rule: 'input', name: 'x', failed: true, message: '' }] as const;
+const CHECKS = [{ rule: 'input', name: 'x', result: 'Failed', message: '' }] as const;
 
 function checksOf(text: string) {
   return CHECKS.map((check) => ({ ...check, message: text }));

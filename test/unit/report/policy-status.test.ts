@@ -212,7 +212,11 @@ describe('policyStatus', () => {
   });
 
   it('sums up the newest plan: counts, the largest gains first, phases', () => {
-    const moves = pods.map((pod, index) => ({ ...aMove(pod, 'b'), gain: `0.0${index + 1}` }));
+    const moves = pods.map((pod, index) => ({
+      ...aMove(pod, 'b'),
+      gain: `0.0${index + 1}`,
+      ...(index === 0 ? { repairs: ['Taints' as const] } : {}),
+    }));
     const phases = ['Landed', 'Missed', 'Failed', 'Skipped'] as const;
     const journal = pods.map(
       ({ uid }, index) => ({ podUID: uid, phase: phases[index] ?? 'Planned', attempt: 0 }) as const,
@@ -226,6 +230,7 @@ describe('policyStatus', () => {
       moves: { total: 4, done: 2, failed: 1, skipped: 1 },
     });
     expect(summary?.topMoves.map(({ gain }) => gain)).toEqual(['0.04', '0.03', '0.02', '0.01']);
+    expect(summary?.topMoves.map(({ repairs }) => repairs)).toEqual([undefined, undefined, undefined, ['Taints']]);
     expect(hitRatio).toBe('0.5');
   });
 

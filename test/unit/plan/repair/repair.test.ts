@@ -291,7 +291,7 @@ describe('restarts', () => {
       ...on('a', ['q'], { ...failing, localStorage: true }),
       ...on('a', ['r'], { ...failing, restarts: 3 }),
     ];
-    const repair = (includingInit: boolean) => ({ restarts: { atLeast: 10, includingInit } });
+    const repair = (includingInit: boolean) => ({ restarts: { atLeast: 10, includingInit, states: undefined } });
     const found = repaired({ nodes: nodes('a', 'b'), pods }, repair(false));
     expect(found.moved).toEqual([['p', 'a', 'b', 'Restarts']]);
     expect(found.moves[0]?.reason).toContain('12 restarts, repair.restarts.atLeast is 10');
@@ -303,7 +303,10 @@ describe('lifetime', () => {
   it('moves what has run for longer, the oldest first', () => {
     const age = (hours: number) => ({ createdAt: epochSeconds(NOW - hours * 3600) });
     const pods = [...on('a', ['p'], age(3)), ...on('a', ['q'], age(5)), ...on('a', ['r'], age(1))];
-    const found = repaired({ nodes: nodes('a', 'b'), pods }, { maxLifetime: { age: seconds(7200) } });
+    const found = repaired(
+      { nodes: nodes('a', 'b'), pods },
+      { maxLifetime: { age: seconds(7200), states: undefined, includingInit: false } },
+    );
     expect(found.moved).toEqual([
       ['q', 'a', 'b', 'MaxLifetime'],
       ['p', 'a', 'b', 'MaxLifetime'],
