@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Mutation, mutate } from './mutations.ts';
 
-/** What became of a mutation: it does not compile, or who noticed it, or nobody. */
-export type Fate = 'Invalid' | 'Unit' | 'Fast' | 'TimedOut' | 'Survived';
+/** What became of a mutation: it does not compile, a test noticed it, the tests did not end, or nothing noticed it. */
+export type Fate = 'Invalid' | 'Noticed' | 'TimedOut' | 'Survived';
 
 /** A copy of the repository in which sources may be broken. */
 export interface Sandbox {
@@ -14,17 +14,19 @@ export interface Sandbox {
   remove(): void;
 }
 
-/** Milliseconds after which tests that do not end count as having noticed. */
-const PATIENCE = 600_000;
+/** Milliseconds without a test that ends after which tests count as having noticed. */
+const PATIENCE = 240_000;
 
-const FAST = ['related', '--run', '--project', 'fast', '--bail', '1', '--reporter', 'dot', '--passWithNoTests'];
+/** Checks that start programs of the build, or look at the sources themselves. */
+const BLIND = ['test/check.test.ts', 'test/docs/**', 'test/layers.test.ts'];
 
 /** Who looks at a mutation of `file`, in order. */
 function judges(file: string): readonly (readonly [Fate, string, readonly string[]])[] {
+  const blind = BLIND.flatMap((pattern) => ['--exclude', pattern]);
+  const tests = ['--project', 'fast', '--config', 'test/mutants/vitest.config.ts', '--passWithNoTests', ...blind];
   return [
     ['Invalid', 'tsc', ['-p', '.']],
-    ['Unit', 'vitest', [...FAST, '--dir', 'test/unit', file]],
-    ['Fast', 'vitest', [...FAST, '--exclude', 'test/unit/**', '--exclude', 'test/check.test.ts', file]],
+    ['Noticed', 'vitest', ['related', '--run', '--bail', '1', '--reporter', 'verbose', ...tests, file]],
   ];
 }
 
@@ -56,7 +58,7 @@ export function createSandbox(top: string): Sandbox {
 
 async function fateOf(folder: string, file: string): Promise<Fate> {
   for (const [fate, tool, args] of judges(file)) {
-    const verdict = await run(folder, join(folder, 'node_modules', '.bin', tool), args);
+    const verdict = await run(folder, join(folder, 'node_modules', '.bin', tool), args, file);
     if (verdict !== 'Passed') {
       return verdict === 'TimedOut' ? 'TimedOut' : fate;
     }
@@ -64,15 +66,22 @@ async function fateOf(folder: string, file: string): Promise<Fate> {
   return 'Survived';
 }
 
-/** Ends the whole process group of a tool that takes too long: tests have workers. */
-function run(cwd: string, command: string, args: readonly string[]): Promise<'Passed' | 'Failed' | 'TimedOut'> {
+/** Ends the whole process group of a tool that prints nothing for too long: tests have workers. */
+function run(
+  cwd: string,
+  command: string,
+  args: readonly string[],
+  file: string,
+): Promise<'Passed' | 'Failed' | 'TimedOut'> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, stdio: 'ignore', detached: true });
+    const env = { ...process.env, EVENKEEL_MUTANT: file };
+    const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'ignore'], detached: true });
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
       process.kill(-(child.pid ?? 0), 'SIGKILL');
     }, PATIENCE);
+    child.stdout.on('data', () => void timer.refresh());
     child.once('error', reject);
     child.once('exit', (code) => {
       clearTimeout(timer);
