@@ -7,7 +7,6 @@ interface Component {
   readonly name: string;
   readonly version: string;
   readonly 'bom-ref': string;
-  readonly properties?: readonly { readonly name: string; readonly value: string }[];
   readonly licenses?: readonly { readonly license?: { readonly id?: string }; readonly expression?: string }[];
 }
 
@@ -22,20 +21,26 @@ interface Lock {
   readonly packages: Readonly<Record<string, { readonly version?: string }>>;
 }
 
+interface Metafile {
+  readonly inputs: Readonly<Record<string, unknown>>;
+}
+
 const ROOT = join(import.meta.dirname, '..', '..');
+/** What esbuild writes of a bundle: the files that are in it. */
+const METAFILES = ['.bundle.json', '.page.json'].map((name) => join(ROOT, 'dist', name));
 const LICENCE_FILE = /^(licen[cs]e|notice|copying)/i;
 
 /**
- * Writes into a folder what is shipped: `sbom.cdx.json`, npm's own CycloneDX document without its random number and with the
+ * Writes into a folder what is shipped in dist/: `sbom.cdx.json`, npm's own CycloneDX document without its random number and with the
  * instant of SOURCE_DATE_EPOCH (seconds; 0 without), and `licences.txt`, the licences of all packages in it. The same for the same
- * package-lock.json. Throws when npm does, or when a package that is in the document is not installed.
+ * sources. Throws when npm does, when dist/ has not been built, or when a package that is in it is not installed.
  */
 export function writeAttribution(folder: string): void {
-  const { serialNumber: _random, metadata, ...rest } = shipped(npmSbom());
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lock;
+  const { serialNumber: _random, metadata, ...rest } = shipped(npmSbom(), lock);
   const timestamp = new Date(Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) * 1000).toISOString();
   const sbom = { ...rest, metadata: { ...metadata, timestamp } };
   writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify(sbom, undefined, 1)}\n`);
-  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lock;
   writeFileSync(join(folder, 'licences.txt'), rest.components.map((each) => licenceOf(each, lock)).join('\n'));
 }
 
@@ -45,37 +50,38 @@ function npmSbom(): Sbom {
   return JSON.parse(text) as Sbom;
 }
 
-/** Without what only development needs. Not by `--omit=dev`, which loses a dependency of ours that a package for tests has too. */
-function shipped(sbom: Sbom): Sbom {
-  const components = sbom.components.filter(
-    ({ properties = [] }) => !properties.some(({ name }) => name === 'cdx:npm:package:development'),
-  );
-  const dropped = new Set(sbom.components.filter((each) => !components.includes(each)).map((each) => each['bom-ref']));
+/** Packages of which at least one file is in a bundle. All are development dependencies: whoever installs the bundle needs none. */
+function shipped(sbom: Sbom, lock: Lock): Sbom {
+  const folders = bundledFolders();
+  const components = sbom.components.filter((each) => foldersOf(each, lock).some((folder) => folders.has(folder)));
+  const bundled = new Set(components.map((each) => each['bom-ref']));
+  const dropped = new Set(sbom.components.map((each) => each['bom-ref']).filter((ref) => !bundled.has(ref)));
   const dependencies = sbom.dependencies
     .filter(({ ref }) => !dropped.has(ref))
     .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => !dropped.has(each)) }));
   return { ...sbom, components, dependencies };
 }
 
+/** Folders of packages, such as `node_modules/ajv/node_modules/fast-uri`. */
+function bundledFolders(): ReadonlySet<string> {
+  const files = METAFILES.flatMap((path) => Object.keys((JSON.parse(readFileSync(path, 'utf8')) as Metafile).inputs));
+  return new Set(files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []));
+}
+
+/** Folders in which a version of a package is installed. */
+function foldersOf({ version, ...component }: Component, { packages }: Lock): readonly string[] {
+  const suffix = `node_modules/${nameOf(component)}`;
+  return Object.keys(packages).filter((path) => path.endsWith(suffix) && packages[path]?.version === version);
+}
+
 function licenceOf(component: Component, lock: Lock): string {
-  const folder = join(ROOT, pathOf(component, lock));
-  const files = readdirSync(folder).filter((name) => LICENCE_FILE.test(name));
-  const texts = files.sort().map((name) => readFileSync(join(folder, name), 'utf8').trim());
+  const [folder = ''] = foldersOf(component, lock);
+  const files = readdirSync(join(ROOT, folder)).filter((name) => LICENCE_FILE.test(name));
+  const texts = files.sort().map((name) => readFileSync(join(ROOT, folder, name), 'utf8').trim());
   return [`${'='.repeat(80)}\n${titleOf(component)}: ${identifiersOf(component)}`, ...texts, ''].join('\n\n');
 }
 
-function pathOf(component: Component, { packages }: Lock): string {
-  const suffix = `node_modules/${nameOf(component)}`;
-  const found = Object.keys(packages).find(
-    (path) => path.endsWith(suffix) && packages[path]?.version === component.version,
-  );
-  if (found === undefined) {
-    throw new Error(`${titleOf(component)} is in npm's SBOM and not in package-lock.json: run npm ci`);
-  }
-  return found;
-}
-
-function nameOf({ group, name }: Component): string {
+function nameOf({ group, name }: Pick<Component, 'group' | 'name'>): string {
   return group === undefined || name.startsWith('@') ? name : `${group}/${name}`;
 }
 

