@@ -84,7 +84,7 @@ export const ON_CLUSTER = {
   installed: ['docs/install.md#With Helm', 'docs/install.md#First steps', 'docs/install.md#Uninstall'],
   kustomized: ['docs/install.md#With kustomize', 'docs/install.md#What waits at gates'],
   dryRun: ['docs/quick-start.md#On your cluster', 'docs/runbook.md#Runbook'],
-  looked: ['docs/security.md#Who may do what', 'docs/monitoring.md#Metrics', 'docs/page.md#The page'],
+  looked: ['docs/security.md#Permissions', 'docs/monitoring.md#Metrics', 'docs/page.md#The page'],
   rolledOut: [
     'docs/roll-out.md#1. DryRun: a few days',
     'docs/roll-out.md#2. Approve: until you are bored',
