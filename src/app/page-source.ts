@@ -51,7 +51,7 @@ export function operatedSource(fields: OperatedFields): PageSource {
   };
 }
 
-/** A plan that is computed here for each snapshot, and carried out by nobody. */
+/** A plan that is computed here for each snapshot: a preview that nothing executes. */
 export function computedSource(
   title: string,
   policy: RebalancePolicy,

@@ -11,7 +11,7 @@ export interface PrometheusAddress {
   readonly url: string;
   /** File of a bearer token, read anew for each request. */
   readonly tokenFile: string | undefined;
-  /** File of the CA certificates that it is trusted by; those of the system without. */
+  /** File with the CA bundle that verifies the server; the default is the bundle of the system. */
   readonly caFile: string | undefined;
 }
 

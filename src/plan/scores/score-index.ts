@@ -30,7 +30,7 @@ export interface ScoreIndex {
   readonly domainsOf: (topologyKey: string) => Domains;
   /** Nodes that have an image. */
   readonly nodesWith: (image: string) => number;
-  /** Which pods the terms of which others match. */
+  /** Index from affinity terms to the pods that they match. */
   readonly terms: () => TermIndex;
   /** Whether any pod has terms that have a say in where other pods go. */
   readonly anyAttracts: () => boolean;

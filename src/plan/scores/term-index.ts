@@ -15,7 +15,7 @@ export interface Attraction {
   readonly pods: Int32Array;
 }
 
-/** Which pods the terms of which others match; pods are named by their place. What is found is remembered. */
+/** Index from affinity terms to the pods that they match. Pods are named by their place; results are cached. */
 export interface TermIndex {
   /** Pods that a preferred term of a pod in this namespace matches, group by group; `undefined`: it selects none. */
   readonly matching: (term: PodAffinityTerm, namespace: string) => readonly Int32Array[] | undefined;

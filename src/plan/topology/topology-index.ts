@@ -14,7 +14,7 @@ import {
   type Tracker,
 } from './trackers.ts';
 
-/** Which pods matter to the affinity and spread of which others. Pods and nodes are named by their place. */
+/** Index from pods to the pods that count for their affinity and spread constraints. Pods and nodes are named by their place. */
 export interface TopologyIndex {
   readonly trackers: readonly Tracker[];
   readonly kinds: PodKinds;
