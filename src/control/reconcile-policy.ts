@@ -308,7 +308,7 @@ async function report(
       run: facts,
       postponed: { ...(result?.kind === 'Postponed' ? result.verdicts : {}), ...failures },
       plans,
-      nextRun: facts === undefined && isUntold(policy, remembered) ? undefined : nextRun,
+      nextRun: facts === undefined && isUntold(policy, remembered) ? undefined : (nextRun ?? 'None'),
       ledgers: ledgersNow(remembered, ports),
       steering: remembered?.steering,
       past: withExpired(policy.status, expired, plans, state.now),

@@ -120,9 +120,14 @@ export async function runPolicy(
 }
 
 function postponed(waiting: string): RunResult {
+  const reason = 'AwaitingSamples';
   return {
     kind: 'Postponed',
-    verdicts: { MetricsFresh: { status: 'False', reason: 'AwaitingSamples', message: waiting } },
+    verdicts: {
+      MetricsFresh: { status: 'False', reason, message: waiting },
+      PlanReady: { status: 'False', reason, message: waiting },
+      Converged: { status: 'Unknown', reason, message: waiting },
+    },
   };
 }
 

@@ -1,8 +1,9 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { formatDuration } from '../model/duration.ts';
 import { parseInstant } from '../model/instant.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { after, type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
+import { formatDeadline } from '../plan/cron.ts';
+import { count } from '../plan/format.ts';
 import { hasEvicted } from './retention.ts';
 
 /**
@@ -35,8 +36,12 @@ export function awaitsSamples(snapshot: ClusterSnapshot, plans: readonly Rebalan
   if (early.length === 0 && missing.length === 0) {
     return undefined;
   }
-  const ago = formatDuration(elapsed(ended, snapshot.takenAt));
-  return `the last plan ended ${ago} ago; ${early.length} node samples began before that and ${missing.length} pods have none yet`;
+  const limit = after(ended, early.length > 0 ? seconds(longest + SETTLE_LIMIT) : SETTLE_LIMIT);
+  const awaited = [
+    ...(early.length === 0 ? [] : [`newer samples of ${count(early.length, 'node')}`]),
+    ...(missing.length === 0 ? [] : [`samples of ${count(missing.length, 'pod')}`]),
+  ].join(' and ');
+  return `the last plan has ended: the next run waits for ${awaited}, until ${formatDeadline(limit, snapshot.takenAt)} at the latest`;
 }
 
 function lastEnd(plans: readonly RebalancePlan[]): EpochSeconds | undefined {

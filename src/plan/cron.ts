@@ -79,6 +79,11 @@ export function formatLocalTime(instant: EpochSeconds, timeZone: string, now: Ep
   return `${localParts(now, timeZone)[0] === date ? '' : `${date} `}${time} ${timeZone}`;
 }
 
+/** The minute at whose end `instant` has passed, in UTC: `14:18 UTC`, with the date where that is not today's. */
+export function formatDeadline(instant: EpochSeconds, now: EpochSeconds): string {
+  return formatLocalTime(epochSeconds(Math.ceil(instant / 60) * 60), 'UTC', now);
+}
+
 /** Date and time of day. The Swedish locale writes both as ISO 8601 does. */
 function localParts(instant: EpochSeconds, timeZone: string): readonly [date: string, time: string] {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });

@@ -89,20 +89,6 @@ export function balancedMessage(spread: number, trigger: number): string {
   return `highest and lowest node are ${share(spread)} apart, thresholds.trigger is ${percent(trigger)}`;
 }
 
-/** Why no pod may be moved at all. */
-export function unmovableMessage({ inScope, of }: Evictability, { home, pods }: Cluster): string {
-  const counts = new Map<string, number>();
-  pods.forEach((_, pod) => {
-    if (inScope[pod] === 1) {
-      const code = of(pod)?.code ?? (at(home, pod) < 0 ? 'NodeNotParticipating' : 'NoUsage');
-      counts.set(code, (counts.get(code) ?? 0) + 1);
-    }
-  });
-  const reasons = [...counts].sort(([left, many], [right, more]) => more - many || (left < right ? -1 : 1));
-  const list = reasons.map(([code, times]) => `${code} ${times}`).join(', ');
-  return list === '' ? 'no pod is in scope' : `no pod may be moved: ${list}`;
-}
-
 /**
  * The budget that stands in the way of most moves, in its own words, when some would help and budgets allow none of them;
  * `undefined` when no budget does.

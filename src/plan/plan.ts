@@ -106,7 +106,9 @@ export type PlanOutcome =
   | { readonly kind: 'NoBeneficialMove'; readonly message: string }
   /** Moves would help, but budgets allow none of them; the message names the budget. */
   | { readonly kind: 'BudgetExhausted'; readonly message: string }
-  /** Fewer than two nodes take part, or no pod may be moved at all. */
+  /** Imbalance is above the trigger, and pods that would have to move may not; the message says why, and until when if that is known. */
+  | { readonly kind: 'Blocked'; readonly message: string }
+  /** Fewer than two nodes take part. */
   | { readonly kind: 'NothingToBalance'; readonly message: string }
   /** The policy only repairs, and no pod runs where it should not. */
   | { readonly kind: 'NothingToRepair'; readonly message: string }

@@ -1,4 +1,5 @@
 import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { protectedForNow, unmovableMessage } from './blocked.ts';
 import { budgetsInForce } from './budgets/in-force.ts';
 import { createBudgets, type PlanBudgets } from './budgets/index.ts';
 import type { Cluster } from './cluster.ts';
@@ -23,7 +24,6 @@ import {
   exhaustedMessage,
   imbalanceOf,
   unhelpedMessage,
-  unmovableMessage,
 } from './outcome.ts';
 import { overloadedAndLeftOut } from './overloaded-sources.ts';
 import { pack } from './pack/pack.ts';
@@ -271,8 +271,8 @@ function earlyOutcome(
     return { outcome: { kind: 'Balanced', message }, reason: { code: 'InBalance', message, numbers } };
   }
   if (!cluster.movable.includes(1)) {
-    const message = unmovableMessage(planningInput.holds, cluster);
-    return { outcome: { kind: 'NothingToBalance', message }, reason: { code: 'NoFeasibleNode', message, numbers: {} } };
+    const message = unmovableMessage(planningInput.holds, cluster, planningInput.snapshot.takenAt);
+    return { outcome: { kind: 'Blocked', message }, reason: { code: 'NoFeasibleNode', message, numbers: {} } };
   }
   return undefined;
 }
@@ -308,11 +308,16 @@ function outcomeOf(
   if (result.moves.length > 0) {
     return { kind: 'Moves', obstacle: residualImbalance(result.state, options, stays) };
   }
-  const message = unhelpedMessage(result, cluster, planningInput.holds, stays);
-  const exhausted = result.discarded === undefined ? exhaustedMessage(planningInput.holds, stays) : undefined;
-  return exhausted === undefined
+  const { holds, snapshot } = planningInput;
+  const message = unhelpedMessage(result, cluster, holds, stays);
+  const exhausted = result.discarded === undefined ? exhaustedMessage(holds, stays) : undefined;
+  if (exhausted !== undefined) {
+    return { kind: 'BudgetExhausted', message: exhausted };
+  }
+  const protection = protectedForNow(holds, result.state, toLoad(options.thresholds.minGain), snapshot.takenAt);
+  return protection === undefined
     ? { kind: 'NoBeneficialMove', message }
-    : { kind: 'BudgetExhausted', message: exhausted };
+    : { kind: 'Blocked', message: `${message}; ${protection}` };
 }
 
 interface Findings {

@@ -4,13 +4,15 @@ import type { RebalancePolicy, RebalancePolicyStatus } from '../api/v1alpha1/reb
 import { formatDecimal } from '../model/decimal.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { EpochSeconds } from '../model/units.ts';
-import { count } from '../plan/format.ts';
+import { formatDeadline } from '../plan/cron.ts';
+import { count, percent } from '../plan/format.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ServiceReport } from '../plan/service-report.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import { applyVerdicts, type Verdict, type Verdicts } from './conditions.ts';
 import { hitRatio } from './hit-ratio.ts';
 import { budgetNote } from './plan-resource.ts';
+import { readiness, SUSPENDED } from './readiness.ts';
 import { oversoldVerdict, serviceFields } from './service-status.ts';
 
 const HISTORY = 10;
@@ -25,7 +27,8 @@ export interface PolicyFacts {
   readonly postponed: Verdicts | undefined;
   /** Plans of this policy, any order. */
   readonly plans: readonly RebalancePlan[];
-  readonly nextRun: EpochSeconds | undefined;
+  /** `None`: none is due, since the policy is suspended, not valid, or waits for what it carries out. */
+  readonly nextRun: EpochSeconds | 'None' | undefined;
   /** Condition LedgerFresh. */
   readonly ledgers: Verdict | undefined;
   /** Steering of plans that start now, and why. */
@@ -49,26 +52,26 @@ export interface RunFacts {
 /** The policy's next status. Pure; equal facts give an equal status. */
 export function policyStatus(policy: RebalancePolicy, facts: PolicyFacts, now: EpochSeconds): RebalancePolicyStatus {
   const { generation = 0 } = policy.metadata;
-  const { pastOverhead: _, deletedPlans: __, ...old }: RebalancePolicyStatus = policy.status ?? {};
+  const { pastOverhead: _, deletedPlans: __, ...old }: RebalancePolicyStatus = withoutPastRun(policy, facts);
   const newest = newestPlan(facts.plans);
   const current = currentPlan(facts.plans);
   const verdicts: Verdicts = {
     Accepted: facts.acceptance,
-    ...initial(old),
-    ...(facts.run === undefined ? {} : runVerdicts(policy, facts.run)),
+    ...initial(old, facts, now),
+    ...(facts.run === undefined ? {} : runVerdicts(policy, facts.run, nextRunNote(facts, now))),
     ...facts.postponed,
     ...(facts.ledgers === undefined ? {} : { LedgerFresh: facts.ledgers }),
     Executing: executing(facts.plans, facts.suspended),
     ...degradedByPlan(newest, facts),
   };
   const conditions = applyVerdicts(old.conditions ?? [], verdicts, generation, now);
-  const ready = readiness(conditions, facts.suspended);
+  const ready = readiness(conditions, old.conditions ?? [], facts, now);
   return {
     ...(facts.run === undefined ? old : withoutServices(old)),
     observedGeneration: generation,
     conditions: applyVerdicts(conditions, { Ready: ready }, generation, now),
     ...(facts.run === undefined ? {} : runFields(old, facts.run)),
-    ...(facts.nextRun === undefined ? {} : { nextRun: formatInstant(facts.nextRun) }),
+    ...(isInstant(facts.nextRun) ? { nextRun: formatInstant(facts.nextRun) } : {}),
     ...(current === undefined ? {} : { plan: planSummary(current) }),
     ...steeringField(facts),
     ...hitRatioField(facts.plans),
@@ -92,15 +95,32 @@ function isExecuting({ status }: RebalancePlan): boolean {
   return status?.phase === 'Executing';
 }
 
-function initial(old: RebalancePolicyStatus): Verdicts {
-  const unknown: Verdict = { status: 'Unknown', reason: 'AwaitingFirstRun', message: 'no run yet' };
+/** The status without an instant for the next run where none is due. */
+function withoutPastRun({ status = {} }: RebalancePolicy, { nextRun }: PolicyFacts): RebalancePolicyStatus {
+  const { nextRun: _, ...rest } = status;
+  return nextRun === 'None' ? rest : status;
+}
+
+function isInstant(nextRun: PolicyFacts['nextRun']): nextRun is EpochSeconds {
+  return nextRun !== undefined && nextRun !== 'None';
+}
+
+/** When to expect news, behind a message; empty where that is not known. */
+function nextRunNote({ nextRun }: PolicyFacts, now: EpochSeconds): string {
+  return isInstant(nextRun) ? `; the next run is at ${formatDeadline(nextRun, now)}` : '';
+}
+
+function initial(old: RebalancePolicyStatus, facts: PolicyFacts, now: EpochSeconds): Verdicts {
+  const message = `no run yet${nextRunNote(facts, now)}`;
+  const unknown: Verdict = { status: 'Unknown', reason: 'AwaitingFirstRun', message };
   const healthy: Verdict = { status: 'False', reason: 'AsExpected', message: 'nothing failed' };
   return old.conditions?.some(({ type }) => type === 'MetricsFresh') === true
     ? {}
     : { MetricsFresh: unknown, LedgerFresh: unknown, PlanReady: unknown, Converged: unknown, Degraded: healthy };
 }
 
-function runVerdicts(policy: RebalancePolicy, run: RunFacts): Verdicts {
+/** `next` says when the next run is. */
+function runVerdicts(policy: RebalancePolicy, run: RunFacts, next: string): Verdicts {
   const { outcome, coverage } = run.plan;
   const isGated = outcome.kind === 'MetricsUnavailable' || outcome.kind === 'MetricsIncomplete';
   const { strategy, load } = policy.spec;
@@ -115,19 +135,26 @@ function runVerdicts(policy: RebalancePolicy, run: RunFacts): Verdicts {
     ...(STRATEGY_TRAITS[policy.spec.strategy.type].improves === 'Service'
       ? { Oversold: oversoldVerdict(run.services) }
       : {}),
-    PlanReady: planReady(policy, run),
+    PlanReady: planReady(policy, run, next),
     Converged: converged(run.plan),
     Degraded: { status: 'False', reason: 'AsExpected', message: 'nothing failed' },
   };
 }
 
-function converged({ outcome, moves }: Plan): Verdict {
+function converged({ outcome, moves, spread, strategy }: Plan): Verdict {
   switch (outcome.kind) {
-    case 'Moves':
-      return { status: 'False', reason: 'MovesPending', message: `${moves.length} moves would help` };
+    case 'Moves': {
+      const would = `${count(moves.length, 'move')} would`;
+      const gain =
+        STRATEGY_TRAITS[strategy].improves === 'Balance' && spread.planned < spread.before
+          ? `narrow the spread from ${percent(spread.before)} to ${percent(spread.planned)}`
+          : 'help';
+      return { status: 'False', reason: 'MovesPending', message: `${would} ${gain}` };
+    }
     case 'MetricsUnavailable':
     case 'MetricsIncomplete':
       return { status: 'Unknown', reason: outcome.kind, message: outcome.message };
+    case 'Blocked':
     case 'BudgetExhausted':
       return { status: 'False', reason: outcome.kind, message: outcome.message };
     default:
@@ -135,24 +162,27 @@ function converged({ outcome, moves }: Plan): Verdict {
   }
 }
 
-function planReady(policy: RebalancePolicy, { plan, aboveTrigger, consecutive }: RunFacts): Verdict {
+function planReady(policy: RebalancePolicy, { plan, aboveTrigger, consecutive }: RunFacts, next: string): Verdict {
   const { outcome, moves } = plan;
   const note = budgetNote(plan);
   if (outcome.kind !== 'Moves') {
-    return { status: 'False', reason: outcome.kind, message: outcome.message };
+    const isGated = outcome.kind === 'MetricsUnavailable' || outcome.kind === 'MetricsIncomplete';
+    return { status: 'False', reason: outcome.kind, message: `${outcome.message}${isGated ? next : ''}` };
   }
   const { mode } = policy.spec;
+  const planned = count(moves.length, 'move');
   if (mode === 'DryRun') {
-    const message = `${moves.length} moves; mode DryRun carries none of them out${note}`;
-    return { status: 'True', reason: 'DryRun', message };
+    return { status: 'True', reason: 'DryRun', message: `${planned}; mode DryRun carries none of them out${note}` };
   }
   if (STRATEGY_TRAITS[plan.strategy].awaitsTrigger && aboveTrigger < consecutive) {
-    const message = `${moves.length} moves; above the trigger in ${aboveTrigger} runs of the ${consecutive} that it takes`;
+    const runs = `${aboveTrigger} of ${consecutive} consecutive runs`;
+    const message = `${planned}; the spread was at or above thresholds.trigger in ${runs}${next}`;
     return { status: 'False', reason: 'AwaitingConsecutive', message };
   }
+  const waits = moves.length === 1 ? 'waits' : 'wait';
   return mode === 'Approve'
-    ? { status: 'True', reason: 'AwaitingApproval', message: `${moves.length} moves wait for: evenkeel approve PLAN` }
-    : { status: 'True', reason: 'Planned', message: `${moves.length} moves${note}` };
+    ? { status: 'True', reason: 'AwaitingApproval', message: `${planned} ${waits} for: evenkeel approve PLAN` }
+    : { status: 'True', reason: 'Planned', message: `${planned}${note}` };
 }
 
 function executing(plans: readonly RebalancePlan[], suspended: boolean): Verdict {
@@ -163,7 +193,7 @@ function executing(plans: readonly RebalancePlan[], suspended: boolean): Verdict
     return { status: 'True', reason: 'Executing', message };
   }
   if (suspended) {
-    return { status: 'False', reason: 'Suspended', message: 'spec.suspend is true' };
+    return { status: 'False', reason: 'Suspended', message: SUSPENDED };
   }
   const stop = stopOf(newestPlan(plans));
   return stop === undefined
@@ -200,31 +230,6 @@ function degradedByPlan(plan: RebalancePlan | undefined, { run }: PolicyFacts): 
   const stop = stopOf(plan);
   const isLatest = run === undefined || run.stored?.metadata.name === plan?.metadata.name;
   return isLatest && stop !== undefined && TROUBLES.has(stop.reason) ? { Degraded: { status: 'True', ...stop } } : {};
-}
-
-function readiness(conditions: NonNullable<RebalancePolicyStatus['conditions']>, suspended: boolean): Verdict {
-  const find = (type: string) => conditions.find((condition) => condition.type === type);
-  const accepted = find('Accepted');
-  const fresh = find('MetricsFresh');
-  const ledgers = find('LedgerFresh');
-  const degraded = find('Degraded');
-  if (suspended && accepted?.status === 'True') {
-    return { status: 'False', reason: 'Suspended', message: 'spec.suspend is true' };
-  }
-  const troubles = [
-    accepted?.status === 'True' ? undefined : accepted,
-    degraded?.status === 'True' ? degraded : undefined,
-    fresh?.status === 'False' ? fresh : undefined,
-    // Single workloads without a ledger are their owners' affair, and do not keep the policy from serving the others.
-    ledgers?.reason === 'LedgersUnavailable' ? ledgers : undefined,
-  ];
-  const culprit = troubles.find((trouble) => trouble !== undefined);
-  if (culprit !== undefined) {
-    return { status: 'False', reason: culprit.reason, message: culprit.message };
-  }
-  return fresh?.status === 'Unknown'
-    ? { status: 'Unknown', reason: 'AwaitingFirstRun', message: 'no run yet' }
-    : { status: 'True', reason: 'AsExpected', message: 'the policy is in force' };
 }
 
 /** What a run says anew, even by saying nothing. */

@@ -45,6 +45,7 @@ const OUTCOMES: Readonly<Record<PlanOutcome['kind'], PlanOutcome>> = {
   Balanced: { kind: 'Balanced', message },
   NoBeneficialMove: { kind: 'NoBeneficialMove', message },
   BudgetExhausted: { kind: 'BudgetExhausted', message },
+  Blocked: { kind: 'Blocked', message },
   NothingToBalance: { kind: 'NothingToBalance', message },
   NothingToRepair: { kind: 'NothingToRepair', message },
   NothingToPack: { kind: 'NothingToPack', message },
@@ -54,7 +55,11 @@ const OUTCOMES: Readonly<Record<PlanOutcome['kind'], PlanOutcome>> = {
 /** Why a run came to nothing, or a plan was not carried on (run.ts, reconcile-policy.ts). */
 const POSTPONEMENTS: readonly (Verdicts | undefined)[] = [
   undefined,
-  { MetricsFresh: is('False', 'AwaitingSamples') },
+  {
+    MetricsFresh: is('False', 'AwaitingSamples'),
+    PlanReady: is('False', 'AwaitingSamples'),
+    Converged: is('Unknown', 'AwaitingSamples'),
+  },
   { Degraded: is('True', 'ObserveFailed') },
   { Degraded: is('True', 'ExecuteFailed') },
   { Degraded: is('True', 'HintsRemain') },

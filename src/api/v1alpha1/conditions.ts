@@ -42,6 +42,7 @@ export const CONDITION_REASONS = [
   'Balanced',
   'NoBeneficialMove',
   'BudgetExhausted',
+  'Blocked',
   'NothingToBalance',
   'NothingToRepair',
   'NothingToPack',

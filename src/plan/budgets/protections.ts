@@ -13,6 +13,7 @@ import type { Cooldowns } from './cooldown.ts';
 export interface Protection {
   readonly code: ProtectionName;
   readonly message: string;
+  /** `remaining`: seconds until it is over, of one that ends by itself. */
   readonly numbers: Readonly<Record<string, number>>;
 }
 
@@ -211,7 +212,8 @@ function age(
   }
   // NaN, for a pod that names no creation time, ends up here as well.
   const known = Number.isFinite(seconds) ? Math.round(seconds) : 0;
-  return refuse('MinPodAge', `${known} s old, protections.minPodAge is ${minPodAge} s`, { age: known, minPodAge });
+  const numbers = { age: known, minPodAge, remaining: Math.ceil(minPodAge - known) };
+  return refuse('MinPodAge', `${known} s old, protections.minPodAge is ${minPodAge} s`, numbers);
 }
 
 function replicas(_pod: PodInfo, owner: Owner | undefined, { options }: ProtectionContext): Protection | undefined {

@@ -141,5 +141,9 @@ function scaledUp({ kind, name, uid, changedAt }: WorkloadInfo, context: Rollout
 function recent(what: string, age: number, { stabilization }: RolloutContext): Unrest {
   const known = Math.max(0, Math.round(age));
   const message = `${what} ${inSeconds(known)} ago, protections.stabilization is ${inSeconds(stabilization)}`;
-  return { code: 'Rollout', message, numbers: { age: known, stabilization } };
+  return {
+    code: 'Rollout',
+    message,
+    numbers: { age: known, stabilization, remaining: Math.ceil(stabilization - known) },
+  };
 }

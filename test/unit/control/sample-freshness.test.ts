@@ -35,10 +35,10 @@ function ended(phase: PlanPhase, at = 0) {
 
 describe('awaitsSamples', () => {
   it('waits until every sample was begun after the last move ended', async () => {
-    expect(await awaits(5)).toContain(
-      'the last plan ended 4s ago; 2 node samples began before that and 0 pods have none yet',
+    expect(await awaits(5)).toBe(
+      'the last plan has ended: the next run waits for newer samples of 2 nodes, until 12:03 UTC at the latest',
     );
-    expect(await awaits(15)).toContain('2 node samples');
+    expect(await awaits(15)).toContain('newer samples of 2 nodes');
     expect(await awaits(16)).toBeUndefined();
   });
 
@@ -49,8 +49,8 @@ describe('awaitsSamples', () => {
   it('waits for pods that were there before the end and have no sample', async () => {
     const snapshot = await snapshotAt(60);
     const usage = snapshot.usage === undefined ? undefined : { ...snapshot.usage, pods: new Map() };
-    expect(awaitsSamples({ ...snapshot, usage }, [ended('Completed')])).toContain(
-      '0 node samples began before that and 1 pods have none yet',
+    expect(awaitsSamples({ ...snapshot, usage }, [ended('Completed')])).toBe(
+      'the last plan has ended: the next run waits for samples of 1 pod, until 12:03 UTC at the latest',
     );
   });
 
@@ -70,8 +70,10 @@ describe('awaitsSamples', () => {
         );
         return { ...snapshot, usage: { nodes, pods: snapshot.usage?.pods ?? new Map() } };
       };
-      expect(awaitsSamples(await spanning(SETTLE_LIMIT + 2), [ended('Completed')])).toContain('2 node samples');
-      expect(awaitsSamples(await spanning(window), [ended('Completed')])).toContain('2 node samples');
+      expect(awaitsSamples(await spanning(SETTLE_LIMIT + 2), [ended('Completed')])).toContain(
+        'newer samples of 2 nodes',
+      );
+      expect(awaitsSamples(await spanning(window), [ended('Completed')])).toContain('newer samples of 2 nodes');
       expect(awaitsSamples(await spanning(window + 1), [ended('Completed')])).toBeUndefined();
     },
   );

@@ -77,10 +77,10 @@ describe('the outcome', () => {
     });
   });
 
-  it('is NothingToBalance when no pod may be moved, with the reasons', () => {
+  it('is Blocked when no pod may be moved, with what protects them', () => {
     expect(planFor(twoNodes(FOUR, { localStorage: true })).outcome).toEqual({
-      kind: 'NothingToBalance',
-      message: 'no pod may be moved: LocalStorage 4',
+      kind: 'Blocked',
+      message: 'all 4 pods in scope are protected by localStorage',
     });
   });
 

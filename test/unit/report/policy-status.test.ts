@@ -70,6 +70,16 @@ function statusOf(changes: Partial<PolicyFacts>, policy: RebalancePolicy = aPoli
   return policyStatus(policy, facts(changes), NOON);
 }
 
+/** The statuses of a policy after these passes, one every `step` seconds. */
+function statusesOf(passes: readonly Partial<PolicyFacts>[], step = 60): readonly RebalancePolicyStatus[] {
+  let policy = aPolicy('even');
+  return passes.map((changes, pass) => {
+    const status = policyStatus(policy, facts(changes), later(pass * step));
+    policy = { ...policy, status };
+    return status;
+  });
+}
+
 describe('applyVerdicts', () => {
   const yes: Verdict = { status: 'True', reason: 'Valid', message: 'a' };
 
@@ -147,12 +157,45 @@ describe('policyStatus', () => {
       { postponed: { Degraded: { status: 'True', reason: 'ObserveFailed', message: 'x' } } },
       'False ObserveFailed',
     ],
-    ['there are no metrics', ran(blind), 'False MetricsUnavailable'],
+    ['the first run finds no metrics', ran(blind), 'Unknown AwaitingSamples'],
     ['it is suspended', { ...ran(plan), suspended: true }, 'False Suspended'],
     ['some ledgers are missing', { ...ran(plan), ledgers: unfresh('LedgersIncomplete') }, 'True AsExpected'],
     ['ledgers are not kept', { ...ran(plan), ledgers: unfresh('LedgersUnavailable') }, 'False LedgersUnavailable'],
   ])('is ready or not when %s', (_, changes, ready) => {
     expect(conditions(statusOf(changes))['Ready']).toBe(ready);
+  });
+
+  it('stays ready while samples are awaited, and is not when two runs in a row find none', () => {
+    const runs = [ran(plan), ran(blind), ran(plan), ran(blind), ran(blind), ran(plan)];
+    const ready = statusesOf(runs).map((status) => conditions(status)['Ready']);
+    const seen = ['True AsExpected', 'True AwaitingSamples'];
+    expect(ready).toEqual([...seen, ...seen, 'False MetricsUnavailable', 'True AsExpected']);
+  });
+
+  it('is not ready ten minutes after samples were missed, even without another run', () => {
+    const [first, second, third] = statusesOf([ran(plan), ran(blind), {}], 599).map((status) => conditions(status));
+    expect([first?.['Ready'], second?.['Ready']]).toEqual(['True AsExpected', 'True AwaitingSamples']);
+    expect(third?.['Ready']).toBe('True AwaitingSamples');
+    const [, , late] = statusesOf([ran(plan), ran(blind), {}], 600).map((status) => conditions(status));
+    expect(late?.['Ready']).toBe('False MetricsUnavailable');
+  });
+
+  it('is not Converged while protections block what would have to move', () => {
+    const message = 'all 4 pods in scope are protected by minPodAge; the earliest is free at 12:05 UTC';
+    const blocked: Plan = { ...level, outcome: { kind: 'Blocked', message } };
+    const found = policyStatus(aPolicy('even'), facts(ran(blocked)), NOON).conditions ?? [];
+    const converged = found.find(({ type }) => type === 'Converged');
+    expect(converged).toMatchObject({ status: 'False', reason: 'Blocked', message });
+    expect(conditions({ conditions: found })['Ready']).toBe('True AsExpected');
+  });
+
+  it('says for how many runs a plan waits, and when the next one is', () => {
+    const policy = aPolicy('even', { mode: 'Automatic' });
+    const waiting = facts({ ...ran(plan, { aboveTrigger: 1 }), nextRun: later(300) });
+    const ready = policyStatus(policy, waiting, NOON).conditions?.find(({ type }) => type === 'PlanReady');
+    expect(ready?.message).toBe(
+      `${plan.moves.length} moves; the spread was at or above thresholds.trigger in 1 of 3 consecutive runs; the next run is at 12:05 UTC`,
+    );
   });
 
   it('records runs newest first, at most ten, each with what the next one measured', () => {

@@ -204,7 +204,7 @@ describe('what is never moved', () => {
     expect(protectionOf(young, owner, context)).toEqual({
       code: 'MinPodAge',
       message: '10 s old, protections.minPodAge is 300 s',
-      numbers: { age: 10, minPodAge: 300 },
+      numbers: { age: 10, minPodAge: 300, remaining: 290 },
     });
   });
 });
