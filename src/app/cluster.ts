@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { isApiError } from '../adapters/kubernetes/api-error.ts';
-import { applyResource } from '../adapters/kubernetes/apply.ts';
+import { type ApplyOptions, applyResource } from '../adapters/kubernetes/apply.ts';
 import { type CachedPlans, createCachedPlans } from '../adapters/kubernetes/cached-plans.ts';
 import { ApiClient } from '../adapters/kubernetes/client.ts';
 import { type CacheListener, type ClusterCache, createClusterCache } from '../adapters/kubernetes/cluster-cache.ts';
@@ -83,7 +83,7 @@ export interface Cluster {
   readonly policies: PolicyStore;
   readonly events: EventSink;
   /** Server-side apply; resolves to a line such as `rebalancepolicy.evenkeel.dev/default created`. */
-  apply(object: JsonObject, signal: AbortSignal): Promise<string>;
+  apply(object: JsonObject, options: ApplyOptions, signal: AbortSignal): Promise<string>;
   /** Names of all nodes, namespaces or pods; of the pods of one namespace when it is given. */
   names(kind: keyof typeof NAMED, namespace: string | undefined, signal: AbortSignal): Promise<readonly ObjectName[]>;
   /** Sets spec.suspend of a policy. */
@@ -143,7 +143,7 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     serviceRecords: (listener) => createServiceRecords(reflectors, clock, listener),
     policies: createPolicyStore(client, report),
     events: createEventSink(client, { instance: hostname(), report: warn }),
-    apply: (object, signal) => apply(client, object, signal),
+    apply: (object, options, signal) => apply(client, object, options, signal),
     names: (kind, namespace, signal) =>
       listNames(client, namespace === undefined ? NAMED[kind] : { ...NAMED[kind], namespace }, signal),
     suspend: (policy, signal) => suspend(client, policy, signal),
@@ -152,8 +152,13 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
   };
 }
 
-async function apply(client: ApiClient, object: JsonObject, signal: AbortSignal): Promise<string> {
-  const applied = await applyResource(client, object, { force: false, dryRun: false }, signal);
+async function apply(
+  client: ApiClient,
+  object: JsonObject,
+  options: ApplyOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  const applied = await applyResource(client, object, options, signal);
   const metadata = object['metadata'] as { readonly name: string };
   return `${String(object['kind']).toLowerCase()}.evenkeel.dev/${metadata.name} ${applied}`;
 }

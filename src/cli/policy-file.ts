@@ -39,6 +39,8 @@ export interface FileResource {
   readonly kind: string;
   readonly name: string;
   readonly value: unknown;
+  /** The object as the file has it, without defaults. */
+  readonly written: unknown;
 }
 
 /** What a file holds. */
@@ -111,7 +113,7 @@ function parseDocument(file: string, document: YamlDocument, lines: LineCounter,
     }));
   const place = placeAt(offsetOf(document, ['metadata', 'name']));
   const all = [...located(problems, 'schema'), ...located(timed, 'schedule'), ...located(others, 'reference')];
-  return { resources: [{ place, isValid: all.length === 0, ...describe(value) }], problems: all };
+  return { resources: [{ place, isValid: all.length === 0, ...describe(value), written: object }], problems: all };
 }
 
 function toObject(document: YamlDocument): unknown {
@@ -129,7 +131,7 @@ function timing(value: unknown): readonly FieldProblem[] {
   return scheduleProblems(value['spec'] as RebalancePolicySpec);
 }
 
-function describe(value: unknown): Omit<FileResource, 'place' | 'isValid'> {
+function describe(value: unknown): Pick<FileResource, 'kind' | 'name' | 'value'> {
   const metadata = isRecord(value) ? value['metadata'] : undefined;
   return { kind: textAt(value, 'kind'), name: textAt(metadata, 'name'), value };
 }

@@ -292,11 +292,12 @@ const policy = (name: string, spec: object) => ({
   spec,
 });
 
-describe('policies', () => {
-  const options = { force: false, dryRun: false };
+const options = { fieldManager: 'evenkeel', force: false, dryRun: 'none' } as const;
 
+describe('policies', () => {
   it('are applied, and it is said what that changed', async () => {
-    expect(await applyResource(admin, policy('p', {}), { ...options, dryRun: true }, NEVER)).toBe('created');
+    expect(await applyResource(admin, policy('p', {}), { ...options, dryRun: 'server' }, NEVER)).toBe('created');
+    expect(await applyResource(admin, policy('p', {}), { ...options, dryRun: 'client' }, NEVER)).toBe('created');
     expect(await applyResource(admin, policy('p', {}), options, NEVER)).toBe('created');
     expect(await applyResource(admin, policy('p', {}), options, NEVER)).toBe('unchanged');
     expect(await applyResource(admin, policy('p', { suspend: true }), options, NEVER)).toBe('configured');
@@ -443,7 +444,7 @@ describe('the watch', () => {
     ]);
     await heard('the first list', async () => undefined);
     await waitUntil('both lists', async () => (changes >= 2 ? undefined : 'one'), { timeoutMilliseconds: 10_000 });
-    await heard('a policy', () => applyResource(admin, policy('q', {}), { force: false, dryRun: false }, NEVER));
+    await heard('a policy', () => applyResource(admin, policy('q', {}), options, NEVER));
     await heard('a plan', () => createPlanStore(operator, unheard).create(anEmptyPlan('third'), NEVER));
     await heard('a deletion', () => createPlanStore(operator, unheard).remove('third', NEVER));
     await plane.restart('kube-apiserver');

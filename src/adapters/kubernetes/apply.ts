@@ -5,28 +5,37 @@ import { ApiError, ifThere } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import type { ResourceRef } from './resource.ts';
 
-interface ApplyOptions {
-  /** Take over fields that somebody else manages. */
+/** What is asked of an apply. */
+export interface ApplyOptions {
+  /** Name under which the server notes who set the fields. */
+  readonly fieldManager: string;
+  /** Become the manager of fields that others manage. */
   readonly force: boolean;
-  /** Ask the server, change nothing. */
-  readonly dryRun: boolean;
+  /** `server`: the server checks the object and stores nothing. `client`: nothing is sent, the server is only read. */
+  readonly dryRun: DryRun;
 }
+
+/** How much of an apply is left out. */
+export type DryRun = 'none' | 'server' | 'client';
 
 type Applied = 'created' | 'configured' | 'unchanged';
 
 /**
- * Server-side apply of an object of one of our kinds. Resolves to what changed. Rejects with ApiError: Conflict when others
- * manage one of its fields and `force` is off.
+ * Server-side apply of an object of one of our kinds. Resolves to what changed; a client dry run cannot tell whether anything
+ * would. Rejects with ApiError: Conflict when others manage one of its fields and `force` is off.
  */
 export async function applyResource(
   client: ApiClient,
   object: JsonObject,
-  { force, dryRun }: ApplyOptions,
+  { fieldManager, force, dryRun }: ApplyOptions,
   signal: AbortSignal,
 ): Promise<Applied> {
   const target = targetOf(object, client.connection.namespace);
   const before = versionOf((await ifThere(client.read({ verb: 'get', target }, signal)))?.body);
-  const query = { fieldManager: 'evenkeel', force: String(force), ...(dryRun ? { dryRun: 'All' } : {}) };
+  if (dryRun === 'client') {
+    return before === undefined ? 'created' : 'configured';
+  }
+  const query = { fieldManager, force: String(force), ...(dryRun === 'server' ? { dryRun: 'All' } : {}) };
   const request = { verb: 'patch', target, query, body: object, contentType: 'application/apply-patch+yaml' } as const;
   const { body } = await client.send(request, signal);
   if (before === undefined) {
