@@ -15,7 +15,7 @@ import { createLedgerStore } from '../adapters/kubernetes/ledger-store.ts';
 import { listNames, type ObjectName } from '../adapters/kubernetes/list.ts';
 import { createMoveJournals } from '../adapters/kubernetes/move-journals.ts';
 import { createPlanStore } from '../adapters/kubernetes/plan-store.ts';
-import { createPolicyStore, suspendPolicy } from '../adapters/kubernetes/policy-store.ts';
+import { createPolicyStore, requestRun, suspendPolicy } from '../adapters/kubernetes/policy-store.ts';
 import { listRawSnapshot } from '../adapters/kubernetes/raw-snapshot.ts';
 import { Reflector } from '../adapters/kubernetes/reflector.ts';
 import { RESOURCES } from '../adapters/kubernetes/resource.ts';
@@ -88,6 +88,8 @@ export interface Cluster {
   names(kind: keyof typeof NAMED, namespace: string | undefined, signal: AbortSignal): Promise<readonly ObjectName[]>;
   /** Sets spec.suspend of a policy. */
   suspend(policy: string, signal: AbortSignal): Promise<void>;
+  /** Asks the operator for a run of a policy now; resolves to the request, which the status repeats when a run has answered it. */
+  requestRun(policy: string, signal: AbortSignal): Promise<string>;
   /** The text of a snapshot file. */
   snapshotText(signal: AbortSignal): Promise<string>;
   close(): Promise<void>;
@@ -146,7 +148,12 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     apply: (object, options, signal) => apply(client, object, options, signal),
     names: (kind, namespace, signal) =>
       listNames(client, namespace === undefined ? NAMED[kind] : { ...NAMED[kind], namespace }, signal),
-    suspend: (policy, signal) => suspend(client, policy, signal),
+    suspend: (policy, signal) => ofPolicy(policy, suspendPolicy(client, policy, signal)),
+    async requestRun(policy, signal) {
+      const request = new Date(1000 * clock.now()).toISOString();
+      await ofPolicy(policy, requestRun(client, policy, request, signal));
+      return request;
+    },
     snapshotText: (signal) => snapshotText(client, signal),
     close: () => client.close(),
   };
@@ -163,9 +170,10 @@ async function apply(
   return `${String(object['kind']).toLowerCase()}.evenkeel.dev/${metadata.name} ${applied}`;
 }
 
-async function suspend(client: ApiClient, policy: string, signal: AbortSignal): Promise<void> {
+/** What a change of a policy comes to. Throws a Failure when there is none of that name. */
+async function ofPolicy(policy: string, change: Promise<void>): Promise<void> {
   try {
-    await suspendPolicy(client, policy, signal);
+    await change;
   } catch (error) {
     if (isApiError(error, 'NotFound')) {
       throw new Failure(`there is no RebalancePolicy ${policy}: kubectl get rbp lists them`, 1, { cause: error });

@@ -19,6 +19,7 @@ const NOTHING: Completion = { candidates: [], files: false };
 /** Flags and arguments whose values are names on the cluster, by the command that has them. */
 const NAMED: ReadonlyMap<string, Names> = new Map([
   ['approve plan', 'waiting plans'],
+  ['run policy', 'policies'],
   ['stop policy', 'policies'],
   ['history policy', 'policies'],
   ['diff old', 'policies'],

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { ClusterFlags } from '../app/cluster.ts';
 import { Failure } from '../app/failure.ts';
 import type { PrometheusFlags } from '../app/usage-servers.ts';
+import { parseDuration } from '../model/duration.ts';
 import type { InputFlags } from './input.ts';
 import { parseOutput } from './output-formats.ts';
 
@@ -71,6 +72,36 @@ export function withWatchFlags(command: Command): Command {
     .addOption(
       new Option('--interval <seconds>', 'time between two looks, with -w').argParser(parseInterval).default(5),
     );
+}
+
+/** --wait and --timeout as commander parses them. */
+export interface RawWaitFlags {
+  readonly wait: boolean;
+  readonly timeout: number;
+}
+
+/** The command with --wait, which `waits` describes, and --timeout. */
+export function withWaitFlags(command: Command, waits: string): Command {
+  return command
+    .option('--wait', waits, false)
+    .addOption(
+      new Option('--timeout <duration>', 'longest time to wait, with --wait')
+        .argParser(parseTimeout)
+        .default(1800, '30m'),
+    );
+}
+
+/** Seconds that a command waits; `undefined` without --wait. */
+export function waitTimeout({ wait, timeout }: RawWaitFlags): number | undefined {
+  return wait ? timeout : undefined;
+}
+
+function parseTimeout(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    throw error instanceof RangeError ? new Failure(`--timeout ${error.message}`) : error;
+  }
 }
 
 function parseInterval(text: string): number {

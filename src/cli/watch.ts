@@ -1,6 +1,7 @@
 import { Failure } from '../app/failure.ts';
 import { escapeLines } from '../model/escape.ts';
 import type { CommandResult } from './command.ts';
+import { pause } from './pause.ts';
 import type { Screen } from './screen.ts';
 
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
@@ -55,21 +56,4 @@ async function show({ stdout, stderr = '' }: CommandResult, screen: Screen): Pro
   const head = screen.isTerminal ? CLEAR : `--- ${new Date().toISOString()}\n`;
   await screen.write(stdout === '' ? '' : `${head}${stdout}`);
   await screen.writeError(escapeLines(stderr));
-}
-
-/** Waits so many seconds; false as soon as interrupted. */
-function pause(span: number, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve(false);
-      return;
-    }
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve(!signal.aborted);
-    };
-    const timer = setTimeout(done, 1000 * span);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

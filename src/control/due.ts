@@ -1,5 +1,6 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import { runRequestOf } from '../api/v1alpha1/run-request.ts';
 import { formatProblem } from '../api/validate.ts';
 import { openMoves } from '../execute/committed.ts';
 import { parseInstant } from '../model/instant.ts';
@@ -52,6 +53,8 @@ export interface Due {
 export type RunCause =
   /** The schedule of the policy, by which its status has to tell of one. */
   | 'Schedule'
+  /** Somebody has asked for a run now, and the status has to report it. */
+  | 'Request'
   /** What waits, or what room there is, has changed. */
   | 'News'
   /** The last one lacked ledgers, which may be there by now. It counts as the same run. */
@@ -116,6 +119,9 @@ function runDue(
   if (policy.spec.suspend || isBusy(policy, plans) || untilFree(notBefore, now) > 0) {
     return undefined;
   }
+  if (isRequested(policy, remembered)) {
+    return 'Request';
+  }
   if (schedule.due(lastRunAt(policy, remembered), now)) {
     return 'Schedule';
   }
@@ -123,6 +129,12 @@ function runDue(
     return schedule.due(lastRunOf(policy), now) ? 'Schedule' : 'News';
   }
   return news !== undefined && isAgainDue(remembered, now) ? 'Again' : undefined;
+}
+
+/** Whether no run has answered the newest request yet. */
+function isRequested(policy: RebalancePolicy, { request }: Pick<Remembered, 'request'>): boolean {
+  const asked = runRequestOf(policy);
+  return asked !== undefined && asked !== (request ?? policy.status?.lastRunRequest);
 }
 
 /** When the policy last ran since it was edited, by its status or later. */
@@ -188,7 +200,8 @@ export function nextRunOf({
   }
   const { schedule, notBefore } = remembered;
   const free = untilFree(notBefore, now) === 0 ? undefined : notBefore;
-  return epochSeconds(Math.max(schedule.nextRun(lastRunAt(policy, remembered), now), free ?? 0));
+  const due = isRequested(policy, remembered) ? now : schedule.nextRun(lastRunAt(policy, remembered), now);
+  return epochSeconds(Math.max(due, free ?? 0));
 }
 
 /** Time until the policy wants to be looked at again; infinite when it does not by itself. */

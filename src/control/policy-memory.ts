@@ -16,6 +16,8 @@ export interface Remembered {
   underWay: ReadonlySet<string>;
   /** When the last run began that came to a plan; its status tells only of runs that were news. `undefined` before the first one. */
   ranAt: EpochSeconds | undefined;
+  /** The request that the last run answered; `undefined` before the first one: then the status says it. */
+  request: string | undefined;
   /** When it is due again at the latest, since ledgers of pods that wait were not kept yet; `undefined` when they are. */
   againAt: EpochSeconds | undefined;
   /** No run before this: a moment after the last one, and longer after one that was postponed or failed. */
@@ -65,6 +67,7 @@ export function createPolicyMemory(
         demand: 0,
         underWay: new Set<string>(),
         ranAt: undefined,
+        request: undefined,
         againAt: undefined,
         notBefore: undefined,
         overlap: undefined,

@@ -267,6 +267,7 @@ function remember(
   remembered.notBefore = after(now, result?.kind === 'Planned' ? pace.policies : RETRY_WAIT);
   if (result?.kind === 'Planned') {
     remembered.demand = news ?? 0;
+    remembered.request = result.facts.request;
     remembered.ranAt = cause === 'Again' ? remembered.ranAt : result.facts.startedAt;
     const isSoon = elapsed(now, remembered.schedule.nextRun(remembered.ranAt, now)) <= SOON;
     remembered.againAt = result.awaitsLedgers && !isSoon ? after(now, RETRY_WAIT) : undefined;

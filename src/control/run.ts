@@ -1,4 +1,5 @@
 import type { MoveStatus, PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { runRequestOf } from '../api/v1alpha1/run-request.ts';
 import { withoutRemoved, withPromises } from '../execute/commitments.ts';
 import { movesUnderWay, openMoves } from '../execute/committed.ts';
 import { type ExecutorPorts, giveWay } from '../execute/executor.ts';
@@ -112,10 +113,22 @@ export async function runPolicy(
   const { consecutive } = context.stored.policy.spec.thresholds;
   return {
     kind: 'Planned',
-    facts: { startedAt, plan, services, stored, aboveTrigger, consecutive },
+    facts: {
+      startedAt,
+      request: runRequestOf(context.stored.policy),
+      plan,
+      services,
+      stored,
+      aboveTrigger,
+      consecutive,
+    },
     overlap: foreign.message,
     awaitsLedgers: awaitsLedgers(plan, snapshot),
-    isNews: isNews || context.cause === 'Schedule' || isOtherwise(context.stored, plan, stored),
+    isNews:
+      isNews ||
+      context.cause === 'Schedule' ||
+      context.cause === 'Request' ||
+      isOtherwise(context.stored, plan, stored),
   };
 }
 

@@ -40,6 +40,8 @@ export interface PolicyFacts {
 /** What a run found. */
 export interface RunFacts {
   readonly startedAt: EpochSeconds;
+  /** The request that it answers; `undefined` when there was never one. */
+  readonly request?: string | undefined;
   readonly plan: Plan;
   readonly services: ServiceReport;
   /** The plan's resource, if one was stored. */
@@ -238,7 +240,7 @@ function withoutServices({ serviceClasses: _, sloMissed: __, ...rest }: Rebalanc
 }
 
 function runFields(old: RebalancePolicyStatus, run: RunFacts): Partial<RebalancePolicyStatus> {
-  const { plan, services, stored, startedAt, aboveTrigger } = run;
+  const { plan, services, stored, startedAt, request, aboveTrigger } = run;
   const spread = formatDecimal(plan.spread.before);
   const [last, ...earlier] = old.history ?? [];
   const measures = Object.keys(plan.imbalance.before).length > 0;
@@ -254,6 +256,7 @@ function runFields(old: RebalancePolicyStatus, run: RunFacts): Partial<Rebalance
   const history = [entry, ...(measured === undefined ? [] : [measured]), ...earlier].slice(0, HISTORY);
   return {
     lastRun: formatInstant(startedAt),
+    ...(request === undefined ? {} : { lastRunRequest: request }),
     aboveTrigger,
     ...(measures ? { imbalance: spread } : {}),
     ...serviceFields(services),

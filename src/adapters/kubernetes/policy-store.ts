@@ -1,3 +1,4 @@
+import { RUN_REQUEST_ANNOTATION } from '../../api/v1alpha1/run-request.ts';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import { formatProblem, validatePolicy } from '../../api/validate.ts';
 import { isObject } from '../../model/json.ts';
@@ -44,11 +45,20 @@ async function orOtherUid<Answer>(request: Promise<Answer>): Promise<Answer> {
 
 /** Sets `spec.suspend`: no new runs and no new evictions. Rejects with ApiError NotFound when there is no such policy. */
 export async function suspendPolicy(client: ApiClient, name: string, signal: AbortSignal): Promise<void> {
-  const body = { spec: { suspend: true } };
-  await client.send(
-    { verb: 'patch', target: { ...RESOURCES.RebalancePolicy, name }, body, contentType: MERGE_PATCH },
-    signal,
-  );
+  await patchPolicy(client, name, { spec: { suspend: true } }, signal);
+}
+
+/**
+ * Asks for a run now: the operator makes one when it has answered no request of this text yet. Rejects with ApiError NotFound
+ * when there is no such policy.
+ */
+export async function requestRun(client: ApiClient, name: string, request: string, signal: AbortSignal): Promise<void> {
+  await patchPolicy(client, name, { metadata: { annotations: { [RUN_REQUEST_ANNOTATION]: request } } }, signal);
+}
+
+async function patchPolicy(client: ApiClient, name: string, body: object, signal: AbortSignal): Promise<void> {
+  const target = { ...RESOURCES.RebalancePolicy, name };
+  await client.send({ verb: 'patch', target, body, contentType: MERGE_PATCH }, signal);
 }
 
 function toStoredPolicy(object: unknown): readonly StoredPolicy[] {

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { CONDITION_REASONS, CONDITION_TYPES } from './conditions.ts';
 import { Repair, repairsOfMove } from './repair.ts';
+import { RUN_REQUEST_ANNOTATION, RUN_REQUEST_LENGTH } from './run-request.ts';
 import {
   CEL_KEYWORD,
   column,
@@ -654,6 +655,11 @@ export const RebalancePolicyStatus = Type.Object(
       }),
     ),
     lastRun: Type.Optional(instant({ description: 'When the last run began.' })),
+    lastRunRequest: Type.Optional(
+      text(RUN_REQUEST_LENGTH, {
+        description: `Value of the annotation ${RUN_REQUEST_ANNOTATION} when the last run began: a run has answered it.`,
+      }),
+    ),
     nextRun: Type.Optional(instant({ description: 'When the next run is due.' })),
     aboveTrigger: Type.Optional(
       Type.Integer({ format: 'int32', description: 'Runs in a row that found the cluster above the trigger.' }),

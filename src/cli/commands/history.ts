@@ -1,6 +1,5 @@
 import type { RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
 import type { ClusterFlags } from '../../app/cluster.ts';
-import { Failure } from '../../app/failure.ts';
 import type { AddCommand, CommandResult } from '../command.ts';
 import {
   clusterFlags,
@@ -14,7 +13,6 @@ import {
 import { HISTORY_OUTPUTS, type HistoryOutput } from '../output-formats.ts';
 import { withProgress } from '../progress.ts';
 import type { Screen } from '../screen.ts';
-import { suggestion } from '../suggestion.ts';
 
 interface HistoryFlags extends ClusterFlags {
   /** Name of a policy; `undefined`: all. */
@@ -39,24 +37,20 @@ export const addHistory: AddCommand = (program, { signal, print, screen }) => {
 
 async function history(flags: HistoryFlags, screen: Screen, signal: AbortSignal): Promise<CommandResult> {
   const { policy } = flags;
-  const { withCluster } = await import('../with-cluster.ts');
+  const [{ withCluster }, { storedPolicy }] = await Promise.all([
+    import('../with-cluster.ts'),
+    import('../stored-policy.ts'),
+  ]);
   return withCluster(flags, async (cluster) => {
     const all = await withProgress(screen, 'reading the cluster', () => cluster.plans.list(signal));
     const plans = all
       .filter(({ spec }) => policy === undefined || spec.policy.name === policy)
       .sort((a, b) => b.spec.takenAt.localeCompare(a.spec.takenAt));
     if (policy !== undefined && plans.length === 0) {
-      const known = (await cluster.policies.list(signal)).map((stored) => stored.policy.metadata.name);
-      checkPolicy(policy, known);
+      await storedPolicy(policy, cluster, signal); // throws where there is none of that name
     }
     return { stdout: await render(plans, flags.output, screen), exitCode: 0 };
   });
-}
-
-function checkPolicy(name: string, known: readonly string[]): void {
-  if (!known.includes(name)) {
-    throw new Failure(`there is no RebalancePolicy ${name}${suggestion(name, known)}`);
-  }
 }
 
 async function render(plans: readonly RebalancePlan[], output: HistoryOutput, { look }: Screen): Promise<string> {

@@ -11,6 +11,7 @@ import { addImport } from './import.ts';
 import { addLint } from './lint.ts';
 import { addOperator } from './operator.ts';
 import { addPlan } from './plan.ts';
+import { addRun } from './run.ts';
 import { addSimulate } from './simulate.ts';
 import { addSnapshot } from './snapshot.ts';
 import { addStop } from './stop.ts';
@@ -29,6 +30,7 @@ const COMMANDS: readonly AddCommand[] = [
   addImport,
   addApply,
   addApprove,
+  addRun,
   addStop,
   addHistory,
   addDashboard,

@@ -1,8 +1,6 @@
 import type { ClusterFlags } from '../../app/cluster.ts';
-import { Failure } from '../../app/failure.ts';
 import type { AddCommand, CommandResult } from '../command.ts';
 import { clusterFlags, examples, type RawClusterFlags, withClusterFlags } from '../flags.ts';
-import { suggestion } from '../suggestion.ts';
 
 /** `evenkeel stop POLICY`: suspends it; moves in flight are verified to their end. */
 export const addStop: AddCommand = (program, { signal, print }) => {
@@ -14,14 +12,14 @@ export const addStop: AddCommand = (program, { signal, print }) => {
 };
 
 async function stop(name: string, flags: ClusterFlags, signal: AbortSignal): Promise<CommandResult> {
-  const { done, withCluster } = await import('../with-cluster.ts');
+  const [{ done, withCluster }, { resumeCommand, storedPolicy }] = await Promise.all([
+    import('../with-cluster.ts'),
+    import('../stored-policy.ts'),
+  ]);
   return withCluster(flags, async (cluster) => {
-    const names = (await cluster.policies.list(signal)).map(({ policy }) => policy.metadata.name);
-    if (!names.includes(name)) {
-      throw new Failure(`there is no RebalancePolicy ${name}${suggestion(name, names)}`);
-    }
+    await storedPolicy(name, cluster, signal); // throws where there is none of that name
     await cluster.suspend(name, signal);
-    const hint = `to go on: kubectl patch rbp ${name} --type=merge -p '{"spec":{"suspend":false}}'`;
-    return { ...done([`rebalancepolicy.evenkeel.dev/${name} suspended`]), stderr: `${hint}\n` };
+    const suspended = done([`rebalancepolicy.evenkeel.dev/${name} suspended`]);
+    return { ...suspended, stderr: `to resume it: ${resumeCommand(name)}\n` };
   });
 }

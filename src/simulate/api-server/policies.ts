@@ -13,6 +13,8 @@ export interface PolicyObjects {
   readonly stored: ReadonlyMap<string, StoredPolicy>;
   /** Somebody creates a policy, or replaces its spec, which may be wrong: the generation counts up. */
   readonly apply: (name: string, spec: unknown) => void;
+  /** Somebody sets an annotation, which leaves the generation as it is. Throws for a policy that there is not. */
+  readonly annotate: (name: string, key: string, value: string) => void;
   readonly remove: (name: string) => void;
   /** Tells whoever watches policies and plans that one has changed. */
   readonly changed: () => void;
@@ -76,6 +78,16 @@ export function createPolicyObjects(
     store,
     stored,
     apply: (name, spec) => put({ name }, spec),
+    annotate: (name, key, value) => {
+      const known = stored.get(name);
+      if (known === undefined) {
+        throw new RangeError(`there is no policy ${name}`);
+      }
+      const { metadata } = known.policy;
+      const annotations = { ...metadata.annotations, [key]: value };
+      stored.set(name, { ...known, policy: { ...known.policy, metadata: { ...metadata, annotations } } });
+      changed();
+    },
     remove: (name) => {
       removals += stored.delete(name) ? 1 : 0;
       changed();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { RUN_REQUEST_ANNOTATION } from '../../../src/api/v1alpha1/run-request.ts';
 import { aTaint } from '../../support/builders/scheduling.ts';
 import { aNode, aPodOf, TEN_CORES } from '../../support/builders.ts';
 import { placements } from '../../support/fake-cluster.ts';
@@ -143,6 +144,52 @@ describe('runLoop', () => {
     w.policies.apply('even', AUTOMATIC);
     await play(w, 60);
     expect(plansOf(w)).not.toEqual([]);
+  });
+
+  it('runs once for each request, also right after the last run, and reports which one it has answered', async () => {
+    const w = tilted();
+    w.policies.apply('even', { interval: '1h' });
+    const ask = (request: string) => () => w.policies.annotate('even', RUN_REQUEST_ANNOTATION, request);
+    const runs = () => w.calls.filter((call) => call === 'reader.snapshot').length;
+    await play(w, 300);
+    expect(runs()).toBe(1);
+    await play(w, 300, { 60: ask('first'), 120: ask('second'), 180: ask('second') });
+    expect(runs()).toBe(1 + 2);
+    expect(w.policies.stored.get('even')?.policy.status).toMatchObject({
+      lastRun: '2026-01-01T12:07:00Z',
+      lastRunRequest: 'second',
+    });
+  });
+
+  it('answers a request of any length once, and keeps the beginning of it', async () => {
+    const w = tilted();
+    w.policies.apply('even', { interval: '1h' });
+    await play(w, 300, { 60: () => w.policies.annotate('even', RUN_REQUEST_ANNOTATION, 'x'.repeat(100_000)) });
+    expect(w.calls.filter((call) => call === 'reader.snapshot')).toHaveLength(2);
+    expect(w.policies.stored.get('even')?.policy.status?.lastRunRequest).toBe('x'.repeat(64));
+  });
+
+  it('lets a request wait while the policy is suspended, and while a plan is carried out', async () => {
+    const w = tilted();
+    w.policies.apply('even', { ...AUTOMATIC, suspend: true });
+    w.policies.annotate('even', RUN_REQUEST_ANNOTATION, 'now');
+    await play(w, 300);
+    expect(w.calls).not.toContain('reader.snapshot');
+    w.cluster.delays.ready = 500;
+    w.policies.apply('even', AUTOMATIC);
+    const asked = 120;
+    await play(w, 400, { [asked]: () => w.policies.annotate('even', RUN_REQUEST_ANNOTATION, 'again') });
+    expect(condition(w, 'even', 'Executing')).toBe('True Executing');
+    expect(w.policies.stored.get('even')?.policy.status?.lastRunRequest).toBe('now');
+  });
+
+  it('holds to budgets and maintenance windows in a run that was asked for', async () => {
+    const w = tilted();
+    const closed = { maxMoves: 0, schedule: '0 0 * * *', duration: '24h' };
+    w.policies.apply('even', { ...AUTOMATIC, thresholds: { consecutive: 1 }, budgets: [closed] });
+    await play(w, 300, { 60: () => w.policies.annotate('even', RUN_REQUEST_ANNOTATION, 'now') });
+    expect(w.policies.stored.get('even')?.policy.status?.lastRunRequest).toBe('now');
+    expect(evictions(w)).toEqual([]);
   });
 
   it('takes no controller up again within its cooldown', async () => {
