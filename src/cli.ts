@@ -4,6 +4,7 @@ import { ConnectError } from './adapters/kubernetes/connect-error.ts';
 import { Failure } from './app/failure.ts';
 import type { CommandResult } from './cli/command.ts';
 import { buildProgram } from './cli/commands/index.ts';
+import { grantCommand } from './cli/grant.ts';
 import { screenOf } from './cli/screen.ts';
 import { escapeLines, escapeText } from './model/escape.ts';
 import { InputError } from './model/input-error.ts';
@@ -57,13 +58,12 @@ function explain(error: unknown): number {
     process.stderr.write(`error: ${escapeLines(error.message)}\n`);
     return error.exitCode;
   }
-  if (error instanceof ApiError && error.kind === 'NotServed' && error.message.includes('evenkeel.dev')) {
-    process.stderr.write(
-      `error: ${escapeText(error.message)}: install them with kubectl apply -k deploy/overlays/default\n`,
-    );
+  if (error instanceof ApiError) {
+    const grant = grantCommand(error);
+    process.stderr.write(`error: ${escapeText(error.message)}${grant === undefined ? '' : `: ${grant}`}\n`);
     return 1;
   }
-  if (error instanceof InputError || error instanceof ApiError || error instanceof ConnectError) {
+  if (error instanceof InputError || error instanceof ConnectError) {
     process.stderr.write(`error: ${escapeText(error.message)}\n`);
     return 1;
   }

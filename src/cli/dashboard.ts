@@ -111,15 +111,22 @@ async function withSource(
   const usageServers = openUsageServers(flags.prometheus);
   const cluster = await connect(flags, { warn: console.warn });
   const stopping = new AbortController();
+  const refused = Promise.withResolvers<never>();
+  refused.promise.catch(() => undefined); // whoever waits for the cache hears of it; later there is nobody
   const cache = cluster.cache({
-    failed: (resource, error) => console.warn(`${resource}: ${error instanceof Error ? error.message : String(error)}`),
+    failed: (resource, error) => {
+      if (isApiError(error, 'Forbidden')) {
+        refused.reject(error);
+      }
+      console.warn(`${resource}: ${error instanceof Error ? error.message : String(error)}`);
+    },
     drifted: (resource) => console.warn(`${resource}: the cache had drifted, and was put right`),
   });
   const running = cache.run(stopping.signal);
   try {
     const named = filePolicy === undefined ? flags.policy : undefined;
     const planned = filePolicy ?? (await policyToPlanBy(cluster, named, signal));
-    await cache.synced(PATIENCE, signal);
+    await Promise.race([cache.synced(PATIENCE, signal), refused.promise]);
     await work(sourceOf(cluster, cache.reader, usageServers, planned, named));
   } finally {
     stopping.abort();

@@ -4,9 +4,11 @@ import { type PodInfo, podKey } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { explainNode } from '../plan/explain/node.ts';
 import { explainPod } from '../plan/explain/pod.ts';
+import { explainWorkload, workloadsIn } from '../plan/explain/workload.ts';
 import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import { nodeExplanationText, podExplanationText } from '../report/explanation-text.ts';
 import type { Look } from '../report/table.ts';
+import { workloadExplanationText } from '../report/workload-explanation-text.ts';
 import type { CommandResult } from './command.ts';
 import { type InputFlags, readInput } from './input.ts';
 import { renderObject } from './output.ts';
@@ -21,9 +23,19 @@ export interface ExplainFlags extends InputFlags {
   readonly output: ViewOutput;
 }
 
+/** Kinds of workloads whose pods can be explained together. */
+type WorkloadKind =
+  | 'CronJob'
+  | 'DaemonSet'
+  | 'Deployment'
+  | 'Job'
+  | 'ReplicaSet'
+  | 'ReplicationController'
+  | 'StatefulSet';
+
 /** What is to be explained. */
 export interface ExplainTarget {
-  readonly kind: 'pod' | 'node';
+  readonly kind: 'pod' | 'node' | WorkloadKind;
   /** `undefined`: not said. */
   readonly namespace: string | undefined;
   readonly name: string;
@@ -37,26 +49,40 @@ const KINDS: ReadonlyMap<string, ExplainTarget['kind']> = new Map([
   ['pod', 'pod'],
   ['pods', 'pod'],
   ['po', 'pod'],
+  ...namesOf('CronJob', 'cj'),
+  ...namesOf('DaemonSet', 'ds'),
+  ...namesOf('Deployment', 'deploy'),
+  ...namesOf('Job'),
+  ...namesOf('ReplicaSet', 'rs'),
+  ...namesOf('ReplicationController', 'rc'),
+  ...namesOf('StatefulSet', 'sts'),
 ]);
 
-/** Parses `pod/NAME`, `pod/NAMESPACE/NAME`, `node/NAME` or `pod NAME`. Throws a Failure that says what to write. */
+function namesOf(kind: WorkloadKind, ...short: readonly string[]): readonly (readonly [string, WorkloadKind])[] {
+  const singular = kind.toLowerCase();
+  return [singular, `${singular}s`, ...short].map((name) => [name, kind] as const);
+}
+
+/** Parses `pod/NAME`, `pod/NAMESPACE/NAME`, `node/NAME`, `pod NAME` or `deploy/NAME`, and so on. Throws a Failure that says what to write. */
 export function parseTarget(words: readonly string[]): ExplainTarget {
   const [kindText = '', ...names] = words.join('/').split('/');
   const kind = KINDS.get(kindText.toLowerCase());
   if (kind === undefined) {
     const meant = nearest(kindText, [...KINDS.keys()]);
     const hint = meant === undefined ? '' : `: ${meant}?`;
-    throw new Failure(`cannot explain "${words.join(' ')}": write pod/NAME or node/NAME${hint}`);
+    throw new Failure(
+      `cannot explain "${words.join(' ')}": write pod/NAME, node/NAME or a workload such as deploy/NAME${hint}`,
+    );
   }
   const [name, ...before] = names.toReversed();
-  if (name === undefined || names.includes('') || before.length > (kind === 'pod' ? 1 : 0)) {
-    const forms = kind === 'pod' ? 'pod/NAME or pod/NAMESPACE/NAME' : 'node/NAME';
+  if (name === undefined || names.includes('') || before.length > (kind === 'node' ? 0 : 1)) {
+    const forms = kind === 'node' ? 'node/NAME' : `${kindText}/NAME or ${kindText}/NAMESPACE/NAME`;
     throw new Failure(`cannot explain "${words.join(' ')}": write ${forms}`);
   }
   return { kind, namespace: before[0], name };
 }
 
-/** Says what every filter, score and budget makes of a pod or node. Throws Failure, InputError or ApiError for people. */
+/** Says what every filter, score and budget makes of a pod or node, or why the pods of a workload stay or go. Throws Failure, InputError or ApiError for people. */
 export async function explainCommand(
   words: readonly string[],
   flags: ExplainFlags,
@@ -67,10 +93,7 @@ export async function explainCommand(
   const { output } = flags;
   const { snapshot, policy } = await readInput(flags, screen, signal);
   const options = resolveOptions(policy.spec);
-  const { text, data } =
-    target.kind === 'pod'
-      ? describePod(snapshot, options, target, flags.namespace)
-      : describeNode(snapshot, options, target.name);
+  const { text, data } = describe(snapshot, options, target, flags.namespace);
   return {
     stdout:
       output === 'table' || output === 'wide'
@@ -86,16 +109,55 @@ interface Explained {
   readonly text: (wide: boolean, look: Look) => string;
 }
 
-function describePod(
+function describe(
   snapshot: ClusterSnapshot,
   options: PolicyOptions,
-  { namespace, name }: ExplainTarget,
+  { kind, namespace, name }: ExplainTarget,
   flag: string | undefined,
 ): Explained {
   if (namespace !== undefined && flag !== undefined && namespace !== flag) {
-    throw new Failure(`pod/${namespace}/${name} is not in namespace ${flag}: drop -n, or write pod/${name}`);
+    const word = kind.toLowerCase();
+    throw new Failure(`${word}/${namespace}/${name} is not in namespace ${flag}: drop -n, or write ${word}/${name}`);
   }
-  const { uid } = findPod(snapshot, name, namespace ?? flag);
+  switch (kind) {
+    case 'node':
+      return describeNode(snapshot, options, name);
+    case 'pod':
+      return describePod(snapshot, options, name, namespace ?? flag);
+    default:
+      return describeWorkload(snapshot, options, { kind, name, namespace: namespace ?? flag });
+  }
+}
+
+function describeWorkload(
+  snapshot: ClusterSnapshot,
+  options: PolicyOptions,
+  { kind, name, namespace }: ExplainTarget,
+): Explained {
+  const ofKind = workloadsIn(snapshot).filter(
+    (each) => each.kind === kind && (namespace === undefined || each.namespace === namespace),
+  );
+  const [workload, ...others] = ofKind.filter((each) => each.name === name);
+  const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
+  if (workload === undefined) {
+    const names = ofKind.map((each) => each.name);
+    throw new Failure(`there is no ${kind} ${name}${where}${suggestion(name, names)}`);
+  }
+  if (others.length > 0) {
+    const all = [workload, ...others].map(podKey).join(', ');
+    throw new Failure(`there are several ${kind}s ${name} (${all}): choose one with -n NAMESPACE`);
+  }
+  const explained = explainWorkload(snapshot, options, workload);
+  return { data: explained, text: (_wide, look) => workloadExplanationText(explained, look) };
+}
+
+function describePod(
+  snapshot: ClusterSnapshot,
+  options: PolicyOptions,
+  name: string,
+  namespace: string | undefined,
+): Explained {
+  const { uid } = findPod(snapshot, name, namespace);
   const pod = explainPod(snapshot, options, uid);
   if (pod === undefined) {
     throw new RangeError(`pod ${uid} is not in the snapshot that it was found in`);

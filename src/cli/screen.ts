@@ -7,6 +7,8 @@ export interface Screen {
   /** Whether a person looks at standard output. */
   readonly isTerminal: boolean;
   readonly look: Look;
+  /** Lines of the terminal; `undefined` elsewhere. */
+  readonly rows?: number | undefined;
   /** Whether a person looks at standard error, where progress is shown. */
   readonly showsProgress: boolean;
   readonly write: (text: string) => Promise<void>;
@@ -21,7 +23,7 @@ const STYLES = {
   quiet: 'dim',
 } as const satisfies Record<Tone, string>;
 
-type Stream = NodeJS.WriteStream & Pick<Partial<WriteStream>, 'columns'>;
+type Stream = NodeJS.WriteStream & Pick<Partial<WriteStream>, 'columns' | 'rows'>;
 
 /**
  * What these streams are. Colours as NO_COLOR and FORCE_COLOR ask for, else on terminals alone; tables are cut to the width of
@@ -34,6 +36,7 @@ export function screenOf(stdout: Stream, stderr: Stream): Screen {
       columns: stdout.isTTY === true ? stdout.columns : undefined,
       paint: (tone, text) => styleText(STYLES[tone], text, { stream: stdout, validateStream: true }),
     },
+    rows: stdout.isTTY === true ? stdout.rows : undefined,
     showsProgress: stderr.isTTY === true,
     write: (text) => writeTo(stdout, text),
     writeError: (text) => writeTo(stderr, text),

@@ -126,7 +126,7 @@ function podTable({ pods }: NodeExplanation, look: Look): readonly string[] {
 }
 
 /** What holds the pod, or else what the plan says to it; that names what holds a pod that violates a rule. */
-function reasonOf({ protections, violations, decision }: PodStanding): string {
+export function reasonOf({ protections, violations, decision }: PodStanding): string {
   const [first] = protections;
   return first === undefined || violations.length > 0 ? decided(decision) : `${first.code}: ${first.message}`;
 }

@@ -110,6 +110,12 @@ describe('the chart', () => {
     expect(Object.keys(chart)).toContain('Deployment evenkeel');
   });
 
+  it('can evict nothing until another mode is set, as the overlay dry-run', async () => {
+    const chart = comparable(await rendered());
+    expect(chart).toEqual(comparable(await kustomized(join(OVERLAYS, 'dry-run'))));
+    expect(JSON.stringify(chart)).not.toContain('pods/eviction');
+  });
+
   it.each([
     ['webhook', 'mode="default"'],
     ['webhook-gate', 'mode="gate"'],
@@ -242,7 +248,13 @@ describe('values', () => {
   });
 
   it('leave out the admission policies where Kubernetes has none', async () => {
-    const text = await helm(['template', CHART, '--kube-version=1.34.0', '--set', 'admissionPolicies=false']);
+    const text = await helm([
+      'template',
+      CHART,
+      '--kube-version=1.34.0',
+      '--set',
+      'mode=default,admissionPolicies=false',
+    ]);
     expect(documents(text).map(({ kind }) => kind)).not.toContain('MutatingAdmissionPolicy');
   });
 
@@ -250,7 +262,7 @@ describe('values', () => {
     const serves = (version: string) =>
       `--api-versions=admissionregistration.k8s.io/${version}/MutatingAdmissionPolicy`;
     const versions = async (...flags: readonly string[]) => {
-      const text = await helm(['template', CHART, ...flags]);
+      const text = await helm(['template', CHART, '--set=mode=default', ...flags]);
       const policies = documents(text).filter(({ kind }) => kind.startsWith('MutatingAdmissionPolicy'));
       return new Set(policies.map((policy) => (policy as Manifest & { readonly apiVersion: string }).apiVersion));
     };
@@ -272,7 +284,7 @@ describe('values', () => {
     ['metrics.readers[0].name=prometheus', /namespace/],
     ['metrics.insecure=true,metrics.tls.secretName=tls', /metrics.insecure means plain HTTP: remove it/],
     ['webhook.enabled=true,mode=dry-run', /remove webhook.enabled/],
-    ['webhook.enabled=true,webhook.tls.secretName=tls', /needs webhook.tls.caBundle/],
+    ['mode=default,webhook.enabled=true,webhook.tls.secretName=tls', /needs webhook.tls.caBundle/],
     ['admissionPolicyVersion=v2', /admissionPolicyVersion/],
     ['serviceAccount.create=false,serviceAccount.name=default', /write another one/],
   ])('are refused: %s', async (setting, message) => {
@@ -280,7 +292,7 @@ describe('values', () => {
   });
 
   it('of a mode that this Kubernetes cannot have are refused with what to write', async () => {
-    const old = helm(['template', CHART, '--kube-version=1.35.0']);
+    const old = helm(['template', CHART, '--kube-version=1.35.0', '--set=mode=default']);
     await expect(old).rejects.toThrow(/write webhook.enabled: true .*, or admissionPolicies: false/);
   });
 });

@@ -159,7 +159,7 @@ describe('mode Approve', () => {
     expect(acceptedEvictions(await cp.audit())).toEqual([]);
     const [plan] = await getPlans(cp);
     const name = plan?.metadata.name ?? '';
-    expect(await evenkeel(['approve', name, '--kubeconfig', cp.kubeconfig])).toContain('approved');
+    expect(await evenkeel(['approve', name, '--yes', '--kubeconfig', cp.kubeconfig])).toContain('approved');
     await waitUntil(
       'the plan ends',
       async () =>

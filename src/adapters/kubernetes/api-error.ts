@@ -210,7 +210,7 @@ function notServedHint({ group }: ResourceRef): string {
     return 'install metrics-server';
   }
   return group === 'evenkeel.dev'
-    ? 'install the custom resource definitions (kubectl apply -f crds/)'
+    ? 'install Evenkeel without the right to evict (kubectl apply --server-side -k deploy/overlays/dry-run)'
     : 'this Kubernetes is too old';
 }
 

@@ -10,15 +10,19 @@ interface RawExplainFlags extends RawInputFlags {
 /** `evenkeel explain` */
 export const addExplain: AddCommand = (program, { signal, print, screen }) => {
   withInputFlags(program.command('explain'))
-    .description('say what every filter, score and budget makes of a pod or a node; changes nothing')
-    .argument('<target...>', 'pod/NAME, pod/NAMESPACE/NAME or node/NAME')
-    .option('-n, --namespace <name>', 'namespace of the pod')
+    .description('explain why a pod, the pods of a node or of a workload stay or move; changes nothing')
+    .argument(
+      '<target...>',
+      'pod/NAME, node/NAME, or a workload such as deploy/NAME; pod/NAMESPACE/NAME works as -n does',
+    )
+    .option('-n, --namespace <name>', 'namespace of the pod or workload')
     .addOption(outputOption(VIEW_OUTPUTS))
     .addHelpText(
       'after',
       examples(
         'evenkeel explain pod/web-7d9c-x2x4b -n shop',
         'evenkeel explain node/node-3 -o wide',
+        'evenkeel explain deploy/web -n shop',
         'kubectl get nodes,pods,pdb -A -o yaml | evenkeel explain pod/shop/web-1 -f - -p policy.yaml -o json',
       ),
     )

@@ -4,6 +4,8 @@ import { expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { pathOf, RESOURCES } from '../../../src/adapters/kubernetes/resource.ts';
 import { LISTED_SOURCES, WATCHED_SOURCES } from '../../../src/adapters/kubernetes/snapshot-sources.ts';
+import { KINDS } from '../../../src/api/v1alpha1/kinds.ts';
+import { GROUP } from '../../../src/api/v1alpha1/schema.ts';
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -11,24 +13,64 @@ interface Rule {
   readonly verbs: readonly string[];
 }
 
-const ROLE = join(import.meta.dirname, '..', '..', '..', 'deploy', 'base', 'read-role.yaml');
+const BASE = join(import.meta.dirname, '..', '..', '..', 'deploy', 'base');
 
-/** The rules of the ClusterRole that the operator reads with. */
-function rules(): readonly Rule[] {
-  const documents = parseAllDocuments(readFileSync(ROLE, 'utf8')).map((each): unknown => each.toJS());
-  const [role] = documents as readonly { readonly rules: readonly Rule[] }[];
-  return role?.rules ?? [];
+interface Role {
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly rules: readonly Rule[];
 }
+
+/** A ClusterRole of a file of deploy/base. */
+function role(file: string, name: string): Role {
+  const documents = parseAllDocuments(readFileSync(join(BASE, file), 'utf8')).map((each) => each.toJS() as Role);
+  const found = documents.find(({ metadata }) => metadata.name === name);
+  if (found === undefined) {
+    throw new Error(`${file} has no ${name}`);
+  }
+  return found;
+}
+
+/** `group/resource` of everything that a role allows this verb on. */
+function allowed({ rules }: Role, verb: string): readonly string[] {
+  return rules
+    .filter(({ verbs }) => verbs.includes(verb))
+    .flatMap(({ apiGroups, resources }) => apiGroups.flatMap((group) => resources.map((each) => `${group}/${each}`)));
+}
+
+const OURS = KINDS.map(({ plural }) => `${GROUP}/${plural}`);
 
 it.each([
   ['list', [...WATCHED_SOURCES, ...LISTED_SOURCES]],
   ['watch', WATCHED_SOURCES],
 ])('the operator may %s every kind that it does', (verb, sources) => {
-  const allowed = rules()
-    .filter(({ verbs }) => verbs.includes(verb))
-    .flatMap(({ apiGroups, resources }) => apiGroups.flatMap((group) => resources.map((each) => `${group}/${each}`)));
+  const may = allowed(role('read-role.yaml', 'evenkeel-read'), verb);
   const needed = sources.map(({ target }) => `${target.group}/${target.resource}`);
-  expect(needed.filter((each) => !allowed.includes(each))).toEqual([]);
+  expect(needed.filter((each) => !may.includes(each))).toEqual([]);
+});
+
+it.each([
+  ['list', [...WATCHED_SOURCES, ...LISTED_SOURCES]],
+  ['watch', WATCHED_SOURCES],
+])('whoever has evenkeel-cluster-reader may %s what the command line does, and change nothing', (verb, sources) => {
+  const reader = role('people-roles.yaml', 'evenkeel-cluster-reader');
+  const may = allowed(reader, verb);
+  expect(
+    [...sources.map(({ target }) => `${target.group}/${target.resource}`)].filter((each) => !may.includes(each)),
+  ).toEqual([]);
+  expect(OURS.filter((each) => !may.includes(each))).toEqual([]);
+  expect(new Set(reader.rules.flatMap(({ verbs }) => verbs))).toEqual(new Set(['get', 'list', 'watch']));
+});
+
+it('view and edit are extended by our kinds alone, and only policies, classes and plans may be written', () => {
+  const [view, edit] = [role('people-roles.yaml', 'evenkeel-view'), role('people-roles.yaml', 'evenkeel-edit')];
+  expect(view.metadata.labels).toEqual({ 'rbac.authorization.k8s.io/aggregate-to-view': 'true' });
+  expect(edit.metadata.labels).toEqual({ 'rbac.authorization.k8s.io/aggregate-to-edit': 'true' });
+  expect([...allowed(view, 'list')].sort()).toEqual([...OURS].sort());
+  expect(new Set(view.rules.flatMap(({ verbs }) => verbs))).toEqual(new Set(['get', 'list', 'watch']));
+  expect(allowed(edit, 'patch')).toEqual(
+    ['rebalancepolicies', 'serviceclasses', 'rebalanceplans'].map((each) => `${GROUP}/${each}`),
+  );
+  expect(allowed(edit, 'create')).toEqual(['rebalancepolicies', 'serviceclasses'].map((each) => `${GROUP}/${each}`));
 });
 
 it.each([

@@ -1,0 +1,40 @@
+import { escapeText } from '../model/escape.ts';
+import type { PodStanding } from '../plan/explain/inquiry.ts';
+import type { WorkloadExplanation } from '../plan/explain/workload.ts';
+import { count, percent } from '../plan/format.ts';
+import { reasonOf } from './explanation-text.ts';
+import { type Look, PLAIN, renderTable } from './table.ts';
+
+const NUMBERS = new Set(['PODS', 'ADDS']);
+
+/** Why the pods of a workload stay or go, for a terminal: how many have each verdict, then each pod. */
+export function workloadExplanationText({ workload, replicas, pods }: WorkloadExplanation, look: Look = PLAIN): string {
+  const { kind, namespace, name } = workload;
+  const wanted = replicas === undefined ? '' : ` of ${count(replicas, 'replica')}`;
+  const title = escapeText(`${kind} ${namespace}/${name}: ${count(pods.length, 'pod')}${wanted}.`);
+  if (pods.length === 0) {
+    return `${title}\n`;
+  }
+  const verdicts = Map.groupBy(pods, verdictOf);
+  const summary = [...verdicts].map(([verdict, { length }]) => [verdict, String(length)]);
+  const rows = pods.map((pod) => [
+    pod.pod.name,
+    pod.node ?? '-',
+    pod.load === undefined ? '-' : percent(pod.load),
+    reasonOf(pod),
+  ]);
+  const tables = [
+    renderTable(['VERDICT', 'PODS'], summary, NUMBERS, look),
+    renderTable(['POD', 'NODE', 'ADDS', 'IN THE PLAN OF NOW'], rows, NUMBERS, look),
+  ];
+  return `${[title, ...tables].join('\n\n')}\n`;
+}
+
+/** The code of what protects the pod, or else what the plan does with it. */
+function verdictOf({ protections, violations, decision }: PodStanding): string {
+  const [first] = protections;
+  if (first !== undefined && violations.length === 0) {
+    return first.code;
+  }
+  return decision.kind === 'Stays' ? decision.code : decision.kind;
+}
