@@ -32,7 +32,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     await screen.write(result.stdout);
     return result.exitCode;
   } catch (error) {
-    return explain(error);
+    const { stderr = '', exitCode } = failureOf(error);
+    await screen.writeError(stderr);
+    return exitCode;
   } finally {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
@@ -50,25 +52,24 @@ function endQuietlyWithoutReader(stream: NodeJS.WriteStream): void {
 }
 
 /** One message and an exit code for what went wrong; a bug keeps its stack trace. */
-function explain(error: unknown): number {
+export function failureOf(error: unknown): CommandResult {
   if (error instanceof CommanderError) {
-    return error.exitCode === 0 ? 0 : 1;
+    return { stdout: '', exitCode: error.exitCode === 0 ? 0 : 1 }; // commander has written its message
   }
   if (error instanceof Failure) {
-    process.stderr.write(`error: ${escapeLines(error.message)}\n`);
-    return error.exitCode;
+    return failed(escapeLines(error.message), error.exitCode);
   }
   if (error instanceof ApiError) {
     const grant = grantCommand(error);
-    process.stderr.write(`error: ${escapeText(error.message)}${grant === undefined ? '' : `: ${grant}`}\n`);
-    return 1;
+    return failed(`${escapeText(error.message)}${grant === undefined ? '' : `: ${grant}`}`);
   }
   if (error instanceof InputError || error instanceof ConnectError) {
-    process.stderr.write(`error: ${escapeText(error.message)}\n`);
-    return 1;
+    return failed(escapeText(error.message));
   }
-  process.stderr.write(
-    `evenkeel has a bug; please report this:\n${escapeLines(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`,
-  );
-  return 1;
+  const trace = escapeLines(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return { stdout: '', stderr: `evenkeel has a bug; please report this:\n${trace}\n`, exitCode: 1 };
+}
+
+function failed(message: string, exitCode = 1): CommandResult {
+  return { stdout: '', stderr: `error: ${message}\n`, exitCode };
 }

@@ -84,7 +84,7 @@ export interface Cluster {
   readonly events: EventSink;
   /** Server-side apply; resolves to a line such as `rebalancepolicy.evenkeel.dev/default created`. */
   apply(object: JsonObject, options: ApplyOptions, signal: AbortSignal): Promise<string>;
-  /** Names of all nodes, namespaces or pods; of the pods of one namespace when it is given. */
+  /** Names of all objects of a kind; of those in one namespace when it is given. */
   names(kind: keyof typeof NAMED, namespace: string | undefined, signal: AbortSignal): Promise<readonly ObjectName[]>;
   /** Sets spec.suspend of a policy. */
   suspend(policy: string, signal: AbortSignal): Promise<void>;
@@ -96,7 +96,14 @@ export interface Cluster {
 }
 
 /** What people name on the command line. */
-const NAMED = { nodes: RESOURCES.Node, namespaces: RESOURCES.Namespace, pods: RESOURCES.Pod };
+const NAMED = {
+  nodes: RESOURCES.Node,
+  namespaces: RESOURCES.Namespace,
+  pods: RESOURCES.Pod,
+  deployments: RESOURCES.Deployment,
+  statefulsets: RESOURCES.StatefulSet,
+  daemonsets: RESOURCES.DaemonSet,
+};
 
 /** Attempts at a read before it fails: people wait less patiently than the operator. */
 const ATTEMPTS = 3;

@@ -2,8 +2,9 @@ import type { Cluster } from '../app/cluster.ts';
 
 /** Looks names up on the cluster that the words before name; the words are those of the command. */
 export type NameLookup = (names: Names, words: readonly string[]) => Promise<readonly string[]>;
-/** Names that a cluster knows. Pods are NAMESPACE/NAME, or NAME where the words before name their namespace. */
-export type Names = 'policies' | 'waiting plans' | 'nodes' | 'namespaces' | 'pods';
+/** Names that a cluster knows. Those in namespaces are NAMESPACE/NAME, or NAME where the words before name the namespace. */
+export type Names = 'policies' | 'waiting plans' | 'nodes' | 'namespaces' | NamespacedNames;
+type NamespacedNames = 'pods' | 'deployments' | 'statefulsets' | 'daemonsets';
 
 /** Milliseconds after which somebody who has pressed Tab waits no longer. */
 const PATIENCE = 2000;
@@ -51,11 +52,12 @@ async function listed(
       const waiting = (await cluster.plans.list(signal)).filter(({ status }) => status?.phase === 'AwaitingApproval');
       return waiting.map(({ metadata }) => metadata.name);
     }
-    case 'pods': {
-      const pods = await cluster.names('pods', namespace, signal);
-      return pods.map((pod) => (namespace === undefined ? `${pod.namespace}/${pod.name}` : pod.name));
-    }
-    default:
+    case 'nodes':
+    case 'namespaces':
       return (await cluster.names(names, undefined, signal)).map(({ name }) => name);
+    default: {
+      const found = await cluster.names(names, namespace, signal);
+      return found.map((each) => (namespace === undefined ? `${each.namespace}/${each.name}` : each.name));
+    }
   }
 }

@@ -38,6 +38,9 @@ const PREFIXES: ReadonlyMap<string, readonly Prefix[]> = new Map([
     [
       { prefix: 'pod/', names: 'pods' },
       { prefix: 'node/', names: 'nodes' },
+      { prefix: 'deploy/', names: 'deployments' },
+      { prefix: 'sts/', names: 'statefulsets' },
+      { prefix: 'ds/', names: 'daemonsets' },
     ],
   ],
 ]);

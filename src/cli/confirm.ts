@@ -18,7 +18,7 @@ export async function confirm(
     throw new Failure('nobody can be asked, since this is no terminal: add --yes');
   }
   await screen.writeError(`${question} [y/N] `);
-  const answer = await firstLine(keyboard, signal);
+  const answer = signal.aborted ? '' : await firstLine(keyboard, signal);
   signal.throwIfAborted();
   if (!/^\s*y(es)?\s*$/i.test(answer)) {
     throw new Failure('nothing is changed');

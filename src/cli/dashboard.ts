@@ -111,22 +111,27 @@ async function withSource(
   const usageServers = openUsageServers(flags.prometheus);
   const cluster = await connect(flags, { warn: console.warn });
   const stopping = new AbortController();
+  let isSynced = false;
   const refused = Promise.withResolvers<never>();
   refused.promise.catch(() => undefined); // whoever waits for the cache hears of it; later there is nobody
   const cache = cluster.cache({
     failed: (resource, error) => {
-      if (isApiError(error, 'Forbidden')) {
+      if (!isSynced && isApiError(error, 'Forbidden')) {
         refused.reject(error);
+        return;
       }
       console.warn(`${resource}: ${error instanceof Error ? error.message : String(error)}`);
     },
     drifted: (resource) => console.warn(`${resource}: the cache had drifted, and was put right`),
   });
-  const running = cache.run(stopping.signal);
+  let running: Promise<void> | undefined;
   try {
     const named = filePolicy === undefined ? flags.policy : undefined;
+    // Before anything is watched: where the server cannot be reached, one message says so, and not one for each kind.
     const planned = filePolicy ?? (await policyToPlanBy(cluster, named, signal));
+    running = cache.run(stopping.signal);
     await Promise.race([cache.synced(PATIENCE, signal), refused.promise]);
+    isSynced = true;
     await work(sourceOf(cluster, cache.reader, usageServers, planned, named));
   } finally {
     stopping.abort();

@@ -80,10 +80,11 @@ async function violationsCommand(flags: TopFlags, screen: Screen, signal: AbortS
   checkNamespace(flags.namespace, snapshot);
   const [only] = policies;
   const base = flags.policy === undefined || only === undefined ? defaultPolicy() : only;
+  const unseen = snapshot.nodes.length === 0 ? ['there are no nodes, so no violation can be found'] : [];
   const violations = sortViolations(topViolations(snapshot, base, policies, flags.namespace), sort);
   return {
     stdout: render({ violations: violations.slice(0, flags.limit) }, flags.output, screen),
-    stderr: snapshot.problems.map((problem) => `warning: ${problem}\n`).join(''),
+    stderr: [...unseen, ...snapshot.problems].map((problem) => `warning: ${problem}\n`).join(''),
     exitCode: 0,
   };
 }

@@ -25,8 +25,8 @@ export const addDashboard: AddCommand = (program, { signal, screen }) => {
       const flags = { ...inputFlags(raw), address: raw.address, port: raw.port };
       const console = {
         screen,
-        ready: (url: string) => void process.stdout.write(`${url}\n`),
-        warn: (message: string) => void process.stderr.write(`warning: ${message}\n`),
+        ready: (url: string) => void screen.write(`${url}\n`),
+        warn: (message: string) => void screen.writeError(`warning: ${message}\n`),
       };
       await dashboardCommand(flags, console, signal);
     });

@@ -7,7 +7,7 @@ import { policyObject } from '../../support/resources.ts';
 import { runCli } from '../../support/run-cli.ts';
 
 /** Two pods on node a, and node b, which is cordoned; web-1 is in two namespaces. */
-const INPUT = JSON.stringify({
+const CLUSTER = {
   apiVersion: 'v1',
   kind: 'List',
   metadata: { annotations: { 'evenkeel.dev/taken-at': '2027-01-11T12:00:00Z' } },
@@ -19,11 +19,103 @@ const INPUT = JSON.stringify({
     aBarePod('web-1', 'blog'),
     policyObject('even', { load: { source: 'Requests' } }),
   ],
-});
+};
+const INPUT = JSON.stringify(CLUSTER);
 
 function explain(...args: readonly string[]) {
   return runCli(['explain', ...args, '-f', '-'], INPUT);
 }
+
+describe('evenkeel explain deploy', () => {
+  const replicaSet = (name: string, owner: string) => ({
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name,
+      namespace: 'shop',
+      uid: `rs-${name}`,
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: owner, uid: owner, controller: true }],
+    },
+    spec: { replicas: 1 },
+  });
+  const podOf = (name: string, owner: string) => {
+    const pod = aBarePod(name, 'shop') as { readonly metadata: object };
+    const ownerReferences = [
+      { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: `rs-${owner}`, controller: true },
+    ];
+    return { ...pod, metadata: { ...pod.metadata, ownerReferences } };
+  };
+  /** Deployment api with two ReplicaSets, amid a rollout. */
+  const input = JSON.stringify({
+    ...CLUSTER,
+    items: [
+      ...CLUSTER.items,
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: 'api', namespace: 'shop', uid: 'api' },
+        spec: { replicas: 2 },
+      },
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: 'idle', namespace: 'shop', uid: 'idle' },
+        spec: { replicas: 0 },
+      },
+      replicaSet('api-1', 'api'),
+      replicaSet('api-2', 'api'),
+      podOf('api-1-x', 'api-1'),
+      podOf('api-2-x', 'api-2'),
+    ],
+  });
+  const explainIn = (...args: readonly string[]) => runCli(['explain', ...args, '-f', '-'], input);
+
+  it('summarises the pods of all its ReplicaSets by verdict, and lists each', async () => {
+    const { stdout, stderr, code } = await explainIn('deploy/api', '-n', 'shop');
+    expect([stderr, code]).toEqual(['', 0]);
+    expect(stdout).toMatch(/^Deployment shop\/api: 2 pods of 2 replicas\.$/m);
+    const [, counts = '', pods = ''] = stdout.split('\n\n');
+    const sum = counts
+      .split('\n')
+      .slice(1)
+      .reduce((total, line) => total + Number(/\d+$/.exec(line)?.[0]), 0);
+    expect(sum).toBe(2);
+    expect(
+      pods
+        .trimEnd()
+        .split('\n')
+        .slice(1)
+        .map((line) => line.split(' ')[0]),
+    ).toEqual(['api-1-x', 'api-2-x']);
+  });
+
+  it('prints each pod as explain pod does with -o json', async () => {
+    const { workload, replicas, pods } = JSON.parse((await explainIn('deployment/shop/api', '-o', 'json')).stdout);
+    expect([workload, replicas]).toEqual([{ kind: 'Deployment', namespace: 'shop', name: 'api' }, 2]);
+    const { nodes: _, ...alone } = JSON.parse((await explainIn('pod/shop/api-1-x', '-o', 'json')).stdout);
+    expect(pods[0]).toEqual(alone);
+  });
+
+  it('knows a workload without pods, and one that only pods name', async () => {
+    expect((await explainIn('deploy/idle')).stdout).toBe('Deployment shop/idle: 0 pods of 0 replicas.\n');
+    expect((await explainIn('rs/shop/web')).stdout).toContain('ReplicaSet shop/web: 3 pods.');
+  });
+
+  it.each([
+    [['deploy/apo'], 'there is no Deployment apo: api?'],
+    [['sts/api'], 'there is no StatefulSet api; there are none'],
+    [['rs/web'], 'there are several ReplicaSets web (blog/web, shop/web): choose one with -n NAMESPACE'],
+    [['deploy/a/b/c'], 'write deploy/NAME or deploy/NAMESPACE/NAME'],
+    [
+      ['deploy/shop/api', '-n', 'blog'],
+      'deployment/shop/api is not in namespace blog: drop -n, or write deployment/api',
+    ],
+  ])('refuses %j', async (args, message) => {
+    const { stderr, code } = await explainIn(...args);
+    expect(stderr).toContain(message);
+    expect(code).toBe(1);
+  });
+});
 
 describe('evenkeel explain pod', () => {
   it('prints how every node looks to the pod, and what the plan does with it', async () => {
@@ -92,8 +184,8 @@ describe('evenkeel explain, given what it cannot explain,', () => {
     [['pod/web-2', '-n', 'blog'], 'there is no pod web-2 in namespace blog: web-1?'],
     [['pod/shop/web-2', '-n', 'blog'], 'pod/shop/web-2 is not in namespace blog: drop -n, or write pod/web-2'],
     [['node/z'], 'there is no node z'],
-    [['nodde/a'], 'cannot explain "nodde/a": write pod/NAME or node/NAME: node?'],
-    [['deployment/web'], 'cannot explain "deployment/web": write pod/NAME or node/NAME'],
+    [['nodde/a'], 'cannot explain "nodde/a": write pod/NAME, node/NAME or a workload such as deploy/NAME: node?'],
+    [['secret/web'], 'cannot explain "secret/web": write pod/NAME, node/NAME or a workload such as deploy/NAME'],
     [['pod'], 'cannot explain "pod": write pod/NAME or pod/NAMESPACE/NAME'],
     [['pod/'], 'cannot explain "pod/": write pod/NAME or pod/NAMESPACE/NAME'],
     [['node/x/a'], 'cannot explain "node/x/a": write node/NAME'],

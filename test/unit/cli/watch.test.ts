@@ -36,11 +36,56 @@ async function watchTimes(times: number, screen: Screen, look: (time: number) =>
 const shown = (time: number): CommandResult => ({ stdout: `look ${time}\n`, exitCode: 0 });
 
 describe('watching', () => {
-  it('shows each look in place of the one before on a terminal', async () => {
+  const timeless = (text: string): string => text.replace(/\d{4}-\S+Z/, 'TIME');
+
+  it('shows each look with its time in the second buffer of a terminal, and leaves the last one in the first', async () => {
     const screen = fakeScreen(true);
     const result = await watchTimes(2, screen, shown);
-    expect(screen.out).toEqual(['\u001b[H\u001b[2J\u001b[3Jlook 1\n', '\u001b[H\u001b[2J\u001b[3Jlook 2\n']);
-    expect(result).toEqual({ stdout: '', exitCode: 0 });
+    expect(screen.out.map(timeless)).toEqual([
+      '\u001b[?1049h',
+      '\u001b[H\u001b[2J--- TIME\nlook 1\n',
+      '\u001b[H\u001b[2J--- TIME\nlook 2\n',
+      '\u001b[?1049l',
+    ]);
+    expect({ ...result, stdout: timeless(result.stdout) }).toEqual({ stdout: '--- TIME\nlook 2\n', exitCode: 0 });
+  });
+
+  it('never erases what was scrolled out of the terminal', async () => {
+    const screen = fakeScreen(true);
+    await watchTimes(3, screen, shown);
+    expect(screen.out.join('')).not.toContain('\u001b[3J');
+  });
+
+  it('shows as many lines as the terminal has', async () => {
+    const screen = { ...fakeScreen(true), rows: 5 };
+    await watchTimes(1, screen, () => ({ stdout: 'a\nb\nc\nd\ne\n', exitCode: 0 }));
+    expect(timeless(screen.out[1] ?? '')).toBe('\u001b[H\u001b[2J--- TIME\na\nb\n... 3 more lines\n');
+  });
+
+  it('keeps the last good look, and its time, where a later one fails on a terminal', async () => {
+    const screen = fakeScreen(true);
+    await watchTimes(2, screen, (time) => {
+      if (time === 2) {
+        throw new Error('the server is gone');
+      }
+      return shown(time);
+    });
+    expect(screen.out[2]).toBe(screen.out[1]);
+  });
+
+  it('leaves the second buffer also when it is broken off', async () => {
+    const screen = fakeScreen(true);
+    const broken = {
+      ...screen,
+      write: async (text: string) => {
+        if (text.includes('look')) {
+          throw new Error('broken');
+        }
+        screen.out.push(text);
+      },
+    };
+    await expect(watchTimes(2, broken, shown)).rejects.toThrow('broken');
+    expect(screen.out).toEqual(['\u001b[?1049h', '\u001b[?1049l']);
   });
 
   it('appends each look under its time elsewhere', async () => {
