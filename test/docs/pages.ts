@@ -84,11 +84,17 @@ export const ON_CLUSTER = {
   installed: ['docs/install.md#With Helm', 'docs/install.md#First steps', 'docs/install.md#Uninstall'],
   kustomized: ['docs/install.md#With kustomize', 'docs/install.md#What waits at gates'],
   dryRun: ['docs/quick-start.md#On your cluster', 'docs/runbook.md#Runbook'],
-  looked: ['docs/security.md#Permissions', 'docs/monitoring.md#Metrics', 'docs/page.md#The page'],
+  looked: [
+    'docs/security.md#Permissions',
+    'docs/install.md#Rights of people',
+    'docs/monitoring.md#Metrics',
+    'docs/page.md#The page',
+  ],
   rolledOut: [
     'docs/roll-out.md#1. DryRun: a few days',
     'docs/roll-out.md#2. Approve: until you are bored',
     'docs/roll-out.md#3. Automatic',
+    'docs/roll-out.md#Run now',
     'docs/roll-out.md#How to stop',
   ],
   overlays: ['README.md#On your cluster'],

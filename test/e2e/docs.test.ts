@@ -92,7 +92,7 @@ describe('docs/quick-start.md and those that look at a cluster', () => {
 });
 
 describe('docs/roll-out.md', () => {
-  const [dryRun, approve, automatic, stop] = ON_CLUSTER.rolledOut;
+  const [dryRun, approve, automatic, now, stop] = ON_CLUSTER.rolledOut;
 
   it('leads from DryRun to a plan that was approved and carried out, to Automatic, and stops', async () => {
     // As the policy of the quick start, but faster.
@@ -115,6 +115,8 @@ describe('docs/roll-out.md', () => {
       patience,
     );
     await runAll(automatic);
+    await runAll(now);
+    expect((await getPolicy(cp, 'default'))?.metadata.annotations).toHaveProperty(['evenkeel.dev/run-requested-at']);
     await run(stop, 0);
     expect((await getPolicy(cp, 'default'))?.spec.suspend).toBe(true);
     await run(stop, 1);
