@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { KINDS } from '../../api/v1alpha1/kinds.ts';
 import { GROUP, VERSION } from '../../api/v1alpha1/schema.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
@@ -31,7 +32,7 @@ export async function applyResource(
   signal: AbortSignal,
 ): Promise<Applied> {
   const target = targetOf(object, client.connection.namespace);
-  const before = versionOf((await ifThere(client.read({ verb: 'get', target }, signal)))?.body);
+  const before = (await ifThere(client.read({ verb: 'get', target }, signal)))?.body;
   if (dryRun === 'client') {
     return before === undefined ? 'created' : 'configured';
   }
@@ -41,7 +42,10 @@ export async function applyResource(
   if (before === undefined) {
     return 'created';
   }
-  return versionOf(body) === before ? 'unchanged' : 'configured';
+  // A dry run gives no new version: there, the specs are compared.
+  const isSame =
+    dryRun === 'server' ? isDeepStrictEqual(specOf(body), specOf(before)) : versionOf(body) === versionOf(before);
+  return isSame ? 'unchanged' : 'configured';
 }
 
 /** Where an object of ours lives. Throws ApiError Invalid for any other object. */
@@ -59,6 +63,10 @@ function targetOf(object: JsonObject, defaultNamespace: string): ResourceRef {
   return definition.scope === 'Cluster'
     ? target
     : { ...target, namespace: typeof namespace === 'string' ? namespace : defaultNamespace };
+}
+
+function specOf(body: unknown): unknown {
+  return isObject(body) ? body.spec : undefined;
 }
 
 function versionOf(body: unknown): string | undefined {
