@@ -4,7 +4,6 @@ import { parseInstant } from '../model/instant.ts';
 import { after, type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { formatDeadline } from '../plan/cron.ts';
 import type { Verdict } from './conditions.ts';
-import type { PolicyFacts } from './policy-status.ts';
 
 /** What conditions say of a suspended policy. */
 export const SUSPENDED = 'spec.suspend is true: nothing is planned, and no move begins';
@@ -14,6 +13,15 @@ const PATIENCE: Seconds = seconds(600);
 
 type Conditions = readonly Condition[];
 
+/** What readiness depends on beside conditions. */
+interface Facts {
+  readonly suspended: boolean;
+  /** Whether this pass made a run: `undefined` if not. */
+  readonly run: object | undefined;
+  /** `None`: no run is due. */
+  readonly nextRun: EpochSeconds | 'None' | undefined;
+}
+
 /**
  * Whether the operator can do its work for the policy (api.md, Status that cannot mislead). Samples that are awaited leave it as
  * it was: those after a plan, and those that one run has missed until another one misses them, too. `conditions` are those of
@@ -22,7 +30,7 @@ type Conditions = readonly Condition[];
 export function readiness(
   conditions: Conditions,
   old: Conditions,
-  facts: Pick<PolicyFacts, 'suspended' | 'run' | 'nextRun'>,
+  facts: Facts,
   now: EpochSeconds,
 ): Verdict {
   const accepted = find(conditions, 'Accepted');
@@ -73,7 +81,7 @@ function isMissed({ status, reason }: Condition): boolean {
 function awaitedUntil(
   fresh: Condition | undefined,
   old: Conditions,
-  { run, nextRun }: Pick<PolicyFacts, 'run' | 'nextRun'>,
+  { run, nextRun }: Facts,
   now: EpochSeconds,
 ): EpochSeconds | undefined {
   if (fresh === undefined || !isMissed(fresh)) {

@@ -143,9 +143,8 @@ export const ROOMS: readonly Room[] = [
   },
   {
     path: 'cli/commands',
-    rooms: ['api', 'report', 'adapters/snapshot-file', 'version.ts', 'app', 'cli'],
+    rooms: ['api', 'report', 'version.ts', 'app', 'cli'],
     packages: ['commander'],
-    types: ['model'],
   },
   { path: 'cli.ts', rooms: ['model', 'adapters/kubernetes', 'app', 'cli', 'cli/commands'], packages: ['commander'] },
   { path: 'main.ts', rooms: ['cli.ts'], packages: ['node:module', 'node:os', 'node:path'] },
