@@ -12,6 +12,12 @@ export function percent(fraction: number): string {
   return `${sign}${whole}.${rest < 10 ? '0' : ''}${rest} %`;
 }
 
+/** A share in a sentence: whole percent from 10 % on, else one decimal: `31 %`, `3.9 %`. */
+export function roundPercent(fraction: number): string {
+  const points = fraction * 100;
+  return `${Math.abs(points) < 9.95 ? Math.round(points * 10) / 10 : Math.round(points)} %`;
+}
+
 /** An amount of a resource for people: `1.25 cores`, `512 MiB`, `3 pods`, `2 nvidia.com/gpu`. */
 export function amount(resource: LoadResource, value: number): string {
   switch (resource) {

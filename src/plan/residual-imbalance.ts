@@ -1,7 +1,7 @@
 import type { Cluster } from './cluster.ts';
-import { amount, count } from './format.ts';
+import { amount, count, roundPercent } from './format.ts';
 import { itemAt, type NodeIndex, numberAt } from './indices.ts';
-import { meanOf, share, toLoad } from './load.ts';
+import { meanOf, toFraction, toLoad } from './load.ts';
 import type { PolicyOptions } from './options.ts';
 import { countCodes, type Stays } from './rejections.ts';
 import type { StateView } from './state.ts';
@@ -18,13 +18,9 @@ export function residualImbalance(end: StateView, { thresholds }: PolicyOptions,
     return missing === '' ? undefined : missing;
   }
   const { nodes } = end.cluster;
-  const stands = (node: NodeIndex): string => `${itemAt(nodes, node).name} at ${share(end.load(node))}`;
-  const parts = [
-    `${stands(highest)} and ${stands(lowest)} stay apart`,
-    ...staysOn(end, highest, stays),
-    ...(missing === '' ? [] : [missing]),
-  ];
-  return parts.join(': ');
+  const stands = `${itemAt(nodes, highest).name} remains at ${roundPercent(toFraction(end.load(highest)))}`;
+  const parts = [`${stands}: ${staysOn(end, highest, stays)}`, ...(missing === '' ? [] : [missing])];
+  return parts.join('; ');
 }
 
 /** The nodes with the highest and the lowest load, ties by place. */
@@ -37,7 +33,8 @@ function extremes(state: StateView): readonly [highest: NodeIndex, lowest: NodeI
   return [highest, lowest];
 }
 
-function staysOn(end: StateView, node: NodeIndex, { places, pods, reasons }: Stays): readonly string[] {
+/** What blocks the pods of a node, the largest of them in its own words. */
+function staysOn(end: StateView, node: NodeIndex, { places, pods, reasons }: Stays): string {
   const here: number[] = [];
   places.forEach((pod, position) => {
     if (end.nodeOf(pod) === node) {
@@ -47,14 +44,14 @@ function staysOn(end: StateView, node: NodeIndex, { places, pods, reasons }: Sta
   const size = (position: number): number => end.load(node) - end.loadWithout(numberAt(places, position));
   const [largest] = here.toSorted((left, right) => size(right) - size(left));
   if (largest === undefined) {
-    return ['nothing that runs there is in scope'];
+    return 'no pod on it is in scope';
   }
   const [pod, reason] = [itemAt(pods, largest), itemAt(reasons, largest)];
-  const codes = countCodes(here.map((position) => itemAt(reasons, position))).map(
-    ([code, times]) => `${code} ${times}`,
-  );
-  const text = `its largest is ${pod.namespace}/${pod.name}, ${share(size(largest))}: ${reason.message}`;
-  return [`of its ${count(here.length, 'pod')} stay ${codes.join(', ')}; ${text}`];
+  const codes = countCodes(here.map((position) => itemAt(reasons, position)));
+  const of = ` of its ${count(here.length, 'pod')}`;
+  const blocked = codes.map(([code, times], place) => `${code} blocks ${times}${place === 0 ? of : ''}`).join(', ');
+  const percent = roundPercent(toFraction(size(largest)));
+  return `${blocked}; its largest pod, ${pod.namespace}/${pod.name} (${percent}), stays: ${reason.message}`;
 }
 
 /**

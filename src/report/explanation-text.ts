@@ -1,5 +1,6 @@
 import { escapeText } from '../model/escape.ts';
 import { podKey } from '../model/pod.ts';
+import { FULL_NAMES, type ShortNames, shortNames } from '../model/short-names.ts';
 import type { Decision, PodStanding } from '../plan/explain/inquiry.ts';
 import type { Candidate, NodeExplanation } from '../plan/explain/node.ts';
 import type { NodeForPod, PodExplanation } from '../plan/explain/pod.ts';
@@ -15,14 +16,15 @@ function toneOf(column: string, cell: string): Tone | undefined {
 /** Why a pod stays or goes, for a terminal; `wide` adds every rejection of a node and what its score is made of. */
 export function podExplanationText(pod: PodExplanation, wide: boolean, look: Look = PLAIN): string {
   const header = ['NODE', 'LOAD', 'FITS', 'SCORE', 'GAIN', ...(wide ? ['SCORES'] : []), 'REMARKS'];
+  const names = wide ? FULL_NAMES : shortNames(pod.nodes.map(({ node }) => node));
   const rows = pod.nodes.map((node) => [
-    node.node,
+    names(node.node),
     share(node.load),
     yesNo(node.fits),
     node.score === undefined ? '-' : String(node.score),
     share(node.gain),
     ...(wide ? [scoresOf(node)] : []),
-    remarksOf(node, wide).join('; '),
+    names(remarksOf(node, wide).join('; ')),
   ]);
   const nodes = rows.length === 0 ? [] : [renderTable(header, rows, NUMBERS, look, toneOf)];
   return sections([...standingOf(pod, look), ...nodes]);
@@ -83,11 +85,13 @@ const MOST_CANDIDATES = 10;
 
 /** Why pods leave a node or stay there, and which could come, for a terminal; `wide` shows every candidate. */
 export function nodeExplanationText(node: NodeExplanation, wide: boolean, look: Look = PLAIN): string {
+  const others = node.candidates.map((candidate) => candidate.node).filter((name) => name !== undefined);
+  const names = wide ? FULL_NAMES : shortNames([node.node, ...others]);
   return sections([
     escapeText(nodeTitle(node)),
     resourceTable(node, look),
-    ...podTable(node, look),
-    ...candidateTable(node, wide, look),
+    ...podTable(node, look, names),
+    ...candidateTable(node, wide, look, names),
   ]);
 }
 
@@ -109,7 +113,7 @@ function resourceTable({ resources }: NodeExplanation, look: Look): string {
   return renderTable(['RESOURCE', 'ALLOCATABLE', 'REQUESTED'], rows, NUMBERS, look);
 }
 
-function podTable({ pods }: NodeExplanation, look: Look): readonly string[] {
+function podTable({ pods }: NodeExplanation, look: Look, names: ShortNames): readonly string[] {
   if (pods.length === 0) {
     return ['No pod runs there.'];
   }
@@ -119,7 +123,7 @@ function podTable({ pods }: NodeExplanation, look: Look): readonly string[] {
     share(pod.load),
     yesNo(pod.movable),
     ...(isWrong ? [[...new Set(pod.violations.map(({ rule }) => rule))].join(', ') || '-'] : []),
-    reasonOf(pod),
+    names(reasonOf(pod)),
   ]);
   const header = ['POD HERE', 'ADDS', 'MOVABLE', ...(isWrong ? ['VIOLATES'] : []), 'IN THE PLAN OF NOW'];
   return [renderTable(header, rows, NUMBERS, look, toneOf)];
@@ -131,17 +135,22 @@ export function reasonOf({ protections, violations, decision }: PodStanding): st
   return first === undefined || violations.length > 0 ? decided(decision) : `${first.code}: ${first.message}`;
 }
 
-function candidateTable({ candidates, node, absent }: NodeExplanation, wide: boolean, look: Look): readonly string[] {
+function candidateTable(
+  { candidates, node, absent }: NodeExplanation,
+  wide: boolean,
+  look: Look,
+  names: ShortNames,
+): readonly string[] {
   if (candidates.length === 0) {
     return absent === undefined ? ['No pod of another node may be moved.'] : [];
   }
   const shown = wide ? candidates : candidates.slice(0, MOST_CANDIDATES);
   const rows = shown.map((candidate) => [
     podKey(candidate.pod),
-    candidate.node ?? '-',
+    names(candidate.node ?? '-'),
     yesNo(candidate.fits),
     share(candidate.gain),
-    candidateRemark(candidate, node),
+    names(candidateRemark(candidate, node)),
   ]);
   const table = renderTable(['POD ELSEWHERE', 'ON', 'FITS', 'GAIN', 'REMARKS'], rows, NUMBERS, look, toneOf);
   const hidden = candidates.length - shown.length;

@@ -1,8 +1,9 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { roundPercent } from '../plan/format.ts';
 import { describeMisses } from '../steer/explain-miss.ts';
 import { type Look, PLAIN, renderTable, type Tone } from './table.ts';
 
-const NUMBERS = new Set(['MOVES', 'REPAIRS', 'LANDED', 'BEFORE', 'PLANNED', 'ACTUAL']);
+const NUMBERS = new Set(['REPAIRS', 'LANDED', 'BEFORE', 'PLANNED', 'ACTUAL']);
 const TONES: Readonly<Record<string, Tone>> = {
   Completed: 'good',
   Aborted: 'bad',
@@ -12,51 +13,42 @@ const TONES: Readonly<Record<string, Tone>> = {
 };
 
 /**
- * Plans with what they predicted beside what was measured, for a terminal: a row for each plan and resource. How many moves repair
- * something is said where any does.
+ * Plans with what they predicted beside what was measured, for a terminal: a row for each plan and resource. `wide` adds the policy,
+ * repairs, why replacements missed their node, and the message.
  */
 export function historyText(plans: readonly RebalancePlan[], wide: boolean, look: Look = PLAIN): string {
-  const repairing = plans.some((plan) => repairsIn(plan) > 0);
+  const only = (...columns: readonly string[]): readonly string[] => (wide ? columns : []);
   const header = [
-    'PLAN',
-    'POLICY',
-    'TAKEN',
-    'PHASE',
-    'MOVES',
-    ...(repairing ? ['REPAIRS'] : []),
-    'LANDED',
-    'MISSED',
-    'STDDEV OF',
-    'BEFORE',
-    'PLANNED',
-    'ACTUAL',
+    ...['PLAN', ...only('POLICY'), 'TAKEN', 'PHASE', ...only('REPAIRS'), 'LANDED', ...only('MISSED')],
+    ...['SPREAD OF', 'BEFORE', 'PLANNED', 'ACTUAL', ...only('MESSAGE')],
   ];
-  const rows = plans.flatMap((plan) => rowsOf(plan, wide, repairing));
-  return plans.length === 0
-    ? 'no plans\n'
-    : `${renderTable(wide ? [...header, 'MESSAGE'] : header, rows, NUMBERS, look, toneOf)}\n`;
+  const rows = plans.flatMap((plan) => rowsOf(plan, wide));
+  return plans.length === 0 ? 'no plans\n' : `${renderTable(header, rows, NUMBERS, look, toneOf)}\n`;
 }
 
 function repairsIn({ spec }: RebalancePlan): number {
   return spec.moves.filter(({ repairs = [] }) => repairs.length > 0).length;
 }
 
-function rowsOf(plan: RebalancePlan, wide: boolean, repairing: boolean): readonly (readonly string[])[] {
+function rowsOf(plan: RebalancePlan, wide: boolean): readonly (readonly string[])[] {
   const { metadata, spec, status } = plan;
-  const measured = Object.keys(status?.imbalance?.before ?? {});
+  const only = (cell: string): readonly string[] => (wide ? [cell] : []);
   const { total = spec.moves.length, landed = 0 } = status?.summary ?? {};
-  const repaired = repairing ? [String(repairsIn(plan))] : [];
-  const moved = [String(total), ...repaired, String(landed)];
-  const head = [metadata.name, spec.policy.name, spec.takenAt, status?.phase ?? '-', ...moved];
-  const misses = describeMisses(status?.moves ?? []) || '-';
-  const tail = wide ? [status?.message ?? ''] : [];
+  const taken = spec.takenAt.replace('T', ' ').replace(/\.\d+Z$/, 'Z');
+  const moved = [...only(String(repairsIn(plan))), `${landed} of ${total}`];
+  const misses = only(describeMisses(status?.moves ?? []) || '-');
+  const head = [metadata.name, ...only(spec.policy.name), taken, status?.phase ?? '-', ...moved, ...misses];
+  const tail = only(status?.message ?? '');
+  const measured = Object.keys(status?.imbalance?.before ?? {});
   if (measured.length === 0) {
-    return [[...head, misses, '-', '-', '-', '-', ...tail]];
+    return [[...head, '-', '-', '-', '-', ...tail]];
   }
   return measured.map((resource) => {
-    const stddev = (phase: 'before' | 'planned' | 'actual'): string =>
-      status?.imbalance?.[phase]?.[resource]?.stddev ?? '-';
-    return [...head, misses, resource, stddev('before'), stddev('planned'), stddev('actual'), ...tail];
+    const spreads = (['before', 'planned', 'actual'] as const).map((phase) => {
+      const spread = status?.imbalance?.[phase]?.[resource]?.range;
+      return spread === undefined ? '-' : roundPercent(Number(spread));
+    });
+    return [...head, resource, ...spreads, ...tail];
   });
 }
 

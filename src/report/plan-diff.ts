@@ -3,10 +3,11 @@ import { formatDecimal } from '../model/decimal.ts';
 import { escapeMarkdown, escapeText } from '../model/escape.ts';
 import { kindOf } from '../model/move.ts';
 import { podKey } from '../model/pod.ts';
+import { FULL_NAMES, type ShortNames, shortNames } from '../model/short-names.ts';
 import { count } from '../plan/format.ts';
 import type { ImbalanceByResource, Move, Plan } from '../plan/plan.ts';
 import { imbalanceStatus, outcomeMessage } from './plan-resource.ts';
-import { QUEUE, targetText } from './plan-text.ts';
+import { decimalPercent, QUEUE, targetText } from './plan-text.ts';
 import { type Look, PLAIN, renderMarkdownTable, renderTable, type Tone } from './table.ts';
 
 /** What one of two policies makes of a snapshot. */
@@ -115,13 +116,18 @@ const TONES: Readonly<Record<DiffMove['change'], Tone>> = {
 
 /** The comparison for a terminal. */
 export function diffTable(diff: PlanDiff, look: Look = PLAIN): string {
-  const [header, rows] = moveRows(diff);
+  const [header, rows] = moveRows(diff, shortNames(nodesIn(diff)));
   const sections = [
     `${summary(diff)}\n\n- ${escapeText(sentence(diff.old))}\n+ ${escapeText(sentence(diff.new))}`,
     renderTable(['FIGURE', 'OLD', 'NEW'], figureRows(diff), NUMBERS, look),
     ...(rows.length === 0 ? [] : [renderTable(header, rows, new Set(), look, toneOf)]),
   ];
   return `${sections.join('\n\n')}\n`;
+}
+
+/** Every node that the comparison names. */
+function nodesIn({ moves }: PlanDiff): readonly string[] {
+  return moves.flatMap((move) => [move.from, move.old, move.new]).filter((name) => name !== null);
 }
 
 function toneOf(column: string, cell: string): Tone | undefined {
@@ -150,36 +156,43 @@ function summary({ moves, same }: PlanDiff): string {
     return `The plans are the same: ${count(same, 'move')}.`;
   }
   const of = (change: DiffMove['change']): number => moves.filter((move) => move.change === change).length;
-  return `${of('appears')} moves appear, ${of('vanishes')} vanish, ${of('goes elsewhere')} go elsewhere; ${same} are the same.`;
+  return `${count(moves.length, 'move')} ${moves.length === 1 ? 'differs' : 'differ'}: ${of('appears')} new, ${of('vanishes')} gone, ${of('goes elsewhere')} to another node; ${same} the same.`;
 }
+
+const FIGURE_NAMES = { stddev: 'standard deviation', max: 'highest node', range: 'spread' } as const;
 
 function figureRows({ old, new: renewed }: PlanDiff): readonly (readonly string[])[] {
   const resources = [...new Set([...Object.keys(old.imbalance ?? {}), ...Object.keys(renewed.imbalance ?? {})])];
   const figures = resources.flatMap((resource) =>
     (['stddev', 'max', 'range'] as const).map((figure) => {
-      const of = ({ imbalance }: DiffSide): string =>
-        imbalance?.[resource as keyof ImbalanceByResource]?.[figure] ?? '-';
-      return [`${resource} ${figure}, planned`, of(old), of(renewed)];
+      const of = ({ imbalance }: DiffSide): string => {
+        const measured = imbalance?.[resource as keyof ImbalanceByResource]?.[figure];
+        return measured === undefined ? '-' : decimalPercent(measured);
+      };
+      return [`${resource} ${FIGURE_NAMES[figure]}, planned`, of(old), of(renewed)];
     }),
   );
   return [
     ['moves', String(old.moves), String(renewed.moves)],
     ...(old.repairs + renewed.repairs === 0 ? [] : [['repairs', String(old.repairs), String(renewed.repairs)]]),
     ['cost of the moves (s)', old.cost, renewed.cost],
-    ['spread, before', old.spread.before, renewed.spread.before],
-    ['spread, planned', old.spread.planned, renewed.spread.planned],
+    ['spread, before', decimalPercent(old.spread.before), decimalPercent(renewed.spread.before)],
+    ['spread, planned', decimalPercent(old.spread.planned), decimalPercent(renewed.spread.planned)],
     ...figures,
   ];
 }
 
-function moveRows({ moves }: PlanDiff): readonly [readonly string[], readonly (readonly string[])[]] {
+function moveRows(
+  { moves }: PlanDiff,
+  names: ShortNames = FULL_NAMES,
+): readonly [readonly string[], readonly (readonly string[])[]] {
   const repairing = moves.some(({ repairs }) => repairs.length > 0);
   const rows = moves.map(({ change, pod, from, old, new: renewed, removal, repairs }) => [
     change,
     pod,
-    from ?? QUEUE,
-    change === 'appears' ? 'stays' : targetText({ to: old ?? undefined, removal }),
-    change === 'vanishes' ? 'stays' : targetText({ to: renewed ?? undefined, removal }),
+    names(from ?? QUEUE),
+    change === 'appears' ? 'stays' : names(targetText({ to: old ?? undefined, removal })),
+    change === 'vanishes' ? 'stays' : names(targetText({ to: renewed ?? undefined, removal })),
     ...(repairing ? [repairs.join(', ') || '-'] : []),
   ]);
   const header = ['CHANGE', 'POD', 'FROM', 'OLD TARGET', 'NEW TARGET', ...(repairing ? ['REPAIRS'] : [])];

@@ -3,7 +3,7 @@ import { escapeMarkdown } from '../model/escape.ts';
 import { count, percent } from '../plan/format.ts';
 import type { Check } from './checks.ts';
 import { resourcesIn } from './imbalance.ts';
-import { countRows, moveRows, movesOf, nodeRows, type Table, unsteered } from './plan-text.ts';
+import { countRows, messageParts, moveRows, movesOf, nodeRows, type Table, unsteered } from './plan-text.ts';
 import { renderMarkdownTable } from './table.ts';
 
 /** Moves that are shown without being asked for. */
@@ -14,7 +14,7 @@ export function planMarkdown(plan: RebalancePlan, checks: readonly Check[] = [])
   const sections = [
     `## Rebalancing plan of ${escapeMarkdown(plan.spec.policy.name)}`,
     summary(plan, checks),
-    `${plan.spec.strategy}: ${escapeMarkdown(plan.spec.message)}.`,
+    `${plan.spec.strategy}: ${messageOf(plan)}`,
     ...checkTable(checks),
     ...imbalanceTable(plan),
     ...nodes(plan),
@@ -22,6 +22,12 @@ export function planMarkdown(plan: RebalancePlan, checks: readonly Check[] = [])
     ...stays(plan),
   ];
   return `${sections.join('\n\n')}\n`;
+}
+
+/** The headline, and a list of what comes after it. */
+function messageOf(plan: RebalancePlan): string {
+  const [headline, ...notes] = messageParts(plan).map(escapeMarkdown);
+  return [`${headline}.`, ...(notes.length === 0 ? [] : ['']), ...notes.map((note) => `- ${note}`)].join('\n');
 }
 
 /** `**2 moves** on the snapshot of 2026-01-01T12:00:00Z; **1 of 3 checks did not pass**.` */
@@ -47,7 +53,7 @@ function checkTable(checks: readonly Check[]): readonly string[] {
 const FIGURES = [
   ['mean', 'Mean load'],
   ['max', 'Highest node'],
-  ['range', 'Highest minus lowest'],
+  ['range', 'Spread'],
   ['stddev', 'Standard deviation'],
   ['ema', 'Mean absolute error'],
 ] as const;

@@ -15,7 +15,7 @@ import { formatInstant } from '../model/instant.ts';
 import { kindOf } from '../model/move.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
-import { count } from '../plan/format.ts';
+import { count, roundPercent } from '../plan/format.ts';
 import { labelsHash } from '../plan/hash.ts';
 import { controllerAbove } from '../plan/owners.ts';
 import { removableText } from '../plan/pack/report.ts';
@@ -166,15 +166,20 @@ export function outcomeMessage(plan: Plan): string {
     const { emptied, removable } = plan.packing;
     const verb = moves.length === 1 ? 'empties' : 'empty';
     const names = emptied.length === 0 ? '' : ` ${verb} ${count(emptied.length, 'node')} (${firstOf(emptied)})`;
-    const effect = `${count(moves.length, 'move')}${repairNote(plan)}${names}: ${removableText(removable.length)}`;
-    return `${effect}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
+    const effect = `${count(moves.length, 'move')}${names}: ${removableText(removable.length)}`;
+    return `${effect}${repairNote(plan)}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
   }
-  const change = `from ${formatDecimal(spread.before)} to ${formatDecimal(spread.planned)}`;
   const isMeasured = Object.keys(plan.imbalance.before).length > 0;
-  const verb = moves.length === 1 ? 'takes' : 'take';
-  const effect = isMeasured ? ` ${verb} the spread between the highest and the lowest node ${change}` : '';
+  const effect = isMeasured ? ` ${spreadChange(spread, moves.length === 1)}` : '';
   const all = count(moves.length, 'move');
-  return `${all}${repairNote(plan)}${effect}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
+  return `${all}${effect}${repairNote(plan)}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
+}
+
+/** What one move or several do to the spread: `narrow the spread from 40 % to 31 %`. */
+function spreadChange({ before, planned }: Plan['spread'], isOne: boolean): string {
+  const [from, to] = [roundPercent(before), roundPercent(planned)];
+  const verb = from === to ? 'leave' : planned < before ? 'narrow' : 'widen';
+  return `${verb}${isOne ? 's' : ''} the spread ${from === to ? `at ${to}` : `from ${from} to ${to}`}`;
 }
 
 /** Nodes that are named in a sentence. */
@@ -185,21 +190,22 @@ function firstOf(names: readonly string[]): string {
   return `${names.slice(0, FEW_NODES).join(', ')}${more}`;
 }
 
-/** ` (3 repairs: Taints 2, TopologySpread 1)`; empty without any. */
+/** `; 3 repairs: Taints 2, TopologySpread 1`; empty without any. */
 function repairNote({ moves }: Plan): string {
   const named = moves.filter(({ repairs }) => repairs.length > 0);
   const counts = REPAIR_NAMES.flatMap((name) => {
     const times = named.filter(({ repairs }) => repairs.includes(name)).length;
     return times === 0 ? [] : [`${name} ${times}`];
   });
-  return named.length === 0 ? '' : ` (${count(named.length, 'repair')}: ${counts.join(', ')})`;
+  return named.length === 0 ? '' : `; ${count(named.length, 'repair')}: ${counts.join(', ')}`;
 }
 
-/** `; budgets hold 12 more pods: MaxMoves 10, PerNode 2`; empty when they hold none. */
+/** `; budgets block 12 more pods: MaxMoves 10, PerNode 2`; empty when they block none. */
 export function budgetNote({ rejections }: Plan): string {
   const refused = rejections.reasons.filter(({ code }) => isBudgetCode(code));
   const parts = countCodes(refused).map(([code, times]) => `${code} ${times}`);
-  return refused.length === 0 ? '' : `; budgets hold ${count(refused.length, 'more pod')}: ${parts.join(', ')}`;
+  const verb = parts.length === 1 ? 'a budget blocks' : 'budgets block';
+  return refused.length === 0 ? '' : `; ${verb} ${count(refused.length, 'more pod')}: ${parts.join(', ')}`;
 }
 
 /** Imbalance before and as planned, as decimal strings. */

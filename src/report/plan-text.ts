@@ -1,27 +1,29 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { escapeText } from '../model/escape.ts';
 import type { Route } from '../model/move.ts';
-import { count, percent } from '../plan/format.ts';
+import { FULL_NAMES, type ShortNames, shortNames } from '../model/short-names.ts';
+import { count, percent, roundPercent } from '../plan/format.ts';
 import { resourcesIn } from './imbalance.ts';
 import { type Look, PLAIN, renderTable } from './table.ts';
 
 /** Header and rows of a table. */
 export type Table = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
 
-const NUMBERS = new Set(['LOAD', 'GAIN', 'COST', 'PODS', 'MEAN', 'EMA', 'STDDEV', 'RANGE', 'MAX']);
+const NUMBERS = new Set(['LOAD', 'GAIN', 'COST', 'PODS', 'MEAN', 'MEAN ABS ERROR', 'STDDEV', 'SPREAD', 'MAX']);
 
-/** The plan for a terminal; `wide` adds owner and reason of each move and every listed rejection. */
+/** The plan for a terminal; `wide` adds owner and reason of each move and every listed rejection, and gives nodes their full names. */
 export function planTable(plan: RebalancePlan, wide: boolean, look: Look = PLAIN): string {
+  const names = wide ? FULL_NAMES : shortNames(nodesIn(plan));
   const text = ([header, rows]: Table): string => renderTable(header, rows, NUMBERS, look);
   const imbalance = imbalanceRows(plan);
   const sections = [
-    `${look.paint('heading', `${plan.spec.strategy}:`)} ${escapeText(plan.spec.message)}.`,
+    `${look.paint('heading', `${plan.spec.strategy}:`)} ${messageList(plan, names)}`,
     ...(imbalance[1].length === 0 ? [] : [text(imbalance)]),
   ];
   if (plan.spec.moves.length > 0) {
-    sections.push(text(moveRows(plan, wide)), ...unsteered(plan));
+    sections.push(text(moveRows(plan, wide, names)), ...unsteered(plan));
   }
-  const nodes = nodeRows(plan);
+  const nodes = nodeRows(plan, names);
   if (nodes[1].length > 0) {
     sections.push(text(nodes));
   }
@@ -31,12 +33,36 @@ export function planTable(plan: RebalancePlan, wide: boolean, look: Look = PLAIN
   return `${sections.join('\n\n')}\n`;
 }
 
+/** Begins of the notes that a plan's message adds to its headline; what tenants write between semicolons is none of them. */
+const NOTE =
+  /; (?=\d+ repairs?: |a budget blocks |budgets block |its largest pod, |[a-z0-9.-]+ remains at |the nodes are under-)/;
+
+/** A plan's message as its headline and the notes that follow. */
+export function messageParts({ spec }: RebalancePlan): readonly [headline: string, ...notes: readonly string[]] {
+  const [headline = '', ...notes] = spec.message.split(NOTE);
+  return [headline, ...notes];
+}
+
+/** The headline, and a list of the notes. */
+function messageList(plan: RebalancePlan, names: ShortNames): string {
+  const [headline, ...notes] = messageParts(plan).map((part) => names(escapeText(part)));
+  return [`${headline}.`, ...notes.map((note) => `- ${note}`)].join('\n');
+}
+
+/** Every node that a plan names. */
+function nodesIn({ spec: { moves, packing } }: RebalancePlan): readonly string[] {
+  const packed = packing === undefined ? [] : [...packing.removable, ...packing.kept.map(({ node }) => node)];
+  return [...moves.flatMap(({ from, to }) => [from, to]).filter((name) => name !== undefined), ...packed];
+}
+
 /** How far the scheduler would carry the plan out by itself, in one sentence; none without moves. */
 export function unsteered({ spec }: RebalancePlan): readonly string[] {
   const { expectedHitRatio } = spec;
   return expectedHitRatio === undefined
     ? []
-    : [`Without steering, ${percent(Number(expectedHitRatio))} of the replacements are expected to land as planned.`];
+    : [
+        `Without steering, the scheduler would choose the planned node for ${roundPercent(Number(expectedHitRatio))} of the moves.`,
+      ];
 }
 
 /** How uneven each resource is, before, as planned and as measured afterwards. */
@@ -46,10 +72,21 @@ export function imbalanceRows({ status }: RebalancePlan): Table {
       const measured = status?.imbalance?.[phase]?.[resource];
       return measured === undefined
         ? []
-        : [[resource, phase, measured.mean, measured.ema, measured.stddev, measured.range, measured.max]];
+        : [
+            [
+              resource,
+              phase,
+              ...[measured.mean, measured.stddev, measured.range, measured.max, measured.ema].map(decimalPercent),
+            ],
+          ];
     }),
   );
-  return [['LOAD OF', 'WHEN', 'MEAN', 'EMA', 'STDDEV', 'RANGE', 'MAX'], rows];
+  return [['LOAD OF', 'WHEN', 'MEAN', 'STDDEV', 'SPREAD', 'MAX', 'MEAN ABS ERROR'], rows];
+}
+
+/** A fraction as our resources have it, in percent. */
+export function decimalPercent(decimal: string): string {
+  return percent(Number(decimal));
 }
 
 /** Where pods wait at our scheduling gate. */
@@ -62,11 +99,11 @@ export function targetText({ to, removal = false }: Pick<Route, 'to' | 'removal'
 
 /** A repair that makes the load no more even is worth it all the same, so that it has no gain instead of a gain of nothing. */
 function gainText({ gain, repairs = [] }: Pick<RebalancePlan['spec']['moves'][number], 'gain' | 'repairs'>): string {
-  return repairs.length > 0 && Number(gain) === 0 ? '-' : gain;
+  return repairs.length > 0 && Number(gain) === 0 ? '-' : decimalPercent(gain);
 }
 
 /** The moves in their order, with what they repair if any of them does; `wide` adds cost, owner and reason. */
-export function moveRows({ spec }: RebalancePlan, wide: boolean): Table {
+export function moveRows({ spec }: RebalancePlan, wide: boolean, names: ShortNames = FULL_NAMES): Table {
   const repairing = spec.moves.some(({ repairs }) => repairs !== undefined);
   const more = [...(repairing ? ['REPAIRS'] : []), ...(wide ? ['COST', 'OWNER', 'REASON'] : [])];
   const header = ['POD', 'FROM', 'TO', 'LOAD', 'GAIN', ...more];
@@ -74,9 +111,9 @@ export function moveRows({ spec }: RebalancePlan, wide: boolean): Table {
     const { pod, owner, from, load, cost = '-', reason, repairs = [] } = move;
     return [
       `${pod.namespace}/${pod.name}`,
-      from ?? QUEUE,
-      targetText(move),
-      load,
+      names(from ?? QUEUE),
+      names(targetText(move)),
+      decimalPercent(load),
       gainText(move),
       ...(repairing ? [repairs.join(', ') || '-'] : []),
       ...(wide ? [cost, `${owner.kind}/${owner.name}`, reason] : []),
@@ -86,7 +123,7 @@ export function moveRows({ spec }: RebalancePlan, wide: boolean): Table {
 }
 
 /** Nodes that can be removed, and why others keep their pods. */
-export function nodeRows({ spec: { packing } }: RebalancePlan): Table {
+export function nodeRows({ spec: { packing } }: RebalancePlan, names: ShortNames = FULL_NAMES): Table {
   const header = ['NODE', 'AFTERWARDS', 'BECAUSE'];
   if (packing === undefined) {
     return [header, []];
@@ -96,12 +133,16 @@ export function nodeRows({ spec: { packing } }: RebalancePlan): Table {
   return [
     header,
     [
-      ...removable.map((name) => [name, 'removable', emptied.includes(name) ? 'the plan empties it' : 'it is empty']),
+      ...removable.map((name) => [
+        names(name),
+        'removable',
+        emptied.includes(name) ? 'the plan empties it' : 'it is empty',
+      ]),
       ...(more > 0 ? [[`and ${more} more`, 'removable', '']] : []),
       ...kept.map(({ node, pod, message }) => [
-        node,
+        names(node),
         'keeps its pods',
-        pod === undefined ? message : `${pod.namespace}/${pod.name} ${message}`,
+        names(pod === undefined ? message : `${pod.namespace}/${pod.name} ${message}`),
       ]),
     ],
   ];

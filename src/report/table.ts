@@ -7,8 +7,8 @@ const NO_TONES: ToneOf = () => undefined;
 const GAP = '  ';
 
 /**
- * Rows as text with aligned columns, two spaces apart; numbers (columns named in `right`) to the right. Lines longer than the
- * look allows end in an ellipsis.
+ * Rows as text with aligned columns, two spaces apart; numbers (columns named in `right`) to the right. Where the look is narrower,
+ * cells of text and headings wrap; where even that is too wide, every row becomes a list of its cells. Nothing is cut off.
  */
 export function renderTable(
   header: readonly string[],
@@ -18,22 +18,25 @@ export function renderTable(
   toneOf: ToneOf = NO_TONES,
 ): string {
   const rows = content.map((cells) => cells.map(escapeText));
-  const widths = header.map((name, column) =>
-    rows.reduce((most, row) => Math.max(most, (row[column] ?? '').length), name.length),
-  );
-  const padded = (cells: readonly string[]): readonly string[] =>
-    trimmedEnd(
-      header.map((name, column) => {
-        const cell = cells[column] ?? '';
+  const widths = fittingWidths(header, rows, right, look.columns);
+  if (widths === undefined) {
+    return records(header, rows, look);
+  }
+  const lines = (cells: readonly string[], toneFor: ToneOf): readonly string[] => {
+    const wrapped = header.map((_name, column) => wrap(cells[column] ?? '', widths[column] ?? 0));
+    const height = Math.max(...wrapped.map(({ length }) => length));
+    return Array.from({ length: height }, (_, index) => {
+      const padded = header.map((name, column) => {
+        const cell = wrapped[column]?.[index] ?? '';
         const width = widths[column] ?? 0;
         return right.has(name) ? cell.padStart(width) : cell.padEnd(width);
-      }),
-    );
-  const line = (cells: readonly string[], tones: (column: string, cell: string) => Tone | undefined): string =>
-    cut(padded(cells), look.columns)
-      .map((text, column) => painted(text, tones(header[column] ?? '', text.trim()), look))
-      .join(GAP);
-  return [line(header, () => 'heading'), ...rows.map((row) => line(row, toneOf))].join('\n');
+      });
+      return trimmedEnd(padded)
+        .map((text, column) => painted(text, toneFor(header[column] ?? '', (cells[column] ?? '').trim()), look))
+        .join(GAP);
+    });
+  };
+  return [lines(header, () => 'heading'), ...rows.map((row) => lines(row, toneOf))].flat().join('\n');
 }
 
 /** Cells without spaces at the end of the line. */
@@ -42,22 +45,67 @@ function trimmedEnd(cells: readonly string[]): readonly string[] {
   return cells.slice(0, last + 1).map((cell, column) => (column === last ? cell.trimEnd() : cell));
 }
 
-/** The cells of a line that fit into so many columns, the last of them with an ellipsis where something was cut. */
-function cut(cells: readonly string[], columns: number | undefined): readonly string[] {
-  const whole = cells.reduce((sum, cell) => sum + cell.length, GAP.length * Math.max(0, cells.length - 1));
-  if (columns === undefined || whole <= columns) {
-    return cells;
-  }
-  const kept: string[] = [];
-  let room = Math.max(1, columns);
-  for (const cell of cells) {
-    if (cell.length + GAP.length >= room) {
-      return [...kept, `${cell.slice(0, room - 1)}…`];
+/** Text is not made narrower than that, since a word a line is hard to read. */
+const NARROWEST_TEXT = 10;
+
+/** Widths of the columns, the widest texts made narrower until a line fits; `undefined` when it cannot fit. */
+function fittingWidths(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  right: ReadonlySet<string>,
+  columns: number | undefined,
+): readonly number[] | undefined {
+  const longest = (column: number): number => rows.reduce((most, row) => Math.max(most, (row[column] ?? '').length), 0);
+  const widths = header.map((name, column) => Math.max(name.length, longest(column)));
+  const least = header.map((name, column) => {
+    const word = Math.max(...name.split(' ').map(({ length }) => length));
+    return Math.max(word, right.has(name) ? longest(column) : Math.min(longest(column), NARROWEST_TEXT));
+  });
+  const room = (columns ?? Number.POSITIVE_INFINITY) - GAP.length * (header.length - 1);
+  for (let total = widths.reduce((sum, width) => sum + width, 0); total > room; total--) {
+    const slack = widths.map((width, column) => (width > (least[column] ?? 0) ? width : 0));
+    const widest = slack.indexOf(Math.max(...slack));
+    if (slack[widest] === 0) {
+      return undefined;
     }
-    kept.push(cell);
-    room -= cell.length + GAP.length;
+    widths[widest] = (widths[widest] ?? 0) - 1;
   }
-  return kept;
+  return widths;
+}
+
+/** Every row as a block of `COLUMN: cell`. */
+function records(header: readonly string[], rows: readonly (readonly string[])[], look: Look): string {
+  const blocks = rows.map((row) =>
+    header
+      .flatMap((name, column) => wrap(`${name}: ${row[column] ?? ''}`, look.columns ?? Number.POSITIVE_INFINITY))
+      .join('\n'),
+  );
+  return blocks.join('\n\n');
+}
+
+/** Where a line may end: after a space, after what joins the parts of a name, and inside of CamelCase. */
+const PARTS = /(?<=[ /,;:_-])|(?<=[a-z])(?=[A-Z])/;
+
+/** The text in lines of at most `width`, at least one character each. */
+function wrap(text: string, width: number): readonly string[] {
+  const most = Math.max(1, width);
+  if (text.length <= most) {
+    return [text];
+  }
+  const lines: string[] = [];
+  let line = '';
+  for (const part of text.split(PARTS)) {
+    if (line !== '' && `${line}${part}`.trimEnd().length > most) {
+      lines.push(line.trimEnd());
+      line = '';
+    }
+    line += part;
+    while (line.trimEnd().length > most) {
+      lines.push(line.slice(0, most));
+      line = line.slice(most);
+    }
+  }
+  return line.trimEnd() === '' ? lines : [...lines, line.trimEnd()];
 }
 
 function painted(text: string, tone: Tone | undefined, { paint }: Look): string {

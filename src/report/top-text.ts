@@ -1,4 +1,5 @@
 import { formatDuration } from '../model/duration.ts';
+import { FULL_NAMES, shortNames } from '../model/short-names.ts';
 import { seconds } from '../model/units.ts';
 import { percent } from '../plan/format.ts';
 import { type Look, PLAIN, renderTable, type Tone } from './table.ts';
@@ -30,8 +31,9 @@ export function topNodesText(nodes: readonly TopNode[], wide: boolean, look: Loo
     ...['NODE', 'STATUS', 'PODS', 'CPU', 'CPU %', 'CPU REQ %', 'MEMORY', 'MEMORY %', 'MEMORY REQ %'],
     ...(wide ? ['CPU REQ', 'CPU OF', 'MEMORY REQ', 'MEMORY OF'] : []),
   ];
+  const names = wide ? FULL_NAMES : shortNames(nodes.map(({ name }) => name));
   const rows = nodes.map(({ usage, requests, allocatable, ...node }) => [
-    node.name,
+    names(node.name),
     `${node.ready ? 'Ready' : 'NotReady'}${node.schedulable ? '' : ',Cordoned'}`,
     String(node.pods),
     millis(usage.cpu),
@@ -62,13 +64,14 @@ function loadTone(load: number): Tone | undefined {
 /** What pods violate, for a terminal; `wide` adds their controllers. */
 export function topViolationsText(violations: readonly TopViolation[], wide: boolean, look: Look = PLAIN): string {
   const header = ['POD', 'NODE', ...(wide ? ['OWNER'] : []), 'VIOLATES', 'REPAIRED BY', 'DETAIL'];
+  const names = wide ? FULL_NAMES : shortNames(violations.flatMap(({ node }) => node ?? []));
   const rows = violations.map(({ namespace, pod, node, owner, rule, detail, policies }) => [
     `${namespace}/${pod}`,
-    node ?? '-',
+    names(node ?? '-'),
     ...(wide ? [owner === null ? '-' : `${owner.kind}/${owner.name}`] : []),
     rule,
     policies.join(', ') || '-',
-    detail,
+    names(detail),
   ]);
   return violations.length === 0 ? 'no violations\n' : `${renderTable(header, rows, NUMBERS, look)}\n`;
 }

@@ -53,7 +53,7 @@ function aPlace(index: number, nodes: number, random: Random): Place {
   return {
     name: `ip-${address}.${REGION}.compute.internal`,
     zone: `${REGION}${ZONES[zone] ?? 'a'}`,
-    pull: Math.exp(0.35 * random.normal()),
+    pull: Math.exp(0.45 * random.normal()),
     requested: 0,
     used: [120, 900],
   };
@@ -112,8 +112,13 @@ function workloadObjects(workload: CloudWorkload, places: readonly Place[], rand
     generation: 1,
     creationTimestamp: CREATED_AT,
   };
-  const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas };
-  const status = { observedGeneration: 1, ...counts };
+  const status = {
+    observedGeneration: 1,
+    replicas,
+    updatedReplicas: replicas,
+    readyReplicas: replicas,
+    availableReplicas: replicas,
+  };
   const top = { apiVersion: 'apps/v1', kind, metadata: own, spec: isDaemonSet ? {} : { replicas }, status };
   const set = {
     ...top,
@@ -145,12 +150,11 @@ function ownedBy({ kind, metadata }: { readonly kind: string; readonly metadata:
   return { apiVersion: 'apps/v1', kind, name: metadata.name, uid: metadata.uid, controller: true };
 }
 
-/** One of the nodes with room: of two, the one that pulls more comes out more often. */
+/** Of three nodes with room the one that pulls most. */
 function chosen(places: readonly Place[], { request: [cpu] }: CloudWorkload, random: Random): Place | undefined {
-  const withRoom = places.filter(({ requested }) => requested + cpu <= 0.8 * NODE.cpu);
-  const [one, other] = [withRoom[random.below(withRoom.length)], withRoom[random.below(withRoom.length)]];
-  const [first, second] = [one?.pull ?? 0, other?.pull ?? 0];
-  return random.next() * (first + second) < first ? one : other;
+  const withRoom = places.filter(({ requested }) => requested + cpu <= 0.95 * NODE.cpu);
+  const [first, second, third] = [0, 1, 2].map(() => withRoom[random.below(withRoom.length)]);
+  return [first, second, third].reduce((best, each) => ((each?.pull ?? 0) > (best?.pull ?? 0) ? each : best));
 }
 
 /** Five of the letters and digits that Kubernetes makes names of. */

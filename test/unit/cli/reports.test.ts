@@ -94,7 +94,7 @@ describe('evenkeel diff', () => {
   it('says which moves appear, vanish and go elsewhere, and how balanced both are', async () => {
     const { stdout, code } = await diff('--exit-code');
     expect(stdout).toMatch(/^\d+ moves appear, \d+ vanish, \d+ go elsewhere; \d+ are the same\.\n/);
-    expect(stdout).toMatch(/^- default, RefineLB: 2 moves take/m);
+    expect(stdout).toMatch(/^- default, RefineLB: 2 moves narrow/m);
     expect(stdout).toMatch(/^\+ greedy, GreedyLB: /m);
     expect(stdout).toMatch(/^spread, planned +0\.2125 +0\.\d+$/m);
     expect(stdout).toMatch(/^vanishes +shop\/\S+ +node-1 +node-\d +stays$/m);

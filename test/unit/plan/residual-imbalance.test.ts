@@ -24,7 +24,7 @@ describe('a plan that cannot reach balance', () => {
     expect(outcome).toEqual({
       kind: 'Moves',
       obstacle:
-        'a at 75.00 % and b at 10.00 % stay apart: of its 1 pod stay LocalStorage 1; its largest is shop/data, 75.00 %: ' +
+        'a remains at 75 %: LocalStorage blocks 1 of its 1 pod; its largest pod, shop/data (75 %), stays: ' +
         'keeps data in an emptyDir or hostPath volume, which a move would lose',
     });
   });

@@ -12,9 +12,15 @@ const narrow = (columns: number): Look => ({ columns, paint: (_tone, text) => te
 const marked: Look = { columns: undefined, paint: (tone, text) => `<${tone}>${text}</${tone}>` };
 
 describe('tables for a terminal', () => {
-  it('end every line that is too long with an ellipsis, at the width that there is', () => {
+  it('wrap texts at the width that there is, and numbers never', () => {
     expect(renderTable(HEADER, ROWS, NUMBERS, narrow(30))).toBe(
-      'NAME     LOAD  REMARKS\nnode-1    0.5  takes no part:…\nnode-22  0.25',
+      'NAME     LOAD  REMARKS\nnode-1    0.5  takes no part:\n               it is cordoned\nnode-22  0.25',
+    );
+  });
+
+  it('become a list of cells where columns do not fit', () => {
+    expect(renderTable(HEADER, ROWS.slice(0, 1), NUMBERS, narrow(18))).toBe(
+      'NAME: node-1\nLOAD: 0.5\nREMARKS: takes no\npart: it is\ncordoned',
     );
   });
 

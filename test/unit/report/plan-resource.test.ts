@@ -136,7 +136,7 @@ describe('toRebalancePlan', () => {
 
 describe('outcomeMessage', () => {
   it('has the numbers when there are moves, and the reason when there are none', () => {
-    expect(outcomeMessage(plan)).toBe('2 moves take the spread between the highest and the lowest node from 0.6 to 0');
+    expect(outcomeMessage(plan)).toBe('2 moves narrow the spread from 60 % to 0 %');
     expect(outcomeMessage({ ...plan, outcome: { kind: 'Balanced', message: 'level enough' } })).toBe('level enough');
   });
 });
@@ -144,14 +144,14 @@ describe('outcomeMessage', () => {
 describe('planTable', () => {
   it('shows imbalance and moves aligned', () => {
     const lines = planTable(resource, false).split('\n');
-    expect(lines[0]).toBe('RefineLB: 2 moves take the spread between the highest and the lowest node from 0.6 to 0.');
+    expect(lines[0]).toBe('RefineLB: 2 moves narrow the spread from 60 % to 0 %.');
     expect(lines.slice(2, 5)).toEqual([
-      'LOAD OF  WHEN     MEAN  EMA  STDDEV  RANGE  MAX',
-      'cpu      before    0.3  0.3     0.3    0.6  0.6',
-      'cpu      planned   0.3    0       0      0  0.3',
+      'LOAD OF  WHEN        MEAN   STDDEV   SPREAD      MAX  MEAN ABS ERROR',
+      'cpu      before   30.00 %  30.00 %  60.00 %  60.00 %         30.00 %',
+      'cpu      planned  30.00 %   0.00 %   0.00 %  30.00 %          0.00 %',
     ]);
-    expect(lines[6]).toBe('POD         FROM  TO  LOAD  GAIN');
-    expect(lines[7]).toMatch(/^shop\/\w{3}-\d {2}a {5}b {3}0\.15 {2}0\.15$/);
+    expect(lines[6]).toBe('POD         FROM  TO     LOAD     GAIN');
+    expect(lines[7]).toMatch(/^shop\/\w{3}-\d {2}a {5}b {3}15\.00 % {2}15\.00 %$/);
     expect(lines.at(-1)).toBe('');
     expect(lines.every((line) => line === line.trimEnd())).toBe(true);
   });
@@ -181,7 +181,7 @@ describe('planMarkdown', () => {
   it('has a heading, a table of moves with reasons, and what stays', () => {
     const text = planMarkdown(toRebalancePlan(full, policy));
     expect(text).toMatch(
-      /^## Rebalancing plan of even\n\n\*\*2 moves\*\* on the snapshot of .*\n\nRefineLB: 2 moves take/,
+      /^## Rebalancing plan of even\n\n\*\*2 moves\*\* on the snapshot of .*\n\nRefineLB: 2 moves narrow/,
     );
     expect(text).toContain(
       '### Moves\n\n| POD | FROM | TO | LOAD | GAIN | COST | OWNER | REASON |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n| shop/',

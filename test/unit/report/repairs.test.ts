@@ -34,14 +34,14 @@ const removing: RebalancePlan = {
 
 describe('a move that repairs', () => {
   it('is counted in a sentence of its own', () => {
-    expect(outcomeMessage(repaired)).toBe('1 move (1 repair: Taints 1)');
+    expect(outcomeMessage(repaired)).toBe('1 move; 1 repair: Taints 1');
   });
 
   it('has no gain where it only moves load, in tables and Markdown', () => {
     expect(planTable(resource, false)).toMatch(
-      /\nPOD +FROM +TO +LOAD +GAIN +REPAIRS\nshop\/p +a +b +0\.025 +- +Taints\n/,
+      /\nPOD +FROM +TO +LOAD +GAIN +REPAIRS\nshop\/p +a +b +2\.50 % +- +Taints\n/,
     );
-    expect(planMarkdown(resource)).toContain('| shop/p | a | b | 0.025 | - | Taints |');
+    expect(planMarkdown(resource)).toContain('| shop/p | a | b | 2.50 % | - | Taints |');
   });
 
   it('is shown with what it repairs where two plans are compared', () => {
@@ -53,16 +53,16 @@ describe('a move that repairs', () => {
     expect(diffMarkdown(diff)).toContain('| appears | shop/p | a | stays | b | Taints |');
   });
 
-  it('is counted in the history, where any plan repairs', () => {
+  it('is counted in the wide history', () => {
     const balanced = { ...resource, spec: { ...resource.spec, moves: [] } };
-    expect(historyText([resource, balanced], false)).toMatch(/ MOVES +REPAIRS +LANDED .*\n.* 1 +1 +0 .*\n.* 0 +0 +0 /);
+    expect(historyText([resource, balanced], true)).toMatch(/ REPAIRS +LANDED .*\n.* 1 +0 of 1 .*\n.* 0 +0 of 0 /);
     expect(historyText([balanced], false)).not.toContain('REPAIRS');
   });
 
   it('is on the page with what it repairs', () => {
     const row = (of: RebalancePlan) => policyRow({ policy, invalid: [] }, [of], snapshot);
     expect(row(resource).plan?.moves['0']).toMatchObject({ from: 'a', to: 'b', repairs: ['Taints'] });
-    expect(row(resource).plan?.message).toBe('1 move (1 repair: Taints 1)');
+    expect(row(resource).plan?.message).toBe('1 move; 1 repair: Taints 1');
     expect(row(removing).plan?.moves['0']).toMatchObject({ from: 'a', removal: true, repairs: ['Failed'] });
   });
 });
