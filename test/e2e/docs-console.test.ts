@@ -78,7 +78,7 @@ describe('docs/ci.md, of the same cluster', () => {
     );
     expect(await here(`${objects}\n${metrics}\n${plan}`)).toMatchObject({
       code: 3,
-      stdout: expect.stringMatching(/^RefineLB: \d moves? takes? the spread .*\n\nLOAD OF +WHEN +MEAN/),
+      stdout: expect.stringMatching(/^RefineLB: \d moves? narrows? the spread .*\n(- .*\n)*\nLOAD OF +WHEN +MEAN/),
       stderr: expect.stringMatching(/^--fail-on 'imbalance>0.2': imbalance is \d+\.\d\d %$/m),
     });
   });

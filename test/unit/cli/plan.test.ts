@@ -27,7 +27,7 @@ describe('evenkeel plan', () => {
 
   it('plans as ever while the window is closed, with what each move costs and the budgets that hold others', async () => {
     const text = await planOf('2027-01-11T17:00:00Z', [{ maxMoves: 1 }, OFFICE]);
-    expect(text).toContain('1 move takes the spread');
+    expect(text).toContain('1 move narrows the spread');
     expect(text).toMatch(/budgets? blocks? \d+ more pods?/);
     expect(text).toMatch(/COST.*\n.* 30 +ReplicaSet\/web/);
   });
@@ -48,7 +48,7 @@ describe('evenkeel plan', () => {
       spec: { moves: [move] },
       status: { moves: [{ ...run, replacement: { uid: 'default/web-1', node: 'a' } }] },
     };
-    expect(await planOf('2027-01-11T12:00:00Z', [{ maxMoves: 4 }])).toMatch(/moves? takes? the spread/);
+    expect(await planOf('2027-01-11T12:00:00Z', [{ maxMoves: 4 }])).toMatch(/moves? narrows? the spread/);
     expect(await planOf('2027-01-11T12:00:00Z', [{ maxMoves: 4 }], [history])).toContain(
       'pods of its controller came to a 300 s ago: cooldown for another 300 s',
     );
@@ -85,8 +85,8 @@ describe('evenkeel plan', () => {
     it('knows their names', async () => {
       const byName = (operator: string) =>
         plan([{ key: 'kubernetes.io/metadata.name', operator, values: ['default'] }]);
-      expect((await byName('In')).stdout).toContain('move takes the spread');
-      expect((await byName('NotIn')).stdout).not.toContain('move takes the spread');
+      expect((await byName('In')).stdout).toContain('move narrows the spread');
+      expect((await byName('NotIn')).stdout).not.toContain('move narrows the spread');
     });
   });
 

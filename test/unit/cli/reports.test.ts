@@ -45,7 +45,7 @@ describe('evenkeel plan in CI', () => {
       "| not imbalance&gt;0.5 | ❌ failed | --fail-on 'imbalance&gt;0.5': imbalance is 70.25 % |",
     );
     expect(stdout).toContain('| not slo-missed&gt;0 | ✅ passed |');
-    expect(stdout).toMatch(/\| cpu \| Highest minus lowest \| 70\.25 % \| 21\.25 % \| −49\.00 % \|/);
+    expect(stdout).toMatch(/\| cpu \| Spread \| 70\.25 % \| 21\.25 % \| −49\.00 % \|/);
     expect(stdout).toMatch(/<details>\n<summary>\d+ pods of those considered, by reason<\/summary>\n\n\| STAYS/);
     expect(code).toBe(3);
   });
@@ -93,10 +93,10 @@ describe('evenkeel diff', () => {
 
   it('says which moves appear, vanish and go elsewhere, and how balanced both are', async () => {
     const { stdout, code } = await diff('--exit-code');
-    expect(stdout).toMatch(/^\d+ moves appear, \d+ vanish, \d+ go elsewhere; \d+ are the same\.\n/);
+    expect(stdout).toMatch(/^\d+ moves? differs?: \d+ new, \d+ gone, \d+ to another node; \d+ the same\.\n/);
     expect(stdout).toMatch(/^- default, RefineLB: 2 moves narrow/m);
     expect(stdout).toMatch(/^\+ greedy, GreedyLB: /m);
-    expect(stdout).toMatch(/^spread, planned +0\.2125 +0\.\d+$/m);
+    expect(stdout).toMatch(/^spread, planned +21\.25 % +\d+\.\d\d %$/m);
     expect(stdout).toMatch(/^vanishes +shop\/\S+ +node-1 +node-\d +stays$/m);
     expect(code).toBe(2);
   });
