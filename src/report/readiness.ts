@@ -27,12 +27,7 @@ interface Facts {
  * it was: those after a plan, and those that one run has missed until another one misses them, too. `conditions` are those of
  * this pass, `old` those before it.
  */
-export function readiness(
-  conditions: Conditions,
-  old: Conditions,
-  facts: Facts,
-  now: EpochSeconds,
-): Verdict {
+export function readiness(conditions: Conditions, old: Conditions, facts: Facts, now: EpochSeconds): Verdict {
   const accepted = find(conditions, 'Accepted');
   const fresh = find(conditions, 'MetricsFresh');
   if (facts.suspended && accepted?.status === 'True') {
