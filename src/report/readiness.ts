@@ -23,7 +23,7 @@ interface Facts {
 }
 
 /**
- * Whether the operator can do its work for the policy (api.md, Status that cannot mislead). Samples that are awaited leave it as
+ * Whether the operator can do its work for the policy (api.md, status that cannot mislead). Samples that are awaited leave it as
  * it was: those after a plan, and those that one run has missed until another one misses them, too. `conditions` are those of
  * this pass, `old` those before it.
  */
