@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../api/v1alpha1/schema.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
-import { StaleCacheError } from '../../ports.ts';
+import { ConflictError, StaleCacheError } from '../../ports.ts';
 import { type Diff, describeDiff, type Entry } from './object-table.ts';
 import type { Reflector } from './reflector.ts';
 import { compareVersions } from './resource-version.ts';
@@ -18,8 +18,11 @@ interface Named {
 export interface CachedObjects<Value extends Named> {
   /** All objects, none of them older than the last write. Throws StaleCacheError where that is not known. */
   list(signal: AbortSignal): Promise<readonly Value[]>;
-  /** This process has written the object. Returns it. */
-  stored(object: Value): Value;
+  /**
+   * Writes an object by `work`, which resolves to it as it is stored. Rejects as `work` does. Two ConflictErrors in a row for the same
+   * version of an object show that the watch has missed a change of it: then all objects are listed anew.
+   */
+  write(object: Named, work: () => Promise<Value>): Promise<Value>;
   /** Deletes the object of this name by `work`. */
   remove(name: string, work: () => Promise<void>): Promise<void>;
   /** Calls `changed` after each change until aborted; then resolves. */
@@ -42,6 +45,8 @@ export function createCachedObjects<Value extends Named>(
   report: (error: unknown) => void,
 ): CachedObjects<Value> {
   const own = new Map<string, OwnWrite<Value>>();
+  /** Versions whose write conflicted, by the names of their objects; an empty one for an object that was to be created. */
+  const conflicts = new Map<string, string>();
   const watchers = new Set<() => void>();
   const cache = reflector.handle<Value | undefined>({
     read: (body) => {
@@ -86,6 +91,15 @@ export function createCachedObjects<Value extends Named>(
     return objects;
   }
 
+  function noteConflict(name: string, version: string): void {
+    if (conflicts.get(name) === version) {
+      conflicts.delete(name);
+      cache.distrust(`the watch has missed that ${name} has changed`);
+    } else {
+      conflicts.set(name, version);
+    }
+  }
+
   return {
     async list(signal) {
       await cache.synced(PATIENCE, signal);
@@ -96,9 +110,18 @@ export function createCachedObjects<Value extends Named>(
       }
       return [...current().values()];
     },
-    stored(object) {
-      own.set(object.metadata.name, { kind: 'Stored', object });
-      return object;
+    async write({ metadata: { name, resourceVersion = '' } }, work) {
+      try {
+        const object = await work();
+        own.set(name, { kind: 'Stored', object });
+        conflicts.delete(name);
+        return object;
+      } catch (error) {
+        if (error instanceof ConflictError) {
+          noteConflict(name, resourceVersion);
+        }
+        throw error;
+      }
     },
     async remove(name, work) {
       const uid = current().get(name)?.metadata.uid;

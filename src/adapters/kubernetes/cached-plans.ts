@@ -53,9 +53,9 @@ function cachedPlans({ live, reflector }: Source<PlanStore>, report: (error: unk
       ...live,
       list: cache.list,
       watch: cache.watch,
-      create: async (plan, signal) => cache.stored(await live.create(plan, signal)),
-      writeStatus: async (plan, status, signal) => cache.stored(await live.writeStatus(plan, status, signal)),
-      approve: async (name, signal) => cache.stored(await live.approve(name, signal)),
+      create: (plan, signal) => cache.write(plan, () => live.create(plan, signal)),
+      writeStatus: (plan, status, signal) => cache.write(plan, () => live.writeStatus(plan, status, signal)),
+      approve: (name, signal) => cache.write({ metadata: { name } }, () => live.approve(name, signal)),
       remove: (name, signal) => cache.remove(name, () => live.remove(name, signal)),
     },
   };
@@ -67,8 +67,8 @@ function cachedJournals({ live, reflector }: Source<MoveJournals>, report: (erro
     ...live,
     list: cache.list,
     watch: cache.watch,
-    create: async (plan, signal) => cache.stored(await live.create(plan, signal)),
-    write: async (journal, spec, signal) => cache.stored(await live.write(journal, spec, signal)),
+    create: (plan, signal) => cache.write({ metadata: { name: plan.metadata.name } }, () => live.create(plan, signal)),
+    write: (journal, spec, signal) => cache.write(journal, () => live.write(journal, spec, signal)),
     remove: (journal, signal) => cache.remove(journal.metadata.name, () => live.remove(journal, signal)),
   };
   return { ...cache, store };

@@ -118,6 +118,36 @@ describe('plans from a watch', () => {
     expect(await messages()).toEqual(['first: approved by somebody']);
   });
 
+  it('are listed anew when writes conflict again and again, since the watch has missed a change', async () => {
+    const { clock, server, store, messages, create, signal, reports } = cached();
+    await clock.advance(5);
+    const plan = await create('first');
+    await clock.advance(0);
+    server.stall();
+    server.put('first', { ...template.spec, message: 'written late, after its writer gave up' });
+    const write = () => store.writeStatus(plan, { message: 'in flight' }, signal);
+    await expect(write()).rejects.toThrow(ConflictError);
+    expect(await messages()).toEqual(['first: moves']);
+    await expect(write()).rejects.toThrow(ConflictError);
+    const read = messages();
+    await clock.advance(1);
+    expect(await read).toEqual(['first: written late, after its writer gave up']);
+    expect(reports.map(String)).toEqual([expect.stringContaining('the watch has missed that first has changed')]);
+  });
+
+  it('are not listed anew for conflicts with what the watch brings', async () => {
+    const { clock, server, store, create, signal } = cached();
+    await clock.advance(5);
+    let plan = await create('first');
+    for (const message of ['one', 'two', 'three']) {
+      server.put('first', { ...template.spec, message });
+      await expect(store.writeStatus(plan, { message: 'mine' }, signal)).rejects.toThrow(ConflictError);
+      await clock.advance(0);
+      plan = (await store.list(signal))[0] ?? plan;
+    }
+    expect(server.asked).toHaveLength(2);
+  });
+
   it('come back under the name of one that was removed', async () => {
     const { clock, server, store, messages, create, signal } = cached();
     await clock.advance(5);
