@@ -56,7 +56,7 @@ export function withPrometheusFlags(command: Command): Command {
       ),
     )
     .addOption(none(repeatable('--prometheus-token-file <name=file>', 'file of the bearer token for that server')))
-    .addOption(none(repeatable('--prometheus-ca-file <name=file>', 'file of the certificates that it is trusted by')));
+    .addOption(none(repeatable('--prometheus-ca-file <name=file>', 'CA bundle that verifies the server')));
 }
 
 /** -w and --interval as commander parses them. */

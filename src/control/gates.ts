@@ -76,9 +76,9 @@ async function sweepStuck(ports: GatePorts, signal: AbortSignal, backOff: Releas
 
 /**
  * One look at all gates, as `keepGates` does again and again. Pods are listed before plans: the intent to evict is stored
- * before a replacement can exist, so that no pod of the list can belong to a move that the plans do not show yet. One that
- * the server will not have changed keeps none of the others waiting. Resolves to whether any wait for their turn: who comes then is
- * looked for more often. Rejects with ApiError, or an AggregateError of them.
+ * before a replacement can exist, so that no pod of the list can belong to a move that the plans do not show yet. A rejected update does
+ * not block the others. Resolves to whether any pod still waits for its turn: then the next look is sooner. Rejects with ApiError, or an
+ * AggregateError of them.
  */
 export async function sweepGates(
   ports: GatePorts,

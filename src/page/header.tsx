@@ -15,7 +15,7 @@ const ROLES: Readonly<Record<PageRole, string>> = {
   Leader: 'the replica that leads',
   Follower: 'a replica that does not lead: what its caches say',
   Reader: 'read from the cluster',
-  Planner: 'planned here, carried out by nobody',
+  Planner: 'preview only',
 };
 
 /** Name, cluster, policy, and whether what is shown is live. */

@@ -104,8 +104,8 @@ function shortfall(
 }
 
 /**
- * Where some nodes stay apart whatever is planned, pods that come and go always leave a few moves that gain `minGain`; without
- * this they would be made for ever. While budgets hold moves back, those that are left may be the small beginning of much.
+ * Some clusters keep a wide spread whatever is planned, and churn always leaves a few moves that gain `minGain`. This rule lets such a
+ * cluster come to rest. It does not apply while budgets block moves: the moves that are left may be the first of many.
  */
 function tooSmallReduction(
   start: State,

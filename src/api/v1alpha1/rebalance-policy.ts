@@ -303,7 +303,7 @@ const thresholds = Type.Object(
     }),
     minReduction: fraction({
       description:
-        'A plan that no budget holds back is carried out only if it lowers the standard deviation of the loads of the nodes by this share of it, or the load of a node by the trigger. Without it, pods that come and go would be balanced for ever where some nodes stay apart for good. Default "0.05".',
+        'Minimum share by which a plan reduces the standard deviation of the loads of the nodes. A plan that reduces it by less is executed only if it lowers the load of a node by the trigger, or if a budget cuts it short. So a cluster with a few pods that are too large comes to rest. Default "0.05".',
       default: '0.05',
     }),
     consecutive: integer(1, 100, {

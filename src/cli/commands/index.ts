@@ -40,7 +40,7 @@ const COMMANDS: readonly AddCommand[] = [
 ];
 
 const EXIT_CODES = `
-Exit codes: 0 done, 1 error; with --exit-code 2 moves are needed, or differ; 3 what --fail-on names holds; 4 what
+Exit codes: 0 done, 1 error; with --exit-code 2 moves are needed, or differ; 3 a --fail-on condition is true; 4 what
 --exit-code, --fail-on or a JUnit or SARIF report asks for is unknown: metrics are missing or stale, or no node is Ready.`;
 
 /** The command line with every command declared; nothing runs before it parses. */

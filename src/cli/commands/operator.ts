@@ -54,7 +54,7 @@ export const addOperator: AddCommand = (program, { signal }) => {
     .option('--no-leader-elect', 'act at once: nothing else keeps a second operator from doing the same')
     .option('--lease-duration <duration>', 'how long the others wait after the leader was last heard of', '15s')
     .option('--lease-name <name>', 'Lease in the own namespace that replicas compete for', 'evenkeel')
-    .addOption(new Option('--log-level <level>', 'least level that is logged').choices(LOG_LEVELS).default('info'))
+    .addOption(new Option('--log-level <level>', 'minimum log level').choices(LOG_LEVELS).default('info'))
     .addHelpText('after', examples('evenkeel operator --context staging --log-level debug'))
     .action(async (raw: RawClusterFlags & Omit<OperatorFlags, keyof ClusterFlags>) => {
       const { runOperator } = await import('../../app/operator.ts');
