@@ -43,8 +43,10 @@ function checkRunnable({ policy: { metadata, spec, status }, invalid }: StoredPo
       `policy ${metadata.name} is suspended, so it does not run: resume it with ${resumeCommand(metadata.name)}`,
     );
   }
-  const refused = status?.conditions?.find(({ type, status: is }) => type === 'Accepted' && is === 'False')?.message;
-  const problem = invalid.length > 0 ? invalid.join('; ') : refused;
+  const accepted = status?.conditions?.find(({ type }) => type === 'Accepted');
+  // A policy that shares pods with an older one runs on its other pods.
+  const isRefused = accepted?.status === 'False' && accepted.reason !== 'Conflicting';
+  const problem = invalid.length > 0 ? invalid.join('; ') : isRefused ? accepted.message : undefined;
   if (problem !== undefined) {
     throw new Failure(`policy ${metadata.name} is not accepted, so it does not run: ${problem}`);
   }

@@ -114,7 +114,7 @@ describe('the command line on a cluster', () => {
     });
     const first = (await status())?.lastRun ?? '';
     const { stdout, stderr, code } = await evenkeel('run', 'asked', '--wait', '--timeout', '1m');
-    expect([code, stderr]).toEqual([0, stderr]);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(stdout).toMatch(
       /^rebalancepolicy.evenkeel.dev\/asked run requested\nrebalancepolicy.evenkeel.dev\/asked ran: /,
     );
@@ -197,7 +197,7 @@ describe('the command line on a cluster', () => {
     }
     child.kill('SIGINT');
     expect(await exited).toEqual([0, null]);
-    expect(seen).toMatch(/^--- \d{4}-\d\d-\d\dT\S+Z\nPLAN +POLICY +TAKEN/);
+    expect(seen).toMatch(/^--- \d{4}-\d\d-\d\dT\S+Z\nPLAN +TAKEN/);
   });
 
   it('stops a policy', async () => {
