@@ -23,7 +23,7 @@ afterAll(() => cp?.stop());
 describe('before anything is installed', () => {
   it('says that the custom resources are missing and how to install them', async () => {
     const { stderr, code } = await runCli(['history', '--kubeconfig', cp.kubeconfig]);
-    expect(stderr).toContain('kubectl apply -k deploy/overlays/');
+    expect(stderr).toContain('-k deploy/overlays/dry-run');
     expect(code).toBe(1);
   });
 });
