@@ -11,6 +11,14 @@ import { policyObject } from '../support/resources.ts';
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const patience = { timeoutMilliseconds: 180_000, log };
 const PROTECTIONS = { minPodAge: '1h', stabilization: '0s', cooldown: '0s' };
+/** Requests are uneven at once; one plan may even them. */
+const SPEC = {
+  mode: 'Automatic',
+  interval: '10s',
+  load: { source: 'Requests' },
+  budgets: [{ maxMoves: 50, maxConcurrent: 10 }],
+  protections: PROTECTIONS,
+};
 
 let cp: ControlPlane;
 let operator: OperatorProcess | undefined;
@@ -23,7 +31,7 @@ beforeAll(async () => {
   await install(cp, 'default');
   await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'tilted.yaml')), { log });
   await waitForMetrics(cp, { log });
-  await cp.apply([policyObject('even', { mode: 'Automatic', interval: '10s', protections: PROTECTIONS })]);
+  await cp.apply([policyObject('even', SPEC)]);
   watch = await watchObjects<RebalancePolicy>(cp, '/apis/evenkeel.dev/v1alpha1/rebalancepolicies', ({ object }) => {
     const conditions = object.status?.conditions ?? [];
     seen.push(
