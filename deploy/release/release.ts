@@ -5,7 +5,16 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,6 +24,7 @@ import { changesOf } from './changes.ts';
 import { packPlugin } from './krew.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
+const DIST = join(ROOT, 'dist');
 /** Manifests, by the overlays that they are built from. */
 const MANIFESTS = { 'install.yaml': 'default', 'dry-run.yaml': 'dry-run' };
 
@@ -34,7 +44,10 @@ function release({ version, baseUrl, image, output }: Release): void {
     throw new Error(`${output} has files already: remove them, or name another folder with --output`);
   }
   writeFileSync(join(output, 'notes.md'), notes);
-  writeAttribution(output);
+  writeAttribution(DIST);
+  for (const file of ['sbom.cdx.json', 'licences.txt']) {
+    copyFileSync(join(DIST, file), join(output, file));
+  }
   packNpm(output);
   packPlugin(baseUrl, output);
   packChart(image, output);
@@ -45,9 +58,8 @@ function release({ version, baseUrl, image, output }: Release): void {
   writeFileSync(join(output, 'checksums.txt'), checksums(output));
 }
 
-/** `npm pack` of dist/ as it is, with its SBOM and licences. The tarball's name says that it is npm's. */
+/** `npm pack` of dist/ as it is, with its SBOM and licences. */
 function packNpm(output: string): void {
-  writeAttribution(join(ROOT, 'dist'));
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', output], { cwd: ROOT });
 }
 

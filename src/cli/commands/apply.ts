@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { ClusterFlags } from '../../app/cluster.ts';
+import type { ApplyFlags } from '../apply.ts';
 import type { AddCommand } from '../command.ts';
 import { clusterFlags, examples, type RawClusterFlags, repeatable, withClusterFlags } from '../flags.ts';
 
@@ -7,7 +8,7 @@ interface RawApplyFlags extends RawClusterFlags {
   readonly filename: readonly string[];
   readonly fieldManager: string;
   readonly forceConflicts: boolean;
-  readonly dryRun: 'none' | 'server' | 'client';
+  readonly dryRun: ApplyFlags['dryRun'];
 }
 
 /** `evenkeel apply -f FILE`: server-side apply of valid resources of ours. */
