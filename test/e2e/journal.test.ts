@@ -108,17 +108,17 @@ describe('a plan of more than 20 moves', () => {
       .map(({ spec }) => spec.moves.length)
       .sort((a, b) => b - a);
     expect(largest).toBeGreaterThan(LARGE);
-    const { evictions, evictedTwice, unexplained, disowned, overBudget, unfinished } = evidenceOf(
+    // Not `unfinished`: the operator goes on, and may have begun the next plan.
+    const { evictions, evictedTwice, unexplained, disowned, overBudget } = evidenceOf(
       await cp.audit(),
       plans,
       AT_A_TIME,
     );
-    expect({ evictedTwice, unexplained, disowned, overBudget, unfinished }).toEqual({
+    expect({ evictedTwice, unexplained, disowned, overBudget }).toEqual({
       evictedTwice: [],
       unexplained: [],
       disowned: [],
       overBudget: [],
-      unfinished: [],
     });
     expect(evictions).toBeGreaterThan(20);
   });
