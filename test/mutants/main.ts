@@ -1,7 +1,8 @@
 /**
- * `npm run mutants -- [--count N --seed S --rooms plan,execute --report FILE]`: makes seeded single changes to the sources, one at
- * a time, and asks whether fast tests notice. What does not compile is not counted. Progress goes to stderr; the report to stdout, and line by line to FILE,
- * from which a run that was ended goes on. The exit code is 1 when fewer than 92 % are noticed.
+ * `npm run mutants -- [--count N --seed S --rooms plan,execute --report FILE]`: makes seeded single changes to the sources, one
+ * at a time, and asks whether the fast tests that evaluate what was changed notice. What does not compile is not counted.
+ * Progress goes to stderr; the report to stdout, and line by line to FILE, from which a run that was ended goes on. The exit
+ * code is 1 when fewer than 92 % are noticed.
  */
 import { appendFileSync, existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,15 +30,22 @@ interface Outcome {
   readonly room: string;
   readonly place: string;
   readonly change: string;
-  readonly fate: Fate;
+  readonly fate: Fate | 'Invalid';
+}
+
+/** A mutation that compiles. */
+interface Candidate extends Omit<Outcome, 'fate'> {
+  readonly mutation: Mutation;
 }
 
 /** The mutations of a room in random order. */
-function* shuffled(room: string, { below }: Random): Generator<Mutation, void, undefined> {
+function* shuffled(room: string, { below }: Random): Generator<Candidate, void, undefined> {
   const files = globSync(`src/${room}/**/*.ts`, { cwd: TOP }).sort();
   const all = files.flatMap((file) => mutationsOf(file, readFileSync(join(TOP, file), 'utf8')));
   while (all.length > 0) {
-    yield* all.splice(below(all.length), 1);
+    for (const mutation of all.splice(below(all.length), 1)) {
+      yield { room, place: placeOf(mutation), change: mutation.change, mutation };
+    }
   }
 }
 
@@ -56,47 +64,65 @@ function readReport(file: string | undefined): readonly Outcome[] {
         .map((line) => JSON.parse(line) as Outcome);
 }
 
-function isNoticed({ fate }: Outcome): boolean {
-  return fate !== 'Survived';
+function keyOf({ place, change }: Omit<Outcome, 'fate'>): string {
+  return `${place} ${change}`;
 }
 
-/** So many mutations of a room that compile, with what became of them. */
-async function judgeRoom(room: string, count: number, random: Random, sandbox: Sandbox): Promise<readonly Outcome[]> {
-  const outcomes: Outcome[] = [];
-  for (const mutation of shuffled(room, random)) {
-    if (outcomes.length === count) {
+function isNoticed({ fate }: Outcome): boolean {
+  return fate === 'Noticed' || fate === 'TimedOut';
+}
+
+/** Notes the fate of a mutation and says it. */
+function note({ room, place, change }: Candidate, fate: Outcome['fate']): Outcome {
+  const outcome = { room, place, change, fate };
+  if (values.report !== undefined) {
+    appendFileSync(values.report, `${JSON.stringify(outcome)}\n`);
+  }
+  process.stderr.write(`${fate}: ${place} ${change}\n`);
+  return outcome;
+}
+
+/** So many mutations of a room that compile. */
+async function draw(room: string, count: number, random: Random, sandbox: Sandbox): Promise<readonly Candidate[]> {
+  const drawn: Candidate[] = [];
+  for (const candidate of shuffled(room, random)) {
+    if (drawn.length === count) {
       break;
     }
-    const [place, { change }] = [placeOf(mutation), mutation];
-    const earlier = known.get(`${place} ${change}`);
-    const outcome = earlier ?? { room, place, change, fate: await sandbox.judge(mutation) };
-    if (earlier === undefined && values.report !== undefined) {
-      appendFileSync(values.report, `${JSON.stringify(outcome)}\n`);
-    }
-    process.stderr.write(`${outcome.fate}: ${place} ${change}\n`);
-    if (outcome.fate !== 'Invalid') {
-      outcomes.push(outcome);
+    const earlier = known.get(keyOf(candidate));
+    const compiles = earlier === undefined ? await sandbox.compiles(candidate.mutation) : earlier.fate !== 'Invalid';
+    if (compiles) {
+      drawn.push(candidate);
+    } else if (earlier === undefined) {
+      note(candidate, 'Invalid');
     }
   }
-  return outcomes;
+  return drawn;
 }
 
 async function judgeAll(): Promise<readonly Outcome[]> {
   const rooms = values.rooms.split(',');
   const random = createRandom(Number(values.seed));
   const sandbox = createSandbox(TOP);
-  const outcomes: Outcome[] = [];
   try {
+    const drawn: Candidate[] = [];
     for (const room of rooms) {
-      outcomes.push(...(await judgeRoom(room, Math.ceil(Number(values.count) / rooms.length), random, sandbox)));
+      drawn.push(...(await draw(room, Math.ceil(Number(values.count) / rooms.length), random, sandbox)));
     }
+    const fresh = drawn.filter((candidate) => !known.has(keyOf(candidate)));
+    process.stderr.write(`${drawn.length} mutations, ${fresh.length} of them to be judged\n`);
+    const tests = await sandbox.testsOf(fresh.map(({ mutation }) => mutation));
+    for (const [index, candidate] of fresh.entries()) {
+      const fate = await sandbox.judge(candidate.mutation, tests[index] ?? []);
+      known.set(keyOf(candidate), note(candidate, fate));
+    }
+    return drawn.flatMap((candidate) => known.get(keyOf(candidate)) ?? []);
   } finally {
     sandbox.remove();
   }
-  return outcomes;
 }
 
-const known = new Map(readReport(values.report).map((outcome) => [`${outcome.place} ${outcome.change}`, outcome]));
+const known = new Map(readReport(values.report).map((outcome) => [keyOf(outcome), outcome]));
 const outcomes = await judgeAll();
 const byRoom = Map.groupBy(outcomes, ({ room }) => room);
 printTable(
@@ -106,7 +132,7 @@ printTable(
     return [room, String(all.length), String(noticed), `${((100 * noticed) / all.length).toFixed(1)} %`];
   }),
 );
-for (const { place, change } of outcomes.filter((outcome) => !isNoticed(outcome))) {
-  process.stdout.write(`not noticed: ${place} ${change}\n`);
+for (const { place, change, fate } of outcomes.filter((outcome) => !isNoticed(outcome))) {
+  process.stdout.write(`${fate}: ${place} ${change}\n`);
 }
 process.exitCode = outcomes.filter(isNoticed).length >= GOAL * outcomes.length ? 0 : 1;

@@ -10,6 +10,14 @@ export interface Mutation {
   readonly replacement: string;
   /** What was changed, such as `< to <=`. */
   readonly change: string;
+  readonly site: Site;
+}
+
+/** What is evaluated when the changed text is: a statement of a block, or the expression that an arrow function returns. */
+export interface Site {
+  readonly kind: 'Statement' | 'Returned';
+  readonly start: number;
+  readonly end: number;
 }
 
 interface SyntaxNode {
@@ -19,7 +27,7 @@ interface SyntaxNode {
 }
 
 /** What a mutation does to its file. */
-type Edit = Omit<Mutation, 'file'>;
+type Edit = Omit<Mutation, 'file' | 'site'>;
 
 const BINARY: Readonly<Record<string, string>> = {
   '<': '<=',
@@ -51,9 +59,10 @@ const METHODS: Readonly<Record<string, string>> = {
 /** All mutations of a source file in TypeScript. Throws SyntaxError for text that is none. */
 export function mutationsOf(file: string, source: string): readonly Mutation[] {
   const found: Mutation[] = [];
-  walk(parseAst(source, { lang: 'ts' }), (node) => {
-    found.push(...editsOf(node, source).map((edit) => ({ file, ...edit })));
-  });
+  const visit: Visit = (node, site) => {
+    found.push(...editsOf(node, source).map((edit) => ({ file, ...edit, site })));
+  };
+  walk(parseAst(source, { lang: 'ts' }), { kind: 'Statement', start: 0, end: source.length }, visit);
   return found;
 }
 
@@ -73,16 +82,39 @@ function isIgnored({ type }: SyntaxNode): boolean {
   return isType || type === 'ImportDeclaration';
 }
 
-function walk(value: unknown, visit: (node: SyntaxNode & Readonly<Record<string, unknown>>) => void): void {
+type Visit = (node: SyntaxNode & Readonly<Record<string, unknown>>, site: Site) => void;
+
+function walk(value: unknown, site: Site, visit: Visit): void {
   if (Array.isArray(value)) {
     for (const item of value) {
-      walk(item, visit);
+      walk(item, site, visit);
     }
   } else if (isNode(value) && !isIgnored(value)) {
-    visit(value);
+    visit(value, site);
     for (const child of Object.values(value)) {
-      walk(child, visit);
+      for (const each of Array.isArray(child) ? child : [child]) {
+        walk(each, siteOf(value, each) ?? site, visit);
+      }
     }
+  }
+}
+
+/** The site that a child of `parent` is, if it is one. */
+function siteOf(parent: SyntaxNode & Readonly<Record<string, unknown>>, child: unknown): Site | undefined {
+  if (!isNode(child)) {
+    return undefined;
+  }
+  const { type, start, end } = child;
+  switch (parent.type) {
+    case 'Program':
+    case 'BlockStatement':
+      return { kind: 'Statement', start, end };
+    case 'SwitchCase':
+      return child === parent['test'] ? undefined : { kind: 'Statement', start, end };
+    case 'ArrowFunctionExpression':
+      return child !== parent['body'] || type === 'BlockStatement' ? undefined : { kind: 'Returned', start, end };
+    default:
+      return undefined;
   }
 }
 

@@ -3,14 +3,20 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Mutation, mutate } from './mutations.ts';
+import { PASSES } from './probe.ts';
+import { readPasses, withProbes } from './probes.ts';
 
-/** What became of a mutation: it does not compile, a test noticed it, the tests did not end, or nothing noticed it. */
-export type Fate = 'Invalid' | 'Noticed' | 'TimedOut' | 'Survived';
+/** What became of a mutation: a test noticed it, the tests did not end, none noticed it, or none evaluates what it changes. */
+export type Fate = 'Noticed' | 'TimedOut' | 'Survived' | 'Unreached';
 
 /** A copy of the repository in which sources may be broken. */
 export interface Sandbox {
-  /** Runs what should notice the mutation, the fastest first, until something does. */
-  judge(mutation: Mutation): Promise<Fate>;
+  /** Whether the sources compile with the mutation. */
+  compiles(mutation: Mutation): Promise<boolean>;
+  /** The test files that evaluate what each of the mutations changes, in their order. Throws where the tests fail without any. */
+  testsOf(mutations: readonly Mutation[]): Promise<readonly (readonly string[])[]>;
+  /** Runs the tests with the mutation, the likeliest first, until one notices. */
+  judge(mutation: Mutation, tests: readonly string[]): Promise<Fate>;
   remove(): void;
 }
 
@@ -20,15 +26,7 @@ const PATIENCE = 240_000;
 /** Checks that start programs of the build, or look at the sources themselves. */
 const BLIND = ['test/check.test.ts', 'test/docs/**', 'test/layers.test.ts'];
 
-/** Who looks at a mutation of `file`, in order. */
-function judges(file: string): readonly (readonly [Fate, string, readonly string[]])[] {
-  const blind = BLIND.flatMap((pattern) => ['--exclude', pattern]);
-  const tests = ['--project', 'fast', '--config', 'test/mutants/vitest.config.ts', '--passWithNoTests', ...blind];
-  return [
-    ['Invalid', 'tsc', ['-p', '.']],
-    ['Noticed', 'vitest', ['related', '--run', '--bail', '1', '--reporter', 'verbose', ...tests, file]],
-  ];
-}
+const VITEST = ['run', '--project', 'fast', '--config', 'test/mutants/vitest.config.ts', '--reporter', 'verbose'];
 
 /** Copies what git knows of the repository in `top` to a temporary folder; its packages and its build are shared. */
 export function createSandbox(top: string): Sandbox {
@@ -42,40 +40,80 @@ export function createSandbox(top: string): Sandbox {
     symlinkSync(join(top, shared), join(folder, shared));
   }
   return {
-    async judge(mutation) {
-      const path = join(folder, mutation.file);
-      const source = readFileSync(path, 'utf8');
-      writeFileSync(path, mutate(source, mutation));
-      try {
-        return await fateOf(folder, mutation.file);
-      } finally {
-        writeFileSync(path, source);
-      }
-    },
+    compiles: (mutation) =>
+      changed(folder, [[mutation.file, (source) => mutate(source, mutation)]], async () => {
+        const args = ['-p', '.', '--incremental', '--tsBuildInfoFile', join(folder, '.tsbuildinfo')];
+        return (await run(folder, 'tsc', args, {})) === 'Passed';
+      }),
+    testsOf: (mutations) => testsOf(folder, mutations),
+    judge: (mutation, tests) =>
+      changed(folder, [[mutation.file, (source) => mutate(source, mutation)]], () => judge(folder, mutation, tests)),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
-async function fateOf(folder: string, file: string): Promise<Fate> {
-  for (const [fate, tool, args] of judges(file)) {
-    const verdict = await run(folder, join(folder, 'node_modules', '.bin', tool), args, file);
-    if (verdict !== 'Passed') {
-      return verdict === 'TimedOut' ? 'TimedOut' : fate;
+/** Does something while files are changed. */
+async function changed<T>(
+  folder: string,
+  changes: readonly (readonly [file: string, change: (source: string) => string])[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const sources = changes.map(([file]) => [join(folder, file), readFileSync(join(folder, file), 'utf8')] as const);
+  for (const [file, change] of changes) {
+    writeFileSync(join(folder, file), change(readFileSync(join(folder, file), 'utf8')));
+  }
+  try {
+    return await work();
+  } finally {
+    for (const [path, source] of sources) {
+      writeFileSync(path, source);
     }
   }
-  return 'Survived';
+}
+
+async function testsOf(folder: string, mutations: readonly Mutation[]): Promise<readonly (readonly string[])[]> {
+  if (mutations.length === 0) {
+    return [];
+  }
+  const byFile = Map.groupBy([...mutations.entries()], ([, { file }]) => file);
+  const changes = [...byFile].map(
+    ([file, all]) => [file, (source: string): string => withProbes(source, all)] as const,
+  );
+  const noted = join(folder, '.passes');
+  writeFileSync(noted, '');
+  const excluded = BLIND.flatMap((pattern) => ['--exclude', pattern]);
+  const verdict = await changed(folder, changes, () =>
+    run(folder, 'vitest', [...VITEST, ...excluded], { [PASSES]: noted }),
+  );
+  if (verdict !== 'Passed') {
+    throw new Error('the tests do not pass with probes and without a mutation');
+  }
+  const passes = readPasses(noted, folder);
+  return mutations.map((_, probe) => [...(passes.get(probe) ?? [])]);
+}
+
+async function judge(folder: string, { file }: Mutation, tests: readonly string[]): Promise<Fate> {
+  if (tests.length === 0) {
+    return 'Unreached';
+  }
+  const verdict = await run(folder, 'vitest', [...VITEST, '--bail', '1', ...tests], { EVENKEEL_MUTANT: file });
+  return verdict === 'Passed' ? 'Survived' : verdict === 'Failed' ? 'Noticed' : 'TimedOut';
 }
 
 /** Ends the whole process group of a tool that prints nothing for too long: tests have workers. */
 function run(
   cwd: string,
-  command: string,
+  tool: 'tsc' | 'vitest',
   args: readonly string[],
-  file: string,
+  variables: Readonly<Record<string, string>>,
 ): Promise<'Passed' | 'Failed' | 'TimedOut'> {
   return new Promise((resolve, reject) => {
-    const env = { ...process.env, EVENKEEL_MUTANT: file };
-    const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'ignore'], detached: true });
+    const child = spawn(join(cwd, 'node_modules', '.bin', tool), args, {
+      cwd,
+      env: { ...process.env, ...variables },
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+    });
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
