@@ -30,7 +30,8 @@ interface Outcome {
   readonly room: string;
   readonly place: string;
   readonly change: string;
-  readonly fate: Fate | 'Invalid';
+  /** A line of the report may also say that the mutation compiles, or that it does not. */
+  readonly fate: Fate | 'Compiles' | 'Invalid';
 }
 
 /** A mutation that compiles. */
@@ -79,6 +80,7 @@ function note({ room, place, change }: Candidate, fate: Outcome['fate']): Outcom
     appendFileSync(values.report, `${JSON.stringify(outcome)}\n`);
   }
   process.stderr.write(`${fate}: ${place} ${change}\n`);
+  known.set(keyOf(outcome), outcome);
   return outcome;
 }
 
@@ -89,12 +91,11 @@ async function draw(room: string, count: number, random: Random, sandbox: Sandbo
     if (drawn.length === count) {
       break;
     }
-    const earlier = known.get(keyOf(candidate));
-    const compiles = earlier === undefined ? await sandbox.compiles(candidate.mutation) : earlier.fate !== 'Invalid';
-    if (compiles) {
+    const { fate } =
+      known.get(keyOf(candidate)) ??
+      note(candidate, (await sandbox.compiles(candidate.mutation)) ? 'Compiles' : 'Invalid');
+    if (fate !== 'Invalid') {
       drawn.push(candidate);
-    } else if (earlier === undefined) {
-      note(candidate, 'Invalid');
     }
   }
   return drawn;
@@ -109,12 +110,12 @@ async function judgeAll(): Promise<readonly Outcome[]> {
     for (const room of rooms) {
       drawn.push(...(await draw(room, Math.ceil(Number(values.count) / rooms.length), random, sandbox)));
     }
-    const fresh = drawn.filter((candidate) => !known.has(keyOf(candidate)));
+    const fresh = drawn.filter((candidate) => (known.get(keyOf(candidate))?.fate ?? 'Compiles') === 'Compiles');
     process.stderr.write(`${drawn.length} mutations, ${fresh.length} of them to be judged\n`);
     const tests = await sandbox.testsOf(fresh.map(({ mutation }) => mutation));
     for (const [index, candidate] of fresh.entries()) {
       const fate = await sandbox.judge(candidate.mutation, tests[index] ?? []);
-      known.set(keyOf(candidate), note(candidate, fate));
+      note(candidate, fate);
     }
     return drawn.flatMap((candidate) => known.get(keyOf(candidate)) ?? []);
   } finally {
