@@ -158,8 +158,8 @@ function improved(request: PlacementRequest, { hosts }: Found, likely: readonly 
   return { hosts: better, cost: costOf(request, better) };
 }
 
-/** What the components cost, as PlacementRequest counts it. */
-function costOf(request: PlacementRequest, placed: readonly HostIndex[]): number {
+/** What the components cost there, as PlacementRequest counts it; hosts and loads are as before when it returns. */
+export function costOf(request: PlacementRequest, placed: readonly HostIndex[]): number {
   const seats = createSeats(request);
   const cost = placed.reduce((sum, host, component) => {
     const own = seats.cost(component, host);

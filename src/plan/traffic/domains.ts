@@ -1,0 +1,61 @@
+import type { Cluster } from '../cluster.ts';
+import { at, type DomainIndex, type IndexTable, itemAt, type NodeIndex } from '../indices.ts';
+import { createDomainIndex } from '../topology/domains.ts';
+import type { HostIndex, Network } from './network.ts';
+
+/** Nodes by what traffic between them costs: those of one domain talk for free. */
+export interface TrafficDomains {
+  /** Label values, by name. */
+  readonly names: readonly string[];
+  /** By place of the node; -1 for a node without the label. */
+  readonly of: IndexTable<NodeIndex, DomainIndex>;
+  /** Nodes of each domain, by place. */
+  readonly nodes: readonly (readonly NodeIndex[])[];
+}
+
+/** The domains of a node label, such as topology.kubernetes.io/zone, among the nodes that take part. */
+export function trafficDomains({ nodes }: Cluster, key: string): TrafficDomains {
+  const { of, values } = createDomainIndex(nodes)(key);
+  const order = values
+    .map((_, place) => place)
+    .sort((one, other) => (itemAt(values, one) < itemAt(values, other) ? -1 : 1));
+  const rank = Int32Array.from(values, (_, place) => order.indexOf(place));
+  const ranked = Int32Array.from(of, (place) => (place < 0 ? -1 : at(rank, place)));
+  return {
+    names: order.map((place) => itemAt(values, place)),
+    of: ranked,
+    nodes: order.map((_, domain) => [...nodes.keys()].filter((node) => ranked[node] === domain)),
+  };
+}
+
+/** What traffic between two domains costs, and how much passes. */
+export interface DomainLink {
+  readonly between: readonly [HostIndex, HostIndex];
+  /** What a bit per second costs in an hour. */
+  readonly price: number;
+  /** Bits per second; Infinity without a limit. */
+  readonly capacity: number;
+}
+
+/** A network with one link for each pair of domains; pairs that `links` does not name have the price `otherwise` and no limit. */
+export function domainNetwork(domains: number, links: readonly DomainLink[], otherwise: number): Network {
+  const size = domains * domains;
+  const prices = new Float64Array(size).fill(otherwise);
+  const capacities = new Float64Array(size).fill(Number.POSITIVE_INFINITY);
+  const linkOf = (from: HostIndex, to: HostIndex): number => Math.min(from, to) * domains + Math.max(from, to);
+  for (const { between, price, capacity } of links) {
+    const link = linkOf(between[0], between[1]);
+    prices[link] = price;
+    capacities[link] = capacity;
+  }
+  return {
+    prices,
+    capacities,
+    route: (from, to) => (from === to ? [] : [linkOf(from, to)]),
+    routePrice: (from, to) => (from === to ? 0 : (prices[linkOf(from, to)] ?? 0)),
+    outward: (host) =>
+      Array.from({ length: domains }, (_, other) => other)
+        .filter((other) => other !== host)
+        .map((other) => linkOf(host, other)),
+  };
+}

@@ -1,0 +1,193 @@
+import { at, itemAt, type NodeIndex, numberAt, type PodIndex } from '../indices.ts';
+import { type AcceptedMove, carryOut as carryOutMove } from '../judge.ts';
+import type { State } from '../state.ts';
+import { domainHosts, leastLoaded, type Targets } from './domain-hosts.ts';
+import type { TrafficDomains } from './domains.ts';
+import { improve } from './improve.ts';
+import type { HostIndex, LinkLoads, Network } from './network.ts';
+import { costOf, placeApplication } from './place.ts';
+import { type PlacementRequest, SEARCH_LIMITS, type SearchLimits } from './request.ts';
+import type { RunningApplication } from './running.ts';
+
+/** What rerouting applications is made with. */
+export interface RerouteContext {
+  /** Changed by every application that is moved. */
+  readonly state: State;
+  readonly domains: TrafficDomains;
+  readonly network: Network;
+  /** The traffic of all applications as they run; changed with them. */
+  readonly loads: LinkLoads;
+  /** What a move counts, in the prices of an hour. */
+  readonly movePrice: number;
+  /** What moving an application must save at least, in the prices of an hour, without what its moves count. */
+  readonly minSaving: number;
+  readonly mayMove: (pod: PodIndex) => boolean;
+  /** No pod goes to a node that would be loaded more than this (see load.ts). */
+  readonly upTo: number;
+}
+
+/** An application that a plan moves. */
+export interface Rerouted {
+  readonly application: RunningApplication;
+  /** In an order in which each is feasible; of domain to domain. */
+  readonly moves: readonly DomainMove[];
+  /** What its traffic costs in an hour before and after. */
+  readonly before: number;
+  readonly after: number;
+}
+
+/**
+ * Reroutes applications in turn, those that found no room again once others have left; each at most once.
+ */
+export function rerouteAll(context: RerouteContext, applications: readonly RunningApplication[]): readonly Rerouted[] {
+  const done: Rerouted[] = [];
+  let waiting = applications;
+  for (let before = -1; before !== waiting.length; ) {
+    before = waiting.length;
+    waiting = waiting.filter((running) => {
+      const rerouted = reroute(context, running);
+      if (rerouted !== undefined) {
+        done.push(rerouted);
+      }
+      return rerouted === undefined;
+    });
+  }
+  return done;
+}
+
+/**
+ * Moves an application that runs to where its traffic costs less, all of what that takes or nothing: what PHARE 3.3 finds for
+ * it anew or what improving its placement leads to, whichever costs less with what its moves count. `undefined`: nothing saves
+ * enough, or no order of the moves is feasible.
+ */
+function reroute(context: RerouteContext, running: RunningApplication): Rerouted | undefined {
+  const { domains, loads } = context;
+  const homes = running.pods.map((pod) => at(domains.of, context.state.nodeOf(pod)));
+  if (homes.includes(-1)) {
+    return undefined;
+  }
+  talk(running, loads, homes, -1);
+  const found = tryAll(context, running, homes);
+  talk(running, loads, found?.wanted ?? homes, 1);
+  return found && { application: running, moves: found.moves, ...found.costs };
+}
+
+interface Found {
+  readonly wanted: readonly HostIndex[];
+  readonly moves: readonly DomainMove[];
+  readonly costs: { readonly before: number; readonly after: number };
+}
+
+type DomainMove = Omit<AcceptedMove, 'partner'>;
+
+/** Looks again without the domains that were full when the moves were put in order. */
+function tryAll(context: RerouteContext, running: RunningApplication, homes: readonly HostIndex[]): Found | undefined {
+  const { network, minSaving, domains } = context;
+  const closed = new Set<HostIndex>();
+  while (closed.size < domains.nodes.length) {
+    const wanted = searchFor(context, running, homes, closed);
+    const costs = { before: trafficCost(running, network, homes), after: trafficCost(running, network, wanted) };
+    if (costs.before - costs.after < minSaving || costs.before <= costs.after) {
+      return undefined;
+    }
+    const { moves, full } = settle(context, running, homes, wanted);
+    if (full === undefined) {
+      return { wanted, moves, costs };
+    }
+    closed.add(full);
+  }
+  return undefined;
+}
+
+/** Adds the traffic of an application to the links, or takes it away. */
+export function talk(
+  { application }: RunningApplication,
+  loads: LinkLoads,
+  hosts: readonly HostIndex[],
+  sign: 1 | -1,
+): void {
+  for (const [component, talks] of application.talks.entries()) {
+    for (const { with: other, bandwidth } of talks) {
+      if (other < component) {
+        loads.add(numberAt(hosts, component), numberAt(hosts, other), sign * bandwidth);
+      }
+    }
+  }
+}
+
+/** What the traffic of an application costs in an hour. */
+export function trafficCost(
+  { application }: RunningApplication,
+  network: Network,
+  hosts: readonly HostIndex[],
+): number {
+  return application.talks.reduce(
+    (sum, talks, component) =>
+      sum +
+      talks.reduce(
+        (own, { with: other, bandwidth }) =>
+          own +
+          (other < component ? bandwidth * network.routePrice(numberAt(hosts, component), numberAt(hosts, other)) : 0),
+        0,
+      ),
+    0,
+  );
+}
+
+/** Whether a domain takes a pod depends on its nodes: each step takes longer than where hosts are nodes. */
+const REROUTE_LIMITS: SearchLimits = { ...SEARCH_LIMITS, steps: 200, ways: 500 };
+
+/** A domain for each pod, judged on a copy of the state. */
+function searchFor(
+  { state, domains, network, loads, movePrice, mayMove, upTo }: RerouteContext,
+  running: RunningApplication,
+  homes: readonly HostIndex[],
+  closed: ReadonlySet<HostIndex>,
+): readonly HostIndex[] {
+  const mayLeave = (component: number): boolean => mayMove(numberAt(running.pods, component));
+  const targets: Targets = { mayLeave, closed, upTo };
+  const request: PlacementRequest = {
+    application: running.application,
+    hosts: domainHosts(state.fork(), domains, running, targets),
+    network,
+    loads,
+    homes,
+    movePrice,
+    isPinned: (component) => !mayLeave(component),
+    limits: REROUTE_LIMITS,
+  };
+  const improved = improve(request, homes, [...domains.nodes.keys()]);
+  const anew = placeApplication(request);
+  return anew.kind === 'Placed' && anew.cost < costOf(request, improved) ? anew.hosts : improved;
+}
+
+/** Moves those that change their domain, each to the least loaded node there; none where one finds none: then with its domain. */
+function settle(
+  { state, domains, upTo }: RerouteContext,
+  { pods }: RunningApplication,
+  homes: readonly HostIndex[],
+  wanted: readonly HostIndex[],
+): { readonly moves: readonly DomainMove[]; readonly full?: HostIndex } {
+  const done: DomainMove[] = [];
+  let waiting = [...pods.keys()].filter((component) => homes[component] !== wanted[component]);
+  // One may be feasible only behind another: it takes the room of one that leaves.
+  for (let before = -1; before !== waiting.length; ) {
+    before = waiting.length;
+    waiting = waiting.filter((component) => {
+      const pod = numberAt(pods, component);
+      const to: NodeIndex = leastLoaded(state, itemAt(domains.nodes, numberAt(wanted, component)), pod, upTo);
+      if (to >= 0) {
+        done.push(carryOutMove(state, { pod, to }, state.gain(pod, to)));
+      }
+      return to < 0;
+    });
+  }
+  const [stuck] = waiting;
+  if (stuck === undefined) {
+    return { moves: done };
+  }
+  for (const { pod, from } of done.toReversed()) {
+    state.move(pod, from);
+  }
+  return { moves: [], full: numberAt(wanted, stuck) };
+}
