@@ -118,19 +118,19 @@ function nodesWithRunningPods(pods: readonly PodInfo[]): ReadonlySet<string> {
 /** Coverage over the judged nodes: Ready, not cordoned, in the policy's scope. */
 export function coverageOf(judged: readonly NodeSample[], now: EpochSeconds): MetricsCoverage {
   const sampledNodes = judged.filter(({ kind }) => kind !== 'Unusable').length;
-  let maxAge = 0;
+  let maxAge: Seconds | undefined;
   for (const verdict of judged) {
     if (verdict.kind === 'Valid') {
-      maxAge = Math.max(maxAge, elapsed(verdict.sample.timestamp, now));
+      maxAge = seconds(Math.max(maxAge ?? 0, elapsed(verdict.sample.timestamp, now)));
     }
   }
   const readyNodes = judged.length;
-  return { readyNodes, sampledNodes, ratio: readyNodes === 0 ? 1 : sampledNodes / readyNodes, maxAge: seconds(maxAge) };
+  return { readyNodes, sampledNodes, ratio: readyNodes === 0 ? 1 : sampledNodes / readyNodes, maxAge };
 }
 
 /** Coverage of a policy that reads no metrics. */
 export function coverageWithoutMetrics(readyNodes: number): MetricsCoverage {
-  return { readyNodes, sampledNodes: readyNodes, ratio: 1, maxAge: seconds(0) };
+  return { readyNodes, sampledNodes: readyNodes, ratio: 1, maxAge: undefined };
 }
 
 /** Coverage when the Metrics API is not served. */

@@ -126,8 +126,8 @@ export interface MetricsCoverage {
   readonly sampledNodes: number;
   /** sampledNodes / readyNodes; 1 when there are no Ready nodes. */
   readonly ratio: number;
-  /** Age of the oldest valid sample; 0 when there is none. */
-  readonly maxAge: Seconds;
+  /** Age of the oldest valid sample; `undefined` when there is none. */
+  readonly maxAge: Seconds | undefined;
 }
 
 /** A node that requests little and keeps its pods. */

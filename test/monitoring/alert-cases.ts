@@ -14,8 +14,11 @@ export interface AlertCase {
   readonly quiet: Readonly<Record<string, string>>;
 }
 
-const condition = (name: string, value: 0 | 1): Readonly<Record<string, string>> => ({
-  [`evenkeel_policy_condition{policy="even",condition="${name}"}`]: `${value}x600`,
+const condition = (name: string, value: 0 | 1, reason = 'AsExpected'): Readonly<Record<string, string>> => ({
+  [`evenkeel_policy_condition{policy="even",condition="${name}",reason="${reason}"}`]: `${value}x600`,
+});
+const nextRun = (values: string): Readonly<Record<string, string>> => ({
+  'evenkeel_policy_next_run_timestamp_seconds{policy="even"}': values,
 });
 const even = { policy: 'even' };
 const steady = (value: number): string => `${value}x600`;
@@ -85,7 +88,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     alert: 'EvenkeelPolicyNotAccepted',
     firing: condition('Accepted', 0),
     after: 10,
-    labels: { ...even, condition: 'Accepted' },
+    labels: even,
     summary: 'RebalancePolicy even is not accepted.',
     description: 'Its spec, its schedule or its scope is not valid; kubectl describe rbp even says what to write.',
     quiet: condition('Accepted', 1),
@@ -94,24 +97,80 @@ export const ALERT_CASES: readonly AlertCase[] = [
     alert: 'EvenkeelPolicyDegraded',
     firing: condition('Degraded', 1),
     after: 15,
-    labels: { ...even, condition: 'Degraded' },
+    labels: even,
     summary: 'RebalancePolicy even is degraded.',
     description: 'Something failed that needs a person; kubectl describe rbp even says what.',
     quiet: condition('Degraded', 0),
   },
   {
     alert: 'EvenkeelMetricsStale',
-    firing: condition('MetricsFresh', 0),
+    firing: condition('MetricsFresh', 0, 'MetricsUnavailable'),
     after: 15,
-    labels: { ...even, condition: 'MetricsFresh' },
+    labels: even,
     summary: 'RebalancePolicy even has no fresh metrics.',
-    quiet: { 'evenkeel_policy_condition{policy="even",condition="MetricsFresh"}': '1x10 0x12 1x500' },
+    quiet: {
+      // Samples are late after a plan.
+      'evenkeel_policy_condition{policy="even",condition="MetricsFresh",reason="Fresh"}': '1x10 _x12 1x500',
+      'evenkeel_policy_condition{policy="even",condition="MetricsFresh",reason="AwaitingSamples"}': '_x10 0x12 _x500',
+      // A policy is suspended before its first run, and another runs at night.
+      'evenkeel_policy_condition{policy="off",condition="MetricsFresh",reason="AwaitingFirstRun"}': steady(0),
+      'evenkeel_policy_condition{policy="off",condition="Ready",reason="Suspended"}': steady(0),
+      'evenkeel_policy_condition{policy="night",condition="MetricsFresh",reason="AwaitingFirstRun"}': steady(0),
+      'evenkeel_policy_next_run_timestamp_seconds{policy="night"}': steady(36_000),
+    },
+  },
+  {
+    alert: 'EvenkeelMetricsStale',
+    // The first run has no result, so the age of the metrics is unknown.
+    firing: { ...condition('MetricsFresh', 0, 'AwaitingFirstRun'), ...nextRun(steady(600)) },
+    after: 25,
+    labels: even,
+    summary: 'RebalancePolicy even has no fresh metrics.',
+    quiet: condition('MetricsFresh', 1, 'Fresh'),
+  },
+  {
+    alert: 'EvenkeelPolicyNotReady',
+    firing: {
+      'evenkeel_policy_condition{policy="even",condition="Ready",reason="ObserveFailed"}': '0x20 _x600',
+      'evenkeel_policy_condition{policy="even",condition="Ready",reason="MetricsUnavailable"}': '_x20 0x600',
+    },
+    after: 30,
+    labels: even,
+    summary: 'RebalancePolicy even has not been Ready for 30 minutes.',
+    description: 'The operator cannot do its work for the policy; kubectl describe rbp even shows the reason.',
+    quiet: {
+      ...condition('Ready', 1),
+      'evenkeel_policy_condition{policy="off",condition="Ready",reason="Suspended"}': steady(0),
+      'evenkeel_policy_condition{policy="night",condition="Ready",reason="AwaitingFirstRun"}': steady(0),
+    },
+  },
+  {
+    alert: 'EvenkeelPolicyBlocked',
+    firing: condition('Converged', 0, 'Blocked'),
+    after: 120,
+    labels: even,
+    summary: 'RebalancePolicy even has been blocked for two hours.',
+    description:
+      'The spread is above the trigger and no pod may move; kubectl describe rbp even shows what blocks and until when.',
+    quiet: {
+      // Pods grow old enough within the hour.
+      'evenkeel_policy_condition{policy="even",condition="Converged",reason="Blocked"}': '0x60 _x500',
+      'evenkeel_policy_condition{policy="even",condition="Converged",reason="MovesPending"}': '_x60 0x500',
+    },
+  },
+  {
+    alert: 'EvenkeelRunOverdue',
+    firing: nextRun(steady(300)),
+    after: 21,
+    labels: even,
+    summary: 'A run of RebalancePolicy even has been due for 16m 0s.',
+    quiet: nextRun('300+60x600'),
   },
   {
     alert: 'EvenkeelLedgersStale',
     firing: condition('LedgerFresh', 0),
     after: 15,
-    labels: { ...even, condition: 'LedgerFresh' },
+    labels: even,
     summary: 'RebalancePolicy even does not know what service all of its workloads got.',
     quiet: condition('LedgerFresh', 1),
   },
@@ -119,7 +178,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     alert: 'EvenkeelNotConverging',
     firing: { ...condition('Converged', 0), ...condition('PlanReady', 1) },
     after: 360,
-    labels: { ...even, condition: 'Converged' },
+    labels: even,
     summary: 'RebalancePolicy even has had a plan for six hours without coming to rest.',
     // Without a plan there is nothing to carry out: what stands in the way is told elsewhere.
     quiet: { ...condition('Converged', 0), ...condition('PlanReady', 0) },

@@ -1,4 +1,5 @@
 import { Histogram, type Registry } from 'prom-client';
+import { parseInstant } from '../../model/instant.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { PlannedRun, StoredPolicy, Telemetry } from '../../ports.ts';
 import { type Figure, gaugeOf } from './gauge.ts';
@@ -27,13 +28,24 @@ export function policyMetrics(registers: Registry[]): Pick<Telemetry, 'planned' 
   gaugeOf(
     registers,
     'evenkeel_policy_condition',
-    '1 while a condition of a policy is True, else 0; as its status says.',
-    ['policy', 'condition'],
+    '1 while a condition of a policy is True, else 0, with its reason; as its status says.',
+    ['policy', 'condition', 'reason'],
     () =>
-      stored.flatMap(({ policy }) =>
-        (policy.status?.conditions ?? []).map(
-          ({ type, status }) => [{ policy: policy.metadata.name, condition: type }, status === 'True' ? 1 : 0] as const,
+      stored.flatMap(({ policy: { metadata, status: { conditions = [] } = {} } }) =>
+        conditions.map(
+          ({ type, reason, status }) =>
+            [{ policy: metadata.name, condition: type, reason }, status === 'True' ? 1 : 0] as const,
         ),
+      ),
+  );
+  gaugeOf(
+    registers,
+    'evenkeel_policy_next_run_timestamp_seconds',
+    'When the next run of a policy is due, as its status says, in seconds since 1970. No value while none is due: suspended, not accepted, or waiting for the plan that is carried out.',
+    ['policy'],
+    () =>
+      stored.flatMap(({ policy: { metadata, status } }) =>
+        status?.nextRun === undefined ? [] : [[{ policy: metadata.name }, parseInstant(status.nextRun)] as const],
       ),
   );
   const duration = new Histogram({
@@ -87,9 +99,12 @@ function runGauges(gauge: DeclareGauge): void {
   gauge('evenkeel_metrics_coverage_ratio', 'Share of the Ready nodes with a valid sample.', [], ({ coverage }) => [
     [{}, coverage.ratio],
   ]);
-  gauge('evenkeel_metrics_age_seconds', 'Age of the oldest valid sample.', [], ({ coverage }) => [
-    [{}, coverage.maxAge],
-  ]);
+  gauge(
+    'evenkeel_metrics_age_seconds',
+    'Age of the oldest valid sample at the last run. No value while no node has one.',
+    [],
+    ({ coverage: { maxAge } }) => (maxAge === undefined ? [] : [[{}, maxAge]]),
+  );
   gauge(
     'evenkeel_penalty_core_seconds',
     'What the workloads of a class in scope are owed for the window of the class, by spec.penalties of the ServiceClass, at the last run.',

@@ -113,7 +113,7 @@ describe('the metrics gate', () => {
     expect(planFor(snapshot, {}).outcome.kind).toBe('MetricsUnavailable');
     const byRequests = planFor(snapshot, { load: { source: 'Requests' }, thresholds: { trigger: 0.01 } });
     expect(byRequests.outcome.kind).toBe('Moves');
-    expect(byRequests.coverage).toEqual({ readyNodes: 3, sampledNodes: 3, ratio: 1, maxAge: 0 });
+    expect(byRequests.coverage).toEqual({ readyNodes: 3, sampledNodes: 3, ratio: 1, maxAge: undefined });
   });
 
   it('does not ask NotReady and cordoned nodes for samples', () => {

@@ -27,7 +27,10 @@ const condition = (type: 'Ready' | 'Degraded', status: 'True' | 'False') => ({
 });
 const policy = {
   ...aPolicy('even'),
-  status: { conditions: [condition('Ready', 'True'), condition('Degraded', 'False')] },
+  status: {
+    conditions: [condition('Ready', 'True'), condition('Degraded', 'False')],
+    nextRun: '2026-01-01T12:00:00Z',
+  },
 };
 
 describe('createMetrics', () => {
@@ -60,6 +63,7 @@ describe('createMetrics', () => {
       'evenkeel_plan_duration_seconds',
       'evenkeel_plan_moves',
       'evenkeel_policy_condition',
+      'evenkeel_policy_next_run_timestamp_seconds',
       'evenkeel_preemption_overhead_ratio',
       'evenkeel_preemptions_total',
       'evenkeel_run_failures_total',
@@ -121,8 +125,9 @@ describe('createMetrics', () => {
       'evenkeel_imbalance_ratio{policy="even",resource="cpu",phase="before"} 0.2',
       'evenkeel_spread_ratio{policy="even",phase="before"} 0.4',
       'evenkeel_budget_remaining{policy="even",budget="maxMoves"} 3',
-      'evenkeel_policy_condition{policy="even",condition="Ready"} 1',
-      'evenkeel_policy_condition{policy="even",condition="Degraded"} 0',
+      'evenkeel_policy_condition{policy="even",condition="Ready",reason="AsExpected"} 1',
+      'evenkeel_policy_condition{policy="even",condition="Degraded",reason="AsExpected"} 0',
+      'evenkeel_policy_next_run_timestamp_seconds{policy="even"} 1767268800',
       'evenkeel_move_unavailability_seconds_sum 7',
       'evenkeel_move_duration_seconds_count 0',
     ]) {
