@@ -90,9 +90,19 @@ export interface Cluster {
   suspend(policy: string, signal: AbortSignal): Promise<void>;
   /** Asks the operator for a run of a policy now; resolves to the request, which the status repeats when a run has answered it. */
   requestRun(policy: string, signal: AbortSignal): Promise<string>;
-  /** The text of a snapshot file. */
-  snapshotText(signal: AbortSignal): Promise<string>;
+  /** What `evenkeel snapshot` writes. */
+  snapshotFile(signal: AbortSignal): Promise<SnapshotFile>;
   close(): Promise<void>;
+}
+
+/** A snapshot file, and how much of the load it has. */
+export interface SnapshotFile {
+  readonly text: string;
+  /** Whether the cluster has a Metrics API that answers. */
+  readonly metricsServed: boolean;
+  readonly nodes: number;
+  /** Names of the nodes without a sample. */
+  readonly unmeasured: readonly string[];
 }
 
 /** What people name on the command line. */
@@ -161,7 +171,7 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
       await ofPolicy(policy, requestRun(client, policy, request, signal));
       return request;
     },
-    snapshotText: (signal) => snapshotText(client, signal),
+    snapshotFile: (signal) => snapshotFile(client, signal),
     close: () => client.close(),
   };
 }
@@ -189,9 +199,17 @@ async function ofPolicy(policy: string, change: Promise<void>): Promise<void> {
   }
 }
 
-async function snapshotText(client: ApiClient, signal: AbortSignal): Promise<string> {
-  const keep = (...args: Parameters<typeof trimObject>): string => formatSnapshotItem(trimObject(...args));
+async function snapshotFile(client: ApiClient, signal: AbortSignal): Promise<SnapshotFile> {
+  const nodes = new Set<string>();
+  const measured = new Set<string>();
+  type Kind = Parameters<typeof trimObject>[0];
+  const namesOf: Partial<Record<Kind, Set<string>>> = { Node: nodes, NodeMetrics: measured };
+  const keep = (kind: Kind, object: JsonObject): string => {
+    namesOf[kind]?.add((object['metadata'] as { readonly name: string }).name);
+    return formatSnapshotItem(trimObject(kind, object));
+  };
   const { objects, takenAt, metricsServed } = await listRawSnapshot(client, keep, signal);
   const marker = metricsServed ? formatSnapshotItem(EMPTY_METRICS) : '';
-  return formatSnapshotHeader(takenAt) + marker + objects.join('');
+  const text = formatSnapshotHeader(takenAt) + marker + objects.join('');
+  return { text, metricsServed, nodes: nodes.size, unmeasured: [...nodes].filter((name) => !measured.has(name)) };
 }

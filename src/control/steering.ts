@@ -22,12 +22,15 @@ type SteeringPorts = { readonly steering: Steering; readonly gates: Gates };
 /** What Auto tries, best first. Gate is never chosen unasked: it makes pods wait. */
 const AUTOMATIC: readonly HintedMode[] = ['AdmissionPolicy', 'Webhook'];
 
-const REMEDIES = {
+const OVERLAYS = {
   AdmissionPolicy:
-    'install deploy/overlays/default (Kubernetes 1.36 or later; on 1.34 and 1.35 with the component admission-policy-v1beta1)',
-  Webhook: 'install deploy/overlays/webhook (Kubernetes 1.30 or later)',
-  Gate: 'install deploy/overlays/gate',
+    'deploy/overlays/default (Kubernetes 1.36 or later; on 1.34 and 1.35 with the component admission-policy-v1beta1)',
+  Webhook: 'deploy/overlays/webhook (Kubernetes 1.30 or later)',
+  Gate: 'deploy/overlays/gate',
 } as const satisfies Partial<Record<SteeringMode, string>>;
+
+/** Most who read this only look at plans so far, which is safe: the overlays that steer let the operator evict, too. */
+const EITHER_REMEDY = `mode DryRun needs no steering; to evict pods and steer their replacements, install ${OVERLAYS.AdmissionPolicy} or ${OVERLAYS.Webhook}`;
 
 /**
  * The steering that `mode` of a policy means on this cluster at this moment. Rejects with an ApiError when the cluster cannot
@@ -77,12 +80,11 @@ function automatic(offers: Offers): ChosenSteering {
     return { mode, available: true, message: offers[mode].why };
   }
   const missing = AUTOMATIC.map((each) => offers[each].why).join('; ');
-  const remedy = `${REMEDIES.AdmissionPolicy} or ${REMEDIES.Webhook.replace('install ', '')}`;
-  return { mode: 'None', available: true, message: `${missing}: ${remedy}` };
+  return { mode: 'None', available: true, message: `${missing}: ${EITHER_REMEDY}` };
 }
 
-function asked(mode: keyof typeof REMEDIES, { available, why }: Offers[HintedMode]): ChosenSteering {
-  return { mode, available, message: available ? why : `${why}: ${REMEDIES[mode]}` };
+function asked(mode: keyof typeof OVERLAYS, { available, why }: Offers[HintedMode]): ChosenSteering {
+  return { mode, available, message: available ? why : `${why}: install ${OVERLAYS[mode]}` };
 }
 
 async function gateOffer(gates: Gates, signal: AbortSignal): Promise<Offers[HintedMode]> {

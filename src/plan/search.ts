@@ -1,5 +1,5 @@
 import type { Budgets } from './budgets/index.ts';
-import { percent } from './format.ts';
+import { count, percent } from './format.ts';
 import type { IndexTable, NodeIndex, PodIndex } from './indices.ts';
 import { type AcceptedMove, createJudge, type Judge } from './judge.ts';
 import { toFraction, toLoad } from './load.ts';
@@ -89,14 +89,17 @@ function shortfall(
   const { minImprovement } = thresholds;
   const moves = judge.accepted.length;
   if (judgedBy === 'WholePlan' && !isImprovement(end.objective() - start.objective())) {
-    return { message: `the ${moves} moves of the plan would leave the cluster no better balanced`, numbers: { moves } };
+    return {
+      message: `the ${count(moves, 'move')} of the plan would leave the cluster no better balanced`,
+      numbers: { moves },
+    };
   }
   const improvement = judgedBy === 'WholePlan' ? fallOfHighest(start, end) : sumOfGains(judge.accepted);
   if (improvement >= toLoad(minImprovement)) {
     return tooSmallReduction(start, end, judge, thresholds);
   }
   const gain = toFraction(improvement);
-  const text = `the ${moves} moves of the plan would gain ${percent(gain)} together`;
+  const text = `the ${count(moves, 'move')} of the plan would gain ${percent(gain)} together`;
   return {
     message: `${text}, thresholds.minImprovement is ${percent(minImprovement)}`,
     numbers: { moves, gain, minImprovement },
@@ -119,7 +122,7 @@ function tooSmallReduction(
     return undefined;
   }
   const moves = accepted.length;
-  const text = `the ${moves} moves of the plan would lower the standard deviation by ${percent(reduction)} of itself, and no node by thresholds.trigger ${percent(trigger)}`;
+  const text = `the ${count(moves, 'move')} of the plan would lower the standard deviation by ${percent(reduction)} of itself, and no node by thresholds.trigger ${percent(trigger)}`;
   return {
     message: `${text}; thresholds.minReduction is ${percent(minReduction)}`,
     numbers: { moves, reduction, minReduction },

@@ -16,6 +16,7 @@ const FILES = [
 const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\b1 moves\b/, '1 move'],
   [/take the spread between the highest and the lowest node/, 'narrow the spread from 40 % to 31 %'],
+  [/the plan has its\b/, 'the plan already has 2 moves'],
   [/\bstay apart\b/, 'node-1 remains at 55 %'],
   [/are expected to land as planned/, 'the scheduler would choose the planned node for 1 of 7 moves'],
   [/what other tools are told/, "another tool's configuration"],

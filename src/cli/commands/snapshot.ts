@@ -13,9 +13,12 @@ export const addSnapshot: AddCommand = (program, { signal, print, screen }) => {
 };
 
 async function snapshot(flags: ClusterFlags, screen: Screen, signal: AbortSignal): Promise<CommandResult> {
-  const { withCluster } = await import('../with-cluster.ts');
-  return withCluster(flags, async (cluster) => ({
-    stdout: await withProgress(screen, 'reading the cluster', () => cluster.snapshotText(signal)),
-    exitCode: 0,
-  }));
+  const [{ withCluster }, { missingLoad }] = await Promise.all([
+    import('../with-cluster.ts'),
+    import('../missing-load.ts'),
+  ]);
+  return withCluster(flags, async (cluster) => {
+    const file = await withProgress(screen, 'reading the cluster', () => cluster.snapshotFile(signal));
+    return { stdout: file.text, stderr: missingLoad(file), exitCode: 0 };
+  });
 }

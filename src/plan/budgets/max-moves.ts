@@ -1,4 +1,5 @@
 import { MAX_MOVES } from '../../api/v1alpha1/rebalance-plan.ts';
+import { count } from '../format.ts';
 import { type Budget, type BudgetRefusal, isSpent } from './budget.ts';
 import type { ActiveBudget } from './in-force.ts';
 
@@ -27,10 +28,13 @@ export function maxMoves(entries: readonly ActiveBudget[], underWay = 0): Budget
 function describe(entries: readonly ActiveBudget[], limit: number): string {
   const entry = entries.find(({ maxMoves }) => maxMoves === limit);
   if (entry?.until !== undefined) {
-    const allowed = limit === 0 ? 'no moves' : `no more than ${limit} moves`;
+    const allowed = limit === 0 ? 'no moves' : `no more than ${count(limit, 'move')}`;
     return `${allowed} ${entry.until}: budgets[${entry.place}]`;
   }
-  return entry !== undefined && limit === 0
-    ? `no moves: budgets[${entry.place}] has maxMoves 0`
-    : `the plan has its ${limit} moves`;
+  return entry !== undefined && limit === 0 ? `no moves: budgets[${entry.place}] has maxMoves 0` : planIsFull(limit);
+}
+
+/** Why a plan takes up no further move. */
+export function planIsFull(limit: number): string {
+  return `the plan already has ${count(limit, 'move')}`;
 }

@@ -1,6 +1,7 @@
 import type { MoveUnderWay } from '../../model/past-move.ts';
 import type { PodInfo } from '../../model/pod.ts';
 import type { Cluster } from '../cluster.ts';
+import { count } from '../format.ts';
 import { at, itemAt, type NodeIndex, type OwnerIndex, type PodIndex } from '../indices.ts';
 import type { BudgetOptions, Limit } from '../options.ts';
 import type { Owners } from '../owners.ts';
@@ -26,7 +27,7 @@ export function perNode(
     nodeOf,
     () => limit,
     (node, taken) => {
-      const message = `the plan takes ${limit} pods from ${itemAt(nodes, node).name}, perNode allows no more`;
+      const message = `the plan takes ${count(limit, 'pod')} from ${itemAt(nodes, node).name}, perNode allows no more`;
       return { code: 'PerNode', message, numbers: { taken, limit } };
     },
     keysOf(underWay, ({ from }) => nodes.findIndex(({ name }) => name === from)),
@@ -48,7 +49,7 @@ export function perNamespace(
     namespaceOf,
     () => limit,
     (namespace, moved) => {
-      const message = `the plan moves ${limit} pods of namespace ${namespace}, perNamespace allows no more`;
+      const message = `the plan moves ${count(limit, 'pod')} of namespace ${namespace}, perNamespace allows no more`;
       return { code: 'PerNamespace', message, numbers: { moved, limit } };
     },
     keysOf(underWay, ({ namespace }) => namespace),
@@ -93,20 +94,20 @@ function forPreemptions<Key>(
   tally: Tally<Key>,
 ): PreemptionBudget {
   const open = new Map<Key, number>();
-  const count = (key: Key): number => open.get(key) ?? 0;
+  const opened = (key: Key): number => open.get(key) ?? 0;
   return {
-    check: (pod) => (count(keyOf(pod)) > 0 ? undefined : refusalOf(keyOf(pod))),
+    check: (pod) => (opened(keyOf(pod)) > 0 ? undefined : refusalOf(keyOf(pod))),
     spend: (pod) => {
       const key = keyOf(pod);
-      if (count(key) === 0) {
+      if (opened(key) === 0) {
         tally.add(key);
       }
-      open.set(key, count(key) + 1);
+      open.set(key, opened(key) + 1);
     },
     refund: (pod) => {
       const key = keyOf(pod);
-      open.set(key, count(key) - 1);
-      if (count(key) === 0) {
+      open.set(key, opened(key) - 1);
+      if (opened(key) === 0) {
         tally.remove(key);
       }
     },
@@ -138,7 +139,7 @@ export function perOwner(
     limitOf,
     (owner, moved, limit) => {
       const { ref, replicas } = itemAt(owners.list, owner);
-      const text = `${ref.kind} ${ref.name} with ${replicas} replicas has its ${limit} moves`;
+      const text = `the plan moves ${count(limit, 'pod')} of ${ref.kind} ${ref.name}, which has ${count(replicas, 'replica')}, perOwner allows no more`;
       return { code: 'PerOwner', message: text, numbers: { moved, limit, replicas } };
     },
     keysOf(underWay, ({ owner }) => owners.list.findIndex(({ ref }) => ref.uid === owner)),

@@ -1,3 +1,4 @@
+import { planIsFull } from '../budgets/max-moves.ts';
 import { count, inSeconds } from '../format.ts';
 import type { PodIndex } from '../indices.ts';
 import type { Reason } from '../plan.ts';
@@ -51,7 +52,7 @@ export function whyTheyWait(
       return allOrNone(held);
     }
     if (isFull) {
-      const message = `waits: the plan has its ${input.maxSteps} moves`;
+      const message = `waits: ${planIsFull(input.maxSteps)}`;
       return { code: 'MaxMoves', message, numbers: { limit: input.maxSteps } };
     }
     return standing === undefined

@@ -1,5 +1,6 @@
 import type { Seconds } from '../../model/units.ts';
 import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
+import { planIsFull } from '../budgets/max-moves.ts';
 import { inSeconds } from '../format.ts';
 import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { share, toFraction } from '../load.ts';
@@ -102,7 +103,7 @@ function createTransfers(input: ReliefInput, earlier: readonly PreemptionPassSte
     objectionTo: (sufferer) => {
       const { pod } = sufferer;
       if (earlier.length + moves.length >= maxSteps) {
-        return planIsFull(overloadAt(input, pod), maxSteps);
+        return fullPlan(overloadAt(input, pod), maxSteps);
       }
       return budgets.check(pod);
     },
@@ -244,8 +245,8 @@ function unneeded(overload: Overload): Reason {
 }
 
 /** Why a pod stays that should be moved: the plan is full. */
-function planIsFull(overload: Overload, limit: number): Reason {
-  const message = `stays: ${situation(overload)}, and the plan has its ${limit} moves`;
+function fullPlan(overload: Overload, limit: number): Reason {
+  const message = `stays: ${situation(overload)}, and ${planIsFull(limit)}`;
   return { code: 'MaxMoves', message, numbers: { limit } };
 }
 

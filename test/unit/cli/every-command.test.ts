@@ -64,7 +64,7 @@ const ON_A_CLUSTER: readonly Row[] = [
   ['explain deploy/shop/cart',          '0 3 pods of 3 replicas', `0 ${METRICS}`,     '0 3 pods of 3 replicas',     '0 NodeNotParticipating', '1 error: there is no Deployment cart', DOWN, LACKS('list pods')],
   ['top',                               '0 shop/cart',           `0 ${METRICS}`,      '0 no nodes',                 '0 shop/cart',      '0 no workloads',  DOWN, LACKS('list pods')],
   ['top violations',                    '0 Duplicates',          '0 Duplicates',      '0 there are no nodes, so no violation can be found', '0 Duplicates', '0 there are no nodes, so no violation can be found', DOWN, LACKS('list pods')],
-  ['snapshot',                          '0 kind: List',          '0 kind: List',      '0 kind: List',               '0 kind: List',     '0 kind: List',    DOWN, LACKS('list pods')],
+  ['snapshot',                          '0 kind: List',          '0 so the snapshot has no load…kind: List',      '0 kind: List',               '0 kind: List',     '0 kind: List',    DOWN, LACKS('list pods')],
   ['apply -f POLICY',                   UNCHANGED,               UNCHANGED,           UNCHANGED,                    UNCHANGED,          '0 default created', DOWN, LACKS('get rebalancepolicies')],
   ['apply -f POLICY --dry-run=server',  `${UNCHANGED} (server dry run)`, `${UNCHANGED} (server dry run)`, `${UNCHANGED} (server dry run)`, `${UNCHANGED} (server dry run)`, '0 created (server dry run)', DOWN, LACKS('get rebalancepolicies')],
   ['approve default-1',                 '1 error: nobody can be asked, since this is no terminal: add --yes', '1 add --yes', '1 add --yes', '1 add --yes', NO_PLAN, DOWN, LACKS('get movejournals')],

@@ -37,7 +37,7 @@ describe('chooseSteering', () => {
     const chosen = await chooseSteering('Auto', ports({ Gate: true }), NEVER);
     expect(chosen).toMatchObject({ mode: 'None', available: true });
     expect(chosen.message).toMatch(
-      /AdmissionPolicy is missing; Webhook is missing: install .*overlays\/default.*webhook/,
+      /AdmissionPolicy is missing; Webhook is missing: mode DryRun needs no steering; .* install .*overlays\/default.*webhook/,
     );
   });
 

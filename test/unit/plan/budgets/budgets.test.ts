@@ -56,6 +56,21 @@ describe.each(STRATEGIES.map((strategy) => ({ name: JSON.stringify(strategy), st
       expect(planWith([], crowded(), strategy).spread.planned).toBeLessThan(0.01);
     });
 
+    it('says what a budget of one allows in the singular', () => {
+      const messages = (budget: Partial<BudgetOptions>) =>
+        new Set(
+          listRejections(planWith([aBudget(budget)], crowded(), strategy).rejections).map(({ message }) => message),
+        );
+      expect(messages({ maxMoves: 1 })).toContain('the plan already has 1 move');
+      expect(messages({ perNode: 1 })).toContain('the plan takes 1 pod from a, perNode allows no more');
+      expect(messages({ perNamespace: 1 })).toContain(
+        'the plan moves 1 pod of namespace shop, perNamespace allows no more',
+      );
+      expect(messages({ perOwner: { kind: 'Count', count: 1 } })).toContain(
+        'the plan moves 1 pod of ReplicaSet web, which has 12 replicas, perOwner allows no more',
+      );
+    });
+
     it('maxMoves ends the plan, and the pods that would have moved say so', () => {
       const found = planWith([aBudget({ maxMoves: 3 })], crowded(), strategy);
       expect(found.moves).toHaveLength(3);

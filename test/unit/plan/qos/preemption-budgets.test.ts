@@ -78,7 +78,7 @@ describe('a pod that needs the room of several on one node', () => {
   it('waits, and the outcome says why, where a budget lets fewer go than it needs', () => {
     const { outcome, rejections } = within(aFullCluster([3], [3]), [aBudget({ maxMoves: 2 })]);
     expect(outcome.kind).toBe('BudgetExhausted');
-    expect(outcome).toMatchObject({ message: 'MaxMoves keeps pods from being evicted: the plan has its 2 moves' });
+    expect(outcome).toMatchObject({ message: 'MaxMoves keeps pods from being evicted: the plan already has 2 moves' });
     expect(rejections.reasons.find(({ code }) => code === 'MaxMoves')).toBeDefined();
   });
 });
