@@ -6,14 +6,16 @@ import { nodeLoads } from './pictures/node-loads.ts';
 import { deschedulerReference } from './reference/descheduler.ts';
 import { fieldsReference } from './reference/fields.ts';
 import { flagsReference } from './reference/flags.ts';
+import { logReference } from './reference/log.ts';
 import { metricsReference } from './reference/metrics.ts';
 
-/** Writes docs/reference/*.md from schemas, commands and metrics, and docs/images/*.svg from plans and simulations; with --check it only fails when they differ. */
+/** Writes docs/reference/*.md from schemas, commands, log lines and metrics, and docs/images/*.svg from plans and simulations; with --check it only fails when they differ. */
 async function main(check: boolean): Promise<void> {
   const pages = {
     'reference/descheduler.md': deschedulerReference(),
     'reference/fields.md': fieldsReference(),
     'reference/flags.md': flagsReference(),
+    'reference/log.md': logReference(),
     'reference/metrics.md': await metricsReference(),
     'images/node-loads.svg': nodeLoads(),
     'images/availability.svg': await availabilityOverTime(),

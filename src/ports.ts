@@ -8,6 +8,7 @@ import type {
   SteeringMode,
   StrategyName,
 } from './api/v1alpha1/rebalance-policy.ts';
+import type { FieldsOf, LogLine } from './log-lines.ts';
 import type { NodeInfo } from './model/node.ts';
 import type { Placement } from './model/placement.ts';
 import type { OwnerRef, PodInfo, PodRef } from './model/pod.ts';
@@ -34,12 +35,8 @@ export interface Clock {
   sleep(span: Seconds, signal: AbortSignal): Promise<void>;
 }
 
-/** Where processes report what happens: a static message, and fields. */
-export interface Log {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+/** Where the operator reports what it does, by the vocabulary of LOG_LINES. Never fails. */
+export type Log = <Line extends LogLine>(line: Line, fields: FieldsOf<Line>) => void;
 
 /**
  * Calls `fire` whenever a cron expression comes round in a time zone, until stopped. Local times that do not exist in spring

@@ -1,7 +1,6 @@
-import type { Logger } from 'pino';
 import type { ClusterCache } from '../adapters/kubernetes/cluster-cache.ts';
 import { seconds } from '../model/units.ts';
-import type { ClusterReader, Turnover } from '../ports.ts';
+import type { ClusterReader, Log, Turnover } from '../ports.ts';
 import type { Metrics } from '../report/metrics/metrics.ts';
 import type { Cluster } from './cluster.ts';
 
@@ -20,12 +19,13 @@ export interface RunningCache {
 }
 
 /** Fills caches of the cluster and keeps them current until aborted or stopped. A replica that waits to lead has them too. */
-export function startCache(cluster: Cluster, metrics: Metrics, log: Logger, signal: AbortSignal): RunningCache {
+export function startCache(cluster: Cluster, metrics: Metrics, log: Log, signal: AbortSignal): RunningCache {
   const cache = cluster.cache({
-    failed: (resource, err) => log.warn({ resource, err }, 'list or watch failed'),
+    failed: (resource, err) => log('list or watch failed', { resource, err }),
     drifted(resource, diff) {
       metrics.cacheDrifted(resource, diff.added + diff.updated + diff.removed);
-      log.warn({ resource, ...diff }, 'cache had drifted from the API server');
+      const { added, updated, removed } = diff;
+      log('cache drifted', { resource, added, updated, removed });
     },
   });
   metrics.showCaches(cache.states);
@@ -43,12 +43,12 @@ export function startCache(cluster: Cluster, metrics: Metrics, log: Logger, sign
   };
 }
 
-async function waitUntilSynced(cache: ClusterCache, log: Logger, signal: AbortSignal): Promise<void> {
+async function waitUntilSynced(cache: ClusterCache, log: Log, signal: AbortSignal): Promise<void> {
   try {
     await cache.synced(PATIENCE, signal);
   } catch (err) {
     if (!signal.aborted) {
-      log.warn({ err }, 'caches are not filled yet: nothing is planned before they are');
+      log('caches not filled', { err });
     }
   }
 }

@@ -33,7 +33,7 @@ export interface Election {
   close(): Promise<void>;
 }
 
-/** Below, one slow answer costs the lease; above, nobody wants to wait. Both in seconds. */
+/** Below, one slow answer costs the lease; above, a failover takes too long. Both in seconds. */
 const SHORTEST = 2;
 const LONGEST = 600;
 /** Names of namespaces and Leases (RFC 1123), dots where the API allows them. */

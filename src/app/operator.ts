@@ -1,5 +1,4 @@
 import { setFlagsFromString } from 'node:v8';
-import { type Logger, pino } from 'pino';
 import { collectDefaultMetrics } from 'prom-client';
 import { startCron } from '../adapters/cron.ts';
 import type { CachedPlans } from '../adapters/kubernetes/cached-plans.ts';
@@ -14,9 +13,8 @@ import { keepLedgers } from '../control/ledgers.ts';
 import { runLoop } from '../control/loop.ts';
 import { OPERATOR_PACE } from '../control/pace.ts';
 import { createPageFeed } from '../control/page-feed.ts';
-import { escapeJson } from '../model/escape.ts';
 import type { Seconds } from '../model/units.ts';
-import { type Journals, NamespaceMissingError, type UsageServers } from '../ports.ts';
+import { type Journals, type Log, NamespaceMissingError, type UsageServers } from '../ports.ts';
 import { type ClassFulfilment, fulfilmentByClass } from '../qos/fulfilment.ts';
 import { createMetrics, type Metrics } from '../report/metrics/metrics.ts';
 import { VERSION } from '../version.ts';
@@ -24,6 +22,7 @@ import { type RunningCache, startCache } from './cache.ts';
 import { type Cluster, type ClusterFlags, connect } from './cluster.ts';
 import { type Election, type ElectionFlags, openElection } from './election.ts';
 import { Failure } from './failure.ts';
+import { createLog } from './log.ts';
 import { loadPage } from './page-files.ts';
 import { operatedSource } from './page-source.ts';
 import { openServing, type Serving, type ServingFlags } from './serving.ts';
@@ -46,7 +45,7 @@ const READY_WINDOW = 120;
 /** One running operator. */
 interface Operator {
   readonly flags: OperatorFlags;
-  readonly log: Logger;
+  readonly log: Log;
   readonly metrics: Metrics;
   readonly usageServers: UsageServers;
   /** When a pass last reached the API server, or this replica began to lead, on the monotonic clock. */
@@ -55,12 +54,11 @@ interface Operator {
 
 /**
  * Runs the operator until aborted; moves in flight are left in the journal. Throws Failure when it cannot start, and when
- * it has lost the lease: the process is to end then, before the next leader can begin.
+ * it has lost the lease: the process must end then, before the next leader can begin.
  */
 export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Promise<void> {
   keepHeapSmall();
-  const hooks = { streamWrite: escapeJson };
-  const log = pino({ level: flags.logLevel, base: { version: VERSION }, hooks });
+  const log = createLog(flags.logLevel);
   const operator: Operator = {
     flags,
     log,
@@ -73,11 +71,11 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
   let webhook: RunningWebhook | undefined;
   const connected = await connect(flags, {
     onRequest: operator.metrics.apiRequest,
-    warn: (message) => log.warn(message),
+    warn: (problem) => log('request failed', { problem }),
     webhook: () => webhook,
     ...(election === undefined ? {} : { fence: election.elector }),
   });
-  const plans = connected.cachedPlans((err) => log.warn({ err }, 'list or watch of plans failed'));
+  const plans = connected.cachedPlans((err) => log('list or watch failed', { resource: 'plans', err }));
   const cluster = { ...connected, plans: createJournals(plans.store, systemClock) };
   const caching = Promise.withResolvers<RunningCache>();
   const serving = await serveHttp(operator, cluster, caching.promise, election);
@@ -88,8 +86,8 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
   caching.resolve(cache);
   try {
     webhook = await serveWebhook(operator);
-    const ports = { healthPort, metricsPort, webhookPort: webhook?.port, certificate };
-    log.info({ ...ports, apiServer: cluster.url, node: process.version }, 'operator started');
+    const program = { version: VERSION, nodeVersion: process.version, apiServer: cluster.url };
+    log('operator started', { ...program, healthPort, metricsPort, webhookPort: webhook?.port, certificate });
     await lead(operator, cluster, plans, cache, election, signal);
   } catch (error) {
     throw explained(error, flags);
@@ -98,7 +96,7 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
     await Promise.all([cache.stop(), watchingPlans]);
     await Promise.all([serving.close(), webhook?.close()]);
     await Promise.all([cluster.close(), election?.close()]);
-    log.info('operator stopped');
+    log('operator stopped', {});
   }
 }
 
@@ -139,8 +137,8 @@ async function lead(
     plans.renew();
     await cache.ready;
     const records = cluster.serviceRecords({
-      failed: (resource, err) => log.warn({ resource, err }, 'ServiceClasses or objects for ledgers cannot be read'),
-      unreadable: (problem) => log.warn({ problem }, 'object takes no part in ledgers'),
+      failed: (resource, err) => log('list or watch failed', { resource, err }),
+      unreadable: (problem) => log('object not counted', { problem }),
     });
     await Promise.all([
       runLoop({ ...ports, leaderEpoch }, settings, own),
@@ -174,24 +172,24 @@ function follow(operator: Operator, times: LeaseTimes, event: ElectionEvent): vo
   const { log, metrics } = operator;
   switch (event.kind) {
     case 'Waiting':
-      log.info({ holder: event.holder }, 'another replica leads');
+      log('another replica leads', { holder: event.holder });
       break;
     case 'Leading':
       operator.lastPass = systemClock.monotonic();
       metrics.leads(true);
-      log.info({ epoch: event.epoch }, 'leading');
+      log('leading', { epoch: event.epoch });
       break;
     case 'Lost':
       endSoon(times);
       metrics.leads(false);
-      log.error({ err: event.error }, 'leadership lost');
+      log('leadership lost', { err: event.error });
       break;
     case 'Released':
       metrics.leads(false);
-      log.info('lease released');
+      log('lease released', {});
       break;
     case 'Failed':
-      log.warn({ err: event.error }, 'lease request failed');
+      log('lease request failed', { err: event.error });
       break;
     default:
       event satisfies never;
@@ -200,7 +198,7 @@ function follow(operator: Operator, times: LeaseTimes, event: ElectionEvent): vo
 
 /**
  * Ends the process halfway between our deadline and the moment from which another replica may lead, even if something
- * does not stop when it is told to. Whatever ends by itself before that is not waited for.
+ * does not stop when asked. Work that ends earlier is not waited for.
  */
 function endSoon({ duration, renewDeadline }: LeaseTimes): void {
   setTimeout(() => process.exit(1), ((duration - renewDeadline) / 2) * 1000).unref();
@@ -224,8 +222,8 @@ function excludedNamespaces({ ownNamespace }: OperatorFlags): ReadonlySet<string
 function serveWebhook({ flags, log, metrics }: Operator): Promise<RunningWebhook | undefined> {
   return openWebhook(flags, {
     onRequest: metrics.apiRequest,
-    warn: (message) => log.warn(message),
-    renewed: (certificate) => log.info({ certificate }, 'certificate of the webhook renewed'),
+    warn: (problem) => log('serving problem', { problem }),
+    renewed: (certificate) => log('certificate of the webhook renewed', { certificate }),
   });
 }
 
@@ -240,14 +238,14 @@ async function serveHttp(
   const role = () => (election === undefined || election.elector.leading ? 'Leader' : 'Follower');
   const reader = { snapshot: async (signal: AbortSignal) => (await caching).reader.snapshot(signal) };
   const source = operatedSource({ cluster, reader, role, excludedNamespaces: excludedNamespaces(flags), usageServers });
-  const report = (err: unknown): void => log.warn({ err }, 'the page cannot show everything');
+  const report = (err: unknown): void => log('page incomplete', { err });
   return openServing(flags, {
     page: { files: await loadPage(), feed: createPageFeed(source, { clock: systemClock, report }) },
     metrics: async () => ({ type: registry.contentType, body: await registry.metrics() }),
     unreadiness: () => unreadiness(operator, election),
     onRequest: metrics.apiRequest,
-    warn: (message) => log.warn(message),
-    renewed: (certificate) => log.info({ certificate }, 'certificate of /metrics renewed'),
+    warn: (problem) => log('serving problem', { problem }),
+    renewed: (certificate) => log('certificate of /metrics renewed', { certificate }),
   });
 }
 

@@ -32,14 +32,14 @@ export interface ServingFlags {
   /** Certificate and key of /metrics in PEM; a self-signed one without. */
   readonly tlsCertFile?: string | undefined;
   readonly tlsPrivateKeyFile?: string | undefined;
-  /** Serve /metrics by plain HTTP to everybody who reaches it: on a loopback address, or on any. */
+  /** Serve /metrics by plain HTTP, without authentication: on a loopback address, or on any. */
   readonly metricsInsecure?: 'loopback' | 'anywhere' | undefined;
 }
 
-/** What the operator tells, and hears of it. */
+/** What is served, and what is reported of it. */
 export interface ServingHooks {
   metrics(): Promise<MetricsText>;
-  /** The page beside the metrics, for who may get its paths; not served by plain HTTP, where nobody says who they are. */
+  /** The page beside the metrics, for users with the right to get its paths; not served by plain HTTP, which has no authentication. */
   readonly page: { readonly files: PageFiles; readonly feed: PageFeed };
   /** `undefined` when ready, else why not. */
   unreadiness(): string | undefined;

@@ -20,7 +20,7 @@ export const WEBHOOK_SECRET = 'evenkeel-webhook-tls';
 const ATTEMPTS = 5;
 
 /**
- * Pairs that all replicas share through a Secret in `namespace`, and that API servers are told to trust by the caBundle of our
+ * Pairs that all replicas share through a Secret in `namespace`, and that API servers trust by the caBundle of our
  * MutatingWebhookConfiguration. Each load takes the rotation one step further, whichever replica comes first. Rejects with
  * CertificateError where the Secret is missing, and with ApiError.
  */

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Failure } from './failure.ts';
 import { type ServedFlags, serveWebhook } from './webhook-server.ts';
 
-/** What the thread of the webhook tells the operator. */
+/** What the thread of the webhook sends to the operator. */
 export type FromWebhook =
   | { readonly kind: 'Serving'; readonly port: number }
   /** It is not served: the message of a Failure. */

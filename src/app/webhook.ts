@@ -18,8 +18,8 @@ const THREAD: URL = new URL(
 );
 
 /**
- * Serves the admission webhook in a thread of its own: whoever creates a pod waits for its answer, and must not wait for a plan that
- * is being computed, or for the news of 5,000 nodes. Resolves to undefined without an address, and to the webhook when it answers.
+ * Serves the admission webhook in a thread of its own: the creation of a pod waits for its answer, and must not wait for a plan
+ * that is being computed, or for the changes of 5,000 nodes. Resolves to undefined without an address, and to the webhook when it answers.
  * Rejects like `serveWebhook`; what the thread fails at later ends the process.
  */
 export async function openWebhook(

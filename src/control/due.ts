@@ -31,13 +31,13 @@ export interface PolicyState {
   readonly now: EpochSeconds;
 }
 
-/** What is to be done with one plan. */
+/** What a pass does with one plan. */
 export type PlanAction =
   /** It is being carried out: one step further. */
   | { readonly kind: 'Step' }
   /** It was approved. */
   | { readonly kind: 'Start' }
-  /** Nobody will carry it out any more. */
+  /** It will not be carried out. */
   | { readonly kind: 'Supersede'; readonly why: string }
   | { readonly kind: 'Leave' };
 
@@ -51,9 +51,9 @@ export interface Due {
 
 /** What a run is for. */
 export type RunCause =
-  /** The schedule of the policy, by which its status has to tell of one. */
+  /** The schedule of the policy; the status reports every such run. */
   | 'Schedule'
-  /** Somebody has asked for a run now, and the status has to report it. */
+  /** A user has requested a run; the status reports it. */
   | 'Request'
   /** What waits, or what room there is, has changed. */
   | 'News'
@@ -99,7 +99,7 @@ function actionFor(plan: RebalancePlan, { policy }: StoredPolicy, isAccepted: bo
     return { kind: 'Step' };
   }
   if (phase === undefined) {
-    return { kind: 'Supersede', why: 'was cut off before it had a phase: the next run plans anew' };
+    return { kind: 'Supersede', why: 'its creation was interrupted: the next run makes another plan' };
   }
   if (isOpen(plan) && plan.spec.policy.generation !== policy.metadata.generation) {
     return { kind: 'Supersede', why: 'the policy was edited' };

@@ -18,12 +18,12 @@ import {
   released,
 } from './lease.ts';
 
-/** The lease was lost: somebody else holds it, or it could not be renewed in time. Another replica may lead by now. */
+/** The lease was lost: another replica has it, or it was not renewed in time. Another replica may lead by now. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
 }
 
-/** What an elector tells while it runs. */
+/** What an elector reports while it runs. */
 export type ElectionEvent =
   /** Another replica leads, seen for the first time. */
   | { readonly kind: 'Waiting'; readonly holder: string }
@@ -58,18 +58,18 @@ interface Held {
 }
 
 /**
- * Takes part in one election by client-go's rules (tools/leaderelection), and leads at most once: whoever has lost the
- * lease ends its process. Three things are stricter than there. The right to act ends `renewDeadline` after the last
- * renewal that went through was *sent*, so that it ends before anybody else may take over, whose clock starts when he
- * sees that renewal; clocks may differ in speed by half. A leader who sees somebody else in the lease stops at once.
- * And who has seen a leader waits for him even if the Lease was deleted.
+ * Takes part in one election by client-go's rules (tools/leaderelection), and leads at most once: a process that has lost the
+ * lease ends. Three things are stricter than in client-go. The right to act ends `renewDeadline` after the last successful
+ * renewal was *sent*. Another replica counts from when it sees that renewal, so it takes over later, even if one clock runs half
+ * as fast again as the other. A leader that sees another name in the lease stops at once. A replica that has seen a leader waits
+ * for it even if the Lease was deleted.
  *
  * The elector is the fence of all requests that change the cluster: it is open only while this replica leads, judged by
  * the monotonic clock at that moment, not by timers, which are late in a process that was paused.
  */
 export class Elector implements Fence {
   readonly #options: ElectorOptions;
-  /** Ends with the term of a leader who has lost the lease. */
+  /** Aborted when a leader has lost the lease. */
   readonly #term = new AbortController();
   #seen: Observation | undefined;
   #held: Held | undefined;
@@ -105,7 +105,7 @@ export class Elector implements Fence {
 
   /**
    * Waits for the lease, then runs `work` and renews the lease until `work` has ended; gives the lease up afterwards.
-   * `work` is to end when its signal is aborted: because of `stop`, or because the lease was lost. Resolves after `stop`
+   * `work` must end when its signal is aborted: because of `stop`, or because the lease was lost. Resolves after `stop`
    * or with `work`. Rejects with LeadershipLostError, with what `work` throws, or with NamespaceMissingError.
    */
   async run(work: Work, stop: AbortSignal): Promise<void> {
@@ -130,7 +130,7 @@ export class Elector implements Fence {
     return undefined;
   }
 
-  /** While somebody leads nobody competes: looks in every retry period, and the moment that the lease expires. */
+  /** While another replica leads, reads the lease every retry period, and at the moment when it expires. */
   #patience(): Seconds {
     const { clock, times, random } = this.#options;
     const left = this.#seen === undefined ? 0 : expiryOf(this.#seen) - clock.monotonic();
@@ -218,7 +218,7 @@ export class Elector implements Fence {
     }
   }
 
-  /** client-go's fast path first: nobody else writes while we lead. */
+  /** client-go's fast path first: no other replica writes while this one leads. */
   async #renewed(signal: AbortSignal): Promise<Held | undefined> {
     const lease = this.#held?.lease;
     try {
@@ -280,7 +280,7 @@ export class Elector implements Fence {
     }
   }
 
-  /** After a clean stop only: whoever has lost the lease does not know whose it is. */
+  /** After a clean stop only: a replica that has lost the lease does not know whose it is. */
   async #release(): Promise<void> {
     const { store, clock, identity, report } = this.#options;
     const { signal } = new AbortController();

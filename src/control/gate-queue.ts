@@ -9,19 +9,19 @@ export interface Queued {
   readonly owner: string | undefined;
 }
 
-/** What waits for room, told by who looks after the gates to who runs the policies. */
+/** The pods that wait for room: the loop of the gates reports them, the loop of the policies reads them. */
 export interface GateQueue {
   /** Says which pods wait for their turn now. Others than last time, or other chances for the same, are news. */
   tell(queue: readonly Queued[]): void;
   /** The news so far, counted. */
   news(): GateQueueNews;
-  /** Who is called with every news. */
+  /** Registers a function that is called with every change. */
   onNews(hear: () => void): void;
 }
 
 /** News by whom they are for. */
 export interface GateQueueNews {
-  /** Who waits, or what room there is, has changed. */
+  /** Counts up when the waiting pods or the free room have changed. */
   readonly room: number;
   /** A request has come, or one or a node may have gone or failed; not that pods of the same requests took each other's places. */
   readonly requests: number;

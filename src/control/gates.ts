@@ -1,10 +1,12 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { movesInFlight } from '../execute/journal.ts';
 import type { JournalEntry } from '../execute/move.ts';
+import { podFields } from '../execute/move-log.ts';
 import { cameAfter } from '../execute/siblings.ts';
 import { isStuck } from '../execute/verify.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { elapsed, type Seconds, seconds } from '../model/units.ts';
+import { count } from '../plan/format.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { scopeTest } from '../plan/scope.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
@@ -34,8 +36,8 @@ const RIGHTS_INTERVAL: Seconds = seconds(30);
 /**
  * Sees to it that no pod waits at our gate for nothing, while this replica leads: opens the gate of every pod that no move in
  * flight waits for (its controller was scaled up, its move has ended) and that no policy of QoSDriven lets in when its turn
- * comes, and releases those that were tied to a node which cannot take them. Those that wait for their turn are told to
- * `demand`. Apart from the control loop, so that no long pass holds up a rollout. Resolves when aborted.
+ * comes, and releases those that were tied to a node which cannot take them. Those that wait for their turn are reported to
+ * `demand`. Runs apart from the control loop, so that no long pass delays a rollout. Resolves when aborted.
  */
 export async function keepGates(
   ports: GatePorts,
@@ -58,13 +60,14 @@ export async function keepGates(
     const { gates, plans } = settings.pace;
     return (await sweepGates(ports, settings, signal, backOff)) ? seconds(Math.min(gates, plans)) : gates;
   };
+  const failed = (err: unknown) => ports.log('gates failed', { err });
   while (!signal.aborted) {
-    await waker.wait(await withBackOff(look, 'gates could not be looked after', ports, signal), ports.clock, signal);
+    await waker.wait(await withBackOff(look, failed, ports, signal), ports.clock, signal);
   }
 }
 
 /**
- * Releases the pods that are kept to nodes which cannot take them, where nobody opens gates: a stale hint has steered them, or
+ * Releases the pods that are kept to nodes which cannot take them, where the operator may not open gates: a stale hint has steered them, or
  * their move has ended. Rejects as `sweepGates` does.
  */
 async function sweepStuck(ports: GatePorts, signal: AbortSignal, backOff: ReleaseBackOff): Promise<void> {
@@ -144,7 +147,7 @@ async function letGoAll(
   }
   if (failures.length > 0) {
     const [cause] = failures;
-    throw new AggregateError(failures, `${failures.length} pods could not be let through the gate`, { cause });
+    throw new AggregateError(failures, `${count(failures.length, 'pod')} could not be let through the gate`, { cause });
   }
 }
 
@@ -168,11 +171,12 @@ async function letGo(pod: PodInfo, ports: GatePorts, signal: AbortSignal, backOf
   if (pod.terminating) {
     return;
   }
-  const about = { namespace: pod.namespace, pod: pod.name };
+  const about = { policy: undefined, plan: undefined, ...podFields(pod) };
   if (pod.waiting?.gated === true) {
     if ((await ports.gates.open(pod, { kind: 'Anywhere' }, signal)) === 'Done') {
-      ports.telemetry.gate('OpenedUnplanned');
-      ports.log.info(about, 'gate opened: no move waits for the pod');
+      const action = 'OpenedUnplanned';
+      ports.telemetry.gate(action);
+      ports.log('gate opened', { ...about, to: undefined, action, result: 'no move waits for the pod' });
     }
   } else if (
     isStuckNow(pod, ports) &&
@@ -180,7 +184,8 @@ async function letGo(pod: PodInfo, ports: GatePorts, signal: AbortSignal, backOf
     (await ports.gates.release(pod, signal)) === 'Done'
   ) {
     ports.telemetry.gate('Released');
-    ports.log.warn({ ...about, node: pod.waiting?.pinnedTo }, 'pod evicted before it ran: its node cannot take it');
+    const to = pod.waiting?.pinnedTo;
+    ports.log('pod released', { ...about, to, result: `${to} cannot take it` });
   }
 }
 
@@ -190,7 +195,7 @@ function isStuckNow(pod: PodInfo, { clock }: Pick<GatePorts, 'clock'>): boolean 
   return pod.nominatedNode === undefined && isStuck({ waiting: pod.waiting, age });
 }
 
-/** What tells governed pods from others. */
+/** What decides whether a pod is governed. */
 interface GovernancePorts {
   readonly policies: Pick<PolicyStore, 'list'>;
   readonly reader: Pick<ClusterReader, 'promises'>;

@@ -12,9 +12,9 @@ export interface HintSweepPorts {
 }
 
 /**
- * Removes the hints that belong to no move in flight: they are left over from a crash (execution.md, steering). One that stays, since
- * rights are missing or a finalizer holds it, keeps none of the others. Resolves to what is wrong, by name of the plan that hints
- * name. Rejects when aborted.
+ * Removes the hints that belong to no move in flight: they are left over from a crash (execution.md, steering). A hint that
+ * remains, since rights are missing or a finalizer blocks it, does not block the others. Resolves to what is wrong, by name of the
+ * plan that hints name. Rejects when aborted.
  */
 export async function sweepHints(
   plans: readonly RebalancePlan[],
@@ -22,22 +22,23 @@ export async function sweepHints(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const problems = new Map<string, string>();
-  const note = (problem: string, fields: object): void => {
+  const failed = (): void => {
     signal.throwIfAborted();
     runFailed();
-    log.error(fields, problem);
   };
-  const hints = await steering.list(signal).catch((error: unknown) => {
-    note('hints could not be listed', { err: error });
+  const hints = await steering.list(signal).catch((err: unknown) => {
+    failed();
+    log('hints not listed', { err });
     return [];
   });
   const inFlight = podsInFlight(plans);
   for (const hint of hints.filter(({ spec }) => !inFlight.has(spec.podUID))) {
     const problem = await discard(hint, steering, signal);
     if (problem !== undefined) {
-      const { namespace = '', name } = hint.metadata;
-      note('a hint stays and goes on steering pods', { namespace, hint: name, problem });
-      problems.set(hint.spec.plan, `PlacementHint ${namespace}/${name} stays and goes on steering pods: ${problem}`);
+      failed();
+      const name = `${hint.metadata.namespace}/${hint.metadata.name}`;
+      log('hint remains', { hint: name, problem });
+      problems.set(hint.spec.plan, `PlacementHint ${name} remains and goes on steering pods: ${problem}`);
     }
   }
   return problems;
@@ -50,7 +51,7 @@ async function discard(
 ): Promise<string | undefined> {
   const { deletionTimestamp, finalizers = [] } = hint.metadata;
   if (deletionTimestamp !== undefined) {
-    return `it is being deleted since ${String(deletionTimestamp)} and waits for ${finalizers.join(', ')}`;
+    return `its deletion began at ${String(deletionTimestamp)} and waits for ${finalizers.join(', ')}`;
   }
   try {
     await steering.discard(hint, signal);

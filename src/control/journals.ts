@@ -38,7 +38,7 @@ export function createJournals(
     return note !== undefined && isSameVersion(note.stored, plan) ? note : undefined;
   };
 
-  /** What is noted of a plan that stands like this now; a note on a journal that somebody else has written is void. */
+  /** What is noted of a plan that stands like this now; a note is void once another client has written the journal. */
   const noted = (plan: RebalancePlan): RebalancePlan => {
     const note = notes.get(plan.metadata.name);
     if (note === undefined || isSameVersion(note.stored, plan)) {

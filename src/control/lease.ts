@@ -20,7 +20,7 @@ export function leaseTimes(duration: Seconds): LeaseTimes {
 /** client-go's JitterFactor: an attempt is put off by up to this many retry periods. */
 const JITTER_FACTOR = 1.2;
 
-/** Time until the next attempt of somebody who may be competing for the lease: one to 2.2 retry periods. */
+/** Time until the next attempt of a replica that may be competing for the lease: one to 2.2 retry periods. */
 export function jitteredRetry({ retryPeriod }: LeaseTimes, random: () => number): Seconds {
   return seconds(retryPeriod * (1 + JITTER_FACTOR * random()));
 }
@@ -31,7 +31,7 @@ export interface Observation {
   readonly since: Seconds;
 }
 
-/** What is known after reading `record` at `now`. The holder's own times only tell that something has changed. */
+/** What is known after reading `record` at `now`. The holder's own times only show that something has changed. */
 export function observe(known: Observation | undefined, record: LeaseRecord, now: Seconds): Observation {
   return known !== undefined && isDeepStrictEqual(known.record, record) ? known : { record, since: now };
 }
@@ -41,7 +41,7 @@ export function expiryOf({ record, since }: Observation): Seconds {
   return seconds(since + record.duration);
 }
 
-/** Whether `identity` may write itself into the lease: it is its own, nobody's, or not renewed for its whole duration. */
+/** Whether `identity` may write itself into the lease: it is its own, free, or not renewed for its whole duration. */
 export function isFree(seen: Observation, identity: string, now: Seconds): boolean {
   const { holder } = seen.record;
   return holder === '' || holder === identity || expiryOf(seen) <= now;

@@ -13,7 +13,7 @@ const RETENTION: Seconds = seconds(24 * 3600);
 /** A change of one ledger. */
 export interface Change {
   readonly stored: StoredLedger | undefined;
-  /** `undefined`: it is not needed any more. */
+  /** `undefined`: delete it. */
   readonly ledger: KeptLedger | undefined;
   /** What it has counted. */
   readonly record: RequestRecord;
@@ -76,7 +76,7 @@ function nextOf(
   );
 }
 
-/** The ledger of a workload that is gone, or has no class any more. Kept for a while, it is taken up again if it comes back. */
+/** The ledger of a workload that is gone, or has lost its class. It is kept for a while and goes on if the workload comes back. */
 export function orphaned(stored: StoredLedger, view: ServiceView, now: EpochSeconds): Change {
   const { ledger } = stored;
   const promised = ledger && view.classes.get(ledger.className);
@@ -90,7 +90,7 @@ export function orphaned(stored: StoredLedger, view: ServiceView, now: EpochSeco
   }
   const message =
     record.createdAt > 0
-      ? 'the workload names no ServiceClass any more'
+      ? 'the workload no longer names a ServiceClass'
       : 'the workload is gone: its ledger is taken up again if it comes back in time';
   return { stored, record, ledger: endLedger(ledger, promised, record, message, now) };
 }

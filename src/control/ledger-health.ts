@@ -13,7 +13,7 @@ export type LedgerHealth =
   /** No look has ended well for a while. */
   | { readonly kind: 'Failing'; readonly why: string };
 
-/** What ledgers say, told by who keeps them to who runs the policies, and to the metrics. Times are of the monotonic clock. */
+/** The state of the ledgers: their loop reports it, the loop of the policies and the metrics read it. Times are of the monotonic clock. */
 export interface LedgerNews {
   /** A look at everything has ended well; `levels` gives what the keeper has, whenever it is asked for. */
   looked(at: Seconds, levels: () => KeptLevels): void;
@@ -29,7 +29,7 @@ const PATIENCE = 120;
 
 const NOTHING: KeptLevels = { classes: new Map(), ledgers: new Map() };
 
-/** Nobody has looked yet. */
+/** Before the first look. */
 export function createLedgerNews(): LedgerNews {
   let levels: (() => KeptLevels) | undefined;
   let why = 'no look at them has ended';

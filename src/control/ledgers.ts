@@ -3,6 +3,7 @@ import { entries } from '../execute/journal.ts';
 import { kindOf } from '../model/move.ts';
 import { oncePer } from '../model/once-per.ts';
 import { type Seconds, seconds } from '../model/units.ts';
+import { count } from '../plan/format.ts';
 import {
   type Clock,
   ConflictError,
@@ -38,14 +39,14 @@ export interface LedgerPorts {
   readonly log: Log;
   /** A look at the ledgers failed. */
   readonly runFailed: () => void;
-  /** Who else wants to know what ledgers say. */
+  /** Hears of the state of the ledgers. */
   readonly ledgerNews: Pick<LedgerNews, 'looked' | 'failed'>;
   /** Ledgers of this class have counted so many more preemptions. */
   readonly preempted: (className: string, times: number) => void;
 }
 
 const IDLE_WAIT: Seconds = seconds(30);
-/** How often the stored ledgers are listed anew: somebody may have deleted one. */
+/** How often the stored ledgers are listed again: a user may have deleted one. */
 const LIST_INTERVAL: Seconds = seconds(300);
 /** What the keeper remembers between two looks: nothing that is not stored. */
 interface Memory {
@@ -84,9 +85,10 @@ export async function keepLedgers(
     classes: new Map(),
   };
   const watching = ports.records.run(waker.wake, signal);
+  const failed = (err: unknown) => ports.log('ledgers failed', { err });
   await waker.wait(FAILED_WAIT, ports.clock, signal);
   while (!signal.aborted) {
-    const wait = await withBackOff(() => tell(memory, ports, pace, signal), 'ledgers could not be kept', ports, signal);
+    const wait = await withBackOff(() => tell(memory, ports, pace, signal), failed, ports, signal);
     await waker.wait(wait, ports.clock, signal);
     await createWaker().wait(pace.ledgers, ports.clock, signal);
   }
@@ -142,13 +144,13 @@ async function listIfDue(memory: Memory, { ledgers, clock, log }: LedgerPorts, s
   }
   const listed = await ledgers.list(signal);
   for (const { namespace, name, problem } of listed.filter((each) => each.problem !== undefined)) {
-    log.warn({ namespace, ledger: name, problem }, 'ledger cannot be read: it begins anew');
+    log('ledger not readable', { ledger: keyOf(namespace, name), problem });
   }
   memory.stored = new Map(listed.map((each) => [keyOf(each.namespace, each.name), each]));
   memory.listedAt = now;
 }
 
-/** What there is to write. A ledger that has counted all that is known is not worked out again until more is. */
+/** What there is to write. A ledger that has counted everything is skipped until there is something new. */
 async function changesNow(
   view: ServiceView,
   memory: Memory,
@@ -219,7 +221,7 @@ async function writeApart(
   } catch (error) {
     signal.throwIfAborted();
     memory.unwritten.set(key, error);
-    ports.log.error({ ledger: key, err: error }, 'ledger could not be written');
+    ports.log('ledger not written', { ledger: key, err: error });
   }
 }
 
@@ -228,7 +230,7 @@ function throwIfNoneCanBeWritten({ unwritten, stored }: Memory): void {
   const failures = [...unwritten.values()];
   if (failures.length > 0 && [...stored.keys()].every((key) => unwritten.has(key))) {
     const [cause] = failures;
-    throw new AggregateError(failures, `${failures.length} ledgers could not be written`, { cause });
+    throw new AggregateError(failures, `${count(failures.length, 'ledger')} could not be written`, { cause });
   }
 }
 
@@ -265,7 +267,7 @@ async function write(
     if (!(error instanceof ConflictError)) {
       throw error;
     }
-    log.info({ ledger: key, err: error }, 'ledger was changed by somebody else: read anew');
+    log('write conflict', { policy: undefined, ledger: key, problem: error.message });
     const [namespace = '', name = ''] = key.split('/');
     const fresh = await ledgers.get({ namespace, name }, signal);
     if (fresh === undefined) {
@@ -278,7 +280,7 @@ async function write(
 
 function report({ problems }: ServiceView, memory: Memory, { log }: LedgerPorts): void {
   for (const problem of problems.filter((each) => !memory.said.has(each))) {
-    log.warn({ problem }, 'ServiceClass is not what it should be');
+    log('ServiceClass not valid', { problem });
   }
   memory.said = new Set(problems);
 }

@@ -1,4 +1,4 @@
-import type { Log, PolicyStore, StartCron, UsageServers } from '../ports.ts';
+import type { PolicyStore, StartCron, UsageServers } from '../ports.ts';
 import type { GateQueue } from './gate-queue.ts';
 import type { LedgerNews } from './ledger-health.ts';
 import type { Pace } from './pace.ts';
@@ -9,12 +9,11 @@ export interface LoopPorts extends RunPorts {
   readonly policies: PolicyStore;
   /** What waits at the gate: QoSDriven runs at every news of it, too. */
   readonly demand: GateQueue;
-  /** What ledgers say, by who keeps them. */
+  /** The state of the ledgers. */
   readonly ledgerNews: Pick<LedgerNews, 'health' | 'levels'>;
   /** Where policies may have load read other than from the Metrics API. */
   readonly usageServers: UsageServers;
   readonly startCron: StartCron;
-  readonly log: Log;
   /** A run failed before it had a plan. */
   readonly runFailed: () => void;
 }

@@ -1,6 +1,7 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { step } from '../execute/executor.ts';
 import { createFirstLooks } from '../execute/first-looks.ts';
+import { planFields } from '../execute/move-log.ts';
 import { compareText } from '../model/compare-text.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { StoredPolicy } from '../ports.ts';
@@ -9,6 +10,7 @@ import { sweepHints } from './hint-sweep.ts';
 import type { GivenLoopPorts, LoopPorts, LoopSettings } from './loop-ports.ts';
 import type { Pace } from './pace.ts';
 import { createWaker, withBackOff } from './periodic.ts';
+import { deletePlan } from './plan-end.ts';
 import { createPolicyMemory, type PolicyMemory } from './policy-memory.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 
@@ -37,10 +39,10 @@ export async function runLoop(given: GivenLoopPorts, settings: LoopSettings, sig
   }
 }
 
-/** The next leader need not find out anew what is noted, as it has to after a crash. Nothing is lost where that fails. */
+/** Saves the next leader from finding out by looking, as after a crash. Nothing is lost if this fails. */
 async function writeNotes({ plans, log }: LoopPorts): Promise<void> {
   const { signal } = new AbortController();
-  await plans.writeAll(signal).catch((err: unknown) => log.warn({ err }, 'what was noted of plans is not stored'));
+  await plans.writeAll(signal).catch((err: unknown) => log('journal not stored', { err }));
 }
 
 async function guardedPass(
@@ -54,7 +56,7 @@ async function guardedPass(
     settings.passed();
     return wait;
   };
-  return withBackOff(whole, 'pass failed', ports, signal);
+  return withBackOff(whole, (err) => ports.log('pass failed', { err }), ports, signal);
 }
 
 async function pass(
@@ -78,14 +80,15 @@ async function pass(
     const [hintProblem] = own.flatMap(({ metadata }) => hintProblems.get(metadata.name) ?? []);
     const context = { ...settings, stored, policies, plans: own, allPlans: plans, hintProblem };
     const work = () => reconcilePolicy(context, memory, ports, signal);
-    wait = Math.min(wait, await withBackOff(work, `policy ${stored.policy.metadata.name} failed`, ports, signal));
+    const failed = (err: unknown) => ports.log('policy failed', { policy: stored.policy.metadata.name, err });
+    wait = Math.min(wait, await withBackOff(work, failed, ports, signal));
   }
   return seconds(Math.max(settings.pace.policies, wait));
 }
 
 /**
  * Plans whose policy was deleted are brought to their end, with nothing new begun, and then deleted too. Plans of policies
- * from files (no uid) are left to who put them there. Resolves to the time until the next look.
+ * from files (no uid) are left alone. Resolves to the time until the next look.
  */
 async function finishOrphans(
   policies: readonly StoredPolicy[],
@@ -99,14 +102,15 @@ async function finishOrphans(
   const orphans = plans.filter(({ spec }) => spec.policy.uid !== '' && !alive.has(spec.policy.uid));
   for (const plan of orphans) {
     const work = () => finishOrphan(plan, pace, ports, signal);
-    wait = Math.min(wait, await withBackOff(work, `plan ${plan.metadata.name} failed`, ports, signal));
+    const failed = (err: unknown) => ports.log('plan failed', { ...planFields(plan), err });
+    wait = Math.min(wait, await withBackOff(work, failed, ports, signal));
   }
   return wait;
 }
 
 async function finishOrphan(plan: RebalancePlan, pace: Pace, ports: LoopPorts, signal: AbortSignal): Promise<Seconds> {
   if (plan.status?.phase !== 'Executing') {
-    await ports.plans.remove(plan.metadata.name, signal);
+    await deletePlan(plan, ports, signal);
     return IDLE_WAIT;
   }
   await step(

@@ -6,7 +6,7 @@ export interface Pace {
   readonly plans: Seconds;
   /** At policies, at the soonest: what nothing wakes never looks more often. */
   readonly policies: Seconds;
-  /** At the gates: what a new pod that nobody moves waits at most, about. */
+  /** At the gates: about the longest wait of a new pod that no move waits for. */
   readonly gates: Seconds;
   /** At what ledgers are kept by, after a change: changes that come together are written together. */
   readonly ledgers: Seconds;

@@ -32,14 +32,14 @@ export interface PolicyPlans {
   readonly plans: readonly RebalancePlan[];
 }
 
-/** What is sent to who watches: a whole state first, then a merge patch for each change; `beat` says that nothing changed. */
+/** What each viewer receives: a whole state first, then a merge patch for each change; `beat` means that nothing has changed. */
 export interface PageUpdate {
   readonly event: 'state' | 'patch' | 'beat';
   /** JSON without line ends. */
   readonly data: string;
 }
 
-/** What somebody wants explained, for one policy; without a name the first. */
+/** What a viewer wants explained, for one policy; without a name the first. */
 export interface PageQuestion {
   readonly about: 'node' | 'pod' | 'stays';
   /** Name of the node, or `namespace/name` of the pod. */
@@ -47,7 +47,7 @@ export interface PageQuestion {
   readonly policy: string | undefined;
 }
 
-/** The page's state for as many as watch. Nothing is read and nothing built while nobody does. */
+/** The page's state for all viewers. Without a viewer nothing is read and nothing is computed. */
 export interface PageFeed {
   /** The state as JSON, at most as old as two looks are apart. */
   state(signal: AbortSignal): Promise<string>;
@@ -61,25 +61,25 @@ export interface PageFeed {
 const SNAPSHOT_PERIOD: Seconds = seconds(15);
 /** Least time between two looks at policies and plans. */
 const LOOK_PERIOD: Seconds = seconds(1);
-/** Whoever watches hears something at least this often, and may take longer silence for a broken connection. */
+/** A viewer receives something at least this often; a longer silence means that the connection is broken. */
 const BEAT: Seconds = seconds(5);
-/** How long looks go on after the last one has left: a page that is reloaded does not begin anew. */
+/** How long looks go on after the last viewer has left: a page that is reloaded finds the state ready. */
 const LINGER: Seconds = seconds(5);
 
 interface FeedPorts {
   readonly clock: Clock;
-  /** Hears of looks that failed; who watches sees them too. */
+  /** Hears of looks that failed; viewers see them too. */
   readonly report: (error: unknown) => void;
 }
 
 interface Version {
   readonly state: PageState;
   readonly text: string;
-  /** To this one, from earlier ones that somebody still has. */
+  /** To this state, from earlier ones that viewers still have. */
   readonly patches: WeakMap<Version, string>;
 }
 
-/** A feed that nobody watches yet. */
+/** A feed without viewers. */
 export function createPageFeed(source: PageSource, ports: FeedPorts): PageFeed {
   const known = createKnowledge(source, ports);
   const watchers = createWatchers(ports.clock, (signal) => known.follow(signal));
@@ -121,7 +121,7 @@ export function createPageFeed(source: PageSource, ports: FeedPorts): PageFeed {
   };
 }
 
-/** Patches are made once for all who are equally far. */
+/** A patch is made once for all viewers with the same state. */
 function patchOf(from: Version, to: Version): string {
   const made = to.patches.get(from) ?? JSON.stringify(mergePatchOf(from.state, to.state) ?? {});
   to.patches.set(from, made);

@@ -29,7 +29,7 @@ export function moveHistory(policies: readonly StoredPolicy[], plans: readonly R
 }
 
 /**
- * What a policy's status is to remember before `expired`, plans of it, are deleted: what their moves have cost, and that it is
+ * What a policy's status must remember before its `expired` plans are deleted: what their moves have cost, and that it is
  * counted, so that a crash between the two neither forgets nor doubles it. `plans` are all that are on the cluster.
  */
 export function withExpired(

@@ -1,5 +1,5 @@
 import { type Seconds, seconds } from '../model/units.ts';
-import type { Clock, Log } from '../ports.ts';
+import type { Clock } from '../ports.ts';
 
 /** Why a wait ends early; a reason of its own saves one with a stack trace. */
 const WOKEN = 'woken';
@@ -11,7 +11,7 @@ export interface Waker {
   wait(span: Seconds, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void>;
 }
 
-/** A waker that nobody has called yet. A call while nobody waits ends the next wait at once. */
+/** A waker. A call while nothing waits ends the next wait at once. */
 export function createWaker(): Waker {
   let waking = new AbortController();
   return {
@@ -39,24 +39,17 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Who hears of a failure. */
-interface FailurePorts {
-  readonly log: Log;
-  /** Counts it. */
-  readonly runFailed: () => void;
-}
-
 /** Time until what failed is tried again. */
 export const FAILED_WAIT: Seconds = seconds(5);
 
 /**
- * Resolves to the time until the work is due again. A failure is counted and logged as `message`, and what failed is tried
- * again in FAILED_WAIT; once aborted it is no news.
+ * Resolves to the time until the work is due again. A failure is counted by `runFailed` and reported to `failed`, and the work is
+ * tried again in FAILED_WAIT. After an abort it is not reported.
  */
 export async function withBackOff(
   work: () => Promise<Seconds>,
-  message: string,
-  { log, runFailed }: FailurePorts,
+  failed: (error: unknown) => void,
+  { runFailed }: { readonly runFailed: () => void },
   signal: AbortSignal,
 ): Promise<Seconds> {
   try {
@@ -64,7 +57,7 @@ export async function withBackOff(
   } catch (error) {
     if (!signal.aborted) {
       runFailed();
-      log.error({ err: error }, message);
+      failed(error);
     }
     return FAILED_WAIT;
   }

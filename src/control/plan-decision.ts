@@ -6,7 +6,7 @@ import type { JournalEntry } from '../execute/move.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { Plan } from '../plan/plan.ts';
 
-/** What is to be done with the plan of a run. */
+/** What becomes of the plan of a run. */
 export type Proposal =
   /** Store it in this phase; open plans of the policy give way. */
   | { readonly kind: 'Store'; readonly phase: PlanPhase }

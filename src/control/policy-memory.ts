@@ -14,12 +14,14 @@ export interface Remembered {
   demand: number;
   /** Pods whose moves were under way at that run. */
   underWay: ReadonlySet<string>;
-  /** When the last run began that came to a plan; its status tells only of runs that were news. `undefined` before the first one. */
+  /** When the last run began that was not postponed; the status only reports runs with news. `undefined` before the first one. */
   ranAt: EpochSeconds | undefined;
   /** The request that the last run answered; `undefined` before the first one: then the status says it. */
   request: string | undefined;
   /** When it is due again at the latest, since ledgers of pods that wait were not kept yet; `undefined` when they are. */
   againAt: EpochSeconds | undefined;
+  /** Whether the last run was postponed. */
+  isPostponed: boolean;
   /** No run before this: a moment after the last one, and longer after one that was postponed or failed. */
   notBefore: EpochSeconds | undefined;
   /** What the last run found of older policies in the same scope. */
@@ -69,6 +71,7 @@ export function createPolicyMemory(
         ranAt: undefined,
         request: undefined,
         againAt: undefined,
+        isPostponed: false,
         notBefore: undefined,
         overlap: undefined,
         sampling: samplingFor(spec, old?.sampling, clock.now()),

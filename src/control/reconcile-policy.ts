@@ -3,13 +3,15 @@ import type { ConditionReason } from '../api/v1alpha1/conditions.ts';
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy, RebalancePolicyStatus } from '../api/v1alpha1/rebalance-policy.ts';
 import { type ExecutionPolicy, step } from '../execute/executor.ts';
+import { planFields } from '../execute/move-log.ts';
 import { serviceStop } from '../execute/service-stop.ts';
 import { formatInstant } from '../model/instant.ts';
 import { after, type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import { budgetsInForce } from '../plan/budgets/in-force.ts';
 import { type PolicyOptions, planningOptions, resolveOptions } from '../plan/options.ts';
-import { ConflictError } from '../ports.ts';
+import { ConflictError, type StoredPolicy } from '../ports.ts';
 import type { Verdict, Verdicts } from '../report/conditions.ts';
+import { outcomeMessage } from '../report/plan-resource.ts';
 import { policyStatus } from '../report/policy-status.ts';
 import { ledgerVerdict } from '../report/service-status.ts';
 import { budgetStop } from './budget-stop.ts';
@@ -29,8 +31,9 @@ import {
 } from './due.ts';
 import type { LoopPorts, LoopSettings } from './loop-ports.ts';
 import { MOST_DELETED, moveHistory, withExpired } from './past-overhead.ts';
+import { deletePlan, supersede } from './plan-end.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
-import { type RunContext, type RunResult, runPolicy, supersede } from './run.ts';
+import { type RunContext, type RunResult, runPolicy } from './run.ts';
 import { takeSample } from './sampling.ts';
 import { chooseSteering, SteeringUnavailableError, startFields } from './steering.ts';
 import { readerFor } from './usage-source.ts';
@@ -43,7 +46,7 @@ const SOON: Seconds = seconds(30);
 
 /** What a pass knows of one policy. */
 export interface PolicyContext extends RunContext, Pick<LoopSettings, 'maxInFlight'> {
-  /** Why a hint of one of its plans that no move needs any more is still there; `undefined` when none is. */
+  /** Why a hint remains that no move of its plans needs; `undefined` when none does. */
   readonly hintProblem: string | undefined;
 }
 
@@ -121,8 +124,9 @@ const NOTHING = { value: undefined, verdicts: {} };
 async function attempt<Value>(
   reason: ConditionReason,
   work: () => Promise<Value>,
-  { ports: { log, runFailed }, signal }: Pass,
+  { context: { stored }, ports: { log, runFailed }, signal }: Pass,
 ): Promise<Attempt<Value>> {
+  const policy = stored.policy.metadata.name;
   try {
     return { value: await work(), verdicts: {} };
   } catch (error) {
@@ -130,11 +134,11 @@ async function attempt<Value>(
       throw error;
     }
     if (error instanceof ConflictError) {
-      log.info({ err: error.message }, 'somebody else wrote first');
+      log('write conflict', { policy, ledger: undefined, problem: error.message });
       return { value: undefined, verdicts: {} };
     }
     runFailed();
-    log.error({ err: error }, reason);
+    log('policy failed', { policy, err: error });
     const message = error instanceof Error ? error.message : String(error);
     const why = error instanceof SteeringUnavailableError ? 'SteeringUnavailable' : reason;
     return { value: undefined, verdicts: { Degraded: { status: 'True', reason: why, message } } };
@@ -175,14 +179,26 @@ async function advance(
     case 'Supersede':
       return supersede(plan, action.why, ports, signal);
     case 'Start': {
-      const started = await startFields(context.stored.policy.spec.steering.mode, ports, signal);
-      return ports.plans.writeStatus(plan, { ...plan.status, ...started, phase: 'Executing' }, signal);
+      return start(plan, context.stored, ports, signal);
     }
     case 'Leave':
       return plan;
     default:
       return action satisfies never;
   }
+}
+
+async function start(
+  plan: RebalancePlan,
+  { policy: { spec } }: StoredPolicy,
+  ports: LoopPorts,
+  signal: AbortSignal,
+): Promise<RebalancePlan> {
+  const started = await startFields(spec.steering.mode, ports, signal);
+  const stored = await ports.plans.writeStatus(plan, { ...plan.status, ...started, phase: 'Executing' }, signal);
+  const { steering } = started;
+  ports.log('plan approved', { ...planFields(plan), moves: plan.spec.moves.length, steering });
+  return stored;
 }
 
 /** `undefined` for a policy that is not valid. */
@@ -235,6 +251,7 @@ async function run(pass: Pass, cause: RunCause, plans: readonly RebalancePlan[])
       remembered.steering = await chooseSteering(context.stored.policy.spec.steering.mode, ports, signal);
     }
     result = await runPolicy({ ...context, plans, cause }, ports, signal, remembered?.sampling?.history);
+    logRun(pass, cause, result);
     return result;
   } finally {
     remember(remembered, result, {
@@ -243,6 +260,26 @@ async function run(pass: Pass, cause: RunCause, plans: readonly RebalancePlan[])
       underWay: podsUnderWay(plans),
       now: ports.clock.now(),
       pace: context.pace,
+    });
+  }
+}
+
+/** A run without news is not logged, nor is a postponed one that was postponed before. */
+function logRun({ context, remembered, ports: { log } }: Pass, cause: RunCause, result: RunResult): void {
+  const policy = context.stored.policy.metadata.name;
+  if (result.kind === 'Postponed') {
+    if (remembered?.isPostponed === false) {
+      log('run postponed', { policy, cause, result: result.why });
+    }
+  } else if (result.isNews) {
+    const { plan, stored } = result.facts;
+    log('run finished', {
+      policy,
+      cause,
+      outcome: plan.outcome.kind,
+      moves: plan.moves.length,
+      plan: stored?.metadata.name,
+      result: outcomeMessage(plan),
     });
   }
 }
@@ -264,6 +301,7 @@ function remember(
   if (remembered === undefined) {
     return;
   }
+  remembered.isPostponed = result?.kind === 'Postponed';
   remembered.notBefore = after(now, result?.kind === 'Planned' ? pace.policies : RETRY_WAIT);
   if (result?.kind === 'Planned') {
     remembered.demand = news ?? 0;
@@ -283,8 +321,8 @@ async function ownPlans({ context, ports, signal }: Pass): Promise<readonly Reba
 }
 
 async function remove(expired: readonly RebalancePlan[], { ports, signal }: Pass): Promise<void> {
-  for (const { metadata } of expired) {
-    await ports.plans.remove(metadata.name, signal);
+  for (const plan of expired) {
+    await deletePlan(plan, ports, signal);
   }
 }
 
@@ -320,7 +358,7 @@ async function report(
   return { wait: untilNextLook(state, nextRun, context.pace), isStored };
 }
 
-/** Whether the last run was none to tell of: then when the next one is due is none either. */
+/** Whether the last run is not in the status: then the time of the next one is not, either. */
 function isUntold({ status }: RebalancePolicy, remembered: Remembered | undefined): boolean {
   return remembered?.ranAt !== undefined && formatInstant(remembered.ranAt) !== status?.lastRun;
 }
@@ -339,7 +377,7 @@ async function writeIfThere(
     if (!(error instanceof ConflictError)) {
       throw error;
     }
-    log.info({ err: error.message }, 'somebody else wrote first');
+    log('write conflict', { policy: policy.metadata.name, ledger: undefined, problem: error.message });
     return false;
   }
 }

@@ -4,7 +4,7 @@ import { type Seconds, seconds } from '../model/units.ts';
 const FIRST_WAIT = 60;
 const LONGEST_WAIT = 3_600;
 
-/** Spaces out the removal of waiting pods: whoever makes them anew as they were must not have the operator delete in a loop. */
+/** Spaces out the removal of waiting pods: a controller that creates them again unchanged must not make the operator delete in a loop. */
 export interface ReleaseBackOff {
   /** Whether a pod of this controller may be removed now, on the monotonic clock; noted as removed when it may. */
   take(pod: Pick<PodInfo, 'namespace' | 'name' | 'owner'>, now: Seconds): boolean;

@@ -5,8 +5,8 @@ import { movesUnderWay, openMoves } from '../execute/committed.ts';
 import { type ExecutorPorts, giveWay } from '../execute/executor.ts';
 import { withoutFailedTargets } from '../execute/failed-admissions.ts';
 import { openJournal, summarize } from '../execute/journal.ts';
+import { planFields } from '../execute/move-log.ts';
 import { healthStop } from '../execute/stop-rules.ts';
-import { formatInstant } from '../model/instant.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
 import { budgetsLeft } from '../plan/budgets/left.ts';
@@ -25,6 +25,7 @@ import { foreignPods } from './foreign-pods.ts';
 import type { Pace } from './pace.ts';
 import { moveHistory } from './past-overhead.ts';
 import { decide } from './plan-decision.ts';
+import { supersede } from './plan-end.ts';
 import { isOpen } from './retention.ts';
 import { awaitsSamples } from './sample-freshness.ts';
 import { startFields } from './steering.ts';
@@ -36,7 +37,7 @@ export interface RunPorts extends ExecutorPorts {
 
 /** What a run came to. */
 export type RunResult =
-  /** There is a plan, with or without moves. Without news nobody need be told of it. */
+  /** There is a plan, with or without moves. A run without news is not reported. */
   | {
       readonly kind: 'Planned';
       readonly facts: RunFacts;
@@ -46,7 +47,7 @@ export type RunResult =
       readonly isNews: boolean;
     }
   /** Not now; the verdicts say why. The run is tried again soon. */
-  | { readonly kind: 'Postponed'; readonly verdicts: Verdicts };
+  | { readonly kind: 'Postponed'; readonly why: string; readonly verdicts: Verdicts };
 
 /** One policy among all, with the plans it has. */
 export interface RunContext {
@@ -136,6 +137,7 @@ function postponed(waiting: string): RunResult {
   const reason = 'AwaitingSamples';
   return {
     kind: 'Postponed',
+    why: waiting,
     verdicts: {
       MetricsFresh: { status: 'False', reason, message: waiting },
       PlanReady: { status: 'False', reason, message: waiting },
@@ -155,7 +157,7 @@ function isDue({ policy: { spec } }: StoredPolicy, { strategy }: Plan, aboveTrig
   return !awaits || spec.mode === 'DryRun';
 }
 
-/** What the plan repairs, without what it does besides; the plan itself when it repairs nothing. */
+/** The repairs of the plan alone; the plan itself when it repairs nothing. */
 function withoutStrategy(plan: Plan, snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
   return plan.moves.some(({ repairs }) => repairs.length > 0) ? computePlan(snapshot, repairsAlone(options)) : plan;
 }
@@ -182,7 +184,7 @@ function timedPlan(
   return plan;
 }
 
-/** Runs in a row above the trigger, this one included; an edit of the policy starts the count anew. */
+/** Runs in a row above the trigger, this one included; an edit of the policy resets the count. */
 function countAbove({ policy }: StoredPolicy, plan: Plan, options: PolicyOptions): number {
   if (plan.coverage.ratio < options.load.minCoverage || plan.spread.before < options.thresholds.trigger) {
     return 0;
@@ -250,18 +252,7 @@ async function replace(plan: RebalancePlan, why: string, ports: RunPorts, signal
   await (plan.status?.phase === 'Executing' ? giveWay : supersede)(plan, why, ports, signal);
 }
 
-/** Marks a plan that nobody will carry out any more. Resolves to the plan as stored. */
-export async function supersede(
-  plan: RebalancePlan,
-  message: string,
-  { plans, clock }: Pick<RunPorts, 'plans' | 'clock'>,
-  signal: AbortSignal,
-): Promise<RebalancePlan> {
-  const status = { ...plan.status, phase: 'Superseded', message, finishedAt: formatInstant(clock.now()) } as const;
-  return plans.writeStatus(plan, status, signal);
-}
-
-/** Tells people once that budgets keep the cluster unbalanced, and again after it was otherwise. */
+/** Sends one event when budgets begin to keep the cluster unbalanced. */
 async function reportExhausted(
   { policy }: StoredPolicy,
   { outcome }: Plan,
@@ -292,11 +283,14 @@ async function create(
   }
   const resource = toRebalancePlan(plan, policy, attempt, snapshot);
   const moves = openJournal(resource).map((run) => tried.get(run.podUID) ?? run);
-  const progress = { moves: [...moves], summary: summarize(moves), message: outcomeMessage(plan) };
-  const started = phase === 'Executing' ? await startFields(policy.spec.steering.mode, ports, signal) : {};
+  const result = outcomeMessage(plan);
+  const progress = { moves: [...moves], summary: summarize(moves), message: result };
+  const started = phase === 'Executing' ? await startFields(policy.spec.steering.mode, ports, signal) : undefined;
   const created = await ports.plans.create(inPhase(resource, phase, { ...progress, ...started }), signal);
+  const steering = started?.steering;
+  ports.log('plan computed', { ...planFields(created), phase, moves: moves.length, steering, result });
   const regarding = { kind: 'RebalancePolicy', name: policy.metadata.name, uid: policy.metadata.uid ?? '' } as const;
-  const note = `plan ${created.metadata.name}: ${outcomeMessage(plan)}`;
+  const note = `plan ${created.metadata.name}: ${result}`;
   await ports.events.send({ type: 'Normal', reason: 'PlanComputed', note, regarding }, signal);
   return created;
 }

@@ -4,11 +4,11 @@ import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
 import { createUsageHistory, samplingPeriod, type UsageHistory } from '../plan/usage-history.ts';
 import type { Clock, ClusterReader } from '../ports.ts';
 
-/** What a policy with `load.smoothing` remembers of usage. A new leader begins anew. */
+/** What a policy with `load.smoothing` remembers of usage. A new leader starts empty. */
 export interface Sampling {
   readonly history: UsageHistory;
   readonly load: Pick<PolicyOptions['load'], 'smoothing' | 'maxAge'>;
-  /** When the metrics are to be looked at again. */
+  /** When the next sample is due. */
   dueAt: EpochSeconds;
 }
 
@@ -39,7 +39,7 @@ export async function takeSample(
   }
 }
 
-/** Time until the metrics are to be looked at again; infinite without sampling. */
+/** Time until the next sample is due; infinite without sampling. */
 export function untilSample(sampling: Sampling | undefined, now: EpochSeconds): Seconds {
   return sampling === undefined ? seconds(Number.POSITIVE_INFINITY) : elapsed(now, sampling.dueAt);
 }

@@ -55,7 +55,7 @@ function zoneProblem(timeZone: string): string | undefined {
   }
 }
 
-/** When a policy is to run. Owns a timer when the policy has a cron expression. */
+/** When a policy runs. Owns a timer when the policy has a cron expression. */
 export interface PolicySchedule {
   /** Whether a run is due. `lastRun` is undefined before the first. */
   due(lastRun: EpochSeconds | undefined, now: EpochSeconds): boolean;

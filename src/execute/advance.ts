@@ -11,7 +11,7 @@ import { awaitReplacement, verify } from './verify.ts';
  * own monotonic clock: what two API servers say may be further apart than that.
  */
 export const ANSWER_GRACE: Seconds = seconds(15);
-/** Tries, refused or without effect, before the move is skipped: whoever refuses, nothing is tried for ever. */
+/** Tries, refused or without effect, before the move is skipped: no move is tried without end. */
 export const MAX_ATTEMPTS = 5;
 const FIRST_BACKOFF = 10;
 /** 10, 40, 160 and 600 s: five tries take in the whole range for a refusal that may pass (execution.md, answers). */
@@ -46,7 +46,7 @@ export function advance(run: MoveStatus, event: MoveEvent, move: PlannedMove, no
   }
 }
 
-/** Who checks a move before its eviction knows that it was not sent. */
+/** Whether the eviction is known not to have been sent. */
 function isUnsent({ phase }: MoveStatus): boolean {
   return phase === 'Planned' || phase === 'Intent';
 }

@@ -16,7 +16,7 @@ import type {
   Evictor,
   Gates,
   Journals,
-  MoveReason,
+  Log,
   Steering,
   StoredPolicy,
   Telemetry,
@@ -31,6 +31,7 @@ import { describeOutcome, entries, inFlightElsewhere, movesInFlight, withRuns } 
 import { type CheckInput, cachedCheck, liveCheck } from './live-check.ts';
 import { metricsVerdict } from './metrics-stop.ts';
 import type { Elsewhere, JournalEntry, MoveEffect, MoveEvent } from './move.ts';
+import { logMove, planFields, podFields, reasonOf } from './move-log.ts';
 import { observeMove } from './observe-move.ts';
 import { gateWish, openGate } from './open-gate.ts';
 import { placesHints } from './place-hints.ts';
@@ -39,7 +40,7 @@ import { type EvictionTerms, held, sendEvictions } from './send-evictions.ts';
 import { answerStop, type StopReason, stoppedMoves, stopReason } from './stop-rules.ts';
 import { isFinal } from './transitions.ts';
 
-/** Moves that are looked at beside each other. */
+/** Moves that are looked at concurrently. */
 const LOOKS_AT_A_TIME = 10;
 
 /** What the executor acts through. */
@@ -52,6 +53,7 @@ export interface ExecutorPorts {
   readonly events: EventSink;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
+  readonly log: Log;
   readonly firstLooks: FirstLooks;
   /** `leaseTransitions` of the Lease under which this process leads; undefined without leader election. */
   readonly leaderEpoch: number | undefined;
@@ -71,7 +73,7 @@ export interface ExecutionPolicy extends Limits {
  * Takes a plan in phase Executing one step further: looks at the moves in flight, then begins as many as the budget
  * allows. Every intent is stored before its eviction is sent, and each eviction is checked again right before it is sent. What
  * was seen and answered is noted, and stored with the next intents or a little later. Resolves to the plan as it stands then.
- * Rejects with ConflictError when the plan was changed by somebody else, with ApiError when the server fails, and, after all else
+ * Rejects with ConflictError when another client changed the plan, with ApiError when the server fails, and, after all else
  * was done, with an AggregateError of what failed for single moves; each time the journal says where to go on.
  */
 export async function step(
@@ -188,25 +190,29 @@ async function record(recorder: Recorder, events: ReadonlyMap<number, MoveEvent>
     if (run.phase !== 'Evicting') {
       recorder.ports.firstLooks.forget(run.podUID);
     }
-    pending.push({ entry: { ...entry, run }, effects, from: entry.run.phase });
+    pending.push({ entry: { ...entry, run }, effects, before: entry.run });
   }
   if (changed.size > 0) {
     const write = pending.some(isStoredFirst) ? plans.writeStatus : plans.noteStatus;
     recorder.plan = await write(recorder.plan, withRuns(recorder.plan, changed), recorder.signal);
   }
+  for (const { entry, before } of pending) {
+    logMove(recorder.ports.log, recorder.plan, entry, before);
+  }
   return pending;
 }
 
 /** Intents, the end of a plan that was stopped, and why a pod is taken away that looking at the cluster would not tell again. */
-function isStoredFirst({ entry: { run }, from, effects }: Pending): boolean {
+function isStoredFirst({ entry: { run }, before, effects }: Pending): boolean {
   const isDecided = run.phase === 'Intent' || run.phase === 'Aborted';
-  return (isDecided && run.phase !== from) || effects.includes('Release');
+  return (isDecided && run.phase !== before.phase) || effects.includes('Release');
 }
 
 interface Pending {
   readonly entry: JournalEntry;
   readonly effects: readonly MoveEffect[];
-  readonly from: MovePhase;
+  /** The journal before the event. */
+  readonly before: MoveStatus;
 }
 
 async function abortStopped(recorder: Recorder, stop: StopReason): Promise<void> {
@@ -221,6 +227,9 @@ async function abortStopped(recorder: Recorder, stop: StopReason): Promise<void>
 
 /** Stored with what is recorded next. */
 function noteStop(recorder: Recorder, { reason, message }: StopReason): void {
+  if (recorder.plan.status?.stopped !== reason) {
+    recorder.ports.log('plan stopped', { ...planFields(recorder.plan), stopped: reason, result: message });
+  }
   recorder.plan = { ...recorder.plan, status: { ...recorder.plan.status, stopped: reason, message } };
 }
 
@@ -338,12 +347,12 @@ async function evictAll(recorder: Recorder, begun: readonly Pending[], terms: Ev
   await settle(recorder, await record(recorder, events));
 }
 
-/** Performs what is due after a transition was stored: hints removed, gates opened, people told. */
+/** Performs what is due after a transition was stored: removes hints, opens gates, sends events. */
 async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<void> {
   const { ports, signal, failures } = recorder;
   const opensGates = pending.some(({ effects }) => effects.includes('OpenGate'));
   const elsewhere = opensGates ? inFlightElsewhere(recorder.plan, await ports.plans.list(signal)) : NOTHING_ELSEWHERE;
-  for (const { entry, effects, from } of pending) {
+  for (const { entry, effects, before } of pending) {
     const { namespace, uid } = entry.move.pod;
     for (const effect of effects) {
       await failures.attempt(nameOf(entry), async () => {
@@ -363,7 +372,7 @@ async function settle(recorder: Recorder, pending: readonly Pending[]): Promise<
         }
       });
     }
-    if (entry.run.phase !== from && isFinal(entry.run.phase)) {
+    if (entry.run.phase !== before.phase && isFinal(entry.run.phase)) {
       await reportEnd(recorder, entry);
     }
   }
@@ -377,7 +386,10 @@ async function release({ plan, ports, signal }: Recorder, entry: JournalEntry): 
   const pod = replacementOf(entry);
   if ((await ports.gates.release(pod, signal)) === 'Done') {
     ports.telemetry.gate('Released');
-    const note = `removed before it ran: the scheduler found no room for it on ${entry.move.to} or its alternatives (plan ${plan.metadata.name})`;
+    const { to } = entry.move;
+    const result = `the scheduler found no room for it on ${to} or its alternatives`;
+    ports.log('pod released', { ...planFields(plan), ...podFields(pod), to, result });
+    const note = `removed before it ran: ${result} (plan ${plan.metadata.name})`;
     const event = { type: 'Warning', reason: 'TargetGivenUp', note, regarding: { kind: 'Pod', ...pod } } as const;
     await ports.events.send(event, signal);
   }
@@ -391,6 +403,8 @@ async function admit({ plan, ports, signal }: Recorder, entry: JournalEntry, els
   const { action, obstacle } = await openGate(pod, wish, others, ports, signal);
   if (action !== undefined) {
     ports.telemetry.gate(action);
+    const result = obstacle ?? 'it may be scheduled';
+    ports.log('gate opened', { ...planFields(plan), ...podFields(pod), to: entry.move.to, action, result });
   }
   if (obstacle !== undefined) {
     const consequence = wish.kind === 'Admit' ? 'waits at the gate' : 'may run anywhere';
@@ -419,7 +433,7 @@ async function reportEnd(recorder: Recorder, entry: JournalEntry): Promise<void>
   ports.telemetry.moveEnded({
     strategy,
     result: run.phase,
-    reason: REASONS[kindOf(entry.move)],
+    reason: reasonOf(entry.move),
     duration,
     unavailable,
   });
@@ -465,14 +479,6 @@ function resultOf(all: readonly JournalEntry[]): string {
   ].join(', ');
 }
 
-const REASONS = {
-  Transfer: 'Balance',
-  Failover: 'Failover',
-  Preemption: 'Preemption',
-  Admission: 'Admission',
-  Removal: 'Removal',
-} as const satisfies Record<MoveKind, MoveReason>;
-
 function purpose(move: JournalEntry['move']): string {
   switch (kindOf(move)) {
     case 'Preemption':
@@ -515,6 +521,7 @@ async function finishIfDone(recorder: Recorder): Promise<void> {
   // Moves that ended before they began, and no rule has stopped the plan: they gave way to a later one.
   const phase = aborted === undefined ? 'Completed' : isStopped ? 'Aborted' : 'Superseded';
   recorder.plan = await ports.plans.writeStatus(plan, { ...plan.status, phase, message, finishedAt }, signal);
+  ports.log('plan finished', { ...planFields(plan), phase, result: message });
   if (phase === 'Aborted') {
     const { name, uid } = plan.spec.policy;
     const note = `plan ${plan.metadata.name} was stopped: ${message}`;

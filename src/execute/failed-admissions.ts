@@ -17,7 +17,7 @@ interface Failures {
 
 /**
  * The pods as the next plan may place them: one that waits goes to no node on which an admission of its controller's pods failed
- * a short while ago, since a node that is broken in a way which no filter sees would be tried for ever. A minute after the
+ * a short while ago, since a node that is broken in a way which no filter sees would be tried without end. A minute after the
  * first failure, twice as long after each, up to an hour. By the journals that are kept, so that a new leader knows as much.
  */
 export function withoutFailedTargets(

@@ -25,13 +25,13 @@ export const movesInFlight = oncePer((plan: RebalancePlan): readonly JournalEntr
 
 const NONE: readonly JournalEntry[] = [];
 
-/** The plan's status with some entries replaced and the summary counted anew. */
+/** The plan's status with some entries replaced and the summary counted again. */
 export function withRuns(plan: RebalancePlan, changed: ReadonlyMap<number, MoveStatus>): RebalancePlanStatus {
   const moves = entries(plan).map(({ index, run }) => changed.get(index) ?? run);
   return { ...plan.status, moves, summary: summarize(moves) };
 }
 
-/** What came of a move, for people: why it missed its node is told once in the journal. */
+/** What came of a move, for people, and why it missed its node. */
 export function describeOutcome({ outcome, phase, miss }: MoveStatus): string {
   return `${outcome ?? phase}${phase === 'Missed' && miss !== undefined ? ` (${miss.reason}: ${miss.message})` : ''}`;
 }

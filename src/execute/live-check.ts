@@ -41,7 +41,7 @@ interface LivePorts {
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** What a move is checked against, besides the cluster. */
+/** What a move is checked against, in addition to the cluster. */
 export interface CheckInput {
   readonly move: PlannedMove;
   readonly plannedAt: EpochSeconds;
@@ -239,7 +239,7 @@ async function readTarget(name: string, reader: ClusterReader, signal: AbortSign
   return { name, node, beside };
 }
 
-/** Why the policy is not about the move any more: the namespace or a node has changed; `undefined` while it is. */
+/** Why the move has left the scope of the policy: the namespace or a node has changed; `undefined` while it is in scope. */
 function outOfScope(
   pod: PodInfo,
   { namespace, node, target }: Surroundings,
@@ -265,7 +265,7 @@ function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadIn
     return `the pod is on ${pod.nodeName ?? 'no node'}, not on ${move.from ?? 'none'}`;
   }
   if (kindOf(move) === 'Admission' && pod.waiting?.gated !== true) {
-    return 'the pod waits at our scheduling gate no more';
+    return 'the pod no longer waits at the gate evenkeel.dev/qos';
   }
   if (kindOf(move) === 'Removal' && pod.phase !== 'Failed') {
     return `the pod is in phase ${pod.phase}`;

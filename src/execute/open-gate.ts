@@ -20,7 +20,7 @@ function opensToTarget({ spec, status }: RebalancePlan): boolean {
 export type GateWish =
   /** Wherever the scheduler likes. */
   | { readonly kind: 'Anywhere' }
-  /** To this node alone; or it stays at the gate for another plan: nobody but the operator is to decide who goes where. */
+  /** To this node alone; or it stays at the gate for another plan: the operator alone decides which pod goes where. */
   | { readonly kind: 'Admit'; readonly node: string }
   /** To this node, or to an alternative should its room be taken meanwhile; else wherever the scheduler likes. */
   | { readonly kind: 'Replace'; readonly node: string; readonly fallbacks: readonly string[] };
@@ -59,7 +59,7 @@ interface OpenGatePorts {
 
 /**
  * Lets a pod through our gate as wished, if it can run on its planned node now by the scheduler's filters: what is kept to a
- * node that cannot take it would wait for ever. `inFlight` are the other moves that are under way. Rejects with ApiError.
+ * node that cannot take it would wait without end. `inFlight` are the other moves that are under way. Rejects with ApiError.
  */
 export async function openGate(
   ref: PodRef,

@@ -29,7 +29,7 @@ export interface EvictionTerms {
 export interface Sent {
   /** By index of the move. */
   readonly events: ReadonlyMap<number, MoveEvent>;
-  /** Why those that were not sent are not wanted any more. */
+  /** Why the rest was not sent. */
   readonly stop: StopReason | undefined;
 }
 
@@ -97,6 +97,6 @@ export async function held<Value>(
     return await work();
   } catch (error) {
     failures.add(`move of ${pod.namespace}/${pod.name}`, error);
-    return { kind: 'Hold', why: `it could not be begun: ${messageOf(error)}` };
+    return { kind: 'Hold', why: `the move could not begin: ${messageOf(error)}` };
   }
 }

@@ -16,7 +16,7 @@ export const MAX_NOT_READY_SHARE = 0.1;
  */
 export type StoppedMoves = 'All' | 'Evictions' | 'Budgeted' | 'Disruptions';
 
-/** Why moves of a plan may not begin. */
+/** Why moves of a plan do not begin. */
 export interface StopReason {
   readonly reason: ConditionReason;
   readonly message: string;
@@ -88,8 +88,8 @@ function failureStop(moves: readonly MoveStatus[]): StopReason | undefined {
 }
 
 /**
- * Why nobody who runs is evicted while so many nodes are not Ready; undefined while they are. Pods of the nodes that have failed
- * are placed anew all the same: until most nodes have (see massFailure).
+ * Why no running pod is evicted while so many nodes are not Ready; undefined while enough are. Pods of failed nodes are still
+ * replaced, until most nodes have failed (see massFailure).
  */
 export function healthStop(nodes: readonly NodeInfo[]): StopReason | undefined {
   const notReady = nodes.filter(({ ready }) => !ready).length;

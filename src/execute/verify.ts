@@ -8,11 +8,11 @@ import { clip, enter, finish, hintEffects, sinceReplaceable, sinceStart } from '
 
 /** A replacement that is not Ready after this long has failed. */
 export const REPLACEMENT_DEADLINE: Seconds = seconds(600);
-/** A pod that is gone after this long was not worth a word. */
+/** A deletion that takes no longer is not reported. */
 const SILENT_WAIT: Seconds = seconds(60);
 /** How long the scheduler may refuse an admitted pod, which is tied to its node: what makes room there is under way. */
 export const ADMISSION_PATIENCE: Seconds = seconds(60);
-/** How long it may refuse a replacement that is kept to its planned node and its alternatives, before it is made anew. */
+/** How long it may refuse a replacement that is kept to its planned node and its alternatives, before it is released. */
 export const STUCK_PATIENCE: Seconds = seconds(30);
 
 /**
@@ -55,7 +55,7 @@ function withWait(run: MoveStatus, { pod, deletion, serverTime }: Observation): 
   }
   const isLong = pod === 'Terminating' && sinceStart(run, serverTime) > SILENT_WAIT;
   const reason = isLong
-    ? clip(`its pod is being deleted since ${run.startedAt}${keeping(deletion, serverTime)}`)
+    ? clip(`the deletion of its pod began at ${run.startedAt}${keeping(deletion, serverTime)}`)
     : waitingFor;
   return reason === waitingFor || reason === undefined ? run : { ...rest, waitingFor: reason };
 }

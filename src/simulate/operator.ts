@@ -9,6 +9,7 @@ import { runLoop } from '../control/loop.ts';
 import type { GivenLoopPorts } from '../control/loop-ports.ts';
 import { OPERATOR_PACE, type Pace } from '../control/pace.ts';
 import { movesInFlight } from '../execute/journal.ts';
+import { LOG_LINES } from '../log-lines.ts';
 import { EXCLUDED_NAMESPACES } from '../model/excluded-namespaces.ts';
 import { formatInstant } from '../model/instant.ts';
 import { kindOf } from '../model/move.ts';
@@ -72,7 +73,11 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
     ledgerNews: createLedgerNews(),
     leaderEpoch: undefined,
     startCron: virtualCron(world),
-    log: { info: () => undefined, warn: () => undefined, error: (fields: object) => void failures.push(fields) },
+    log: (line, fields) => {
+      if (LOG_LINES[line].level === 'error') {
+        failures.push(fields);
+      }
+    },
     runFailed: () => undefined,
     preempted: () => undefined,
   } satisfies GivenLoopPorts & GatePorts & LedgerPorts;

@@ -172,7 +172,7 @@ async function measureMemory(): Promise<{ readonly stored: number; readonly most
       const warnings = operator
         .log()
         .split('\n')
-        .filter((line) => /"level":[45]0/.test(line));
+        .filter((line) => /"level":"(warn|error)"/.test(line));
       warnings.slice(-5).forEach((line) => {
         log(line.slice(0, 400));
       });

@@ -3,9 +3,6 @@ import { type ProxiedAnswer, startFaultProxy } from '../support/faults/proxy.ts'
 import { type OperatorProcess, startOperator } from '../support/operator-process.ts';
 import type { startWithWebhook } from '../support/webhook.ts';
 
-/** pino's number for level warn. */
-const WARN = 40;
-
 /** An operator with exactly the rights of its ServiceAccount, of which everything is known that the API server answered. */
 export interface WatchedOperator extends OperatorProcess {
   /** Log lines of level warn or above, and warnings of the API server, since the last call. */
@@ -45,8 +42,9 @@ export async function startWatchedOperator(
 }
 
 interface LogLine {
-  readonly level: number;
+  readonly level: string;
   readonly msg: string;
+  readonly problem?: string;
   readonly err?: { readonly message: string };
 }
 
@@ -56,8 +54,8 @@ function warningLines(log: string): readonly string[] {
     .split('\n')
     .slice(0, -1)
     .map(parseLine)
-    .filter(({ level }) => level >= WARN)
-    .map(({ msg, err }) => (err === undefined ? msg : `${msg}: ${err.message}`));
+    .filter(({ level }) => level === 'warn' || level === 'error')
+    .map(({ msg, err, problem }) => [msg, err?.message ?? problem ?? []].flat().join(': '));
 }
 
 /** What is no log line, such as a stack trace, is worse than a warning. */
@@ -65,7 +63,7 @@ function parseLine(line: string): LogLine {
   try {
     return JSON.parse(line) as LogLine;
   } catch {
-    return { level: Number.POSITIVE_INFINITY, msg: line };
+    return { level: 'error', msg: line };
   }
 }
 

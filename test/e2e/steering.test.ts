@@ -190,7 +190,7 @@ describe('pods that no move waits for', () => {
   it('are let through when their controller is scaled up, a day before the next round', async () => {
     await cp.kubectl(['scale', '-n', 'shop', 'deployment/app-01', '--replicas=4']);
     await untilRunning('app-01', 4);
-    await operator.logged('gate opened: no move waits for the pod');
+    await operator.logged('gate opened');
     expect(await metrics()).toContain('evenkeel_gate_actions_total{action="OpenedUnplanned"} 2');
   });
 

@@ -1,10 +1,10 @@
-import { pino } from 'pino';
 import { startCron } from '../../src/adapters/cron.ts';
 import { createJournalledPlans } from '../../src/adapters/kubernetes/journalled-plans.ts';
 import { createGateQueue } from '../../src/control/gate-queue.ts';
 import { createJournals } from '../../src/control/journals.ts';
 import type { LoopPorts } from '../../src/control/loop-ports.ts';
 import { createFirstLooks } from '../../src/execute/first-looks.ts';
+import type { LogLine } from '../../src/log-lines.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import type { Seconds } from '../../src/model/units.ts';
@@ -15,6 +15,12 @@ import { type FakeJournalledPlans, fakeJournalledPlans } from './fake-journals.t
 import { type FakePolicies, fakePolicies } from './fake-stores.ts';
 import { type Tap, tapped } from './fake-tap.ts';
 import { type TestClock, testClock } from './test-clock.ts';
+
+/** One line of the operator's log. */
+export interface LoggedLine {
+  readonly line: LogLine;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
 
 /** Everything that the operator acts through, in memory. */
 export interface World {
@@ -31,6 +37,8 @@ export interface World {
   readonly gateActions: string[];
   /** Calls of ports in order: `name.method`, evictions as `evict NAME` or `dry-run NAME`. */
   readonly calls: string[];
+  /** What was logged. */
+  readonly lines: LoggedLine[];
   /** Runs that failed. */
   readonly failures: () => number;
   /** The ports of one process; every call passes `tap`. */
@@ -54,6 +62,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
   const steered: string[] = [];
   const gateActions: string[] = [];
   const calls: string[] = [];
+  const lines: LoggedLine[] = [];
   let failures = 0;
   const tap: Tap = (when, call, args) => {
     if (when === 'before') {
@@ -95,7 +104,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     firstLooks: createFirstLooks(clock),
     leaderEpoch: undefined,
     startCron,
-    log: pino({ level: 'silent' }),
+    log: (line, fields) => void lines.push({ line, fields }),
     runFailed: () => {
       failures += 1;
     },
@@ -110,6 +119,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     steered,
     gateActions,
     calls,
+    lines,
     failures: () => failures,
     ports: newProcess(),
     newProcess,

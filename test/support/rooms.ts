@@ -12,10 +12,11 @@ export const ROOMS: readonly Room[] = [
   },
   { path: 'qos', rooms: ['model', 'api'] },
   { path: 'plan', rooms: ['model', 'api', 'qos'], packages: ['croner', 'node:crypto'] },
-  { path: 'ports.ts', types: ['model', 'api', 'qos', 'plan'] },
+  { path: 'log-lines.ts' },
+  { path: 'ports.ts', types: ['model', 'api', 'qos', 'plan', 'log-lines.ts'] },
   { path: 'steer', rooms: ['model', 'plan'], types: ['api'] },
   { path: 'observe', rooms: ['model', 'api', 'qos', 'steer'], packages: ['node:crypto'], types: ['ports.ts'] },
-  { path: 'execute', rooms: ['model', 'qos', 'plan', 'steer', 'ports.ts'], types: ['api'] },
+  { path: 'execute', rooms: ['model', 'qos', 'plan', 'steer', 'ports.ts'], types: ['api', 'log-lines.ts'] },
   {
     path: 'report',
     rooms: ['model', 'api', 'qos', 'plan', 'steer'],
@@ -58,7 +59,19 @@ export const ROOMS: readonly Room[] = [
   },
   {
     path: 'simulate',
-    rooms: ['model', 'api', 'qos', 'plan', 'ports.ts', 'steer', 'observe', 'execute', 'report', 'control'],
+    rooms: [
+      'log-lines.ts',
+      'model',
+      'api',
+      'qos',
+      'plan',
+      'ports.ts',
+      'steer',
+      'observe',
+      'execute',
+      'report',
+      'control',
+    ],
     packages: ['typebox'],
   },
 
@@ -90,6 +103,7 @@ export const ROOMS: readonly Room[] = [
   {
     path: 'app',
     rooms: [
+      'log-lines.ts',
       'model',
       'steer',
       'qos',

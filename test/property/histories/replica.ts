@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { startCron } from '../../../src/adapters/cron.ts';
 import { createJournalledPlans } from '../../../src/adapters/kubernetes/journalled-plans.ts';
 import { Elector, LeadershipLostError } from '../../../src/control/elector.ts';
@@ -180,7 +179,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<GivenLoopPorts, 'leaderEpo
     demand: createGateQueue(() => ({ room: 0, requests: 0, stranded: [] })),
     usageServers: new Map(),
     ledgerNews: createLedgerNews(),
-    log: pino({ level: 'silent' }),
+    log: () => undefined,
     runFailed: () => stage.count('runs failed'),
   };
 }

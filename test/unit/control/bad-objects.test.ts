@@ -50,7 +50,7 @@ describe('one bad object', () => {
     expect(outcomesOf(w)).toEqual(['Landed: runs on b', 'Landed: runs on c']);
     expect(condition(w, 'even', 'Degraded')).toBe('True HintsRemain');
     expect(messageOf(w, 'even', 'Degraded')).toBe(
-      'PlacementHint shop/hint-stuck stays and goes on steering pods: may not delete placementhints',
+      'PlacementHint shop/hint-stuck remains and goes on steering pods: may not delete placementhints',
     );
     isRefused = false;
     await play(w, 60);
@@ -93,7 +93,7 @@ describe('one bad object', () => {
     };
     await play(w, 1_200);
     expect(outcomesOf(w)).toEqual([
-      'Skipped: refused 5 times: it could not be begun: may not create placementhints in namespace shop',
+      'Skipped: refused 5 times: the move could not begin: may not create placementhints in namespace shop',
       'Landed: runs on c',
     ]);
     expect(w.cluster.accepted).toHaveLength(1);

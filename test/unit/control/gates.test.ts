@@ -68,6 +68,17 @@ describe('keepGates', () => {
     expect(atTheGate(w)).toEqual([]);
     expect(w.cluster.pods.get('uid-scaled-up')?.waiting?.pinnedTo).toBeUndefined();
     expect(w.gateActions).toEqual(['OpenedUnplanned']);
+    expect(w.lines).toEqual([
+      {
+        line: 'gate opened',
+        fields: {
+          pod: 'shop/scaled-up',
+          podUID: 'uid-scaled-up',
+          action: 'OpenedUnplanned',
+          result: 'no move waits for the pod',
+        },
+      },
+    ]);
   });
 
   it.each<[string, Partial<MoveStatus>]>([

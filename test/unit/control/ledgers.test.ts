@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { createLedgerNews } from '../../../src/control/ledger-health.ts';
@@ -117,7 +116,7 @@ async function keepFor(
       },
       plans: { list: async () => evicted },
       clock,
-      log: pino({ level: 'silent' }),
+      log: () => undefined,
       runFailed: () => failed.push(clock.now()),
       ledgerNews: news,
       preempted: (className, times) => void preemptions.push(`${className} ${times}`),

@@ -424,12 +424,12 @@ describe('advance', () => {
     const { run: waiting } = at(700, awaiting, terminating(700, grace));
     expect(waiting).toMatchObject({
       phase: 'AwaitingReplacement',
-      waitingFor: `its pod is being deleted since ${instant(0)}: its grace period ends at ${instant(3_600)}`,
+      waitingFor: `the deletion of its pod began at ${instant(0)}: its grace period ends at ${instant(3_600)}`,
     });
     expect(at(701, waiting, terminating(701, grace)).run).toBe(waiting);
     const { run: held } = at(3_700, waiting, terminating(3_700, grace));
     expect(held.waitingFor).toBe(
-      `its pod is being deleted since ${instant(0)}: it waits for its finalizers (example.com/flush)`,
+      `the deletion of its pod began at ${instant(0)}: it waits for its finalizers (example.com/flush)`,
     );
     const { run: gone } = at(9_000, held, seen(9_000, 'Gone'));
     expect(gone).toMatchObject({ phase: 'AwaitingReplacement', goneAt: instant(9_000) });

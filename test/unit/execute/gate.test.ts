@@ -112,6 +112,14 @@ describe('a plan under Gate', () => {
     w.cluster.full.add('b');
     expect(await run(w)).toMatchObject({ phase: 'Missed', miss: { reason: 'TargetRefused' } });
     expect(w.gateActions).toEqual(['OpenedToTarget', 'Released', 'OpenedToAny']);
+    expect(w.lines.map(({ line, fields: { pod, to, action } }) => [line, pod, to, action])).toEqual([
+      ['pod evicted', 'shop/web-1', 'b', undefined],
+      ['gate opened', 'shop/web-00001', 'b', 'OpenedToTarget'],
+      ['pod released', 'shop/web-00001', 'b', undefined],
+      ['gate opened', 'shop/web-00002', 'b', 'OpenedToAny'],
+      ['move missed', 'shop/web-1', 'b', undefined],
+      ['plan finished', undefined, undefined, undefined],
+    ]);
   });
 
   it('opens the gate without a node when another steering is in force', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { keepLedgers } from '../../../src/control/ledgers.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
+import { LOG_LINES } from '../../../src/log-lines.ts';
 import type { LedgerMode } from '../../../src/model/service-level.ts';
 import { seconds } from '../../../src/model/units.ts';
 import { availabilityOf, timesAt, totalOf } from '../../../src/qos/times.ts';
@@ -49,7 +50,7 @@ async function play(
       ledgers: ledgers.store,
       plans: plans.store,
       clock,
-      log: { info: () => undefined, warn: () => undefined, error: (fields) => void failures.push(fields) },
+      log: (line, fields) => void (LOG_LINES[line].level === 'error' && failures.push(fields)),
       runFailed: () => undefined,
       ledgerNews: createLedgerNews(),
       preempted: () => undefined,
