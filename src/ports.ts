@@ -474,6 +474,8 @@ export interface Telemetry {
     /** Service that it cost, where it evicted. */
     readonly unavailable: Seconds | undefined;
   }): void;
+  /** When the next run of a policy is due; `undefined` when none is. */
+  nextRun(policy: string, at: EpochSeconds | undefined): void;
   steered(move: { readonly mode: SteeringMode; readonly landed: boolean }): void;
   planned(run: PlannedRun): void;
   /** All policies, as they are stored. */

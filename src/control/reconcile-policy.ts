@@ -338,6 +338,7 @@ async function report(
   const state = stateOf(pass, plans);
   const facts = result?.kind === 'Planned' && result.isNews ? result.facts : undefined;
   const nextRun = nextRunOf(state);
+  ports.telemetry.nextRun(policy.metadata.name, nextRun);
   const overlap = remembered?.overlap;
   const status = policyStatus(
     policy,

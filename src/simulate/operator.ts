@@ -122,6 +122,7 @@ const MAX_IN_FLIGHT = Number.POSITIVE_INFINITY;
 
 const NO_TELEMETRY: Telemetry = {
   moveEnded: () => undefined,
+  nextRun: () => undefined,
   steered: () => undefined,
   planned: () => undefined,
   policies: () => undefined,

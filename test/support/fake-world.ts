@@ -7,7 +7,7 @@ import { createFirstLooks } from '../../src/execute/first-looks.ts';
 import type { LogLine } from '../../src/log-lines.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
-import type { Seconds } from '../../src/model/units.ts';
+import type { EpochSeconds, Seconds } from '../../src/model/units.ts';
 import type { WorkloadInfo } from '../../src/model/workload.ts';
 import type { EventRecord, Turnover } from '../../src/ports.ts';
 import { type FakeCluster, fakeCluster } from './fake-cluster.ts';
@@ -37,6 +37,8 @@ export interface World {
   readonly gateActions: string[];
   /** Calls of ports in order: `name.method`, evictions as `evict NAME` or `dry-run NAME`. */
   readonly calls: string[];
+  /** When policies run next, by name, as telemetry hears it. */
+  readonly nextRuns: ReadonlyMap<string, EpochSeconds | undefined>;
   /** What was logged. */
   readonly lines: LoggedLine[];
   /** Runs that failed. */
@@ -63,6 +65,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
   const gateActions: string[] = [];
   const calls: string[] = [];
   const lines: LoggedLine[] = [];
+  const nextRuns = new Map<string, EpochSeconds | undefined>();
   let failures = 0;
   const tap: Tap = (when, call, args) => {
     if (when === 'before') {
@@ -91,6 +94,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     telemetry: {
       moveEnded: ({ result }) => void ended.push(result),
       steered: ({ mode, landed }) => void steered.push(`${mode} ${landed ? 'hit' : 'miss'}`),
+      nextRun: (policy, at) => void nextRuns.set(policy, at),
       planned: () => undefined,
       policies: () => undefined,
       gate: (action) => void gateActions.push(action),
@@ -120,6 +124,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     gateActions,
     calls,
     lines,
+    nextRuns,
     failures: () => failures,
     ports: newProcess(),
     newProcess,

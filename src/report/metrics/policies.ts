@@ -1,5 +1,6 @@
 import { Histogram, type Registry } from 'prom-client';
 import { parseInstant } from '../../model/instant.ts';
+import type { EpochSeconds } from '../../model/units.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { PlannedRun, StoredPolicy, Telemetry } from '../../ports.ts';
 import { type Figure, gaugeOf } from './gauge.ts';
@@ -17,8 +18,10 @@ interface RunFigures
 type Figures = (run: RunFigures) => readonly Figure[];
 
 /** Registers the metrics of runs and policies. Those of a policy that is gone are shown no more. */
-export function policyMetrics(registers: Registry[]): Pick<Telemetry, 'planned' | 'policies'> {
+export function policyMetrics(registers: Registry[]): Pick<Telemetry, 'planned' | 'policies' | 'nextRun'> {
   const runs = new Map<string, RunFigures>();
+  /** As the last pass found it; what the status says is older where runs had no news. */
+  const due = new Map<string, EpochSeconds | undefined>();
   let stored: readonly StoredPolicy[] = [];
   const gauge = (name: string, help: string, labels: readonly string[], figures: Figures): void =>
     gaugeOf(registers, name, help, ['policy', ...labels], () =>
@@ -41,12 +44,14 @@ export function policyMetrics(registers: Registry[]): Pick<Telemetry, 'planned' 
   gaugeOf(
     registers,
     'evenkeel_policy_next_run_timestamp_seconds',
-    'When the next run of a policy is due, as its status says, in seconds since 1970. No value while none is due: suspended, not accepted, or waiting for the plan that is carried out.',
+    'When the next run of a policy is due, in seconds since 1970. No value while none is due: suspended, not accepted, or waiting for the plan that is carried out.',
     ['policy'],
     () =>
-      stored.flatMap(({ policy: { metadata, status } }) =>
-        status?.nextRun === undefined ? [] : [[{ policy: metadata.name }, parseInstant(status.nextRun)] as const],
-      ),
+      stored.flatMap(({ policy: { metadata, status } }) => {
+        const told = status?.nextRun === undefined ? undefined : parseInstant(status.nextRun);
+        const at = due.has(metadata.name) ? due.get(metadata.name) : told;
+        return at === undefined ? [] : [[{ policy: metadata.name }, at] as const];
+      }),
   );
   const duration = new Histogram({
     name: 'evenkeel_plan_duration_seconds',
@@ -65,10 +70,13 @@ export function policyMetrics(registers: Registry[]): Pick<Telemetry, 'planned' 
     policies(all) {
       stored = all;
       const names = new Set(all.map(({ policy }) => policy.metadata.name));
-      for (const name of [...runs.keys()].filter((each) => !names.has(each))) {
-        runs.delete(name);
+      for (const kept of [runs, due]) {
+        for (const name of [...kept.keys()].filter((each) => !names.has(each))) {
+          kept.delete(name);
+        }
       }
     },
+    nextRun: (policy, at) => void due.set(policy, at),
   };
 }
 

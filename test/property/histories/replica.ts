@@ -168,6 +168,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<GivenLoopPorts, 'leaderEpo
     telemetry: {
       moveEnded: ({ result }) => stage.count(`move ${result}`),
       steered: nothing,
+      nextRun: () => undefined,
       planned: nothing,
       policies: nothing,
       gate: (action) => stage.count(`gate ${action}`),

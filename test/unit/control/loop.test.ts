@@ -15,6 +15,7 @@ import {
   play,
   tilted,
 } from '../../support/played.ts';
+import { NOON } from '../../support/test-clock.ts';
 
 describe('runLoop', () => {
   it('in mode DryRun stores one plan, keeps it, and never evicts', async () => {
@@ -29,6 +30,19 @@ describe('runLoop', () => {
     expect(condition(w, 'even', 'PlanReady')).toBe('True DryRun');
     expect(condition(w, 'even', 'Ready')).toBe('True AsExpected');
     expect(w.events.map(({ reason }) => reason)).toEqual(['PlanComputed']);
+  });
+
+  it('reports when the next run is due, and none for a suspended policy', async () => {
+    const w = tilted();
+    w.policies.apply('even', { interval: '10m' });
+    w.policies.apply('off', { suspend: true });
+    await play(w, 30);
+    expect(w.nextRuns).toEqual(
+      new Map([
+        ['even', NOON + 600],
+        ['off', undefined],
+      ]),
+    );
   });
 
   it('looks at the metrics between runs for a policy that smooths them, unless it is suspended', async () => {
@@ -250,7 +264,7 @@ describe('runLoop', () => {
     await play(w, 5);
     expect(condition(w, 'a-old', 'Accepted')).toBe('True Valid');
     expect(condition(w, 'b-young', 'Accepted')).toBe('False Conflicting');
-    expect(messageOf(w, 'b-young', 'Accepted')).toContain('8 pods to a-old');
+    expect(messageOf(w, 'b-young', 'Accepted')).toContain('8 pods of policy a-old');
     expect(plansOf(w).map(({ spec }) => spec.policy.name)).toEqual(['a-old']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seconds } from '../../../src/model/units.ts';
+import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import { plan as computePlan } from '../../../src/plan/planner.ts';
 import { fulfilmentByClass } from '../../../src/qos/fulfilment.ts';
@@ -135,6 +135,14 @@ describe('createMetrics', () => {
     }
     expect(text).not.toContain('evenkeel_cache_age_seconds{resource="nodes"}');
     expect(text).not.toContain('evenkeel_steering_hit_ratio{mode="None"}');
+  });
+
+  it('shows when the next run is due as the last pass found it', async () => {
+    const shown = async () => /next_run_timestamp_seconds\{policy="even"\} (\d+)/.exec(await registry.metrics())?.[1];
+    telemetry.nextRun('even', epochSeconds(1_767_269_100));
+    expect(await shown()).toBe('1767269100');
+    telemetry.nextRun('even', undefined);
+    expect(await shown()).toBeUndefined();
   });
 
   it('shows a policy that is gone no more', async () => {
