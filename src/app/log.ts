@@ -1,4 +1,4 @@
-import { type DestinationStream, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { LOG_LINES } from '../log-lines.ts';
 import { escapeJson } from '../model/escape.ts';
 import type { Log } from '../ports.ts';
@@ -9,6 +9,7 @@ export function createLog(level: string, destination?: DestinationStream): Log {
     level,
     base: null,
     timestamp: stdTimeFunctions.isoTime,
+    serializers: { err: stdSerializers.errWithCause },
     formatters: { level: (label: string) => ({ level: label }) },
     hooks: { streamWrite: escapeJson },
   };
