@@ -1,4 +1,5 @@
 import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { count } from '../plan/format.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { scopeTest } from '../plan/scope.ts';
 import type { StoredPolicy } from '../ports.ts';
@@ -40,10 +41,12 @@ export function foreignPods(
 }
 
 function describe(counts: ReadonlyMap<string, number>): string | undefined {
-  const owners = [...counts].filter(([, count]) => count > 0).map(([name, count]) => `${count} pods to ${name}`);
+  const owners = [...counts]
+    .filter(([, pods]) => pods > 0)
+    .map(([name, pods]) => `${count(pods, 'pod')} of policy ${name}`);
   return owners.length === 0
     ? undefined
-    : `older policies own part of the scope and those pods are left to them: ${owners.join(', ')}. Narrow spec.scope of one of the policies`;
+    : `older policies own some of the pods in scope, and this policy leaves them alone: ${owners.join(', ')}. Narrow spec.scope of one of the policies`;
 }
 
 function olderPolicies(policy: StoredPolicy, all: readonly StoredPolicy[]): readonly StoredPolicy[] {

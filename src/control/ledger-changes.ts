@@ -91,7 +91,7 @@ export function orphaned(stored: StoredLedger, view: ServiceView, now: EpochSeco
   const message =
     record.createdAt > 0
       ? 'the workload no longer names a ServiceClass'
-      : 'the workload is gone: its ledger is taken up again if it comes back in time';
+      : 'the workload is gone: its ledger continues if the workload returns in time';
   return { stored, record, ledger: endLedger(ledger, promised, record, message, now) };
 }
 

@@ -230,7 +230,7 @@ async function store(
   }
   const replaced = open.filter(isReplaceable);
   for (const old of replaced) {
-    await replace(old, 'a later run came to another plan', ports, signal);
+    await replace(old, 'a later run made another plan', ports, signal);
   }
   return proposal.kind === 'Drop'
     ? { stored: undefined, isNews: replaced.length > 0 }

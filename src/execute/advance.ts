@@ -164,7 +164,7 @@ function resolveEviction(run: MoveStatus, seen: Observation, now: EpochSeconds):
     return { run: enter(rest, run.phase, 'AwaitingReplacement'), effects: [] };
   }
   if (run.phase === 'Intent' || sentAt === undefined) {
-    return spent(run, 'the leader that wrote the intent recorded no answer', seen.serverTime);
+    return spent(run, 'the previous leader recorded no answer to the eviction', seen.serverTime);
   }
   const why = `the eviction did not reach the pod${outcome === undefined ? '' : `: ${outcome}`}`;
   return seen.withoutEffect <= ANSWER_GRACE ? { run, effects: [] } : tryAgain(run, seconds(0), why, now);

@@ -20,7 +20,7 @@ export function shortfall(owner: WorkloadInfo, pods: readonly PodInfo[], now: Ep
   const wanted = owner.rollout === undefined ? staying.length : (owner.replicas ?? staying.length);
   return available >= wanted
     ? undefined
-    : `${owner.kind} ${owner.name} has ${available} of ${wanted} pods available, and no other may go before they are`;
+    : `${owner.kind} ${owner.name} has ${available} of ${wanted} pods available, and no other pod moves before all are`;
 }
 
 /**

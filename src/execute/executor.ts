@@ -98,7 +98,7 @@ export async function step(
 }
 
 /**
- * Ends the moves of a plan for which nothing was done yet: a later run came to another plan. What has begun stays, and the plan
+ * Ends the moves of a plan for which nothing was done yet: a later run made another plan. What has begun stays, and the plan
  * is carried on to its end. Resolves to the plan as it stands then. Rejects as `step` does.
  */
 export async function giveWay(

@@ -274,7 +274,7 @@ function podDrift(move: PlannedMove, pod: PodInfo | undefined, owner: WorkloadIn
     return `the pod no longer belongs to ${move.owner.kind} ${move.owner.name}`;
   }
   if (move.labelsHash !== undefined && move.labelsHash !== labelsHash(pod.labels)) {
-    return 'the labels of the pod are not those that it was planned with';
+    return 'the labels of the pod have changed since the plan was made';
   }
   return undefined;
 }

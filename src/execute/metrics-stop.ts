@@ -54,7 +54,7 @@ export function metricsVerdict(
   if (valid >= load.minCoverage * judged.length) {
     return { kind: 'Fresh' };
   }
-  const share = `${valid} of ${judged.length} samples of nodes count by now (${percent(valid / judged.length)})`;
+  const share = `${valid} of ${judged.length} nodes have a valid sample (${percent(valid / judged.length)})`;
   const message = `metrics went stale: ${share}, load.minCoverage is ${percent(load.minCoverage)}`;
   return { kind: 'Stale', stop: { reason: 'MetricsIncomplete', message, stops: 'Disruptions' } };
 }

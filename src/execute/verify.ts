@@ -35,7 +35,7 @@ export function awaitReplacement(before: MoveStatus, seen: Observation, move: Pl
     return finish(run, 'Vacated', 'left its node, and its controller wants no pod in its place', seen.serverTime);
   }
   return isReplaceable && sinceReplaceable(run, seen.serverTime) > REPLACEMENT_DEADLINE
-    ? finish(charged(run, seen.serverTime, move), 'Failed', 'its controller made no replacement', seen.serverTime)
+    ? finish(charged(run, seen.serverTime, move), 'Failed', 'its controller created no replacement', seen.serverTime)
     : { run, effects: [] };
 }
 

@@ -39,7 +39,7 @@ describe('foreignPods', () => {
     const { uids, message } = foreign(mine, stored('old', '1', onlyWeb));
     expect([...uids]).toEqual(['uid-web-1', 'uid-web-2']);
     expect(message).toBe(
-      'older policies own part of the scope and those pods are left to them: 2 pods to old. Narrow spec.scope of one of the policies',
+      'older policies own some of the pods in scope, and this policy leaves them alone: 2 pods of policy old. Narrow spec.scope of one of the policies',
     );
   });
 
@@ -54,7 +54,7 @@ describe('foreignPods', () => {
 
   it('counts a pod once when several older policies want it', () => {
     const { message } = foreign(stored('c', '3'), stored('a', '1', onlyWeb), stored('b', '2'));
-    expect(message).toContain('2 pods to a, 1 pods to b.');
+    expect(message).toContain('2 pods of policy a, 1 pod of policy b.');
   });
 
   it.each<[string, StoredPolicy]>([

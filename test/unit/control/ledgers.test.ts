@@ -159,7 +159,7 @@ describe('keepLedgers', () => {
     await keep(3000, memory, view);
     expect(memory.stored.get('deployment-web')?.ledger).toMatchObject({
       running: 0,
-      message: 'the workload is gone: its ledger is taken up again if it comes back in time',
+      message: 'the workload is gone: its ledger continues if the workload returns in time',
     });
     await keep(4000, memory, () => aView([]));
     expect(memory.calls).toEqual(['create deployment-web', 'write deployment-web', 'remove deployment-web']);

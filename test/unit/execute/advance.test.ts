@@ -409,7 +409,7 @@ describe('advance', () => {
     expect(at(600, awaiting, seen(REPLACEMENT_DEADLINE, 'Gone')).run).toBe(awaiting);
     expect(at(601, awaiting, seen(601, 'Gone')).run).toMatchObject({
       phase: 'Failed',
-      outcome: 'its controller made no replacement',
+      outcome: 'its controller created no replacement',
     });
   });
 

@@ -15,7 +15,7 @@ describe('shortfall', () => {
   it('is none when as many pods as are asked for have been Ready for minReadySeconds', () => {
     expect(shortfall(web, [one, two], NOON)).toBeUndefined();
     expect(shortfall(web, [one, { ...two, readySince: epochSeconds(NOON - 29) }], NOON)).toBe(
-      'ReplicaSet web has 1 of 2 pods available, and no other may go before they are',
+      'ReplicaSet web has 1 of 2 pods available, and no other pod moves before all are',
     );
     expect(shortfall(web, [one, { ...two, readySince: epochSeconds(NOON - 30) }], NOON)).toBeUndefined();
   });

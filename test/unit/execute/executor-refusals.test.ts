@@ -54,7 +54,7 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
     [
       'its labels have changed',
       (w) => replacePod(w, { labels: new Map([['role', 'primary']]) }),
-      'the labels of the pod are not those that it was planned with',
+      'the labels of the pod have changed since the plan was made',
     ],
     ['its owner is gone', (w) => w.cluster.vanish('workload', web.uid), 'the pod no longer belongs to ReplicaSet web'],
     [

@@ -53,7 +53,7 @@ describe('metricsVerdict', () => {
       kind: 'Stale',
       stop: {
         reason: 'MetricsIncomplete',
-        message: 'metrics went stale: 1 of 4 samples of nodes count by now (25.00 %), load.minCoverage is 50.00 %',
+        message: 'metrics went stale: 1 of 4 nodes have a valid sample (25.00 %), load.minCoverage is 50.00 %',
         stops: 'Disruptions',
       },
     });
