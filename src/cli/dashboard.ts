@@ -107,7 +107,7 @@ async function withSource(
     await work(computedSource(flags.files.join(', '), policy, { snapshot: async () => snapshot }));
     return;
   }
-  const filePolicy = isPolicyFile(flags.policy) ? await readPolicy(flags.policy) : undefined;
+  const filePolicy = isPolicyFile(flags.policy) ? (await readPolicy(flags.policy)).policy : undefined;
   const usageServers = openUsageServers(flags.prometheus);
   const cluster = await connect(flags, { warn: console.warn });
   const stopping = new AbortController();

@@ -38,7 +38,7 @@ export function withInputFlags(command: Command): Command {
   return withPrometheusFlags(
     withSnapshotFlags(command).option(
       '-p, --policy <policy>',
-      'file of a RebalancePolicy, or the name of one on the cluster or in the snapshot',
+      'file or folder of a RebalancePolicy, or the name of one on the cluster or in the snapshot',
     ),
   );
 }

@@ -14,6 +14,7 @@ import { expandLists } from '../observe/expand.ts';
 import { buildSnapshot } from '../observe/snapshot-builder.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { unknownNamespaces } from '../plan/scope.ts';
+import type { FilePolicy } from './policy-file.ts';
 import { withProgress } from './progress.ts';
 import type { Screen } from './screen.ts';
 import { suggestion } from './suggestion.ts';
@@ -56,11 +57,11 @@ export interface Source {
 export async function readInput(flags: InputFlags, screen: Screen, signal: AbortSignal): Promise<Input> {
   const fromFile = await readPolicyFile(flags.policy, flags.files);
   const source = await readSource(flags, screen, signal);
-  const policy = fromFile ?? scheduled(choosePolicy(source.policies, flags.policy));
+  const policy = fromFile?.policy ?? scheduled(choosePolicy(source.policies, flags.policy));
   return {
     snapshot: await measuredFor(policy, source.snapshot, flags, signal),
     policy,
-    policyFile: [flags.policy, ...flags.files].find((file) => isPolicyFile(file) && file !== '-'),
+    policyFile: fromFile?.file ?? (await expandFolders(flags.files)).find((file) => file !== '-'),
   };
 }
 
@@ -75,7 +76,7 @@ export async function readPolicies(
 ): Promise<Source> {
   const fromFile = await readPolicyFile(flags.policy, flags.files);
   const { snapshot, policies: all } = await readSource(flags, screen, signal);
-  const named = fromFile ?? (flags.policy === undefined ? undefined : choosePolicy(all, flags.policy));
+  const named = fromFile?.policy ?? (flags.policy === undefined ? undefined : choosePolicy(all, flags.policy));
   const policies = named === undefined ? all : [named];
   for (const policy of flags.files.length > 0 ? policies : []) {
     checkNamespaces(policy, snapshot);
@@ -103,8 +104,8 @@ export async function readPair(
     snapshot: await measuredFor(policy, snapshot, flags, signal),
   });
   return [
-    await on(leftFile ?? scheduled(choosePolicy(policies, left))),
-    await on(rightFile ?? scheduled(choosePolicy(policies, right))),
+    await on(leftFile?.policy ?? scheduled(choosePolicy(policies, left))),
+    await on(rightFile?.policy ?? scheduled(choosePolicy(policies, right))),
   ];
 }
 
@@ -159,10 +160,7 @@ export function readSource(flags: SnapshotFlags, screen: Screen, signal: AbortSi
     : withProgress(screen, 'reading the cluster', () => fromCluster(flags, signal));
 }
 
-async function readPolicyFile(
-  policy: string | undefined,
-  files: readonly string[],
-): Promise<RebalancePolicy | undefined> {
+async function readPolicyFile(policy: string | undefined, files: readonly string[]): Promise<FilePolicy | undefined> {
   if (policy === '-' && files.includes('-')) {
     throw new Failure('snapshot and policy cannot both be -, standard input: write a file name for one of them');
   }
@@ -173,9 +171,9 @@ async function readPolicyFile(
   return readPolicy(policy);
 }
 
-/** Whether -p names a file and not a policy on the cluster or in the snapshot. */
+/** Whether -p names a file or folder, and not a policy on the cluster or in the snapshot. */
 export function isPolicyFile(policy: string | undefined): policy is string {
-  return policy !== undefined && (policy === '-' || /[/\\]|\.(ya?ml|json)$/.test(policy));
+  return policy !== undefined && /^-$|^\.{1,2}$|[/\\]|\.(ya?ml|json)$/.test(policy);
 }
 
 async function fromFiles(files: readonly string[]): Promise<Source> {

@@ -1,4 +1,5 @@
 import { isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml';
+import { expandFolders } from '../adapters/snapshot-file/folders.ts';
 import { readStdin, readText } from '../adapters/snapshot-file/read-files.ts';
 import { yamlHint } from '../adapters/snapshot-file/yaml-documents.ts';
 import { type FieldProblem, isRecord, type Path } from '../api/json-schema.ts';
@@ -171,16 +172,29 @@ export async function readResources(file: string, extras: ExtraKinds = NO_EXTRAS
     : parseResources(file, await readText(file), extras);
 }
 
-/** The one RebalancePolicy of a file. Throws a Failure with everything that is wrong. */
-export async function readPolicy(file: string): Promise<RebalancePolicy> {
-  const { resources, problems } = await readResources(file);
+/** A policy, and the file that it comes from; `undefined` for standard input. */
+export interface FilePolicy {
+  readonly policy: RebalancePolicy;
+  readonly file: string | undefined;
+}
+
+/** The one RebalancePolicy of a file or folder. Throws a Failure with everything that is wrong. */
+export async function readPolicy(path: string): Promise<FilePolicy> {
+  const files = await Promise.all((await expandFolders([path])).map((file) => readResources(file)));
+  const problems = files.flatMap((file) => file.problems);
   if (problems.length > 0) {
     throw new Failure(problems.map(formatFileProblem).join('\n'));
   }
-  const policies = resources.filter(({ kind }) => kind === 'RebalancePolicy');
-  const [policy] = policies;
-  if (policy === undefined || policies.length > 1) {
-    throw new Failure(`${file}: holds ${policies.length} RebalancePolicies: write exactly one`);
+  const policies = files.flatMap(({ resources }) => resources.filter(({ kind }) => kind === 'RebalancePolicy'));
+  const [policy, ...others] = policies;
+  if (policy === undefined) {
+    throw new Failure(`${path}: contains no RebalancePolicy: write one`);
   }
-  return policy.value as RebalancePolicy;
+  if (others.length > 0) {
+    const names = policies.map(({ name, place }) => `${name} in ${place.file}`).join(', ');
+    throw new Failure(
+      `${path}: contains ${policies.length} RebalancePolicies (${names}): name a file that contains one`,
+    );
+  }
+  return { policy: policy.value as RebalancePolicy, file: path === '-' ? undefined : policy.place.file };
 }

@@ -122,7 +122,7 @@ async function referencesOf({ spec }: ScenarioResource, { resources }: ResourceF
     texts.set(name, await readText(beside(flags.file, name)));
   }
   const own = resources.filter(({ kind }) => kind === 'RebalancePolicy').map(({ value }) => value as RebalancePolicy);
-  const further = await Promise.all(flags.policies.map(readPolicy));
+  const further = (await Promise.all(flags.policies.map(readPolicy))).map(({ policy }) => policy);
   return {
     texts,
     policies: [...own, ...further],

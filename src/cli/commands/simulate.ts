@@ -19,7 +19,9 @@ export const addSimulate: AddCommand = (program, { print }) => {
       '-f, --filename <file>',
       'file of a Scenario, with the RebalancePolicies and ServiceClasses that it names',
     )
-    .addOption(repeatable('-p, --policy <file>', 'file of a further RebalancePolicy; repeatable').default([], 'none'))
+    .addOption(
+      repeatable('-p, --policy <file>', 'file or folder of a further RebalancePolicy; repeatable').default([], 'none'),
+    )
     .option('--seed <number>', 'seed of all that is random; default that of the scenario')
     .addOption(outputOption(SIMULATION_OUTPUTS))
     .addHelpText(

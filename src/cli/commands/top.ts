@@ -29,7 +29,7 @@ export const addTop: AddCommand = (program, { signal, print, screen }) => {
     .option('-n, --namespace <name>', 'show only workloads and violations of this namespace')
     .option(
       '-p, --policy <policy>',
-      'of violations: file of a RebalancePolicy, or the name of one on the cluster or in the snapshot; default all',
+      'of violations: file or folder of a RebalancePolicy, or the name of one on the cluster or in the snapshot; default all',
     )
     .addOption(
       new Option(

@@ -191,8 +191,12 @@ describe('expandFolders', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'evenkeel-'));
     await mkdir(join(folder, 'empty'));
+    await mkdir(join(folder, 'hidden'));
+    await writeFile(join(folder, 'hidden', '.gitlab-ci.yml'), '{}');
     await mkdir(join(folder, 'not-in-here.yaml'));
-    await Promise.all(['c.yml', 'a.yaml', 'b.json', 'README.md'].map((name) => writeFile(join(folder, name), '{}')));
+    await Promise.all(
+      ['c.yml', 'a.yaml', 'b.json', 'README.md', '.ci.yml'].map((name) => writeFile(join(folder, name), '{}')),
+    );
   });
   afterAll(() => rm(folder, { recursive: true }));
 
@@ -201,9 +205,9 @@ describe('expandFolders', () => {
     expect(files).toEqual(['-', ...['a.yaml', 'b.json', 'c.yml'].map((name) => join(folder, name)), 'missing.yaml']);
   });
 
-  it('refuses a folder that holds none', async () => {
-    await expect(expandFolders([join(folder, 'empty')])).rejects.toThrow(
-      'empty: is a folder without .yaml, .yml or .json files: name the files',
+  it.each(['empty', 'hidden'])('refuses the folder %s, which has none', async (name) => {
+    await expect(expandFolders([join(folder, name)])).rejects.toThrow(
+      `${name}: is a folder without .yaml, .yml or .json files (hidden files and subfolders are not read): name the files`,
     );
   });
 });

@@ -169,9 +169,9 @@ const FILES: readonly Mistake[] = [
   },
   { claim: 'a file to lint that is not there', args: ['lint', 'no.yaml'], says: ['no.yaml: '] },
   {
-    claim: 'a folder in place of a policy',
-    args: ['plan', '-f', fine, '-p', tmpdir()],
-    says: ['is a folder: name one'],
+    claim: 'a folder without a policy',
+    args: ['plan', '-f', fine, '-p', bare],
+    says: ['is a folder without .yaml, .yml or .json files (hidden files and subfolders are not read): name the files'],
   },
   {
     claim: 'a folder that holds no YAML',
@@ -233,7 +233,7 @@ const FILES: readonly Mistake[] = [
       '-p',
       file('class.yaml', stringify({ ...policyObject('gold', { slo: '0.9', importance: 1 }), kind: 'ServiceClass' })),
     ],
-    says: ['holds 0 RebalancePolicies: write exactly one'],
+    says: ['class.yaml: contains no RebalancePolicy: write one'],
   },
   {
     claim: 'an unknown field',
