@@ -104,7 +104,8 @@ async function withSource(
 ): Promise<void> {
   if (flags.files.length > 0) {
     const { snapshot, policy } = await readInput(flags, console.screen, signal);
-    await work(computedSource(flags.files.join(', '), policy, { snapshot: async () => snapshot }));
+    const source = computedSource(flags.files.join(', '), policy, { snapshot: async () => snapshot });
+    await work({ ...source, role: () => 'Files' });
     return;
   }
   const filePolicy = isPolicyFile(flags.policy) ? (await readPolicy(flags.policy)).policy : undefined;

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { useNames } from './names.tsx';
 
 /** Rows of a long list, the first of them until more are asked for. */
 export function useMore<Row>(rows: readonly Row[], most: number): readonly [readonly Row[], ComponentChildren] {
@@ -28,17 +29,15 @@ interface TableProps {
   readonly label: string;
   /** Headings of the columns, some with their class. */
   readonly heads: readonly (string | JSX.Element | readonly [heading: string, className: string])[];
-  /** Whether its rows become cards on a narrow screen. */
-  readonly stacks?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** A table with one row of headings, in its box; `children` are the rows. */
-export function Table({ label, heads, stacks = true, children }: TableProps): JSX.Element {
+/** A table with one row of headings, in its box; `children` are the rows, which become cards on a narrow screen. */
+export function Table({ label, heads, children }: TableProps): JSX.Element {
   const headings = heads.map((head) => (Array.isArray(head) ? head : [head, undefined]));
   return (
     <TableBox label={label}>
-      <table class={stacks ? 'stack' : undefined}>
+      <table class="stack">
         <thead>
           <tr>
             {headings.map(([heading, className], place) => (
@@ -59,6 +58,15 @@ export function OpenButton({ onOpen, children }: { onOpen: () => void; children:
   return (
     <button type="button" class="link" onClick={onOpen}>
       {children}
+    </button>
+  );
+}
+
+/** The short name of a node, which opens it; its full name is the tooltip and what assistive technology reads. */
+export function NodeButton({ name, onOpen }: { name: string; onOpen: (node: string) => void }): JSX.Element {
+  return (
+    <button type="button" class="link" title={name} aria-label={name} onClick={() => onOpen(name)}>
+      {useNames()(name)}
     </button>
   );
 }

@@ -1,8 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { NodeDetail, PageDetail, PodDetail, PodRow, ReasonRow } from '../report/page/detail.ts';
-import { OpenButton, Table, useMore } from './controls.tsx';
+import { NodeButton, OpenButton, Table, useMore } from './controls.tsx';
 import { count, percent, points, words } from './format.ts';
+import { NodeName, useNames } from './names.tsx';
 
 /** What is looked at in detail. */
 export interface Subject {
@@ -50,7 +51,8 @@ export function Details({ subject, policy, ask, onOpen, onClose }: DetailsProps)
     <dialog ref={dialog} class="details" aria-labelledby="details-title" onClose={onClose}>
       <div class="details-head">
         <h2 id="details-title">
-          <span class="quiet">{subject?.kind === 'pod' ? 'Pod' : 'Node'}</span> {subject?.name}
+          <span class="quiet">{subject?.kind === 'pod' ? 'Pod' : 'Node'}</span>{' '}
+          {subject?.kind === 'node' ? <NodeName name={subject.name} /> : subject?.name}
         </h2>
         <button type="button" class="icon-button" aria-label="Close" onClick={() => dialog.current?.close()}>
           <svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true">
@@ -112,7 +114,7 @@ function PodList({ title, pods, onOpen }: PodListProps): JSX.Element {
     <>
       <h3>{title}</h3>
       {pods.length > 0 && (
-        <Table label={title} heads={['Pod', ['Adds', 'number'], 'In the plan of now']}>
+        <Table label={title} heads={['Pod', ['Adds', 'number'], 'In a plan of now']}>
           {shown.map((pod) => (
             <tr key={pod.pod}>
               <th scope="row">
@@ -139,7 +141,8 @@ function Decision({ pod: { decision, code, message } }: { pod: PodRow }): JSX.El
   const tone = decision === 'Moves' || decision === 'Removed' ? 'busy' : 'wait';
   return (
     <>
-      <span class={`phase phase-${tone}`}>{code === undefined ? words(decision) : words(code)}</span> {message}
+      <span class={`phase phase-${tone}`}>{code === undefined ? words(decision) : words(code)}</span>{' '}
+      {useNames()(message)}
     </>
   );
 }
@@ -152,7 +155,7 @@ function PodView({ pod, onOpen }: { pod: PodDetail } & Opening): JSX.Element {
       <p>
         {owner ?? 'Without a controller'}
         {node === undefined ? ', has no node' : ', runs on '}
-        {node !== undefined && <OpenButton onOpen={() => onOpen({ kind: 'node', name: node })}>{node}</OpenButton>}
+        {node !== undefined && <NodeButton name={node} onOpen={(name) => onOpen({ kind: 'node', name })} />}
         {load === undefined ? '' : ` and adds ${percent(load)} to its load`}.
       </p>
       <p class="reason">
@@ -160,7 +163,7 @@ function PodView({ pod, onOpen }: { pod: PodDetail } & Opening): JSX.Element {
       </p>
       {protections.length > 0 && (
         <>
-          <h3>What keeps it, whatever the balance</h3>
+          <h3>What protects it, whatever the loads are</h3>
           <Remarks remarks={protections} />
         </>
       )}
@@ -177,13 +180,13 @@ function PodView({ pod, onOpen }: { pod: PodDetail } & Opening): JSX.Element {
 function PodNodes({ pod: { nodes }, onOpen }: { pod: PodDetail } & Opening): JSX.Element {
   return (
     <Table
-      label="What each node says"
+      label="Verdict of each node"
       heads={['Node', 'Fits', ['Load', 'number'], ['Gain', 'number'], 'Filters and budgets']}
     >
       {nodes.map(({ node, current, fits, load, gain, remarks }) => (
         <tr key={node}>
           <th scope="row">
-            <OpenButton onOpen={() => onOpen({ kind: 'node', name: node })}>{node}</OpenButton>
+            <NodeButton name={node} onOpen={(name) => onOpen({ kind: 'node', name })} />
           </th>
           <td data-label="fits">{current ? 'runs here' : fits ? 'yes' : 'no'}</td>
           <td class="number" data-label="load">
@@ -202,11 +205,12 @@ function PodNodes({ pod: { nodes }, onOpen }: { pod: PodDetail } & Opening): JSX
 }
 
 function Remarks({ remarks }: { remarks: readonly ReasonRow[] }): ComponentChildren {
+  const names = useNames();
   return remarks.length === 0 ? null : (
     <ul class="remarks">
       {remarks.map(({ code, message, numbers }) => (
         <li key={`${code} ${message}`} title={figuresOf(numbers)}>
-          <b>{code}</b> {message}
+          <b>{code}</b> {names(message)}
         </li>
       ))}
     </ul>

@@ -30,6 +30,20 @@ export function duration(seconds: number): string {
   return span < 172_800 ? `${(span / 3600).toFixed(1)} h` : `${(span / 86_400).toFixed(1)} d`;
 }
 
+const AGES = [
+  ['year', 365.25 * 86_400],
+  ['month', 30.44 * 86_400],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const;
+
+/** `10 months`, `3 hours`: the largest whole unit. */
+export function age(seconds: number): string {
+  const [unit, span] = AGES.find((each) => seconds >= each[1]) ?? [undefined, 1];
+  return unit === undefined ? 'less than a minute' : count(Math.floor(seconds / span), unit);
+}
+
 /** `14:03:22` today, with the date on other days. */
 export function clockTime(time: string | Date, now = new Date()): string {
   const date = new Date(time);

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { PageRole, PageState } from '../report/page/state.ts';
 import type { Link } from './connection.ts';
-import { clockTime } from './format.ts';
+import { livenessOf } from './liveness.ts';
 import { ThemeToggle } from './theme.tsx';
 
 interface HeaderProps {
@@ -12,10 +12,11 @@ interface HeaderProps {
 }
 
 const ROLES: Readonly<Record<PageRole, string>> = {
-  Leader: 'the replica that leads',
-  Follower: 'a replica that does not lead: what its caches say',
+  Leader: 'from the operator: the replica that leads',
+  Follower: 'from the operator: a replica that does not lead',
   Reader: 'read from the cluster',
-  Planner: 'preview only',
+  Planner: 'preview of a plan: nothing is moved',
+  Files: 'preview of a plan from files: nothing is moved',
 };
 
 /** Name, cluster, policy, and whether what is shown is live. */
@@ -28,7 +29,9 @@ export function Header({ state, link, policy, onPolicy }: HeaderProps): JSX.Elem
         <h1>Evenkeel</h1>
       </div>
       <p class="cluster">
-        <span class="cluster-name">{state?.title ?? '…'}</span>
+        <span class="cluster-name" title={state?.title}>
+          {state?.title ?? '…'}
+        </span>
         {state !== undefined && <span class="quiet">{ROLES[state.role]}</span>}
       </p>
       {names.length > 1 && (
@@ -50,30 +53,11 @@ export function Header({ state, link, policy, onPolicy }: HeaderProps): JSX.Elem
 }
 
 function LiveState({ link, state }: Pick<HeaderProps, 'link' | 'state'>): JSX.Element {
-  const [tone, text, detail] = livenessOf(link, state);
+  const { tone, text, detail } = livenessOf(link, state, new Date());
   return (
     <p class={`live live-${tone}`} role="status" title={detail}>
       <span class="dot" aria-hidden="true" />
       {text}
     </p>
   );
-}
-
-function livenessOf(link: Link, state: PageState | undefined): readonly [tone: string, text: string, detail: string] {
-  const taken = state?.takenAt === undefined ? undefined : clockTime(state.takenAt);
-  switch (link.kind) {
-    case 'Live':
-      if (state?.trouble !== undefined) {
-        return ['stale', taken === undefined ? 'No data yet' : `Stale since ${taken}`, state.trouble];
-      }
-      return ['on', taken === undefined ? 'Live' : `Live · ${taken}`, 'time of the newest snapshot'];
-    case 'Reconnecting': {
-      const since = link.since === undefined ? '' : ` · stale since ${clockTime(link.since)}`;
-      return ['off', `Reconnecting${since}`, link.why];
-    }
-    case 'SignIn':
-      return ['off', 'Signed out', ''];
-    default:
-      return ['wait', 'Connecting', ''];
-  }
 }

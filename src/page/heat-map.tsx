@@ -2,16 +2,12 @@ import { Component, type JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { NodeRow, NodeShift, PageResource } from '../report/page/state.ts';
 import { wholePercent } from './format.ts';
-import { heatOf, loadIn, PHASE_NAMES, type Phase, RESOURCE_NAMES } from './model.ts';
-
-/** One node of the map. */
-export interface MapNode {
-  readonly name: string;
-  readonly row: NodeRow;
-  readonly shift: NodeShift | undefined;
-}
+import { heatOf, loadIn, type MapNode, PHASE_NAMES, type Phase, RESOURCE_NAMES } from './model.ts';
+import { useNames } from './names.tsx';
 
 interface HeatMapProps {
+  /** Zone or pool, where they are not all nodes. */
+  readonly group?: string | undefined;
   readonly nodes: readonly MapNode[];
   readonly resources: readonly PageResource[];
   readonly phase: Phase;
@@ -20,14 +16,19 @@ interface HeatMapProps {
 
 /** More nodes than that are shown without their names, which the line below the map has. */
 const MOST_NAMED = 120;
+/** Characters of a name that tiles are made wide enough for; a longer one is cut, and its tooltip is whole. */
+const LONGEST_NAME = 24;
 
 /**
  * A cell for each node and resource, with its figure. To assistive technology it is a grid whose rows are nodes; by keys one
  * walks it as it looks.
  */
-export function HeatMap({ nodes, resources, phase, onOpen }: HeatMapProps): JSX.Element {
+export function HeatMap({ group, nodes, resources, phase, onOpen }: HeatMapProps): JSX.Element {
   const grid = useRef<HTMLDivElement>(null);
   const [pointed, setPointed] = useState<string | undefined>(undefined);
+  const names = useNames();
+  const shown = nodes.map((node) => names(node.name));
+  const longest = shown.reduce((most, { length }) => Math.max(most, length), 0);
   const point = (event: Event): void => {
     const cell = cellOf(event);
     if (cell !== undefined) {
@@ -61,8 +62,9 @@ export function HeatMap({ nodes, resources, phase, onOpen }: HeatMapProps): JSX.
       <div
         ref={grid}
         class={nodes.length > MOST_NAMED ? 'grid grid-dense' : 'grid'}
+        style={{ '--name': Math.min(longest, LONGEST_NAME), '--tiles': nodes.length }}
         role="grid"
-        aria-label={`Load by node and resource, ${PHASE_NAMES[phase].toLowerCase()}`}
+        aria-label={`Load by node and resource${group === undefined ? '' : ` in ${group}`}, ${PHASE_NAMES[phase].toLowerCase()}`}
         aria-rowcount={nodes.length + 1}
         aria-colcount={resources.length + 1}
         onFocusIn={point}
@@ -82,15 +84,23 @@ export function HeatMap({ nodes, resources, phase, onOpen }: HeatMapProps): JSX.
           ))}
         </div>
         {nodes.map((node, place) => (
-          <Tile key={node.name} {...node} place={place} resources={resources} phase={phase} />
+          <Tile
+            key={node.name}
+            {...node}
+            short={shown[place] ?? node.name}
+            place={place}
+            resources={resources}
+            phase={phase}
+          />
         ))}
       </div>
-      <p class="readout">{pointed ?? 'Point at a cell, or walk there with the arrow keys; Enter opens its node.'}</p>
+      <p class="readout">{pointed ?? 'Point at a cell or use the arrow keys; a click or Enter opens the node.'}</p>
     </div>
   );
 }
 
 interface TileProps extends MapNode {
+  readonly short: string;
   readonly place: number;
   readonly resources: readonly PageResource[];
   readonly phase: Phase;
@@ -99,8 +109,9 @@ interface TileProps extends MapNode {
 /** One node; drawn anew only when something of it has changed. */
 class Tile extends Component<TileProps> {
   override shouldComponentUpdate(next: Readonly<TileProps>): boolean {
-    const { row, shift, place, phase, resources } = this.props;
+    const { short, row, shift, place, phase, resources } = this.props;
     return (
+      short !== next.short ||
       row !== next.row ||
       shift !== next.shift ||
       place !== next.place ||
@@ -109,7 +120,7 @@ class Tile extends Component<TileProps> {
     );
   }
 
-  render({ name, row, shift, place, resources, phase }: TileProps): JSX.Element {
+  render({ name, short, row, shift, place, resources, phase }: TileProps): JSX.Element {
     return (
       // biome-ignore lint/a11y/useSemanticElements: part of a grid that cannot be laid out as a table
       // biome-ignore lint/a11y/useFocusableInteractive: cells take the focus, one of them at a time
@@ -117,7 +128,7 @@ class Tile extends Component<TileProps> {
         {/* biome-ignore lint/a11y/useSemanticElements: part of a grid that cannot be laid out as a table */}
         {/* biome-ignore lint/a11y/useFocusableInteractive: cells take the focus, one of them at a time */}
         <span role="rowheader" class="tile-name" title={name}>
-          {name}
+          {short}
           {row.status === 'Ready' ? '' : `, ${row.status}`}
         </span>
         {resources.map((resource, index) => (

@@ -28,7 +28,7 @@ export function History({ history, trigger }: Pick<PolicyRow, 'history' | 'trigg
       {history.length === 0 ? (
         <p class="empty">No run yet.</p>
       ) : (
-        <Table label="Runs of the policy" stacks={false} heads={heads}>
+        <Table label="Runs of the policy" heads={heads}>
           {history.map((run) => (
             <Row key={run.time} run={run} top={top} trigger={trigger} />
           ))}
@@ -37,6 +37,8 @@ export function History({ history, trigger }: Pick<PolicyRow, 'history' | 'trigg
     </section>
   );
 }
+
+const FIGURES = ['found', 'predicted', 'measured'];
 
 interface RowProps {
   readonly run: HistoryRow;
@@ -49,10 +51,12 @@ function Row({ run, top, trigger }: RowProps): JSX.Element {
   return (
     <tr>
       <th scope="row">{clockTime(time)}</th>
-      <td>{words(outcome)}</td>
-      <td class="number">{moves}</td>
+      <td data-label="outcome">{words(outcome)}</td>
+      <td class="number" data-label="moves">
+        {moves}
+      </td>
       {[before, planned, actual].map((value, index) => (
-        <td key={index} class="number">
+        <td key={index} class="number" data-label={FIGURES[index]}>
           {value === undefined ? <span class="quiet">–</span> : percent(value)}
         </td>
       ))}

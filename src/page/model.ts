@@ -18,6 +18,13 @@ export const RESOURCE_NAMES: Readonly<Record<PageResource, string>> = { cpu: 'CP
 /** Names for people. */
 export const PHASE_NAMES: Readonly<Record<Phase, string>> = { before: 'Before', planned: 'Planned', now: 'Now' };
 
+/** A node, and what the plan changes there. */
+export interface MapNode {
+  readonly name: string;
+  readonly row: NodeRow;
+  readonly shift: NodeShift | undefined;
+}
+
 /** Load of a node in a phase; undefined where it is not known. */
 export function loadIn(
   phase: Phase,

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { MoveRow, PlanRow } from '../report/page/state.ts';
 import { OpenButton, Segmented, Table, useMore } from './controls.tsx';
 import { clockTime, count, duration, percent, points, words } from './format.ts';
+import { NodeName, useNames } from './names.tsx';
 
 type Filter = 'all' | 'open' | 'ended';
 
@@ -21,17 +22,27 @@ const TONES: Readonly<Record<MoveRow['phase'], 'good' | 'bad' | 'busy' | 'wait'>
   Aborted: 'bad',
 };
 
-const HEADS = [
-  ['#', 'number'],
-  ['State', 'narrow'],
+/** What there is to say of a plan that has not begun, or never will. */
+const IDLE: Readonly<Partial<Record<PlanRow['phase'], string>>> = {
+  Proposed: 'Proposed only: nothing is moved',
+  AwaitingApproval: 'Awaits approval: nothing is moved before that',
+  Superseded: 'Replaced by a newer run: nothing was moved',
+};
+
+const headsOf = (plan: PlanRow) => [
+  ['#', 'number'] as const,
+  ...(plan.phase in IDLE ? [] : [['State', 'narrow'] as const]),
   'Pod',
   <>
     From <Arrow /> to
   </>,
-  ['Gain', 'number'],
-  ['Cost', 'number'],
+  ['Gain', 'number'] as const,
+  ['Cost', 'number'] as const,
   'Reason',
-] as const;
+];
+
+/** `->` that no line ends within. */
+const ARROW = '-\u2060>';
 
 interface MovesProps {
   readonly plan: PlanRow | undefined;
@@ -48,7 +59,7 @@ export function Moves({ plan, onPod }: MovesProps): JSX.Element {
     <section class="panel" aria-labelledby="moves-title">
       <div class="panel-head">
         <h2 id="moves-title">Moves</h2>
-        {plan !== undefined && all.length > 0 && (
+        {plan !== undefined && all.length > 0 && !(plan.phase in IDLE) && (
           <div class="controls">
             <Segmented<Filter>
               legend="Moves"
@@ -64,11 +75,11 @@ export function Moves({ plan, onPod }: MovesProps): JSX.Element {
         )}
       </div>
       {plan === undefined ? (
-        <p class="empty">There is no plan: the last run moved nothing, or there was none yet.</p>
+        <p class="empty">There is no plan: the last run found no move, or there was no run yet.</p>
       ) : (
         <>
           <Progress plan={plan} />
-          <MoveTable rows={rows} onPod={onPod} />
+          <MoveTable plan={plan} rows={rows} onPod={onPod} />
         </>
       )}
     </section>
@@ -85,6 +96,7 @@ function Progress({ plan }: { plan: PlanRow }): JSX.Element {
     ['bad', tally('bad'), 'not as planned'],
     ['wait', tally('wait'), 'to come'],
   ] as const;
+  const idle = IDLE[plan.phase];
   const said = parts.filter(([, number]) => number > 0).map(([, number, what]) => `${number} ${what}`);
   return (
     <div class="progress">
@@ -92,36 +104,39 @@ function Progress({ plan }: { plan: PlanRow }): JSX.Element {
         <span class={`phase phase-plan-${plan.phase}`}>{words(plan.phase)}</span> <b>{plan.name}</b>
         <span class="quiet">
           {' '}
-          · {clockTime(plan.takenAt)} · {count(moves.length, 'move')} · {duration(cost)} of service in all
+          · {clockTime(plan.takenAt)} · {count(moves.length, 'move')} · {duration(cost)} of lost service
           {plan.expectedHitRatio === undefined
             ? ''
-            : ` · ${percent(plan.expectedHitRatio, 0)} would land there without steering`}
+            : ` · without steering, the scheduler would choose the planned node for ${percent(plan.expectedHitRatio, 0)} of the moves`}
         </span>
       </p>
-      <div class="bar" role="img" aria-label={`Progress: ${said.join(', ')}`}>
-        {parts.map(
-          ([tone, number]) => number > 0 && <span key={tone} class={`bar-${tone}`} style={{ flexGrow: number }} />,
-        )}
-      </div>
-      <p class="quiet">{said.join(' · ')}</p>
+      {idle === undefined && (
+        <div class="bar" role="img" aria-label={`Progress: ${said.join(', ')}`}>
+          {parts.map(
+            ([tone, number]) => number > 0 && <span key={tone} class={`bar-${tone}`} style={{ flexGrow: number }} />,
+          )}
+        </div>
+      )}
+      <p class="quiet">{idle ?? said.join(' · ')}</p>
     </div>
   );
 }
 
 interface MoveTableProps extends Pick<MovesProps, 'onPod'> {
+  readonly plan: PlanRow;
   readonly rows: readonly (readonly [string, MoveRow])[];
 }
 
-function MoveTable({ rows, onPod }: MoveTableProps): JSX.Element {
+function MoveTable({ plan, rows, onPod }: MoveTableProps): JSX.Element {
   const [shown, more] = useMore(rows, 50);
   if (rows.length === 0) {
     return <p class="empty">None.</p>;
   }
   return (
     <>
-      <Table label="Moves of the plan" heads={HEADS}>
+      <Table label="Moves of the plan" heads={headsOf(plan)}>
         {shown.map(([place, move]) => (
-          <Row key={place} place={Number(place)} move={move} onPod={onPod} />
+          <Row key={place} place={Number(place)} move={move} isIdle={plan.phase in IDLE} onPod={onPod} />
         ))}
       </Table>
       {more}
@@ -129,7 +144,14 @@ function MoveTable({ rows, onPod }: MoveTableProps): JSX.Element {
   );
 }
 
-function Row({ place, move, onPod }: { place: number; move: MoveRow } & Pick<MovesProps, 'onPod'>): JSX.Element {
+interface RowProps extends Pick<MovesProps, 'onPod'> {
+  readonly place: number;
+  readonly move: MoveRow;
+  readonly isIdle: boolean;
+}
+
+function Row({ place, move, isIdle, onPod }: RowProps): JSX.Element {
+  const names = useNames();
   const { pod, owner, phase, from, to, removal, repairs, reason, outcome, after, landedOn, replacement } = move;
   const elsewhere = landedOn !== undefined && landedOn !== to;
   const [namespace] = pod.split('/');
@@ -137,17 +159,25 @@ function Row({ place, move, onPod }: { place: number; move: MoveRow } & Pick<Mov
   const needs = (after ?? []).map((each) => each + 1).join(', ');
   return (
     <tr data-pod={pod}>
-      <td class="number quiet">{place + 1}</td>
-      <td>
-        <span class={`phase phase-${TONES[phase]}`}>{words(phase)}</span>
+      <td class="number quiet" data-label="move">
+        {place + 1}
       </td>
+      {!isIdle && (
+        <td>
+          <span class={`phase phase-${TONES[phase]}`}>{words(phase)}</span>
+        </td>
+      )}
       <th scope="row">
         <OpenButton onOpen={() => onPod(there)}>{pod}</OpenButton>
         <span class="quiet line">{owner}</span>
       </th>
       <td class="route">
-        <span>{from ?? 'queue'}</span> <Arrow /> <span>{to ?? (removal === true ? 'removed' : 'queue')}</span>
-        {elsewhere && <span class="warn line">landed on {landedOn}</span>}
+        <End node={from} /> <Arrow /> <End node={to} otherwise={removal === true ? 'removed' : 'queue'} />
+        {elsewhere && (
+          <span class="warn line">
+            landed on <NodeName name={landedOn} />
+          </span>
+        )}
       </td>
       <td class="number" data-label="gain">
         {gainOf(move)}
@@ -157,13 +187,18 @@ function Row({ place, move, onPod }: { place: number; move: MoveRow } & Pick<Mov
       </td>
       <td class="reason">
         {repairs !== undefined && <Repairs names={repairs} />}
-        {reason}
+        {names(reason).replaceAll('->', ARROW)}
         {needs !== '' && <span class="quiet line">after {needs}</span>}
-        {outcome !== undefined && <span class="quiet line">{outcome}</span>}
+        {outcome !== undefined && phase !== 'Landed' && <span class="quiet line">{names(outcome)}</span>}
         {replacement !== undefined && <span class="quiet line">replaced by {replacement}</span>}
       </td>
     </tr>
   );
+}
+
+/** One end of a route. */
+function End({ node, otherwise = 'queue' }: { node: string | undefined; otherwise?: string }): JSX.Element {
+  return node === undefined ? <span>{otherwise}</span> : <NodeName name={node} />;
 }
 
 /** A repair that makes the load no more even is worth it all the same. */

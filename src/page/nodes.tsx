@@ -1,10 +1,12 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { PAGE_RESOURCES, type PageResource, type PageState, type PolicyRow } from '../report/page/state.ts';
-import { OpenButton, Segmented, TableBox, useMore } from './controls.tsx';
+import { NodeButton, Segmented, TableBox, useMore } from './controls.tsx';
 import { percent } from './format.ts';
-import { HeatMap, type MapNode } from './heat-map.tsx';
-import { loadIn, PHASE_NAMES, PHASES, type Phase, RESOURCE_NAMES } from './model.ts';
+import { firstGrouping, GROUPING_NAMES, type Grouping, groupingsOf, groupNodes } from './groups.ts';
+import { HeatMap } from './heat-map.tsx';
+import { loadIn, type MapNode, PHASE_NAMES, PHASES, type Phase, RESOURCE_NAMES } from './model.ts';
+import { NodeGroups } from './node-groups.tsx';
 
 interface NodesProps {
   readonly state: PageState;
@@ -12,17 +14,18 @@ interface NodesProps {
   readonly onOpen: (node: string) => void;
 }
 
-/** Above that many nodes one resource is shown at first, and the names are left to the readout. */
+/** Above that many nodes one resource is shown at first. */
 const MANY = 200;
 
 type Choice = PageResource | 'all';
 
-/** Every node, as a map or as a table. */
+/** Every node, as a map or as a table; many nodes by zone or pool. */
 export function Nodes({ state, policy, onOpen }: NodesProps): JSX.Element {
   const [phase, setPhase] = useState<Phase>('now');
   const [view, setView] = useState<'map' | 'table'>('map');
   const [order, setOrder] = useState<'name' | 'load'>('name');
   const isLarge = Object.keys(state.nodes).length > MANY;
+  const [grouping, setGrouping] = useState<Grouping | undefined>(undefined);
   const [chosen, setChosen] = useState<Choice | undefined>(undefined);
   const first = PAGE_RESOURCES.find((resource) => policy?.weights[resource] !== undefined) ?? 'cpu';
   const choice = chosen ?? (isLarge ? first : 'all');
@@ -33,54 +36,60 @@ export function Nodes({ state, policy, onOpen }: NodesProps): JSX.Element {
     () => sorted(state.nodes, shifts ?? {}, order, phase, sortBy),
     [state.nodes, shifts, order, phase, sortBy],
   );
+  const groupings = groupingsOf(nodes);
+  const by = grouping !== undefined && groupings.includes(grouping) ? grouping : firstGrouping(nodes);
+  const draw = (drawn: readonly MapNode[], group?: string): JSX.Element =>
+    view === 'map' ? (
+      <HeatMap group={group} nodes={drawn} resources={resources} phase={phase} onOpen={onOpen} />
+    ) : (
+      <NodeTable group={group} nodes={drawn} resources={resources} onOpen={onOpen} />
+    );
   return (
     <section class="panel" aria-labelledby="nodes-title">
       <div class="panel-head">
         <h2 id="nodes-title">Load by node</h2>
         {state.basis === 'Requests' && <p class="notice">The cluster has no metrics: loads are what pods request.</p>}
         <div class="controls">
-          <Segmented
-            legend="Show"
-            value={phase}
-            onChange={setPhase}
-            options={PHASES.map((each) => [each, PHASE_NAMES[each]])}
-          />
+          <Segmented legend="Show" value={phase} onChange={setPhase} options={named(PHASES, PHASE_NAMES)} />
           <Segmented<Choice>
             legend="Resource"
             value={choice}
             onChange={setChosen}
-            options={[['all', 'All'], ...PAGE_RESOURCES.map((each) => [each, RESOURCE_NAMES[each]] as const)]}
+            options={[['all', 'All'], ...named(PAGE_RESOURCES, RESOURCE_NAMES)]}
           />
-          <Segmented
-            legend="Order"
-            value={order}
-            onChange={setOrder}
-            options={[
-              ['name', 'Name'],
-              ['load', 'Load'],
-            ]}
-          />
-          <Segmented
-            legend="As"
-            value={view}
-            onChange={setView}
-            options={[
-              ['map', 'Map'],
-              ['table', 'Table'],
-            ]}
-          />
+          {groupings.length > 1 && (
+            <Segmented legend="Group" value={by} onChange={setGrouping} options={named(groupings, GROUPING_NAMES)} />
+          )}
+          <Segmented legend="Order" value={order} onChange={setOrder} options={ORDERS} />
+          <Segmented legend="As" value={view} onChange={setView} options={VIEWS} />
         </div>
       </div>
-      {view === 'map' ? (
-        <>
-          <HeatMap nodes={nodes} resources={resources} phase={phase} onOpen={onOpen} />
-          <Legend resources={resources} />
-        </>
+      {by === 'none' ? (
+        draw(nodes)
       ) : (
-        <NodeTable nodes={nodes} resources={resources} onOpen={onOpen} />
+        <NodeGroups key={by} groups={groupNodes(nodes, by)} by={by} phase={phase} resource={sortBy} onOpen={onOpen}>
+          {(group) => draw(group.nodes, group.name)}
+        </NodeGroups>
       )}
+      {view === 'map' && <Legend resources={resources} />}
     </section>
   );
+}
+
+const ORDERS = [
+  ['name', 'By name'],
+  ['load', 'By load'],
+] as const;
+const VIEWS = [
+  ['map', 'Map'],
+  ['table', 'Table'],
+] as const;
+
+function named<Value extends string>(
+  values: readonly Value[],
+  names: Readonly<Record<Value, string>>,
+): readonly (readonly [Value, string])[] {
+  return values.map((value) => [value, names[value]]);
 }
 
 function sorted(
@@ -98,11 +107,11 @@ function sorted(
 }
 
 function Legend({ resources }: { resources: readonly PageResource[] }): JSX.Element {
-  const names = resources.map((resource) => RESOURCE_NAMES[resource]).join(', ');
   return (
     <div class="legend">
       <span class="quiet">
-        Percent of allocatable{resources.length > 1 ? `, from above: ${names}` : ` ${names.toLowerCase()}`}
+        Percent of allocatable {resources.map((resource) => RESOURCE_NAMES[resource]).join(', ')}
+        {resources.length > 1 ? ', from top to bottom' : ''}
       </span>
       <span class="scale" aria-hidden="true">
         {[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((step) => (
@@ -113,17 +122,17 @@ function Legend({ resources }: { resources: readonly PageResource[] }): JSX.Elem
         <span class="cell heat-10">&gt;100</span>
       </span>
       <span class="quiet legend-moved">
-        <span class="cell heat-0 moved" aria-hidden="true" /> touched by the plan
+        <span class="cell heat-0 moved" aria-hidden="true" /> changed by the plan
       </span>
     </div>
   );
 }
 
-function NodeTable({ nodes, resources, onOpen }: Pick<NodesProps, 'onOpen'> & NodeTableProps): JSX.Element {
+function NodeTable({ group, nodes, resources, onOpen }: Pick<NodesProps, 'onOpen'> & NodeTableProps): JSX.Element {
   const [shown, more] = useMore(nodes, 100);
   return (
     <>
-      <TableBox label="Nodes with their loads">
+      <TableBox label={group === undefined ? 'Nodes with their loads' : `Nodes of ${group} with their loads`}>
         <table>
           <thead>
             <tr>
@@ -156,7 +165,7 @@ function NodeTable({ nodes, resources, onOpen }: Pick<NodesProps, 'onOpen'> & No
             {shown.map(({ name, row, shift }) => (
               <tr key={name}>
                 <th scope="row">
-                  <OpenButton onOpen={() => onOpen(name)}>{name}</OpenButton>
+                  <NodeButton name={name} onOpen={onOpen} />
                 </th>
                 <td>{row.status}</td>
                 <td class="number">{row.pods}</td>
@@ -181,6 +190,7 @@ function NodeTable({ nodes, resources, onOpen }: Pick<NodesProps, 'onOpen'> & No
 }
 
 interface NodeTableProps {
+  readonly group: string | undefined;
   readonly nodes: readonly MapNode[];
   readonly resources: readonly PageResource[];
 }

@@ -1,7 +1,9 @@
 import type { JSX } from 'preact';
-import type { PageState, PolicyRow } from '../report/page/state.ts';
+import { PAGE_RESOURCES, type PageState, type PolicyRow } from '../report/page/state.ts';
+import { CopyableCommand } from './command.tsx';
 import { clockTime, count, percent } from './format.ts';
-import { aggregatedLoad, PHASE_NAMES, PHASES, type Phase, type Spread, spreadOf } from './model.ts';
+import { aggregatedLoad, PHASE_NAMES, PHASES, type Phase, RESOURCE_NAMES, type Spread, spreadOf } from './model.ts';
+import { useNames } from './names.tsx';
 
 interface OverviewProps {
   readonly state: PageState;
@@ -11,8 +13,11 @@ interface OverviewProps {
 
 /** What the policy is up to, in figures, and how evenly the nodes are loaded before its plan, as planned, and now. */
 export function Overview({ state, name, policy }: OverviewProps): JSX.Element {
-  const ready = policy.conditions.find(({ type }) => type === 'Ready');
+  const names = useNames();
+  const condition = (wanted: string) => policy.conditions.find(({ type }) => type === wanted);
+  const ready = condition('Ready');
   const trouble = policy.invalid ?? (ready?.status === 'False' ? `${ready.reason}: ${ready.message}` : undefined);
+  const { plan } = policy;
   return (
     <section class="overview" aria-labelledby="overview-title">
       <div class="overview-head">
@@ -20,15 +25,28 @@ export function Overview({ state, name, policy }: OverviewProps): JSX.Element {
         <p class="tags">
           <span class="tag">{policy.strategy}</span>
           <span class="tag">{policy.suspended ? 'Suspended' : policy.mode}</span>
-          {policy.plan?.steering !== undefined && <span class="tag">steering {policy.plan.steering}</span>}
+          {plan?.steering !== undefined && <span class="tag">steering {plan.steering}</span>}
         </p>
-        {trouble !== undefined && <p class="notice notice-bad">{trouble}</p>}
-        {policy.plan !== undefined && <p class="message">{policy.plan.message}</p>}
+        {trouble !== undefined && <p class="notice notice-bad">{names(trouble)}</p>}
+        <p class="message">{names(plan?.message ?? condition('Converged')?.message ?? 'No run yet.')}</p>
+        {plan !== undefined && plan.notes.length > 0 && (
+          <ul class="notes">
+            {plan.notes.map((note) => (
+              <li key={note}>{names(note)}</li>
+            ))}
+          </ul>
+        )}
+        {plan?.phase === 'AwaitingApproval' && (
+          <div class="notice approval">
+            <p>This plan awaits approval. To approve it, run:</p>
+            <CopyableCommand command={`evenkeel approve ${plan.name}`} />
+          </div>
+        )}
       </div>
       <dl class="figures">
         <Figure label="Nodes" value={Object.keys(state.nodes).length.toLocaleString('en')} />
         <Figure label="Pods" value={state.pods.toLocaleString('en')} />
-        <Figure label="Trigger" value={percent(policy.trigger, 0)} hint="spread from which it plans" />
+        <Figure label="Trigger" value={percent(policy.trigger, 0)} hint="pods are moved when the spread reaches it" />
         {policy.hitRatio !== undefined && (
           <Figure label="Landed as planned" value={percent(policy.hitRatio, 0)} hint="of all replacements" />
         )}
@@ -62,18 +80,24 @@ function Strips({ state, policy }: Omit<OverviewProps, 'name'>): JSX.Element {
     from: Math.floor(Math.min(...known.map(({ least }) => least)) * 10) / 10,
     to: Math.ceil(Math.max(...known.map(({ most }) => most)) * 10 + 0.001) / 10,
   };
-  const what = Object.keys(policy.weights).join(' and ');
+  const balanced = PAGE_RESOURCES.filter((resource) => policy.weights[resource] !== undefined);
+  const what = balanced.map((resource) => RESOURCE_NAMES[resource]).join(' and ');
   return (
     <div class="strips">
-      <h3>
-        Spread of {what} over {count(nodes.length, 'node')}
-        {known.length > 0 && (
-          <span class="quiet">
-            {' '}
-            from {percent(scale.from, 0)} to {percent(scale.to, 0)}
-          </span>
-        )}
-      </h3>
+      <div class="strip strip-head">
+        <h3>
+          {what} load of {count(nodes.length, 'node')}
+          {known.length > 0 && (
+            <span class="quiet">
+              {' '}
+              scale {percent(scale.from, 0)} to {percent(scale.to, 0)}
+            </span>
+          )}
+        </h3>
+        <p class="strip-figures quiet">
+          <span>spread</span> <span>deviation</span>
+        </p>
+      </div>
       {spreads.map(({ phase, spread }) => (
         <Strip key={phase} phase={phase} spread={spread} scale={scale} />
       ))}
@@ -81,8 +105,8 @@ function Strips({ state, policy }: Omit<OverviewProps, 'name'>): JSX.Element {
         <p class="notice">This policy balances what pods request; the loads here are measured.</p>
       )}
       <p class="quiet">
-        Before and Planned are the loads of now with the pods of the newest plan where they were, and where it wants
-        them.
+        All three use the current load of each pod. Before has the pods of the newest plan on their old nodes, Planned
+        on their new ones.
       </p>
     </div>
   );
@@ -116,7 +140,7 @@ function Strip({ phase, spread, scale }: StripProps): JSX.Element {
         <path class="strip-mean" d={`M${at(mean)} 0v24`} vector-effect="non-scaling-stroke" />
       </svg>
       <span class="strip-figures">
-        <b>{percent(most - least)}</b> <span class="quiet">σ {percent(stddev)}</span>
+        <b>{percent(most - least)}</b> <span class="quiet">{percent(stddev)}</span>
       </span>
     </div>
   );

@@ -7,6 +7,7 @@ import { Header } from './header.tsx';
 import { History } from './history.tsx';
 import { chosenPolicy } from './model.ts';
 import { Moves } from './moves.tsx';
+import { NodeNames, useShortNames } from './names.tsx';
 import { Nodes } from './nodes.tsx';
 import { Overview } from './overview.tsx';
 import { Services } from './services.tsx';
@@ -19,6 +20,7 @@ function Page(): JSX.Element {
   const [link, setLink] = useState<Link>({ kind: 'Connecting' });
   const [policyName, setPolicyName] = useState<string | undefined>(undefined);
   const connection = useRef<Connection | undefined>(undefined);
+  const names = useShortNames(state?.nodes ?? {});
   useEffect(() => {
     connection.current = openConnection({ state: setState, link: setLink });
   }, []);
@@ -32,10 +34,10 @@ function Page(): JSX.Element {
   }
   const chosen = state === undefined ? undefined : chosenPolicy(state, policyName);
   return (
-    <>
+    <NodeNames.Provider value={names}>
       <Header state={state} link={link} policy={chosen?.[0]} onPolicy={setPolicyName} />
       <Content state={state} link={link} policy={chosen} connection={connection.current} />
-    </>
+    </NodeNames.Provider>
   );
 }
 
@@ -58,18 +60,17 @@ function Content({ state, link, policy, connection }: ContentProps): JSX.Element
   if (state === undefined) {
     return (
       <main class="waiting">
-        <p>{link.kind === 'Reconnecting' ? `${link.why}: trying again…` : 'Looking at the cluster…'}</p>
+        <p>{link.kind === 'Reconnecting' ? `${link.why}: trying again…` : 'Reading the cluster…'}</p>
       </main>
     );
   }
   const [name, row] = policy ?? [undefined, undefined];
+  const isPreview = state.role === 'Planner' || state.role === 'Files';
   return (
     <main>
       {state.trouble !== undefined && <p class="notice notice-bad">{state.trouble}</p>}
       {name === undefined || row === undefined ? (
-        <p class="notice">
-          There is no RebalancePolicy: apply one, or write evenkeel dashboard -p FILE to see what it would do.
-        </p>
+        <p class="notice">There is no RebalancePolicy. Apply one, or run evenkeel dashboard -p FILE to preview one.</p>
       ) : (
         <Overview state={state} name={name} policy={row} />
       )}
@@ -77,13 +78,13 @@ function Content({ state, link, policy, connection }: ContentProps): JSX.Element
       {name !== undefined && row !== undefined && (
         <>
           <Moves key={row.plan?.name} plan={row.plan} onPod={openPod} />
-          <div class="columns">
+          <div class={isPreview ? undefined : 'columns'}>
             <Stays key={name} policy={name} plan={row.plan} ask={ask} onPod={openPod} />
-            <History history={row.history} trigger={row.trigger} />
+            {!isPreview && <History history={row.history} trigger={row.trigger} />}
           </div>
         </>
       )}
-      <Services services={state.services} classes={state.classes} />
+      {Object.keys(state.services).length > 0 && <Services services={state.services} classes={state.classes} />}
       <Details subject={subject} policy={name} ask={ask} onOpen={setSubject} onClose={close} />
     </main>
   );

@@ -44,21 +44,15 @@ export function Services({ services, classes }: Pick<PageState, 'services' | 'cl
     <section class="panel" aria-labelledby="services-title">
       <div class="panel-head">
         <h2 id="services-title">Service levels</h2>
-        {rows.length > 0 && <p class="quiet">{summary(rows.map(([, row]) => row))}</p>}
+        <p class="quiet">{summary(rows.map(([, row]) => row))}</p>
       </div>
-      {rows.length === 0 ? (
-        <p class="empty">No workload has a ServiceClass with a ledger.</p>
-      ) : (
-        <>
-          <Classes classes={classes} />
-          <Table label="Service levels by workload" heads={HEADS}>
-            {shown.map(([key, row]) => (
-              <Row key={key} name={key} row={row} />
-            ))}
-          </Table>
-          {more}
-        </>
-      )}
+      <Classes classes={classes} />
+      <Table label="Service levels by workload" heads={HEADS}>
+        {shown.map(([key, row]) => (
+          <Row key={key} name={key} row={row} />
+        ))}
+      </Table>
+      {more}
     </section>
   );
 }

@@ -4,6 +4,7 @@ import type { PageDetail, StaysDetail } from '../report/page/detail.ts';
 import type { PlanRow } from '../report/page/state.ts';
 import { OpenButton } from './controls.tsx';
 import { count, words } from './format.ts';
+import { useNames } from './names.tsx';
 
 interface StaysProps {
   readonly policy: string;
@@ -44,7 +45,7 @@ function Counts({ stays }: Pick<PlanRow, 'stays'>): JSX.Element {
   const entries = Object.entries(stays).sort(([, left], [, right]) => right - left);
   const most = Math.max(1, ...entries.map(([, number]) => number));
   return entries.length === 0 ? (
-    <p class="empty">No plan says it; the planner can be asked.</p>
+    <p class="empty">There is no plan that says why. Ask the planner.</p>
   ) : (
     <ul class="counts">
       {entries.map(([code, number]) => (
@@ -69,11 +70,12 @@ function Bar({ code, number, most }: { code: string; number: number; most: numbe
 }
 
 function Reasons({ answer, onPod }: { answer: StaysDetail } & Pick<StaysProps, 'onPod'>): JSX.Element {
+  const names = useNames();
   const most = Math.max(1, ...answer.reasons.map((reason) => reason.count));
   return (
     <>
       <p class="message">
-        <b>{words(answer.outcome)}</b>: {answer.message}
+        <b>{words(answer.outcome)}</b>: {names(answer.message)}
       </p>
       <ul class="counts">
         {answer.reasons.map(({ code, count: number, examples }) => (
@@ -85,7 +87,7 @@ function Reasons({ answer, onPod }: { answer: StaysDetail } & Pick<StaysProps, '
               <ul class="examples">
                 {examples.map(({ pod, message }) => (
                   <li key={pod}>
-                    <OpenButton onOpen={() => onPod(pod)}>{pod}</OpenButton> {message}
+                    <OpenButton onOpen={() => onPod(pod)}>{pod}</OpenButton> {names(message)}
                   </li>
                 ))}
                 {number > examples.length && (

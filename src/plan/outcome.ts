@@ -47,8 +47,6 @@ function describeMove(
   startup: StartupTimes,
 ): Omit<Transfer, 'fallbacks'> {
   const { namespace, name, uid } = itemAt(pods, move.pod);
-  const from = itemAt(nodes, move.from).name;
-  const to = itemAt(nodes, move.to).name;
   const owner = ownerOf(owners, move.pod)?.ref;
   if (owner === undefined) {
     throw new RangeError(`pod ${move.pod} has no controller`);
@@ -56,14 +54,16 @@ function describeMove(
   const needed = move.needs.map((place) => podKey(itemAt(pods, itemAt(moves, place).pod)));
   const order =
     needed.length === 0 ? '' : `; after ${needed.slice(0, 3).join(', ')}${needed.length > 3 ? ' and more' : ''}`;
-  const [source, target] = [`${from} ${change(move, 'from')}`, `${to} ${change(move, 'to')}`];
   const { repairs, clauses } = move.ended ?? { repairs: [], clauses: [] };
-  const why = [...clauses, `adds ${share(move.load)} to its node: ${source}, ${target}`].join('; ');
+  const why = [
+    ...clauses,
+    `adds ${share(move.load)} to its node: source ${change(move, 'from')}, target ${change(move, 'to')}`,
+  ].join('; ');
   return {
     pod: { namespace, name, uid },
     owner: { kind: owner.kind, name: owner.name, uid: owner.uid },
-    from,
-    to,
+    from: itemAt(nodes, move.from).name,
+    to: itemAt(nodes, move.to).name,
     load: toFraction(move.load),
     gain: toFraction(move.gain),
     cost: startup.of(owner.uid),

@@ -26,7 +26,7 @@ export function planMarkdown(plan: RebalancePlan, checks: readonly Check[] = [])
 
 /** The headline, and a list of what comes after it. */
 function messageOf(plan: RebalancePlan): string {
-  const [headline, ...notes] = messageParts(plan).map(escapeMarkdown);
+  const [headline, ...notes] = messageParts(plan.spec.message).map(escapeMarkdown);
   return [`${headline}.`, ...(notes.length === 0 ? [] : ['']), ...notes.map((note) => `- ${note}`)].join('\n');
 }
 

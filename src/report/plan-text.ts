@@ -38,14 +38,14 @@ const NOTE =
   /; (?=\d+ repairs?: |a budget blocks |budgets block |its largest pod, |[a-z0-9.-]+ remains at |the nodes are under-)/;
 
 /** A plan's message as its headline and the notes that follow. */
-export function messageParts({ spec }: RebalancePlan): readonly [headline: string, ...notes: readonly string[]] {
-  const [headline = '', ...notes] = spec.message.split(NOTE);
+export function messageParts(message: string): readonly [headline: string, ...notes: readonly string[]] {
+  const [headline = '', ...notes] = message.split(NOTE);
   return [headline, ...notes];
 }
 
 /** The headline, and a list of the notes. */
 function messageList(plan: RebalancePlan, names: ShortNames): string {
-  const [headline, ...notes] = messageParts(plan).map((part) => names(escapeText(part)));
+  const [headline, ...notes] = messageParts(plan.spec.message).map((part) => names(escapeText(part)));
   return [`${headline}.`, ...notes.map((note) => `- ${note}`)].join('\n');
 }
 

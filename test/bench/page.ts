@@ -18,23 +18,33 @@ const STREAM_SECONDS = 62;
 
 interface Figures {
   readonly paint: number;
+  readonly groups: number;
   readonly heat: number;
 }
 
-/** Milliseconds from the navigation to the first paint of anything, and to the paint of the heat map with all of its nodes. */
+/**
+ * Milliseconds from the navigation to the first paint of anything, and to that of the groups; and from the click that asks for
+ * all nodes to the paint of their heat map.
+ */
 async function firstPaint(url: string): Promise<Figures> {
   const browser = await launchBrowser();
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     await page.addInitScript(`
-      new MutationObserver((_, observer) => {
+      const painted = (name) => requestAnimationFrame(() => setTimeout(() => { window[name] ??= performance.now(); }));
+      new MutationObserver(() => {
+        if (document.querySelector('.profile') !== null) {
+          painted('groupsAt');
+        }
         if (document.querySelectorAll('.tile').length >= ${NODES}) {
-          observer.disconnect();
-          requestAnimationFrame(() => setTimeout(() => { window.heatAt = performance.now(); }));
+          painted('heatAt');
         }
       }).observe(document, { childList: true, subtree: true });
+      document.addEventListener('click', () => { window.clickedAt = performance.now(); }, true);
     `);
     await page.goto(url);
+    await page.locator('.profile').first().waitFor();
+    await page.getByText('All nodes', { exact: true }).click();
     await page
       .locator('.tile')
       .nth(NODES - 1)
@@ -42,7 +52,8 @@ async function firstPaint(url: string): Promise<Figures> {
     // A condition given to the page would be evaluated there, which its content security policy forbids.
     await page.evaluate('new Promise((painted) => requestAnimationFrame(() => setTimeout(() => setTimeout(painted))))');
     const paint = await page.evaluate(`performance.getEntriesByName('first-contentful-paint')[0].startTime`);
-    return { paint: Number(paint), heat: Number(await page.evaluate('window.heatAt')) };
+    const groups = Number(await page.evaluate('window.groupsAt'));
+    return { paint: Number(paint), groups, heat: Number(await page.evaluate('window.heatAt - window.clickedAt')) };
   } finally {
     await browser.close();
   }
@@ -122,12 +133,14 @@ const { build, differ } = cost(shown);
 const { state, perSecond } = await stream(shown);
 const verdict = (met: boolean): string => (met ? 'met' : 'MISSED');
 const heat = median(paints.map((paint) => paint.heat));
+const groups = median(paints.map((paint) => paint.groups));
 console.log(`\n${NODES} nodes, ${shown.snapshot.pods.length} pods, ${shown.plan.spec.moves.length} moves:\n`);
 printTable(
   ['what', 'figure', 'target', ''],
   [
     ['first contentful paint, median', `${median(paints.map(({ paint }) => paint)).toFixed(0)} ms`, '', ''],
-    ['heat map of all nodes painted, median', `${heat.toFixed(0)} ms`, '1000 ms', verdict(heat <= 1000)],
+    ['groups of all nodes painted, median', `${groups.toFixed(0)} ms`, '1000 ms', verdict(groups <= 1000)],
+    ['heat map of all nodes painted after a click, median', `${heat.toFixed(0)} ms`, '1000 ms', verdict(heat <= 1000)],
     ['  of runs from', `${Math.min(...paints.map((paint) => paint.heat)).toFixed(0)} ms`, '', ''],
     ['  to', `${Math.max(...paints.map((paint) => paint.heat)).toFixed(0)} ms`, '', ''],
     ['stream', `${(perSecond / 1000).toFixed(2)} kB/s`, '50 kB/s', verdict(perSecond <= 50_000)],

@@ -150,9 +150,11 @@ function ownedBy({ kind, metadata }: { readonly kind: string; readonly metadata:
   return { apiVersion: 'apps/v1', kind, name: metadata.name, uid: metadata.uid, controller: true };
 }
 
-/** Of three nodes with room the one that pulls most. */
-function chosen(places: readonly Place[], { request: [cpu] }: CloudWorkload, random: Random): Place | undefined {
-  const withRoom = places.filter(({ requested }) => requested + cpu <= 0.95 * NODE.cpu);
+/** Of three nodes with room for what a pod requests and uses the one that pulls most. */
+function chosen(places: readonly Place[], { request, use }: CloudWorkload, random: Random): Place | undefined {
+  const withRoom = places.filter(
+    ({ requested, used }) => Math.max(requested + request[0], used[0] + use[0]) <= 0.93 * NODE.cpu,
+  );
   const [first, second, third] = [0, 1, 2].map(() => withRoom[random.below(withRoom.length)]);
   return [first, second, third].reduce((best, each) => ((each?.pull ?? 0) > (best?.pull ?? 0) ? each : best));
 }

@@ -5,13 +5,16 @@ import { formatInstant } from '../../src/model/instant.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
+import { buildSnapshot } from '../../src/observe/snapshot-builder.ts';
 import { resolveOptions } from '../../src/plan/options.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { plan as computePlan } from '../../src/plan/planner.ts';
 import { serviceReport } from '../../src/plan/service-report.ts';
 import { CLASS_LABEL } from '../../src/qos/class-of.ts';
+import type { PageRole } from '../../src/report/page/state.ts';
 import { inPhase, outcomeMessage, toRebalancePlan } from '../../src/report/plan-resource.ts';
 import { policyStatus } from '../../src/report/policy-status.ts';
+import { cloudCluster } from '../cloud-cluster/objects.ts';
 import { applyPlan } from '../support/apply-plan.ts';
 import { aPolicy } from '../support/builders/policy.ts';
 import { aLedger, anInstance, aServiceClass, serviceLevels } from '../support/builders/service-levels.ts';
@@ -21,6 +24,8 @@ import { createRandom, type Random } from '../support/random.ts';
 
 /** A cluster, its policy and its plan, as they stand at one moment. */
 export interface Harbour {
+  /** Where the page gets it from; default the leading replica. */
+  readonly role?: PageRole;
   readonly snapshot: ClusterSnapshot;
   readonly policy: RebalancePolicy;
   readonly plan: RebalancePlan;
@@ -61,13 +66,35 @@ export function harbour({ nodes, podsPerNode, runs, landed }: HarbourOptions): H
     snapshot = drifted(applyPlan(snapshot, computed), random);
   }
   const computed = computePlan(snapshot, resolveOptions(policy.spec));
-  const started = inPhase(toRebalancePlan(computed, policy, 1, snapshot), 'Executing', {
+  const plan = begun(computed, policy, snapshot);
+  return advance({ policy: ran(policy, computed, snapshot, plan), snapshot, plan }, landed);
+}
+
+/** The example cluster of so many nodes, and its first plan: carried out, awaiting approval, or a preview from files. */
+export function cloudHarbour(nodes: number, state: 'Executing' | 'AwaitingApproval' | 'Files'): Harbour {
+  const snapshot = buildSnapshot([cloudCluster(nodes)]);
+  const modes = { Executing: 'Automatic', AwaitingApproval: 'Approve', Files: 'DryRun' } as const;
+  const policy = aPolicy('default', { mode: modes[state], thresholds: { consecutive: 1 } });
+  const computed = computePlan(snapshot, resolveOptions(policy.spec));
+  if (state === 'Executing') {
+    const plan = begun(computed, policy, snapshot);
+    return advance({ policy: ran(policy, computed, snapshot, plan), snapshot, plan }, 2);
+  }
+  const proposed = toRebalancePlan(computed, policy, 1, snapshot);
+  if (state === 'Files') {
+    return { role: 'Files', policy, snapshot, plan: proposed };
+  }
+  const plan = inPhase(proposed, 'AwaitingApproval', {});
+  return { policy: ran(policy, computed, snapshot, plan), snapshot, plan };
+}
+
+function begun(plan: Plan, policy: RebalancePolicy, snapshot: ClusterSnapshot): RebalancePlan {
+  const started = inPhase(toRebalancePlan(plan, policy, 1, snapshot), 'Executing', {
     steering: 'AdmissionPolicy',
     startedAt: formatInstant(snapshot.takenAt),
-    message: outcomeMessage(computed),
+    message: outcomeMessage(plan),
   });
-  const plan = withJournal(started, openJournal(started));
-  return advance({ policy: ran(policy, computed, snapshot, plan), snapshot, plan }, landed);
+  return withJournal(started, openJournal(started));
 }
 
 function ran(policy: RebalancePolicy, plan: Plan, snapshot: ClusterSnapshot, stored: RebalancePlan): RebalancePolicy {

@@ -1,67 +1,20 @@
-import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../support/browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { advance, type Harbour, harbour } from './harbour.ts';
-import { type Stage, startStage } from './stage.ts';
+import { DESK, type Opened, type Opening, PHONE, usePages, violations } from './pages.ts';
+import type { Stage } from './stage.ts';
 
 const SMALL = harbour({ nodes: 20, podsPerNode: 10, runs: 2, landed: 2 });
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
-const PHONE = { width: 360, height: 740 };
 /** Ends a test that hangs. */
 const PATIENCE = { timeout: 55_000 };
-const DESK = { width: 1280, height: 900 };
 
-let browser: Browser;
+const pages = usePages();
 let stage: Stage;
-const cleanups: (() => Promise<unknown>)[] = [];
 
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) {
-    await cleanup();
-  }
-});
-
-/** What a page did beside showing things. */
-interface Opened {
-  readonly page: Page;
-  /** Requests to anything but the page's own server. */
-  readonly strangers: string[];
-  /** Errors and warnings of the console: violations of the content security policy among them. */
-  readonly complaints: string[];
-}
-
-async function open(shown: Harbour = SMALL, context: BrowserContextOptions = {}): Promise<Opened> {
-  stage = await startStage(shown);
-  cleanups.push(stage.close);
-  return show(stage.url, context);
-}
-
-async function show(url: string, context: BrowserContextOptions = {}): Promise<Opened> {
-  const own = await browser.newContext({ viewport: DESK, timezoneId: 'UTC', ...context });
-  cleanups.push(() => own.close());
-  const page = await own.newPage();
-  page.setDefaultTimeout(5000);
-  const strangers: string[] = [];
-  const complaints: string[] = [];
-  page.on('request', (request) => {
-    if (!request.url().startsWith(url)) {
-      strangers.push(request.url());
-    }
-  });
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) {
-      complaints.push(message.text());
-    }
-  });
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  await page.goto(url);
-  await page.locator('.cell').first().waitFor();
-  return { page, strangers, complaints };
+async function open(shown: Harbour = SMALL, opening: Opening = {}): Promise<Opened> {
+  stage = await pages.serve(shown);
+  return pages.show(stage.url, opening);
 }
 
 function cell(page: Page, node: string, resource: string) {
@@ -170,7 +123,7 @@ describe('a move', () => {
     expect(await state.textContent()).toBe('awaiting replacement');
     stage.become(advance(SMALL, 3));
     await expect.poll(() => state.textContent(), PATIENCE).toBe('landed');
-    expect(await page.locator('tbody tr[data-pod]').nth(2).textContent()).toContain('landed on');
+    expect(await page.locator('tbody tr[data-pod]').nth(2).textContent()).toContain('replaced by');
     expect(await page.getByRole('img', { name: /^Progress: 3 done/ }).count()).toBe(1);
   });
 
@@ -212,25 +165,18 @@ describe('the stream', () => {
     await expect.poll(() => live.textContent(), PATIENCE).toMatch(/^Live/);
     await stage.close();
     await expect.poll(() => live.textContent(), PATIENCE).toMatch(/^Reconnecting · stale since /);
-    stage = await startStage(advance(SMALL, 4), port);
-    cleanups.push(stage.close);
+    stage = await pages.serve(advance(SMALL, 4), port);
     await expect.poll(() => live.textContent(), PATIENCE).toMatch(/^Live/);
     expect(await page.getByRole('img', { name: /^Progress: 4 done/ }).count()).toBe(1);
   });
 
   it('says since when the cluster is not known', async () => {
-    const { page } = await show((await staged()).url);
+    const { page } = await open();
     stage.fail('the cluster is not known well enough: pods cut off for 70 s');
     await expect.poll(() => page.getByRole('status').textContent(), PATIENCE).toMatch(/^Stale since /);
     expect(await page.locator('.notice-bad').textContent()).toContain('pods cut off for 70 s');
     expect(await page.locator('.tile').count()).toBe(20);
   });
-
-  async function staged(): Promise<Stage> {
-    stage = await startStage(SMALL);
-    cleanups.push(stage.close);
-    return stage;
-  }
 });
 
 describe('service levels', () => {
@@ -324,6 +270,7 @@ describe('the page', () => {
 
   it('shows 1,000 nodes with a figure on each', async () => {
     const { page } = await open(harbour({ nodes: 1000, podsPerNode: 3, runs: 0, landed: 1 }));
+    await page.getByRole('radio', { name: 'All nodes' }).check({ force: true });
     expect(await page.locator('.tile').count()).toBe(1000);
     expect(await page.locator('.tile .cell').count()).toBe(1000);
     await cell(page, 'node-00999', 'CPU').focus();
@@ -333,18 +280,6 @@ describe('the page', () => {
 });
 
 describe.each(['light', 'dark'] as const)('accessibility in the %s theme', (colorScheme) => {
-  async function violations(page: Page): Promise<readonly unknown[]> {
-    await page.evaluate(axe.source);
-    const found = (await page.evaluate('axe.run()')) as {
-      violations: readonly { id: string; help: string; nodes: readonly { html: string; failureSummary: string }[] }[];
-    };
-    return found.violations.map(({ id, help, nodes }) => ({
-      id,
-      help,
-      nodes: nodes.slice(0, 3).map(({ html, failureSummary }) => `${html}: ${failureSummary}`),
-    }));
-  }
-
   it.each([
     ['a desk', DESK],
     ['a phone', PHONE],

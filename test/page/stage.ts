@@ -28,8 +28,8 @@ export async function startStage(first: Harbour, port = 0): Promise<Stage> {
   let failure: string | undefined;
   let changed = (): void => undefined;
   const source: PageSource = {
-    title: 'https://harbour.example:6443',
-    role: () => 'Leader',
+    title: first.role === 'Files' ? 'snapshot.yaml' : 'https://harbour.example:6443',
+    role: () => harbour.role ?? 'Leader',
     excludedNamespaces: EXCLUDED_NAMESPACES,
     snapshot: async () => {
       if (failure !== undefined) {

@@ -24,7 +24,7 @@ export const ROOMS: readonly Room[] = [
     types: ['@kubernetes-models/apimachinery'],
   },
   { path: 'report/metrics', rooms: ['model'], packages: ['prom-client'], types: ['qos', 'plan', 'ports.ts'] },
-  // What the operator sends to the browser, which imports these three files and nothing else of ours.
+  // What the operator sends to the browser, which imports these three files and model.
   { path: 'report/page/state.ts', types: ['api'] },
   { path: 'report/page/detail.ts' },
   { path: 'report/page/merge-patch.ts' },
@@ -35,7 +35,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     path: 'page',
-    rooms: ['report/page/state.ts', 'report/page/merge-patch.ts'],
+    rooms: ['model', 'report/page/state.ts', 'report/page/merge-patch.ts'],
     packages: ['preact'],
     types: ['report/page/detail.ts'],
   },

@@ -4,6 +4,7 @@ import { cloudCluster } from '../cloud-cluster/objects.ts';
 interface Item {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly usage?: { readonly cpu: string };
   readonly spec?: { readonly nodeName?: string };
 }
 
@@ -19,6 +20,12 @@ describe.each([8, 300])('the example cluster of %i nodes', (size) => {
     expect([...names].every((name) => /^ip-10-0-\d+-\d+\.eu-central-1\.compute\.internal$/.test(name))).toBe(true);
     expect(new Set(nodes.map(({ metadata }) => metadata.labels?.['topology.kubernetes.io/zone'])).size).toBe(3);
     expect(itemsOf(size, 'Pod').every(({ spec }) => names.has(spec?.nodeName ?? ''))).toBe(true);
+  });
+
+  it('has no node that uses more than it has', () => {
+    const used = itemsOf(size, 'NodeMetrics').map(({ usage }) => Number.parseInt(usage?.cpu ?? '', 10));
+    expect(Math.max(...used)).toBeLessThanOrEqual(7910);
+    expect(Math.max(...used)).toBeGreaterThan(4 * Math.min(...used));
   });
 
   it('is the same for the same seed, and another for another', () => {

@@ -11,6 +11,7 @@ import { type ClassReport, type ServiceReport, serviceReport } from '../../plan/
 import type { StoredPolicy } from '../../ports.ts';
 import { isFulfilled } from '../../qos/fulfilment.ts';
 import { serviceLevelAt } from '../../qos/service-level.ts';
+import { nodeGroups } from './node-groups.ts';
 import { policyRow } from './policies.ts';
 import { roundedLoads } from './shifts.ts';
 import {
@@ -144,7 +145,7 @@ function nodeRows({ nodes, pods, usage }: ClusterSnapshot): Readonly<Record<stri
       const total = totals.get(node.name) ?? { pods: 0, cpu: 0, memory: 0 };
       const used = usage === undefined ? total : usage.nodes.get(node.name);
       const now = loadsOf(node, { ...used, pods: total.pods });
-      return [node.name, { status: statusOf(node), pods: total.pods, now }];
+      return [node.name, { status: statusOf(node), pods: total.pods, now, ...nodeGroups(node.labels) }];
     }),
   );
 }

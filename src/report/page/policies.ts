@@ -6,6 +6,7 @@ import type { ClusterSnapshot } from '../../model/snapshot.ts';
 import { resolveSelector } from '../../plan/options.ts';
 import type { StoredPolicy } from '../../ports.ts';
 import { resourcesIn } from '../imbalance.ts';
+import { messageParts } from '../plan-text.ts';
 import { currentPlan } from '../policy-status.ts';
 import { shiftsOf } from './shifts.ts';
 import type { BeforeAfter, HistoryRow, MoveRow, PlanRow, PolicyRow } from './state.ts';
@@ -51,12 +52,14 @@ function outsideOf({ scope }: RebalancePolicySpec, snapshot: ClusterSnapshot | u
 function planRow(plan: RebalancePlan, snapshot: ClusterSnapshot | undefined): PlanRow {
   const { metadata, spec, status } = plan;
   const phase = status?.phase ?? 'Proposed';
+  const [message, ...notes] = messageParts(status?.message ?? spec.message);
   const isOfNow = phase !== 'Superseded' && snapshot !== undefined;
   return {
     name: metadata.name,
     phase,
     outcome: spec.outcome,
-    message: status?.message ?? spec.message,
+    message,
+    notes,
     takenAt: spec.takenAt,
     ...present('finishedAt', status?.finishedAt),
     ...present('steering', status?.steering),

@@ -10,10 +10,10 @@ export type PageResource = (typeof PAGE_RESOURCES)[number];
 export type Loads = Readonly<Partial<Record<PageResource, number>>>;
 
 /**
- * Who tells: the replica that leads, one that waits to lead, a dashboard that reads what an operator does, or one that plans by
- * itself.
+ * Source of the page: the replica that leads, one that waits to lead, a dashboard that reads what an operator does, one that
+ * plans by itself from a cluster, or one that plans from files, which do not change.
  */
-export type PageRole = 'Leader' | 'Follower' | 'Reader' | 'Planner';
+export type PageRole = 'Leader' | 'Follower' | 'Reader' | 'Planner' | 'Files';
 
 /**
  * Everything that the page shows at one moment, as JSON: without null, which a merge patch means absence by. Rows are keyed, so
@@ -45,6 +45,9 @@ export interface NodeRow {
   readonly status: 'Ready' | 'NotReady' | 'Cordoned' | 'Terminating';
   readonly pods: number;
   readonly now: Loads;
+  /** Names of its zone and of its node pool, by its labels. */
+  readonly zone?: string;
+  readonly pool?: string;
 }
 
 /** One policy with its newest plan. */
@@ -88,7 +91,9 @@ export interface PlanRow {
   readonly name: string;
   readonly phase: PlanPhase;
   readonly outcome: string;
+  /** One sentence without its full stop, and the notes that belong to it. */
   readonly message: string;
+  readonly notes: readonly string[];
   readonly takenAt: string;
   readonly finishedAt?: string;
   readonly steering?: string;

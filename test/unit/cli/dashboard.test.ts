@@ -33,7 +33,7 @@ describe('evenkeel dashboard', () => {
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
     expect(await (await fetch(url)).text()).toContain('<title>Evenkeel</title>');
     const state = (await (await fetch(`${url}page/state`)).json()) as { role: string; policies: object };
-    expect(state).toMatchObject({ role: 'Planner', basis: 'Requests', pods: 4 });
+    expect(state).toMatchObject({ role: 'Files', basis: 'Requests', pods: 4 });
     expect(state.policies).toMatchObject({ even: { plan: { moves: { 0: { from: 'a', to: 'b' } } } } });
     child.kill('SIGINT');
     expect(await exited).toEqual([0, null]);

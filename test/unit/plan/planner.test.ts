@@ -44,7 +44,8 @@ describe('the outcome', () => {
       gain: 0.1,
       fallbacks: [],
       cost: 0,
-      reason: 'adds 10.00 % to its node: a 40.00 % -> 30.00 %, b 0.00 % -> 10.00 %, the higher one falls by 10.00 %',
+      reason:
+        'adds 10.00 % to its node: source 40.00 % -> 30.00 %, target 0.00 % -> 10.00 %, the higher one falls by 10.00 %',
       repairs: [],
       after: [],
       partner: undefined,

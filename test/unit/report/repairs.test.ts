@@ -62,7 +62,7 @@ describe('a move that repairs', () => {
   it('is on the page with what it repairs', () => {
     const row = (of: RebalancePlan) => policyRow({ policy, invalid: [] }, [of], snapshot);
     expect(row(resource).plan?.moves['0']).toMatchObject({ from: 'a', to: 'b', repairs: ['Taints'] });
-    expect(row(resource).plan?.message).toBe('1 move; 1 repair: Taints 1');
+    expect(row(resource).plan).toMatchObject({ message: '1 move', notes: ['1 repair: Taints 1'] });
     expect(row(removing).plan?.moves['0']).toMatchObject({ from: 'a', removal: true, repairs: ['Failed'] });
   });
 });

@@ -47,7 +47,9 @@ describe('Pack', () => {
     ]);
     expect(found.emptied).toEqual(['c', 'a']);
     expect(found.removable).toEqual(['a', 'c', 'd']);
-    expect(found.moves[0]?.reason).toBe('empties c; adds 5.00 % to its node: c 5.00 % -> 0.00 %, b 25.00 % -> 30.00 %');
+    expect(found.moves[0]?.reason).toBe(
+      'empties c; adds 5.00 % to its node: source 5.00 % -> 0.00 %, target 25.00 % -> 30.00 %',
+    );
     expect(found.again.moves).toEqual([]);
     expect(found.again.outcome).toEqual({
       kind: 'NothingToPack',

@@ -49,7 +49,7 @@ describe('repair', () => {
     const found = repaired({ nodes: tainted, pods }, { taints: TAINTS, nodeAffinity: 'Required' });
     expect(found.moved).toEqual([['p', 'a', 'b', 'Taints', 'NodeAffinity']]);
     expect(found.moves[0]?.reason).toBe(
-      "a has the taint old:NoSchedule, which the pod does not tolerate; a does not match the pod's nodeSelector; adds 2.50 % to its node: a 2.50 % -> 0.00 %, b 0.00 % -> 2.50 %",
+      "a has the taint old:NoSchedule, which the pod does not tolerate; a does not match the pod's nodeSelector; adds 2.50 % to its node: source 2.50 % -> 0.00 %, target 0.00 % -> 2.50 %",
     );
   });
 

@@ -45,6 +45,21 @@ describe('nodes', () => {
     });
   });
 
+  it('carry their zone and their pool, by the labels of clouds and autoscalers', () => {
+    const zone = { 'topology.kubernetes.io/zone': 'eu-central-1a' };
+    const nodes = [
+      aNode('bare'),
+      aNode('eks', { labels: { ...zone, 'eks.amazonaws.com/nodegroup': 'general' } }),
+      aNode('karpenter', { labels: { 'eks.amazonaws.com/nodegroup': 'system', 'karpenter.sh/nodepool': 'spot' } }),
+    ];
+    const rows = Object.entries(stateOf(aSnapshot({ nodes })).nodes);
+    expect(rows.map(([name, { zone: own, pool }]) => [name, own, pool])).toEqual([
+      ['bare', undefined, undefined],
+      ['eks', 'eu-central-1a', 'general'],
+      ['karpenter', undefined, 'spot'],
+    ]);
+  });
+
   it('carry what their pods request where nothing is measured, and it says so', () => {
     const state = stateOf({ ...tilted(), usage: undefined });
     expect([state.basis, state.nodes['node-1']?.now.cpu]).toEqual(['Requests', 0.075]);
