@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { NodeDetail, PageDetail, PodDetail, PodRow, ReasonRow } from '../report/page/detail.ts';
 import { NodeButton, OpenButton, Table, useMore } from './controls.tsx';
 import { count, percent, points, words } from './format.ts';
-import { NodeName, useNames } from './names.tsx';
+import { NodeName, useText } from './names.tsx';
 
 /** What is looked at in detail. */
 export interface Subject {
@@ -77,7 +77,7 @@ function NodeView({ node, onOpen }: { node: NodeDetail } & Opening): JSX.Element
   return (
     <>
       <dl class="figures">
-        {load !== undefined && <Pair label={`Load by ${policy}`} value={percent(load)} />}
+        {load !== undefined && <Pair label={`Load by policy ${policy}`} value={percent(load)} />}
         {mean !== undefined && <Pair label="Mean of all nodes" value={percent(mean)} />}
         {resources.map(({ name, allocatable, requested }) => (
           <Pair key={name} label={`${name} requested`} value={`${requested} of ${allocatable}`} />
@@ -114,7 +114,7 @@ function PodList({ title, pods, onOpen }: PodListProps): JSX.Element {
     <>
       <h3>{title}</h3>
       {pods.length > 0 && (
-        <Table label={title} heads={['Pod', ['Adds', 'number'], 'In a plan of now']}>
+        <Table label={title} heads={['Pod', ['Adds', 'number'], 'In a plan made now']}>
           {shown.map((pod) => (
             <tr key={pod.pod}>
               <th scope="row">
@@ -142,7 +142,7 @@ function Decision({ pod: { decision, code, message } }: { pod: PodRow }): JSX.El
   return (
     <>
       <span class={`phase phase-${tone}`}>{code === undefined ? words(decision) : words(code)}</span>{' '}
-      {useNames()(message)}
+      {useText()(message)}
     </>
   );
 }
@@ -205,12 +205,12 @@ function PodNodes({ pod: { nodes }, onOpen }: { pod: PodDetail } & Opening): JSX
 }
 
 function Remarks({ remarks }: { remarks: readonly ReasonRow[] }): ComponentChildren {
-  const names = useNames();
+  const text = useText();
   return remarks.length === 0 ? null : (
     <ul class="remarks">
       {remarks.map(({ code, message, numbers }) => (
         <li key={`${code} ${message}`} title={figuresOf(numbers)}>
-          <b>{code}</b> {names(message)}
+          <b>{code}</b> {text(message)}
         </li>
       ))}
     </ul>

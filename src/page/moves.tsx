@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { MoveRow, PlanRow } from '../report/page/state.ts';
 import { OpenButton, Segmented, Table, useMore } from './controls.tsx';
 import { clockTime, count, duration, percent, points, words } from './format.ts';
-import { NodeName, useNames } from './names.tsx';
+import { NodeName, useText } from './names.tsx';
 
 type Filter = 'all' | 'open' | 'ended';
 
@@ -40,9 +40,6 @@ const headsOf = (plan: PlanRow) => [
   ['Cost', 'number'] as const,
   'Reason',
 ];
-
-/** `->` that no line ends within. */
-const ARROW = '-\u2060>';
 
 interface MovesProps {
   readonly plan: PlanRow | undefined;
@@ -151,7 +148,7 @@ interface RowProps extends Pick<MovesProps, 'onPod'> {
 }
 
 function Row({ place, move, isIdle, onPod }: RowProps): JSX.Element {
-  const names = useNames();
+  const text = useText();
   const { pod, owner, phase, from, to, removal, repairs, reason, outcome, after, landedOn, replacement } = move;
   const elsewhere = landedOn !== undefined && landedOn !== to;
   const [namespace] = pod.split('/');
@@ -187,9 +184,9 @@ function Row({ place, move, isIdle, onPod }: RowProps): JSX.Element {
       </td>
       <td class="reason">
         {repairs !== undefined && <Repairs names={repairs} />}
-        {names(reason).replaceAll('->', ARROW)}
+        {text(reason)}
         {needs !== '' && <span class="quiet line">after {needs}</span>}
-        {outcome !== undefined && phase !== 'Landed' && <span class="quiet line">{names(outcome)}</span>}
+        {outcome !== undefined && phase !== 'Landed' && <span class="quiet line">{text(outcome)}</span>}
         {replacement !== undefined && <span class="quiet line">replaced by {replacement}</span>}
       </td>
     </tr>

@@ -17,6 +17,15 @@ export function useNames(): ShortNames {
   return useContext(NodeNames);
 }
 
+const NO_BREAK_SPACE = '\u00a0';
+const WORD_JOINER = '\u2060';
+
+/** What the operator or the planner says, with short names, and no end of a line within `13 %` or `->`. */
+export function useText(): (text: string) => string {
+  const names = useNames();
+  return (text) => names(text).replaceAll(' %', `${NO_BREAK_SPACE}%`).replaceAll('->', `-${WORD_JOINER}>`);
+}
+
 /** The short name of a node, with the full one as its tooltip. */
 export function NodeName({ name }: { readonly name: string }): JSX.Element {
   return <span title={name}>{useNames()(name)}</span>;

@@ -3,7 +3,7 @@ import { PAGE_RESOURCES, type PageState, type PolicyRow } from '../report/page/s
 import { CopyableCommand } from './command.tsx';
 import { clockTime, count, percent } from './format.ts';
 import { aggregatedLoad, PHASE_NAMES, PHASES, type Phase, RESOURCE_NAMES, type Spread, spreadOf } from './model.ts';
-import { useNames } from './names.tsx';
+import { useText } from './names.tsx';
 
 interface OverviewProps {
   readonly state: PageState;
@@ -13,7 +13,7 @@ interface OverviewProps {
 
 /** What the policy is up to, in figures, and how evenly the nodes are loaded before its plan, as planned, and now. */
 export function Overview({ state, name, policy }: OverviewProps): JSX.Element {
-  const names = useNames();
+  const text = useText();
   const condition = (wanted: string) => policy.conditions.find(({ type }) => type === wanted);
   const ready = condition('Ready');
   const trouble = policy.invalid ?? (ready?.status === 'False' ? `${ready.reason}: ${ready.message}` : undefined);
@@ -27,12 +27,12 @@ export function Overview({ state, name, policy }: OverviewProps): JSX.Element {
           <span class="tag">{policy.suspended ? 'Suspended' : policy.mode}</span>
           {plan?.steering !== undefined && <span class="tag">steering {plan.steering}</span>}
         </p>
-        {trouble !== undefined && <p class="notice notice-bad">{names(trouble)}</p>}
-        <p class="message">{names(plan?.message ?? condition('Converged')?.message ?? 'No run yet.')}</p>
+        {trouble !== undefined && <p class="notice notice-bad">{text(trouble)}</p>}
+        <p class="message">{text(plan?.message ?? condition('Converged')?.message ?? 'No run yet.')}</p>
         {plan !== undefined && plan.notes.length > 0 && (
           <ul class="notes">
             {plan.notes.map((note) => (
-              <li key={note}>{names(note)}</li>
+              <li key={note}>{text(note)}</li>
             ))}
           </ul>
         )}

@@ -4,7 +4,7 @@ import type { PageDetail, StaysDetail } from '../report/page/detail.ts';
 import type { PlanRow } from '../report/page/state.ts';
 import { OpenButton } from './controls.tsx';
 import { count, words } from './format.ts';
-import { useNames } from './names.tsx';
+import { useText } from './names.tsx';
 
 interface StaysProps {
   readonly policy: string;
@@ -70,12 +70,12 @@ function Bar({ code, number, most }: { code: string; number: number; most: numbe
 }
 
 function Reasons({ answer, onPod }: { answer: StaysDetail } & Pick<StaysProps, 'onPod'>): JSX.Element {
-  const names = useNames();
+  const text = useText();
   const most = Math.max(1, ...answer.reasons.map((reason) => reason.count));
   return (
     <>
       <p class="message">
-        <b>{words(answer.outcome)}</b>: {names(answer.message)}
+        <b>{words(answer.outcome)}</b>: {text(answer.message)}
       </p>
       <ul class="counts">
         {answer.reasons.map(({ code, count: number, examples }) => (
@@ -87,7 +87,7 @@ function Reasons({ answer, onPod }: { answer: StaysDetail } & Pick<StaysProps, '
               <ul class="examples">
                 {examples.map(({ pod, message }) => (
                   <li key={pod}>
-                    <OpenButton onOpen={() => onPod(pod)}>{pod}</OpenButton> {names(message)}
+                    <OpenButton onOpen={() => onPod(pod)}>{pod}</OpenButton> {text(message)}
                   </li>
                 ))}
                 {number > examples.length && (
