@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy, StrategyName } from '../../src/api/v1alpha1/rebalance-policy.ts';
+import { messageParts } from '../../src/report/plan-text.ts';
 import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
 import { nodeLoads, standardDeviation } from '../control-plane/node-loads.ts';
 import { applyScenario, loadScenario, waitForMetrics } from '../control-plane/scenario.ts';
@@ -116,7 +117,8 @@ async function quietRuns(cp: ControlPlane): Promise<readonly number[]> {
 }
 
 function progress({ metadata, spec, status }: RebalancePlan): readonly string[] {
-  const head = `plan ${metadata.name}: ${spec.message}`;
+  const [headline] = messageParts(spec.message);
+  const head = `plan ${metadata.name}: ${headline}`;
   const moves = spec.moves.flatMap(({ pod, from, to }, index) => {
     const run = status?.moves?.[index];
     return run?.finishedAt === undefined

@@ -157,6 +157,38 @@ describe('a move that repairs', () => {
   });
 });
 
+describe('a policy without a plan', () => {
+  it('says what the last run found', async () => {
+    const message = 'all 11 pods are protected by minPodAge; the earliest until 14:18';
+    const blocked = {
+      type: 'Converged',
+      status: 'False',
+      reason: 'Blocked',
+      message,
+      lastTransitionTime: '2026-01-20T14:00:00Z',
+      observedGeneration: 1,
+    } as const;
+    const policy = { ...SMALL.policy, status: { ...SMALL.policy.status, conditions: [blocked] } };
+    const spec = { ...SMALL.plan.spec, policy: { ...SMALL.plan.spec.policy, uid: 'another' } };
+    const { page } = await open({ ...SMALL, policy, plan: { ...SMALL.plan, spec } });
+    expect(await page.locator('.overview .message').textContent()).toBe(message);
+    expect(await page.getByText('There is no plan: the last run found no move').count()).toBe(1);
+  });
+});
+
+describe('a move that landed elsewhere', () => {
+  it('names the node where its replacement runs', async () => {
+    const { plan } = SMALL;
+    const moves = (plan.status?.moves ?? []).map((run, place) =>
+      place === 0 && run.replacement !== undefined
+        ? { ...run, phase: 'Missed' as const, replacement: { ...run.replacement, node: 'node-00011' } }
+        : run,
+    );
+    const { page } = await open({ ...SMALL, plan: { ...plan, status: { ...plan.status, moves } } });
+    expect(await page.locator('tbody tr[data-pod] .route .warn').allTextContents()).toEqual(['landed on node-00011']);
+  });
+});
+
 describe('the stream', () => {
   it('is opened again when it broke, and the page says that it is not live meanwhile', async () => {
     const { page } = await open();
