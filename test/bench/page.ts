@@ -44,7 +44,7 @@ async function firstPaint(url: string): Promise<Figures> {
     `);
     await page.goto(url);
     await page.locator('.profile').first().waitFor();
-    await page.getByText('All nodes', { exact: true }).click();
+    await page.getByRole('radio', { name: 'All nodes' }).check({ force: true });
     await page
       .locator('.tile')
       .nth(NODES - 1)

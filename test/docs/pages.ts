@@ -70,6 +70,7 @@ export function readPage(path: string, text: string): Page {
 
 /** Where the blocks of a section are run. */
 export const OFFLINE: readonly string[] = [
+  'README.md#In a minute, without a cluster',
   'docs/quick-start.md#Without a cluster',
   'docs/strategies.md#Choosing a strategy',
   'docs/strategies.md#Trying a policy on a scenario',
@@ -88,11 +89,11 @@ export const ON_CLUSTER = {
     'docs/security.md#Permissions',
     'docs/install.md#Rights of people',
     'docs/monitoring.md#Metrics',
-    'docs/page.md#The page',
+    'docs/page.md#From the operator',
   ],
   rolledOut: [
     'docs/roll-out.md#1. DryRun: a few days',
-    'docs/roll-out.md#2. Approve: until you are bored',
+    'docs/roll-out.md#2. Approve: until you would approve every plan',
     'docs/roll-out.md#3. Automatic',
     'docs/roll-out.md#Run now',
     'docs/roll-out.md#How to stop',
@@ -111,7 +112,7 @@ export const IN_CONSOLE = {
   printed: 'docs/ci.md#What kubectl prints is enough',
   rules: 'docs/monitoring.md#Alerts and dashboard',
   prometheus: 'docs/monitoring.md#Prometheus as the source of load',
-  page: 'docs/page.md#The page',
+  page: 'docs/page.md#On your machine',
 } as const satisfies Readonly<Record<string, string>>;
 
 /**
