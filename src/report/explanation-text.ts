@@ -35,7 +35,7 @@ function standingOf({ protections, violations, ...pod }: PodStanding, look: Look
   const where = pod.node === undefined ? 'has no node' : `${pod.failed ? 'has failed' : 'runs'} on ${pod.node}`;
   const load = pod.load === undefined ? '' : ` and adds ${percent(pod.load)} to its load`;
   const title = `Pod ${podKey(pod.pod)}, ${owner}, ${where}${load}.`;
-  const decision = `In the plan of now it ${decided(pod.decision)}.`;
+  const decision = `In a plan made now it ${decided(pod.decision)}.`;
   const about = `${escapeText(title)}\n${escapeText(decision)}`;
   const rows = protections.map(({ code, message }) => [code, message]);
   const broken = violations.map(({ rule, detail }) => [rule, detail]);

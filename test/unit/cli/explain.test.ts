@@ -121,7 +121,7 @@ describe('evenkeel explain pod', () => {
   it('prints how every node looks to the pod, and what the plan does with it', async () => {
     const { stdout, code } = await explain('pod/web-2');
     expect(stdout).toContain('Pod shop/web-2, of ReplicaSet web, runs on a and adds 10.00 % to its load.');
-    expect(stdout).toMatch(/^In the plan of now it (moves to c|stays, \w+): /m);
+    expect(stdout).toMatch(/^In a plan made now it (moves to c|stays, \w+): /m);
     expect(stdout).toContain('Nothing protects it: it may be moved.');
     expect(stdout).toMatch(/^NODE +LOAD +FITS +SCORE +GAIN +REMARKS$/m);
     expect(stdout).toMatch(/^c +0\.00 % +yes +\d+ +10\.00 %$/m);

@@ -51,7 +51,7 @@ describe('explain, where a policy repairs', () => {
       ['a', undefined],
     ]);
     const text = podExplanationText(found, false);
-    expect(text).toContain('In the plan of now it moves to b: a has the taint');
+    expect(text).toContain('In a plan made now it moves to b: a has the taint');
     expect(text).toMatch(/VIOLATES +DETAIL\nTaints +a has the taint old:NoSchedule/);
     expect(text).not.toContain('takes no part');
   });
@@ -82,7 +82,7 @@ describe('explain, where a policy repairs', () => {
       nodes: [],
     });
     expect(podExplanationText(gone, false)).toContain(
-      'Pod shop/gone, of ReplicaSet web, has failed on a.\nIn the plan of now it is removed: its phase is Failed (Evicted).',
+      'Pod shop/gone, of ReplicaSet web, has failed on a.\nIn a plan made now it is removed: its phase is Failed (Evicted).',
     );
     expect(podOf('standalone')).toMatchObject({ movable: false, decision: { kind: 'Stays', code: 'NoController' } });
     expect(podOf('gone', someOptions())).toMatchObject({ failed: true, decision: { kind: 'NotConsidered' } });

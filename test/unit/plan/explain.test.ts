@@ -89,7 +89,7 @@ describe('explainPod', () => {
     expect(podOf(snapshot, 'x').nodes.map(({ fits }) => fits)).toEqual([true, true]);
   });
 
-  it('tells what the plan of now does with it', () => {
+  it('tells what a plan made now does with it', () => {
     const decisions = ['x', 'y', 'z'].map((name) => podOf(tilted(), name).decision.kind);
     expect(decisions).toContain('Moves');
     expect(decisions).toContain('Stays');
