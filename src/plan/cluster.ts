@@ -9,7 +9,7 @@ import type { Participant } from './participation.ts';
 import type { PodUsage, Subjects } from './pod-usage.ts';
 import type { RepairGuard } from './repair/guard.ts';
 import { indexScores, type ScoreIndex } from './scores/score-index.ts';
-import { internShapes, type Shapes } from './shapes.ts';
+import type { ShapeRegistry, Shapes } from './shapes.ts';
 import { compareVictims } from './victim-order.ts';
 
 /**
@@ -59,6 +59,7 @@ interface ClusterInput {
   readonly isFree: (pod: PodIndex) => boolean;
   /** Pods that a plan may put on a node although they are not movable, by place: those without a node among them. */
   readonly placeable: readonly PodIndex[];
+  readonly shapes: ShapeRegistry;
   readonly guard: RepairGuard | undefined;
   readonly options: PolicyOptions;
 }
@@ -66,7 +67,7 @@ interface ClusterInput {
 /** Indexes a snapshot once; everything after works on places and typed arrays. */
 export function indexCluster(input: ClusterInput): Cluster {
   const { participants, sites, subjects, usage, isFree, placeable, guard, options } = input;
-  const { pods, owners, kinds } = subjects;
+  const { pods, owners } = subjects;
   const nodes = participants.map(({ node }) => node);
   const siteOf = sitesOf(nodes, subjects.nodes);
   const nodeAt = reversed(siteOf, subjects.nodes.length);
@@ -84,7 +85,6 @@ export function indexCluster(input: ClusterInput): Cluster {
   for (const pod of placeable) {
     shaped[pod] = 1;
   }
-  const shapes = internShapes({ sites, kinds, owners, nodes, shaped, guard });
   return {
     nodes,
     pods,
@@ -99,7 +99,7 @@ export function indexCluster(input: ClusterInput): Cluster {
     siteOf,
     nodeAt,
     scores: indexScores(sites, owners),
-    shapes,
+    shapes: input.shapes.shapesOf(shaped, siteOf),
     guard,
   };
 }

@@ -12,7 +12,7 @@ import { isForReadiness, isForService } from './budgets/protections.ts';
 import { serviceLevel } from './budgets/service-level.ts';
 import { type Cluster, indexCluster } from './cluster.ts';
 import { assessEvictability, type Evictability } from './evictability.ts';
-import { at, type PodIndex } from './indices.ts';
+import { at, itemAt, type PodIndex } from './indices.ts';
 import { gateMessage } from './metrics-gate.ts';
 import { type IndexedNodes, indexNodes } from './node-index.ts';
 import { once } from './once.ts';
@@ -26,6 +26,7 @@ import { measurePods, type PodUsage, type Subjects } from './pod-usage.ts';
 import { promisesIn } from './promises.ts';
 import { createGuard, type RepairGuard } from './repair/guard.ts';
 import { hostCounter } from './repair/hosts.ts';
+import { createShapeRegistry, type ShapeRegistry } from './shapes.ts';
 import { type OwnedPods, type StartupTimes, startupTimes } from './startup.ts';
 import { STRATEGY_TRAITS } from './strategies/traits.ts';
 import type { CountedForRepairs } from './topology/topology-index.ts';
@@ -49,6 +50,8 @@ export interface PlanningInput {
   readonly usage: () => PodUsage;
   /** All nodes with what runs there; indexed when first asked for. */
   readonly sites: () => IndexedNodes;
+  /** Shapes of pods; interned as clusters ask for them. */
+  readonly shapes: () => ShapeRegistry;
   /** Nodes that pods may be moved to whatever their load: those in scope that are Ready and stay. */
   readonly hosts: readonly NodeInfo[];
   /** Keeps what the policy repairs; `undefined`: it repairs nothing. */
@@ -72,7 +75,7 @@ export function planningInputOf(snapshot: ClusterSnapshot, policy: PolicyOptions
   const down = new Set(stranded);
   const mobile = mobileOf(snapshot, pods, holds, options).filter((pod) => !down.has(pod));
   const movable = movableConstraints(kinds, holds, [...queue, ...mobile, ...stranded]);
-  const hasMovablePods = nodesOfFree(pods, holds);
+  const hasMovablePods = nodesOfFree(subjects, holds);
   const base = participation({ snapshot, nodes, pods, movable, hasMovablePods, options });
   const usage = once(() => measurePods(subjects, snapshot, options));
   const { storage, namespaces } = snapshot;
@@ -85,7 +88,8 @@ export function planningInputOf(snapshot: ClusterSnapshot, policy: PolicyOptions
   const asFound = improvesService(options.strategy) || packs(options.strategy);
   const takesPart = asFound ? base : withOverloadedSources(base, subjects, usage, options);
   const known = { snapshot, pods, subjects, pdbs, history, holds, queue, mobile, stranded };
-  return { ...known, participation: takesPart, usage, sites, hosts, guard };
+  const shapes = once(() => createShapeRegistry({ sites: sites(), kinds, owners, guard }));
+  return { ...known, participation: takesPart, usage, sites, shapes, hosts, guard };
 }
 
 function countedFor({ topologySpread, duplicates }: RepairOptions): CountedForRepairs {
@@ -93,12 +97,12 @@ function countedFor({ topologySpread, duplicates }: RepairOptions): CountedForRe
 }
 
 /** Which nodes run pods that nothing holds there; the pods are looked at when it is first asked. */
-function nodesOfFree(pods: readonly PodInfo[], holds: Evictability): (node: string) => boolean {
-  let names: ReadonlySet<string> | undefined;
-  return (node) => {
-    names ??= new Set(pods.flatMap(({ nodeName }, pod) => (isFree(holds, pod) ? (nodeName ?? []) : [])));
-    return names.has(node);
-  };
+function nodesOfFree({ nodes, located }: Subjects, holds: Evictability): (node: string) => boolean {
+  const names = once(() => {
+    const sites = new Set(located.filter((site, pod) => site >= 0 && isFree(holds, pod)));
+    return new Set(Array.from(sites, (site) => itemAt(nodes, site).name));
+  });
+  return (node) => names().has(node);
 }
 
 /** Pods in scope that nothing holds on their nodes, or nothing but that they are not Ready. */
@@ -207,6 +211,7 @@ export function clusterOf(
     usage: planningInput.usage(),
     isFree: (pod) => isFree(holds, pod),
     placeable,
+    shapes: planningInput.shapes(),
     guard: planningInput.guard,
     options,
   });

@@ -14,6 +14,8 @@ export interface PodKinds {
   readonly list: readonly PodKind[];
   /** Place of the kind by place of the pod. */
   readonly ofPod: IndexTable<PodIndex, KindIndex>;
+  /** The first pod of each kind. */
+  readonly firstOf: IndexTable<KindIndex, PodIndex>;
 }
 
 /**
@@ -24,7 +26,8 @@ export function sortIntoKinds(pods: readonly PodInfo[]): PodKinds {
   const list: PodKind[] = [];
   const byLabels = new Map<Labels, Map<SchedulingConstraints, number[]>>();
   const ofPod = new Int32Array(pods.length);
-  const find = (pod: PodInfo): number => {
+  const firstOf: PodIndex[] = [];
+  const find = (pod: PodInfo, at: PodIndex): number => {
     const byConstraints = byLabels.get(pod.labels) ?? new Map<SchedulingConstraints, number[]>();
     byLabels.set(pod.labels, byConstraints);
     const candidates = byConstraints.get(pod.constraints) ?? [];
@@ -37,14 +40,15 @@ export function sortIntoKinds(pods: readonly PodInfo[]): PodKinds {
     const mounts = claims.length > 0;
     const place = list.push({ labels, namespace, terminating, constraints, owner, priority, mounts }) - 1;
     candidates.push(place);
+    firstOf.push(at);
     return place;
   };
   let last = -1;
   pods.forEach((pod, place) => {
-    last = isOfKind(pod, list[last]) ? last : find(pod);
+    last = isOfKind(pod, list[last]) ? last : find(pod, place);
     ofPod[place] = last;
   });
-  return { list, ofPod };
+  return { list, ofPod, firstOf: Int32Array.from(firstOf) };
 }
 
 function isOfKind(pod: PodInfo, kind: PodKind | undefined): boolean {

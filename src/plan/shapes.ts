@@ -8,9 +8,11 @@ import {
   type ClassIndex,
   type IndexTable,
   itemAt,
+  type KindIndex,
   type NodeIndex,
   type PodIndex,
   type ShapeIndex,
+  type SiteIndex,
   type SizeIndex,
   type TrackerIndex,
 } from './indices.ts';
@@ -39,7 +41,8 @@ export interface Shapes {
   readonly sizeOf: IndexTable<ShapeIndex, SizeIndex>;
   /** Class by place of the shape. */
   readonly classOf: IndexTable<ShapeIndex, ClassIndex>;
-  readonly classes: number;
+  /** Those of the pods that have a shape. */
+  readonly classes: readonly ClassIndex[];
   /** Whether the filters that look at the node alone let pods of a class run on a node. Computed on first use, then remembered. */
   readonly allows: (shapeClass: ClassIndex, node: NodeIndex) => boolean;
   /** The first of these filters that does not; `undefined` when all do. */
@@ -69,42 +72,49 @@ export function classOf(shapes: Shapes, pod: PodIndex): ClassIndex {
   return at(shapes.classOf, shapeOf(shapes, pod));
 }
 
+/** The shapes of one plan. Its clusters share them, and what the filters of nodes say of them. */
+export interface ShapeRegistry {
+  /** Shapes of the pods with a 1 in `shaped`, over some of all nodes. */
+  readonly shapesOf: (shaped: Uint8Array, siteOf: IndexTable<NodeIndex, SiteIndex>) => Shapes;
+}
+
 /** What shapes are interned from. Nodes and pods are named by their place. */
-export interface ShapesInput {
+interface RegistryInput {
   readonly sites: IndexedNodes;
   readonly kinds: PodKinds;
   readonly owners: Owners;
-  /** Nodes that take part. */
-  readonly nodes: readonly NodeInfo[];
-  /** 1 for the pods that have a shape: those that a plan may put on a node. */
-  readonly shaped: Uint8Array;
   /** What else tells pods apart; `undefined`: nothing. */
   readonly guard: RepairGuard | undefined;
 }
 
 /**
- * Interns the shapes of these pods: once per kind, since pods of a kind differ in nothing but the claims that they may
- * mount; templates that ask for the same share a shape all the same.
+ * Interns shapes when they are first asked for: once per kind, since pods of a kind differ in nothing but the claims that they
+ * may mount; templates that ask for the same share a shape all the same.
  */
-export function internShapes({ sites, kinds, owners, nodes, shaped, guard }: ShapesInput): Shapes {
-  const { pods } = sites;
-  const subjects: Subject[] = [];
-  const byContent = new Map<string, number>();
+export function createShapeRegistry({ sites, kinds, owners, guard }: RegistryInput): ShapeRegistry {
+  const { pods, nodes, storage } = sites;
+  const shapes: Shape[] = [];
+  const byContent = new Map<string, ShapeIndex>();
+  const sizes = createSizes();
+  const classes = createClasses(nodes, storage);
   const priorityMatters = sites.nominees.size > 0;
-  const intern = (place: number): number => {
+  const intern = (place: PodIndex): ShapeIndex => {
     const subject = sites.subjectOf(place, ownerOf(owners, place)?.workload?.pinnedNode);
-    const { constraints } = subject;
+    const { constraints, topology } = subject;
+    const onNodes = nodeKey(subject);
     const ranked = guard?.looksBack(constraints) === true ? JSON.stringify(constraints.preferredNodeAffinity) : '';
-    const key = `${priorityMatters ? pods[place]?.priority : ''} ${ranked} ${contentKey(subject)}`;
-    const shape = byContent.get(key) ?? subjects.push(subject) - 1;
+    const key = `${priorityMatters ? pods[place]?.priority : ''} ${ranked} ${contentKey(subject)} ${onNodes}`;
+    const known = byContent.get(key);
+    if (known !== undefined) {
+      return known;
+    }
+    const [size, shapeClass] = [sizes.of(subject), classes.of(subject, onNodes)];
+    const shape = shapes.push({ subject, trackers: trackersIn(topology), size, shapeClass }) - 1;
     byContent.set(key, shape);
     return shape;
   };
   const ofKind = new Int32Array(kinds.list.length).fill(-1);
-  const ofPod = kinds.ofPod.map((kind, place) => {
-    if (shaped[place] !== 1) {
-      return -1;
-    }
+  const shapeOfPod = (kind: KindIndex, place: PodIndex): ShapeIndex => {
     if (kinds.list[kind]?.mounts === true) {
       return intern(place);
     }
@@ -112,23 +122,54 @@ export function internShapes({ sites, kinds, owners, nodes, shaped, guard }: Sha
     const shape = known < 0 ? intern(place) : known;
     ofKind[kind] = shape;
     return shape;
-  });
-  const trackersOf = subjects.map(({ topology }) => trackersIn(topology));
-  return { subjects, ofPod, trackersOf, ...measure(subjects), ...classify(subjects, nodes, sites.storage) };
+  };
+  return {
+    shapesOf: (shaped, siteOf) => {
+      const ofPod = kinds.ofPod.map((kind, place) => (shaped[place] === 1 ? shapeOfPod(kind, place) : -1));
+      const classOf = Int32Array.from(shapes, ({ shapeClass }) => shapeClass);
+      const used = new Set(ofPod);
+      used.delete(-1);
+      return {
+        subjects: shapes.map(({ subject }) => subject),
+        ofPod,
+        trackersOf: shapes.map(({ trackers }) => trackers),
+        sizes: sizes.list.slice(),
+        sizeOf: Int32Array.from(shapes, ({ size }) => size),
+        classOf,
+        classes: [...new Set([...used].map((shape) => at(classOf, shape)))],
+        allows: (shapeClass, node) => classes.verdictOn(shapeClass, at(siteOf, node)) === ALLOWED,
+        refusedBy: (shapeClass, node) => FILTER_NAMES[classes.verdictOn(shapeClass, at(siteOf, node)) - ALLOWED - 1],
+      };
+    },
+  };
 }
 
-function measure(subjects: readonly Subject[]): Pick<Shapes, 'sizes' | 'sizeOf'> {
-  const places = new Map<string, number>();
-  const sizes: Subject[] = [];
-  const sizeOf = Int32Array.from(subjects, (subject) => {
-    const { cpu, memory, ephemeralStorage, extended } = subject.constraints.requests;
-    const amounts = [roundDown(cpu), roundDown(memory), roundDown(ephemeralStorage)] as const;
-    const key = `${amounts.join(' ')} ${extended.size === 0 ? '' : JSON.stringify(sortedEntries(extended))}`;
-    const place = places.get(key) ?? sizes.push(withRequests(subject, ...amounts)) - 1;
-    places.set(key, place);
-    return place;
-  });
-  return { sizes, sizeOf };
+interface Shape {
+  readonly subject: Subject;
+  readonly trackers: IndexTable<number, TrackerIndex>;
+  readonly size: SizeIndex;
+  readonly shapeClass: ClassIndex;
+}
+
+interface Sizes {
+  readonly list: readonly Subject[];
+  readonly of: (subject: Subject) => SizeIndex;
+}
+
+function createSizes(): Sizes {
+  const places = new Map<string, SizeIndex>();
+  const list: Subject[] = [];
+  return {
+    list,
+    of: (subject) => {
+      const { cpu, memory, ephemeralStorage, extended } = subject.constraints.requests;
+      const amounts = [roundDown(cpu), roundDown(memory), roundDown(ephemeralStorage)] as const;
+      const key = `${amounts.join(' ')} ${extended.size === 0 ? '' : JSON.stringify(sortedEntries(extended))}`;
+      const place = places.get(key) ?? list.push(withRequests(subject, ...amounts)) - 1;
+      places.set(key, place);
+      return place;
+    },
+  };
 }
 
 /** Four steps from one power of two to the next. */
@@ -155,43 +196,40 @@ function trackersIn(needs: TopologyNeeds): IndexTable<number, TrackerIndex> {
   );
 }
 
-function classify(
-  subjects: readonly Subject[],
-  nodes: readonly NodeInfo[],
-  storage: StorageInfo,
-): Pick<Shapes, 'classOf' | 'classes' | 'allows' | 'refusedBy'> {
-  const places = new Map<string, number>();
+interface Classes {
+  /** `onNodes` is the subject's nodeKey. */
+  readonly of: (subject: Subject, onNodes: string) => ClassIndex;
+  readonly verdictOn: (shapeClass: ClassIndex, site: SiteIndex) => number;
+}
+
+function createClasses(nodes: readonly NodeInfo[], storage: StorageInfo): Classes {
+  const places = new Map<string, ClassIndex>();
   const samples: Subject[] = [];
-  const classOf = Int32Array.from(subjects, (subject) => {
-    const key = nodeKey(subject);
-    const place = places.get(key) ?? samples.push(subject) - 1;
-    places.set(key, place);
-    return place;
-  });
   const verdicts: (Uint8Array | undefined)[] = [];
-  const decide = (shapeClass: ClassIndex, node: NodeIndex): number => {
-    const refusal = targetRefusal(itemAt(samples, shapeClass), itemAt(nodes, node), storage);
+  const decide = (shapeClass: ClassIndex, site: SiteIndex): number => {
+    const refusal = targetRefusal(itemAt(samples, shapeClass), itemAt(nodes, site), storage);
     return refusal === undefined ? ALLOWED : ALLOWED + 1 + FILTER_NAMES.indexOf(refusal.filter);
   };
-  const verdictOn = (shapeClass: ClassIndex, node: NodeIndex): number => {
-    const table = verdicts[shapeClass] ?? new Uint8Array(nodes.length);
-    verdicts[shapeClass] = table;
-    let verdict = table[node] ?? UNKNOWN;
-    if (verdict === UNKNOWN) {
-      verdict = decide(shapeClass, node);
-      table[node] = verdict;
-    }
-    return verdict;
-  };
   return {
-    classOf,
-    classes: samples.length,
-    allows: (shapeClass, node) => verdictOn(shapeClass, node) === ALLOWED,
-    refusedBy: (shapeClass, node) => FILTER_NAMES[verdictOn(shapeClass, node) - ALLOWED - 1],
+    of: (subject, onNodes) => {
+      const place = places.get(onNodes) ?? samples.push(subject) - 1;
+      places.set(onNodes, place);
+      return place;
+    },
+    verdictOn: (shapeClass, site) => {
+      const table = verdicts[shapeClass] ?? new Uint8Array(nodes.length);
+      verdicts[shapeClass] = table;
+      let verdict = table[site] ?? UNKNOWN;
+      if (verdict === UNKNOWN) {
+        verdict = decide(shapeClass, site);
+        table[site] = verdict;
+      }
+      return verdict;
+    },
   };
 }
 
-/** Equal for subjects whom no filter can tell apart. */
+/** Equal, together with the nodeKey, for subjects whom no filter can tell apart. */
 function contentKey(subject: Subject): string {
   const { constraints, volumes, topology } = subject;
   const { requests, hostPorts } = constraints;
@@ -199,7 +237,7 @@ function contentKey(subject: Subject): string {
   const ports = hostPorts.length === 0 ? '' : JSON.stringify(hostPorts);
   const needs = topology === NO_NEEDS ? '' : JSON.stringify(topology);
   const claims = volumes === NO_VOLUMES ? '' : JSON.stringify(volumes);
-  return `${requests.cpu} ${requests.memory} ${requests.ephemeralStorage} ${extended} ${ports} ${needs} ${claims} ${nodeKey(subject)}`;
+  return `${requests.cpu} ${requests.memory} ${requests.ephemeralStorage} ${extended} ${ports} ${needs} ${claims}`;
 }
 
 /** Equal for subjects whom the filters that look at the node alone cannot tell apart, by what those look at. */

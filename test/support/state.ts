@@ -7,6 +7,7 @@ import { indexOwners } from '../../src/plan/owners.ts';
 import { participation } from '../../src/plan/participation.ts';
 import { sortIntoKinds } from '../../src/plan/pod-kinds.ts';
 import { measurePods } from '../../src/plan/pod-usage.ts';
+import { createShapeRegistry } from '../../src/plan/shapes.ts';
 import { initialState, type State } from '../../src/plan/state.ts';
 import { someOptions } from './builders/options.ts';
 
@@ -19,13 +20,15 @@ export function clusterOf(snapshot: ClusterSnapshot, options: PolicyOptions = so
   const subjects = { pods, nodes, kinds, owners, located: locatePods(pods, nodes) };
   const movable = new Set(pods.map(({ constraints }) => constraints));
   const { participants } = participation({ snapshot, nodes, pods, movable, hasMovablePods: () => false, options });
+  const sites = indexNodes({ ...subjects, storage: snapshot.storage, namespaces: snapshot.namespaces });
   return indexCluster({
     participants,
-    sites: indexNodes({ ...subjects, storage: snapshot.storage, namespaces: snapshot.namespaces }),
+    sites,
     subjects,
     usage: measurePods(subjects, snapshot, options),
     isFree: () => true,
     placeable: [],
+    shapes: createShapeRegistry({ sites, kinds, owners, guard: undefined }),
     guard: undefined,
     options,
   });

@@ -20,8 +20,8 @@ export function untolerated(
       );
 }
 
-/** NoExecute is left to the taint manager, which evicts at once or after tolerationSeconds. */
-function isMeant({ key, effect }: Taint, { soft, includedKeys, excludedKeys }: TaintRepair): boolean {
+/** Whether the policy is about a taint. NoExecute is left to the taint manager, which evicts at once or after tolerationSeconds. */
+export function isMeant({ key, effect }: Taint, { soft, includedKeys, excludedKeys }: TaintRepair): boolean {
   const isOfEffect = effect === 'NoSchedule' || (soft && effect === 'PreferNoSchedule');
   const isOfKey = includedKeys === undefined ? key !== CORDONED : includedKeys.has(key);
   return isOfEffect && isOfKey && !excludedKeys.has(key);

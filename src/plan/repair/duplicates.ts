@@ -1,6 +1,6 @@
 import { count } from '../format.ts';
 import { at, itemAt, type PodIndex } from '../indices.ts';
-import { moveEach, nodeOf, type RepairRule, type Scene } from './rule.ts';
+import { moveEach, needsOf, nodeOf, type RepairRule, type Scene } from './rule.ts';
 
 /** Pods of one controller with the same images beyond what an even spread over the nodes that take them has on each. */
 export function duplicatesRule(): RepairRule {
@@ -8,7 +8,10 @@ export function duplicatesRule(): RepairRule {
     name: 'Duplicates',
     endsAnywhere: false,
     movesUnready: false,
-    concerns: (_, { duplicates }) => duplicates !== undefined,
+    concerns: (scene, pod) => {
+      const { duplicates } = needsOf(scene, pod);
+      return duplicates !== undefined && scene.where.counts.most(duplicates.tracker) > 1;
+    },
     clauseOf: (scene, pod) => {
       const crowd = crowdOf(scene, pod);
       return crowd === undefined || crowd.pods <= crowd.most
@@ -21,9 +24,10 @@ export function duplicatesRule(): RepairRule {
 }
 
 /** How many pods of its controller and images are where the pod is, and how many may be; `undefined`: it is alone. */
-function crowdOf({ where, guard }: Scene, pod: PodIndex): { readonly pods: number; readonly most: number } | undefined {
+function crowdOf(scene: Scene, pod: PodIndex): { readonly pods: number; readonly most: number } | undefined {
+  const { where, guard } = scene;
   const { counts, sites, siteOf } = where;
-  const { duplicates } = counts.topologyIndex.needsOf(pod);
+  const { duplicates } = needsOf(scene, pod);
   const site = siteOf(pod);
   const pods =
     duplicates === undefined || site < 0

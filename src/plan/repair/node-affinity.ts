@@ -5,7 +5,7 @@ import { nodeAffinity } from '../filters/node-affinity.ts';
 import { describeRefusal } from '../filters/refusal.ts';
 import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { preferenceFor } from './conformity.ts';
-import { moveEach, nodeOf, type RepairRule, type Scene, type Wish } from './rule.ts';
+import { constraintsOf, moveEach, nodeOf, type RepairRule, type Scene, type Wish } from './rule.ts';
 
 /** Pods whose node does not meet what they require of it any more. */
 export function requiredNodeAffinityRule(): RepairRule {
@@ -13,7 +13,10 @@ export function requiredNodeAffinityRule(): RepairRule {
     name: 'NodeAffinity',
     endsAnywhere: false,
     movesUnready: false,
-    concerns: (constraints) => constraints.nodeSelector.size > 0 || constraints.nodeAffinity !== undefined,
+    concerns: (scene, pod) => {
+      const { nodeSelector, nodeAffinity: terms } = constraintsOf(scene, pod);
+      return nodeSelector.size > 0 || terms !== undefined;
+    },
     clauseOf: (scene, pod) => {
       const { sites, siteOf } = scene.where;
       const node = sites.nodes[siteOf(pod)];
@@ -41,7 +44,7 @@ export function preferredNodeAffinityRule(hosts: readonly NodeInfo[]): RepairRul
     name: 'NodeAffinity',
     endsAnywhere: false,
     movesUnready: false,
-    concerns: ({ preferredNodeAffinity }) => preferredNodeAffinity.length > 0,
+    concerns: (scene, pod) => constraintsOf(scene, pod).preferredNodeAffinity.length > 0,
     clauseOf: (scene, pod) => {
       const scores = scoresOf(scene, pod);
       return scores === undefined || scores.now >= scores.best

@@ -2,7 +2,7 @@ import { count } from '../format.ts';
 import { at, itemAt, type PodIndex } from '../indices.ts';
 import type { Need } from '../topology/needs.ts';
 import { type Place, podsNear } from '../topology/place.ts';
-import type { RepairRule, Scene } from './rule.ts';
+import { needsOf, type RepairRule, type Scene } from './rule.ts';
 import { fewestThatTouchAll } from './vertex-cover.ts';
 
 /**
@@ -14,9 +14,10 @@ export function podAntiAffinityRule(): RepairRule {
     name: 'PodAntiAffinity',
     endsAnywhere: false,
     movesUnready: false,
-    concerns: (_, { antiAffinity, repelledBy }) => antiAffinity.length + repelledBy.length > 0,
+    concerns: (scene, pod) =>
+      repellentsOf(scene, pod).some(({ tracker, self }) => scene.where.counts.most(tracker) > (self ? 1 : 0)),
     clauseOf: (scene, pod) => {
-      const near = needsOf(scene, pod).map((need) => ({ need, pods: podsNear(placeOf(scene, pod), need) }));
+      const near = repellentsOf(scene, pod).map((need) => ({ need, pods: podsNear(placeOf(scene, pod), need) }));
       const worst = near.find(({ pods }) => pods > 0);
       if (worst === undefined) {
         return undefined;
@@ -50,8 +51,9 @@ export function podAntiAffinityRule(): RepairRule {
 
 const WISH = { lenientUpTo: 0 };
 
-function needsOf({ where }: Scene, pod: PodIndex): readonly Need[] {
-  const { antiAffinity, repelledBy } = where.counts.topologyIndex.needsOf(pod);
+/** Pods that the pod must not be near. */
+function repellentsOf(scene: Scene, pod: PodIndex): readonly Need[] {
+  const { antiAffinity, repelledBy } = needsOf(scene, pod);
   return antiAffinity.length + repelledBy.length === 0 ? antiAffinity : [...antiAffinity, ...repelledBy];
 }
 
@@ -71,7 +73,7 @@ function repelledPairs(scene: Scene, suspects: readonly PodIndex[]): Neighbours 
     const site = where.siteOf(pod);
     return site < 0 ? -1 : at(itemAt(trackers, tracker).counted, site);
   };
-  const watched = new Set(suspects.flatMap((pod) => needsOf(scene, pod).map(({ tracker }) => tracker)));
+  const watched = new Set(suspects.flatMap((pod) => repellentsOf(scene, pod).map(({ tracker }) => tracker)));
   const members = new Map<string, PodIndex[]>();
   for (const pod of where.sites.pods.keys()) {
     for (const tracker of countedBy(pod)) {
@@ -84,7 +86,7 @@ function repelledPairs(scene: Scene, suspects: readonly PodIndex[]): Neighbours 
   }
   return new Map(
     suspects.map((pod) => {
-      const near = needsOf(scene, pod).flatMap(
+      const near = repellentsOf(scene, pod).flatMap(
         ({ tracker }) => members.get(`${tracker} ${domainOf(pod, tracker)}`) ?? [],
       );
       return [pod, new Set(near.filter((other) => other !== pod))];

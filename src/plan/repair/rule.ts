@@ -18,8 +18,8 @@ export interface Scene {
 /** One field of `spec.repair`. */
 export interface RepairRule {
   readonly name: RepairName;
-  /** Whether anything can be wrong with a pod of these constraints and needs, wherever it is; absent: with every pod. */
-  readonly concerns?: (constraints: SchedulingConstraints, needs: TopologyNeeds) => boolean;
+  /** Whether anything can be wrong with a pod of the same kind as `pod`, as pods are counted now; absent: with every pod. */
+  readonly concerns?: (scene: Scene, pod: PodIndex) => boolean;
   /** Whether anything can be wrong with pods on a node; absent: on every node. */
   readonly concernsNode?: (node: NodeInfo) => boolean;
   /** What is wrong with where the pod is, as a clause; `undefined`: nothing. */
@@ -60,6 +60,16 @@ export interface RepairRun {
   readonly targetOf: (pod: PodIndex, wish: Wish) => Found | undefined;
   /** Moves the pod to the best target, or records why not; whether it was moved. */
   readonly move: (pod: PodIndex, rule: RepairRule, wish: Wish) => boolean;
+}
+
+/** What the pod asks of nodes. */
+export function constraintsOf({ where }: Scene, pod: PodIndex): SchedulingConstraints {
+  return itemAt(where.sites.pods, pod).constraints;
+}
+
+/** What the pod asks of other pods, the same for all of its kind. */
+export function needsOf({ where }: Scene, pod: PodIndex): TopologyNeeds {
+  return where.counts.topologyIndex.needsOf(pod);
 }
 
 /** Name of the node of a pod that has one. */

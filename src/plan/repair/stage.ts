@@ -3,15 +3,14 @@ import { type Budgets, createBudgets } from '../budgets/index.ts';
 import { isForReadiness } from '../budgets/protections.ts';
 import { type Cluster, indexCluster } from '../cluster.ts';
 import { expectedHitRatio } from '../hit-ratio.ts';
-import { at, type IndexTable, itemAt, type KindIndex, type NodeIndex, type PodIndex } from '../indices.ts';
+import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { type AcceptedMove, carryOut } from '../judge.ts';
 import { type PolicyOptions, packs, planningOptions, type RepairOptions } from '../options.ts';
 import { describeMoves, type Ended } from '../outcome.ts';
 import { ownerOf } from '../owners.ts';
 import type { Reason, Rejections, Removal, Transfer } from '../plan.ts';
 import { isFree, metricsProblem, type PlanningInput } from '../planning-input.ts';
-import type { PodKinds } from '../pod-kinds.ts';
-import { measurePods } from '../pod-usage.ts';
+import { measurePods, type Subjects } from '../pod-usage.ts';
 import { withNeeds } from '../sequence.ts';
 import { initialState, type State } from '../state.ts';
 import { compareVictims } from '../victim-order.ts';
@@ -73,7 +72,8 @@ function relocate(
   guard: RepairGuard,
 ): RelocationStage {
   const rules = rulesOf(repair, input);
-  const first = rules.length === 0 ? [] : suspectsOf(input, rules, sceneOf(input, guard));
+  const asked = rules.length === 0 ? [] : ownedOnHosts(input);
+  const first = rules.length === 0 ? [] : suspectsOf(input, rules, sceneOf(input, guard), asked);
   if (first.every(({ pods }) => pods.length === 0)) {
     return { moves: [], relocations: [], unrepaired: new Map(), expectedHitRatio: undefined, next: input };
   }
@@ -88,7 +88,7 @@ function relocate(
     for (const { rule, pods } of suspects) {
       rule.repair(session.run, pods.toSorted(session.run.compare));
     }
-    suspects = session.moves.length === before ? suspects : suspectsOf(input, rules, session.run.scene);
+    suspects = session.moves.length === before ? suspects : suspectsOf(input, rules, session.run.scene, asked);
   }
   return resultOf(input, cluster, start, session);
 }
@@ -98,22 +98,30 @@ interface Suspects {
   readonly pods: readonly PodIndex[];
 }
 
-/** Pods with a controller that a repair could be about, by what is wrong with where they are; there is at least one rule. */
-function suspectsOf(input: PlanningInput, rules: readonly RepairRule[], scene: Scene): readonly Suspects[] {
-  const { subjects } = input;
-  const firstOf = firstOfKinds(subjects.kinds);
+/** Pods with a controller that a repair could be about. */
+function ownedOnHosts(input: PlanningInput): readonly PodIndex[] {
+  return podsOnHosts(input).filter((pod) => ownerOf(input.subjects.owners, pod) !== undefined);
+}
+
+/** Those of `pods` with something wrong with where they are, by what it is; there is at least one rule. */
+function suspectsOf(
+  { subjects }: PlanningInput,
+  rules: readonly RepairRule[],
+  scene: Scene,
+  pods: readonly PodIndex[],
+): readonly Suspects[] {
   const found = rules.map((rule, bit) => {
-    return { rule, pods: [] as PodIndex[], bit: 1 << bit, ...concernedBy(rule, input, scene, firstOf) };
+    return { rule, pods: [] as PodIndex[], bit: 1 << bit, ...concernedBy(rule, subjects, scene) };
   });
   // Most pods concern no rule: what is known of kinds and nodes is looked up for all rules at once.
   const ofKind = combined(found, ({ kinds }) => kinds);
   const onNode = combined(found, ({ nodes }) => nodes);
-  for (const pod of podsOnHosts(input)) {
+  for (const pod of pods) {
     const asked = at(ofKind, at(subjects.kinds.ofPod, pod)) & at(onNode, at(subjects.located, pod));
-    if (asked !== 0 && ownerOf(subjects.owners, pod) !== undefined) {
-      for (const { rule, pods, bit } of found) {
+    if (asked !== 0) {
+      for (const { rule, pods: wrong, bit } of found) {
         if ((asked & bit) !== 0 && rule.clauseOf(scene, pod) !== undefined) {
-          pods.push(pod);
+          wrong.push(pod);
         }
       }
     }
@@ -127,26 +135,14 @@ interface Concerned {
   readonly nodes: readonly boolean[];
 }
 
-function firstOfKinds({ list, ofPod }: PodKinds): IndexTable<KindIndex, PodIndex> {
-  const first = new Int32Array(list.length).fill(-1);
-  ofPod.forEach((kind, pod) => {
-    first[kind] = first[kind] === -1 ? pod : at(first, kind);
-  });
-  return first;
-}
-
 function concernedBy(
   { concerns = always, concernsNode = always }: RepairRule,
-  { subjects }: PlanningInput,
-  { where }: Scene,
-  firstOf: IndexTable<KindIndex, PodIndex>,
+  { kinds, nodes }: Subjects,
+  scene: Scene,
 ): Concerned {
-  const { topologyIndex } = where.counts;
   return {
-    kinds: subjects.kinds.list.map(({ constraints }, kind) =>
-      concerns(constraints, topologyIndex.needsOf(at(firstOf, kind))),
-    ),
-    nodes: subjects.nodes.map((node) => concernsNode(node)),
+    kinds: Array.from(kinds.firstOf, (pod) => concerns(scene, pod)),
+    nodes: nodes.map((node) => concernsNode(node)),
   };
 }
 
@@ -183,6 +179,7 @@ function repairCluster(input: PlanningInput, policy: PolicyOptions): Cluster {
     usage: isMeasured ? input.usage() : measurePods(subjects, snapshot, options),
     isFree: () => false,
     placeable: [...subjects.pods.keys()].filter((pod) => at(subjects.located, pod) >= 0 && holds.inScope[pod] === 1),
+    shapes: input.shapes(),
     guard,
     options,
   });

@@ -2,7 +2,7 @@ import type { Taint } from '../../model/node.ts';
 import { describeRefusal } from '../filters/refusal.ts';
 import { itemAt, type PodIndex } from '../indices.ts';
 import type { TaintRepair } from '../options.ts';
-import { untolerated } from './conformity.ts';
+import { isMeant, untolerated } from './conformity.ts';
 import { moveEach, nodeOf, type RepairRule, type Scene } from './rule.ts';
 
 /** Pods that do not tolerate a taint of their node. */
@@ -17,7 +17,7 @@ export function taintRule(repair: TaintRepair): RepairRule {
     name: 'Taints',
     endsAnywhere: false,
     movesUnready: false,
-    concernsNode: ({ taints }) => taints.length > 0,
+    concernsNode: ({ taints }) => taints.some((taint) => isMeant(taint, repair)),
     clauseOf: (scene, pod) => {
       const taint = taintOf(scene, pod);
       return taint && `${nodeOf(scene, pod)} ${describeRefusal({ filter: 'TaintToleration', taint })}`;

@@ -48,9 +48,12 @@ export function createTargetSearch(state: State, budgets: Budget, prefersFull: b
       }
       const node = order.at(position);
       const rank = rankOf === undefined ? 0 : rankOf(node);
-      const isBetter = last === undefined || rank <= last.rank;
-      if (node !== home && rank < Number.POSITIVE_INFINITY && isBetter && allows(node)) {
-        const candidate = { node, rank, worth: sign * state.loadWith(pod, node) };
+      if (node === home || rank === Number.POSITIVE_INFINITY || (last !== undefined && rank > last.rank)) {
+        continue;
+      }
+      const candidate = { node, rank, worth: sign * state.loadWith(pod, node) };
+      // The filters cost most: nodes that would not be among the best are not asked.
+      if ((last === undefined || byWorth(candidate, last) < 0) && allows(node)) {
         found = [...found, candidate].sort(byWorth).slice(0, MOST_FOUND);
       }
     }

@@ -3,7 +3,7 @@ import type { SpreadRepair } from '../options.ts';
 import type { TopologyCounts } from '../topology/counts.ts';
 import type { KeptSpread } from '../topology/needs.ts';
 import { excessOf } from './excess.ts';
-import type { RepairRule, RepairRun, Scene, Wish } from './rule.ts';
+import { needsOf, type RepairRule, type RepairRun, type Scene, type Wish } from './rule.ts';
 
 /** Pods that are looked at for one move: one of each kind on each node. */
 const MOST_LOOKED_AT = 64;
@@ -28,7 +28,7 @@ export function topologySpreadRule({ tolerance }: SpreadRepair): RepairRule {
     name: 'TopologySpread',
     endsAnywhere: false,
     movesUnready: false,
-    concerns: (_, { kept }) => kept.length > 0,
+    concerns: (scene, pod) => needsOf(scene, pod).kept.some((need) => isBroken(scene.where.counts, need)),
     clauseOf: (scene, pod) => {
       const broken = brokenBy(scene, pod);
       const need = broken.find(({ soft }) => !soft) ?? broken[0];

@@ -88,12 +88,11 @@ function sharedLoads(
 function interchangeable(state: StateView, tolerance: number): readonly string[] {
   const { cluster } = state;
   const { shapes } = cluster;
-  const classes = Array.from({ length: shapes.classes }, (_, place) => place);
   const fixed = fixedLoads(state);
   return cluster.nodes.map(({ allocatable }, node) => {
     const { cpu, memory, ephemeralStorage, pods, extended } = allocatable;
     const offers = [...extended].sort(([left], [right]) => (left < right ? -1 : 1));
-    const allowed = classes.map((place) => (shapes.allows(place, node) ? 1 : 0)).join('');
+    const allowed = shapes.classes.map((each) => (shapes.allows(each, node) ? 1 : 0)).join('');
     const bucket = Math.floor(amountAt(fixed, node) / Math.max(tolerance, 1));
     return JSON.stringify([cpu, memory, ephemeralStorage, pods, offers, allowed, bucket]);
   });

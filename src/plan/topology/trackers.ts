@@ -1,4 +1,5 @@
 import type { NodeInfo } from '../../model/node.ts';
+import { oncePer } from '../../model/once-per.ts';
 import type { PodAffinityTerm, PodInfo, SchedulingConstraints, SpreadConstraint } from '../../model/pod.ts';
 import { matches } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
@@ -207,7 +208,7 @@ export function createRegistry(
     eligible: nodes.length,
   };
   /** By controller and images; pods that are being deleted do not count. */
-  const duplicatesOf = ({ owner, constraints, terminating }: PodKind): readonly TrackerIndex[] =>
+  const duplicatesOf = oncePer(({ owner, constraints, terminating }: PodKind): readonly TrackerIndex[] =>
     duplicates && owner !== undefined && owner.kind !== 'DaemonSet' && !terminating
       ? [
           tracker(
@@ -216,7 +217,8 @@ export function createRegistry(
             () => undefined,
           ),
         ]
-      : [];
+      : [],
+  );
 
   const register = (constraints: SchedulingConstraints, namespace: string): PodTerms => {
     if (!hasTerms(constraints, softSpread)) {
