@@ -32,7 +32,7 @@ function named<Value>(all: Readonly<Record<string, Value>>, name: string): Value
 }
 
 function row(name: string, contender: string, found: Measured): readonly string[] {
-  const { deviation, left, rounds } = found;
+  const { deviation, left, rest } = found;
   const change = (100 * (deviation.after - deviation.before)) / deviation.before;
   return [
     name,
@@ -41,7 +41,7 @@ function row(name: string, contender: string, found: Measured): readonly string[
     String(found.forNothing),
     `${deviation.before.toFixed(4)} -> ${deviation.after.toFixed(4)} (${change.toFixed(0)} %)`,
     left === undefined ? '-' : `${left.before} -> ${left.after}`,
-    rounds === undefined ? 'never' : `${rounds} rounds`,
+    rest === undefined ? 'never' : `${rest.rounds} rounds, ${rest.seconds.toFixed(0)} s`,
     String(found.waiting),
     `${found.lost.toFixed(0)} s`,
   ];
@@ -54,18 +54,20 @@ const HEADER = [
   'for nothing',
   'deviation of load',
   'out of place, or nodes used',
-  'last eviction after',
+  'last eviction decided in, sent after',
   'waiting at worst',
   'service lost',
 ];
 
 /** In what Evenkeel does not do as well as was wanted. */
 function misses(name: string, ours: Measured, theirs: Measured | undefined): readonly string[] {
-  const { deviation, left, rounds } = ours;
+  const { deviation, left, rest } = ours;
   const fallsShort = left === undefined && deviation.after > (1 - WANTED_FALL) * deviation.before;
   const wrong = [
     ...(ours.forNothing > 0 ? [`${ours.forNothing} evictions for nothing`] : []),
-    ...(rounds === undefined || rounds > WANTED_ROUNDS ? [`last eviction after ${rounds ?? 'more'} rounds`] : []),
+    ...(rest === undefined || rest.rounds > WANTED_ROUNDS
+      ? [`last eviction after ${rest?.rounds ?? 'more'} rounds`]
+      : []),
     ...(fallsShort ? ['the deviation has not fallen by 75 %'] : []),
     ...(theirs === undefined ? [] : worse(ours, theirs)),
   ];

@@ -10,10 +10,15 @@ import { descheduler } from './programs.ts';
 
 /** Who is to put a cluster right, again every `seconds`. */
 export interface Contender {
-  /** Installs what it needs, before the cluster is filled. */
-  install(cp: ControlPlane): Promise<void>;
+  /** Installs what it needs, before the cluster is filled and the time runs. */
+  install(cp: ControlPlane, log: (line: string) => void): Promise<void>;
   /** Begins; the result ends it. */
   start(cp: ControlPlane, task: Task, log: (line: string) => void): Promise<() => Promise<void>>;
+  /**
+   * When it decided on the eviction that it sent at `sentAt`; both in milliseconds. What it has decided on at once it may carry out
+   * over more than one round.
+   */
+  decidedAt(cp: ControlPlane, sentAt: number): Promise<number>;
 }
 
 /** What is to be put right, in the words of both. */
@@ -38,9 +43,24 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
         await operator.end('SIGTERM');
       };
     },
+    // Pods of one controller are moved one after the other, each when the replacement of the one before is Ready.
+    decidedAt: async (cp, sentAt) => {
+      const { items }: PlanList = JSON.parse(await cp.kubectl(['get', 'rebalanceplans', '-o', 'json']));
+      const made = items
+        .filter(({ spec }) => spec.moves.length > 0)
+        .map(({ metadata }) => Date.parse(metadata.creationTimestamp))
+        .filter((at) => at <= sentAt);
+      if (made.length === 0) {
+        throw new Error(`no plan with moves was made before the eviction at ${new Date(sentAt).toISOString()}`);
+      }
+      return Math.max(...made);
+    },
   },
   Descheduler: {
-    install: (cp) => cp.apply(ACCOUNT),
+    install: async (cp, log) => {
+      await descheduler(log);
+      await cp.apply(ACCOUNT);
+    },
     start: async (cp, { profile, seconds }, log) => {
       const program = await descheduler(log);
       const kubeconfig = await cp.kubeconfigFor({ namespace: NAMESPACE, name: NAME });
@@ -72,8 +92,16 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
         await exited;
       };
     },
+    decidedAt: async (_, sentAt) => sentAt,
   },
 };
+
+interface PlanList {
+  readonly items: readonly {
+    readonly metadata: { readonly creationTimestamp: string };
+    readonly spec: { readonly moves: readonly object[] };
+  }[];
+}
 
 const NAMESPACE = 'descheduler';
 const NAME = 'descheduler';

@@ -26,14 +26,22 @@ export interface Measured {
   readonly deviation: { readonly before: number; readonly after: number };
   /** Pods that must move, or nodes that run pods; `undefined` where the case is about load. */
   readonly left: { readonly before: number; readonly after: number } | undefined;
-  /** Rounds until the last eviction; `undefined` while the last three rounds still had some. */
-  readonly rounds: number | undefined;
+  /** The last eviction; `undefined` while the last three rounds still had some. */
+  readonly rest: Rest | undefined;
   /** Pods that waited for a node at worst. */
   readonly waiting: number;
   /** Seconds without service, over all pods. */
   readonly lost: number;
   /** Where the pods were at first, for who comes next. */
   readonly placement: Placement;
+}
+
+/** When a contender came to rest. */
+export interface Rest {
+  /** The round in which the last eviction was decided on, from 1; 0 when there was none. */
+  readonly rounds: number;
+  /** Seconds until the last eviction was sent. */
+  readonly seconds: number;
 }
 
 /** Rounds without an eviction after which a cluster counts as being at rest. */
@@ -51,7 +59,7 @@ export async function measure(
   const { task, minutes, goal, scoring } = peerCase;
   const cp = await startControlPlane({ log, ...(scoring && { scoring }) });
   try {
-    await contender.install(cp);
+    await contender.install(cp, log);
     const placement = await prepare(peerCase, cp, placed, log);
     await sleep(SETTLED_MS);
     const observer = await observe(cp, NAMESPACE);
@@ -62,9 +70,14 @@ export async function measure(
       deviation: await deviation(cp, observer.pods()),
     };
     const began = Date.now();
+    const restAfter = async (sentAt: number): Promise<Rest> => {
+      const decidedAt = sentAt === began ? began : await contender.decidedAt(cp, sentAt);
+      return { rounds: Math.ceil((decidedAt - began) / (1000 * task.seconds)), seconds: (sentAt - began) / 1000 };
+    };
     const end = await contender.start(cp, task, log);
     const evicted = async () => acceptedEvictions(await cp.audit()).slice(alreadyEvicted);
-    const atRest = await untilRest(evicted, began, { ...task, minutes }, log);
+    const lastSent = await untilRest(evicted, began, { ...task, minutes }, log);
+    const rest = lastSent === undefined ? undefined : await restAfter(lastSent);
     await end();
     await sleep(SETTLED_MS);
     const evictions = await evicted();
@@ -77,7 +90,7 @@ export async function measure(
       forNothing: forNothing(goal, replacements, pods, left),
       deviation: { before: before.deviation, after: await deviation(cp, pods) },
       left,
-      rounds: atRest,
+      rest,
       waiting: mostWaiting(pods, began),
       lost: lostSeconds(replacements, Date.now()),
       placement,
@@ -125,6 +138,7 @@ function forNothing(
 
 type Evictions = () => Promise<readonly { readonly answeredAt: string }[]>;
 
+/** When the last eviction was sent, in milliseconds: `began` when there was none; `undefined` when the time was up. */
 async function untilRest(
   evicted: Evictions,
   began: number,
@@ -140,7 +154,7 @@ async function untilRest(
     const lastAt = last === undefined ? began : Date.parse(last);
     if (Date.now() - lastAt > (ROUNDS_AT_REST + 0.5) * round) {
       log(`at rest after ${all.length} evictions`);
-      return last === undefined ? 0 : Math.ceil((lastAt - began) / round);
+      return lastAt;
     }
   }
   return undefined;
