@@ -79,9 +79,9 @@ export interface FailedRepair {
 export interface TaintRepair {
   /** PreferNoSchedule, too. */
   readonly soft: boolean;
-  /** `undefined`: all. */
-  readonly includedKeys: ReadonlySet<string> | undefined;
-  readonly excludedKeys: ReadonlySet<string>;
+  /** Each as key or key=value; `undefined`: all. */
+  readonly includedTaints: ReadonlySet<string> | undefined;
+  readonly excludedTaints: ReadonlySet<string>;
 }
 
 /** Which spread constraints have to hold. */
@@ -309,8 +309,8 @@ function resolveRepair({ repair = {} }: RebalancePolicySpec): RepairOptions | un
   const resolved: RepairOptions = {
     taints: taints && {
       soft: taints.effect === 'PreferNoSchedule',
-      includedKeys: taints.includedKeys && new Set(taints.includedKeys),
-      excludedKeys: new Set(taints.excludedKeys),
+      includedTaints: taints.includedTaints && new Set(taints.includedTaints),
+      excludedTaints: new Set(taints.excludedTaints),
     },
     nodeAffinity,
     podAntiAffinity: podAntiAffinity === 'Required',

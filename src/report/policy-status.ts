@@ -267,7 +267,8 @@ function runFields(old: RebalancePolicyStatus, run: RunFacts): Partial<Rebalance
 function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['plan']> {
   const runs = plan.status?.moves ?? [];
   const count = (...phases: readonly string[]): number => runs.filter(({ phase }) => phases.includes(phase)).length;
-  const byGain = [...plan.spec.moves].sort((a, b) => Number(b.gain) - Number(a.gain));
+  const isRepair = ({ repairs }: RebalancePlan['spec']['moves'][number]): number => (repairs === undefined ? 0 : 1);
+  const ranked = plan.spec.moves.toSorted((a, b) => isRepair(b) - isRepair(a) || Number(b.gain) - Number(a.gain));
   return {
     name: plan.metadata.name,
     hash: plan.spec.hash,
@@ -280,7 +281,7 @@ function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['pl
     },
     imbalance: plan.status?.imbalance ?? {},
     ...packingSummary(plan),
-    topMoves: byGain.slice(0, TOP_MOVES).map(({ pod, from, to, gain, repairs }) => ({
+    topMoves: ranked.slice(0, TOP_MOVES).map(({ pod, from, to, gain, repairs }) => ({
       pod: `${pod.namespace}/${pod.name}`,
       ...(from === undefined ? {} : { from }),
       ...(to === undefined ? {} : { to }),

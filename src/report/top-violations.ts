@@ -23,7 +23,7 @@ export interface TopViolation {
 
 /** Every rule that needs no number of its own, for what refuses nodes. */
 const EVERY_REPAIR: RepairOptions = {
-  taints: { soft: false, includedKeys: undefined, excludedKeys: new Set() },
+  taints: { soft: false, includedTaints: undefined, excludedTaints: new Set() },
   nodeAffinity: 'Required',
   podAntiAffinity: true,
   topologySpread: { soft: false, tolerance: 0 },

@@ -22,7 +22,7 @@ const FAILED: RepairOptions['failed'] = {
 };
 const HARD: RepairOptions = {
   ...ALL_REPAIRS,
-  taints: { soft: false, includedKeys: undefined, excludedKeys: new Set() },
+  taints: { soft: false, includedTaints: undefined, excludedTaints: new Set() },
   nodeAffinity: 'Required',
   topologySpread: { soft: false, tolerance: 0 },
 };

@@ -713,7 +713,11 @@ export const RebalancePolicyStatus = Type.Object(
               gain: text(32, { description: 'Points of node capacity.' }),
               repairs: repairsOfMove,
             }),
-            { maxItems: 20, description: 'The moves with the largest gain.', 'x-kubernetes-list-type': 'atomic' },
+            {
+              maxItems: 20,
+              description: 'Repairs first, then the moves with the largest gain.',
+              'x-kubernetes-list-type': 'atomic',
+            },
           ),
           skipped: Type.Unsafe<Record<string, number>>({
             type: 'object',

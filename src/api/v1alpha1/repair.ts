@@ -53,15 +53,26 @@ export const LIFETIME_STATES = [
 
 const RESTART_STATES = ['Running', 'CrashLoopBackOff'] as const;
 
-const keys = (description: string) =>
+/** A key of up to 317 characters, and a value of up to 63; of these no character is `=` or `:`. */
+const TAINT = '^[^=:]+(=[^=:]*)?$';
+
+const taintList = (description: string) =>
   Type.Optional(
-    Type.Array(text(316, { description: 'Key of a taint.' }), {
-      description,
-      minItems: 1,
-      maxItems: 50,
-      [HINT_KEYWORD]: 'write one to fifty keys, or leave the list out',
-      'x-kubernetes-list-type': 'set',
-    }),
+    Type.Array(
+      Type.String({
+        maxLength: 381,
+        pattern: TAINT,
+        description: 'A taint as key, whatever its value, or as key=value.',
+        [HINT_KEYWORD]: 'write key or key=value; repair.taints.effect selects the effects',
+      }),
+      {
+        description,
+        minItems: 1,
+        maxItems: 50,
+        [HINT_KEYWORD]: 'write one to fifty taints, or leave the list out',
+        'x-kubernetes-list-type': 'set',
+      },
+    ),
   );
 
 const taints = Type.Object(
@@ -71,17 +82,17 @@ const taints = Type.Object(
         'NoSchedule: taints with this effect. PreferNoSchedule: these, and those that only rank nodes. Taints with NoExecute are left to Kubernetes, which evicts by itself. Default NoSchedule.',
       default: 'NoSchedule',
     }),
-    includedKeys: keys(
-      'Taints with these keys alone. Default all but node.kubernetes.io/unschedulable, which cordoned nodes have.',
+    includedTaints: taintList(
+      'Only these taints, each as key or key=value. Default all but node.kubernetes.io/unschedulable, which cordoned nodes have.',
     ),
-    excludedKeys: keys('Taints with these keys do not count. Default none.'),
+    excludedTaints: taintList('All taints but these, each as key or key=value. Default none.'),
   },
   {
     description: 'Pods that do not tolerate a taint of their node.',
     [CEL_KEYWORD]: [
       {
-        rule: '!(has(self.includedKeys) && has(self.excludedKeys))',
-        message: 'includedKeys and excludedKeys exclude each other: keep one of them',
+        rule: '!(has(self.includedTaints) && has(self.excludedTaints))',
+        message: 'includedTaints and excludedTaints exclude each other: keep one of them',
       },
     ],
   },

@@ -44,53 +44,23 @@ const CORDON = 'node.kubernetes.io/unschedulable';
 
 /** Converts RemovePodsViolatingNodeTaints. */
 export const convertTaints: ConvertPlugin = ({ args, argsPath: path }) => {
-  const included = taintsAt(args, 'includedTaints', path);
-  const excluded = taintsAt(args, 'excludedTaints', path);
-  if (included.all.length > 0 && excluded.all.length > 0) {
+  const included = textsAt(args, 'includedTaints', path);
+  const excluded = textsAt(args, 'excludedTaints', path);
+  if (included.length > 0 && excluded.length > 0) {
     throw new MalformedField(path, 'includedTaints and excludedTaints exclude each other: keep one of them');
   }
-  const withValues = included.withValues.map((taint) =>
-    lost(`${path}.includedTaints`, `${taint}: taints are chosen by key alone, and this key alone would include more`),
-  );
-  if (included.all.length > 0 && included.keys.length === 0) {
-    return { notes: withValues };
-  }
-  const broader = excluded.withValues.map((taint) =>
-    changed(
-      `${path}.excludedTaints`,
-      `${taint}: taints are chosen by key alone, so that all values of the key are left`,
-    ),
-  );
   const effect = booleanAt(args, 'includePreferNoSchedule', path) ? 'PreferNoSchedule' : 'NoSchedule';
   return {
     repair: {
       taints: {
         effect,
-        ...(included.keys.length === 0 ? {} : { includedKeys: included.keys }),
-        ...(excluded.all.length === 0 ? {} : { excludedKeys: excluded.allKeys }),
+        ...(included.length === 0 ? {} : { includedTaints: [...new Set(included)] }),
+        ...(excluded.length === 0 ? {} : { excludedTaints: [...new Set(excluded)] }),
       },
     },
-    notes: [...withValues, ...broader, ...cordon(included.keys, excluded.allKeys, path)],
+    notes: cordon(included, excluded, path),
   };
 };
-
-interface ChosenTaints {
-  readonly all: readonly string[];
-  /** Of taints that are chosen by their key alone. */
-  readonly keys: readonly string[];
-  readonly withValues: readonly string[];
-  readonly allKeys: readonly string[];
-}
-
-function taintsAt(args: JsonObject, key: string, path: string): ChosenTaints {
-  const all = textsAt(args, key, path);
-  return {
-    all,
-    keys: all.filter((taint) => !taint.includes('=')),
-    withValues: all.filter((taint) => taint.includes('=')),
-    allKeys: [...new Set(all.map((taint) => taint.split('=')[0] ?? ''))],
-  };
-}
 
 function cordon(included: readonly string[], excluded: readonly string[], path: string): readonly ImportNote[] {
   return included.length > 0 || excluded.includes(CORDON)
@@ -98,7 +68,7 @@ function cordon(included: readonly string[], excluded: readonly string[], path: 
     : [
         changed(
           path === '' ? 'args' : path,
-          `pods stay on nodes that are only cordoned: the descheduler counts the taint ${CORDON}, too. Use kubectl drain, or a policy with taints.includedKeys: [${CORDON}]`,
+          `pods stay on nodes that are only cordoned: the descheduler counts the taint ${CORDON}, too. Use kubectl drain, or a policy with taints.includedTaints: [${CORDON}]`,
         ),
       ];
 }

@@ -1,5 +1,5 @@
 import type { NodeInfo, Taint } from '../../model/node.ts';
-import type { Toleration } from '../../model/pod.ts';
+import type { SchedulingConstraints, Toleration } from '../../model/pod.ts';
 import type { Refusal, Subject } from './refusal.ts';
 
 /**
@@ -51,4 +51,17 @@ export function tolerates({ key, operator, value, effect }: Toleration, taint: T
 function compare(left: string, right: string, holds: (left: bigint, right: bigint) => boolean): boolean {
   const integer = /^(0|-?[1-9]\d{0,18})$/;
   return integer.test(left) && integer.test(right) && holds(BigInt(left), BigInt(right));
+}
+
+/** How many PreferNoSchedule taints of a node the pod does not tolerate. */
+export function dislikedTaints(
+  { tolerations }: Pick<SchedulingConstraints, 'tolerations'>,
+  { taints }: Pick<NodeInfo, 'taints'>,
+): number {
+  let count = 0;
+  for (const taint of taints) {
+    const isDisliked = taint.effect === 'PreferNoSchedule';
+    count += isDisliked && !isTolerated(taint, tolerations) ? 1 : 0;
+  }
+  return count;
 }

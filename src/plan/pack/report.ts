@@ -5,7 +5,7 @@ import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import type { PackingOptions } from '../options.ts';
 import type { KeptNode, PackingReport, PlanOutcome, Reason } from '../plan.ts';
 import { isBudgetCode } from '../rejection-codes.ts';
-import type { Kept } from './empty-nodes.ts';
+import type { Kept } from './attempts.ts';
 import type { Packing } from './pack.ts';
 
 /** Nodes that the plan empties, those that an autoscaler could remove afterwards, and why others keep their pods. */

@@ -21,10 +21,15 @@ export function untolerated(
 }
 
 /** Whether the policy is about a taint. NoExecute is left to the taint manager, which evicts at once or after tolerationSeconds. */
-export function isMeant({ key, effect }: Taint, { soft, includedKeys, excludedKeys }: TaintRepair): boolean {
+export function isMeant(taint: Taint, { soft, includedTaints, excludedTaints }: TaintRepair): boolean {
+  const { key, effect } = taint;
   const isOfEffect = effect === 'NoSchedule' || (soft && effect === 'PreferNoSchedule');
-  const isOfKey = includedKeys === undefined ? key !== CORDONED : includedKeys.has(key);
-  return isOfEffect && isOfKey && !excludedKeys.has(key);
+  const isIncluded = includedTaints === undefined ? key !== CORDONED : isNamed(taint, includedTaints);
+  return isOfEffect && isIncluded && !isNamed(taint, excludedTaints);
+}
+
+function isNamed({ key, value }: Taint, names: ReadonlySet<string>): boolean {
+  return names.has(key) || names.has(`${key}=${value}`);
 }
 
 /** The weights of the preferred terms that the node matches, added up, as kube-scheduler's NodeAffinity scores it. */

@@ -1,5 +1,6 @@
 import type { Budget } from '../budgets/budget.ts';
 import { describeRefusal } from '../filters/refusal.ts';
+import { dislikedTaints } from '../filters/taint-toleration.ts';
 import { count } from '../format.ts';
 import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import type { Reason } from '../plan.ts';
@@ -14,13 +15,15 @@ const MOST_FOUND = 3;
 
 /** Where pods can go. */
 export interface TargetSearch {
-  /** The best targets, the best first: by rank, then by the load with the pod. Empty: there is none. */
+  /** The best targets, the best first: by rank, then by taints that only rank nodes, then by the load with the pod. */
   readonly best: (pod: PodIndex, wish: Wish) => readonly Found[];
   /** Why there is none. */
   readonly whyNone: (pod: PodIndex, wish: Wish) => Reason;
 }
 
 interface Candidate extends Found {
+  /** PreferNoSchedule taints that the pod does not tolerate: the scheduler goes by them, too. */
+  readonly taints: number;
   /** The lower the better: the load with the pod, negated where full nodes are preferred. */
   readonly worth: number;
 }
@@ -38,12 +41,14 @@ export function createTargetSearch(state: State, budgets: Budget, prefersFull: b
   const among = (pod: PodIndex, { rankOf, bestRank = 0 }: Wish, allows: (node: NodeIndex) => boolean): Candidate[] => {
     order.sync();
     const home = state.nodeOf(pod);
+    const { constraints } = itemAt(state.cluster.pods, pod);
     const [sign, added] = prefersFull ? [-1, bounds.most(pod)] : [1, bounds.least(pod)];
     let found: Candidate[] = [];
     for (let step = 0; step < order.size; step += 1) {
       const position = prefersFull ? order.size - 1 - step : step;
       const last = found[MOST_FOUND - 1];
-      if (last !== undefined && last.rank <= bestRank && sign * (order.loadAt(position) + added) >= last.worth) {
+      const isBest = last !== undefined && last.rank <= bestRank && last.taints === 0;
+      if (isBest && sign * (order.loadAt(position) + added) >= last.worth) {
         break;
       }
       const node = order.at(position);
@@ -51,7 +56,8 @@ export function createTargetSearch(state: State, budgets: Budget, prefersFull: b
       if (node === home || rank === Number.POSITIVE_INFINITY || (last !== undefined && rank > last.rank)) {
         continue;
       }
-      const candidate = { node, rank, worth: sign * state.loadWith(pod, node) };
+      const taints = dislikedTaints(constraints, itemAt(nodes, node));
+      const candidate = { node, rank, taints, worth: sign * state.loadWith(pod, node) };
       // The filters cost most: nodes that would not be among the best are not asked.
       if ((last === undefined || byWorth(candidate, last) < 0) && allows(node)) {
         found = [...found, candidate].sort(byWorth).slice(0, MOST_FOUND);
@@ -87,7 +93,7 @@ export function createTargetSearch(state: State, budgets: Budget, prefersFull: b
 }
 
 function byWorth(left: Candidate, right: Candidate): number {
-  return left.rank - right.rank || left.worth - right.worth || left.node - right.node;
+  return left.rank - right.rank || left.taints - right.taints || left.worth - right.worth || left.node - right.node;
 }
 
 /** What refuses the pod on each node, counted; of one alone, what it says. */

@@ -19,7 +19,7 @@ const NO_REPAIR: RepairOptions = {
 
 /** Everything is, with the soft rules and without a tolerance, but for the lifetime of pods. */
 export const ALL_REPAIRS: RepairOptions = {
-  taints: { soft: true, includedKeys: undefined, excludedKeys: new Set() },
+  taints: { soft: true, includedTaints: undefined, excludedTaints: new Set() },
   nodeAffinity: 'Preferred',
   podAntiAffinity: true,
   topologySpread: { soft: true, tolerance: 0 },

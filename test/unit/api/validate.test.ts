@@ -269,9 +269,14 @@ describe('validatePolicy', () => {
       'spec: strategy.type None only repairs: write repair, such as repair: {podAntiAffinity: Required}',
     ],
     [
+      'a taint with its effect',
+      { repair: { taints: { includedTaints: ['team=web:NoSchedule'] } } },
+      'spec.repair.taints.includedTaints[0]: is "team=web:NoSchedule": write key or key=value; repair.taints.effect selects the effects',
+    ],
+    [
       'included and excluded taints',
-      { repair: { taints: { includedKeys: ['a'], excludedKeys: ['b'] } } },
-      'spec.repair.taints: includedKeys and excludedKeys exclude each other: keep one of them',
+      { repair: { taints: { includedTaints: ['a'], excludedTaints: ['b'] } } },
+      'spec.repair.taints: includedTaints and excludedTaints exclude each other: keep one of them',
     ],
     [
       'In without values',

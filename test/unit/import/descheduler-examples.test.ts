@@ -149,11 +149,11 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   taints: { policies: { tidy: ['drained Taints'] }, notes: [CORDON] },
   'taints-excluded': {
     policies: { tidy: [] },
-    notes: [`Changed ${ARGS}.excludedTaints: maintenance=planned`, `Changed ${ARGS}: pods stay on nodes that are only`],
+    notes: [`Changed ${ARGS}: pods stay on nodes that are only`],
   },
   'taints-included': {
     policies: { tidy: ['slowed Taints'] },
-    notes: [`Lost ${ARGS}.includedTaints: team=web`],
+    notes: [],
   },
   'whole-profile': {
     policies: {
@@ -169,8 +169,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
         'heavy-y',
         'killed Failed',
         'log-a3',
+        'slowed',
         'twin-1 Duplicates',
-        'twin-2',
         'web-a1 TopologySpread',
         'web-a2 TopologySpread',
         'web-a3',

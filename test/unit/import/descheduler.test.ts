@@ -147,9 +147,9 @@ describe('a policy', () => {
     ],
     [
       'RemovePodsViolatingNodeTaints',
-      { excludedTaints: ['a=b', 'c'], includePreferNoSchedule: true },
-      { taints: { effect: 'PreferNoSchedule', excludedKeys: ['a', 'c'] } },
-      'excludedTaints',
+      { excludedTaints: ['a=b', 'c'], includePreferNoSchedule: true, speed: 1 },
+      { taints: { effect: 'PreferNoSchedule', excludedTaints: ['a=b', 'c'] } },
+      'speed',
     ],
     [
       'RemovePodsViolatingTopologySpreadConstraint',

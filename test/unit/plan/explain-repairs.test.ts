@@ -15,7 +15,7 @@ const FAILED = {
   excludedOwnerKinds: new Set<string>(),
 };
 const OPTIONS = someOptions({
-  repair: { taints: { soft: false, includedKeys: undefined, excludedKeys: new Set() }, failed: FAILED },
+  repair: { taints: { soft: false, includedTaints: undefined, excludedTaints: new Set() }, failed: FAILED },
 });
 const dead = (name: string, fields: PodFields = {}) =>
   aPod(name, { nodeName: 'a', phase: 'Failed', ready: false, reason: 'Evicted', ...fields });

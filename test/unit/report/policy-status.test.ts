@@ -254,7 +254,7 @@ describe('policyStatus', () => {
     expect(conditions(policyStatus(first, facts(ran(plan)), later(60)))['LedgerFresh']).toBe('False LedgersIncomplete');
   });
 
-  it('sums up the newest plan: counts, the largest gains first, phases', () => {
+  it('sums up the newest plan: counts, repairs and then the largest gains first, phases', () => {
     const moves = pods.map((pod, index) => ({
       ...aMove(pod, 'b'),
       gain: `0.0${index + 1}`,
@@ -272,8 +272,8 @@ describe('policyStatus', () => {
       phase: 'Aborted',
       moves: { total: 4, done: 2, failed: 1, skipped: 1 },
     });
-    expect(summary?.topMoves.map(({ gain }) => gain)).toEqual(['0.04', '0.03', '0.02', '0.01']);
-    expect(summary?.topMoves.map(({ repairs }) => repairs)).toEqual([undefined, undefined, undefined, ['Taints']]);
+    expect(summary?.topMoves.map(({ gain }) => gain)).toEqual(['0.01', '0.04', '0.03', '0.02']);
+    expect(summary?.topMoves.map(({ repairs }) => repairs)).toEqual([['Taints'], undefined, undefined, undefined]);
     expect(hitRatio).toBe('0.5');
   });
 

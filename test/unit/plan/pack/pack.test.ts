@@ -216,7 +216,7 @@ describe('Pack', () => {
     const taint = aTaint('old');
     const all = [aNode('a', { taints: [taint] }), aNode('b'), aNode('c'), aNode('d')];
     const pods = [...on('a', ['a1'], small), ...on('b', ['b1', 'b2']), ...on('c', ['c1'], small)];
-    const repair = { taints: { soft: false, includedKeys: undefined, excludedKeys: new Set<string>() } };
+    const repair = { taints: { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() } };
     const found = packed({ nodes: all, pods }, {}, { repair });
     expect(found.moves.map(({ pod, to, repairs }) => [pod.name, to, ...repairs])).toEqual([
       ['a1', 'b', 'Taints'],

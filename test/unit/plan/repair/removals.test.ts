@@ -155,7 +155,10 @@ describe('pods that have failed', () => {
       aPod('p', { nodeName: 'a' }),
       ...['q', 'r', 's'].map((name) => aPod(name, { nodeName: 'b', ...heavy })),
     ];
-    const repair = { taints: { soft: false, includedKeys: undefined, excludedKeys: new Set<string>() }, failed: ALL };
+    const repair = {
+      taints: { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() },
+      failed: ALL,
+    };
     const found = (maxMoves: number) =>
       planned(
         [failed('x')],

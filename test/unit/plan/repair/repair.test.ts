@@ -8,7 +8,7 @@ import { anAffinityTerm, aSpread, aTaint, aToleration } from '../../../support/b
 import { aNode, aPod, aSnapshot, NOW, type NodeFields, type SnapshotFields } from '../../../support/builders.ts';
 
 const NONE = { type: 'None' } as const;
-const TAINTS: TaintRepair = { soft: false, includedKeys: undefined, excludedKeys: new Set<string>() };
+const TAINTS: TaintRepair = { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() };
 
 function repaired(
   fields: SnapshotFields,
@@ -134,8 +134,40 @@ describe('taints', () => {
       repaired({ nodes: all, pods }, { taints: { ...TAINTS, ...fields } }).moved.map(([name, , to]) => `${name} ${to}`);
     expect(moved({})).toEqual(['p d']);
     expect(moved({ soft: true })).toEqual(['p d', 'q d']);
-    expect(moved({ soft: true, excludedKeys: new Set(['old']) })).toEqual(['q d']);
-    expect(moved({ includedKeys: new Set(['node.kubernetes.io/unschedulable']) })).toEqual(['r d']);
+    expect(moved({ soft: true, excludedTaints: new Set(['old']) })).toEqual(['q d']);
+    expect(moved({ includedTaints: new Set(['node.kubernetes.io/unschedulable']) })).toEqual(['r d']);
+  });
+
+  it('selects taints by key, or by key and value', () => {
+    const all = [
+      aNode('a', { taints: [aTaint('team', 'web')] }),
+      aNode('b', { taints: [aTaint('team', 'db')] }),
+      aNode('c', { taints: [aTaint('team')] }),
+      aNode('d'),
+    ];
+    const pods = [...on('a', ['p']), ...on('b', ['q']), ...on('c', ['r'])];
+    const moved = (fields: Partial<TaintRepair>) =>
+      repaired({ nodes: all, pods }, { taints: { ...TAINTS, ...fields } })
+        .moved.map(([name]) => name)
+        .toSorted();
+    expect(moved({ includedTaints: new Set(['team']) })).toEqual(['p', 'q', 'r']);
+    expect(moved({ includedTaints: new Set(['team=web']) })).toEqual(['p']);
+    expect(moved({ includedTaints: new Set(['team=']) })).toEqual(['r']);
+    expect(moved({ excludedTaints: new Set(['team=web', 'other']) })).toEqual(['q', 'r']);
+  });
+
+  it('prefers targets without a PreferNoSchedule taint, even where these have more load', () => {
+    const all = [
+      aNode('a', { taints: [aTaint('old')] }),
+      aNode('b', { taints: [aTaint('slow', '', 'PreferNoSchedule')] }),
+      aNode('c'),
+    ];
+    const tolerant = { constraints: { tolerations: [aToleration({ key: 'slow' })] } };
+    const pods = [...on('a', ['p']), ...on('a', ['t'], tolerant), ...on('c', ['x', 'y', 'z'])];
+    const { moved } = repaired({ nodes: all, pods }, { taints: TAINTS });
+    expect(moved.map(([name, , to]) => `${name} ${to}`)).toEqual(['p c', 't b']);
+    const full = repaired({ nodes: all.slice(0, 2), pods: on('a', ['p']) }, { taints: TAINTS });
+    expect(full.moved.map(([, , to]) => to)).toEqual(['b']);
   });
 });
 
