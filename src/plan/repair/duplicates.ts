@@ -7,6 +7,7 @@ export function duplicatesRule(): RepairRule {
   const rule: RepairRule = {
     name: 'Duplicates',
     endsAnywhere: false,
+    ofNodeAlone: false,
     movesUnready: false,
     concerns: (scene, pod) => {
       const { duplicates } = needsOf(scene, pod);

@@ -12,6 +12,7 @@ export function maxLifetimeRule(repair: LifetimeRepair): RepairRule {
   const rule: RepairRule = {
     name: 'MaxLifetime',
     endsAnywhere: true,
+    ofNodeAlone: true,
     movesUnready: movesUnready('MaxLifetime', { maxLifetime: repair }),
     clauseOf: ({ where, now }, pod) => lifetimeClause(itemAt(where.sites.pods, pod), repair, now),
     repair: (run, suspects) => {

@@ -12,6 +12,7 @@ export function requiredNodeAffinityRule(): RepairRule {
   const rule: RepairRule = {
     name: 'NodeAffinity',
     endsAnywhere: false,
+    ofNodeAlone: true,
     movesUnready: false,
     concerns: (scene, pod) => {
       const { nodeSelector, nodeAffinity: terms } = constraintsOf(scene, pod);
@@ -43,6 +44,7 @@ export function preferredNodeAffinityRule(hosts: readonly NodeInfo[]): RepairRul
   const rule: RepairRule = {
     name: 'NodeAffinity',
     endsAnywhere: false,
+    ofNodeAlone: true,
     movesUnready: false,
     concerns: (scene, pod) => constraintsOf(scene, pod).preferredNodeAffinity.length > 0,
     clauseOf: (scene, pod) => {

@@ -13,6 +13,7 @@ export function podAntiAffinityRule(): RepairRule {
   const rule: RepairRule = {
     name: 'PodAntiAffinity',
     endsAnywhere: false,
+    ofNodeAlone: false,
     movesUnready: false,
     concerns: (scene, pod) =>
       repellentsOf(scene, pod).some(({ tracker, self }) => scene.where.counts.most(tracker) > (self ? 1 : 0)),

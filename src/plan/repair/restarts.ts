@@ -10,6 +10,7 @@ export function restartsRule(repair: RestartsRepair): RepairRule {
   const rule: RepairRule = {
     name: 'Restarts',
     endsAnywhere: true,
+    ofNodeAlone: true,
     movesUnready: true,
     clauseOf: ({ where }, pod) => {
       const info = itemAt(where.sites.pods, pod);

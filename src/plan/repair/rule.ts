@@ -22,6 +22,8 @@ export interface RepairRule {
   readonly concerns?: (scene: Scene, pod: PodIndex) => boolean;
   /** Whether anything can be wrong with pods on a node; absent: on every node. */
   readonly concernsNode?: (node: NodeInfo) => boolean;
+  /** What is wrong depends on the pod and its node alone, so no move makes it wrong for another pod. */
+  readonly ofNodeAlone: boolean;
   /** What is wrong with where the pod is, as a clause; `undefined`: nothing. */
   readonly clauseOf: (scene: Scene, pod: PodIndex) => string | undefined;
   /** Any move ends it, wherever the pod goes. */

@@ -88,7 +88,7 @@ function relocate(
     for (const { rule, pods } of suspects) {
       rule.repair(session.run, pods.toSorted(session.run.compare));
     }
-    suspects = session.moves.length === before ? suspects : suspectsOf(input, rules, session.run.scene, asked);
+    suspects = session.moves.length === before ? suspects : suspectsAgain(input, suspects, session.run.scene, asked);
   }
   return resultOf(input, cluster, start, session);
 }
@@ -103,13 +103,16 @@ function ownedOnHosts(input: PlanningInput): readonly PodIndex[] {
   return podsOnHosts(input).filter((pod) => ownerOf(input.subjects.owners, pod) !== undefined);
 }
 
-/** Those of `pods` with something wrong with where they are, by what it is; there is at least one rule. */
+/** Those of `pods` with something wrong with where they are, by what it is. */
 function suspectsOf(
   { subjects }: PlanningInput,
   rules: readonly RepairRule[],
   scene: Scene,
   pods: readonly PodIndex[],
 ): readonly Suspects[] {
+  if (rules.length === 0) {
+    return [];
+  }
   const found = rules.map((rule, bit) => {
     return { rule, pods: [] as PodIndex[], bit: 1 << bit, ...concernedBy(rule, subjects, scene) };
   });
@@ -127,6 +130,18 @@ function suspectsOf(
     }
   }
   return found;
+}
+
+/** After moves: a pod that was moved is moved no more, and with others nothing new is wrong that depends on their nodes alone. */
+function suspectsAgain(
+  input: PlanningInput,
+  known: readonly Suspects[],
+  scene: Scene,
+  pods: readonly PodIndex[],
+): readonly Suspects[] {
+  const rules = known.flatMap(({ rule }) => (rule.ofNodeAlone ? [] : [rule]));
+  const found = new Map(suspectsOf(input, rules, scene, pods).map((suspects) => [suspects.rule, suspects]));
+  return known.map((suspects) => found.get(suspects.rule) ?? suspects);
 }
 
 /** Kinds of pods, and nodes, with which something can be wrong by the rule. */

@@ -16,6 +16,7 @@ export function taintRule(repair: TaintRepair): RepairRule {
   const rule: RepairRule = {
     name: 'Taints',
     endsAnywhere: false,
+    ofNodeAlone: true,
     movesUnready: false,
     concernsNode: ({ taints }) => taints.some((taint) => isMeant(taint, repair)),
     clauseOf: (scene, pod) => {

@@ -27,6 +27,7 @@ export function topologySpreadRule({ tolerance }: SpreadRepair): RepairRule {
   const rule: RepairRule = {
     name: 'TopologySpread',
     endsAnywhere: false,
+    ofNodeAlone: false,
     movesUnready: false,
     concerns: (scene, pod) => needsOf(scene, pod).kept.some((need) => isBroken(scene.where.counts, need)),
     clauseOf: (scene, pod) => {
