@@ -42,6 +42,11 @@ describe('the API server', () => {
     ['a percentage above 100', { budgets: [{ perOwner: '250%' }] }, 'spec.budgets[0].perOwner'],
     ['a number where text belongs', { thresholds: { trigger: 0.1 } }, 'spec.thresholds.trigger'],
     ['a mode that does not exist', { mode: 'Auto' }, 'spec.mode'],
+    [
+      'a taint with its effect',
+      { repair: { taints: { includedTaints: ['team=web:NoSchedule'] } } },
+      'spec.repair.taints.includedTaints[0]',
+    ],
     ['an unknown field', { strategie: {} }, 'unknown field "spec.strategie"'],
   ])('refuses %s', async (_claim, spec, says) => {
     await expect(cp.kubectl(['create', '-f', '-'], JSON.stringify(policyObject('bad', spec)))).rejects.toThrow(says);
