@@ -140,7 +140,7 @@ function editsOf(node: SyntaxNode & Readonly<Record<string, unknown>>, source: s
       return node['operator'] === '!' ? [replace(node, `(${text(argument)})`, '! removed')] : [];
     }
     case 'Literal':
-      return literal(node, replace);
+      return literal(node, source, replace);
     case 'ExpressionStatement': {
       const { type } = node['expression'] as SyntaxNode;
       const isCall = type === 'CallExpression' || type === 'AwaitExpression';
@@ -164,13 +164,18 @@ function swapOperator(node: SyntaxNode & Readonly<Record<string, unknown>>, sour
 
 type Replace = (target: SyntaxNode, replacement: string, change: string) => Edit;
 
-function literal(node: SyntaxNode & Readonly<Record<string, unknown>>, replace: Replace): readonly Edit[] {
+function literal(
+  node: SyntaxNode & Readonly<Record<string, unknown>>,
+  source: string,
+  replace: Replace,
+): readonly Edit[] {
   const { value } = node;
   switch (typeof value) {
     case 'boolean':
       return [replace(node, String(!value), `${value} to ${!value}`)];
     case 'number':
-      return [replace(node, String(value + 1), `${value} to ${value + 1}`)];
+      // -1 stands for none: only its sign is asked for.
+      return source[node.start - 1] === '-' ? [] : [replace(node, String(value + 1), `${value} to ${value + 1}`)];
     default:
       return [];
   }

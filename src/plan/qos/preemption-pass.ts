@@ -216,9 +216,9 @@ function inOrder({ queue, standings, rules }: PreemptionPassInput): readonly Pre
 
 function compareClaimants(left: Preemptor, right: Preemptor, rules: PreemptionRules): number {
   if (left.standing === undefined || right.standing === undefined) {
-    return Number(left.standing === undefined) - Number(right.standing === undefined) || left.pod - right.pod;
+    return Number(left.standing === undefined) - Number(right.standing === undefined);
   }
-  return rules.compare(left.standing, right.standing) || left.pod - right.pod;
+  return rules.compare(left.standing, right.standing);
 }
 
 /** Who has a turn together, in order: those of a Concurrent request that lacks nodes, else each alone. */

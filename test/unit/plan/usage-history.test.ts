@@ -10,19 +10,21 @@ const MAX_AGE = seconds(90);
 /** Millicores that nodes and pods used in the fifteen seconds before `second`. */
 interface Use {
   readonly second?: number;
+  /** Seconds over which the samples were taken; 15 unless given. */
+  readonly window?: number;
   readonly nodes: Readonly<Record<string, number>>;
   readonly pods?: Readonly<Record<string, number>>;
   /** Node by pod; a pod's controller is named as the pod is up to its dash. */
   readonly where?: Readonly<Record<string, string>>;
 }
 
-function measured({ second = 0, nodes, pods = {}, where = {} }: Use): ClusterSnapshot {
+function measured({ second = 0, window = 15, nodes, pods = {}, where = {} }: Use): ClusterSnapshot {
   const takenAt = after(NOW, seconds(second));
   const sample = (cpu: number): UsageSample => ({
     cpu: milliCpu(cpu),
     memory: bytes(0),
     timestamp: takenAt,
-    window: seconds(15),
+    window: seconds(window),
   });
   return aSnapshot({
     takenAt,
@@ -61,6 +63,16 @@ describe('smoothed usage', () => {
       { second: 60, nodes: { n1: 100 }, pods: { 'web-1': 100 }, where },
     );
     const faded = Math.exp(-1);
+    expect(ofPod(later, 'web-1')).toBeCloseTo((400 * faded + 100) / (1 + faded), 6);
+  });
+
+  it('lets a sample weigh as much as its window is long', () => {
+    const where = { 'web-1': 'n1' };
+    const later = smooth(
+      { nodes: { n1: 400 }, pods: { 'web-1': 400 }, where, window: 45 },
+      { second: 60, nodes: { n1: 100 }, pods: { 'web-1': 100 }, where, window: 15 },
+    );
+    const faded = 3 * Math.exp(-1);
     expect(ofPod(later, 'web-1')).toBeCloseTo((400 * faded + 100) / (1 + faded), 6);
   });
 

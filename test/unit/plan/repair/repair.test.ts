@@ -28,6 +28,10 @@ const inZones = (fields: Readonly<Record<string, string>>) =>
   Object.entries(fields).map(([name, zone]) => aNode(name, { labels: { zone } }));
 const on = (nodeName: string, names: readonly string[], fields: Parameters<typeof aPod>[1] = {}): readonly PodInfo[] =>
   names.map((name) => aPod(name, { nodeName, labels: { app: 'web' }, ...fields }));
+const prefer = (zone: string, weight: number) => ({
+  weight,
+  term: { expressions: [{ key: 'zone', operator: 'In' as const, values: [zone] }], fields: [] },
+});
 
 describe('repair', () => {
   it('does nothing to a pod where nothing is wrong, and says so', () => {
@@ -61,6 +65,35 @@ describe('repair', () => {
     expect(found.codes).toEqual(['MaxMoves', 'LocalStorage']);
     expect(found.rejections.reasons[0]?.message).toContain('a has the taint old:NoSchedule');
     expect(found.rejections.reasons[1]?.message).toContain('a has the taint old:NoSchedule');
+  });
+
+  it.each<readonly [string, Partial<RepairOptions>]>([
+    ['taints', { taints: TAINTS }],
+    ['required node affinity', { nodeAffinity: 'Required' }],
+    ['preferred node affinity', { nodeAffinity: 'Preferred' }],
+    ['anti-affinity', { podAntiAffinity: true }],
+    ['topology spread', { topologySpread: { soft: false, tolerance: 0 } }],
+    ['duplicates', { duplicates: true }],
+  ])('moves pods that are Ready alone for %s', (_, repair) => {
+    const all = [
+      aNode('a', { labels: { zone: 'x' }, taints: [aTaint('old')] }),
+      aNode('b', { labels: { zone: 'y', disk: 'ssd' } }),
+    ];
+    const pods = (ready: boolean) =>
+      on('a', ['p', 'q', 'r'], {
+        ready,
+        constraints: {
+          nodeSelector: new Map(repair.nodeAffinity === 'Required' ? [['disk', 'ssd']] : []),
+          preferredNodeAffinity: [prefer('y', 10)],
+          podAntiAffinity: repair.podAntiAffinity === true ? [anAffinityTerm({ app: 'web' })] : [],
+          spread: repair.topologySpread === undefined ? [] : [aSpread({ app: 'web' })],
+          tolerations: repair.taints === undefined ? [aToleration({ key: 'old' })] : [],
+        },
+      });
+    expect(repaired({ nodes: all, pods: pods(true) }, repair).moves).not.toEqual([]);
+    const held = repaired({ nodes: all, pods: pods(false) }, repair);
+    expect(held.moves).toEqual([]);
+    expect(held.codes).toContain('NotReady');
   });
 
   it('spends of the budgets that the strategy has', () => {
@@ -173,10 +206,6 @@ describe('taints', () => {
 
 describe('node affinity', () => {
   it('moves a pod to the node that it prefers most of those that take it', () => {
-    const prefer = (zone: string, weight: number) => ({
-      weight,
-      term: { expressions: [{ key: 'zone', operator: 'In' as const, values: [zone] }], fields: [] },
-    });
     const constraints = { preferredNodeAffinity: [prefer('x', 10), prefer('y', 50), prefer('z', 90)] };
     const all = [
       ...inZones({ a: 'x', b: 'y', d: 'w' }),
