@@ -77,8 +77,6 @@ export interface Tally<Key> {
   readonly of: (key: Key) => number;
   readonly add: (key: Key) => void;
   readonly remove: (key: Key) => void;
-  /** Keys under which anything is spent. */
-  readonly size: () => number;
 }
 
 /** A tally of nothing. */
@@ -88,8 +86,7 @@ export function createTally<Key>(): Tally<Key> {
   return {
     of,
     add: (key) => spent.set(key, of(key) + 1),
-    remove: (key) => (of(key) > 1 ? spent.set(key, of(key) - 1) : spent.delete(key)),
-    size: () => spent.size,
+    remove: (key) => spent.set(key, of(key) - 1),
   };
 }
 

@@ -43,12 +43,11 @@ export function createBudgets(
     PerNamespace: perNamespace(entries, cluster.pods, underWay),
     PerOwner: perOwner(entries, cluster.owners, underWay),
   };
-  const disruptions = podDisruptionBudget(pdbs, cluster);
   const budgets = {
     MaxMoves: maxMoves(entries, underWay.length),
     MaxOverhead: maxOverhead(entries, cluster.owners, history),
     ...keyed,
-    PodDisruptionBudget: disruptions,
+    PodDisruptionBudget: podDisruptionBudget(pdbs, cluster.pods),
     Cooldown: targetCooldown(history.cooldowns, cluster),
     ServiceLevel: history.serviceLevel(),
   } satisfies Record<BudgetName, Budget | undefined>;
@@ -58,7 +57,6 @@ export function createBudgets(
     PerNode: keyed.PerNode?.ofPreemptions,
     PerNamespace: keyed.PerNamespace?.ofPreemptions,
     PerOwner: keyed.PerOwner?.ofPreemptions,
-    PodDisruptionBudget: disruptions.ofPreemptions,
   };
   return {
     ...allOf(given(budgets)),

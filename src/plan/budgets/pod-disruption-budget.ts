@@ -1,10 +1,9 @@
 import { compareText } from '../../model/compare-text.ts';
 import type { PodInfo } from '../../model/pod.ts';
 import type { PdbInfo } from '../../model/workload.ts';
-import type { Cluster } from '../cluster.ts';
-import { at, itemAt, type PodIndex } from '../indices.ts';
+import { itemAt, type PodIndex } from '../indices.ts';
 import { createSelectorIndex, type SelectorIndex } from '../topology/selector-index.ts';
-import { type Budget, type BudgetRefusal, createTally, isSpent, type Tally } from './budget.ts';
+import { type Budget, type BudgetRefusal, createTally, isSpent } from './budget.ts';
 
 /** Finds the PodDisruptionBudgets that select a pod, by name. */
 export type PdbLookup = (pod: PodInfo) => readonly PdbInfo[];
@@ -50,50 +49,33 @@ export function pdbHold(pdbs: readonly PdbInfo[], { ready }: Pick<PodInfo, 'read
   return isAllowed ? undefined : exhausted(first, 0);
 }
 
-/**
- * Under each PodDisruptionBudget at most as many moves are in flight at once as it allows disruptions (execution.md, answers). The
- * moves of one controller count as one: each begins when the replacement of the one before is available. Nothing replaces a
- * preempted pod, so each of those counts.
- */
-export function podDisruptionBudget(
-  lookup: PdbLookup,
-  { pods, owners }: Pick<Cluster, 'pods' | 'owners'>,
-): Budget & { readonly ofPreemptions: Budget } {
-  const turns = new Map<PdbInfo, Tally<number>>();
+/** At most `disruptionsAllowed` moves of the pods of one PodDisruptionBudget in a plan. */
+export function podDisruptionBudget(lookup: PdbLookup, pods: readonly PodInfo[]): Budget {
+  const tally = createTally<PdbInfo>();
   const pdbsOf = (pod: PodIndex): readonly PdbInfo[] => lookup(itemAt(pods, pod));
   /** An eviction of a pod that is not Ready spends nothing where it needs no permission. */
   const spentBy = (pod: PodIndex): readonly PdbInfo[] =>
     pdbsOf(pod).filter(({ allowsUnready }) => itemAt(pods, pod).ready || !allowsUnready);
-  const turnsOf = (pdb: PdbInfo): Tally<number> => {
-    const known = turns.get(pdb) ?? createTally<number>();
-    turns.set(pdb, known);
-    return known;
-  };
-  const by = (turnOf: (pod: PodIndex) => number): Budget => ({
+  return {
     check: (pod) => {
       const hold = pdbHold(pdbsOf(pod), itemAt(pods, pod));
       const [first] = spentBy(pod);
       if (hold !== undefined || first === undefined) {
         return hold;
       }
-      const own = turnsOf(first);
-      const isFull = own.of(turnOf(pod)) === 0 && isSpent(own.size(), first.disruptionsAllowed);
-      return isFull ? exhausted(first, own.size()) : undefined;
+      const moved = tally.of(first);
+      return isSpent(moved, first.disruptionsAllowed) ? exhausted(first, moved) : undefined;
     },
     spend: (pod) => {
       for (const pdb of spentBy(pod)) {
-        turnsOf(pdb).add(turnOf(pod));
+        tally.add(pdb);
       }
     },
     refund: (pod) => {
       for (const pdb of spentBy(pod)) {
-        turnsOf(pdb).remove(turnOf(pod));
+        tally.remove(pdb);
       }
     },
-  });
-  return {
-    ...by((pod) => at(owners.ofPod, pod)),
-    ofPreemptions: by((pod) => owners.list.length + pod),
   };
 }
 

@@ -111,35 +111,11 @@ describe.each(STRATEGIES.map((strategy) => ({ name: JSON.stringify(strategy), st
       expect(found.moves).toHaveLength(1);
     });
 
-    it('a PodDisruptionBudget that allows one disruption lets the pods of one controller move, one after the other', () => {
-      const pdb = aPdb('web', { selector: selecting({ app: 'web' }), disruptionsAllowed: 1 });
-      const found = planWith([], crowded([pdb]), strategy);
-      const without = planWith([], crowded(), strategy);
-      expect(countBy(found, ({ owner }) => owner.name).web).toBeGreaterThan(1);
-      expect(found.moves).toEqual(without.moves);
-    });
-
-    it('a PodDisruptionBudget allows pods of as many controllers to move as it allows disruptions', () => {
+    it('a PodDisruptionBudget allows no more than disruptionsAllowed', () => {
       const pdb = aPdb('web', { selector: selecting({ app: 'web' }), disruptionsAllowed: 2 });
-      const snapshot = crowded([pdb]);
-      const shared = {
-        ...snapshot,
-        pods: snapshot.pods.map((pod, place) =>
-          pod.owner?.name === 'web'
-            ? aPod(pod.name, { nodeName: 'a', labels: { app: 'web' }, owner: `web-${place % 4}` })
-            : pod,
-        ),
-        workloads: new Map(
-          ['web-0', 'web-1', 'web-2', 'web-3']
-            .map((name) => aWorkload(name, { replicas: 3 }))
-            .concat(aWorkload('api', { namespace: 'bank', replicas: 12 }))
-            .map((workload) => [workload.uid, workload]),
-        ),
-      };
-      const moved = (pdbs: readonly PdbInfo[]) =>
-        Object.keys(countBy(planWith([], { ...shared, pdbs }, strategy), ({ owner }) => owner.name));
-      expect(moved([]).toSorted()).toEqual(['api', 'web-0', 'web-1', 'web-2', 'web-3']);
-      expect(moved([pdb])).toHaveLength(1 + 2);
+      const found = planWith([], crowded([pdb]), strategy);
+      expect(countBy(found, ({ owner }) => owner.name)).toMatchObject({ web: 2 });
+      expect(codes(found).PodDisruptionBudget).toBeGreaterThan(0);
     });
   },
 );
