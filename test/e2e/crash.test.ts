@@ -7,7 +7,7 @@ let report: CrashReport;
 
 beforeAll(async () => {
   report = await runCrashCampaign({ kills: KILLS, seed: 1, log: (line) => void process.stderr.write(`${line}\n`) });
-}, 900_000);
+}, 1_500_000);
 
 describe(`${KILLS} kill -9 of the operator, beside a second replica, while some requests fail`, () => {
   it('hit leaders in the middle of moves, at least half of them', () => {

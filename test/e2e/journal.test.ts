@@ -74,7 +74,10 @@ function begun(): number {
 }
 
 async function untilBegun(count: number): Promise<void> {
-  const enough = async () => (begun() >= count ? undefined : `${begun()} moves`);
+  const enough = async () =>
+    begun() >= count
+      ? undefined
+      : `${begun()} moves; the policy says ${await cp.kubectl(['get', 'rebalancepolicy', 'even', '-o', 'jsonpath={.status.conditions[*].message}'])}`;
   await waitUntil(`waiting for ${count} moves that have begun`, enough, patience);
 }
 
