@@ -73,7 +73,7 @@ describe('runLoop, with what was left behind,', () => {
     await play(w, 5);
     expect(w.plans.of('even-cut').status).toMatchObject({
       phase: 'Superseded',
-      message: expect.stringContaining('cut off'),
+      message: expect.stringContaining('interrupted'),
     });
   });
 

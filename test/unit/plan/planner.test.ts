@@ -108,7 +108,7 @@ describe('the outcome', () => {
     expect(found.outcome).toEqual({
       kind: 'NoBeneficialMove',
       message:
-        'the 1 moves of the plan would lower the standard deviation by 2.78 % of itself, and no node by thresholds.trigger 15.00 %; thresholds.minReduction is 5.00 %',
+        'the 1 move of the plan would lower the standard deviation by 2.78 % of itself, and no node by thresholds.trigger 15.00 %; thresholds.minReduction is 5.00 %',
     });
     expect(found.moves).toEqual([]);
     expect(rejectionOf(found, 'b2')?.code).toBe('GainTooSmall');
