@@ -16,6 +16,17 @@ export interface Application {
   readonly talks: readonly (readonly Talk[])[];
 }
 
+/** The talks of an application, each pair once: `one` comes before `other`. */
+export function* pairsOf({ talks }: Application) {
+  for (const [one, own] of talks.entries()) {
+    for (const { with: other, bandwidth } of own) {
+      if (one < other) {
+        yield { one, other, bandwidth };
+      }
+    }
+  }
+}
+
 /** Bits per second between two components, in one direction or both. */
 export interface Edge {
   readonly from: ComponentIndex;

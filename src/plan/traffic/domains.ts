@@ -1,5 +1,6 @@
+import { compareText } from '../../model/compare-text.ts';
 import type { Cluster } from '../cluster.ts';
-import { at, type DomainIndex, type IndexTable, itemAt, type NodeIndex } from '../indices.ts';
+import { atOrNone, type DomainIndex, type IndexTable, itemAt, type NodeIndex } from '../indices.ts';
 import { createDomainIndex } from '../topology/domains.ts';
 import type { HostIndex, Network } from './network.ts';
 
@@ -16,15 +17,13 @@ export interface TrafficDomains {
 /** The domains of a node label, such as topology.kubernetes.io/zone, among the nodes that take part. */
 export function trafficDomains({ nodes }: Cluster, key: string): TrafficDomains {
   const { of, values } = createDomainIndex(nodes)(key);
-  const order = values
-    .map((_, place) => place)
-    .sort((one, other) => (itemAt(values, one) < itemAt(values, other) ? -1 : 1));
-  const rank = Int32Array.from(values, (_, place) => order.indexOf(place));
-  const ranked = Int32Array.from(of, (place) => (place < 0 ? -1 : at(rank, place)));
+  const names = values.toSorted(compareText);
+  const rank = Int32Array.from(values, (name) => names.indexOf(name));
+  const ranked = Int32Array.from(of, (place) => atOrNone(rank, place));
   return {
-    names: order.map((place) => itemAt(values, place)),
+    names,
     of: ranked,
-    nodes: order.map((_, domain) => [...nodes.keys()].filter((node) => ranked[node] === domain)),
+    nodes: names.map((_, domain) => [...nodes.keys()].filter((node) => ranked[node] === domain)),
   };
 }
 
@@ -48,14 +47,13 @@ export function domainNetwork(domains: number, links: readonly DomainLink[], oth
     prices[link] = price;
     capacities[link] = capacity;
   }
+  const hosts = Array.from({ length: domains }, (_, host) => host);
+  const outward = hosts.map((host) => hosts.filter((other) => other !== host).map((other) => linkOf(host, other)));
   return {
     prices,
     capacities,
     route: (from, to) => (from === to ? [] : [linkOf(from, to)]),
     routePrice: (from, to) => (from === to ? 0 : (prices[linkOf(from, to)] ?? 0)),
-    outward: (host) =>
-      Array.from({ length: domains }, (_, other) => other)
-        .filter((other) => other !== host)
-        .map((other) => linkOf(host, other)),
+    outward: (host) => itemAt(outward, host),
   };
 }

@@ -5,8 +5,12 @@ import type { Application, ComponentIndex } from './application.ts';
  * What a component and those it talks to demand of a resource, each of the others by its bandwidth beside the largest of the
  * application: z of PHARE's Def. 1, whose text elsewhere divides by the sum.
  */
-export function importanceOf(application: Application, component: ComponentIndex, resource: number): number {
-  const largest = largestBandwidth(application);
+export function importanceOf(
+  application: Application,
+  component: ComponentIndex,
+  resource: number,
+  largest = largestBandwidth(application),
+): number {
   const own = itemAt(application.demands, component)[resource] ?? 0;
   return itemAt(application.talks, component).reduce(
     (sum, { with: other, bandwidth }) =>
@@ -29,11 +33,12 @@ export function orderOf(
   isPinned: (component: ComponentIndex) => boolean,
 ): readonly ComponentIndex[] {
   const { demands } = application;
+  const largest = largestBandwidth(application);
   const resources = [...(demands[0] ?? [])].keys();
   const totals = [...resources].map((resource) => demands.reduce((sum, demand) => sum + (demand[resource] ?? 0), 0));
   const ranked = demands.map((_, component) => {
     const shares = totals.map((total, resource) =>
-      total === 0 ? 0 : importanceOf(application, component, resource) / total,
+      total === 0 ? 0 : importanceOf(application, component, resource, largest) / total,
     );
     return { component, rank: Math.max(0, ...shares), pinned: isPinned(component) ? 0 : 1 };
   });

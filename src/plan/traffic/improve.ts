@@ -1,11 +1,8 @@
-import { itemAt, numberAt } from '../indices.ts';
-import type { ComponentIndex } from './application.ts';
+import { numberAt } from '../indices.ts';
+import { type ComponentIndex, pairsOf } from './application.ts';
 import type { HostIndex } from './network.ts';
-import type { PlacementRequest } from './request.ts';
+import { type PlacementRequest, SAME } from './request.ts';
 import { createSeats, type Seats } from './seats.ts';
-
-/** Costs that differ by a smaller share are one. */
-const SAME = 1e-9;
 
 /**
  * Makes a placement cheaper, one component, two that talk or two that change hosts at a time, always the change that saves
@@ -21,9 +18,7 @@ export function improve(
   const targets = [...new Set([...placed, ...likely])].sort((left, right) => left - right);
   const seats = createSeats(request, placed);
   const components = [...application.demands.keys()];
-  const pairs = components.flatMap((one) =>
-    itemAt(application.talks, one).flatMap(({ with: other }) => (one < other ? [[one, other] as const] : [])),
-  );
+  const pairs = [...pairsOf(application)].map(({ one, other }) => [one, other]);
   for (let changed = true; changed; ) {
     changed = false;
     for (const component of components) {

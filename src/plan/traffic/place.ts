@@ -6,7 +6,7 @@ import { orderOf } from './importance.ts';
 import { improve } from './improve.ts';
 import { type Missing, missingBeforehand } from './missing.ts';
 import type { HostIndex } from './network.ts';
-import type { PlacementRequest } from './request.ts';
+import { type PlacementRequest, SAME } from './request.ts';
 import { createSeats } from './seats.ts';
 
 /** What came of a search. */
@@ -143,9 +143,6 @@ function lookThrough(
   descend(0, 0, detours);
   return { found, steps, deepest, isComplete };
 }
-
-/** Costs that differ by a smaller share are one. */
-const SAME = 1e-9;
 
 /** The homes of the components, and the hosts that are best for the first of them. */
 function likelyHosts(request: PlacementRequest, order: readonly ComponentIndex[]): readonly HostIndex[] {

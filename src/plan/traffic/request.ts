@@ -30,3 +30,6 @@ export interface SearchLimits {
 
 /** PHARE keeps the ten best hosts; the others hold it to a millisecond per hundred hosts (test/bench/reproduce-phare.ts). */
 export const SEARCH_LIMITS: SearchLimits = { candidates: 10, steps: 2_000, ways: 20_000 };
+
+/** Costs that differ by a smaller share are one. */
+export const SAME = 1e-9;

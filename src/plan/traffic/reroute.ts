@@ -1,8 +1,10 @@
 import { at, itemAt, type NodeIndex, numberAt, type PodIndex } from '../indices.ts';
 import { type AcceptedMove, carryOut as carryOutMove } from '../judge.ts';
 import type { State } from '../state.ts';
+import { pairsOf } from './application.ts';
 import { domainHosts, leastLoaded, type Targets } from './domain-hosts.ts';
 import type { TrafficDomains } from './domains.ts';
+import { NOWHERE } from './hosts.ts';
 import { improve } from './improve.ts';
 import type { HostIndex, LinkLoads, Network } from './network.ts';
 import { costOf, placeApplication } from './place.ts';
@@ -63,7 +65,7 @@ export function rerouteAll(context: RerouteContext, applications: readonly Runni
 function reroute(context: RerouteContext, running: RunningApplication): Rerouted | undefined {
   const { domains, loads } = context;
   const homes = running.pods.map((pod) => at(domains.of, context.state.nodeOf(pod)));
-  if (homes.includes(-1)) {
+  if (homes.includes(NOWHERE)) {
     return undefined;
   }
   talk(running, loads, homes, -1);
@@ -106,12 +108,8 @@ export function talk(
   hosts: readonly HostIndex[],
   sign: 1 | -1,
 ): void {
-  for (const [component, talks] of application.talks.entries()) {
-    for (const { with: other, bandwidth } of talks) {
-      if (other < component) {
-        loads.add(numberAt(hosts, component), numberAt(hosts, other), sign * bandwidth);
-      }
-    }
+  for (const { one, other, bandwidth } of pairsOf(application)) {
+    loads.add(numberAt(hosts, one), numberAt(hosts, other), sign * bandwidth);
   }
 }
 
@@ -121,17 +119,11 @@ export function trafficCost(
   network: Network,
   hosts: readonly HostIndex[],
 ): number {
-  return application.talks.reduce(
-    (sum, talks, component) =>
-      sum +
-      talks.reduce(
-        (own, { with: other, bandwidth }) =>
-          own +
-          (other < component ? bandwidth * network.routePrice(numberAt(hosts, component), numberAt(hosts, other)) : 0),
-        0,
-      ),
-    0,
-  );
+  let cost = 0;
+  for (const { one, other, bandwidth } of pairsOf(application)) {
+    cost += bandwidth * network.routePrice(numberAt(hosts, one), numberAt(hosts, other));
+  }
+  return cost;
 }
 
 /** Whether a domain takes a pod depends on its nodes: each step takes longer than where hosts are nodes. */
