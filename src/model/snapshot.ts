@@ -1,3 +1,4 @@
+import type { AppGraphInfo } from './app-graph.ts';
 import type { NodeInfo } from './node.ts';
 import type { MoveUnderWay, PastMove, SpentService } from './past-move.ts';
 import type { PodInfo } from './pod.ts';
@@ -41,6 +42,8 @@ export interface ClusterSnapshot {
   readonly underWay?: readonly MoveUnderWay[];
   /** What workloads were promised, and what they got. */
   readonly serviceLevels: ServiceLevels;
+  /** Which workloads talk to each other, by namespace and name; absent where there is no AppGraph. */
+  readonly appGraphs?: readonly AppGraphInfo[];
   /** `undefined`: the Metrics API is not served, or a file holds no metrics objects. */
   readonly usage: UsageSamples | undefined;
   /** Why there is no usage, where that is known better than that the Metrics API has none. */
