@@ -84,7 +84,9 @@ export function planningInputOf(snapshot: ClusterSnapshot, policy: PolicyOptions
   const hosts = nodes.filter(
     (node) => node.ready && drainOf(node) === undefined && matches(options.scope.nodeSelector, node.labels),
   );
-  const guard = options.repair && createGuard(options.repair, hostCounter(hosts, storage));
+  const guard =
+    options.repair &&
+    createGuard(options.repair, hostCounter({ nodes: hosts, storage, sites, samples: kinds.firstOf }));
   const asFound = improvesService(options.strategy) || packs(options.strategy);
   const takesPart = asFound ? base : withOverloadedSources(base, subjects, usage, options);
   const known = { snapshot, pods, subjects, pdbs, history, holds, queue, mobile, stranded };

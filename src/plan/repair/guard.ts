@@ -1,7 +1,7 @@
 import type { NodeInfo, Taint } from '../../model/node.ts';
 import type { SchedulingConstraints } from '../../model/pod.ts';
 import type { Refusal, Subject, TargetRefusal } from '../filters/refusal.ts';
-import { at, itemAt } from '../indices.ts';
+import { at, itemAt, type TrackerIndex } from '../indices.ts';
 import type { RepairOptions } from '../options.ts';
 import type { KeptSpread, TopologyNeeds } from '../topology/needs.ts';
 import { type Place, podsNear } from '../topology/place.ts';
@@ -35,15 +35,16 @@ export interface RepairGuard {
   readonly mostPerNode: (subject: Subject, place: Pick<Place, 'counts'>) => number;
 }
 
-/** A guard over what the options repair; `hostsOf` says how many nodes the filters of nodes let a subject run on. */
-export function createGuard(options: RepairOptions, hostsOf: (subject: Subject) => number): RepairGuard {
+/** A guard over what the options repair; `hostsOf` says how many nodes the pods may run on that a tracker of duplicates counts. */
+export function createGuard(options: RepairOptions, hostsOf: (tracker: TrackerIndex) => number): RepairGuard {
   const { taints, topologySpread, nodeAffinity } = options;
   const tolerance = topologySpread?.tolerance ?? 0;
   const isPreferred = nodeAffinity === 'Preferred';
   const mostPerNode = (subject: Subject, { counts }: Pick<Place, 'counts'>): number => {
     const { duplicates } = subject.topology;
-    const pods = duplicates === undefined ? 0 : counts.total(duplicates.tracker);
-    return Math.max(1, Math.ceil(pods / Math.max(1, hostsOf(subject))));
+    return duplicates === undefined
+      ? 1
+      : Math.max(1, Math.ceil(counts.total(duplicates.tracker) / Math.max(1, hostsOf(duplicates.tracker))));
   };
   const spreadBreach = ({ kept }: TopologyNeeds, place: Place, soft: boolean): Breach | undefined => {
     for (const need of kept) {
