@@ -32,7 +32,7 @@ import type { Plan, PlanOutcome, Reason } from './plan.ts';
 import { clusterOf, isFree, metricsProblem, type PlanningInput, planningInputOf } from './planning-input.ts';
 import { type QosOptions, qosDriven } from './qos/qos-driven.ts';
 import { NO_USAGE, onAbsentNode, rejectAll, type Stays } from './rejections.ts';
-import { withRepairs } from './repair/combine.ts';
+import { withFurtherMoves, withRepairs } from './repair/combine.ts';
 import type { Relocation } from './repair/relocate.ts';
 import { repairStage } from './repair/stage.ts';
 import { residualImbalance } from './residual-imbalance.ts';
@@ -51,9 +51,14 @@ export function plan(snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
 /** `plan` for who has surveyed the snapshot already. */
 export function planFrom(planningInput: PlanningInput, options: PolicyOptions): Plan {
   const stage = repairStage(planningInput, options);
-  return stage === undefined
-    ? byStrategy(planningInput, options, [])
-    : withRepairs(byStrategy(stage.next, options, stage.relocations), stage, planningInput);
+  if (stage === undefined) {
+    return byStrategy(planningInput, options, []);
+  }
+  const open = balances(options.strategy) ? stage.relocating?.open : undefined;
+  return (
+    (open && withFurtherMoves(byStrategy(open, options, stage.relocations), stage, planningInput)) ??
+    withRepairs(byStrategy(stage.next, options, stage.relocations), stage, planningInput)
+  );
 }
 
 /** `repaired` are the moves that the plan has already. */

@@ -9,21 +9,47 @@ import { isBudgetCode } from '../rejection-codes.ts';
 import { STRATEGY_TRAITS } from '../strategies/traits.ts';
 import type { TopologyNeeds } from '../topology/needs.ts';
 import { refusalsAt } from '../verdicts.ts';
+import { joined } from './join.ts';
 import type { RepairStage } from './stage.ts';
 
 /** One plan out of its two stages: the moves of the strategy come behind those that repair, and know which of them they need. */
 export function withRepairs(plan: Plan, stage: RepairStage, input: PlanningInput): Plan {
   const moves = [...stage.moves, ...behind(plan.moves, stage, input)].slice(0, MAX_MOVES);
+  return combined(plan, stage, { moves, expectedHitRatio: meanRatio(stage, plan) });
+}
+
+/**
+ * The same where the strategy could move pods again that repairs have moved: each goes to where it ends up at once, and the plan
+ * that follows finds nothing left to do. `undefined` when that cannot be put in one sequence.
+ */
+export function withFurtherMoves(found: Plan, stage: RepairStage, input: PlanningInput): Plan | undefined {
+  const repaired = new Set(stage.moves.map(({ pod }) => pod.uid));
+  const plan = { ...found, rejections: withoutPods(found.rejections, repaired) };
+  if (stage.relocating === undefined || !plan.moves.some(({ pod }) => repaired.has(pod.uid))) {
+    return withRepairs(plan, stage, input);
+  }
+  const together = joined(plan, stage.relocating, input);
+  const removals = stage.moves.filter((move) => 'removal' in move);
+  return (
+    together && combined(plan, stage, { ...together, moves: [...together.moves, ...removals].slice(0, MAX_MOVES) })
+  );
+}
+
+function combined(plan: Plan, stage: RepairStage, both: Pick<Plan, 'moves' | 'expectedHitRatio'>): Plan {
   const strategy = isRepairAlone(plan, stage) ? 'None' : plan.strategy;
   return {
     ...plan,
+    ...both,
     strategy,
-    moves,
     outcome: outcomeOf(plan.outcome, stage),
     rejections: explained(plan.rejections, stage),
-    expectedHitRatio: meanRatio(stage, plan),
-    hash: planHash(strategy, moves),
+    hash: planHash(strategy, both.moves),
   };
+}
+
+function withoutPods({ pods, reasons }: Rejections, left: ReadonlySet<string>): Rejections {
+  const isOther = (_: unknown, place: number): boolean => !left.has(pods[place]?.uid ?? '');
+  return { pods: pods.filter(isOther), reasons: reasons.filter(isOther) };
 }
 
 /** Whether a strategy that balances has no part in the plan, which therefore waits for neither metrics nor a trigger. */

@@ -34,6 +34,19 @@ export interface RepairStage {
   readonly expectedHitRatio: number | undefined;
   /** What the strategy plans from: pods where the repairs put them, and not moved again. */
   readonly next: PlanningInput;
+  /** What the moves from node to node were found on; `undefined` when there are none. */
+  readonly relocating: Relocating | undefined;
+}
+
+/** Moves from node to node, and what they were found on. */
+export interface Relocating {
+  /** All hosts. */
+  readonly cluster: Cluster;
+  /** Before the moves. */
+  readonly start: State;
+  readonly repairs: readonly RepairMove[];
+  /** Pods where the repairs put them, to be moved again. */
+  readonly open: PlanningInput;
 }
 
 /**
@@ -52,17 +65,29 @@ export function repairStage(input: PlanningInput, policy: PolicyOptions): Repair
 
 /** What follows counts removals against its budgets. */
 function withRemovals(stage: RelocationStage, { moves, kept }: RemovalStage): RepairStage {
-  const { next } = stage;
-  const underWay = [...next.history.underWay, ...moves.map(asUnderWay)];
+  const { next, relocating } = stage;
+  const counting = (input: PlanningInput): PlanningInput => {
+    const underWay = [...input.history.underWay, ...moves.map(asUnderWay)];
+    return moves.length === 0 ? input : { ...input, history: { ...input.history, underWay } };
+  };
   return {
     ...stage,
     moves: [...stage.moves, ...moves],
     unremoved: kept,
-    next: moves.length === 0 ? next : { ...next, history: { ...next.history, underWay } },
+    next: counting(next),
+    relocating: relocating && { ...relocating, open: counting(relocating.open) },
   };
 }
 
 type RelocationStage = Omit<RepairStage, 'moves' | 'unremoved'> & { readonly moves: readonly Transfer[] };
+
+const NOTHING_TO_RELOCATE: Omit<RelocationStage, 'next'> = {
+  moves: [],
+  relocations: [],
+  unrepaired: new Map(),
+  expectedHitRatio: undefined,
+  relocating: undefined,
+};
 
 /** The moves from node to node. */
 function relocate(
@@ -75,7 +100,7 @@ function relocate(
   const asked = rules.length === 0 ? [] : ownedOnHosts(input);
   const first = rules.length === 0 ? [] : suspectsOf(input, rules, sceneOf(input, guard), asked);
   if (first.every(({ pods }) => pods.length === 0)) {
-    return { moves: [], relocations: [], unrepaired: new Map(), expectedHitRatio: undefined, next: input };
+    return { ...NOTHING_TO_RELOCATE, next: input };
   }
   const cluster = repairCluster(input, policy);
   const start = initialState(cluster);
@@ -201,9 +226,11 @@ function repairCluster(input: PlanningInput, policy: PolicyOptions): Cluster {
 }
 
 /** A move with what it ends. */
-interface RepairMove extends AcceptedMove {
+export interface RepairMove extends AcceptedMove {
   readonly ended: Ended;
   readonly fallbacks: readonly NodeIndex[];
+  /** Not where it runs is wrong, but for how long or how often it has started: it may not stay there. */
+  readonly mustStartAnew: boolean;
 }
 
 interface Session {
@@ -246,6 +273,7 @@ function createSession(
       partner: undefined,
       ended: { repairs, clauses: ended.map(({ clause }) => clause) },
       fallbacks,
+      mustStartAnew: ended.some(({ rule }) => rule.endsAnywhere),
     });
   };
   const stay = (pod: PodIndex, rule: RepairRule, { code, message, numbers }: Reason): false => {
@@ -295,28 +323,34 @@ function resultOf(input: PlanningInput, cluster: Cluster, start: State, session:
   });
   const sequenced = withNeeds(start, moves).map((move, place) => ({ ...move, ended: itemAt(moves, place).ended }));
   const fallbacks = moves.map((move) => move.fallbacks);
+  const { open, next } = moves.length === 0 ? { open: input, next: input } : afterRepairs(input, relocations);
   return {
     moves: describeMoves(cluster, sequenced, fallbacks, input.history.startup),
     relocations,
     unrepaired: new Map(unrepaired),
     expectedHitRatio: expectedHitRatio(start, moves),
-    next: moves.length === 0 ? input : afterRepairs(input, relocations),
+    next,
+    relocating: moves.length === 0 ? undefined : { cluster, start, repairs: moves, open },
   };
 }
 
-/** The same input with pods where the repairs have put them; these are out of the reach of everything that follows. */
-function afterRepairs(input: PlanningInput, relocations: readonly Relocation[]): PlanningInput {
+/** The same input with pods where the repairs have put them, within the reach of what follows and out of it. */
+function afterRepairs(
+  input: PlanningInput,
+  relocations: readonly Relocation[],
+): { readonly open: PlanningInput; readonly next: PlanningInput } {
   const inScope = input.holds.inScope.slice();
   for (const { pod } of relocations) {
     inScope[pod] = 0;
   }
   const sites = relocated(input.sites(), relocations);
+  const open = { ...input, sites: () => sites };
   const isStill = (pod: PodIndex): boolean => inScope[pod] === 1;
-  return {
-    ...input,
+  const next = {
+    ...open,
     holds: { ...input.holds, inScope },
     mobile: input.mobile.filter(isStill),
     stranded: input.stranded.filter(isStill),
-    sites: () => sites,
   };
+  return { open, next };
 }
