@@ -6,7 +6,7 @@ import { WEBHOOK_KINDS } from '../support/faults/eviction-webhook.ts';
 import type { FaultKind } from '../support/faults/kinds.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { getPlans } from '../support/resources.ts';
-import { changeUsage } from './disturb.ts';
+import { changeUsage, type Usages, withLoad } from './disturb.ts';
 import { type Evidence, evidenceOf, strayMoves } from './evidence.ts';
 import { type HostileApi, type HostileKind, startHostileApi } from './hostile-api.ts';
 import { type Operators, startOperators } from './operators.ts';
@@ -112,7 +112,9 @@ export async function runCrashCampaign({ kills, seed, log }: CrashOptions): Prom
   const cp = await setStage(log, { scenario: 'slow-pods.yaml', metricResolution: '10s', measured: true });
   const api = await startHostileApi(cp, seed);
   const operators = await startOperators(cp, REPLICAS, { args: LEASE, kubeconfig: api.kubeconfig });
-  const plans = await followPlans(cp);
+  const usages: Usages = new Map();
+  const plans = withLoad(await followPlans(cp), cp, usages);
+  const scene = { cp, operators, plans, random, usages };
   try {
     await applyEagerPolicy(cp, POLICY);
     api.spoil(FAULT_RATE, FAULTS);
@@ -120,11 +122,11 @@ export async function runCrashCampaign({ kills, seed, log }: CrashOptions): Prom
     const hits: Hit[] = [];
     while (hits.length < kills) {
       if (hits.length % KILLS_PER_CHANGE === 0) {
-        await changeLoad(cp, random);
+        await changeLoad(scene);
         await plans.look();
         log(`${hits.length} of ${kills} kills, ${openOf(hits).length} amid moves, ${plans.all().length} plans`);
       }
-      hits.push(await killOne(cp, operators, plans, random));
+      hits.push(await killOne(scene));
     }
     const secondsPerKill = (performance.now() - began) / 1000 / kills;
     api.spoil(0);
@@ -163,11 +165,21 @@ interface Hit {
   readonly phases: readonly MovePhase[];
 }
 
-async function killOne(cp: ControlPlane, operators: Operators, plans: PlanLog, random: Random): Promise<Hit> {
+/** What is killed, and what it works on. */
+interface Scene {
+  readonly cp: ControlPlane;
+  readonly operators: Operators;
+  readonly plans: PlanLog;
+  readonly random: Random;
+  readonly usages: Usages;
+}
+
+async function killOne(scene: Scene): Promise<Hit> {
+  const { cp, operators, random } = scene;
   await waitUntil('a leader', async () => (leaderOf(operators) === undefined ? 'none' : undefined), PATIENCE);
   const isAimed = random.next() < AIMED_SHARE;
   if (isAimed) {
-    await untilOpen(cp, plans, random);
+    await untilOpen(scene);
   }
   await sleep(random.next() * (isAimed ? LONGEST_AIM : LONGEST_TERM));
   const other = random.below(REPLICAS);
@@ -182,7 +194,8 @@ async function killOne(cp: ControlPlane, operators: Operators, plans: PlanLog, r
  * Waits until some move has got further and one is in a random phase, so that kills meet ever new states of plans that go on; or,
  * after a while, until one is in any phase. Where nothing is in flight for long, makes work.
  */
-async function untilOpen(cp: ControlPlane, plans: PlanLog, random: Random): Promise<void> {
+async function untilOpen(scene: Scene): Promise<void> {
+  const { plans, random } = scene;
   const aim = AIMS[random.below(AIMS.length)] ?? 'Intent';
   const phases = (): readonly MovePhase[] => plans.all().flatMap(phasesInFlight);
   const known = new Set(statesOf(plans));
@@ -194,7 +207,7 @@ async function untilOpen(cp: ControlPlane, plans: PlanLog, random: Random): Prom
     if (phases().length > 0) {
       busyAt = performance.now();
     } else if (performance.now() - busyAt > IDLE) {
-      await startOver(cp, random);
+      await startOver(scene);
       busyAt = performance.now();
     }
     if (performance.now() - began > PATIENCE.timeoutMilliseconds * 5) {
@@ -213,15 +226,16 @@ function statesOf(plans: PlanLog): readonly string[] {
     );
 }
 
-async function changeLoad(cp: ControlPlane, random: Random): Promise<void> {
+async function changeLoad({ cp, random, usages }: Pick<Scene, 'cp' | 'random' | 'usages'>): Promise<void> {
   for (let workload = 0; workload < WORKLOADS_PER_CHANGE; workload += 1) {
-    await changeUsage(cp, random);
+    await changeUsage(cp, random, usages);
   }
 }
 
 /** Changes the load and the policy: a plan whose moves were all refused, and rest for minutes, ends with that. */
-async function startOver(cp: ControlPlane, random: Random): Promise<void> {
-  await changeLoad(cp, random);
+async function startOver(scene: Scene): Promise<void> {
+  const { cp, random } = scene;
+  await changeLoad(scene);
   await applyEagerPolicy(cp, POLICY, 20 + random.below(20));
 }
 

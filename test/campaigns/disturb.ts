@@ -1,6 +1,7 @@
 import { listPods, type PodState } from '../control-plane/cluster-state.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
 import type { Random } from '../support/random.ts';
+import type { PlanLog } from './plan-log.ts';
 
 /** Millicores that a pod of the disturbed workload uses at most: enough to tilt a node of four cores. */
 const MOST_USED = 600;
@@ -22,7 +23,7 @@ export async function changeUsage(cp: ControlPlane, random: Random, usages: Usag
  * Lets pods that were made since use what their workload does: load follows the workload wherever its pods are moved, as it
  * does in truth. A change of the template would do that, too, but as a rollout.
  */
-export async function applyUsages(cp: ControlPlane, usages: ReadonlyMap<string, string>): Promise<void> {
+async function applyUsages(cp: ControlPlane, usages: ReadonlyMap<string, string>): Promise<void> {
   const pods = await podsOfShop(cp);
   for (const [app, usage] of usages) {
     const others = pods.filter((pod) => appOf(pod) === app && pod.metadata.annotations?.[USAGE] !== usage);
@@ -33,6 +34,17 @@ export async function applyUsages(cp: ControlPlane, usages: ReadonlyMap<string, 
         .catch(ignoreGone);
     }
   }
+}
+
+/** A log of plans that lets load follow its workloads whenever it looks: where it did not, each move would upset the balance anew. */
+export function withLoad(plans: PlanLog, cp: ControlPlane, usages: Usages): PlanLog {
+  return {
+    ...plans,
+    look: async () => {
+      await applyUsages(cp, usages);
+      await plans.look();
+    },
+  };
 }
 
 async function podsOfShop(cp: ControlPlane): Promise<readonly PodState[]> {

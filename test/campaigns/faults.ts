@@ -8,7 +8,7 @@ import type { ControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
 import { createRandom } from '../support/random.ts';
 import { getPolicy } from '../support/resources.ts';
-import { applyUsages, changeScale, changeUsage, type Usages } from './disturb.ts';
+import { changeScale, changeUsage, type Usages, withLoad } from './disturb.ts';
 import { type Evidence, evidenceOf } from './evidence.ts';
 import { HOSTILE_KINDS, type HostileApi, type HostileKind, startHostileApi } from './hostile-api.ts';
 import { startOperators } from './operators.ts';
@@ -91,7 +91,7 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
   const args = elected ? [] : ['--no-leader-elect'];
   const operators = await startOperators(cp, 1, { kubeconfig: api.kubeconfig, args });
   const usages: Usages = new Map();
-  const plans = followed(await followPlans(cp), () => applyUsages(cp, usages));
+  const plans = withLoad(await followPlans(cp), cp, usages);
   const memory: number[] = [];
   try {
     await applyEagerPolicy(cp, POLICY);
@@ -136,17 +136,6 @@ export async function spoilRequests(cp: ControlPlane, options: FaultOptions): Pr
     await api.stop();
     await plans.stop();
   }
-}
-
-/** A log that does something else, too, whenever it looks. */
-function followed(plans: PlanLog, also: () => Promise<void>): PlanLog {
-  return {
-    ...plans,
-    look: async () => {
-      await also();
-      await plans.look();
-    },
-  };
 }
 
 /** Disturbs the balance and waits for the plan that comes of it, so that the faults meet moves at once. */
