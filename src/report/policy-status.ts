@@ -113,7 +113,9 @@ function nextRunNote({ nextRun }: PolicyFacts, now: EpochSeconds): string {
 }
 
 function initial(old: RebalancePolicyStatus, facts: PolicyFacts, now: EpochSeconds): Verdicts {
-  const message = `no run yet${nextRunNote(facts, now)}`;
+  const newest = newestPlan(facts.plans);
+  const why = newest === undefined ? 'no run yet' : `the run that made ${newest.metadata.name} could not report`;
+  const message = `${why}${nextRunNote(facts, now)}`;
   const unknown: Verdict = { status: 'Unknown', reason: 'AwaitingFirstRun', message };
   const healthy: Verdict = { status: 'False', reason: 'AsExpected', message: 'nothing failed' };
   return old.conditions?.some(({ type }) => type === 'MetricsFresh') === true

@@ -127,6 +127,12 @@ describe('policyStatus', () => {
     });
   });
 
+  it('names the plan whose run could not report, since its operator ended before', () => {
+    const running = aPlan(aPolicy('even'), []);
+    const found = statusOf({ plans: [running] }).conditions?.find(({ type }) => type === 'Converged');
+    expect(found?.message).toBe('the run that made even-0123456789 could not report');
+  });
+
   it.each<[string, Record<string, unknown>, Partial<PolicyFacts>, string, string]>([
     ['DryRun with moves', {}, ran(plan), 'True DryRun', 'False MovesPending'],
     ['Approve with moves', { mode: 'Approve' }, ran(plan), 'True AwaitingApproval', 'False MovesPending'],
