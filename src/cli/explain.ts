@@ -148,7 +148,7 @@ function describeWorkload(
     throw new Failure(`there are several ${kind}s ${name} (${all}): choose one with -n NAMESPACE`);
   }
   const explained = explainWorkload(snapshot, options, workload);
-  return { data: explained, text: (_wide, look) => workloadExplanationText(explained, look) };
+  return { data: explained, text: (wide, look) => workloadExplanationText(explained, wide, look) };
 }
 
 function describePod(
@@ -181,12 +181,21 @@ function findPod({ pods, failedPods = [] }: ClusterSnapshot, name: string, names
 }
 
 function describeNode(snapshot: ClusterSnapshot, options: PolicyOptions, name: string): Explained {
-  const node = explainNode(snapshot, options, name);
+  const names = snapshot.nodes.map((candidate) => candidate.name);
+  const node = explainNode(snapshot, options, fullName(name, names));
   if (node === undefined) {
-    const names = snapshot.nodes.map((candidate) => candidate.name);
     throw new Failure(`there is no node ${name}${suggestion(name, names)}`);
   }
   return { data: node, text: (wide, look) => nodeExplanationText(node, wide, look) };
+}
+
+/** The node that has this name, or this name before its domain, as tables show it. Throws a Failure where several have. */
+function fullName(name: string, names: readonly string[]): string {
+  const [found = name, ...others] = names.includes(name) ? [name] : names.filter((each) => each.startsWith(`${name}.`));
+  if (others.length > 0) {
+    throw new Failure(`there are several nodes ${name} (${[found, ...others].join(', ')}): write the full name`);
+  }
+  return found;
 }
 
 /** What is not known is null, so that every object of one kind has the same fields. */

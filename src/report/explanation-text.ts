@@ -6,6 +6,7 @@ import type { Candidate, NodeExplanation } from '../plan/explain/node.ts';
 import type { NodeForPod, PodExplanation } from '../plan/explain/pod.ts';
 import { amount, count, percent } from '../plan/format.ts';
 import { type Look, PLAIN, renderTable, type Tone } from './table.ts';
+import { wrapSentences } from './wrap.ts';
 
 const NUMBERS = new Set(['LOAD', 'SCORE', 'GAIN', 'ADDS', 'ALLOCATABLE', 'REQUESTED']);
 
@@ -27,16 +28,20 @@ export function podExplanationText(pod: PodExplanation, wide: boolean, look: Loo
     names(remarksOf(node, wide).join('; ')),
   ]);
   const nodes = rows.length === 0 ? [] : [renderTable(header, rows, NUMBERS, look, toneOf)];
-  return sections([...standingOf(pod, look), ...nodes]);
+  return sections([...standingOf(pod, look, names), ...nodes]);
 }
 
-function standingOf({ protections, violations, ...pod }: PodStanding, look: Look): readonly string[] {
+function standingOf(
+  { protections, violations, ...pod }: PodStanding,
+  look: Look,
+  names: ShortNames,
+): readonly string[] {
   const owner = pod.owner === undefined ? 'without a controller' : `of ${pod.owner.kind} ${pod.owner.name}`;
   const where = pod.node === undefined ? 'has no node' : `${pod.failed ? 'has failed' : 'runs'} on ${pod.node}`;
   const load = pod.load === undefined ? '' : ` and adds ${percent(pod.load)} to its load`;
   const title = `Pod ${podKey(pod.pod)}, ${owner}, ${where}${load}.`;
   const decision = `In a plan made now it ${decided(pod.decision)}.`;
-  const about = `${escapeText(title)}\n${escapeText(decision)}`;
+  const about = [title, decision].map((text) => wrapSentences(names(escapeText(text)), look.columns)).join('\n');
   const rows = protections.map(({ code, message }) => [code, message]);
   const broken = violations.map(({ rule, detail }) => [rule, detail]);
   const isFree = rows.length === 0 && pod.decision.kind !== 'NotConsidered';
@@ -88,7 +93,7 @@ export function nodeExplanationText(node: NodeExplanation, wide: boolean, look: 
   const others = node.candidates.map((candidate) => candidate.node).filter((name) => name !== undefined);
   const names = wide ? FULL_NAMES : shortNames([node.node, ...others]);
   return sections([
-    escapeText(nodeTitle(node)),
+    wrapSentences(escapeText(nodeTitle(node)), look.columns),
     resourceTable(node, look),
     ...podTable(node, look, names),
     ...candidateTable(node, wide, look, names),
@@ -125,7 +130,7 @@ function podTable({ pods }: NodeExplanation, look: Look, names: ShortNames): rea
     ...(isWrong ? [[...new Set(pod.violations.map(({ rule }) => rule))].join(', ') || '-'] : []),
     names(reasonOf(pod)),
   ]);
-  const header = ['POD HERE', 'ADDS', 'MOVABLE', ...(isWrong ? ['VIOLATES'] : []), 'IN THE PLAN OF NOW'];
+  const header = ['POD HERE', 'ADDS', 'MOVABLE', ...(isWrong ? ['VIOLATES'] : []), 'IN A PLAN MADE NOW'];
   return [renderTable(header, rows, NUMBERS, look, toneOf)];
 }
 

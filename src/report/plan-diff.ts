@@ -7,7 +7,7 @@ import { FULL_NAMES, type ShortNames, shortNames } from '../model/short-names.ts
 import { count } from '../plan/format.ts';
 import type { ImbalanceByResource, Move, Plan } from '../plan/plan.ts';
 import { imbalanceStatus, outcomeMessage } from './plan-resource.ts';
-import { decimalPercent, QUEUE, targetText } from './plan-text.ts';
+import { decimalPercent, QUEUE, sentenceList, targetText } from './plan-text.ts';
 import { type Look, PLAIN, renderMarkdownTable, renderTable, type Tone } from './table.ts';
 
 /** What one of two policies makes of a snapshot. */
@@ -116,13 +116,21 @@ const TONES: Readonly<Record<DiffMove['change'], Tone>> = {
 
 /** The comparison for a terminal. */
 export function diffTable(diff: PlanDiff, look: Look = PLAIN): string {
-  const [header, rows] = moveRows(diff, shortNames(nodesIn(diff)));
+  const names = shortNames(nodesIn(diff));
+  const [header, rows] = moveRows(diff, names);
   const sections = [
-    `${summary(diff)}\n\n- ${escapeText(sentence(diff.old))}\n+ ${escapeText(sentence(diff.new))}`,
+    summary(diff),
+    sentencesOf('Old', diff.old, names, look),
+    sentencesOf('New', diff.new, names, look),
     renderTable(['FIGURE', 'OLD', 'NEW'], figureRows(diff), NUMBERS, look),
     ...(rows.length === 0 ? [] : [renderTable(header, rows, new Set(), look, toneOf)]),
   ];
   return `${sections.join('\n\n')}\n`;
+}
+
+/** What a policy comes to: a sentence, and a list of what follows it. */
+function sentencesOf(side: string, { policy, strategy, message }: DiffSide, names: ShortNames, look: Look): string {
+  return sentenceList(escapeText(`${side}: ${policy}, ${strategy}:`), message, names, look.columns);
 }
 
 /** Every node that the comparison names. */

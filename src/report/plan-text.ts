@@ -5,6 +5,7 @@ import { FULL_NAMES, type ShortNames, shortNames } from '../model/short-names.ts
 import { count, percent, roundPercent } from '../plan/format.ts';
 import { resourcesIn } from './imbalance.ts';
 import { type Look, PLAIN, renderTable } from './table.ts';
+import { wrapSentences } from './wrap.ts';
 
 /** Header and rows of a table. */
 export type Table = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
@@ -16,12 +17,10 @@ export function planTable(plan: RebalancePlan, wide: boolean, look: Look = PLAIN
   const names = wide ? FULL_NAMES : shortNames(nodesIn(plan));
   const text = ([header, rows]: Table): string => renderTable(header, rows, NUMBERS, look);
   const imbalance = imbalanceRows(plan);
-  const sections = [
-    `${look.paint('heading', `${plan.spec.strategy}:`)} ${messageList(plan, names)}`,
-    ...(imbalance[1].length === 0 ? [] : [text(imbalance)]),
-  ];
+  const sections = [messageList(plan, names, look), ...(imbalance[1].length === 0 ? [] : [text(imbalance)])];
   if (plan.spec.moves.length > 0) {
-    sections.push(text(moveRows(plan, wide, names)), ...unsteered(plan));
+    const sentences = unsteered(plan).map((sentence) => wrapSentences(sentence, look.columns));
+    sections.push(text(moveRows(plan, wide, names)), ...sentences);
   }
   const nodes = nodeRows(plan, names);
   if (nodes[1].length > 0) {
@@ -43,10 +42,18 @@ export function messageParts(message: string): readonly [headline: string, ...no
   return [headline, ...notes];
 }
 
-/** The headline, and a list of the notes. */
-function messageList(plan: RebalancePlan, names: ShortNames): string {
-  const [headline, ...notes] = messageParts(plan.spec.message).map((part) => names(escapeText(part)));
-  return [`${headline}.`, ...notes.map((note) => `- ${note}`)].join('\n');
+/** The strategy and the headline, and a list of the notes. */
+function messageList({ spec }: RebalancePlan, names: ShortNames, look: Look): string {
+  const strategy = `${spec.strategy}:`;
+  const list = sentenceList(strategy, spec.message, names, look.columns);
+  return `${look.paint('heading', strategy)}${list.slice(strategy.length)}`;
+}
+
+/** A plan's message as a sentence that begins with `title`, and a list of its notes; no line is longer than `columns`. */
+export function sentenceList(title: string, message: string, names: ShortNames, columns: number | undefined): string {
+  const [headline, ...notes] = messageParts(message).map((part) => names(escapeText(part)));
+  const items = notes.map((note) => wrapSentences(`- ${note}`, columns, '  '));
+  return [wrapSentences(`${title} ${headline}.`, columns), ...items].join('\n');
 }
 
 /** Every node that a plan names. */

@@ -1,4 +1,5 @@
 import { escapeMarkdown, escapeText } from '../model/escape.ts';
+import { wordsOf, wrap } from './wrap.ts';
 
 /** Says what a cell means; `undefined`: nothing in particular. */
 export type ToneOf = (column: string, cell: string) => Tone | undefined;
@@ -8,7 +9,7 @@ const GAP = '  ';
 
 /**
  * Rows as text with aligned columns, two spaces apart; numbers (columns named in `right`) to the right. Where the look is narrower,
- * cells of text and headings wrap; where even that is too wide, every row becomes a list of its cells. Nothing is cut off.
+ * headings wrap, then cells of text; where even that is too wide, every row becomes a list of its cells. Nothing is cut off.
  */
 export function renderTable(
   header: readonly string[],
@@ -48,29 +49,49 @@ function trimmedEnd(cells: readonly string[]): readonly string[] {
 /** Text is not made narrower than that, since a word a line is hard to read. */
 const NARROWEST_TEXT = 10;
 
-/** Widths of the columns, the widest texts made narrower until a line fits; `undefined` when it cannot fit. */
+/** Widths of the columns, headings made narrower first and then the widest texts; `undefined` when no line can fit. */
 function fittingWidths(
   header: readonly string[],
   rows: readonly (readonly string[])[],
   right: ReadonlySet<string>,
   columns: number | undefined,
 ): readonly number[] | undefined {
-  const longest = (column: number): number => rows.reduce((most, row) => Math.max(most, (row[column] ?? '').length), 0);
-  const widths = header.map((name, column) => Math.max(name.length, longest(column)));
-  const least = header.map((name, column) => {
-    const word = Math.max(...name.split(' ').map(({ length }) => length));
-    return Math.max(word, right.has(name) ? longest(column) : Math.min(longest(column), NARROWEST_TEXT));
-  });
+  const longest = header.map((_name, column) =>
+    rows.reduce((most, row) => Math.max(most, (row[column] ?? '').length), 0),
+  );
+  const word = header.map((name) => Math.max(...wordsOf(name).map((each) => each.trimEnd().length)));
+  const atLeast = (widths: readonly number[], others: readonly number[]): readonly number[] =>
+    widths.map((width, column) => Math.max(width, others[column] ?? 0));
+  const whole = atLeast(
+    longest,
+    header.map(({ length }) => length),
+  );
+  const contents = atLeast(longest, word);
+  const least = atLeast(
+    longest.map((width, column) => (right.has(header[column] ?? '') ? width : Math.min(width, NARROWEST_TEXT))),
+    word,
+  );
   const room = (columns ?? Number.POSITIVE_INFINITY) - GAP.length * (header.length - 1);
-  for (let total = widths.reduce((sum, width) => sum + width, 0); total > room; total--) {
-    const slack = widths.map((width, column) => (width > (least[column] ?? 0) ? width : 0));
+  const widths = narrowed(narrowed(whole, contents, room), least, room);
+  return sum(widths) > room ? undefined : widths;
+}
+
+/** The widths with the widest made narrower, none below its least, until together they fit into the room or no more can be done. */
+function narrowed(widths: readonly number[], least: readonly number[], room: number): readonly number[] {
+  const result = [...widths];
+  for (let total = sum(result); total > room; total--) {
+    const slack = result.map((width, column) => (width > (least[column] ?? 0) ? width : 0));
     const widest = slack.indexOf(Math.max(...slack));
     if (slack[widest] === 0) {
-      return undefined;
+      break;
     }
-    widths[widest] = (widths[widest] ?? 0) - 1;
+    result[widest] = (result[widest] ?? 0) - 1;
   }
-  return widths;
+  return result;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }
 
 /** Every row as a block of `COLUMN: cell`. */
@@ -81,31 +102,6 @@ function records(header: readonly string[], rows: readonly (readonly string[])[]
       .join('\n'),
   );
   return blocks.join('\n\n');
-}
-
-/** Where a line may end: after a space, after what joins the parts of a name, and inside of CamelCase. */
-const PARTS = /(?<=[ /,;:_-])|(?<=[a-z])(?=[A-Z])/;
-
-/** The text in lines of at most `width`, at least one character each. */
-function wrap(text: string, width: number): readonly string[] {
-  const most = Math.max(1, width);
-  if (text.length <= most) {
-    return [text];
-  }
-  const lines: string[] = [];
-  let line = '';
-  for (const part of text.split(PARTS)) {
-    if (line !== '' && `${line}${part}`.trimEnd().length > most) {
-      lines.push(line.trimEnd());
-      line = '';
-    }
-    line += part;
-    while (line.trimEnd().length > most) {
-      lines.push(line.slice(0, most));
-      line = line.slice(most);
-    }
-  }
-  return line.trimEnd() === '' ? lines : [...lines, line.trimEnd()];
 }
 
 function painted(text: string, tone: Tone | undefined, { paint }: Look): string {

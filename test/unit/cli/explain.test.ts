@@ -117,6 +117,25 @@ describe('evenkeel explain deploy', () => {
   });
 });
 
+describe('evenkeel explain node by the name that tables show', () => {
+  const input = JSON.stringify({
+    ...CLUSTER,
+    items: [aBareNode('n-1.a.internal'), aBareNode('n-2.a.internal'), aBareNode('n-2.b.internal')],
+  });
+
+  it('finds the only node that begins with it', async () => {
+    const { stdout, code } = await runCli(['explain', 'node/n-1', '-f', '-'], input);
+    expect(stdout).toContain('Node n-1.a.internal ');
+    expect(code).toBe(0);
+  });
+
+  it('asks for the full name where several nodes begin with it', async () => {
+    const { stderr, code } = await runCli(['explain', 'node/n-2', '-f', '-'], input);
+    expect(stderr).toBe('error: there are several nodes n-2 (n-2.a.internal, n-2.b.internal): write the full name\n');
+    expect(code).toBe(1);
+  });
+});
+
 describe('evenkeel explain pod', () => {
   it('prints how every node looks to the pod, and what the plan does with it', async () => {
     const { stdout, code } = await explain('pod/web-2');
