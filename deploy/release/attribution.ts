@@ -50,7 +50,7 @@ function npmSbom(): Sbom {
   return JSON.parse(text) as Sbom;
 }
 
-/** Packages of which at least one file is in a bundle. All are development dependencies: whoever installs the bundle needs none. */
+/** Packages of which at least one file is in a bundle. All are development dependencies: an installed bundle needs none. */
 function shipped(sbom: Sbom, lock: Lock): Sbom {
   const folders = bundledFolders();
   const components = sbom.components.filter((each) => foldersOf(each, lock).some((folder) => folders.has(folder)));

@@ -114,7 +114,7 @@ async function withSource(
   const stopping = new AbortController();
   let isSynced = false;
   const refused = Promise.withResolvers<never>();
-  refused.promise.catch(() => undefined); // whoever waits for the cache hears of it; later there is nobody
+  refused.promise.catch(() => undefined); // those who wait for the cache get the error; later nobody waits
   const cache = cluster.cache({
     failed: (resource, error) => {
       if (!isSynced && isApiError(error, 'Forbidden')) {

@@ -262,7 +262,7 @@ function earlyOutcome(
   const nodes = cluster.nodes.length;
   if (nodes < 2) {
     const all = planningInput.snapshot.nodes.length;
-    const message = `${nodes === 0 ? 'no node takes' : 'only one node takes'} part, of ${all} in the cluster: it takes two`;
+    const message = `${nodes === 0 ? 'no node takes' : 'only one node takes'} part, of ${all} in the cluster: a plan needs two`;
     const reason = {
       code: 'NoFeasibleNode',
       message: `there is no other node: ${message}`,

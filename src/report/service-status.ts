@@ -76,7 +76,7 @@ export function ledgerVerdict(
   const unknown =
     unknownClasses.length === 0 ? [] : [`there is no ServiceClass ${listed(unknownClasses)}, which pods name`];
   if (unkept.length > 0) {
-    const missing = `no ledger that can be believed for ${unkept.length} of ${count(all, 'workload')}: ${listed(unkept)}`;
+    const missing = `no valid ledger for ${unkept.length} of ${count(all, 'workload')}: ${listed(unkept)}`;
     return { status: 'False', reason: 'LedgersIncomplete', message: [missing, ...unknown].join('; ') };
   }
   return unknown.length === 0

@@ -33,7 +33,7 @@ let startedAt: string;
 beforeAll(async () => {
   cp = await startControlPlane({ log });
   await install(cp, 'default');
-  await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'demo.yaml')), { log });
+  await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'small.yaml')), { log });
   await waitForMetrics(cp, { log });
   startedAt = new Date().toISOString();
   operator = await startOperator(cp);

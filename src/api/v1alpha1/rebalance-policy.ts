@@ -142,7 +142,7 @@ const strategy = Type.Object(
         {
           refinements: oneOf(['Standard', 'None'], {
             description:
-              'None is the policy as published: whoever has the least time to violate its SLO since admission takes the place of whoever has the most. Standard evicts only when a pod has nearly used up what its SLO lets it wait within the window of its ServiceClass, and whoever can wait longest. Default Standard.',
+              'None is the policy as published: the workload with the least time to violate its SLO since admission replaces the one with the most. Standard evicts only when a pod has nearly used up the time that its SLO lets it wait within the window of its ServiceClass, and evicts the pod that can wait longest. Default Standard.',
             default: 'Standard',
           }),
           overload: decimal('0.1', '2.0', {

@@ -35,7 +35,7 @@ describe('a resource that is not measured', () => {
     const { outcome } = planFor({ ...snapshot, nodes: [...snapshot.nodes.slice(0, 1), aNode('c')] }, [GPU]);
     expect(outcome).toEqual({
       kind: 'NothingToBalance',
-      message: 'only one node takes part, of 2 in the cluster: it takes two',
+      message: 'only one node takes part, of 2 in the cluster: a plan needs two',
     });
   });
 

@@ -131,14 +131,14 @@ describe('condition LedgerFresh', () => {
       aReport(one, { unkept: ['Deployment shop/a'] }),
       undefined,
       'False LedgersIncomplete',
-      'no ledger that can be believed for 1 of 2 workloads: Deployment shop/a',
+      'no valid ledger for 1 of 2 workloads: Deployment shop/a',
     ],
     [
       'many have none',
       aReport([], { unkept: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] }),
       undefined,
       'False LedgersIncomplete',
-      'no ledger that can be believed for 7 of 7 workloads: a, b, c, d, e and 2 more',
+      'no valid ledger for 7 of 7 workloads: a, b, c, d, e and 2 more',
     ],
     [
       'a class does not exist',
