@@ -25,7 +25,7 @@ const TONES: Readonly<Record<MoveRow['phase'], 'good' | 'bad' | 'busy' | 'wait'>
 /** What there is to say of a plan that has not begun, or never will. */
 const IDLE: Readonly<Partial<Record<PlanRow['phase'], string>>> = {
   Proposed: 'Proposed only: nothing is moved',
-  AwaitingApproval: 'Awaits approval: nothing is moved before that',
+  AwaitingApproval: 'No pod moves until you approve the plan',
   Superseded: 'Replaced by a newer run: nothing was moved',
 };
 

@@ -131,10 +131,13 @@ function reasonsOfFree({ of }: Evictability, { places, reasons }: Stays): readon
 
 /**
  * How uneven every resource of the policy is when pod `i` is on node `nodeOf[i]` (algorithms.md 1, imbalance; KSE eq. 1 for
- * `ema`).
+ * `ema`). Without a resource that no node offers: no load is not a load of nothing.
  */
 export function imbalanceOf(tables: LoadTables, nodeOf: IndexTable<PodIndex, NodeIndex>): ImbalanceByResource {
-  const entries = tables.usage.resources.map((name, index) => [name, measure(tables, nodeOf, index)] as const);
+  const isOffered = (index: number): boolean => itemAt(tables.allocatable, index).some((amount) => amount > 0);
+  const entries = tables.usage.resources.flatMap((name, index) =>
+    isOffered(index) ? [[name, measure(tables, nodeOf, index)] as const] : [],
+  );
   return Object.fromEntries(entries);
 }
 
@@ -171,7 +174,7 @@ function summarize(loads: Float64Array, mean: number): Imbalance {
     mean,
     ema: absolute / nodes,
     stddev: Math.sqrt(squared / nodes),
-    range: loads.length === 0 ? 0 : max - min,
+    range: max - min,
     max,
   };
 }

@@ -66,7 +66,7 @@ describe('a plan that awaits approval', () => {
 
   it('shows no progress', async () => {
     const { page } = await meet('awaiting-approval');
-    expect(await page.getByText('nothing is moved before that').count()).toBe(1);
+    expect(await page.getByText('No pod moves until you approve the plan').count()).toBe(1);
     expect(await page.getByRole('img', { name: /^Progress/ }).count()).toBe(0);
   });
 });

@@ -69,6 +69,12 @@ describe.each(BLIND)('with %s', (_what, input, reason) => {
   });
 });
 
+it('a plan of no nodes shows no load, instead of one of 0 %', async () => {
+  const { stdout } = await planOn(without('Node', 'NodeMetrics'));
+  expect(stdout).toContain('no node takes part, of 0 in the cluster: a plan needs two.');
+  expect(stdout).not.toContain('LOAD OF');
+});
+
 it.each([
   ['imbalance>100%', 0],
   ['imbalance>70%', 3],
