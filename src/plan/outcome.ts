@@ -75,9 +75,10 @@ function describeMove(
 }
 
 function worth({ gain, partner }: SequencedMove, pods: Cluster['pods']): string {
-  return partner === undefined
-    ? `the higher one falls by ${share(gain)}`
-    : `worth it only with ${podKey(itemAt(pods, partner))}: together the highest of their nodes falls by ${share(2 * gain)}`;
+  if (partner === undefined) {
+    return gain > 0 ? `the higher one falls by ${share(gain)}` : 'worth it only with the rest of the plan';
+  }
+  return `worth it only with ${podKey(itemAt(pods, partner))}: together the highest of their nodes falls by ${share(2 * gain)}`;
 }
 
 function change({ before, after }: AcceptedMove, node: 'from' | 'to'): string {

@@ -197,7 +197,7 @@ export function isAtHome(pod: PodInfo, node: NodeInfo, others: readonly PodInfo[
     gpus + sum(({ constraints }) => (gpus === 0 ? 0 : (constraints.requests.extended.get('gpu/x') ?? 0))) <=
       (gpus === 0 ? 0 : (node.allocatable.extended.get('gpu/x') ?? 0)) &&
     [...nodeSelector].every(([key, value]) => node.labels.get(key) === value) &&
-    (node.taints.length === 0 || tolerations.length > 0) &&
+    (node.taints.every(({ effect }) => effect === 'PreferNoSchedule') || tolerations.length > 0) &&
     !isTaken
   );
 }

@@ -29,10 +29,36 @@ export function withFurtherMoves(found: Plan, stage: RepairStage, input: Plannin
     return withRepairs(plan, stage, input);
   }
   const together = joined(plan, stage.relocating, input);
+  if (together === undefined) {
+    return undefined;
+  }
   const removals = stage.moves.filter((move) => 'removal' in move);
-  return (
-    together && combined(plan, stage, { ...together, moves: [...together.moves, ...removals].slice(0, MAX_MOVES) })
-  );
+  const moves = [...together.moves, ...removals];
+  return combined(withThoseThatStay(plan, moves, stage, input), stage, {
+    ...together,
+    moves: moves.slice(0, MAX_MOVES),
+  });
+}
+
+const ENDS_AT_HOME: Reason = {
+  code: 'NotNeeded',
+  message: 'after the other moves of this plan it may stay on its node',
+  numbers: {},
+};
+
+/** A pod that the repairs would move and the strategy brings back is moved by neither. */
+function withThoseThatStay(plan: Plan, moves: readonly Move[], stage: RepairStage, { pods }: PlanningInput): Plan {
+  const moved = new Set(moves.map(({ pod }) => pod.uid));
+  const home = new Set(stage.moves.flatMap(({ pod }) => (moved.has(pod.uid) ? [] : [pod.uid])));
+  const staying = home.size === 0 ? [] : pods.filter(({ uid }) => home.has(uid));
+  const { rejections } = plan;
+  return {
+    ...plan,
+    rejections: {
+      pods: [...rejections.pods, ...staying],
+      reasons: [...rejections.reasons, ...staying.map(() => ENDS_AT_HOME)],
+    },
+  };
 }
 
 function combined(plan: Plan, stage: RepairStage, both: Pick<Plan, 'moves' | 'expectedHitRatio'>): Plan {

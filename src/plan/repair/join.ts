@@ -41,12 +41,16 @@ export function joined(plan: Plan, relocating: Relocating, input: PlanningInput)
 /** A move of either stage, or of both. */
 interface WantedMove extends Pick<DescribedMove, 'pod' | 'to' | 'ended'> {
   readonly fallbacks: readonly NodeIndex[];
+  readonly mayBreakSoft: boolean;
 }
 
 /** One move, or two that go together. */
 type Unit = readonly [WantedMove] | readonly [WantedMove, WantedMove];
 
-/** The repairs first; a pod that comes back to its node is not moved at all. */
+/**
+ * The repairs first; a pod that comes back to its node is not moved at all. Two moves of which one repairs are not bound to each
+ * other: the repair is made for its own sake, and what they gain together is known only where the repairs have put the pods.
+ */
 function unitsOf(moves: readonly Move[], { cluster, repairs }: Relocating): readonly Unit[] | undefined {
   const repairOf = new Map(repairs.map((move) => [move.pod, move]));
   const wanted = translated(moves, cluster, repairOf);
@@ -60,8 +64,11 @@ function unitsOf(moves: readonly Move[], { cluster, repairs }: Relocating): read
   const isSecond = (place: number): boolean => place > 0 && moves[place]?.partner === place - 1;
   const units = moves.flatMap((_, place): readonly Unit[] => {
     const places = isSecond(place) ? [] : isSecond(place + 1) ? [place, place + 1] : [place];
-    const [first, second] = places.map((each) => itemAt(wanted, each)).filter((move) => !staysAtHome(move));
-    return first === undefined ? [] : [second === undefined ? [first] : [first, second]];
+    const away = places.map((each) => itemAt(wanted, each)).filter((move) => !staysAtHome(move));
+    const [first, second] = away;
+    return first === undefined || second === undefined || away.some(({ ended }) => ended !== undefined)
+      ? away.map((move): Unit => [move])
+      : [[first, second]];
   });
   const further = new Set(wanted.map(({ pod }) => pod));
   const alone = repairs.filter(({ pod }) => !further.has(pod)).map((move): Unit => [move]);
@@ -83,8 +90,8 @@ function translated(
     if (pod === undefined || node === undefined) {
       return [];
     }
-    const ended = repairOf.get(pod)?.ended;
-    return [{ pod, to: node, fallbacks: placesOf(fallbacks), ...(ended && { ended }) }];
+    const { ended, mayBreakSoft = false } = repairOf.get(pod) ?? {};
+    return [{ pod, to: node, fallbacks: placesOf(fallbacks), mayBreakSoft, ...(ended && { ended }) }];
   });
   return found.length === moves.length ? found : undefined;
 }
@@ -94,7 +101,10 @@ interface OrderedMove {
   readonly wanted: WantedMove;
 }
 
-/** The units on `state`, each where it is feasible, else behind those that make it so; `undefined`: some never are. */
+/**
+ * The units on `state`, each where it is feasible, else behind those that make it so; `undefined`: some never are. Where all that
+ * are left wait for each other, a repair goes first that may break soft rules. All of them hold again where the moves end.
+ */
 function inOrder(state: State, units: readonly Unit[]): readonly OrderedMove[] | undefined {
   const done: OrderedMove[] = [];
   let waiting = units;
@@ -105,18 +115,29 @@ function inOrder(state: State, units: readonly Unit[]): readonly OrderedMove[] |
       done.push(...ordered);
       return ordered.length === 0;
     });
+    const opener = waiting.length === before ? waiting.find((unit) => opensTheWay(state, unit)) : undefined;
+    if (opener !== undefined) {
+      done.push(madeAlone(state, opener[0]));
+      waiting = waiting.filter((unit) => unit !== opener);
+    }
   }
   return waiting.length === 0 ? done : undefined;
+}
+
+function opensTheWay(state: State, [{ pod, to, mayBreakSoft }]: Unit): boolean {
+  return mayBreakSoft && state.passes(pod, to) && state.breach(pod, to)?.soft !== false;
+}
+
+function madeAlone(state: State, wanted: WantedMove): OrderedMove {
+  const { pod, to } = wanted;
+  return { accepted: { ...carryOut(state, wanted, state.gain(pod, to)), partner: undefined }, wanted };
 }
 
 /** Empty where the unit is not feasible, or two that go together gain nothing. */
 function carriedOut(state: State, unit: Unit): readonly OrderedMove[] {
   const [first, second] = unit;
   if (second === undefined) {
-    const { pod, to } = first;
-    return state.fits(pod, to)
-      ? [{ accepted: { ...carryOut(state, first, state.gain(pod, to)), partner: undefined }, wanted: first }]
-      : [];
+    return state.fits(first.pod, first.to) ? [madeAlone(state, first)] : [];
   }
   const gain = pairGain(state, [first, second]) / 2;
   return gain > 0

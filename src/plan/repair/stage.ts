@@ -231,6 +231,8 @@ export interface RepairMove extends AcceptedMove {
   readonly fallbacks: readonly NodeIndex[];
   /** Not where it runs is wrong, but for how long or how often it has started: it may not stay there. */
   readonly mustStartAnew: boolean;
+  /** It ends something that refuses nodes, so it may break what only ranks them, wherever it goes. */
+  readonly mayBreakSoft: boolean;
 }
 
 interface Session {
@@ -259,7 +261,12 @@ function createSession(
       const clause = rule.clauseOf(scene, pod);
       return clause === undefined ? [] : [{ rule, clause }];
     });
-  const accept = (pod: PodIndex, cause: RepairRule, [to, ...fallbacks]: readonly [NodeIndex, ...NodeIndex[]]): void => {
+  const accept = (
+    pod: PodIndex,
+    cause: RepairRule,
+    [to, ...fallbacks]: readonly [NodeIndex, ...NodeIndex[]],
+    mayBreakSoft: boolean,
+  ): void => {
     const wrong = clausesOf(pod);
     const move = carryOut(state, { pod, to }, state.gain(pod, to));
     moved.add(pod);
@@ -274,6 +281,7 @@ function createSession(
       ended: { repairs, clauses: ended.map(({ clause }) => clause) },
       fallbacks,
       mustStartAnew: ended.some(({ rule }) => rule.endsAnywhere),
+      mayBreakSoft,
     });
   };
   const stay = (pod: PodIndex, rule: RepairRule, { code, message, numbers }: Reason): false => {
@@ -305,7 +313,7 @@ function createSession(
         if (best === undefined) {
           return stay(pod, rule, search.whyNone(pod, wish));
         }
-        accept(pod, rule, [best.node, ...others.map(({ node }) => node)]);
+        accept(pod, rule, [best.node, ...others.map(({ node }) => node)], (wish.lenientUpTo ?? -1) >= 0);
         return true;
       },
     },
