@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
+import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import { certificateFiles, createSelfSigned, watchCertificate } from '../../src/adapters/http/certificate.ts';
 import { healthEndpoints } from '../../src/adapters/http/endpoints.ts';
@@ -95,6 +96,24 @@ function cut(clients: readonly Client[]): void {
 function probe(server: HttpServer): Promise<string> {
   return raw(server, `GET /healthz HTTP/1.1\r\n${HEAD}\r\n`);
 }
+
+/** Opens connections while the thread of the server does nothing, and stores how many the kernel has taken within 900 ms. */
+const CROWD = `
+const { connect } = require('node:net');
+const { parentPort, workerData: { port, connections, taken } } = require('node:worker_threads');
+parentPort.once('message', () => {
+  for (let index = 0; index < connections; index += 1) {
+    connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' })
+      .on('connect', () => Atomics.add(taken, 0, 1))
+      .on('error', () => undefined);
+  }
+  setTimeout(() => {
+    Atomics.store(taken, 1, 1);
+    Atomics.notify(taken, 1);
+  }, 900);
+});
+parentPort.postMessage('ready');
+`;
 
 async function* endless(signal: AbortSignal): AsyncGenerator<string, void, undefined> {
   while (!signal.aborted) {
@@ -234,6 +253,18 @@ describe('the server', () => {
     expect(strangers.filter(({ open }) => open).length).toBeLessThan(64);
     expect(strangers.slice(-20).filter(({ open }) => !open).length).toBeLessThan(3);
     cut(strangers);
+  });
+
+  it('lets more clients wait than one stranger has connections, so that the kernel drops no probe', async () => {
+    const { server } = await start();
+    const taken = new Int32Array(new SharedArrayBuffer(8));
+    const workerData = { port: server.port, connections: 1000, taken };
+    const crowd = new Worker(CROWD, { eval: true, workerData });
+    await once(crowd, 'message');
+    crowd.postMessage('go');
+    expect(Atomics.wait(taken, 1, 0, 10_000)).not.toBe('timed-out');
+    expect(taken[0]).toBe(1000);
+    await crowd.terminate();
   });
 
   it('gives one address a share of its connections, of which the oldest idle one goes first', async () => {

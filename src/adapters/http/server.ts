@@ -98,6 +98,12 @@ const LIMITS = {
 /** Only for TLS. */
 const TLS_LIMITS = { minVersion: 'TLSv1.2', handshakeTimeout: 5_000 } as const;
 
+/**
+ * Connections that wait to be accepted; the kernel's own limit is as high. Node's default of 511 is fewer than one stranger
+ * opens: the kernel then drops the first packet of a probe, which is sent again after a second, when the probe has failed.
+ */
+const BACKLOG = 4_096;
+
 /** Whoever neither sends nor reads for that long beyond the time to keep a connection is cut off, in milliseconds. */
 const IDLE_MARGIN = 5_000;
 
@@ -155,7 +161,7 @@ function parting(answer: Answer): Answer {
 function listening(server: Server, { host, port }: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off('error', reject);
       resolve();
     });
