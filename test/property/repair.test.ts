@@ -289,6 +289,18 @@ describe('repairs', () => {
     );
   });
 
+  it('leave no more wrong with a strategy than without one', () => {
+    fc.assert(
+      fc.property(ranked, optionsArbitrary, fc.constantFrom(HARD, ALL_REPAIRS), (snapshot, options, repair) => {
+        const [alone, both] = [{ ...options, strategy: { type: 'None' } } as const, options].map((each) =>
+          wrongIn(applyPlan(snapshot, plan(snapshot, { ...each, repair }))),
+        );
+        expect(alone && both && worse(alone, both, repair)).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
   it('leave no pod without a move or a reason, also where the strategy brings a pod back', () => {
     fc.assert(
       fc.property(misplaced, optionsArbitrary, (snapshot, options) => {
