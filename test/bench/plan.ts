@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import type { PolicyOptions } from '../../src/plan/options.ts';
 import type { Plan } from '../../src/plan/plan.ts';
@@ -10,8 +11,15 @@ import { printTable } from '../support/print-table.ts';
 
 /**
  * How long planning takes and how much heap it needs, on generated clusters, against the targets (quality.md, targets).
- * Run with `npm run bench`; needs --expose-gc. Nothing is asserted: the table is for people.
+ * Run with `npm run bench [-- --only strategies,contests,repairs --nodes 5000]`; needs --expose-gc. Nothing is asserted: the table
+ * is for people.
  */
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: 'strategies,contests,repairs' },
+    nodes: { type: 'string', default: '50,100,1000,5000' },
+  },
+});
 const PODS_PER_NODE = 30;
 
 interface Size {
@@ -21,12 +29,14 @@ interface Size {
   readonly targets: Readonly<Record<PolicyOptions['strategy']['type'], number>>;
 }
 
-const SIZES: readonly Size[] = [
+const ALL_SIZES: readonly Size[] = [
   { nodes: 50, runs: 30, targets: { GreedyLB: 10, RefineLB: 10, QoSDriven: 10, Pack: 10, None: 10 } },
   { nodes: 100, runs: 30, targets: { GreedyLB: 10, RefineLB: 10, QoSDriven: 10, Pack: 10, None: 10 } },
   { nodes: 1000, runs: 15, targets: { GreedyLB: 100, RefineLB: 100, QoSDriven: 100, Pack: 100, None: 100 } },
   { nodes: 5000, runs: 7, targets: { GreedyLB: 1000, RefineLB: 500, QoSDriven: 1000, Pack: 1000, None: 1000 } },
 ];
+const WANTED_NODES = values.nodes.split(',');
+const SIZES = ALL_SIZES.filter(({ nodes }) => WANTED_NODES.includes(String(nodes)));
 const HEAP_TARGET_MIB = 300;
 const GROWTH_TARGET = 2;
 
@@ -215,6 +225,16 @@ function compareRepairs(): void {
   );
 }
 
-SETTINGS.forEach(compare);
-compareContests();
-compareRepairs();
+const TABLES: Readonly<Record<string, () => void>> = {
+  strategies: () => SETTINGS.forEach(compare),
+  contests: compareContests,
+  repairs: compareRepairs,
+};
+
+for (const name of values.only.split(',')) {
+  const table = TABLES[name];
+  if (table === undefined) {
+    throw new RangeError(`there is no table ${name}: write ${Object.keys(TABLES).join(', ')}`);
+  }
+  table();
+}
