@@ -16,7 +16,7 @@ import { policyObject } from '../support/resources.ts';
 
 /**
  * What large plans cost: the memory of the operator beside many plans that have ended, on the real control plane, and what is
- * written while one plan is carried out, on the modelled cluster. Run with `npm run bench:plans [-- --plans 400 --moves 1000 --only memory|writes]`.
+ * written while one plan is carried out, on the modelled cluster. Run with `npm run bench:plans [-- --plans 400 --moves 1000 --only memory|writes --at-a-time 100]`.
  * Nothing is asserted: the table is for people.
  */
 const { values } = parseArgs({
@@ -25,6 +25,7 @@ const { values } = parseArgs({
     moves: { type: 'string', default: '1000' },
     seconds: { type: 'string', default: '90' },
     only: { type: 'string', default: '' },
+    'at-a-time': { type: 'string', default: '100,20,5,2' },
   },
 });
 const PLANS = Number(values.plans);
@@ -59,7 +60,7 @@ const EXECUTIONS: readonly Execution[] = [
   ...[100, 20, 5, 2].map((concurrent) => ({ moves: MOVES, concurrent, startup: VARIED })),
   ...[20, 2].map((concurrent) => ({ moves: MOVES / 10, concurrent, startup: VARIED })),
   { moves: MOVES, concurrent: 100, startup: undefined },
-];
+].filter(({ concurrent }) => values['at-a-time'].split(',').includes(String(concurrent)));
 
 /** What one plan writes, by the operator's own store over a modelled API server, in virtual time. */
 async function measureWrites({ moves, concurrent, startup }: Execution): Promise<BytesWritten> {
@@ -200,7 +201,9 @@ if (values.only !== 'memory') {
   const written: (readonly string[])[] = [];
   for (const execution of EXECUTIONS) {
     log(`a plan of ${execution.moves} moves, ${execution.concurrent} at a time`);
-    written.push(writesRow(execution, await measureWrites(execution)));
+    const found = writesRow(execution, await measureWrites(execution));
+    log(found.join(', '));
+    written.push(found);
   }
   const target = `written, target ${WRITTEN_TARGET_MB} MB`;
   printTable(['moves', 'at a time', 'pods start', 'writes of the plan', 'of its journal', target, ''], written);
