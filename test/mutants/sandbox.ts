@@ -11,8 +11,8 @@ export type Fate = 'Noticed' | 'TimedOut' | 'Survived' | 'Unreached';
 
 /** A copy of the repository in which sources may be broken. */
 export interface Sandbox {
-  /** Whether the sources compile with the mutation. */
-  compiles(mutation: Mutation): Promise<boolean>;
+  /** Those of the mutations with which the sources compile. */
+  compiling(mutations: readonly Mutation[]): Promise<ReadonlySet<Mutation>>;
   /** The test files that evaluate what each of the mutations changes, in their order. Throws where the tests fail without any. */
   testsOf(mutations: readonly Mutation[]): Promise<readonly (readonly string[])[]>;
   /** Runs the tests with the mutation, the likeliest first, until one notices. */
@@ -37,11 +37,15 @@ export function createSandbox(top: string): Sandbox {
     symlinkSync(join(top, shared), join(folder, shared));
   }
   return {
-    compiles: (mutation) =>
-      changed(folder, [[mutation.file, (source) => mutate(source, mutation)]], async () => {
-        const args = ['-p', '.', '--incremental', '--tsBuildInfoFile', join(folder, '.tsbuildinfo')];
-        return (await run(folder, 'tsc', args, {})) === 'Passed';
-      }),
+    compiling: async (mutations) => {
+      const good = new Set<Mutation>();
+      for (const round of onePerFile(mutations)) {
+        for (const mutation of await compileTogether(folder, round)) {
+          good.add(mutation);
+        }
+      }
+      return good;
+    },
     testsOf: (mutations) => testsOf(folder, mutations),
     judge: (mutation, tests) =>
       changed(folder, [[mutation.file, (source) => mutate(source, mutation)]], () => judge(folder, mutation, tests)),
@@ -68,6 +72,38 @@ async function changed<T>(
   }
 }
 
+/** The first mutation of each file, then the second, and so on. */
+function onePerFile(mutations: readonly Mutation[]): readonly (readonly Mutation[])[] {
+  const byFile = [...Map.groupBy(mutations, ({ file }) => file).values()];
+  const rounds = Math.max(0, ...byFile.map((all) => all.length));
+  return Array.from({ length: rounds }, (_, round) => byFile.flatMap((all) => all.slice(round, round + 1)));
+}
+
+/** Those of the mutations, each of a file of its own, that compile: the compiler names the files of the others. */
+async function compileTogether(folder: string, mutations: readonly Mutation[]): Promise<readonly Mutation[]> {
+  const changes = mutations.map(
+    (mutation) => [mutation.file, (source: string): string => mutate(source, mutation)] as const,
+  );
+  const args = ['-p', '.', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', join(folder, '.tsbuildinfo')];
+  const { verdict, output } = await changed(folder, changes, () => run(folder, 'tsc', args, {}));
+  if (verdict === 'Passed') {
+    return mutations;
+  }
+  const wrong = new Set([...output.matchAll(/^(.+?)\(\d+,\d+\): error /gm)].map(([, file]) => file));
+  const rest = mutations.filter(({ file }) => !wrong.has(file));
+  if (rest.length < mutations.length) {
+    return rest.length === 0 ? [] : compileTogether(folder, rest);
+  }
+  // The errors are where what a mutation exports is used.
+  const half = Math.ceil(mutations.length / 2);
+  return mutations.length === 1
+    ? []
+    : [
+        ...(await compileTogether(folder, mutations.slice(0, half))),
+        ...(await compileTogether(folder, mutations.slice(half))),
+      ];
+}
+
 async function testsOf(folder: string, mutations: readonly Mutation[]): Promise<readonly (readonly string[])[]> {
   if (mutations.length === 0) {
     return [];
@@ -78,7 +114,7 @@ async function testsOf(folder: string, mutations: readonly Mutation[]): Promise<
   );
   const noted = join(folder, '.passes');
   writeFileSync(noted, '');
-  const verdict = await changed(folder, changes, () => run(folder, 'vitest', VITEST, { [PASSES]: noted }));
+  const { verdict } = await changed(folder, changes, () => run(folder, 'vitest', VITEST, { [PASSES]: noted }));
   if (verdict !== 'Passed') {
     throw new Error('the tests do not pass with probes and without a mutation');
   }
@@ -90,8 +126,13 @@ async function judge(folder: string, { file }: Mutation, tests: readonly string[
   if (tests.length === 0) {
     return 'Unreached';
   }
-  const verdict = await run(folder, 'vitest', [...VITEST, '--bail', '1', ...tests], { EVENKEEL_MUTANT: file });
+  const { verdict } = await run(folder, 'vitest', [...VITEST, '--bail', '1', ...tests], { EVENKEEL_MUTANT: file });
   return verdict === 'Passed' ? 'Survived' : verdict === 'Failed' ? 'Noticed' : 'TimedOut';
+}
+
+interface Run {
+  readonly verdict: 'Passed' | 'Failed' | 'TimedOut';
+  readonly output: string;
 }
 
 /** Ends the whole process group of a tool that prints nothing for too long: tests have workers. */
@@ -100,7 +141,7 @@ function run(
   tool: 'tsc' | 'vitest',
   args: readonly string[],
   variables: Readonly<Record<string, string>>,
-): Promise<'Passed' | 'Failed' | 'TimedOut'> {
+): Promise<Run> {
   return new Promise((resolve, reject) => {
     const child = spawn(join(cwd, 'node_modules', '.bin', tool), args, {
       cwd,
@@ -109,15 +150,19 @@ function run(
       detached: true,
     });
     let timedOut = false;
+    let output = '';
     const timer = setTimeout(() => {
       timedOut = true;
       process.kill(-(child.pid ?? 0), 'SIGKILL');
     }, PATIENCE);
-    child.stdout.on('data', () => void timer.refresh());
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      timer.refresh();
+    });
     child.once('error', reject);
-    child.once('exit', (code) => {
+    child.once('close', (code) => {
       clearTimeout(timer);
-      resolve(timedOut ? 'TimedOut' : code === 0 ? 'Passed' : 'Failed');
+      resolve({ verdict: timedOut ? 'TimedOut' : code === 0 ? 'Passed' : 'Failed', output });
     });
   });
 }
