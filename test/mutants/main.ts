@@ -108,10 +108,13 @@ async function judgeAll(): Promise<readonly Outcome[]> {
   const sandbox = createSandbox(TOP);
   try {
     const drawn: Candidate[] = [];
+    const share = Math.ceil(Number(values.count) / rooms.length);
     for (const room of rooms) {
-      drawn.push(...(await draw(room, Math.ceil(Number(values.count) / rooms.length), sandbox)));
+      drawn.push(...(await draw(room, share, sandbox)));
     }
-    const fresh = drawn.filter((candidate) => (known.get(keyOf(candidate))?.fate ?? 'Compiles') === 'Compiles');
+    // The rooms in turn, so that a run that is ended has judged as many of each.
+    const inTurn = drawn.toSorted((a, b) => (drawn.indexOf(a) % share) - (drawn.indexOf(b) % share));
+    const fresh = inTurn.filter((candidate) => (known.get(keyOf(candidate))?.fate ?? 'Compiles') === 'Compiles');
     process.stderr.write(`${drawn.length} mutations, ${fresh.length} of them to be judged\n`);
     const tests = await sandbox.testsOf(fresh.map(({ mutation }) => mutation));
     for (const [index, candidate] of fresh.entries()) {
