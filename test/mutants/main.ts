@@ -84,6 +84,13 @@ function note({ room, place, change }: Candidate, fate: Outcome['fate']): Outcom
   return outcome;
 }
 
+/** The first candidate of each file, then the second, and so on. */
+function onePerFile(candidates: readonly Candidate[]): readonly (readonly Candidate[])[] {
+  const byFile = [...Map.groupBy(candidates, ({ mutation }) => mutation.file).values()];
+  const rounds = Math.max(0, ...byFile.map((all) => all.length));
+  return Array.from({ length: rounds }, (_, round) => byFile.flatMap((all) => all.slice(round, round + 1)));
+}
+
 /**
  * So many mutations of a room that compile. Twice as many are tried at once: compiling them together takes a fraction of the
  * time, and about a third does not compile.
@@ -93,10 +100,11 @@ async function draw(room: string, count: number, sandbox: Sandbox): Promise<read
   const all = [...shuffled(room, createRandom(Number(values.seed)))];
   while (drawn.length < count && all.length > 0) {
     const tried = all.splice(0, 2 * (count - drawn.length));
-    const fresh = tried.filter((candidate) => !known.has(keyOf(candidate)));
-    const compiling = await sandbox.compiling(fresh.map(({ mutation }) => mutation));
-    for (const candidate of fresh) {
-      note(candidate, compiling.has(candidate.mutation) ? 'Compiles' : 'Invalid');
+    for (const round of onePerFile(tried.filter((candidate) => !known.has(keyOf(candidate))))) {
+      const compiling = await sandbox.compiling(round.map(({ mutation }) => mutation));
+      for (const candidate of round) {
+        note(candidate, compiling.has(candidate.mutation) ? 'Compiles' : 'Invalid');
+      }
     }
     drawn.push(...tried.filter((candidate) => known.get(keyOf(candidate))?.fate !== 'Invalid'));
   }

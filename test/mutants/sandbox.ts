@@ -11,7 +11,7 @@ export type Fate = 'Noticed' | 'TimedOut' | 'Survived' | 'Unreached';
 
 /** A copy of the repository in which sources may be broken. */
 export interface Sandbox {
-  /** Those of the mutations with which the sources compile. */
+  /** Those of the mutations, each of a file of its own, with which the sources compile. */
   compiling(mutations: readonly Mutation[]): Promise<ReadonlySet<Mutation>>;
   /** The test files that evaluate what each of the mutations changes, in their order. Throws where the tests fail without any. */
   testsOf(mutations: readonly Mutation[]): Promise<readonly (readonly string[])[]>;
@@ -37,15 +37,7 @@ export function createSandbox(top: string): Sandbox {
     symlinkSync(join(top, shared), join(folder, shared));
   }
   return {
-    compiling: async (mutations) => {
-      const good = new Set<Mutation>();
-      for (const round of onePerFile(mutations)) {
-        for (const mutation of await compileTogether(folder, round)) {
-          good.add(mutation);
-        }
-      }
-      return good;
-    },
+    compiling: async (mutations) => new Set(await compileTogether(folder, mutations)),
     testsOf: (mutations) => testsOf(folder, mutations),
     judge: (mutation, tests) =>
       changed(folder, [[mutation.file, (source) => mutate(source, mutation)]], () => judge(folder, mutation, tests)),
@@ -72,29 +64,21 @@ async function changed<T>(
   }
 }
 
-/** The first mutation of each file, then the second, and so on. */
-function onePerFile(mutations: readonly Mutation[]): readonly (readonly Mutation[])[] {
-  const byFile = [...Map.groupBy(mutations, ({ file }) => file).values()];
-  const rounds = Math.max(0, ...byFile.map((all) => all.length));
-  return Array.from({ length: rounds }, (_, round) => byFile.flatMap((all) => all.slice(round, round + 1)));
-}
-
-/** Those of the mutations, each of a file of its own, that compile: the compiler names the files of the others. */
+/**
+ * The compiler names the files of those that do not compile. An error where what a mutation exports is used may be that of any of
+ * them: then each half is tried.
+ */
 async function compileTogether(folder: string, mutations: readonly Mutation[]): Promise<readonly Mutation[]> {
   const changes = mutations.map(
     (mutation) => [mutation.file, (source: string): string => mutate(source, mutation)] as const,
   );
   const args = ['-p', '.', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', join(folder, '.tsbuildinfo')];
   const { verdict, output } = await changed(folder, changes, () => run(folder, 'tsc', args, {}));
-  if (verdict === 'Passed') {
-    return mutations;
-  }
   const wrong = new Set([...output.matchAll(/^(.+?)\(\d+,\d+\): error /gm)].map(([, file]) => file));
   const rest = mutations.filter(({ file }) => !wrong.has(file));
-  if (rest.length < mutations.length) {
-    return rest.length === 0 ? [] : compileTogether(folder, rest);
+  if (verdict === 'Passed' || mutations.length - rest.length === wrong.size) {
+    return verdict === 'Passed' || wrong.size > 0 ? rest : [];
   }
-  // The errors are where what a mutation exports is used.
   const half = Math.ceil(mutations.length / 2);
   return mutations.length === 1
     ? []
