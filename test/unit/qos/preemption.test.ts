@@ -78,6 +78,26 @@ describe('the cost of preemptions', () => {
     expect(costs.toReversed().sort(compareCosts)).toEqual(costs);
   });
 
+  it('of mixed victims is compared the same way from either side', () => {
+    const ascending = [
+      [contender(110)],
+      [contender(60)],
+      [contender(110), contender(6, C)],
+      [contender(60), contender(6, C)],
+      [contender(5, C)],
+      [contender(9, B)],
+      [contender(9, B), contender(-90, C)],
+      [contender(8, B)],
+      [contender(9.5, A)],
+    ].map(preemptionCost);
+    for (const [place, cheaper] of ascending.entries()) {
+      for (const dearer of ascending.slice(place + 1)) {
+        expect(compareCosts(cheaper, dearer)).toBeLessThan(0);
+        expect(compareCosts(dearer, cheaper)).toBeGreaterThan(0);
+      }
+    }
+  });
+
   it('is lower for fewer victims where nothing else differs', () => {
     const [one, two] = [preemptionCost([contender(110)]), preemptionCost([contender(60), contender(60)])];
     expect(compareCosts(one, two)).toBeLessThan(0);

@@ -194,6 +194,19 @@ describe('QoSDriven', () => {
     expect(movesOf(aContest({ n1: 9 }, CLASSES, requests))).toEqual(['rich: n1 > ', 'waits:  > n1']);
   });
 
+  it.each(BOTH)('evicts nobody where pods that stay keep the one who waits away (refinements %s)', (refinements) => {
+    const term = anAffinityTerm({ 'evenkeel.dev/service-class': 'prod' }, { topologyKey: 'kubernetes.io/hostname' });
+    const requests = [
+      aRequest('keeps', 'prod', 'n1', { useful: 3600 }),
+      aRequest('richest', 'free', 'n1', { useful: 3400 }),
+      aRequest('rich', 'free', 'n2', { useful: 3000 }),
+      aRequest('waits', 'prod', undefined, { pending: 5 }, { constraints: { podAntiAffinity: [term] } }),
+    ];
+    const options = qosOptions(refinements);
+    expect(movesOf(aContest({ n1: 2 }, CLASSES, requests.toSpliced(2, 1)), options)).toEqual([]);
+    expect(movesOf(aContest({ n1: 2, n2: 1 }, CLASSES, requests), options)).toEqual(['rich: n2 > ', 'waits:  > n2']);
+  });
+
   it('keeps the room of a pod whose gate was opened to a node', () => {
     const waiting = { gated: false, pinnedTo: 'n1', unschedulable: false };
     const requests = [
