@@ -57,7 +57,7 @@ export function failureOf(error: unknown): CommandResult {
     return { stdout: '', exitCode: error.exitCode === 0 ? 0 : 1 }; // commander has written its message
   }
   if (error instanceof Failure) {
-    return failed(escapeLines(error.message), error.exitCode);
+    return failed(error.lines.map(escapeText).join('\n'), error.exitCode);
   }
   if (error instanceof ApiError) {
     const grant = grantCommand(error);

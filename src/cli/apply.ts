@@ -70,7 +70,7 @@ async function readObjects(files: readonly string[]): Promise<readonly JsonObjec
   const read = await Promise.all((await expandFolders(files)).map((file) => readResources(file)));
   const problems = read.flatMap((file) => file.problems);
   if (problems.length > 0) {
-    throw new Failure(problems.map(formatFileProblem).join('\n'));
+    throw new Failure(problems.map(formatFileProblem));
   }
   return read.flatMap(({ resources }) => resources.map(({ written }) => written as JsonObject));
 }

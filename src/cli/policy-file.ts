@@ -183,7 +183,7 @@ export async function readPolicy(path: string): Promise<FilePolicy> {
   const files = await Promise.all((await expandFolders([path])).map((file) => readResources(file)));
   const problems = files.flatMap((file) => file.problems);
   if (problems.length > 0) {
-    throw new Failure(problems.map(formatFileProblem).join('\n'));
+    throw new Failure(problems.map(formatFileProblem));
   }
   const policies = files.flatMap(({ resources }) => resources.filter(({ kind }) => kind === 'RebalancePolicy'));
   const [policy, ...others] = policies;

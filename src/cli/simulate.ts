@@ -91,7 +91,7 @@ function progressLine({ isTerminal, now, write }: SimulateConsole): Progress {
 async function readScenario(flags: SimulateFlags): Promise<Scenario> {
   const file = await readResources(flags.file, SCENARIOS);
   if (file.problems.length > 0) {
-    throw new Failure(file.problems.map(formatFileProblem).join('\n'));
+    throw new Failure(file.problems.map(formatFileProblem));
   }
   const scenarios = file.resources.filter(({ kind }) => kind === 'Scenario');
   const [only] = scenarios;
@@ -107,7 +107,7 @@ async function readScenario(flags: SimulateFlags): Promise<Scenario> {
     await referencesOf(resource, file, flags),
   );
   if (isProblems(scenario)) {
-    throw new Failure(scenario.map((problem) => `${flags.file}: ${formatProblem(problem)}`).join('\n'));
+    throw new Failure(scenario.map((problem) => `${flags.file}: ${formatProblem(problem)}`));
   }
   return scenario;
 }

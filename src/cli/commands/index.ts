@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { escapeLines } from '../../model/escape.ts';
 import type { AddCommand, CommandContext } from '../command.ts';
 import { addApply } from './apply.ts';
 import { addApprove } from './approve.ts';
@@ -50,6 +51,7 @@ export function buildProgram(context: CommandContext): Command {
     .showHelpAfterError('(evenkeel --help and evenkeel COMMAND --help list what there is)')
     .addHelpText('after', EXIT_CODES)
     .enablePositionalOptions()
+    .configureOutput({ outputError: (text, write) => write(escapeLines(text)) })
     .exitOverride();
   for (const add of COMMANDS) {
     add(program, context);
