@@ -5,17 +5,24 @@ import { aNode, aRollout, TEN_CORES } from '../../support/builders.ts';
 import { API_1, aWorld, outcomes, phases, put, run, stepOnce, WEB_1, WEB_2, web } from '../../support/execution.ts';
 
 describe('a plan on a cluster that changes meanwhile', () => {
-  it('ends a move whose controller an autoscaler scales down: nothing is made in its place', async () => {
-    const w = aWorld();
-    w.cluster.delays.recreate = 30;
-    put(w, [aMove(WEB_1, 'b')], { steering: 'AdmissionPolicy' });
-    await stepOnce(w);
-    w.cluster.scale(web.uid, 1);
-    const plan = await run(w);
-    expect(['Vacated', 'Landed']).toContain(phases(plan)[0]);
-    expect(w.cluster.accepted).toEqual(['uid-web-1']);
-    expect([...w.cluster.hints.keys()]).toEqual([]);
-  });
+  it.each([
+    [0, ['Vacated']],
+    [1, ['Vacated', 'Landed']],
+  ])(
+    'ends a move whose controller is scaled down to %i: nothing too many is made in its place',
+    async (count, ends) => {
+      const w = aWorld();
+      w.cluster.delays.recreate = 30;
+      put(w, [aMove(WEB_1, 'b')], { steering: 'AdmissionPolicy' });
+      await stepOnce(w);
+      w.cluster.scale(web.uid, count);
+      const plan = await run(w);
+      expect(ends).toContain(phases(plan)[0]);
+      expect(w.cluster.accepted).toEqual(['uid-web-1']);
+      expect([...w.cluster.hints.keys()]).toEqual([]);
+      expect([...w.cluster.pods.values()].filter(({ owner }) => owner?.uid === web.uid)).toHaveLength(count);
+    },
+  );
 
   it('finds a replacement while an autoscaler scales up', async () => {
     const w = aWorld();

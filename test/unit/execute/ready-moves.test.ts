@@ -95,12 +95,21 @@ describe('turnsOf', () => {
       phase,
       attempt: 0,
     }));
+    const othersRuns = ['x', 'y'].map((name) => ({ podUID: `uid-${name}`, phase: 'Intent' as const, attempt: 0 }));
     const journal = entries(aPlan(aPolicy('qos'), moves, { moves: runs }));
     const begun = (maxConcurrent: number, maxInFlight = 100) =>
       readyMoves(journal, NOTHING_ELSEWHERE, { maxConcurrent, maxInFlight }, NOON).ready.map(({ index }) => index);
     expect(begun(1)).toEqual([2, 3]);
     expect(begun(0)).toEqual([3]);
     expect(begun(1, 1)).toEqual([2, 3]);
+    const elsewhere = entries(
+      aPlan(aPolicy('other'), [admission('x', 'x'), admission('y', 'y')], { moves: othersRuns }),
+    );
+    const planned = entries(aPlan(aPolicy('even'), [move('p', 'b')]));
+    const beside = (others: Elsewhere) =>
+      readyMoves(planned, others, { maxConcurrent: 1, maxInFlight: 1 }, NOON).ready.length;
+    expect(beside({ ofPolicy: [], ofOthers: elsewhere })).toBe(1);
+    expect(beside({ ofPolicy: elsewhere, ofOthers: [] })).toBe(1);
   });
 
   it('lets a pod in to a node once the last one is bound there, and moves none there before that one is Ready', () => {
