@@ -48,6 +48,13 @@ it.each([
   expect(needed.filter((each) => !may.includes(each))).toEqual([]);
 });
 
+it('the operator may remove hints that are left, also where it may not evict, and place none there', () => {
+  const read = role('read-role.yaml', 'evenkeel-read');
+  const hints = `${GROUP}/placementhints`;
+  const verbs = ['list', 'delete', 'create', 'patch'].filter((verb) => allowed(read, verb).includes(hints));
+  expect(verbs).toEqual(['list', 'delete']);
+});
+
 it.each([
   ['list', [...WATCHED_SOURCES, ...LISTED_SOURCES]],
   ['watch', WATCHED_SOURCES],
