@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../../src/app/log.ts';
 import type { Log } from '../../../src/ports.ts';
+import { HIDDEN, PAYLOADS } from '../../support/hostile-text.ts';
 
 /** What is written while `work` logs at this level or above. */
 function written(level: string, work: (log: Log) => void): readonly Record<string, unknown>[] {
@@ -58,9 +59,11 @@ describe('createLog', () => {
     expect(written('silent', say)).toEqual([]);
   });
 
-  it('writes no character that a terminal acts on', () => {
+  it.each(PAYLOADS)('writes no character that a terminal acts on, and no line more: %s', (_, problem) => {
     const raw: string[] = [];
-    createLog('info', { write: (line) => void raw.push(line) })('request failed', { problem: '\u001b[2Jgone\u202e' });
-    expect(raw.join('')).toContain('\\u001b[2Jgone\\u202e');
+    createLog('info', { write: (line) => void raw.push(line) })('request failed', { problem });
+    expect(raw.join('')).not.toMatch(HIDDEN);
+    expect(raw.join('').trimEnd()).not.toContain('\n');
+    expect(JSON.parse(raw.join(''))).toMatchObject({ problem });
   });
 });

@@ -10,6 +10,7 @@ import {
   SIMULATION_OUTPUTS,
   VIEW_OUTPUTS,
 } from '../../../src/cli/output-formats.ts';
+import { HIDDEN } from '../../support/hostile-text.ts';
 import { policyObject } from '../../support/resources.ts';
 import { type CliResult, runCli } from '../../support/run-cli.ts';
 
@@ -20,8 +21,6 @@ const EARLIER = '2026-01-01T00:00:00Z';
 const EVIL =
   'x\u001b]52;c;cm0gLXJm\u0007\u001b[2J\u009b2J\r\n## All is well\n| a | b |\u2028\u202egnp\u2066\u200b @everyone #1 ' +
   '[click](mailto:evil@evil.example) <img src=x onerror="alert(1)"> =HYPERLINK("www.evil.example")';
-/** What a terminal acts on or does not show; all formats end their lines with a line feed. */
-const HIDDEN = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 /** A line that only the text of EVIL can begin. */
 const OWN_LINE = /^(## All is well|\| a \| b \|)/m;
 

@@ -17,25 +17,7 @@ import { topNodesText, topViolationsText, topWorkloadsText } from '../../../src/
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aPod, NOW } from '../../support/builders.ts';
-
-const PAYLOADS: readonly (readonly [name: string, text: string])[] = [
-  ['OSC 52, which writes the clipboard', 'x\u001b]52;c;cm0gLXJm\u0007'],
-  ['CSI, which erases the screen', 'x\u001b[2J\u001b[H'],
-  ['C1 controls', 'x\u009b2J\u009d52;c;cm0=\u009c'],
-  ['a carriage return', 'bad\rgood'],
-  ['line ends', 'x\n## All is well\n\n| a | b |\n\u2028node\u2029'],
-  ['bidirectional overrides', 'x\u202egnp.exe\u2066'],
-  ['characters without a width', 'def\u200bault\ufeff\u{e0041}'],
-  ['lone surrogates', 'x\ud800'],
-  ['mentions', 'thanks @everyone and @org/team'],
-  ['references to issues', 'closes #1 and org/repo#2'],
-  ['a link', '[click](https://evil.example/?a=b)'],
-  ['an image', '![x](https://evil.example/x.png)'],
-  ['bare addresses', 'https://evil.example www.evil.example evil@evil.example'],
-  ['HTML', '<img src=x onerror="alert(1)"></details><!--'],
-  ['entities', '&lt;b&gt; &#64;everyone'],
-  ['Markdown', '`code` **bold** _italic_ ~~gone~~ | cell \\'],
-];
+import { HIDDEN, PAYLOADS } from '../../support/hostile-text.ts';
 
 function planOf(text: string): RebalancePlan {
   const pod = aPod(text, { namespace: text, owner: text, nodeName: text });
@@ -191,9 +173,6 @@ const MARKUP: readonly (readonly [string, (text: string) => string])[] = [
   ['HTML of simulate', (text) => simulationHtml(simulationOf(text))],
   ['JUnit', (text) => checksJunit(planOf(text), checksOf(text))],
 ];
-
-/** What a terminal acts on or does not show; all formats end their lines with a line feed. */
-const HIDDEN = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 const each = (formats: readonly (readonly [string, (text: string) => string])[]) =>
   formats.flatMap(([format, render]) => PAYLOADS.map(([name, text]) => ({ format, render, name, text })));
