@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { printTable } from '../support/print-table.ts';
 import { createRandom, type Random } from '../support/random.ts';
+import { likelyTests } from './likely.ts';
 import { type Mutation, mutationsOf } from './mutations.ts';
 import { createSandbox, type Fate, type Sandbox } from './sandbox.ts';
 
@@ -30,8 +31,8 @@ interface Outcome {
   readonly room: string;
   readonly place: string;
   readonly change: string;
-  /** A line of the report may also say that the mutation compiles, or that it does not. */
-  readonly fate: Fate | 'Compiles' | 'Invalid';
+  /** A line of the report may also say that the mutation compiles, or that it does not, or that the likely tests do not notice it. */
+  readonly fate: Fate | 'Compiles' | 'Invalid' | 'Unlikely';
 }
 
 /** A mutation that compiles. */
@@ -111,6 +112,15 @@ async function draw(room: string, count: number, sandbox: Sandbox): Promise<read
   return drawn.slice(0, count);
 }
 
+/** Asks a few tests of each mutation first, which notice most: what every other test evaluates takes long to find out. */
+async function judgeLikely(candidates: readonly Candidate[], sandbox: Sandbox): Promise<void> {
+  const testsOf = likelyTests(TOP);
+  for (const candidate of candidates.filter((each) => known.get(keyOf(each))?.fate !== 'Unlikely')) {
+    const fate = await sandbox.judge(candidate.mutation, testsOf(candidate.mutation.file));
+    note(candidate, fate === 'Noticed' || fate === 'TimedOut' ? fate : 'Unlikely');
+  }
+}
+
 async function judgeAll(): Promise<readonly Outcome[]> {
   const rooms = values.rooms.split(',');
   const sandbox = createSandbox(TOP);
@@ -122,12 +132,15 @@ async function judgeAll(): Promise<readonly Outcome[]> {
     }
     // The rooms in turn, so that a run that is ended has judged as many of each.
     const inTurn = drawn.toSorted((a, b) => (drawn.indexOf(a) % share) - (drawn.indexOf(b) % share));
-    const fresh = inTurn.filter((candidate) => (known.get(keyOf(candidate))?.fate ?? 'Compiles') === 'Compiles');
+    const fresh = inTurn.filter((candidate) =>
+      ['Compiles', 'Unlikely'].includes(known.get(keyOf(candidate))?.fate ?? 'Compiles'),
+    );
     process.stderr.write(`${drawn.length} mutations, ${fresh.length} of them to be judged\n`);
-    const tests = await sandbox.testsOf(fresh.map(({ mutation }) => mutation));
-    for (const [index, candidate] of fresh.entries()) {
-      const fate = await sandbox.judge(candidate.mutation, tests[index] ?? []);
-      note(candidate, fate);
+    await judgeLikely(fresh, sandbox);
+    const left = fresh.filter((candidate) => known.get(keyOf(candidate))?.fate === 'Unlikely');
+    const tests = await sandbox.testsOf(left.map(({ mutation }) => mutation));
+    for (const [index, candidate] of left.entries()) {
+      note(candidate, await sandbox.judge(candidate.mutation, tests[index] ?? []));
     }
     return drawn.flatMap((candidate) => known.get(keyOf(candidate)) ?? []);
   } finally {

@@ -76,8 +76,11 @@ async function compileTogether(folder: string, mutations: readonly Mutation[]): 
   const { verdict, output } = await changed(folder, changes, () => run(folder, 'tsc', args, {}));
   const wrong = new Set([...output.matchAll(/^(.+?)\(\d+,\d+\): error /gm)].map(([, file]) => file));
   const rest = mutations.filter(({ file }) => !wrong.has(file));
-  if (verdict === 'Passed' || mutations.length - rest.length === wrong.size) {
-    return verdict === 'Passed' || wrong.size > 0 ? rest : [];
+  if (verdict !== 'Passed' && wrong.size === 0) {
+    throw new Error(`the compiler has failed: ${output}`);
+  }
+  if (mutations.length - rest.length === wrong.size) {
+    return rest;
   }
   const half = Math.ceil(mutations.length / 2);
   return mutations.length === 1

@@ -1,11 +1,7 @@
 import { defineConfig, type UserWorkspaceConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import config from '../../vitest.config.ts';
-
-/** Names of a path's folders and file, without endings. */
-function wordsOf(path: string): ReadonlySet<string> {
-  return new Set(path.replaceAll(/\.test\.ts$|\.ts$/g, '').split(/[/-]/));
-}
+import { likeness, wordsOf } from './likely.ts';
 
 /** The tests that most likely notice a mutation of `EVENKEEL_MUTANT` come first: those named like it, then the fast ones. */
 class LikelyFirst extends BaseSequencer {
@@ -16,8 +12,7 @@ class LikelyFirst extends BaseSequencer {
   }
 
   #unlikeness({ moduleId }: TestSpecification): number {
-    const shared = [...wordsOf(moduleId.slice(this.ctx.config.root.length))].filter((word) => this.#words.has(word));
-    return -shared.length;
+    return -likeness(moduleId.slice(this.ctx.config.root.length), this.#words);
   }
 
   #duration(file: TestSpecification): number {
