@@ -146,7 +146,7 @@ describe('keepLedgers', () => {
 
   it('writes a few a second, each in its turn', async () => {
     const memory = aStore();
-    const names = Array.from({ length: 23 }, (_, index) => `web-${index}`);
+    const names = Array.from({ length: 60 }, (_, index) => `web-${index}`);
     await keep(9, memory, () => aView(names.map((name) => aRequest(name, [aRunningPod(`pod-${name}`)]))));
     expect(memory.calls.length).toBeLessThanOrEqual(5 * 5);
     expect(memory.calls.length).toBeGreaterThanOrEqual(15);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../src/execute/move.ts';
 import { observeMove } from '../../../src/execute/observe-move.ts';
 import { cameAfter, recordSiblings } from '../../../src/execute/siblings.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
@@ -70,6 +71,40 @@ describe('the replacement of an evicted pod', () => {
     const w = skewed(aWorld(), (pod) => (isNew(pod) ? -3_600 : 0));
     put(w, [aMove(WEB_1, 'b')]);
     expect(phases(await run(w))).toEqual(['Landed']);
+  });
+
+  it('is explained only where it is not on its planned node, and once', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b')]);
+    const asked: string[] = [];
+    const reader: ClusterReader = {
+      ...w.ports.reader,
+      placements: async (...args) => {
+        asked.push('placements');
+        return w.ports.reader.placements(...args);
+      },
+    };
+    await stepOnce(w);
+    await w.clock.advance(10);
+    const look = async (to: string, miss: JournalEntry['run']['miss']) => {
+      asked.splice(0);
+      const siblings = recordSiblings(PODS);
+      const status = { podUID: WEB_1.uid, phase: 'AwaitingReplacement', attempt: 1, siblings } as const;
+      const run = miss === undefined ? status : { ...status, miss };
+      const { replacement } = await observeMove(
+        { index: 0, move: aMove(WEB_1, to), run },
+        new Set(),
+        true,
+        reader,
+        forever,
+      );
+      return [replacement?.node, replacement?.miss === undefined, asked.length];
+    };
+    const [node = ''] = [...w.cluster.pods.values()].filter(isNew).map(({ nodeName }) => nodeName);
+    const other = node === 'b' ? 'c' : 'b';
+    expect(await look(node, undefined)).toEqual([node, true, 0]);
+    expect(await look(other, undefined)).toEqual([node, false, 1]);
+    expect(await look(other, { reason: 'OutscoredBy', message: 'known' })).toEqual([node, true, 0]);
   });
 
   it('is not a sibling that was made before, by an API server whose clock is ahead', async () => {

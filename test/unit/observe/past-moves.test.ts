@@ -65,6 +65,14 @@ describe('past moves', () => {
     ]);
   });
 
+  it.each(['', '2,5', '-1', '1e3', '12345678901', '1.1234567'])('are not believed at a cost of %j', (cost) => {
+    const { spec, ...plan } = aStoredPlan();
+    const moves = spec.moves.map((move) => ({ ...move, cost }));
+    const { pastMoves, problems } = buildSnapshot([{ ...plan, spec: { ...spec, moves } }]);
+    expect(pastMoves).toEqual([]);
+    expect(problems.join()).toContain('spec.moves[0].cost');
+  });
+
   it('are none where nothing was begun', () => {
     expect(pastMovesOf(aPlan(aPolicy('even'), [aMove(pod, 'b')]))).toEqual([]);
     expect(pastMovesOf({ ...aStoredPlan(), status: undefined })).toEqual([]);
