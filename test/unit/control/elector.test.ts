@@ -389,6 +389,34 @@ describe('errors', () => {
     expect(lease.stored?.record.holder).toBe('');
   });
 
+  it('of the work after the lease was lost are told as the loss', async () => {
+    const { time, lease } = cluster();
+    const { clock } = time.process();
+    const options = {
+      identity: 'a',
+      times: TIMES,
+      store: lease.store,
+      clock,
+      random: () => 0.5,
+      report: () => undefined,
+    };
+    let outcome: unknown;
+    const cutOff = (_: number, own: AbortSignal): Promise<void> =>
+      new Promise((_resolve, reject) => own.addEventListener('abort', () => reject(new Error('cut off')), { once: true }));
+    new Elector(options).run(cutOff, new AbortController().signal).catch((error: unknown) => {
+      outcome = error;
+    });
+    await time.run(31);
+    const { stored } = lease;
+    await lease.store.update(
+      stored ?? expect.fail('no lease'),
+      { ...(stored?.record ?? expect.fail('no lease')), holder: 'b' },
+      new AbortController().signal,
+    );
+    await time.run(32);
+    expect(String(outcome)).toContain('the lease is held by "b"');
+  });
+
   it('of the store are told, and tried again', async () => {
     const { time, start } = cluster();
     const a = start('a', { first: Array(5).fill(NOTHING_ARRIVES) });

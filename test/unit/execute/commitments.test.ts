@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { withCommitments } from '../../../src/execute/commitments.ts';
+import { withCommitments, withPromises } from '../../../src/execute/commitments.ts';
 import type { JournalEntry } from '../../../src/execute/move.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import { planningInputOf } from '../../../src/plan/planning-input.ts';
-import { aMove } from '../../support/builders/plan.ts';
+import { aMove, anAdmission, aPlan, aPreemption } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
-import { aNode, aPod, aSnapshot } from '../../support/builders.ts';
+import { aNode, aPod, aSnapshot, NOW } from '../../support/builders.ts';
 
 const OLD = aPod('old', { nodeName: 'a' });
 const OTHER = aPod('other', { nodeName: 'c', owner: 'api' });
@@ -55,5 +55,33 @@ describe('withCommitments', () => {
     const { holds, pods: sorted } = planningInputOf(snapshot, resolveOptions(aPolicy('p').spec));
     const place = sorted.findIndex(({ name }) => name === 'old (replacement)');
     expect(holds.of(place)?.code).toBe('NoController');
+  });
+});
+
+describe('withPromises', () => {
+  const victim = (name: string, cpu: number) => aPod(name, { nodeName: 'a', constraints: { requests: { cpu } } });
+  const waits = aPod('waits', {
+    phase: 'Pending',
+    waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
+    constraints: { requests: { cpu: 2000 } },
+  });
+
+  it.each([
+    ['what it takes beyond the other victims', [300, 500], 1500],
+    ['what its first victim still takes, if that is more', [1800, 500], 1800],
+    ['all that it takes, where there is one victim', [300], 2000],
+  ])('counts for a pod that waits for its victims %s', (_, cpus, counted) => {
+    const victims = cpus.map((cpu, place) => victim(`victim-${place}`, cpu));
+    const moves = [...victims.map((pod) => aPreemption(pod)), anAdmission(waits, 'a', victims.map((_pod, index) => index))];
+    const runs = moves.map(({ pod }, index) => ({
+      podUID: pod.uid,
+      phase: index < victims.length ? ('Evicting' as const) : ('Planned' as const),
+      attempt: 0,
+    }));
+    const plan = aPlan(aPolicy('qos'), moves, { phase: 'Executing', moves: runs });
+    const seen = withPromises([...victims, waits], [plan], NOW);
+    const placed = seen.find(({ uid }) => uid === waits.uid);
+    expect([placed?.nodeName, placed?.constraints.requests.cpu]).toEqual(['a', counted]);
+    expect(seen.filter(({ terminating }) => terminating)).toHaveLength(victims.length);
   });
 });

@@ -19,11 +19,11 @@ describe('the journal', () => {
 
   it('takes a move without an entry for Planned, and finds entries by pod, not by place', () => {
     const landed = { podUID: 'uid-web-3', phase: 'Landed', attempt: 0 } as const;
-    const phases = entries({ ...plan, status: { moves: [landed] } }).map(({ index, run }) => [index, run.phase]);
-    expect(phases).toEqual([
-      [0, 'Planned'],
-      [1, 'Planned'],
-      [2, 'Landed'],
+    const runs = entries({ ...plan, status: { moves: [landed] } }).map(({ index, run }) => [index, run]);
+    expect(runs).toEqual([
+      [0, { podUID: 'uid-web-1', phase: 'Planned', attempt: 0 }],
+      [1, { podUID: 'uid-web-2', phase: 'Planned', attempt: 0 }],
+      [2, landed],
     ]);
   });
 
