@@ -1,5 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
+import { escapeLines } from '../model/escape.ts';
 import type { Look, Tone } from '../report/table.ts';
 
 /** Where output goes, as far as it matters to how it looks. */
@@ -51,4 +52,9 @@ function writeTo(stream: NodeJS.WriteStream, text: string): Promise<void> {
       stream.write(text, () => resolve());
     }
   });
+}
+
+/** Lines that quote what users have written, without what a terminal acts on. */
+export function harmless(text: string): string {
+  return escapeLines(text);
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { escapeLines } from '../../model/escape.ts';
 import type { AddCommand, CommandContext } from '../command.ts';
+import { harmless } from '../screen.ts';
 import { addApply } from './apply.ts';
 import { addApprove } from './approve.ts';
 import { addCompletion } from './completion.ts';
@@ -51,7 +51,7 @@ export function buildProgram(context: CommandContext): Command {
     .showHelpAfterError('(evenkeel --help and evenkeel COMMAND --help list what there is)')
     .addHelpText('after', EXIT_CODES)
     .enablePositionalOptions()
-    .configureOutput({ outputError: (text, write) => write(escapeLines(text)) })
+    .configureOutput({ outputError: (text, write) => write(harmless(text)) })
     .exitOverride();
   for (const add of COMMANDS) {
     add(program, context);

@@ -402,7 +402,9 @@ describe('errors', () => {
     };
     let outcome: unknown;
     const cutOff = (_: number, own: AbortSignal): Promise<void> =>
-      new Promise((_resolve, reject) => own.addEventListener('abort', () => reject(new Error('cut off')), { once: true }));
+      new Promise((_resolve, reject) =>
+        own.addEventListener('abort', () => reject(new Error('cut off')), { once: true }),
+      );
     new Elector(options).run(cutOff, new AbortController().signal).catch((error: unknown) => {
       outcome = error;
     });

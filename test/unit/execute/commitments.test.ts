@@ -72,7 +72,14 @@ describe('withPromises', () => {
     ['all that it takes, where there is one victim', [300], 2000],
   ])('counts for a pod that waits for its victims %s', (_, cpus, counted) => {
     const victims = cpus.map((cpu, place) => victim(`victim-${place}`, cpu));
-    const moves = [...victims.map((pod) => aPreemption(pod)), anAdmission(waits, 'a', victims.map((_pod, index) => index))];
+    const moves = [
+      ...victims.map((pod) => aPreemption(pod)),
+      anAdmission(
+        waits,
+        'a',
+        victims.map((_pod, index) => index),
+      ),
+    ];
     const runs = moves.map(({ pod }, index) => ({
       podUID: pod.uid,
       phase: index < victims.length ? ('Evicting' as const) : ('Planned' as const),
