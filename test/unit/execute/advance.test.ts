@@ -296,6 +296,12 @@ describe('advance', () => {
     expect(last).toMatchObject({ phase: 'Skipped', outcome: 'refused 5 times: busy' });
   });
 
+  it('takes an eviction without a time of its sending for sent until now', () => {
+    const { sentAt: _, ...unsent } = move('Evicting');
+    const { run } = at(5, unsent, seen(5, 'Running', undefined, ANSWER_GRACE + 1));
+    expect(run).toMatchObject({ phase: 'Evicting', sentAt: instant(5) });
+  });
+
   it('keeps a lost answer as spent until the pod is seen to run on', () => {
     const { run: spent, effects } = at(1, move('Intent'), ambiguous);
     expect(spent).toMatchObject({ phase: 'Evicting', outcome: 'socket hang up' });
