@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
+import { anAffinityTerm } from '../../support/builders/scheduling.ts';
 import { aNode, TEN_CORES } from '../../support/builders.ts';
 import type { Tap } from '../../support/fake-tap.ts';
 import type { World } from '../../support/fake-world.ts';
@@ -109,6 +110,23 @@ describe('before each eviction of a batch', () => {
   it('leaves a pod whose target has no room any more', async () => {
     const { w } = batch();
     w.tap = afterFirst(w, () => w.cluster.putNode(aNode('c', { ...TEN_CORES, unschedulable: true })));
+    await play(w, 4);
+    expect(sent(w)).toEqual(['evict api-1', 'evict mail-1']);
+    expect(ends(w)[1]).toMatch(/^Skipped: c /);
+  });
+
+  it('leaves a pod that the replacement of one sent before keeps away', async () => {
+    const { w, pods } = batch();
+    for (const [place, name] of [...'abcd'].entries()) {
+      w.cluster.putNode(aNode(name, { ...TEN_CORES, labels: { zone: 'wxxz'.charAt(place) } }));
+    }
+    const [first, second, third] = pods as [PodInfo, PodInfo, PodInfo];
+    const marked = { ...first, labels: new Map([...first.labels, ['role', 'front']]) };
+    const apart = { ...second.constraints, podAntiAffinity: [anAffinityTerm({ role: 'front' })] };
+    w.cluster.putPod(marked);
+    w.cluster.putPod({ ...second, constraints: apart });
+    const policy = w.policies.stored.get('even')?.policy ?? aPolicy('even');
+    w.plans.put(aPlan(policy, [aMove(marked, 'b'), aMove(second, 'c'), aMove(third, 'd')]));
     await play(w, 4);
     expect(sent(w)).toEqual(['evict api-1', 'evict mail-1']);
     expect(ends(w)[1]).toMatch(/^Skipped: c /);

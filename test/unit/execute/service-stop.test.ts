@@ -52,6 +52,7 @@ describe('serviceStop', () => {
     ['has what it was promised', SLOW, levels({ times: { useful: 900, pending: 100 } })],
     ['would be below without the plan, too', { startedAt: ago(9) }, FALLEN],
     ['was not moved yet', { phase: 'Planned' }, FALLEN],
+    ['lost nothing that is on record', { phase: 'Failed', startedAt: ago(500) }, FALLEN],
     ['has no ledger', SLOW, serviceLevels([aServiceClass()])],
     ['has a class that is gone', SLOW, serviceLevels([], [aLedger({ times: { useful: 1, pending: 99 } })])],
     [
