@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { epochSeconds } from '../../../src/model/units.ts';
-import { fulfilmentByClass } from '../../../src/qos/fulfilment.ts';
+import { fulfilmentByClass, summarize } from '../../../src/qos/fulfilment.ts';
 import { aLedger, anInstance, aServiceClass, times } from '../../support/builders/service-levels.ts';
 import { NOW } from '../../support/builders.ts';
 
@@ -70,5 +70,13 @@ describe('how a class is served', () => {
     );
     expect(found.map(({ serviceClass }) => serviceClass.name)).toEqual(['a', 'b', 'free']);
     expect(fulfilmentByClass([], NOW)).toEqual([]);
+  });
+});
+
+describe('a summary of availabilities', () => {
+  it('has the least of however few there are', () => {
+    expect(summarize([], 0.9).least).toBeUndefined();
+    expect(summarize([0.95], 0.9)).toMatchObject({ mean: 0.95, least: 0.95, missed: 0, deficit: 0 });
+    expect(summarize([0.95, 0.8], 0.9)).toMatchObject({ least: 0.8, missed: 1 });
   });
 });

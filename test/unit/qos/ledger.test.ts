@@ -209,6 +209,14 @@ describe('at a boundary', () => {
     ]);
   });
 
+  it('a workload that was made anew while nobody looked is the owner from then on', () => {
+    const looks = [
+      { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] },
+      { at: 50, uid: 'uid-anew', pods: [aPodRecord('b', 30, { ready: [35] })] },
+    ];
+    expect(ledgerAfter(looks, gold).owner.uid).toBe('uid-anew');
+  });
+
   it('a pod that says twice that it is Ready is counted once', () => {
     const [mark] = aPodRecord('a', 0, { ready: [5] }).marks;
     const again = mark === undefined ? [] : [mark, { ...mark, since: instant(10) }];
