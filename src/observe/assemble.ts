@@ -23,6 +23,7 @@ export function assembleSnapshot(
   const { pods, failedPods } = assemblePods(collection, problems);
   const workloads = assembleWorkloads(collection, [...pods, ...failedPods], problems);
   const instant = takenAt ?? newestInstant(collection);
+  const appGraphs = [...collection.of('AppGraph').values()].sort(compareNames);
   return {
     takenAt: instant,
     nodes: assembleNodes(collection, pods),
@@ -33,6 +34,7 @@ export function assembleSnapshot(
     pdbs: assemblePdbs(collection, pods, workloads),
     storage: assembleStorage(collection),
     pastMoves: [...collection.of('RebalancePlan').values()].flatMap(({ moves }) => moves).sort(byStart),
+    ...(appGraphs.length === 0 ? {} : { appGraphs }),
     serviceLevels: assembleServiceLevels(collection, instant, problems),
     usage: collection.metricsServed()
       ? { nodes: assembleSamples(collection, 'NodeMetrics'), pods: assembleSamples(collection, 'PodMetrics') }

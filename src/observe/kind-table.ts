@@ -2,6 +2,7 @@ import { API_VERSION } from '../api/v1alpha1/schema.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { FieldMask } from './fields.ts';
 import type { Interner } from './interner.ts';
+import { APP_GRAPH_FIELDS, projectAppGraph } from './project/app-graph.ts';
 import { CLAIM_FIELDS, projectClaim } from './project/claim.ts';
 import { CSI_DRIVER_FIELDS, CSI_NODE_FIELDS, projectCsiDriver, projectCsiNode } from './project/csi.ts';
 import { NODE_METRICS_FIELDS, POD_METRICS_FIELDS, projectNodeMetrics, projectPodMetrics } from './project/metrics.ts';
@@ -134,6 +135,16 @@ export const KINDS = {
     project: projectServiceLedger,
     keyOf: byNamespace,
     fields: LEDGER_FIELDS,
+    alsoFor: [],
+  }),
+  AppGraph: row({
+    apiVersion: API_VERSION,
+    resource: 'appgraphs',
+    project: projectAppGraph,
+    keyOf: byNamespace,
+    fields: APP_GRAPH_FIELDS,
+    reading: 'Listed',
+    missing: { consequence: 'strategy TrafficAware knows of no traffic' },
     alsoFor: [],
   }),
   NodeMetrics: row({

@@ -1,5 +1,6 @@
-import { PACK_DEFAULTS, type RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
+import { PACK_DEFAULTS, type RebalancePolicySpec, TRAFFIC_DEFAULTS } from '../api/v1alpha1/rebalance-policy.ts';
 import type { LabelSelectorField } from '../api/v1alpha1/schema.ts';
+import { bitsPerSecond } from '../model/bandwidth.ts';
 import { parseDuration } from '../model/duration.ts';
 import { EXCLUDED_NAMESPACES } from '../model/excluded-namespaces.ts';
 import { isMeasured, type LoadResource } from '../model/resources.ts';
@@ -25,7 +26,26 @@ export type StrategyOptions =
       /** Younger nodes are not emptied. */
       readonly minNodeAge: Seconds;
     }
+  | {
+      readonly type: 'TrafficAware';
+      /** Node label whose values are the domains. */
+      readonly domain: string;
+      /** Of one GiB between domains that no link names; `undefined`: traffic is counted in bits per second. */
+      readonly perGiB: number | undefined;
+      readonly links: readonly TrafficLink[];
+      /** Bits per second for each move. */
+      readonly minSaving: number;
+    }
   | { readonly type: 'None' };
+
+/** What is known of the traffic between two domains. */
+export interface TrafficLink {
+  readonly between: readonly [string, string];
+  /** `undefined`: as between others. */
+  readonly perGiB: number | undefined;
+  /** Bits per second; Infinity without a limit. */
+  readonly capacity: number;
+}
 
 /** A resource by whose requests nodes are judged. */
 export interface PackedResource {
@@ -114,6 +134,14 @@ export type PackingOptions = Extract<StrategyOptions, { type: StrategyThatImprov
 /** Whether a strategy empties nodes. */
 export function packs(strategy: StrategyOptions): strategy is PackingOptions {
   return STRATEGY_TRAITS[strategy.type].improves === 'Packing';
+}
+
+/** Settings of a strategy that reduces traffic between domains. */
+export type TrafficOptions = Extract<StrategyOptions, { type: StrategyThatImproves<'Traffic'> }>;
+
+/** Whether a strategy reduces traffic between domains. */
+export function reducesTraffic(strategy: StrategyOptions): strategy is TrafficOptions {
+  return STRATEGY_TRAITS[strategy.type].improves === 'Traffic';
 }
 
 /** Whether a strategy plans by what ServiceClasses promise; otherwise it balances. */
@@ -284,6 +312,8 @@ function resolveStrategy(spec: RebalancePolicySpec): StrategyOptions {
       return resolveQosDriven(spec);
     case 'Pack':
       return resolvePack(strategy.pack ?? PACK_DEFAULTS);
+    case 'TrafficAware':
+      return resolveTraffic(strategy.trafficAware ?? TRAFFIC_DEFAULTS);
     case 'None':
       return { type: 'None' };
     default:
@@ -298,6 +328,24 @@ function resolvePack({ resources, headroom, minNodeAge }: PackSettings): Packing
     headroom: Number(headroom),
     minNodeAge: parseDuration(minNodeAge),
   };
+}
+
+function resolveTraffic({ domain, perGiB, links, minSaving }: TrafficSettings): TrafficOptions {
+  return {
+    type: 'TrafficAware',
+    domain,
+    perGiB: perGiB === undefined ? undefined : Number(perGiB),
+    links: links.map(({ between: [one = '', other = ''], perGiB: own, capacity }) => ({
+      between: [one, other],
+      perGiB: own === undefined ? undefined : Number(own),
+      capacity: capacity === undefined ? Number.POSITIVE_INFINITY : bitsPerSecond(capacity),
+    })),
+    minSaving: bitsPerSecond(minSaving),
+  };
+}
+
+interface TrafficSettings extends Omit<NonNullable<RebalancePolicySpec['strategy']['trafficAware']>, 'links'> {
+  readonly links: readonly NonNullable<RebalancePolicySpec['strategy']['trafficAware']>['links'][number][];
 }
 
 type PackSettings = NonNullable<RebalancePolicySpec['strategy']['pack']> | typeof PACK_DEFAULTS;

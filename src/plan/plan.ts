@@ -114,6 +114,8 @@ export type PlanOutcome =
   | { readonly kind: 'NothingToRepair'; readonly message: string }
   /** No node that runs pods requests little enough to be emptied. */
   | { readonly kind: 'NothingToPack'; readonly message: string }
+  /** There is no AppGraph in scope, or nothing between domains that moves would save. */
+  | { readonly kind: 'NothingToReroute'; readonly message: string }
   /** No Metrics API, or no metrics objects in the file. */
   | { readonly kind: 'MetricsUnavailable'; readonly message: string }
   /** Coverage of valid samples below `load.minCoverage`. */
@@ -148,6 +150,39 @@ export interface PackingReport {
   readonly kept: readonly KeptNode[];
 }
 
+/** An application of a plan that reduces traffic. */
+export interface ApplicationTraffic {
+  readonly namespace: string;
+  /** Of its AppGraph. */
+  readonly name: string;
+  /** Moves of its pods. */
+  readonly moves: number;
+  /** Between domains. */
+  readonly before: TrafficAmount;
+  readonly planned: TrafficAmount;
+  /** Why it is not brought closer together; `undefined` when it has moves, or no traffic between domains. */
+  readonly stays: Reason | undefined;
+}
+
+/** Traffic between domains. */
+export interface TrafficAmount {
+  /** Bits per second. */
+  readonly bandwidth: number;
+  /** For an hour; `undefined` without prices. */
+  readonly cost: number | undefined;
+}
+
+/** What a plan that reduces traffic comes to. */
+export interface TrafficReport {
+  /** The node label whose values are the domains. */
+  readonly domain: string;
+  /** Of all applications. */
+  readonly before: TrafficAmount;
+  readonly planned: TrafficAmount;
+  /** Those with traffic between domains before, the most first. */
+  readonly applications: readonly ApplicationTraffic[];
+}
+
 /** What the planner decided: plain data, the same for the same snapshot and policy wherever it runs. */
 export interface Plan {
   readonly strategy: StrategyName;
@@ -166,6 +201,8 @@ export interface Plan {
   readonly expectedHitRatio: number | undefined;
   /** `undefined`: the strategy does not empty nodes. */
   readonly packing?: PackingReport | undefined;
+  /** `undefined`: the strategy does not look at traffic. */
+  readonly traffic?: TrafficReport | undefined;
   /** SHA-256 in hex over strategy and moves; equal plans have equal hashes. */
   readonly hash: string;
 }

@@ -16,6 +16,8 @@ import {
   type PackingOptions,
   type PolicyOptions,
   packs,
+  reducesTraffic,
+  type TrafficOptions,
 } from './options.ts';
 import {
   balancedMessage,
@@ -26,7 +28,7 @@ import {
   unhelpedMessage,
 } from './outcome.ts';
 import { overloadedAndLeftOut } from './overloaded-sources.ts';
-import { pack } from './pack/pack.ts';
+import { type Packing, pack } from './pack/pack.ts';
 import { explainPacking, packingOutcome, packingReport } from './pack/report.ts';
 import type { Plan, PlanOutcome, Reason } from './plan.ts';
 import { clusterOf, isFree, metricsProblem, type PlanningInput, planningInputOf } from './planning-input.ts';
@@ -38,6 +40,9 @@ import { repairStage } from './repair/stage.ts';
 import { residualImbalance } from './residual-imbalance.ts';
 import { type SearchResult, search } from './search.ts';
 import { initialState, type StateView } from './state.ts';
+import { placedGraphs, podsOfApplications } from './traffic/applications.ts';
+import { reduceTraffic } from './traffic/reduce-traffic.ts';
+import { explainTraffic, trafficOutcome, trafficReport } from './traffic/report.ts';
 
 /**
  * Decides which pods should run elsewhere. Pure: the same snapshot and options give the same plan, byte for byte, in
@@ -69,6 +74,9 @@ function byStrategy(planningInput: PlanningInput, options: PolicyOptions, repair
   }
   if (packs(strategy)) {
     return byPacking(planningInput, strategy, options, repaired);
+  }
+  if (reducesTraffic(strategy)) {
+    return withoutMetrics(planningInput, options) ?? byTraffic(planningInput, strategy, options, repaired);
   }
   return balances(strategy)
     ? (withoutMetrics(planningInput, options) ?? withMetrics(planningInput, strategy, options, repaired))
@@ -147,20 +155,46 @@ function byPacking(
   const free = [...pods.keys()].filter((pod) => isFree(holds, pod));
   const cluster = clusterOf(planningInput, options, free);
   const packing = pack(planningInput, cluster, budgetsAfter(planningInput, options, cluster, repaired), strategy);
-  const { moves, fallbacks, start, end } = packing;
-  const moved = new Set(moves.map(({ pod }) => pod));
-  const explain = explainPacking(cluster, packing);
-  const why = (pod: PodIndex): Reason =>
-    at(cluster.home, pod) < 0
-      ? onAbsentNode(planningInput.participation, itemAt(pods, pod).nodeName ?? '')
-      : explain(pod);
-  const stays = rejectAll(pods, holds, (pod) => moved.has(pod), why);
   const outcome = packingOutcome(cluster, packing, strategy);
-  const result = { moves, fallbacks, state: end, placement: end.placement };
   return {
-    ...finish(planningInput, options, outcome, { stays, cluster, state: start, result }),
+    ...finishFound(planningInput, options, outcome, cluster, packing, explainPacking(cluster, packing)),
     packing: packingReport(cluster, packing),
   };
+}
+
+/** Brings applications together that run spread over domains, to nodes with room and little load. */
+function byTraffic(
+  planningInput: PlanningInput,
+  strategy: TrafficOptions,
+  options: PolicyOptions,
+  repaired: readonly Relocation[],
+): Plan {
+  const graphs = placedGraphs(planningInput);
+  const cluster = clusterOf(planningInput, options, podsOfApplications(graphs));
+  const budgets = budgetsAfter(planningInput, options, cluster, repaired);
+  const found = reduceTraffic(planningInput, graphs, cluster, budgets, strategy, options);
+  const traffic = trafficReport(planningInput, found, strategy);
+  const outcome = trafficOutcome(found, traffic, graphs);
+  const explain = explainTraffic(found, traffic, graphs);
+  return { ...finishFound(planningInput, options, outcome, cluster, found, explain), traffic };
+}
+
+/** The plan of a strategy that places any pods of `cluster`, whatever they use; `explain` says why those stay that run there. */
+function finishFound(
+  planningInput: PlanningInput,
+  options: PolicyOptions,
+  outcome: PlanOutcome,
+  cluster: Cluster,
+  { moves, fallbacks, start, end }: Pick<Packing, 'moves' | 'fallbacks' | 'start' | 'end'>,
+  explain: (pod: PodIndex) => Reason,
+): Plan {
+  const { pods, holds, participation } = planningInput;
+  const moved = new Set(moves.map(({ pod }) => pod));
+  const why = (pod: PodIndex): Reason =>
+    at(cluster.home, pod) < 0 ? onAbsentNode(participation, itemAt(pods, pod).nodeName ?? '') : explain(pod);
+  const stays = rejectAll(pods, holds, (pod) => moved.has(pod), why);
+  const result = { moves, fallbacks, state: end, placement: end.placement };
+  return finish(planningInput, options, outcome, { stays, cluster, state: start, result });
 }
 
 /** The plan when the metrics do not suffice for one; `undefined` when they do, or none are needed. */

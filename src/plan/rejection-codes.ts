@@ -101,5 +101,17 @@ export const PACKING_NAMES = ['NotUnderutilized', 'MinNodeAge', 'NodeNotEmptied'
 /** A pod stays because its node is not emptied. */
 export type PackingName = (typeof PACKING_NAMES)[number];
 
+/** Reasons that lie in the traffic of an application. */
+export const TRAFFIC_NAMES = ['NotWorthMoving'] as const;
+/** A pod stays because moving it saves too little traffic. */
+export type TrafficName = (typeof TRAFFIC_NAMES)[number];
+
 /** Every reason why a pod is not moved; the same words in plan, `explain`, page and documentation. */
-export type RejectionCode = RefusalName | ProtectionName | BudgetName | BalanceName | ServiceName | PackingName;
+export type RejectionCode =
+  | RefusalName
+  | ProtectionName
+  | BudgetName
+  | BalanceName
+  | ServiceName
+  | PackingName
+  | TrafficName;

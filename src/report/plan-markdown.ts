@@ -4,6 +4,7 @@ import { count, percent } from '../plan/format.ts';
 import type { Check } from './checks.ts';
 import { resourcesIn } from './imbalance.ts';
 import { countRows, messageParts, moveRows, movesOf, nodeRows, type Table, unsteered } from './plan-text.ts';
+import { applicationRows } from './plan-traffic.ts';
 import { renderMarkdownTable } from './table.ts';
 
 /** Moves that are shown without being asked for. */
@@ -18,6 +19,7 @@ export function planMarkdown(plan: RebalancePlan, checks: readonly Check[] = [])
     ...checkTable(checks),
     ...imbalanceTable(plan),
     ...nodes(plan),
+    ...applications(plan),
     ...moves(plan),
     ...stays(plan),
   ];
@@ -99,6 +101,12 @@ function moves(plan: RebalancePlan): readonly string[] {
 function nodes(plan: RebalancePlan): readonly string[] {
   const table = nodeRows(plan);
   return table[1].length === 0 ? [] : ['### Nodes', markdown(table)];
+}
+
+/** Applications that strategy TrafficAware looks at. */
+function applications(plan: RebalancePlan): readonly string[] {
+  const table = applicationRows(plan);
+  return table[1].length === 0 ? [] : ['### Applications', markdown(table)];
 }
 
 function stays(plan: RebalancePlan): readonly string[] {

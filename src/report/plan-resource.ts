@@ -22,6 +22,7 @@ import { removableText } from '../plan/pack/report.ts';
 import type { Imbalance, ImbalanceByResource, Move, PackingReport, Plan, Rejection, Rejections } from '../plan/plan.ts';
 import { isBudgetCode } from '../plan/rejection-codes.ts';
 import { countCodes, listRejections } from '../plan/rejections.ts';
+import { trafficChange, trafficSpec } from './plan-traffic.ts';
 
 /** Label that names a plan's policy. */
 const POLICY_LABEL = 'evenkeel.dev/policy';
@@ -55,6 +56,7 @@ export function toRebalancePlan(
       approved: false,
       moves: plan.moves.map((move) => moveSpec(move, hashOf.get(move.pod.uid), workloads)),
       ...(plan.packing === undefined ? {} : { packing: packingSpec(plan.packing) }),
+      ...(plan.traffic === undefined ? {} : { traffic: trafficSpec(plan.traffic) }),
       rejections: examplesOf(plan.rejections).map(rejectionSpec),
       rejectionCounts: rejectionCounts(plan.rejections),
     },
@@ -167,6 +169,10 @@ export function outcomeMessage(plan: Plan): string {
     const verb = moves.length === 1 ? 'empties' : 'empty';
     const names = emptied.length === 0 ? '' : ` ${verb} ${count(emptied.length, 'node')} (${firstOf(emptied)})`;
     const effect = `${count(moves.length, 'move')}${names}: ${removableText(removable.length)}`;
+    return `${effect}${repairNote(plan)}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
+  }
+  if (plan.traffic !== undefined) {
+    const effect = `${count(moves.length, 'move')} ${trafficChange(plan.traffic, moves.length === 1)}`;
     return `${effect}${repairNote(plan)}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
   }
   const isMeasured = Object.keys(plan.imbalance.before).length > 0;

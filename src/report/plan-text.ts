@@ -4,13 +4,29 @@ import type { Route } from '../model/move.ts';
 import { FULL_NAMES, type ShortNames, shortNames } from '../model/short-names.ts';
 import { count, percent, roundPercent } from '../plan/format.ts';
 import { resourcesIn } from './imbalance.ts';
+import { applicationRows } from './plan-traffic.ts';
 import { type Look, PLAIN, renderTable } from './table.ts';
 import { wrapSentences } from './wrap.ts';
 
 /** Header and rows of a table. */
 export type Table = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
 
-const NUMBERS = new Set(['LOAD', 'GAIN', 'COST', 'PODS', 'MEAN', 'MEAN ABS ERROR', 'STDDEV', 'SPREAD', 'MAX']);
+const NUMBERS = new Set([
+  'LOAD',
+  'GAIN',
+  'COST',
+  'PODS',
+  'MOVES',
+  'BEFORE',
+  'PLANNED',
+  'COST/H BEFORE',
+  'COST/H PLANNED',
+  'MEAN',
+  'MEAN ABS ERROR',
+  'STDDEV',
+  'SPREAD',
+  'MAX',
+]);
 
 /** The plan for a terminal; `wide` adds owner and reason of each move and every listed rejection, and gives nodes their full names. */
 export function planTable(plan: RebalancePlan, wide: boolean, look: Look = PLAIN): string {
@@ -25,6 +41,10 @@ export function planTable(plan: RebalancePlan, wide: boolean, look: Look = PLAIN
   const nodes = nodeRows(plan, names);
   if (nodes[1].length > 0) {
     sections.push(text(nodes));
+  }
+  const applications = applicationRows(plan);
+  if (applications[1].length > 0) {
+    sections.push(text(applications));
   }
   if (Object.keys(plan.spec.rejectionCounts).length > 0) {
     sections.push(text(countRows(plan)), ...(wide ? [text(rejectionRows(plan))] : []));

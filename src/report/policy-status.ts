@@ -12,6 +12,7 @@ import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import { applyVerdicts, type Verdict, type Verdicts } from './conditions.ts';
 import { hitRatio } from './hit-ratio.ts';
 import { budgetNote } from './plan-resource.ts';
+import { trafficSummary } from './plan-traffic.ts';
 import { readiness, SUSPENDED } from './readiness.ts';
 import { oversoldVerdict, serviceFields } from './service-status.ts';
 
@@ -283,6 +284,7 @@ function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['pl
     },
     imbalance: plan.status?.imbalance ?? {},
     ...packingSummary(plan),
+    ...trafficSummary(plan),
     topMoves: ranked.slice(0, TOP_MOVES).map(({ pod, from, to, gain, repairs }) => ({
       pod: `${pod.namespace}/${pod.name}`,
       ...(from === undefined ? {} : { from }),

@@ -30,10 +30,22 @@ interface Size {
 }
 
 const ALL_SIZES: readonly Size[] = [
-  { nodes: 50, runs: 30, targets: { GreedyLB: 10, RefineLB: 10, QoSDriven: 10, Pack: 10, None: 10 } },
-  { nodes: 100, runs: 30, targets: { GreedyLB: 10, RefineLB: 10, QoSDriven: 10, Pack: 10, None: 10 } },
-  { nodes: 1000, runs: 15, targets: { GreedyLB: 100, RefineLB: 100, QoSDriven: 100, Pack: 100, None: 100 } },
-  { nodes: 5000, runs: 7, targets: { GreedyLB: 1000, RefineLB: 500, QoSDriven: 1000, Pack: 1000, None: 1000 } },
+  { nodes: 50, runs: 30, targets: { GreedyLB: 10, RefineLB: 10, QoSDriven: 10, Pack: 10, TrafficAware: 10, None: 10 } },
+  {
+    nodes: 100,
+    runs: 30,
+    targets: { GreedyLB: 10, RefineLB: 10, QoSDriven: 10, Pack: 10, TrafficAware: 10, None: 10 },
+  },
+  {
+    nodes: 1000,
+    runs: 15,
+    targets: { GreedyLB: 100, RefineLB: 100, QoSDriven: 100, Pack: 100, TrafficAware: 100, None: 100 },
+  },
+  {
+    nodes: 5000,
+    runs: 7,
+    targets: { GreedyLB: 1000, RefineLB: 500, QoSDriven: 1000, Pack: 1000, TrafficAware: 1000, None: 1000 },
+  },
 ];
 const WANTED_NODES = values.nodes.split(',');
 const SIZES = ALL_SIZES.filter(({ nodes }) => WANTED_NODES.includes(String(nodes)));

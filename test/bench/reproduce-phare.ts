@@ -279,7 +279,7 @@ function eachMove(each: StagedCase): RerouteContext {
   const loads = each.state.cluster.nodes.map((_, node) => each.state.load(node));
   const mean = loads.reduce((sum, load) => sum + load, 0) / loads.length;
   const upTo = Math.max(...loads, mean + toLoad(TRIGGER));
-  return { ...each, movePrice: 1e-9, minSaving: 0, mayMove: () => true, upTo };
+  return { ...each, movePrice: 1e-9, minSaving: 0, mayMove: () => true, afford: () => undefined, upTo };
 }
 
 function crossing({ running: applications, network, state, domains }: StagedCase): number {

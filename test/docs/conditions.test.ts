@@ -49,6 +49,7 @@ const OUTCOMES: Readonly<Record<PlanOutcome['kind'], PlanOutcome>> = {
   NothingToBalance: { kind: 'NothingToBalance', message },
   NothingToRepair: { kind: 'NothingToRepair', message },
   NothingToPack: { kind: 'NothingToPack', message },
+  NothingToReroute: { kind: 'NothingToReroute', message },
   MetricsUnavailable: { kind: 'MetricsUnavailable', message },
   MetricsIncomplete: { kind: 'MetricsIncomplete', message },
 };

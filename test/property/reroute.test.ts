@@ -41,7 +41,14 @@ function withLimits(staged: StagedCase, next: () => number): StagedCase {
 
 function contextOf(each: StagedCase, held: ReadonlySet<number>): RerouteContext {
   const highest = Math.max(...each.state.cluster.nodes.map((_, node) => each.state.load(node)));
-  return { ...each, movePrice: 1e-9, minSaving: 1e-4, mayMove: (pod) => !held.has(pod), upTo: 1.1 * highest };
+  return {
+    ...each,
+    movePrice: 1e-9,
+    minSaving: 1e-4,
+    mayMove: (pod) => !held.has(pod),
+    afford: () => undefined,
+    upTo: 1.1 * highest,
+  };
 }
 
 const SEEDS = Array.from({ length: 90 }, (_, place) => 1 + place);

@@ -252,6 +252,18 @@ export const RAW_KINDS: Readonly<Record<SnapshotKind, Raw>> = {
       ],
     },
   },
+  AppGraph: {
+    apiVersion: 'evenkeel.dev/v1alpha1',
+    kind: 'AppGraph',
+    metadata: meta('checkout'),
+    spec: {
+      members: [
+        { name: 'web', workload: { kind: 'Deployment', name: 'web' } },
+        { name: 'cart', selector: SELECTOR },
+      ],
+      edges: [{ from: 'web', to: 'cart', bandwidth: '20M' }],
+    },
+  },
   ServiceClass: {
     apiVersion: 'evenkeel.dev/v1alpha1',
     kind: 'ServiceClass',

@@ -46,6 +46,7 @@ export const CONDITION_REASONS = [
   'NothingToBalance',
   'NothingToRepair',
   'NothingToPack',
+  'NothingToReroute',
   'DryRun',
   'AwaitingConsecutive',
   'AwaitingApproval',

@@ -1,3 +1,4 @@
+import { appGraphKind } from './app-graph.ts';
 import { moveJournalKind } from './move-journal.ts';
 import { placementHintKind } from './placement-hint.ts';
 import { qosLedgerKind } from './qos-ledger.ts';
@@ -14,4 +15,5 @@ export const KINDS: readonly KindDefinition[] = [
   serviceClassKind,
   qosLedgerKind,
   placementHintKind,
+  appGraphKind,
 ];

@@ -94,6 +94,43 @@ const packing = Type.Object(
   { description: 'Of a plan that empties nodes: which, and what an autoscaler can remove.' },
 );
 
+/** Most applications that a plan names. */
+export const MAX_NAMED_APPLICATIONS = 50;
+
+const trafficAmount = (description: string) =>
+  Type.Object(
+    {
+      bandwidth: text(32, { description: 'Bits per second.' }),
+      cost: Type.Optional(text(32, { description: 'For an hour; absent without prices.' })),
+    },
+    { description },
+  );
+
+const traffic = Type.Object(
+  {
+    domain: text(316, { description: 'Node label whose values are the domains.' }),
+    before: trafficAmount('Between domains when the plan was made.'),
+    planned: trafficAmount('Between domains once it is carried out.'),
+    applications: Type.Array(
+      Type.Object({
+        namespace: text(63, { description: 'Namespace of the AppGraph.' }),
+        name: text(253, { description: 'Name of the AppGraph.' }),
+        moves: Type.Integer({ format: 'int32', minimum: 0, description: 'Moves of its pods.' }),
+        before: trafficAmount('Between domains when the plan was made.'),
+        planned: trafficAmount('Between domains once it is carried out.'),
+        code: Type.Optional(text(64, { description: 'What keeps it spread, where none of its pods is moved.' })),
+        message: Type.Optional(text(512, { description: 'The same with numbers.' })),
+      }),
+      {
+        maxItems: MAX_NAMED_APPLICATIONS,
+        description: 'Applications with traffic between domains: the 50 with the most of it.',
+        'x-kubernetes-list-type': 'atomic',
+      },
+    ),
+  },
+  { description: 'Of a plan that brings applications together: what passes between domains.' },
+);
+
 const PlanSpec = Type.Object(
   {
     policy: Type.Object(
@@ -194,6 +231,7 @@ const PlanSpec = Type.Object(
       },
     ),
     packing: Type.Optional(packing),
+    traffic: Type.Optional(traffic),
     rejections: Type.Array(
       Type.Object({
         pod: podRef,

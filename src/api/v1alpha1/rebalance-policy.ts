@@ -3,6 +3,7 @@ import { CONDITION_REASONS, CONDITION_TYPES } from './conditions.ts';
 import { Repair, repairsOfMove } from './repair.ts';
 import { RUN_REQUEST_ANNOTATION, RUN_REQUEST_LENGTH } from './run-request.ts';
 import {
+  bandwidth,
   CEL_KEYWORD,
   column,
   countOrPercent,
@@ -20,7 +21,7 @@ import {
 } from './schema.ts';
 
 /** Strategies that a policy may name; the registry in plan/strategies must have each that balances. */
-export const STRATEGY_NAMES = ['GreedyLB', 'RefineLB', 'QoSDriven', 'Pack', 'None'] as const;
+export const STRATEGY_NAMES = ['GreedyLB', 'RefineLB', 'QoSDriven', 'Pack', 'TrafficAware', 'None'] as const;
 /** Name of a strategy. */
 export type StrategyName = (typeof STRATEGY_NAMES)[number];
 
@@ -97,11 +98,92 @@ const pack = Type.Object(
   { description: 'Settings of Pack.' },
 );
 
+/** What `strategy.trafficAware` is without being written. */
+export const TRAFFIC_DEFAULTS = {
+  domain: 'topology.kubernetes.io/zone',
+  links: [],
+  minSaving: '1M',
+} as const;
+
+const between = Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
+  description: 'Two domains: values of the label. Required.',
+  minItems: 2,
+  maxItems: 2,
+  [HINT_KEYWORD]: 'write two values of the label, such as [eu-west-1a, eu-west-1b]',
+  'x-kubernetes-list-type': 'atomic',
+  [CEL_KEYWORD]: [
+    { rule: 'self[0] != self[1]', message: 'traffic within a domain is free: write two domains that differ' },
+  ],
+});
+
+const trafficAware = Type.Object(
+  {
+    domain: text(316, {
+      description:
+        'Node label whose values are the domains. Within a domain traffic costs nothing: topology.kubernetes.io/zone, or kubernetes.io/hostname for nodes. Default topology.kubernetes.io/zone.',
+      default: TRAFFIC_DEFAULTS.domain,
+    }),
+    perGiB: Type.Optional(
+      decimal('0', '1000', {
+        description:
+          'Price of one GiB between two domains that links does not name, in any currency. Default: traffic is counted in bits per second, without prices.',
+      }),
+    ),
+    links: Type.Array(
+      Type.Object(
+        {
+          between,
+          perGiB: Type.Optional(
+            decimal('0', '1000', {
+              description:
+                'Price of one GiB between these two domains, in either direction. Default: perGiB of trafficAware.',
+            }),
+          ),
+          capacity: Type.Optional(
+            bandwidth({
+              description:
+                'Bits per second that AppGraphs may send between these two domains, both directions together. Default: no limit.',
+            }),
+          ),
+        },
+        {
+          [CEL_KEYWORD]: [
+            {
+              rule: 'has(self.perGiB) || has(self.capacity)',
+              message: 'the link says nothing: write perGiB, capacity, or both',
+            },
+          ],
+        },
+      ),
+      {
+        description: 'Pairs of domains with a price or a capacity of their own. Default none.',
+        default: TRAFFIC_DEFAULTS.links,
+        maxItems: 64,
+        'x-kubernetes-list-type': 'atomic',
+      },
+    ),
+    minSaving: bandwidth({
+      description:
+        'Traffic between domains that the moves of an application must save at least, for each of its moves, in bits per second; with prices, as much of the most expensive traffic. Default 1M.',
+      default: TRAFFIC_DEFAULTS.minSaving,
+    }),
+  },
+  {
+    description: 'Settings of TrafficAware.',
+    [CEL_KEYWORD]: [
+      {
+        rule: '!has(self.links) || self.links.all(link, !has(link.perGiB)) || has(self.perGiB)',
+        message: 'links[].perGiB needs a price for all other traffic, too: write perGiB beside links',
+      },
+    ],
+  },
+);
+
 const strategy = Type.Object(
   {
     type: oneOf(STRATEGY_NAMES, {
       description:
-        'RefineLB takes pods only from nodes above the mean and moves few of them. GreedyLB assigns all pods anew, largest first. QoSDriven lets pods that wait at the scheduling gate evenkeel.dev/qos go where they fit, and evicts others for them so that every workload gets the availability of its ServiceClass; it also moves pods off overloaded nodes before they miss theirs; the minRunTime of the class stands in for protections.minPodAge, and the class itself for protections.stabilization and cooldown. Pack empties whole nodes that request little, so that an autoscaler can remove them. None only repairs what repair says. Default RefineLB.',
+        'RefineLB takes pods only from nodes above the mean and moves few of them. GreedyLB assigns all pods anew, largest first. QoSDriven lets pods that wait at the scheduling gate evenkeel.dev/qos go where they fit, and evicts others for them so that every workload gets the availability of its ServiceClass; it also moves pods off overloaded nodes before they miss theirs; the minRunTime of the class stands in for protections.minPodAge, and the class itself for protections.stabilization and cooldown. Pack empties whole nodes that request little, so that an autoscaler can remove them. TrafficAware brings workloads together that send much to each other, as AppGraphs say, so that less traffic passes between zones. None only repairs what repair says. Default RefineLB.',
       default: 'RefineLB',
     }),
     refineLB: Type.Optional(
@@ -155,6 +237,7 @@ const strategy = Type.Object(
       ),
     ),
     pack: Type.Optional(pack),
+    trafficAware: Type.Optional(trafficAware),
   },
   {
     description: 'How the plan is computed.',
@@ -175,6 +258,10 @@ const strategy = Type.Object(
       {
         rule: "!has(self.pack) || self.type == 'Pack'",
         message: 'pack has no effect with this type: remove pack, or write type: Pack',
+      },
+      {
+        rule: "!has(self.trafficAware) || self.type == 'TrafficAware'",
+        message: 'trafficAware has no effect with this type: remove trafficAware, or write type: TrafficAware',
       },
     ],
   },
@@ -701,6 +788,16 @@ export const RebalancePolicyStatus = Type.Object(
                 }),
               },
               { description: 'Nodes that strategy Pack frees. Absent with other strategies.' },
+            ),
+          ),
+          traffic: Type.Optional(
+            Type.Object(
+              {
+                before: text(32, { description: 'Bits per second between domains when the plan was made.' }),
+                planned: text(32, { description: 'Bits per second between domains once it is carried out.' }),
+                applications: Type.Integer({ format: 'int32', description: 'AppGraphs whose pods it moves.' }),
+              },
+              { description: 'What strategy TrafficAware saves. Absent with other strategies.' },
             ),
           ),
           topMoves: Type.Array(

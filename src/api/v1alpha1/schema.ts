@@ -108,6 +108,16 @@ export function countOrPercent(options: FieldOptions): TUnsafe<number | string> 
   });
 }
 
+/** Bits per second with a unit, such as 20M or 1.5G. */
+export function bandwidth(options: FieldOptions): TString {
+  const hint = 'write bits per second with a unit k, M, G or T, such as 20M for 20 Mb/s';
+  return Type.String({
+    pattern: '^[0-9]{1,6}(\\.[0-9]{1,3})?[kMGT]$',
+    maxLength: 11,
+    ...annotate({ ...options, hint }),
+  });
+}
+
 /** A text of at most `maxLength` characters. */
 export function text(maxLength: number, options: FieldOptions): TString {
   return Type.String({ maxLength, ...annotate(options) });
@@ -140,8 +150,8 @@ const requirement = Type.Object(
   },
 );
 
-/** A label selector as in apimachinery; an empty one selects everything. */
-export function labelSelector(description: string) {
+/** A label selector as in apimachinery; an empty one selects everything. `null` for no default. */
+export function labelSelector(description: string, otherwise: Record<string, never> | null = {}) {
   return Type.Object(
     {
       matchLabels: Type.Optional(
@@ -160,7 +170,7 @@ export function labelSelector(description: string) {
         }),
       ),
     },
-    { description, default: {} },
+    { description, ...(otherwise === null ? {} : { default: otherwise }) },
   );
 }
 

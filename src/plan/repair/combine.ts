@@ -150,7 +150,12 @@ function restOf({ kind, message }: Exclude<PlanOutcome, { kind: 'Moves' }>): str
   return QUIET.has(kind) ? undefined : `no move besides: ${message}`;
 }
 
-const QUIET: ReadonlySet<PlanOutcome['kind']> = new Set(['NothingToRepair', 'NothingToPack', 'Balanced']);
+const QUIET: ReadonlySet<PlanOutcome['kind']> = new Set([
+  'NothingToRepair',
+  'NothingToPack',
+  'NothingToReroute',
+  'Balanced',
+]);
 
 function unrepairedText(stays: readonly Reason[]): string | undefined {
   const [first] = stays;

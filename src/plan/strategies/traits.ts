@@ -3,10 +3,10 @@ import type { StrategyName } from '../../api/v1alpha1/rebalance-policy.ts';
 /** How a strategy differs from others outside its own files. */
 interface Traits {
   /**
-   * What moves improve: the balance of the nodes, the service of workloads, which their ledgers measure, or the number of nodes
-   * that are needed.
+   * What moves improve: the balance of the nodes, the service of workloads, which their ledgers measure, the number of nodes
+   * that are needed, or the traffic between domains.
    */
-  readonly improves: 'Balance' | 'Service' | 'Packing' | 'Nothing';
+  readonly improves: 'Balance' | 'Service' | 'Packing' | 'Traffic' | 'Nothing';
   /** Plans by the load that `load.source` names; otherwise by requests. */
   readonly readsMetrics: boolean;
   /** Does not plan, or go on with a plan, without metrics that suffice, where `load.source` names any. */
@@ -59,6 +59,16 @@ export const STRATEGY_TRAITS = {
     improves: 'Packing',
     readsMetrics: false,
     needsMetrics: false,
+    awaitsTrigger: false,
+    admitsWaitingPods: false,
+    movesUnreadyPods: false,
+    replansInFlight: false,
+    restBy: 'Protections',
+  },
+  TrafficAware: {
+    improves: 'Traffic',
+    readsMetrics: true,
+    needsMetrics: true,
     awaitsTrigger: false,
     admitsWaitingPods: false,
     movesUnreadyPods: false,

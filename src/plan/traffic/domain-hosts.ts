@@ -9,8 +9,8 @@ import { leftOn, type RunningApplication } from './running.ts';
 export interface Targets {
   /** Whether a plan may move the component. */
   readonly mayLeave: (component: number) => boolean;
-  /** Domains that take no pod from elsewhere. */
-  readonly closed: ReadonlySet<HostIndex>;
+  /** Whether the domain does not take the component from elsewhere. */
+  readonly isClosed: (component: number, host: HostIndex) => boolean;
   /** No pod goes to a node that would be loaded more than this (see load.ts). */
   readonly upTo: number;
 }
@@ -23,7 +23,7 @@ export function domainHosts(
   state: State,
   domains: TrafficDomains,
   { pods, application }: RunningApplication,
-  { mayLeave, closed, upTo }: Targets,
+  { mayLeave, isClosed, upTo }: Targets,
 ): Hosts {
   const homes = pods.map((pod) => state.nodeOf(pod));
   /** Per component where it was last in each domain, so that who is taken off and put back finds its place. */
@@ -44,7 +44,7 @@ export function domainHosts(
     if (before >= 0 && state.fits(pod, before)) {
       return before;
     }
-    return mayLeave(component) && !closed.has(host)
+    return mayLeave(component) && !isClosed(component, host)
       ? leastLoaded(state, itemAt(domains.nodes, host), pod, upTo, reserved)
       : -1;
   };

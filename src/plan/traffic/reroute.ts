@@ -24,6 +24,8 @@ export interface RerouteContext {
   /** What moving an application must save at least, in the prices of an hour, without what its moves count. */
   readonly minSaving: number;
   readonly mayMove: (pod: PodIndex) => boolean;
+  /** Spends what the moves take of the budgets; else, and then nothing is spent, the first pod that they refuse. */
+  readonly afford: (moves: readonly DomainMove[]) => PodIndex | undefined;
   /** No pod goes to a node that would be loaded more than this (see load.ts). */
   readonly upTo: number;
 }
@@ -80,25 +82,51 @@ interface Found {
   readonly costs: { readonly before: number; readonly after: number };
 }
 
-type DomainMove = Omit<AcceptedMove, 'partner'>;
+/** A move from one domain to another. */
+export type DomainMove = Omit<AcceptedMove, 'partner'>;
 
-/** Looks again without the domains that were full when the moves were put in order. */
+/** Pods that found no node one by one, before no pod may go to the domain where another one finds none. */
+const MOST_BARRED = 8;
+
+/** Looks again without what stood in the way: pods that found no node in their domain, in the end full domains, and budgets. */
 function tryAll(context: RerouteContext, running: RunningApplication, homes: readonly HostIndex[]): Found | undefined {
   const { network, minSaving, domains } = context;
+  const barred = new Map<number, ReadonlySet<HostIndex>>();
   const closed = new Set<HostIndex>();
+  const held = new Set<PodIndex>();
+  const limits: SearchTargets = {
+    mayLeave: (pod) => !held.has(pod) && context.mayMove(pod),
+    isClosed: (component, host) => closed.has(host) || barred.get(component)?.has(host) === true,
+  };
   while (closed.size < domains.nodes.length) {
-    const wanted = searchFor(context, running, homes, closed);
+    const wanted = searchFor(context, running, homes, limits);
     const costs = { before: trafficCost(running, network, homes), after: trafficCost(running, network, wanted) };
     if (costs.before - costs.after < minSaving || costs.before <= costs.after) {
       return undefined;
     }
-    const { moves, full } = settle(context, running, homes, wanted);
-    if (full === undefined) {
+    const { moves, stuck } = settle(context, running, homes, wanted);
+    if (stuck !== undefined) {
+      const host = numberAt(wanted, stuck);
+      if (barred.size < MOST_BARRED) {
+        barred.set(stuck, new Set([...(barred.get(stuck) ?? []), host]));
+      } else {
+        closed.add(host);
+      }
+      continue;
+    }
+    const refused = context.afford(moves);
+    if (refused === undefined) {
       return { wanted, moves, costs };
     }
-    closed.add(full);
+    takeBack(context, moves);
+    held.add(refused);
   }
   return undefined;
+}
+
+/** What a search may do with the pods of an application. */
+interface SearchTargets extends Pick<Targets, 'isClosed'> {
+  readonly mayLeave: (pod: PodIndex) => boolean;
 }
 
 /** Adds the traffic of an application to the links, or takes it away. */
@@ -131,13 +159,13 @@ const REROUTE_LIMITS: SearchLimits = { ...SEARCH_LIMITS, steps: 200, ways: 500 }
 
 /** A domain for each pod, judged on a copy of the state. */
 function searchFor(
-  { state, domains, network, loads, movePrice, mayMove, upTo }: RerouteContext,
+  { state, domains, network, loads, movePrice, upTo }: RerouteContext,
   running: RunningApplication,
   homes: readonly HostIndex[],
-  closed: ReadonlySet<HostIndex>,
+  limits: SearchTargets,
 ): readonly HostIndex[] {
-  const mayLeave = (component: number): boolean => mayMove(numberAt(running.pods, component));
-  const targets: Targets = { mayLeave, closed, upTo };
+  const mayLeave = (component: number): boolean => limits.mayLeave(numberAt(running.pods, component));
+  const targets: Targets = { mayLeave, isClosed: limits.isClosed, upTo };
   const request: PlacementRequest = {
     application: running.application,
     hosts: domainHosts(state.fork(), domains, running, targets),
@@ -153,13 +181,14 @@ function searchFor(
   return anew.kind === 'Placed' && anew.cost < costOf(request, improved) ? anew.hosts : improved;
 }
 
-/** Moves those that change their domain, each to the least loaded node there; none where one finds none: then with its domain. */
+/** Moves those that change their domain, each to the least loaded node there; none where one finds none: then with that component. */
 function settle(
-  { state, domains, upTo }: RerouteContext,
+  context: RerouteContext,
   { pods }: RunningApplication,
   homes: readonly HostIndex[],
   wanted: readonly HostIndex[],
-): { readonly moves: readonly DomainMove[]; readonly full?: HostIndex } {
+): { readonly moves: readonly DomainMove[]; readonly stuck?: number } {
+  const { state, domains, upTo } = context;
   const done: DomainMove[] = [];
   let waiting = [...pods.keys()].filter((component) => homes[component] !== wanted[component]);
   // One may be feasible only behind another: it takes the room of one that leaves.
@@ -178,8 +207,12 @@ function settle(
   if (stuck === undefined) {
     return { moves: done };
   }
-  for (const { pod, from } of done.toReversed()) {
+  takeBack(context, done);
+  return { moves: [], stuck };
+}
+
+function takeBack({ state }: RerouteContext, moves: readonly DomainMove[]): void {
+  for (const { pod, from } of moves.toReversed()) {
     state.move(pod, from);
   }
-  return { moves: [], full: numberAt(wanted, stuck) };
 }

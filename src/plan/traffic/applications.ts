@@ -1,0 +1,59 @@
+import type { AppGraphInfo, GraphMember } from '../../model/app-graph.ts';
+import { podKey } from '../../model/pod.ts';
+import { matches } from '../../model/selector.ts';
+import { at, itemAt, type PodIndex } from '../indices.ts';
+import { ownerOf } from '../owners.ts';
+import type { PlanningInput } from '../planning-input.ts';
+import type { Member, MemberEdge } from './running.ts';
+
+/** An AppGraph with the pods of its members. */
+export interface PlacedGraph {
+  readonly graph: AppGraphInfo;
+  readonly members: readonly Member[];
+  readonly edges: readonly MemberEdge[];
+  /** Pods that an older AppGraph, or an earlier member, has already: each counts once. */
+  readonly claimed: readonly string[];
+}
+
+/**
+ * The AppGraphs with the pods of their members that run on nodes of the snapshot. A pod belongs to the first member that selects
+ * it, in the order of the graphs by namespace and name: the others go without it and say so.
+ */
+export function placedGraphs({ snapshot, pods, subjects }: PlanningInput): readonly PlacedGraph[] {
+  const { appGraphs = [] } = snapshot;
+  const byNamespace = Map.groupBy(pods.keys(), (pod) => itemAt(pods, pod).namespace);
+  const taken = new Set<PodIndex>();
+  return appGraphs.map((graph) => {
+    const claimed: string[] = [];
+    const own = (byNamespace.get(graph.namespace) ?? []).filter((pod) => at(subjects.located, pod) >= 0);
+    const members = graph.members.map((member): Member => {
+      const selected = own.filter((pod) => isOf(member, pod));
+      claimed.push(...selected.filter((pod) => taken.has(pod)).map((pod) => podKey(itemAt(pods, pod))));
+      const free = selected.filter((pod) => !taken.has(pod));
+      for (const pod of free) {
+        taken.add(pod);
+      }
+      return { name: member.name, pods: free };
+    });
+    const placeOf = new Map(graph.members.map(({ name }, place) => [name, place]));
+    const edges = graph.edges.flatMap(({ from, to, bandwidth }): readonly MemberEdge[] => {
+      const [one, other] = [placeOf.get(from), placeOf.get(to)];
+      return one === undefined || other === undefined ? [] : [{ from: one, to: other, bandwidth }];
+    });
+    return { graph, members, edges, claimed };
+  });
+
+  function isOf(member: GraphMember, pod: PodIndex): boolean {
+    if ('selector' in member) {
+      return matches(member.selector, itemAt(pods, pod).labels);
+    }
+    const owner = ownerOf(subjects.owners, pod);
+    const { kind, name } = member.workload;
+    return [owner?.ref, owner?.top].some((each) => each?.kind === kind && each.name === name);
+  }
+}
+
+/** Pods of applications: they are placed anew whether they may be moved or not. */
+export function podsOfApplications(graphs: readonly PlacedGraph[]): readonly PodIndex[] {
+  return graphs.flatMap(({ members }) => members.flatMap(({ pods }) => pods));
+}

@@ -1,0 +1,220 @@
+import { compareText } from '../../model/compare-text.ts';
+import type { Budgets } from '../budgets/index.ts';
+import type { Cluster } from '../cluster.ts';
+import { at, atOrNone, itemAt, type NodeIndex, numberAt, type PodIndex } from '../indices.ts';
+import { toLoad } from '../load.ts';
+import type { PolicyOptions, TrafficOptions } from '../options.ts';
+import type { DescribedMove } from '../outcome.ts';
+import type { Reason, TrafficAmount } from '../plan.ts';
+import { isFree, type PlanningInput } from '../planning-input.ts';
+import { withNeeds } from '../sequence.ts';
+import { initialState, type State } from '../state.ts';
+import type { PlacedGraph } from './applications.ts';
+import { domainNetwork, type TrafficDomains, trafficDomains } from './domains.ts';
+import { NOWHERE } from './hosts.ts';
+import { createLinkLoads, type Network } from './network.ts';
+import { type DomainMove, type RerouteContext, type Rerouted, rerouteAll, talk, trafficCost } from './reroute.ts';
+import { type RunningApplication, runningApplication } from './running.ts';
+
+/** What became of an application. */
+export interface Treated {
+  readonly graph: PlacedGraph;
+  readonly running: RunningApplication;
+  readonly moves: number;
+  /** Traffic between domains. */
+  readonly before: TrafficAmount;
+  readonly planned: TrafficAmount;
+  /** A node without the label on which some of its pods run; then it is left as it is. */
+  readonly unlabelled: string | undefined;
+}
+
+/** What came of reducing traffic. */
+export interface TrafficPlan {
+  readonly moves: readonly DescribedMove[];
+  /** Nodes of the same domain that would be good ones, too, for each move. */
+  readonly fallbacks: readonly (readonly NodeIndex[])[];
+  /** Before and after the moves. */
+  readonly start: State;
+  readonly end: State;
+  /** By traffic between domains before, the most first. */
+  readonly treated: readonly Treated[];
+  /** What budgets said against pods that were to be moved. */
+  readonly refused: ReadonlyMap<PodIndex, Reason>;
+}
+
+/**
+ * Brings applications together that run spread over domains (docs/design/applications.md, applications that run): all moves that
+ * an application takes, or none. `budgets` are spent.
+ */
+export function reduceTraffic(
+  input: PlanningInput,
+  graphs: readonly PlacedGraph[],
+  cluster: Cluster,
+  budgets: Budgets,
+  strategy: TrafficOptions,
+  { thresholds }: PolicyOptions,
+): TrafficPlan {
+  const start = initialState(cluster);
+  const end = start.fork();
+  const domains = trafficDomains(cluster, strategy.domain);
+  const { priced, plain } = networksOf(domains, strategy);
+  const loads = createLinkLoads(priced);
+  const placed = graphs
+    .map((graph) => ({ graph, running: runningOf(start, graph) }))
+    .map((each) => ({ ...each, homes: domainsOf(each.running, start, domains) }));
+  const complete = placed.filter(({ homes }) => !homes.includes(NOWHERE));
+  for (const { running, homes } of complete) {
+    talk(running, loads, homes, 1);
+  }
+  const amountOf = (running: RunningApplication, homes: readonly number[]): TrafficAmount => ({
+    bandwidth: trafficCost(running, plain, homes),
+    cost: strategy.perGiB === undefined ? undefined : trafficCost(running, priced, homes),
+  });
+  const byTraffic = complete
+    .map((each) => ({ ...each, before: amountOf(each.running, each.homes) }))
+    .sort((left, right) => right.before.bandwidth - left.before.bandwidth || compareGraphs(left.graph, right.graph));
+  const refused = new Map<PodIndex, Reason>();
+  const context: RerouteContext = {
+    state: end,
+    domains,
+    network: priced,
+    loads,
+    movePrice: strategy.minSaving * highestPrice(priced),
+    minSaving: 0,
+    mayMove: (pod) => isFree(input.holds, pod) && budgets.check(pod) === undefined,
+    afford: (moves) => afford(budgets, moves, refused),
+    upTo: fullestOf(start, thresholds.trigger),
+  };
+  const rerouted = rerouteAll(
+    context,
+    byTraffic.map(({ running }) => running),
+  );
+  const movesOf = new Map(rerouted.map(({ application, moves }) => [application, moves.length]));
+  const treated = byTraffic.map(({ graph, running, before }): Treated => {
+    const planned = amountOf(running, domainsOf(running, end, domains));
+    return { graph, running, moves: movesOf.get(running) ?? 0, before, planned, unlabelled: undefined };
+  });
+  return {
+    ...describedMoves(start, rerouted, domains, context.upTo),
+    start,
+    end,
+    treated: [...treated, ...placed.flatMap((each) => withoutLabel(each, start, domains))],
+    refused,
+  };
+}
+
+function runningOf(state: State, { graph, members, edges }: PlacedGraph): RunningApplication {
+  const present = members.map((member) => ({ ...member, pods: member.pods.filter((pod) => state.nodeOf(pod) >= 0) }));
+  return runningApplication(state, `${graph.namespace}/${graph.name}`, present, edges);
+}
+
+function domainsOf({ pods }: RunningApplication, state: State, domains: TrafficDomains): readonly number[] {
+  return pods.map((pod) => atOrNone(domains.of, state.nodeOf(pod)));
+}
+
+function compareGraphs({ graph: left }: PlacedGraph, { graph: right }: PlacedGraph): number {
+  return compareText(left.namespace, right.namespace) || compareText(left.name, right.name);
+}
+
+/** What a bit per second costs in an hour at this price of a GiB. */
+function hourlyPrice(perGiB: number): number {
+  return (perGiB * 3600) / 8 / 2 ** 30;
+}
+
+/** The links between domains by price, and by traffic alone. */
+function networksOf(
+  { names }: TrafficDomains,
+  { links, perGiB }: TrafficOptions,
+): { readonly priced: Network; readonly plain: Network } {
+  const placeOf = new Map(names.map((name, place) => [name, place]));
+  const otherwise = perGiB === undefined ? 1 : hourlyPrice(perGiB);
+  const known = links.flatMap(({ between: [one, other], perGiB: own, capacity }) => {
+    const [from, to] = [placeOf.get(one), placeOf.get(other)];
+    const price = own === undefined ? otherwise : hourlyPrice(own);
+    return from === undefined || to === undefined ? [] : [{ between: [from, to] as const, price, capacity }];
+  });
+  return { priced: domainNetwork(names.length, known, otherwise), plain: domainNetwork(names.length, [], 1) };
+}
+
+function highestPrice({ prices }: Network): number {
+  return prices.reduce((most, price) => Math.max(most, price), 0);
+}
+
+/** No node is loaded more for the sake of traffic than the fullest is today, or than the trigger lies above the mean. */
+function fullestOf(state: State, trigger: number): number {
+  const loads = state.cluster.nodes.map((_, node) => state.load(node));
+  const mean = loads.reduce((sum, load) => sum + load, 0) / Math.max(1, loads.length);
+  return loads.reduce((most, load) => Math.max(most, load), mean + toLoad(trigger));
+}
+
+function afford(budgets: Budgets, moves: readonly DomainMove[], refused: Map<PodIndex, Reason>): PodIndex | undefined {
+  for (const [place, { pod, to }] of moves.entries()) {
+    const refusal = budgets.check(pod, to);
+    if (refusal !== undefined) {
+      refused.set(pod, refusal);
+      for (const { pod: spent } of moves.slice(0, place)) {
+        budgets.refund(spent);
+      }
+      return pod;
+    }
+    budgets.spend(pod);
+  }
+  return undefined;
+}
+
+function describedMoves(
+  start: State,
+  rerouted: readonly Rerouted[],
+  domains: TrafficDomains,
+  upTo: number,
+): Pick<TrafficPlan, 'moves' | 'fallbacks'> {
+  const found = rerouted.flatMap(({ application, moves }) => moves.map((move) => ({ application, move })));
+  const accepted = found.map(({ move }) => ({ ...move, partner: undefined }));
+  const replay = start.fork();
+  const fallbacks = accepted.map(({ pod, from, to }) => {
+    replay.lift(pod);
+    const others = fallbacksIn(replay, domains, pod, [from, to], upTo);
+    replay.place(pod, to);
+    return others;
+  });
+  const moves = withNeeds(start, accepted).map((move, place) => {
+    const { application } = itemAt(found, place);
+    const nameOf = (node: NodeIndex): string => domains.names[at(domains.of, node)] ?? '';
+    const clause = `brings ${application.name} closer together, from ${nameOf(move.from)} to ${nameOf(move.to)}`;
+    return { ...move, ended: { repairs: [], clauses: [clause] } };
+  });
+  return { moves, fallbacks };
+}
+
+const MOST_FALLBACKS = 2;
+
+/** The least loaded other nodes of the domain that a pod moves to. */
+function fallbacksIn(
+  state: State,
+  domains: TrafficDomains,
+  pod: PodIndex,
+  taken: readonly NodeIndex[],
+  upTo: number,
+): readonly NodeIndex[] {
+  const domain = at(domains.of, numberAt(taken, 1));
+  return itemAt(domains.nodes, domain)
+    .filter((node) => !taken.includes(node) && state.loadWith(pod, node) <= upTo && state.fits(pod, node))
+    .sort((left, right) => state.load(left) - state.load(right) || left - right)
+    .slice(0, MOST_FALLBACKS);
+}
+
+/** An application with pods on nodes that are in no domain. */
+function withoutLabel(
+  { graph, running, homes }: Pick<Treated, 'graph' | 'running'> & { readonly homes: readonly number[] },
+  start: State,
+  { of }: TrafficDomains,
+): readonly Treated[] {
+  const lost = running.pods.find((_, place) => homes[place] === NOWHERE);
+  if (lost === undefined) {
+    return [];
+  }
+  const node = start.nodeOf(lost);
+  const nothing: TrafficAmount = { bandwidth: 0, cost: undefined };
+  const unlabelled = of[node] === NOWHERE ? itemAt(start.cluster.nodes, node).name : undefined;
+  return [{ graph, running, moves: 0, before: nothing, planned: nothing, unlabelled }];
+}
