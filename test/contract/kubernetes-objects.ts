@@ -26,7 +26,7 @@ export const NEEDED_RULES: readonly object[] = [
   rule('evenkeel.dev', ['rebalanceplans'], ['get', 'list', 'watch', 'create', 'delete']),
   rule('evenkeel.dev', ['movejournals'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
   rule('evenkeel.dev', ['placementhints'], ['list', 'create', 'delete']),
-  rule('evenkeel.dev', ['serviceclasses', 'qosledgers'], ['list']),
+  rule('evenkeel.dev', ['serviceclasses', 'qosledgers', 'appgraphs'], ['list']),
   {
     ...rule('admissionregistration.k8s.io', ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'], ['get']),
     resourceNames: ['evenkeel-placement'],

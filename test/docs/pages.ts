@@ -77,6 +77,7 @@ export const OFFLINE: readonly string[] = [
   'docs/budgets.md#Too small, too large',
   'docs/service-levels.md#From OpenSLO',
   'docs/descheduler.md#Moving over from the descheduler',
+  'docs/applications.md#Bringing applications together',
   'docs/ci.md#In CI',
 ];
 

@@ -43,9 +43,7 @@ const member = Type.Object(
         { description: 'The member is all pods of this controller.' },
       ),
     ),
-    selector: Type.Optional(
-      labelSelector('The member is all pods of the namespace that these labels select.', null),
-    ),
+    selector: Type.Optional(labelSelector('The member is all pods of the namespace that these labels select.', null)),
   },
   {
     [CEL_KEYWORD]: [

@@ -41,7 +41,7 @@ export function domainHosts(
       return home;
     }
     const before = last[component * domains.nodes.length + host] ?? -1;
-    if (before >= 0 && state.fits(pod, before)) {
+    if (before >= 0 && state.loadWith(pod, before) <= upTo && state.fits(pod, before)) {
       return before;
     }
     return mayLeave(component) && !isClosed(component, host)

@@ -107,6 +107,12 @@ export function greedyLb(fields: Partial<StrategyOf<'GreedyLB'>> = {}): Strategy
   return { type: 'GreedyLB', minimizeMoves: true, tolerance: 0.02, ...fields };
 }
 
+/** TrafficAware with its defaults. */
+export function trafficAware(fields: Partial<StrategyOf<'TrafficAware'>> = {}): StrategyOf<'TrafficAware'> {
+  const domain = 'topology.kubernetes.io/zone';
+  return { type: 'TrafficAware', domain, perGiB: undefined, links: [], minSaving: 1e6, ...fields };
+}
+
 /** Pack with its defaults. */
 export function pack(fields: Partial<StrategyOf<'Pack'>> = {}): StrategyOf<'Pack'> {
   const resources = [

@@ -97,6 +97,7 @@ describe('crdOf', () => {
       ['serviceclasses.evenkeel.dev', 'Cluster'],
       ['qosledgers.evenkeel.dev', 'Namespaced'],
       ['placementhints.evenkeel.dev', 'Namespaced'],
+      ['appgraphs.evenkeel.dev', 'Namespaced'],
     ]);
   });
 });

@@ -434,7 +434,7 @@ describe('validateResource', () => {
   it('suggests among all kinds', () => {
     const problems = validateResource({ ...head, kind: 'PlacementHnt' }).problems.map(formatProblem);
     expect(problems).toEqual([
-      'kind: is "PlacementHnt": write PlacementHint? (one of RebalancePolicy, RebalancePlan, MoveJournal, ServiceClass, QoSLedger, PlacementHint)',
+      'kind: is "PlacementHnt": write PlacementHint? (one of RebalancePolicy, RebalancePlan, MoveJournal, ServiceClass, QoSLedger, PlacementHint, AppGraph)',
     ]);
   });
 

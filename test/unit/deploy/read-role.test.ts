@@ -68,16 +68,16 @@ it.each([
   expect(new Set(reader.rules.flatMap(({ verbs }) => verbs))).toEqual(new Set(['get', 'list', 'watch']));
 });
 
-it('view and edit are extended by our kinds alone, and only policies, classes and plans may be written', () => {
+it('view and edit are extended by our kinds alone, and only policies, classes, applications and plans may be written', () => {
   const [view, edit] = [role('people-roles.yaml', 'evenkeel-view'), role('people-roles.yaml', 'evenkeel-edit')];
   expect(view.metadata.labels).toEqual({ 'rbac.authorization.k8s.io/aggregate-to-view': 'true' });
   expect(edit.metadata.labels).toEqual({ 'rbac.authorization.k8s.io/aggregate-to-edit': 'true' });
   expect([...allowed(view, 'list')].sort()).toEqual([...OURS].sort());
   expect(new Set(view.rules.flatMap(({ verbs }) => verbs))).toEqual(new Set(['get', 'list', 'watch']));
   expect(allowed(edit, 'patch')).toEqual(
-    ['rebalancepolicies', 'serviceclasses', 'rebalanceplans'].map((each) => `${GROUP}/${each}`),
+    ['rebalancepolicies', 'serviceclasses', 'appgraphs', 'rebalanceplans'].map((each) => `${GROUP}/${each}`),
   );
-  expect(allowed(edit, 'create')).toEqual(['rebalancepolicies', 'serviceclasses'].map((each) => `${GROUP}/${each}`));
+  expect(allowed(edit, 'create')).toEqual(['rebalancepolicies', 'serviceclasses', 'appgraphs'].map((each) => `${GROUP}/${each}`));
 });
 
 it.each([

@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import type { AppGraphInfo } from '../../../../src/model/app-graph.ts';
+import type { PodInfo } from '../../../../src/model/pod.ts';
+import { plan } from '../../../../src/plan/planner.ts';
+import { applyPlan } from '../../../support/apply-plan.ts';
+import { aBudget, type OptionFields, someOptions, trafficAware } from '../../../support/builders/options.ts';
+import {
+  aNode,
+  aPod,
+  aSnapshot,
+  aWorkload,
+  type PodFields,
+  type SnapshotFields,
+  selecting,
+} from '../../../support/builders.ts';
+
+const ZONE = 'topology.kubernetes.io/zone';
+/** Two nodes of four cores in each zone: a1, a2, b1, b2, c1, c2. */
+const NODES = ['a', 'b', 'c'].flatMap((zone) =>
+  [1, 2].map((place) => aNode(`${zone}${place}`, { labels: { [ZONE]: `zone-${zone}` } })),
+);
+/** Pods of half a core, by node. */
+const of = (owner: string, nodes: readonly string[], fields: PodFields = {}): readonly PodInfo[] =>
+  nodes.map((nodeName, place) =>
+    aPod(`${owner}-${place}`, { nodeName, owner, constraints: { requests: { cpu: 500 } }, ...fields }),
+  );
+const member = (name: string) => ({ name, workload: { kind: 'ReplicaSet', name } });
+const MEGABIT = 1e6;
+
+function aGraph(fields: Partial<AppGraphInfo> = {}): AppGraphInfo {
+  return {
+    namespace: 'shop',
+    name: 'checkout',
+    uid: 'uid-checkout',
+    members: [member('web'), member('db')],
+    edges: [{ from: 'web', to: 'db', bandwidth: 40 * MEGABIT }],
+    ...fields,
+  };
+}
+
+function rerouted(
+  fields: SnapshotFields,
+  strategy: Parameters<typeof trafficAware>[0] = {},
+  options: OptionFields = {},
+) {
+  const snapshot = aSnapshot({ nodes: NODES, usage: undefined, appGraphs: [aGraph()], ...fields });
+  const load = { source: 'Requests' as const };
+  const thresholds = { trigger: 0.5 };
+  const asked = someOptions({ strategy: trafficAware(strategy), load, thresholds, ...options });
+  const found = plan(snapshot, asked);
+  return {
+    ...found,
+    moved: found.moves.map(({ pod, from, to }) => [pod.name, from, to]),
+    crossing: found.traffic && [found.traffic.before.bandwidth / MEGABIT, found.traffic.planned.bandwidth / MEGABIT],
+    reasons: new Map(found.rejections.pods.map(({ name }, place) => [name, found.rejections.reasons[place]?.code])),
+    again: plan(applyPlan(snapshot, found), asked),
+  };
+}
+
+describe('TrafficAware', () => {
+  it('moves the pod of an application that runs in another zone to the zone of those that it talks to', () => {
+    const found = rerouted({ pods: [...of('web', ['a1', 'b1']), ...of('db', ['a2'])] });
+    expect(found.moved).toEqual([['web-1', 'b1', 'a1']]);
+    expect(found.crossing).toEqual([20, 0]);
+    expect(found.outcome).toEqual({ kind: 'Moves', obstacle: undefined });
+    expect(found.moves[0]?.reason).toMatch(/^brings shop\/checkout closer together, from zone-b to zone-a; /);
+    expect(found.again.moves).toEqual([]);
+  });
+
+  it('names other nodes of the same zone as fallbacks', () => {
+    const found = rerouted({ pods: [...of('web', ['a1', 'b1']), ...of('db', ['a2'])] });
+    expect(found.moves[0]?.fallbacks).toEqual(['a2']);
+  });
+
+  it('leaves pods where they are when each move would save less than minSaving', () => {
+    const found = rerouted({ pods: [...of('web', ['a1', 'b1']), ...of('db', ['a2'])] }, { minSaving: 21 * MEGABIT });
+    expect(found.moved).toEqual([]);
+    expect(found.outcome.kind).toBe('NoBeneficialMove');
+    expect(found.reasons.get('web-1')).toBe('NotWorthMoving');
+  });
+
+  it('counts traffic by its price where the policy has prices', () => {
+    const links = [{ between: ['zone-a', 'zone-b'] as const, perGiB: 0.02, capacity: Number.POSITIVE_INFINITY }];
+    const found = rerouted({ pods: [...of('web', ['b1']), ...of('db', ['a2'])] }, { perGiB: 0.01, links });
+    // 40 Mb/s are 16.76 GiB an hour.
+    expect(found.traffic?.before.cost).toBeCloseTo(0.3353, 4);
+    expect(found.traffic?.planned.cost).toBe(0);
+  });
+
+  it('sends no more between two zones than their link has capacity for', () => {
+    // Two halves that cannot leave, and a pod between them that talks to both; the link to zone-a is nearly full.
+    const held = { annotations: { 'evenkeel.dev/do-not-evict': 'true' } };
+    const graph = aGraph({
+      members: [member('web'), member('db'), member('log')],
+      edges: [
+        { from: 'web', to: 'db', bandwidth: 40 * MEGABIT },
+        { from: 'web', to: 'log', bandwidth: 30 * MEGABIT },
+      ],
+    });
+    const pods = [...of('web', ['c1']), ...of('db', ['a1'], held), ...of('log', ['b1'], held)];
+    const link = (one: string, other: string, capacity: number) => ({
+      between: [one, other] as const,
+      perGiB: undefined,
+      capacity: capacity * MEGABIT,
+    });
+    expect(rerouted({ pods, appGraphs: [graph] }).moved).toEqual([['web-0', 'c1', 'a2']]);
+    const limited = rerouted({ pods, appGraphs: [graph] }, { links: [link('zone-a', 'zone-b', 29)] });
+    expect(limited.moved).toEqual([]);
+  });
+
+  it('moves no pod that a protection holds, and brings the others to it', () => {
+    const held = { annotations: { 'evenkeel.dev/do-not-evict': 'true' } };
+    const found = rerouted({ pods: [...of('web', ['b1'], held), ...of('db', ['a1', 'a2'])] });
+    expect(found.moved.map(([name, , to]) => [name, to])).toEqual([
+      ['db-0', 'b2'],
+      ['db-1', 'b1'],
+    ]);
+    expect(found.reasons.get('web-0')).toBe('DoNotEvict');
+  });
+
+  it('finds the best placement that budgets allow, and says which pods they refuse', () => {
+    const pods = [...of('web', ['b1', 'b2', 'c1']), ...of('db', ['a1', 'a1'])];
+    const found = rerouted({ pods }, {}, { budgets: [aBudget({ maxMoves: 1 })] });
+    expect(found.moved).toHaveLength(1);
+    expect([...found.reasons.values()]).toContain('MaxMoves');
+    expect(found.crossing?.[1]).toBeLessThan(found.crossing?.[0] ?? 0);
+  });
+
+  it('loads no node more than the trigger above the mean, or than the fullest node is', () => {
+    const full = of('other', ['a1', 'a1', 'a1', 'a2', 'a2', 'a2'], { constraints: { requests: { cpu: 1000 } } });
+    const pods = [...full, ...of('small', ['a2']), ...of('web', ['b1']), ...of('db', ['a1'])];
+    const found = rerouted({ pods }, {}, { thresholds: { trigger: 0.1 } });
+    expect(found.moved).toEqual([['db-0', 'a1', 'b2']]);
+  });
+
+  it('counts a pod that two AppGraphs select for the first of them, and says so', () => {
+    const second = aGraph({ name: 'payment', members: [member('web'), member('bank')], edges: [] });
+    const pods = [...of('web', ['a1']), ...of('db', ['a2']), ...of('bank', ['b1'])];
+    const found = rerouted({ pods, appGraphs: [aGraph(), second] });
+    expect(found.outcome).toEqual({
+      kind: 'NothingToReroute',
+      message:
+        'no traffic of 2 AppGraphs passes between values of topology.kubernetes.io/zone; AppGraph shop/payment selects shop/web-0, which another member has already: a pod belongs to one member',
+    });
+  });
+
+  it('selects members by labels and by the controller above the ReplicaSet, in the namespace of the AppGraph alone', () => {
+    const top = { kind: 'Deployment', name: 'web', uid: 'uid-top' };
+    const workloads = [
+      aWorkload('web-7f', { owner: top }),
+      aWorkload('web', { kind: 'Deployment', uid: 'uid-top' }),
+      aWorkload('db'),
+    ];
+    const graph = aGraph({
+      members: [
+        { name: 'web', workload: { kind: 'Deployment', name: 'web' } },
+        { name: 'db', selector: selecting({ app: 'db' }) },
+      ],
+    });
+    const pods = [
+      ...of('web-7f', ['b1']),
+      ...of('db', ['a2', 'a1'], { labels: { app: 'db' } }),
+      ...of('stranger', ['c1'], { namespace: 'bank', labels: { app: 'db' } }),
+    ];
+    const found = rerouted({
+      pods,
+      workloads: [...workloads, aWorkload('stranger', { namespace: 'bank' })],
+      appGraphs: [graph],
+    });
+    expect(found.moved.map(([name, from]) => [name, from])).toEqual([['web-7f-0', 'b1']]);
+    expect(found.reasons.get('stranger-0')).toBe('NotNeeded');
+  });
+
+  it('leaves an application alone of which a pod runs on a node without the label', () => {
+    const nodes = [...NODES, aNode('plain')];
+    const found = rerouted({ nodes, pods: [...of('web', ['plain', 'b1']), ...of('db', ['a1'])] });
+    expect(found.moved).toEqual([]);
+    expect(found.traffic?.applications[0]?.stays?.message).toBe(
+      'runs on plain, which has no label topology.kubernetes.io/zone',
+    );
+  });
+
+  it('says that there is no AppGraph', () => {
+    const found = rerouted({ appGraphs: [], pods: of('web', ['a1']) });
+    expect(found.outcome.kind).toBe('NothingToReroute');
+  });
+});
