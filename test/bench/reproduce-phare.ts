@@ -273,13 +273,15 @@ function running(nodes: number): readonly Row[] {
 }
 
 const TRIGGER = 0.1;
+/** Budgets that refuse nothing. */
+const UNLIMITED: Pick<RerouteContext, 'spend' | 'refund'> = { spend: () => true, refund: () => undefined };
 
 /** Every saving is worth a move, and nodes may be as full as the fullest, or the trigger above the mean. */
 function eachMove(each: StagedCase): RerouteContext {
   const loads = each.state.cluster.nodes.map((_, node) => each.state.load(node));
   const mean = loads.reduce((sum, load) => sum + load, 0) / loads.length;
   const upTo = Math.max(...loads, mean + toLoad(TRIGGER));
-  return { ...each, movePrice: 1e-9, minSaving: 0, mayMove: () => true, afford: () => undefined, upTo };
+  return { ...each, movePrice: 1e-9, minSaving: 0, mayMove: () => true, ...UNLIMITED, upTo };
 }
 
 function crossing({ running: applications, network, state, domains }: StagedCase): number {

@@ -39,6 +39,9 @@ function withLimits(staged: StagedCase, next: () => number): StagedCase {
   return { ...staged, network, loads };
 }
 
+/** Budgets that refuse nothing. */
+const UNLIMITED: Pick<RerouteContext, 'spend' | 'refund'> = { spend: () => true, refund: () => undefined };
+
 function contextOf(each: StagedCase, held: ReadonlySet<number>): RerouteContext {
   const highest = Math.max(...each.state.cluster.nodes.map((_, node) => each.state.load(node)));
   return {
@@ -46,7 +49,7 @@ function contextOf(each: StagedCase, held: ReadonlySet<number>): RerouteContext 
     movePrice: 1e-9,
     minSaving: 1e-4,
     mayMove: (pod) => !held.has(pod),
-    afford: () => undefined,
+    ...UNLIMITED,
     upTo: 1.1 * highest,
   };
 }

@@ -13,7 +13,7 @@ import type { PlacedGraph } from './applications.ts';
 import { domainNetwork, type TrafficDomains, trafficDomains } from './domains.ts';
 import { NOWHERE } from './hosts.ts';
 import { createLinkLoads, type Network } from './network.ts';
-import { type DomainMove, type RerouteContext, type Rerouted, rerouteAll, talk, trafficCost } from './reroute.ts';
+import { type RerouteContext, type Rerouted, rerouteAll, talk, trafficCost } from './reroute.ts';
 import { type RunningApplication, runningApplication } from './running.ts';
 
 /** What became of an application. */
@@ -82,7 +82,16 @@ export function reduceTraffic(
     movePrice: strategy.minSaving * highestPrice(priced),
     minSaving: 0,
     mayMove: (pod) => isFree(input.holds, pod) && budgets.check(pod) === undefined,
-    afford: (moves) => afford(budgets, moves, refused),
+    spend: ({ pod, to }) => {
+      const refusal = budgets.check(pod, to);
+      if (refusal === undefined) {
+        budgets.spend(pod);
+        return true;
+      }
+      refused.set(pod, refusal);
+      return false;
+    },
+    refund: ({ pod }) => budgets.refund(pod),
     upTo: fullestOf(start, thresholds.trigger),
   };
   const rerouted = rerouteAll(
@@ -145,21 +154,6 @@ function fullestOf(state: State, trigger: number): number {
   const loads = state.cluster.nodes.map((_, node) => state.load(node));
   const mean = loads.reduce((sum, load) => sum + load, 0) / Math.max(1, loads.length);
   return loads.reduce((most, load) => Math.max(most, load), mean + toLoad(trigger));
-}
-
-function afford(budgets: Budgets, moves: readonly DomainMove[], refused: Map<PodIndex, Reason>): PodIndex | undefined {
-  for (const [place, { pod, to }] of moves.entries()) {
-    const refusal = budgets.check(pod, to);
-    if (refusal !== undefined) {
-      refused.set(pod, refusal);
-      for (const { pod: spent } of moves.slice(0, place)) {
-        budgets.refund(spent);
-      }
-      return pod;
-    }
-    budgets.spend(pod);
-  }
-  return undefined;
 }
 
 function describedMoves(

@@ -24,8 +24,10 @@ export interface RerouteContext {
   /** What moving an application must save at least, in the prices of an hour, without what its moves count. */
   readonly minSaving: number;
   readonly mayMove: (pod: PodIndex) => boolean;
-  /** Spends what the moves take of the budgets; else, and then nothing is spent, the first pod that they refuse. */
-  readonly afford: (moves: readonly DomainMove[]) => PodIndex | undefined;
+  /** Spends what a move takes of the budgets; false, and then nothing is spent, when they refuse it. */
+  readonly spend: (move: DomainMove) => boolean;
+  /** Takes back what was spent for the move. */
+  readonly refund: (move: DomainMove) => void;
   /** No pod goes to a node that would be loaded more than this (see load.ts). */
   readonly upTo: number;
 }
@@ -97,6 +99,7 @@ function tryAll(context: RerouteContext, running: RunningApplication, homes: rea
   const limits: SearchTargets = {
     mayLeave: (pod) => !held.has(pod) && context.mayMove(pod),
     isClosed: (component, host) => closed.has(host) || barred.get(component)?.has(host) === true,
+    mayStartAnew: () => held.size === 0,
   };
   while (closed.size < domains.nodes.length) {
     const wanted = searchFor(context, running, homes, limits);
@@ -114,19 +117,67 @@ function tryAll(context: RerouteContext, running: RunningApplication, homes: rea
       }
       continue;
     }
-    const refused = context.afford(moves);
-    if (refused === undefined) {
+    const refused = refusedOf(context, moves);
+    if (refused.size === 0) {
       return { wanted, moves, costs };
     }
     takeBack(context, moves);
-    held.add(refused);
+    const rest = wanted.map((host, component) =>
+      refused.has(numberAt(running.pods, component)) ? numberAt(homes, component) : host,
+    );
+    const within = withoutRefused(context, running, homes, rest);
+    if (within !== undefined) {
+      return within;
+    }
+    for (const pod of refused) {
+      held.add(pod);
+    }
   }
   return undefined;
+}
+
+/** Spends the budgets for the moves; else, and then nothing is spent, the pods that they refuse when the others are moved. */
+function refusedOf({ spend, refund }: RerouteContext, moves: readonly DomainMove[]): ReadonlySet<PodIndex> {
+  const spent = moves.filter((move) => spend(move));
+  if (spent.length === moves.length) {
+    return new Set();
+  }
+  for (const move of spent) {
+    refund(move);
+  }
+  const affordable = new Set(spent);
+  return new Set(moves.filter((move) => !affordable.has(move)).map(({ pod }) => pod));
+}
+
+/** What a placement comes to without the pods that budgets refuse; `undefined` when the others are not worth their moves. */
+function withoutRefused(
+  context: RerouteContext,
+  running: RunningApplication,
+  homes: readonly HostIndex[],
+  wanted: readonly HostIndex[],
+): Found | undefined {
+  const { network, minSaving, movePrice } = context;
+  const costs = { before: trafficCost(running, network, homes), after: trafficCost(running, network, wanted) };
+  const number = homes.filter((home, component) => home !== wanted[component]).length;
+  if (number === 0 || costs.before - costs.after < Math.max(minSaving, number * movePrice)) {
+    return undefined;
+  }
+  const { moves, stuck } = settle(context, running, homes, wanted);
+  if (stuck !== undefined) {
+    return undefined;
+  }
+  if (refusedOf(context, moves).size > 0) {
+    takeBack(context, moves);
+    return undefined;
+  }
+  return { wanted, moves, costs };
 }
 
 /** What a search may do with the pods of an application. */
 interface SearchTargets extends Pick<Targets, 'isClosed'> {
   readonly mayLeave: (pod: PodIndex) => boolean;
+  /** Otherwise the placement as it runs is improved: where budgets have refused moves, the fewer the better. */
+  readonly mayStartAnew: () => boolean;
 }
 
 /** Adds the traffic of an application to the links, or takes it away. */
@@ -177,6 +228,9 @@ function searchFor(
     limits: REROUTE_LIMITS,
   };
   const improved = improve(request, homes, [...domains.nodes.keys()]);
+  if (!limits.mayStartAnew()) {
+    return improved;
+  }
   const anew = placeApplication(request);
   return anew.kind === 'Placed' && anew.cost < costOf(request, improved) ? anew.hosts : improved;
 }

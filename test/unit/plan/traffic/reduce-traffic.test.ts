@@ -6,6 +6,7 @@ import { applyPlan } from '../../../support/apply-plan.ts';
 import { aBudget, type OptionFields, someOptions, trafficAware } from '../../../support/builders/options.ts';
 import {
   aNode,
+  aPdb,
   aPod,
   aSnapshot,
   aWorkload,
@@ -124,6 +125,17 @@ describe('TrafficAware', () => {
     expect(found.moved).toHaveLength(1);
     expect([...found.reasons.values()]).toContain('MaxMoves');
     expect(found.crossing?.[1]).toBeLessThan(found.crossing?.[0] ?? 0);
+  });
+
+  it('comes to its end one pod a plan where a disruption budget allows no more', () => {
+    const pods = [...of('web', ['b1', 'c1', 'a1', 'b2']), ...of('db', ['b1', 'b2', 'b1'])];
+    const labelled = pods.map((pod) => ({ ...pod, labels: new Map([['app', pod.owner?.name ?? '']]) }));
+    const pdbs = [aPdb('web', { selector: selecting({ app: 'web' }), disruptionsAllowed: 1 })];
+    const graph = aGraph({ edges: [{ from: 'web', to: 'db', bandwidth: 120 * MEGABIT }] });
+    const found = rerouted({ pods: labelled, pdbs, appGraphs: [graph] });
+    expect(found.crossing).toEqual([60, 30]);
+    expect(found.again.traffic?.planned.bandwidth).toBe(0);
+    expect([...found.moves, ...found.again.moves].map(({ pod }) => pod.name).sort()).toEqual(['web-1', 'web-2']);
   });
 
   it('loads no node more than the trigger above the mean, or than the fullest node is', () => {

@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { acceptedEvictions } from '../control-plane/audit.ts';
+import { listNodes, listPods } from '../control-plane/cluster-state.ts';
+import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
+import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
+import { waitUntil } from '../control-plane/wait-until.ts';
+import { install, OPERATOR_USER, type OperatorProcess, startOperator } from '../support/operator-process.ts';
+import { getPlans, getPolicy, policyObject } from '../support/resources.ts';
+
+const log = (line: string): void => void process.stderr.write(`${line}\n`);
+const patience = { timeoutMilliseconds: 300_000, log };
+const ZONE = 'topology.kubernetes.io/zone';
+const MEMBERS = ['web', 'cart', 'db'];
+
+const GRAPH = {
+  apiVersion: 'evenkeel.dev/v1alpha1',
+  kind: 'AppGraph',
+  metadata: { name: 'checkout', namespace: 'shop' },
+  spec: {
+    members: MEMBERS.map((name) => ({ name, workload: { kind: 'Deployment', name } })),
+    edges: [
+      { from: 'web', to: 'cart', bandwidth: '180M' },
+      { from: 'cart', to: 'db', bandwidth: '90M' },
+    ],
+  },
+};
+
+let cp: ControlPlane;
+let operator: OperatorProcess | undefined;
+
+beforeAll(async () => {
+  cp = await startControlPlane({ metricsServer: false, log });
+  await install(cp, 'default');
+  await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'applications.yaml')), { log });
+});
+
+afterAll(async () => {
+  await operator?.end('SIGTERM');
+  await cp?.stop();
+});
+
+/** Zones of the running pods of each Deployment, one for each pod. */
+async function zonesOf(names: readonly string[]): Promise<readonly (readonly string[])[]> {
+  const zones = new Map((await listNodes(cp)).map(({ metadata }) => [metadata.name, metadata.labels?.[ZONE] ?? '']));
+  const pods = (await listPods(cp)).filter(({ metadata }) => metadata.namespace === 'shop');
+  const live = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return names.map((name) =>
+    live
+      .filter(({ metadata }) => metadata.name.startsWith(`${name}-`))
+      .map(({ spec }) => zones.get(spec.nodeName ?? '') ?? 'no node'),
+  );
+}
+
+describe('TrafficAware on a real control plane', () => {
+  it('refuses graphs that make no sense, and says what to write', async () => {
+    const refusalOf = async (spec: object): Promise<string> =>
+      cp.apply([{ ...GRAPH, metadata: { name: 'wrong', namespace: 'shop' }, spec }]).then(
+        () => 'accepted',
+        (error: unknown) => String(error),
+      );
+    const members = GRAPH.spec.members;
+    const edge = { from: 'web', to: 'cart', bandwidth: '20M' };
+    expect(await refusalOf({ members, edges: [{ ...edge, to: 'web' }] })).toContain(
+      'traffic within a member is not considered: remove the edge, or name another member in to',
+    );
+    expect(await refusalOf({ members, edges: [{ ...edge, to: 'cash' }] })).toContain(
+      'an edge names a member that does not exist',
+    );
+    expect(await refusalOf({ members, edges: [{ ...edge, bandwidth: '20' }] })).toContain('spec.edges[0].bandwidth');
+    expect(await refusalOf({ members: [{ name: 'web' }] })).toContain('write either workload or selector');
+  });
+
+  it('brings an application into one zone, with one eviction for each pod that was elsewhere', {
+    timeout: 500_000,
+  }, async () => {
+    const before = (await zonesOf(MEMBERS)).flat();
+    expect(new Set(before).size).toBe(3);
+    await cp.apply([GRAPH]);
+    operator = await startOperator(cp);
+    const spec = {
+      mode: 'Automatic',
+      interval: '10s',
+      strategy: { type: 'TrafficAware' },
+      load: { source: 'Requests' },
+      thresholds: { trigger: '0.5' },
+      budgets: [{ maxMoves: 20, maxConcurrent: 4, perOwner: '100%' }],
+      protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
+    };
+    await cp.apply([policyObject('traffic', spec)]);
+    await waitUntil(
+      'waiting until no traffic passes between zones',
+      async () => {
+        const { status } = await getPolicy(cp, 'traffic');
+        const ready = status?.conditions?.find(({ type }) => type === 'PlanReady');
+        const ended = (await getPlans(cp)).every((each) => each.status?.phase !== 'Executing');
+        return ended && ready?.reason === 'NothingToReroute' ? undefined : `${ready?.reason}: ${ready?.message}`;
+      },
+      patience,
+    );
+    const after = (await zonesOf(MEMBERS)).flat();
+    const [zone = ''] = after;
+    expect(after).toEqual(before.map(() => zone));
+    const evictions = acceptedEvictions(await cp.audit()).filter(({ user }) => user === OPERATOR_USER);
+    expect(evictions).toHaveLength(before.filter((each) => each !== zone).length);
+    expect(new Set(evictions.map(({ uidPrecondition }) => uidPrecondition)).size).toBe(evictions.length);
+    const plans = (await getPlans(cp)).toSorted((left, right) => left.spec.takenAt.localeCompare(right.spec.takenAt));
+    expect(Number(plans[0]?.spec.traffic?.before.bandwidth)).toBeGreaterThan(100e6);
+    expect(plans.at(-1)?.spec.traffic?.planned.bandwidth).toBe('0');
+  });
+});
