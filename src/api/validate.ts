@@ -173,9 +173,19 @@ function typeMessage(error: ErrorObject): string {
   const wanted = String(error.params['type']);
   const article = /^[aeiou]/.test(wanted) ? 'an' : 'a';
   const hint = error.parentSchema?.[HINT_KEYWORD];
-  const quoted = wanted === 'string' && typeof error.data === 'number' ? `write it in quotes, "${error.data}"` : hint;
+  const quoted = isTextUnquoted(error) ? `write it in quotes, "${error.data}"` : hint;
   const advice = typeof quoted === 'string' ? `: ${quoted}` : '';
   return `is ${show(error.data)} but must be ${article} ${wanted}${advice}`;
+}
+
+/** A number where a text belongs that would be right in quotes, as far as the pattern of the field says. */
+function isTextUnquoted({ params, data, parentSchema }: ErrorObject): boolean {
+  const pattern: unknown = parentSchema?.['pattern'];
+  return (
+    params['type'] === 'string' &&
+    typeof data === 'number' &&
+    (typeof pattern !== 'string' || new RegExp(pattern).test(String(data)))
+  );
 }
 
 function suggest(written: unknown, known: readonly string[]): string {

@@ -132,7 +132,7 @@ describe('validatePolicy', () => {
     [
       'a number for a duration',
       { interval: 300 },
-      'spec.interval: is 300 but must be a string: write it in quotes, "300"',
+      'spec.interval: is 300 but must be a string: write a duration in hours, minutes and seconds between 10s and 24h',
     ],
     [
       'a decimal below its least',
@@ -431,6 +431,19 @@ describe('validatePolicy', () => {
 });
 
 describe('validateResource', () => {
+  it('asks for a unit where a number lacks one', () => {
+    const members = [
+      { name: 'web', workload: { name: 'web' } },
+      { name: 'db', workload: { name: 'db' } },
+    ];
+    const edges = [{ from: 'web', to: 'db', bandwidth: 20 }];
+    const metadata = { name: 'checkout', namespace: 'shop' };
+    const problems = validateResource({ ...head, kind: 'AppGraph', metadata, spec: { members, edges } }).problems;
+    expect(problems.map(formatProblem)).toEqual([
+      'spec.edges[0].bandwidth: is 20 but must be a string: write bits per second with a unit k, M, G or T, such as 20M for 20 Mb/s',
+    ]);
+  });
+
   it('suggests among all kinds', () => {
     const problems = validateResource({ ...head, kind: 'PlacementHnt' }).problems.map(formatProblem);
     expect(problems).toEqual([
