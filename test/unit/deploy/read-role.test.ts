@@ -77,7 +77,9 @@ it('view and edit are extended by our kinds alone, and only policies, classes, a
   expect(allowed(edit, 'patch')).toEqual(
     ['rebalancepolicies', 'serviceclasses', 'appgraphs', 'rebalanceplans'].map((each) => `${GROUP}/${each}`),
   );
-  expect(allowed(edit, 'create')).toEqual(['rebalancepolicies', 'serviceclasses', 'appgraphs'].map((each) => `${GROUP}/${each}`));
+  expect(allowed(edit, 'create')).toEqual(
+    ['rebalancepolicies', 'serviceclasses', 'appgraphs'].map((each) => `${GROUP}/${each}`),
+  );
 });
 
 it.each([
