@@ -3,8 +3,9 @@ import { escapeMarkdown } from '../model/escape.ts';
 import { count, percent } from '../plan/format.ts';
 import type { Check } from './checks.ts';
 import { resourcesIn } from './imbalance.ts';
-import { countRows, messageParts, moveRows, movesOf, nodeRows, type Table, unsteered } from './plan-text.ts';
+import { countRows, messageParts, moveRows, movesOf, nodeRows, unsteered } from './plan-text.ts';
 import { applicationRows } from './plan-traffic.ts';
+import type { Table } from './table.ts';
 import { renderMarkdownTable } from './table.ts';
 
 /** Moves that are shown without being asked for. */

@@ -5,11 +5,8 @@ import { FULL_NAMES, type ShortNames, shortNames } from '../model/short-names.ts
 import { count, percent, roundPercent } from '../plan/format.ts';
 import { resourcesIn } from './imbalance.ts';
 import { applicationRows } from './plan-traffic.ts';
-import { type Look, PLAIN, renderTable } from './table.ts';
+import { type Look, PLAIN, renderTable, type Table } from './table.ts';
 import { wrapSentences } from './wrap.ts';
-
-/** Header and rows of a table. */
-export type Table = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
 
 const NUMBERS = new Set([
   'LOAD',

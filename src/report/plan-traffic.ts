@@ -4,7 +4,7 @@ import { formatDecimal } from '../model/decimal.ts';
 import { escapeText } from '../model/escape.ts';
 import type { TrafficAmount, TrafficReport } from '../plan/plan.ts';
 import { bitRate } from '../plan/traffic/report.ts';
-import type { Table } from './plan-text.ts';
+import type { Table } from './table.ts';
 
 type TrafficField = NonNullable<RebalancePlan['spec']['traffic']>;
 

@@ -1,6 +1,9 @@
 import { escapeMarkdown, escapeText } from '../model/escape.ts';
 import { wordsOf, wrap } from './wrap.ts';
 
+/** Header and rows of a table. */
+export type Table = readonly [header: readonly string[], rows: readonly (readonly string[])[]];
+
 /** Says what a cell means; `undefined`: nothing in particular. */
 export type ToneOf = (column: string, cell: string) => Tone | undefined;
 

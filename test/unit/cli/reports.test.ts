@@ -94,8 +94,8 @@ describe('evenkeel diff', () => {
   it('says which moves appear, vanish and go elsewhere, and how balanced both are', async () => {
     const { stdout, code } = await diff('--exit-code');
     expect(stdout).toMatch(/^\d+ moves? differs?: \d+ new, \d+ gone, \d+ to another node; \d+ the same\.\n/);
-    expect(stdout).toMatch(/^- default, RefineLB: 2 moves narrow/m);
-    expect(stdout).toMatch(/^\+ greedy, GreedyLB: /m);
+    expect(stdout).toMatch(/^Old: default, RefineLB: 2 moves narrow/m);
+    expect(stdout).toMatch(/^New: greedy, GreedyLB: /m);
     expect(stdout).toMatch(/^spread, planned +21\.25 % +\d+\.\d\d %$/m);
     expect(stdout).toMatch(/^vanishes +shop\/\S+ +node-1 +node-\d +stays$/m);
     expect(code).toBe(2);
