@@ -39,17 +39,29 @@ function withLimits(staged: StagedCase, next: () => number): StagedCase {
   return { ...staged, network, loads };
 }
 
-/** Budgets that refuse nothing. */
-const UNLIMITED: Pick<RerouteContext, 'spend' | 'refund'> = { spend: () => true, refund: () => undefined };
+/** A budget that allows at most so many moves. */
+function budgetOf(most: number): Pick<RerouteContext, 'spend' | 'refund'> {
+  let spent = 0;
+  return {
+    spend: () => {
+      const isAllowed = spent < most;
+      spent += isAllowed ? 1 : 0;
+      return isAllowed;
+    },
+    refund: () => {
+      spent -= 1;
+    },
+  };
+}
 
-function contextOf(each: StagedCase, held: ReadonlySet<number>): RerouteContext {
+function contextOf(each: StagedCase, held: ReadonlySet<number>, most = Number.POSITIVE_INFINITY): RerouteContext {
   const highest = Math.max(...each.state.cluster.nodes.map((_, node) => each.state.load(node)));
   return {
     ...each,
     movePrice: 1e-9,
     minSaving: 1e-4,
     mayMove: (pod) => !held.has(pod),
-    ...UNLIMITED,
+    ...budgetOf(most),
     upTo: 1.1 * highest,
   };
 }
@@ -90,11 +102,16 @@ describe('applications that are rerouted', () => {
     expect(moved).toBeGreaterThan(1000);
   });
 
-  it('leave the links as their traffic is, and none above its limit', () => {
+  it.each([
+    ['all moves', Number.POSITIVE_INFINITY],
+    ['five moves', 5],
+    ['one move', 1],
+  ])('leave the links as their traffic is, and none above its limit, when budgets allow %s', (_, most) => {
     let limited = 0;
     for (const seed of SEEDS) {
       const { held, ...each } = aCase(seed);
-      rerouteAll(contextOf(each, held), each.running);
+      const rerouted = rerouteAll(contextOf(each, held, most), each.running);
+      expect(rerouted.flatMap(({ moves }) => moves).length).toBeLessThanOrEqual(most);
       const anew = createLinkLoads(each.network);
       for (const one of each.running) {
         talk(one, anew, domainsOf(one, each.state, each.domains), 1);

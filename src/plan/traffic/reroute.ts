@@ -6,7 +6,7 @@ import { domainHosts, leastLoaded, type Targets } from './domain-hosts.ts';
 import type { TrafficDomains } from './domains.ts';
 import { NOWHERE } from './hosts.ts';
 import { improve } from './improve.ts';
-import type { HostIndex, LinkLoads, Network } from './network.ts';
+import { createLinkLoads, type HostIndex, type LinkLoads, type Network } from './network.ts';
 import { costOf, placeApplication } from './place.ts';
 import { type PlacementRequest, SEARCH_LIMITS, type SearchLimits } from './request.ts';
 import type { RunningApplication } from './running.ts';
@@ -110,8 +110,9 @@ function tryAll(context: RerouteContext, running: RunningApplication, homes: rea
     const { moves, stuck } = settle(context, running, homes, wanted);
     if (stuck !== undefined) {
       const host = numberAt(wanted, stuck);
-      if (barred.size < MOST_BARRED) {
-        barred.set(stuck, new Set([...(barred.get(stuck) ?? []), host]));
+      const known = barred.get(stuck) ?? new Set();
+      if (barred.size < MOST_BARRED && !known.has(host)) {
+        barred.set(stuck, new Set([...known, host]));
       } else {
         closed.add(host);
       }
@@ -159,7 +160,8 @@ function withoutRefused(
   const { network, minSaving, movePrice } = context;
   const costs = { before: trafficCost(running, network, homes), after: trafficCost(running, network, wanted) };
   const number = homes.filter((home, component) => home !== wanted[component]).length;
-  if (number === 0 || costs.before - costs.after < Math.max(minSaving, number * movePrice)) {
+  const isWorthIt = number > 0 && costs.before - costs.after >= Math.max(minSaving, number * movePrice);
+  if (!isWorthIt || overloadsLinks(context, running, homes, wanted)) {
     return undefined;
   }
   const { moves, stuck } = settle(context, running, homes, wanted);
@@ -171,6 +173,22 @@ function withoutRefused(
     return undefined;
   }
   return { wanted, moves, costs };
+}
+
+/** Whether a link would carry more of an application than it does now, and more than it has capacity for. */
+function overloadsLinks(
+  { network, loads }: RerouteContext,
+  running: RunningApplication,
+  homes: readonly HostIndex[],
+  wanted: readonly HostIndex[],
+): boolean {
+  const [before, after] = [createLinkLoads(network), createLinkLoads(network)];
+  talk(running, before, homes, 1);
+  talk(running, after, wanted, 1);
+  return network.capacities.some((_, link) => {
+    const carried = after.load(link);
+    return carried > loads.free(link) && carried > before.load(link);
+  });
 }
 
 /** What a search may do with the pods of an application. */
