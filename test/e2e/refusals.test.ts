@@ -76,6 +76,7 @@ describe('the API server', () => {
       rejections: [{ pod: plan.spec.moves[0]?.pod, code: 'MaxMoves', message: '', numbers: {} }],
       rejectionCounts: { MaxMoves: 7 },
       packing: { emptied: ['node-1'], removable: [], removableTotal: 0, kept: [] },
+      traffic: { domain: 'zone', before: { bandwidth: '1' }, planned: { bandwidth: '0' }, applications: [] },
     };
     const fields = Object.keys(RebalancePlanSpec.properties).filter((field) => field !== 'approved');
     expect(Object.keys(changes).toSorted()).toEqual(fields.toSorted());
