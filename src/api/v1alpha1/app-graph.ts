@@ -1,14 +1,5 @@
 import Type, { type Static } from 'typebox';
-import {
-  bandwidth,
-  CEL_KEYWORD,
-  column,
-  type KindDefinition,
-  labelSelector,
-  oneOf,
-  type Resource,
-  text,
-} from './schema.ts';
+import { bandwidth, CEL_KEYWORD, column, type KindDefinition, labelSelector, oneOf, text } from './schema.ts';
 
 /** Most members of an AppGraph. */
 const MAX_MEMBERS = 64;
@@ -104,8 +95,6 @@ export const AppGraphSpec = Type.Object(
 
 /** `spec` of an AppGraph after defaulting. */
 export type AppGraphSpec = Static<typeof AppGraphSpec>;
-/** An AppGraph. */
-export type AppGraph = Resource<'AppGraph', AppGraphSpec, never>;
 
 /** What the CRD says about AppGraph. */
 export const appGraphKind: KindDefinition = {
