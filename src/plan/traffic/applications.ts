@@ -11,7 +11,7 @@ export interface PlacedGraph {
   readonly graph: AppGraphInfo;
   readonly members: readonly Member[];
   readonly edges: readonly MemberEdge[];
-  /** Pods that an older AppGraph, or an earlier member, has already: each counts once. */
+  /** Pods that an earlier AppGraph or member has already, as `namespace/name`: each counts once. */
   readonly claimed: readonly string[];
 }
 

@@ -103,7 +103,7 @@ function tryAll(context: RerouteContext, running: RunningApplication, homes: rea
   };
   while (closed.size < domains.nodes.length) {
     const wanted = searchFor(context, running, homes, limits);
-    const costs = { before: trafficCost(running, network, homes), after: trafficCost(running, network, wanted) };
+    const costs = costsOf(network, running, homes, wanted);
     if (costs.before - costs.after < minSaving || costs.before <= costs.after) {
       return undefined;
     }
@@ -158,7 +158,7 @@ function withoutRefused(
   wanted: readonly HostIndex[],
 ): Found | undefined {
   const { network, minSaving, movePrice } = context;
-  const costs = { before: trafficCost(running, network, homes), after: trafficCost(running, network, wanted) };
+  const costs = costsOf(network, running, homes, wanted);
   const number = homes.filter((home, component) => home !== wanted[component]).length;
   const isWorthIt = number > 0 && costs.before - costs.after >= Math.max(minSaving, number * movePrice);
   if (!isWorthIt || overloadsLinks(context, running, homes, wanted)) {
@@ -173,6 +173,15 @@ function withoutRefused(
     return undefined;
   }
   return { wanted, moves, costs };
+}
+
+function costsOf(
+  network: Network,
+  running: RunningApplication,
+  homes: readonly HostIndex[],
+  wanted: readonly HostIndex[],
+): Found['costs'] {
+  return { before: trafficCost(running, network, homes), after: trafficCost(running, network, wanted) };
 }
 
 /** Whether a link would carry more of an application than it does now, and more than it has capacity for. */
