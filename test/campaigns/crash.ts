@@ -70,7 +70,7 @@ const AIMS: readonly MovePhase[] = [
   'Verifying',
 ];
 /** Milliseconds after which a kill that is aimed at a phase takes any other. */
-const LONGEST_WAIT = 15_000;
+const LONGEST_WAIT = 6000;
 const PATIENCE = { timeoutMilliseconds: 60_000 };
 /** Share of the kills that wait for an open move, and hit the replica that leads. */
 const AIMED_SHARE = 0.7;
@@ -156,6 +156,39 @@ export async function runCrashCampaign({ kills, seed, log }: CrashOptions): Prom
     await api.stop();
     await plans.stop().finally(() => cp.stop());
   }
+}
+
+/** What several campaigns came to together: a kind of fault that came in one of them came, and the slowest says how long kills took. */
+export function mergedReport(reports: readonly CrashReport[]): CrashReport {
+  const fields = reports.flatMap((report) => Object.entries(report));
+  const merged = [...Map.groupBy(fields, ([name]) => name)].map(([name, values]) => [
+    name,
+    mergedValue(values.map(([, value]) => value as unknown)),
+  ]);
+  return {
+    ...(Object.fromEntries(merged) as CrashReport),
+    neverInjected: reports
+      .map(({ neverInjected }) => neverInjected)
+      .reduce((left, right) => left.filter((kind) => right.includes(kind))),
+    secondsPerKill: Math.max(...reports.map(({ secondsPerKill }) => secondsPerKill)),
+  };
+}
+
+/** Numbers are added up, lists joined, and records of either merged by their keys. */
+function mergedValue(values: readonly unknown[]): unknown {
+  if (values.every((value) => typeof value === 'number')) {
+    return values.reduce((total, value) => total + value, 0);
+  }
+  if (values.every((value) => Array.isArray(value))) {
+    return values.flat();
+  }
+  const entries = values.flatMap((value) => Object.entries(value as object));
+  return Object.fromEntries(
+    [...Map.groupBy(entries, ([key]) => key)].map(([key, all]) => [
+      key,
+      mergedValue(all.map(([, value]) => value as unknown)),
+    ]),
+  );
 }
 
 /** What a kill met. */
