@@ -26,6 +26,7 @@ import { createServerClock } from '../adapters/server-clock.ts';
 import { trimObject } from '../adapters/snapshot-file/trim.ts';
 import { EMPTY_METRICS, formatSnapshotHeader, formatSnapshotItem } from '../adapters/snapshot-file/write-snapshot.ts';
 import { systemClock } from '../adapters/system-clock.ts';
+import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { escapeText } from '../model/escape.ts';
 import type { JsonObject } from '../model/json.ts';
 import type {
@@ -76,7 +77,7 @@ export interface Cluster {
   /** Lists all plans at each look: for a single one. */
   readonly plans: PlanStore;
   /** Plans from a watch, for many looks; their watch is that of `cache`. */
-  cachedPlans(report: (error: unknown) => void): CachedPlans;
+  cachedPlans(report: (error: unknown) => void, digest: (plan: RebalancePlan) => void): CachedPlans;
   readonly ledgers: LedgerStore;
   /** Watches of what ledgers are kept by, not begun yet. */
   serviceRecords(listener: RecordsListener): ServiceRecords;
@@ -152,11 +153,12 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     steering: createSteering(client, hooks.webhook),
     gates: createGates(client, warn),
     plans: createJournalledPlans(plans, journals, report),
-    cachedPlans: (report) =>
+    cachedPlans: (report, digest) =>
       createCachedPlans(
         { live: plans, reflector: reflectors.of('RebalancePlan') },
         { live: journals, reflector: new Reflector(client, { target: RESOURCES.MoveJournal, metadataOnly: false }) },
         report,
+        digest,
       ),
     ledgers: createLedgerStore(client),
     serviceRecords: (listener) => createServiceRecords(reflectors, clock, listener),

@@ -4,6 +4,7 @@ import { startCron } from '../adapters/cron.ts';
 import type { CachedPlans } from '../adapters/kubernetes/cached-plans.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import { type ElectionEvent, LeadershipLostError } from '../control/elector.ts';
+import { digestEnded } from '../control/ended-plans.ts';
 import { createGateQueue } from '../control/gate-queue.ts';
 import { keepGates } from '../control/gates.ts';
 import { createJournals } from '../control/journals.ts';
@@ -75,7 +76,7 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
     webhook: () => webhook,
     ...(election === undefined ? {} : { fence: election.elector }),
   });
-  const plans = connected.cachedPlans((err) => log('list or watch failed', { resource: 'plans', err }));
+  const plans = connected.cachedPlans((err) => log('list or watch failed', { resource: 'plans', err }), digestEnded);
   const cluster = { ...connected, plans: createJournals(plans.store, systemClock) };
   const caching = Promise.withResolvers<RunningCache>();
   const serving = await serveHttp(operator, cluster, caching.promise, election);

@@ -189,7 +189,7 @@ async function preemptedPods(
 }
 
 /** UIDs of the pods whose eviction for others was sent, or may have been. */
-const preemptionsOf = oncePer((plan: RebalancePlan): readonly string[] =>
+export const preemptionsOf = oncePer((plan: RebalancePlan): readonly string[] =>
   entries(plan).flatMap(({ move, run }) => (kindOf(move) === 'Preemption' && !UNSENT.has(run.phase) ? run.podUID : [])),
 );
 

@@ -1,6 +1,7 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { parseInstant } from '../model/instant.ts';
 import { kindOf } from '../model/move.ts';
+import { oncePer } from '../model/once-per.ts';
 import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
 import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
 import { entries } from './journal.ts';
@@ -42,7 +43,7 @@ export function withoutFailedTargets(
 /** Names of nodes by UID of the controller. */
 function barredNodes(plans: readonly RebalancePlan[], now: EpochSeconds): ReadonlyMap<string, readonly string[]> {
   const failures = new Map<string, Map<string, Failures>>();
-  for (const { move, run } of plans.flatMap(entries).filter(hasFailed)) {
+  for (const { move, run } of plans.flatMap(failedAdmissions)) {
     const { owner, to = '' } = move;
     const byNode = failures.get(owner.uid) ?? new Map<string, Failures>();
     const { count = 0, last = now } = byNode.get(to) ?? {};
@@ -55,6 +56,11 @@ function barredNodes(plans: readonly RebalancePlan[], now: EpochSeconds): Readon
   });
   return new Map(barred.filter(([, nodes]) => nodes.length > 0));
 }
+
+/** Of one plan. */
+export const failedAdmissions = oncePer((plan: RebalancePlan): readonly JournalEntry[] =>
+  entries(plan).filter(hasFailed),
+);
 
 /** Whether the node did not take the pod in time; one that was deleted before says nothing of its node. */
 function hasFailed({ move, run }: JournalEntry): boolean {

@@ -9,14 +9,21 @@ export function openJournal(plan: RebalancePlan): readonly MoveStatus[] {
 }
 
 /** Moves with their entries, in the order of the plan. A move without an entry is Planned. */
-export const entries = oncePer((plan: RebalancePlan): readonly JournalEntry[] => {
+export function entries(plan: RebalancePlan): readonly JournalEntry[] {
+  return plan.status?.finishedAt === undefined ? openEntries(plan) : joinEntries(plan);
+}
+
+/** Not of plans that have ended: hundreds of them are kept, and nobody asks for their moves again and again. */
+const openEntries = oncePer(joinEntries);
+
+function joinEntries(plan: RebalancePlan): readonly JournalEntry[] {
   const runs = new Map((plan.status?.moves ?? []).map((run) => [run.podUID, run]));
   return plan.spec.moves.map((move, index) => ({
     index,
     move,
     run: runs.get(move.pod.uid) ?? { podUID: move.pod.uid, phase: 'Planned', attempt: 0 },
   }));
-});
+}
 
 /** Moves of the plan that may have an eviction or a hint outstanding; none once it has ended. */
 export const movesInFlight = oncePer((plan: RebalancePlan): readonly JournalEntry[] =>

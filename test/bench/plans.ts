@@ -10,7 +10,7 @@ import { vitalsOf } from '../campaigns/vitals.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { aPolicy } from '../support/builders/policy.ts';
 import { type BytesWritten, bytesWritten, largePlan, stage } from '../support/large-plan.ts';
-import { install, startOperator } from '../support/operator-process.ts';
+import { install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
 import { printTable } from '../support/print-table.ts';
 import { policyObject } from '../support/resources.ts';
 
@@ -164,7 +164,7 @@ async function measureMemory(): Promise<{ readonly stored: number; readonly most
       let [most, last] = [0, 0];
       for (let second = 0; second < Number(values.seconds); second += 1) {
         await sleep(1000);
-        last = (await look()).rss;
+        last = (await look().catch(() => endedEarly(operator))).rss;
         most = Math.max(most, last);
         if (second % 15 === 0) {
           log(`${second} s: ${last.toFixed(0)} MiB`);
@@ -184,6 +184,10 @@ async function measureMemory(): Promise<{ readonly stored: number; readonly most
   } finally {
     await cp.stop();
   }
+}
+
+function endedEarly(operator: OperatorProcess): never {
+  throw new Error(`the operator has ended by itself:\n${operator.log().slice(-4000)}`);
 }
 
 function row(what: string, value: number, unit: string, target?: number): readonly string[] {

@@ -85,7 +85,16 @@ export const ROOMS: readonly Room[] = [
   {
     path: 'adapters/kubernetes',
     rooms: ['model', 'api', 'ports.ts', 'steer', 'observe', 'report'],
-    packages: ['@kubernetes/client-node', 'node:crypto', 'node:fs', 'node:path', 'node:util', 'undici', 'yaml'],
+    packages: [
+      '@kubernetes/client-node',
+      'node:crypto',
+      'node:fs',
+      'node:path',
+      'node:util',
+      'node:zlib',
+      'undici',
+      'yaml',
+    ],
     types: ['@kubernetes-models/apimachinery', 'adapters/http', 'node:https'],
   },
   { path: 'adapters/prometheus', rooms: ['model', 'api', 'ports.ts'], packages: ['node:fs/promises', 'undici'] },

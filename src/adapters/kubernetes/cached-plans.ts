@@ -1,8 +1,9 @@
+import type { RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
 import type { PlanStore } from '../../ports.ts';
 import { createCachedObjects } from './cached-objects.ts';
-import { compactPlan } from './compact-plan.ts';
 import { createJournalledPlans } from './journalled-plans.ts';
 import { asMoveJournal, type MoveJournals } from './move-journals.ts';
+import { packPlan } from './packed-plan.ts';
 import { asPlan } from './plan-store.ts';
 import type { Reflector } from './reflector.ts';
 
@@ -24,14 +25,16 @@ interface Source<Store> {
 /**
  * Plans from a watch, with what was written through the store itself on top, for as long as the watch has not brought it: so no
  * list is older than the last write. What others write is seen as soon as the watch tells; a write by such a list conflicts.
- * Changes, and reads of single plans, go to `live`. `report` hears of lists and watches that failed.
+ * Changes, and reads of single plans, go to `live`. `report` hears of lists and watches that failed, `digest` of plans that have ended
+ * (see `packPlan`).
  */
 export function createCachedPlans(
   plans: Source<PlanStore>,
   journals: Source<MoveJournals>,
   report: (error: unknown) => void,
+  digest: (plan: RebalancePlan) => void,
 ): CachedPlans {
-  const whole = cachedPlans(plans, report);
+  const whole = cachedPlans(plans, report, digest);
   const changes = cachedJournals(journals, report);
   return {
     store: createJournalledPlans(whole.store, changes.store, report),
@@ -45,8 +48,12 @@ export function createCachedPlans(
   };
 }
 
-function cachedPlans({ live, reflector }: Source<PlanStore>, report: (error: unknown) => void): CachedPlans {
-  const cache = createCachedObjects(reflector, (body) => compactPlan(asPlan({ body })), report);
+function cachedPlans(
+  { live, reflector }: Source<PlanStore>,
+  report: (error: unknown) => void,
+  digest: (plan: RebalancePlan) => void,
+): CachedPlans {
+  const cache = createCachedObjects(reflector, (body) => packPlan(asPlan({ body }), digest), report);
   return {
     ...cache,
     store: {

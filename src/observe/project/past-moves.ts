@@ -79,14 +79,39 @@ export function projectPastMoves(object: JsonObject): ProjectedPlan {
     const field = `status.moves[${index}]`;
     runs.set(textAt(run, 'podUID', field) ?? '', [run, field]);
   });
+  const shared = createShared();
   const planned = objectsAt(objectAt(object, 'spec', '') ?? {}, 'moves', 'spec');
   const moves = planned.flatMap((move, index) => {
     const field = `spec.moves[${index}]`;
-    const pod = readPod(objectAt(move, 'pod', field) ?? {}, `${field}.pod`);
+    const pod = readPod(objectAt(move, 'pod', field) ?? {}, `${field}.pod`, shared);
     const [run, place] = runs.get(pod.uid) ?? [];
-    return run === undefined || place === undefined ? [] : readMove({ plan: name, pod, move, field, run, place });
+    return run === undefined || place === undefined
+      ? []
+      : readMove({ plan: name, pod, move, field, run, place, shared });
   });
   return { name, moves };
+}
+
+/** The texts and owners of a plan's moves, of which few differ, each once: as many as a hundred thousand moves are remembered. */
+interface Shared {
+  text<Text extends string | undefined>(text: Text): Text;
+  owner(owner: OwnerRef): OwnerRef;
+}
+
+function createShared(): Shared {
+  const texts = new Map<string | undefined, string | undefined>();
+  const owners = new Map<string, OwnerRef>();
+  return {
+    text: (text) => firstOf(texts, text, text) as typeof text,
+    owner: (owner) => firstOf(owners, owner.uid, owner),
+  };
+}
+
+/** The first value that came with this key. */
+function firstOf<Key, Value>(values: Map<Key, Value>, key: Key, value: Value): Value {
+  const known = values.get(key) ?? value;
+  values.set(key, known);
+  return known;
 }
 
 const movesOf = oncePer((plan: RebalancePlan) => projectPastMoves({ ...plan }).moves);
@@ -110,9 +135,10 @@ interface Source {
   readonly field: string;
   readonly run: JsonObject;
   readonly place: string;
+  readonly shared: Shared;
 }
 
-function readMove({ plan, pod, move, field, run, place }: Source): readonly PastMove[] {
+function readMove({ plan, pod, move, field, run, place, shared }: Source): readonly PastMove[] {
   const text = textAt(run, 'phase', place);
   const phase = MOVE_PHASES.find((known) => known === text);
   if (phase === undefined) {
@@ -135,10 +161,10 @@ function readMove({ plan, pod, move, field, run, place }: Source): readonly Past
     {
       plan,
       pod,
-      owner: readOwner(objectAt(move, 'owner', field) ?? {}, `${field}.owner`),
-      from: nameAt(move, 'from', field),
-      to: to === undefined ? undefined : nameAt(move, 'to', field),
-      replacement: readReplacement(objectAt(run, 'replacement', place), `${place}.replacement`),
+      owner: shared.owner(readOwner(objectAt(move, 'owner', field) ?? {}, `${field}.owner`)),
+      from: shared.text(nameAt(move, 'from', field)),
+      to: shared.text(to === undefined ? undefined : nameAt(move, 'to', field)),
+      replacement: readReplacement(objectAt(run, 'replacement', place), `${place}.replacement`, shared),
       phase: sent,
       startedAt,
       endedAt: timestampAt(run, 'finishedAt', place),
@@ -148,9 +174,9 @@ function readMove({ plan, pod, move, field, run, place }: Source): readonly Past
   ];
 }
 
-function readPod(pod: JsonObject, field: string): PodRef {
+function readPod(pod: JsonObject, field: string, { text }: Shared): PodRef {
   const [namespace, name, uid] = [
-    nameAt(pod, 'namespace', field),
+    text(nameAt(pod, 'namespace', field)),
     nameAt(pod, 'name', field),
     nameAt(pod, 'uid', field),
   ];
@@ -161,10 +187,14 @@ function readOwner(owner: JsonObject, field: string): OwnerRef {
   return { kind: nameAt(owner, 'kind', field), name: nameAt(owner, 'name', field), uid: nameAt(owner, 'uid', field) };
 }
 
-function readReplacement(replacement: JsonObject | undefined, field: string): PastReplacement | undefined {
+function readReplacement(
+  replacement: JsonObject | undefined,
+  field: string,
+  { text }: Shared,
+): PastReplacement | undefined {
   return replacement === undefined
     ? undefined
-    : { uid: nameAt(replacement, 'uid', field), node: textAt(replacement, 'node', field) || undefined };
+    : { uid: nameAt(replacement, 'uid', field), node: text(textAt(replacement, 'node', field)) || undefined };
 }
 
 function readCost(move: JsonObject, field: string): Seconds | undefined {

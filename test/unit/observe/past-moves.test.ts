@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compactPlan } from '../../../src/adapters/kubernetes/compact-plan.ts';
+import { packPlan } from '../../../src/adapters/kubernetes/packed-plan.ts';
 import { parseObjects } from '../../../src/adapters/snapshot-file/read-files.ts';
 import { writeSnapshot } from '../../../src/adapters/snapshot-file/write-snapshot.ts';
 import { MOVE_PHASES, type RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
@@ -106,7 +106,7 @@ describe('past moves', () => {
     expect(pastMovesOf(plan)).toEqual([]);
     expect(pastMovesOf(...parseObjects(writeSnapshot([plan], NOON), 'file.yaml'))).toEqual([]);
     expect(
-      projectedMoves([compactPlan({ ...plan, status: { ...plan.status, finishedAt: '2026-01-01T12:00:00Z' } })]),
+      projectedMoves([packPlan({ ...plan, status: { ...plan.status, finishedAt: '2026-01-01T12:00:00Z' } }, () => {})]),
     ).toEqual([]);
   });
 
