@@ -1,4 +1,4 @@
-import type { MovePhase, MoveStatus, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import type { MovePhase, MoveStatus, RebalancePlan, RebalancePlanStatus } from '../api/v1alpha1/rebalance-plan.ts';
 import { runConcurrently } from '../model/concurrent.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
 import { isDisruption, kindOf, type MoveKind } from '../model/move.ts';
@@ -23,6 +23,7 @@ import type {
 } from '../ports.ts';
 import { describeMisses } from '../steer/explain-miss.ts';
 import { advance } from './advance.ts';
+import { movedApplications, partlyMoved } from './applications.ts';
 import { openMoves } from './committed.ts';
 import { createFailures, type Failures } from './failures.ts';
 import type { FirstLooks } from './first-looks.ts';
@@ -516,11 +517,16 @@ async function finishIfDone(recorder: Recorder): Promise<void> {
   }
   const isStopped = plan.status?.stopped !== undefined;
   const aborted = all.find(({ run }) => run.phase === 'Aborted')?.run;
-  const message = (isStopped && aborted !== undefined ? plan.status?.message : aborted?.outcome) ?? resultOf(all);
+  const applications = movedApplications(all);
+  const result = (isStopped && aborted !== undefined ? plan.status?.message : aborted?.outcome) ?? resultOf(all);
+  const inPart = partlyMoved(applications);
+  const message = inPart === '' ? result : `${result}; moved in part: ${inPart}`;
   const finishedAt = formatInstant(ports.clock.now());
   // Moves that ended before they began, and no rule has stopped the plan: they gave way to a later one.
   const phase = aborted === undefined ? 'Completed' : isStopped ? 'Aborted' : 'Superseded';
-  recorder.plan = await ports.plans.writeStatus(plan, { ...plan.status, phase, message, finishedAt }, signal);
+  const grouped = applications.length === 0 ? {} : { applications: [...applications] };
+  const status: RebalancePlanStatus = { ...plan.status, phase, message, finishedAt, ...grouped };
+  recorder.plan = await ports.plans.writeStatus(plan, status, signal);
   ports.log('plan finished', { ...planFields(plan), phase, result: message });
   if (phase === 'Aborted') {
     const { name, uid } = plan.spec.policy;

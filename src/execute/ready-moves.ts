@@ -2,6 +2,7 @@ import type { MovePhase } from '../api/v1alpha1/rebalance-plan.ts';
 import { parseInstant } from '../model/instant.ts';
 import { isDisruption, kindOf } from '../model/move.ts';
 import { type EpochSeconds, elapsed } from '../model/units.ts';
+import { begunApplications, givenUp } from './applications.ts';
 import { type Elsewhere, type JournalEntry, LONGEST_REST } from './move.ts';
 import { isFinal, isInFlight } from './transitions.ts';
 
@@ -26,7 +27,8 @@ export const NOTHING_ELSEWHERE: Elsewhere = { ofPolicy: [], ofOthers: [] };
 
 /**
  * Planned moves that may begin: as many as the limits leave beside those in flight, one at a time of an owner and
- * to a node, so that the live check sees all that takes room there, and none before the moves that it needs have landed.
+ * to a node, so that the live check sees all that takes room there, and none before the moves that it needs have landed. Applications
+ * that have begun come first; one of which a move has ended before any has begun is not moved at all.
  *
  * An admission takes nothing from anybody: neither a limit nor its owner keeps it, and it counts against none. The same goes for a
  * removal, whose pod serves nobody, and for a move from a failed node, but that one waits for another of its owner until the two
@@ -43,9 +45,10 @@ export function readyMoves(
   const all = [...inFlight, ...ofOthers];
   const busy = createOccupied(all);
   const unbound = createOccupied(all.filter(({ run }) => run.replacement?.node === undefined));
-  const planned = journal.filter(({ run }) => run.phase === 'Planned');
+  const planned = inTurn(journal);
+  const lost = givenUp(journal);
   const hopeless = planned.flatMap((entry) => {
-    const why = hopelessness(entry, journal);
+    const why = hopelessness(entry, journal) ?? groupHopelessness(entry, lost);
     return why === undefined ? [] : [{ entry, why }];
   });
   const ready: JournalEntry[] = [];
@@ -57,7 +60,13 @@ export function readyMoves(
     const disrupts = isDisruption(move);
     const others = disrupts ? busy : unbound;
     const isOverLimit = disrupts && disruptions >= most;
-    if (!isOverLimit && !others.keep(entry) && !rests(run, now) && needsAreMet(entry, journal)) {
+    if (
+      !isOverLimit &&
+      !isGivenUp(entry, lost) &&
+      !others.keep(entry) &&
+      !rests(run, now) &&
+      needsAreMet(entry, journal)
+    ) {
       busy.add(entry);
       unbound.add(entry);
       disruptions += disrupts ? 1 : 0;
@@ -65,6 +74,14 @@ export function readyMoves(
     }
   }
   return { ready, hopeless };
+}
+
+/** Planned moves, in the order of the plan, but first those of applications that have begun, so that few are ever moved in part. */
+function inTurn(journal: readonly JournalEntry[]): readonly JournalEntry[] {
+  const planned = journal.filter(({ run }) => run.phase === 'Planned');
+  const begun = begunApplications(journal);
+  const isBegun = ({ move }: JournalEntry): boolean => begun.has(move.application ?? '');
+  return begun.size === 0 ? planned : [...planned.filter(isBegun), ...planned.filter((entry) => !isBegun(entry))];
 }
 
 /** Owners and nodes at which something is under way. */
@@ -117,4 +134,16 @@ function needsAreMet(entry: JournalEntry, journal: readonly JournalEntry[]): boo
 function hopelessness(entry: JournalEntry, journal: readonly JournalEntry[]): string | undefined {
   const lost = needsOf(entry, journal).find(({ run }) => isFinal(run.phase) && !LEFT.has(run.phase));
   return lost && `it needs ${lost.move.pod.namespace}/${lost.move.pod.name} to move first, which was ${lost.run.phase}`;
+}
+
+function isGivenUp({ move }: JournalEntry, lost: ReadonlyMap<string, JournalEntry>): boolean {
+  return lost.has(move.application ?? '');
+}
+
+function groupHopelessness({ move }: JournalEntry, lost: ReadonlyMap<string, JournalEntry>): string | undefined {
+  const other = lost.get(move.application ?? '');
+  return (
+    other &&
+    `it goes with the other moves of application ${move.application}, and ${other.move.pod.namespace}/${other.move.pod.name} was ${other.run.phase}`
+  );
 }

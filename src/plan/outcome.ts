@@ -22,8 +22,8 @@ export interface Ended {
   readonly clauses: readonly string[];
 }
 
-/** A move for people, which may be one that does not balance, and then says what it ends. */
-export type DescribedMove = SequencedMove & { readonly ended?: Ended };
+/** A move for people, which may be one that does not balance, and then says what it ends, and for which application. */
+export type DescribedMove = SequencedMove & { readonly ended?: Ended; readonly application?: string };
 
 /** The moves for people and other programs, with names instead of places of pods and nodes; `fallbacks` has those of each. */
 export function describeMoves(
@@ -71,6 +71,7 @@ function describeMove(
     repairs,
     after: move.needs,
     partner,
+    ...(move.application === undefined ? {} : { application: move.application }),
   };
 }
 

@@ -55,6 +55,8 @@ interface MoveBase {
   readonly repairs: readonly RepairName[];
   /** Place of the other move when two go together: both are worth it only together. */
   readonly partner: number | undefined;
+  /** `namespace/name` of the AppGraph with whose other moves it goes: all of them, or none. */
+  readonly application?: string;
 }
 
 /** Why pods that were considered are not moved. */

@@ -89,7 +89,7 @@ function moveSpec(
   hash: string | undefined,
   workloads: ClusterSnapshot['workloads'],
 ): RebalancePlan['spec']['moves'][number] {
-  const { pod, owner, from, to, fallbacks, load, gain, cost, reason, repairs, after, partner } = move;
+  const { pod, owner, from, to, fallbacks, load, gain, cost, reason, repairs, after, partner, application } = move;
   const top = controllerAbove(workloads.get(owner.uid), workloads);
   return {
     pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
@@ -108,6 +108,7 @@ function moveSpec(
     ...(repairs.length === 0 ? {} : { repairs: [...repairs] }),
     ...(after.length === 0 ? {} : { after: after.slice(-MAX_NEEDS) }),
     ...(partner === undefined ? {} : { partner }),
+    ...(application === undefined ? {} : { application }),
   };
 }
 

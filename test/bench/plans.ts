@@ -4,6 +4,7 @@ import type { MoveStatus, RebalancePlan } from '../../src/api/v1alpha1/rebalance
 import { connect } from '../../src/app/cluster.ts';
 import { formatInstant } from '../../src/model/instant.ts';
 import { epochSeconds, seconds } from '../../src/model/units.ts';
+import type { PlanStore } from '../../src/ports.ts';
 import { toRebalancePlan } from '../../src/report/plan-resource.ts';
 import type { Delay } from '../../src/simulate/scenario.ts';
 import { vitalsOf } from '../campaigns/vitals.ts';
@@ -38,6 +39,7 @@ const APART = 900;
 const nodesFor = (concurrent: number): number => Math.max(40, 2 * concurrent);
 const RSS_TARGET_MIB = 512;
 const WRITTEN_TARGET_MB = 60;
+const MOST_ATTEMPTS = 5;
 const MIB = 2 ** 20;
 const MB = 10 ** 6;
 
@@ -132,7 +134,7 @@ async function storePlans(cp: ControlPlane): Promise<number> {
       const { name, uid = '', generation = 1 } = stored.policy.metadata;
       const plan = endedPlan({ name, uid, generation }, index % OF_POLICY);
       size += JSON.stringify(plan).length;
-      await cluster.plans.create(plan, signal);
+      await storePlan(cluster.plans, plan, signal);
       if ((index + 1) % 50 === 0) {
         log(`${index + 1} plans of ${MOVES} moves are stored`);
       }
@@ -141,6 +143,23 @@ async function storePlans(cp: ControlPlane): Promise<number> {
     await cluster.close();
   }
   return size / MIB;
+}
+
+/** Stores a plan with its status, whose writing an API server that is busy with those before may not answer in time. */
+async function storePlan(plans: PlanStore, plan: RebalancePlan, signal: AbortSignal): Promise<void> {
+  const { name } = plan.metadata;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const stored = attempt === 0 ? undefined : await plans.get(name, signal);
+      await (stored === undefined ? plans.create(plan, signal) : plans.writeStatus(stored, plan.status ?? {}, signal));
+      return;
+    } catch (error) {
+      if (attempt === MOST_ATTEMPTS) {
+        throw error;
+      }
+      log(`plan ${name} is stored again: ${String(error)}`);
+    }
+  }
 }
 
 /** MiB of the operator's memory beside these plans: the most, and after `seconds`. */

@@ -26,7 +26,19 @@ const GRAPH = {
   },
 };
 
+const BUDGET = { maxMoves: 20, maxConcurrent: 1, perOwner: '100%' };
+const POLICY = {
+  mode: 'Automatic',
+  interval: '10s',
+  strategy: { type: 'TrafficAware' },
+  load: { source: 'Requests' },
+  thresholds: { trigger: '0.5' },
+  budgets: [BUDGET],
+  protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
+};
+
 let cp: ControlPlane;
+let before: readonly string[];
 let operator: OperatorProcess | undefined;
 
 beforeAll(async () => {
@@ -71,23 +83,49 @@ describe('TrafficAware on a real control plane', () => {
     expect(await refusalOf({ members: [{ name: 'web' }] })).toContain('write either workload or selector');
   });
 
-  it('brings an application into one zone, with one eviction for each pod that was elsewhere', {
-    timeout: 500_000,
+  it('says that an application is moved in part where its policy is suspended halfway', {
+    timeout: 300_000,
   }, async () => {
-    const before = (await zonesOf(MEMBERS)).flat();
+    before = (await zonesOf(MEMBERS)).flat();
     expect(new Set(before).size).toBe(3);
     await cp.apply([GRAPH]);
     operator = await startOperator(cp);
-    const spec = {
-      mode: 'Automatic',
-      interval: '10s',
-      strategy: { type: 'TrafficAware' },
-      load: { source: 'Requests' },
-      thresholds: { trigger: '0.5' },
-      budgets: [{ maxMoves: 20, maxConcurrent: 4, perOwner: '100%' }],
-      protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
-    };
-    await cp.apply([policyObject('traffic', spec)]);
+    await cp.apply([policyObject('traffic', POLICY)]);
+    await waitUntil(
+      'waiting until a move has landed',
+      async () => {
+        const phases = (await getPlans(cp)).flatMap(({ status }) => (status?.moves ?? []).map(({ phase }) => phase));
+        return phases.includes('Landed') && phases.includes('Planned') ? undefined : phases.join(', ');
+      },
+      patience,
+    );
+    await cp.apply([policyObject('traffic', { ...POLICY, suspend: true })]);
+    const [first] = await getPlans(cp);
+    const moves = first?.spec.moves.length ?? 0;
+    expect(first?.spec.moves.map(({ application }) => application)).toEqual(Array(moves).fill('shop/checkout'));
+    const ended = async () => (await getPlans(cp)).find(({ status }) => status?.finishedAt !== undefined)?.status;
+    await waitUntil(
+      'waiting until the plan has ended',
+      async () => ((await ended()) ? undefined : 'not yet'),
+      patience,
+    );
+    const { phase, message = '', applications = [] } = (await ended()) ?? {};
+    expect(phase).toBe('Aborted');
+    expect(applications).toEqual([
+      { namespace: 'shop', name: 'checkout', phase: 'Partial', landed: expect.any(Number) as number, moves },
+    ]);
+    const landed = applications[0]?.landed ?? 0;
+    expect(landed).toBeGreaterThan(0);
+    expect(landed).toBeLessThan(moves);
+    expect(message).toBe(
+      `policy traffic is suspended; moved in part: shop/checkout (${landed} of ${moves} moves landed)`,
+    );
+  });
+
+  it('goes on from there, with one eviction for each pod that was elsewhere, until all run in one zone', {
+    timeout: 500_000,
+  }, async () => {
+    await cp.apply([policyObject('traffic', { ...POLICY, budgets: [{ ...BUDGET, maxConcurrent: 4 }] })]);
     await waitUntil(
       'waiting until no traffic passes between zones',
       async () => {

@@ -18,6 +18,9 @@ export const PLAN_PHASES = ['Proposed', 'AwaitingApproval', 'Executing', 'Comple
 /** Phase of a plan. */
 export type PlanPhase = (typeof PLAN_PHASES)[number];
 
+/** How far the pods of an application have been moved. */
+export const APPLICATION_PHASES = ['Complete', 'Partial', 'Unmoved'] as const;
+
 /** Phases of a move (execution.md, the journal). */
 export const MOVE_PHASES = [
   'Planned',
@@ -223,6 +226,12 @@ const PlanSpec = Type.Object(
               'Position of the other move, from 0, when two go together: each is worth it only with the other.',
           }),
         ),
+        application: Type.Optional(
+          text(317, {
+            description:
+              'The AppGraph, as namespace/name, with whose other moves it goes. Once one of them is skipped before any has begun, none begins.',
+          }),
+        ),
       }),
       {
         maxItems: MAX_MOVES,
@@ -379,6 +388,26 @@ export const RebalancePlanStatus = Type.Object(
       }),
     ),
     summary: Type.Optional(MoveSummary),
+    applications: Type.Optional(
+      Type.Array(
+        Type.Object({
+          namespace: text(63, { description: 'Namespace of the AppGraph.' }),
+          name: text(253, { description: 'Name of the AppGraph.' }),
+          phase: oneOf(APPLICATION_PHASES, {
+            description:
+              'Complete: all of its moves have landed. Partial: some have: the next run starts from where its pods are. Unmoved: none of its pods was evicted.',
+          }),
+          landed: integer(0, MAX_MOVES, { description: 'Moves that have landed.' }),
+          moves: integer(1, MAX_MOVES, { description: 'Moves of its pods.' }),
+        }),
+        {
+          maxItems: MAX_MOVES,
+          description:
+            'How far the applications are moved whose pods the plan moves, once it has ended: those that are not Complete first.',
+          'x-kubernetes-list-type': 'atomic',
+        },
+      ),
+    ),
     journal: Type.Optional(
       Type.Object(
         {

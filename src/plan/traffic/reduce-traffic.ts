@@ -175,7 +175,7 @@ function describedMoves(
     const { application } = itemAt(found, place);
     const nameOf = (node: NodeIndex): string => domains.names[at(domains.of, node)] ?? '';
     const clause = `brings ${application.name} closer together, from ${nameOf(move.from)} to ${nameOf(move.to)}`;
-    return { ...move, ended: { repairs: [], clauses: [clause] } };
+    return { ...move, ended: { repairs: [], clauses: [clause] }, application: application.name };
   });
   return { moves, fallbacks };
 }
