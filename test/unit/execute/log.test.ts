@@ -102,6 +102,17 @@ describe('the log of a plan', () => {
     });
   });
 
+  it('has no rule that stops it where all of its moves have begun', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b')]);
+    await stepOnce(w);
+    const suspended = { ...policy, spec: { ...policy.spec, suspend: true } };
+    const plan = await run(w, execution(2, { current: async () => ({ policy: suspended, invalid: [] }) }));
+    expect(names(w)).toEqual(['pod evicted', 'move landed', 'plan finished']);
+    expect(plan.status).toMatchObject({ phase: 'Completed', message: '1 of 1 replacements landed as planned' });
+    expect(plan.status?.stopped).toBeUndefined();
+  });
+
   it('has a replacement that does not serve', async () => {
     const w = aWorld();
     w.cluster.delays.ready = Number.POSITIVE_INFINITY;
