@@ -4,6 +4,7 @@ import type { State } from '../state.ts';
 import { pairsOf } from './application.ts';
 import { domainHosts, leastLoaded, type Targets } from './domain-hosts.ts';
 import type { TrafficDomains } from './domains.ts';
+import { cheaperPlacements } from './enumerate.ts';
 import { NOWHERE } from './hosts.ts';
 import { improve } from './improve.ts';
 import { createLinkLoads, type HostIndex, type LinkLoads, type Network } from './network.ts';
@@ -62,8 +63,9 @@ export function rerouteAll(context: RerouteContext, applications: readonly Runni
 }
 
 /**
- * Moves an application that runs to where its traffic costs less, all of what that takes or nothing: what PHARE 3.3 finds for
- * it anew or what improving its placement leads to, whichever costs less with what its moves count. `undefined`: nothing saves
+ * Moves an application that runs to where its traffic costs less, all of what that takes or nothing: the cheapest of all placements
+ * where these are few, else what PHARE 3.3 finds for it anew or what improving its placement leads to, whichever costs less with what
+ * its moves count. `undefined`: nothing saves
  * enough, or no order of the moves is feasible.
  */
 function reroute(context: RerouteContext, running: RunningApplication): Rerouted | undefined {
@@ -73,7 +75,7 @@ function reroute(context: RerouteContext, running: RunningApplication): Rerouted
     return undefined;
   }
   talk(running, loads, homes, -1);
-  const found = tryAll(context, running, homes);
+  const found = tryCheapest(context, running, homes) ?? tryAll(context, running, homes);
   talk(running, loads, found?.wanted ?? homes, 1);
   return found && { application: running, moves: found.moves, ...found.costs };
 }
@@ -86,6 +88,27 @@ interface Found {
 
 /** A move from one domain to another. */
 export type DomainMove = Omit<AcceptedMove, 'partner'>;
+
+/** Placements that are tried, of those that cost the least. */
+const MOST_TRIED = 200;
+
+/** Of an application that has few placements, the cheapest that it can be moved to. */
+function tryCheapest(
+  context: RerouteContext,
+  running: RunningApplication,
+  homes: readonly HostIndex[],
+): Found | undefined {
+  const { network, movePrice, domains } = context;
+  const mayLeave = (component: number): boolean => context.mayMove(numberAt(running.pods, component));
+  const standing = { homes, hosts: domains.nodes.length, network, movePrice, mayLeave };
+  for (const wanted of cheaperPlacements(running, standing)?.slice(0, MOST_TRIED) ?? []) {
+    const found = carryOutIfWorthIt(context, running, homes, wanted);
+    if (found !== undefined) {
+      return found;
+    }
+  }
+  return undefined;
+}
 
 /** Pods that found no node one by one, before no pod may go to the domain where another one finds none. */
 const MOST_BARRED = 8;
@@ -126,7 +149,7 @@ function tryAll(context: RerouteContext, running: RunningApplication, homes: rea
     const rest = wanted.map((host, component) =>
       refused.has(numberAt(running.pods, component)) ? numberAt(homes, component) : host,
     );
-    const within = withoutRefused(context, running, homes, rest);
+    const within = carryOutIfWorthIt(context, running, homes, rest);
     if (within !== undefined) {
       return within;
     }
@@ -150,8 +173,8 @@ function refusedOf({ spend, refund }: RerouteContext, moves: readonly DomainMove
   return new Set(moves.filter((move) => !affordable.has(move)).map(({ pod }) => pod));
 }
 
-/** What a placement comes to without the pods that budgets refuse; `undefined` when the others are not worth their moves. */
-function withoutRefused(
+/** Moves an application to a placement; `undefined` when that is not worth its moves, overloads a link, is not feasible, or over budget. */
+function carryOutIfWorthIt(
   context: RerouteContext,
   running: RunningApplication,
   homes: readonly HostIndex[],
