@@ -8,3 +8,16 @@ export function bitsPerSecond(text: string): number {
   }
   return Number(quantity.nano) / 1e9;
 }
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [1e12, 'T'],
+  [1e9, 'G'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+];
+
+/** Bits per second as the fields of our kinds have them, such as 20M or 1.5G, to a thousandth of the unit. */
+export function bandwidthText(bandwidth: number): string {
+  const [size, unit] = UNITS.find(([each]) => bandwidth >= each) ?? [1e3, 'k'];
+  return `${Math.min(Math.round((bandwidth / size) * 1000) / 1000, 999_999)}${unit}`;
+}

@@ -20,7 +20,7 @@ function graphsOf({ pods }: ClusterSnapshot, bandwidth: number): readonly AppGra
     const edges = members
       .slice(1)
       .map(({ name }, place) => ({ from: members[place]?.name ?? '', to: name, bandwidth }));
-    return { namespace, name: 'all', uid: `uid-${namespace}`, members, edges };
+    return { namespace, name: 'all', uid: `uid-${namespace}`, generation: 1, members, edges };
   });
 }
 

@@ -1,5 +1,16 @@
 import Type, { type Static } from 'typebox';
-import { bandwidth, CEL_KEYWORD, column, type KindDefinition, labelSelector, oneOf, text } from './schema.ts';
+import {
+  bandwidth,
+  CEL_KEYWORD,
+  column,
+  duration,
+  instant,
+  type KindDefinition,
+  labelSelector,
+  oneOf,
+  type Resource,
+  text,
+} from './schema.ts';
 
 /** Most members of an AppGraph. */
 const MAX_MEMBERS = 64;
@@ -64,6 +75,45 @@ const edge = Type.Object(
   },
 );
 
+/** Service meshes whose metrics say how many bytes two workloads send to each other. */
+export const TRAFFIC_PRESETS = ['Istio', 'Linkerd'] as const;
+/** A service mesh with a query of ours. */
+export type TrafficPreset = (typeof TRAFFIC_PRESETS)[number];
+
+const traffic = Type.Object(
+  {
+    server: Type.String({
+      minLength: 1,
+      maxLength: 63,
+      description: 'Name of a Prometheus server that the operator was started with (--prometheus NAME=URL). Required.',
+    }),
+    preset: Type.Optional(
+      oneOf(TRAFFIC_PRESETS, { description: 'The query for the metrics of this service mesh; or write query.' }),
+    ),
+    query: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description:
+          'PromQL that gives bits per second, with the labels source_workload and destination_workload; $namespace stands for the namespace of the AppGraph, and $window for window.',
+      }),
+    ),
+    window: duration('1m', '24h', {
+      description: 'Time over which traffic is averaged. Default 1h.',
+      default: '1h',
+    }),
+  },
+  {
+    description: 'Has the operator ask a Prometheus server for the traffic between members, in place of edges.',
+    [CEL_KEYWORD]: [
+      {
+        rule: 'has(self.preset) != has(self.query)',
+        message: 'traffic is asked for by one query: write either preset or query',
+      },
+    ],
+  },
+);
+
 /** `spec` of an AppGraph: the workloads of an application, and which of them talk to each other. */
 export const AppGraphSpec = Type.Object(
   {
@@ -74,19 +124,25 @@ export const AppGraphSpec = Type.Object(
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['name'],
     }),
-    edges: Type.Array(edge, {
-      description: 'Traffic between members, each pair and direction once. Default none.',
-      default: [],
-      maxItems: MAX_EDGES,
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['from', 'to'],
-    }),
+    edges: Type.Optional(
+      Type.Array(edge, {
+        description: 'Traffic between members, each pair and direction once.',
+        maxItems: MAX_EDGES,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['from', 'to'],
+      }),
+    ),
+    traffic: Type.Optional(traffic),
   },
   {
     description: 'The workloads of an application, and which of them talk to each other.',
     [CEL_KEYWORD]: [
       {
-        rule: 'self.edges.all(edge, self.members.exists(member, member.name == edge.from) && self.members.exists(member, member.name == edge.to))',
+        rule: 'has(self.edges) != has(self.traffic)',
+        message: 'the traffic between members is written in edges or learnt by traffic: write one of them',
+      },
+      {
+        rule: '!has(self.edges) || self.edges.all(edge, self.members.exists(member, member.name == edge.from) && self.members.exists(member, member.name == edge.to))',
         message: 'an edge names a member that does not exist: write names of members in edges[].from and edges[].to',
       },
     ],
@@ -96,6 +152,96 @@ export const AppGraphSpec = Type.Object(
 /** `spec` of an AppGraph after defaulting. */
 export type AppGraphSpec = Static<typeof AppGraphSpec>;
 
+/** Conditions of an AppGraph. */
+export const GRAPH_CONDITION_TYPES = [
+  /** No earlier AppGraph has one of its pods. */
+  'Valid',
+  /** The traffic between its members was learnt; of AppGraphs with `traffic`. */
+  'Learnt',
+] as const;
+
+/** Every reason that a condition of an AppGraph can give. */
+export const GRAPH_CONDITION_REASONS = [
+  'AsExpected',
+  'SharedWorkload',
+  'Answered',
+  'UnknownServer',
+  'ServerFailed',
+  'NoSamples',
+  'NoLabels',
+  'NoMembers',
+] as const;
+/** Reason of a condition of an AppGraph. */
+export type GraphConditionReason = (typeof GRAPH_CONDITION_REASONS)[number];
+
+const condition = Type.Object({
+  type: oneOf(GRAPH_CONDITION_TYPES, { description: 'Condition.' }),
+  status: oneOf(['True', 'False', 'Unknown'], { description: 'Whether it holds.' }),
+  reason: oneOf(GRAPH_CONDITION_REASONS, { description: 'Why, out of a fixed list.' }),
+  message: text(1024, { description: 'Why, for people.' }),
+  lastTransitionTime: instant({ description: 'When status last changed.' }),
+  observedGeneration: Type.Integer({ format: 'int64', description: 'Generation that the condition is about.' }),
+});
+
+/** Most edges that the status lists: the largest ones. */
+export const MAX_LEARNT_EDGES = 50;
+/** Most domains for which the status has the traffic between them: of the policies that planned last. */
+export const MAX_CROSSED_DOMAINS = 4;
+
+/** `status` of an AppGraph, written when a TrafficAware policy runs and something has changed. */
+export const AppGraphStatus = Type.Object(
+  {
+    observedGeneration: Type.Optional(
+      Type.Integer({ format: 'int64', description: 'Generation of the spec that this is about.' }),
+    ),
+    conditions: Type.Optional(
+      Type.Array(condition, {
+        maxItems: GRAPH_CONDITION_TYPES.length,
+        description: 'Valid and, with spec.traffic, Learnt.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['type'],
+      }),
+    ),
+    learntAt: Type.Optional(instant({ description: 'When the server gave what is written here.' })),
+    edges: Type.Optional(
+      Type.Array(edge, {
+        maxItems: MAX_LEARNT_EDGES,
+        description: 'What was learnt, both directions of a pair together: the largest edges.',
+        'x-kubernetes-list-type': 'atomic',
+      }),
+    ),
+    moreEdges: Type.Optional(
+      Type.Integer({ format: 'int32', description: 'Learnt edges that are not listed, since they are smaller.' }),
+    ),
+    ignoredSamples: Type.Optional(
+      Type.Integer({
+        format: 'int32',
+        description: 'Samples of the last answer that are not between two members: of other workloads, or within one.',
+      }),
+    ),
+    traffic: Type.Optional(bandwidth({ description: 'All traffic between members, in bits per second.' })),
+    crossDomain: Type.Optional(
+      Type.Array(
+        Type.Object({
+          domain: text(316, { description: 'Node label whose values are the domains.' }),
+          bandwidth: bandwidth({ description: 'Bits per second that pass between domains.' }),
+        }),
+        {
+          maxItems: MAX_CROSSED_DOMAINS,
+          description: 'Traffic between domains, when a TrafficAware policy with this domain last ran.',
+          'x-kubernetes-list-type': 'atomic',
+        },
+      ),
+    ),
+  },
+  { description: 'What was learnt of the traffic, and how much of it passes between domains.' },
+);
+
+/** `status` of an AppGraph. */
+export type AppGraphStatus = Static<typeof AppGraphStatus>;
+/** An AppGraph as stored on the API server. */
+export type AppGraph = Resource<'AppGraph', AppGraphSpec, AppGraphStatus>;
+
 /** What the CRD says about AppGraph. */
 export const appGraphKind: KindDefinition = {
   kind: 'AppGraph',
@@ -104,7 +250,15 @@ export const appGraphKind: KindDefinition = {
   scope: 'Namespaced',
   description:
     'AppGraph says which workloads of its namespace form an application and how much they send to each other. A RebalancePolicy of type TrafficAware brings those together that talk.',
-  columns: [column('Age', 'date', '.metadata.creationTimestamp', 'Age.')],
+  columns: [
+    column('Valid', 'string', '.status.conditions[?(@.type=="Valid")].status', 'Whether plans go by it.'),
+    column('Learnt', 'string', '.status.conditions[?(@.type=="Learnt")].status', 'Whether traffic was learnt.'),
+    column('Traffic', 'string', '.status.traffic', 'Bits per second between members.'),
+    column('Cross-Domain', 'string', '.status.crossDomain[0].bandwidth', 'Bits per second between domains.'),
+    column('Age', 'date', '.metadata.creationTimestamp', 'Age.'),
+    column('Domain', 'string', '.status.crossDomain[0].domain', 'Node label of the domains.', 1),
+    column('Ignored', 'integer', '.status.ignoredSamples', 'Samples that are not between two members.', 1),
+  ],
   spec: AppGraphSpec,
-  status: undefined,
+  status: AppGraphStatus,
 };

@@ -444,6 +444,28 @@ describe('validateResource', () => {
     ]);
   });
 
+  it.each<[object, string]>([
+    [{}, 'spec: the traffic between members is written in edges or learnt by traffic: write one of them'],
+    [
+      { edges: [], traffic: { server: 'main', preset: 'Istio' } },
+      'spec: the traffic between members is written in edges or learnt by traffic: write one of them',
+    ],
+    [{ traffic: { server: 'main' } }, 'spec.traffic: traffic is asked for by one query: write either preset or query'],
+    [
+      { traffic: { server: 'main', preset: 'Istio', window: '5s' } },
+      'spec.traffic.window: must be a duration between 1m and 24h',
+    ],
+    [
+      { edges: [{ from: 'web', to: 'db', bandwidth: '1M' }] },
+      'spec: an edge names a member that does not exist: write names of members in edges[].from and edges[].to',
+    ],
+  ])('says what is wrong with the traffic of an AppGraph: %j', (traffic, problem) => {
+    const members = [{ name: 'web', workload: { name: 'web' } }];
+    const metadata = { name: 'checkout', namespace: 'shop' };
+    const { problems } = validateResource({ ...head, kind: 'AppGraph', metadata, spec: { members, ...traffic } });
+    expect(problems.map(formatProblem)).toEqual([problem]);
+  });
+
   it('suggests among all kinds', () => {
     const problems = validateResource({ ...head, kind: 'PlacementHnt' }).problems.map(formatProblem);
     expect(problems).toEqual([

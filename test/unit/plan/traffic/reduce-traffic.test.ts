@@ -33,6 +33,7 @@ function aGraph(fields: Partial<AppGraphInfo> = {}): AppGraphInfo {
     namespace: 'shop',
     name: 'checkout',
     uid: 'uid-checkout',
+    generation: 1,
     members: [member('web'), member('db')],
     edges: [{ from: 'web', to: 'db', bandwidth: 40 * MEGABIT }],
     ...fields,

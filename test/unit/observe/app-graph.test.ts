@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { bandwidthText } from '../../../src/model/bandwidth.ts';
+import { MalformedField } from '../../../src/model/json.ts';
+import { projectAppGraph } from '../../../src/observe/project/app-graph.ts';
+
+const members = ['web', 'db'].map((name) => ({ name, workload: { kind: 'Deployment', name } }));
+
+function projected(spec: object, status?: object) {
+  const metadata = { name: 'checkout', namespace: 'shop', uid: 'u', generation: 3 };
+  const object = { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'AppGraph', metadata, spec: { members, ...spec } };
+  return projectAppGraph({ ...object, ...(status === undefined ? {} : { status }) });
+}
+
+describe('an AppGraph', () => {
+  it('has the edges of its spec, whatever its status lists', () => {
+    const edges = [{ from: 'web', to: 'db', bandwidth: '1.5M' }];
+    const status = { learntAt: '2026-01-01T00:00:00Z', edges: [{ from: 'db', to: 'web', bandwidth: '3M' }] };
+    const graph = projected({ edges }, status);
+    expect(graph.edges).toEqual([{ from: 'web', to: 'db', bandwidth: 1_500_000 }]);
+    expect(graph.query).toBeUndefined();
+    expect(graph.generation).toBe(3);
+  });
+
+  it('asks by the query of its mesh, in its namespace and over its window', () => {
+    const { query } = projected({ traffic: { server: 'main', preset: 'Istio', window: '5m' } });
+    expect(query?.server).toBe('main');
+    expect(query?.promql).toContain(
+      'rate(istio_tcp_sent_bytes_total{reporter="source",source_workload_namespace="shop",destination_workload_namespace="shop"}[300s])',
+    );
+    expect(query?.promql).toMatch(/^8 \* sum by \(source_workload, destination_workload\) \(.*\)$/);
+  });
+
+  it('asks by a query of its own', () => {
+    const query = 'sum by (source_workload, destination_workload) (rate(bits{ns="$namespace"}[$window]))';
+    expect(projected({ traffic: { server: 'main', query } }).query?.promql).toBe(
+      'sum by (source_workload, destination_workload) (rate(bits{ns="shop"}[3600s]))',
+    );
+  });
+
+  it('has what its status learnt, between members that there still are', () => {
+    const edges = [
+      { from: 'web', to: 'db', bandwidth: '20M' },
+      { from: 'web', to: 'gone', bandwidth: '30M' },
+    ];
+    const status = { learntAt: '2026-01-01T00:00:00Z', edges, ignoredSamples: 4 };
+    const graph = projected({ traffic: { server: 'main', preset: 'Linkerd' } }, status);
+    expect(graph.edges).toEqual([{ from: 'web', to: 'db', bandwidth: 20_000_000 }]);
+    expect(graph.learning).toEqual({ kind: 'Learnt', at: Date.UTC(2026) / 1000, ignored: 4 });
+  });
+
+  it('knows of no traffic before any was learnt', () => {
+    const { edges, learning } = projected({ traffic: { server: 'main', preset: 'Linkerd' } });
+    expect(edges).toEqual([]);
+    expect(learning).toMatchObject({ message: 'nothing was learnt from Prometheus server main yet' });
+  });
+
+  it('is refused with a status that is no bandwidth', () => {
+    const status = { learntAt: '2026-01-01T00:00:00Z', edges: [{ from: 'web', to: 'db', bandwidth: 'much' }] };
+    expect(() => projected({ traffic: { server: 'main', preset: 'Istio' } }, status)).toThrow(MalformedField);
+  });
+});
+
+it.each([
+  [0, '0k'],
+  [12_345, '12.345k'],
+  [20_000_000, '20M'],
+  [1_234_567_890, '1.235G'],
+])('%d bits per second are %s', (bandwidth, text) => {
+  expect(bandwidthText(bandwidth)).toBe(text);
+});
