@@ -9,6 +9,7 @@ import type {
   StrategyName,
 } from './api/v1alpha1/rebalance-policy.ts';
 import type { FieldsOf, LogLine } from './log-lines.ts';
+import type { TrafficSample } from './model/app-graph.ts';
 import type { NodeInfo } from './model/node.ts';
 import type { Placement } from './model/placement.ts';
 import type { OwnerRef, PodInfo, PodRef } from './model/pod.ts';
@@ -94,12 +95,14 @@ export interface UsageRequest {
   readonly queries: Readonly<Partial<Record<keyof typeof DEFAULT_QUERIES, string>>>;
 }
 
-/** Measures load in place of the Metrics API. Every method rejects with UsageError when it cannot. */
+/** Measures load in place of the Metrics API, and traffic. Every method rejects with UsageError when it cannot. */
 export interface UsageServer {
   /** By name of the node. What was not asked for is 0. */
   nodes(request: UsageRequest, signal: AbortSignal): Promise<ReadonlyMap<string, UsageSample>>;
   /** What PromQL of a policy says of nodes, by name of the node; `$window` stands for the window. */
   nodeLoads(promql: string, window: Seconds, signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
+  /** What PromQL of an AppGraph says of the traffic between workloads. */
+  traffic(promql: string, signal: AbortSignal): Promise<readonly TrafficSample[]>;
   /** By `namespace/name` of the pod. */
   pods(request: UsageRequest, signal: AbortSignal): Promise<ReadonlyMap<string, UsageSample>>;
 }

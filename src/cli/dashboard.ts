@@ -11,6 +11,7 @@ import { computedSource, operatedSource } from '../app/page-source.ts';
 import { openUsageServers } from '../app/usage-servers.ts';
 import { createPageFeed, type PageSource } from '../control/page-feed.ts';
 import { aborted } from '../control/periodic.ts';
+import { learningReader } from '../control/traffic-source.ts';
 import { readerFor } from '../control/usage-source.ts';
 import { escapeText } from '../model/escape.ts';
 import { EXCLUDED_NAMESPACES } from '../model/excluded-namespaces.ts';
@@ -157,7 +158,11 @@ function sourceOf(
         usageServers,
         only,
       })
-    : computedSource(cluster.url, planned, readerFor(planned.spec, reader, usageServers));
+    : computedSource(
+        cluster.url,
+        planned,
+        learningReader(planned.spec, readerFor(planned.spec, reader, usageServers), usageServers),
+      );
 }
 
 /** `undefined` where policies stand on the cluster, whose plans are read; elsewhere the policy of every default. */

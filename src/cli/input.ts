@@ -127,7 +127,7 @@ function checkNamespaces({ metadata, spec }: RebalancePolicy, snapshot: ClusterS
   }
 }
 
-/** The snapshot of a live cluster with load from where the policy reads it; files have the samples that are in them. */
+/** The snapshot of a live cluster with load and traffic from where the policy reads them; files have what is in them. */
 async function measuredFor(
   policy: RebalancePolicy,
   snapshot: ClusterSnapshot,
@@ -138,19 +138,21 @@ async function measuredFor(
   if (files.length > 0) {
     checkNamespaces(policy, snapshot);
   }
-  if (spec.load.source !== 'Prometheus' || files.length > 0) {
+  const asksServers = spec.load.source === 'Prometheus' || snapshot.appGraphs?.some(({ query }) => query !== undefined);
+  if (asksServers !== true || files.length > 0) {
     return snapshot;
   }
-  const [{ openUsageServers }, { serverProblems, withUsage }] = await Promise.all([
+  const [{ openUsageServers }, { serverProblems, withUsage }, { withTraffic }] = await Promise.all([
     import('../app/usage-servers.ts'),
     import('../control/usage-source.ts'),
+    import('../control/traffic-source.ts'),
   ]);
   const servers = openUsageServers(prometheus);
   const problems = serverProblems(spec, servers, 'add');
   if (problems.length > 0) {
     throw new Failure(`RebalancePolicy ${metadata.name}: ${problems.map(formatProblem).join('; ')}`);
   }
-  return withUsage(spec, snapshot, servers, signal);
+  return withTraffic(spec, await withUsage(spec, snapshot, servers, signal), servers, signal);
 }
 
 /** Reads a snapshot, and the policies that are with it. Throws Failure, InputError or ApiError for people to read. */

@@ -26,6 +26,15 @@ export interface TrafficQuery {
   readonly promql: string;
 }
 
+/** What flows from one workload to another one, as a server has it. */
+export interface TrafficSample {
+  /** Names of their controllers; `undefined` where the sample has no such label. */
+  readonly source: string | undefined;
+  readonly destination: string | undefined;
+  /** Bits per second; NaN and infinities as the server gives them. */
+  readonly bandwidth: number;
+}
+
 /** What came of asking for traffic. */
 export type Learning =
   /** The edges are what the server gave. */

@@ -108,7 +108,7 @@ export type PlanOutcome =
   | { readonly kind: 'NoBeneficialMove'; readonly message: string }
   /** Moves would help, but budgets allow none of them; the message names the budget. */
   | { readonly kind: 'BudgetExhausted'; readonly message: string }
-  /** Imbalance is above the trigger, and pods that would have to move may not; the message says why, and until when if that is known. */
+  /** Imbalance is above the trigger, and pods that would have to move may not, or traffic is not known; the message says why, and until when if that is known. */
   | { readonly kind: 'Blocked'; readonly message: string }
   /** Fewer than two nodes take part. */
   | { readonly kind: 'NothingToBalance'; readonly message: string }

@@ -102,8 +102,8 @@ export const PACKING_NAMES = ['NotUnderutilized', 'MinNodeAge', 'NodeNotEmptied'
 export type PackingName = (typeof PACKING_NAMES)[number];
 
 /** Reasons that lie in the traffic of an application. */
-export const TRAFFIC_NAMES = ['NotWorthMoving'] as const;
-/** A pod stays because moving it saves too little traffic. */
+export const TRAFFIC_NAMES = ['NotWorthMoving', 'TrafficUnknown', 'SharedWorkload'] as const;
+/** A pod stays because moving it saves too little traffic, or its application is left alone. */
 export type TrafficName = (typeof TRAFFIC_NAMES)[number];
 
 /** Every reason why a pod is not moved; the same words in plan, `explain`, page and documentation. */

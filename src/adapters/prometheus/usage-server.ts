@@ -1,11 +1,12 @@
 import { DEFAULT_QUERIES } from '../../api/v1alpha1/rebalance-policy.ts';
+import { TRAFFIC_LABELS } from '../../api/v1alpha1/traffic-queries.ts';
 import type { MeasuredResource } from '../../model/resources.ts';
 import type { UsageSample } from '../../model/snapshot.ts';
 import { bytes, epochSeconds, milliCpu, type Seconds } from '../../model/units.ts';
 import { UsageError, type UsageRequest, type UsageServer } from '../../ports.ts';
 import { createInstantQuery, type InstantQuery, type PrometheusAddress, type VectorSample } from './query.ts';
 
-/** Load as a Prometheus server knows it. */
+/** Load, and traffic between workloads, as a Prometheus server knows them. */
 export function createUsageServer(address: PrometheusAddress): UsageServer {
   return usageServer(createInstantQuery(address));
 }
@@ -37,8 +38,19 @@ export function usageServer(query: InstantQuery): UsageServer {
       const samples = await query(overWindow(promql, window), signal);
       return new Map([...byKey('node', samples, nodeOf)].map(([node, { value }]) => [node, value]));
     },
+    traffic: async (promql, signal) =>
+      (await query(promql, signal)).map(({ labels, value }) => ({
+        source: textOf(labels[TRAFFIC_LABELS.source]),
+        destination: textOf(labels[TRAFFIC_LABELS.destination]),
+        bandwidth: value,
+      })),
     pods: (request, signal) => read('pods', request, signal),
   };
+}
+
+/** To Prometheus, an empty label is none. */
+function textOf(label: unknown): string | undefined {
+  return typeof label === 'string' && label !== '' ? label : undefined;
 }
 
 function overWindow(promql: string, window: Seconds): string {

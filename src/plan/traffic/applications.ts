@@ -1,8 +1,9 @@
 import type { AppGraphInfo, GraphMember } from '../../model/app-graph.ts';
-import { podKey } from '../../model/pod.ts';
+import { type PodInfo, podKey } from '../../model/pod.ts';
 import { matches } from '../../model/selector.ts';
 import { at, itemAt, type PodIndex } from '../indices.ts';
 import { ownerOf } from '../owners.ts';
+import type { Reason } from '../plan.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import type { Member, MemberEdge } from './running.ts';
 
@@ -11,19 +12,23 @@ export interface PlacedGraph {
   readonly graph: AppGraphInfo;
   readonly members: readonly Member[];
   readonly edges: readonly MemberEdge[];
-  /** Pods that an earlier AppGraph or member has already, as `namespace/name`: each counts once. */
+  /** Pods that an earlier member has already, as `namespace/name`: each counts once. */
   readonly claimed: readonly string[];
+  /** Why the application is left alone, whatever runs where. */
+  readonly left: Reason | undefined;
 }
 
 /**
- * The AppGraphs with the pods of their members that run on nodes of the snapshot. A pod belongs to the first member that selects
- * it, in the order of the graphs by namespace and name: the others go without it and say so.
+ * The AppGraphs with the pods of their members that run on nodes of the snapshot, in the order of the graphs by namespace and
+ * name. A pod belongs to the first member of a graph that selects it. A graph that shares a pod with an earlier one is left
+ * alone, as is one of whose traffic nothing is known.
  */
 export function placedGraphs({ snapshot, pods, subjects }: PlanningInput): readonly PlacedGraph[] {
   const { appGraphs = [] } = snapshot;
   const byNamespace = Map.groupBy(pods.keys(), (pod) => itemAt(pods, pod).namespace);
-  const taken = new Set<PodIndex>();
+  const ownerGraphs = new Map<PodIndex, AppGraphInfo>();
   return appGraphs.map((graph) => {
+    const taken = new Set<PodIndex>();
     const claimed: string[] = [];
     const own = (byNamespace.get(graph.namespace) ?? []).filter((pod) => at(subjects.located, pod) >= 0);
     const members = graph.members.map((member): Member => {
@@ -40,7 +45,16 @@ export function placedGraphs({ snapshot, pods, subjects }: PlanningInput): reado
       const [one, other] = [placeOf.get(from), placeOf.get(to)];
       return one === undefined || other === undefined ? [] : [{ from: one, to: other, bandwidth }];
     });
-    return { graph, members, edges, claimed };
+    const shared = [...taken].find((pod) => ownerGraphs.has(pod));
+    if (shared !== undefined) {
+      const left = sharedReason(itemAt(pods, shared), ownerGraphs.get(shared));
+      const rest = members.map(({ name, pods }) => ({ name, pods: pods.filter((pod) => !ownerGraphs.has(pod)) }));
+      return { graph, members: rest, edges, claimed, left };
+    }
+    for (const pod of taken) {
+      ownerGraphs.set(pod, graph);
+    }
+    return { graph, members, edges, claimed, left: unknownReason(graph) };
   });
 
   function isOf(member: GraphMember, pod: PodIndex): boolean {
@@ -51,6 +65,15 @@ export function placedGraphs({ snapshot, pods, subjects }: PlanningInput): reado
     const { kind, name } = member.workload;
     return [owner?.ref, owner?.top].some((each) => each?.kind === kind && each.name === name);
   }
+}
+
+function sharedReason(pod: PodInfo, other: AppGraphInfo | undefined): Reason {
+  const message = `selects ${podKey(pod)}, which AppGraph ${other?.name} has already: put all that it talks to into one AppGraph, or select other pods`;
+  return { code: 'SharedWorkload', message, numbers: {} };
+}
+
+function unknownReason({ learning }: AppGraphInfo): Reason | undefined {
+  return learning?.kind === 'Unknown' ? { code: 'TrafficUnknown', message: learning.message, numbers: {} } : undefined;
 }
 
 /** Pods of applications: they are placed anew whether they may be moved or not. */

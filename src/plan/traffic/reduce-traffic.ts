@@ -24,8 +24,8 @@ export interface Treated {
   /** Traffic between domains. */
   readonly before: TrafficAmount;
   readonly planned: TrafficAmount;
-  /** A node without the label on which some of its pods run; then it is left as it is. */
-  readonly unlabelled: string | undefined;
+  /** Why it is left alone, without a look at its placement. */
+  readonly left: Reason | undefined;
 }
 
 /** What came of reducing traffic. */
@@ -62,7 +62,7 @@ export function reduceTraffic(
   const placed = graphs
     .map((graph) => ({ graph, running: runningOf(start, graph) }))
     .map((each) => ({ ...each, homes: domainsOf(each.running, start, domains) }));
-  const complete = placed.filter(({ homes }) => !homes.includes(NOWHERE));
+  const complete = placed.filter(({ graph, homes }) => graph.left === undefined && !homes.includes(NOWHERE));
   for (const { running, homes } of complete) {
     talk(running, loads, homes, 1);
   }
@@ -101,13 +101,13 @@ export function reduceTraffic(
   const movesOf = new Map(rerouted.map(({ application, moves }) => [application, moves.length]));
   const treated = byTraffic.map(({ graph, running, before }): Treated => {
     const planned = amountOf(running, domainsOf(running, end, domains));
-    return { graph, running, moves: movesOf.get(running) ?? 0, before, planned, unlabelled: undefined };
+    return { graph, running, moves: movesOf.get(running) ?? 0, before, planned, left: undefined };
   });
   return {
     ...describedMoves(start, rerouted, domains, context.upTo),
     start,
     end,
-    treated: [...treated, ...placed.flatMap((each) => withoutLabel(each, start, domains))],
+    treated: [...treated, ...placed.flatMap((each) => leftAlone(each, start, domains, strategy.domain))],
     refused,
   };
 }
@@ -197,18 +197,31 @@ function fallbacksIn(
     .slice(0, MOST_FALLBACKS);
 }
 
-/** An application with pods on nodes that are in no domain. */
-function withoutLabel(
+/** An application that its AppGraph does not let be placed, or with pods on nodes that are in no domain. */
+function leftAlone(
   { graph, running, homes }: Pick<Treated, 'graph' | 'running'> & { readonly homes: readonly number[] },
   start: State,
   { of }: TrafficDomains,
+  label: string,
 ): readonly Treated[] {
   const lost = running.pods.find((_, place) => homes[place] === NOWHERE);
-  if (lost === undefined) {
+  if (graph.left === undefined && lost === undefined) {
     return [];
   }
-  const node = start.nodeOf(lost);
   const nothing: TrafficAmount = { bandwidth: 0, cost: undefined };
-  const unlabelled = of[node] === NOWHERE ? itemAt(start.cluster.nodes, node).name : undefined;
-  return [{ graph, running, moves: 0, before: nothing, planned: nothing, unlabelled }];
+  const left = graph.left ?? withoutLabel(start, lost === undefined ? NOWHERE : start.nodeOf(lost), of, label);
+  return [{ graph, running, moves: 0, before: nothing, planned: nothing, left }];
+}
+
+function withoutLabel(
+  { cluster }: State,
+  node: NodeIndex,
+  of: TrafficDomains['of'],
+  label: string,
+): Reason | undefined {
+  if (atOrNone(of, node) !== NOWHERE) {
+    return undefined;
+  }
+  const message = `runs on ${itemAt(cluster.nodes, node).name}, which has no label ${label}`;
+  return { code: 'NodeNotParticipating', message, numbers: {} };
 }

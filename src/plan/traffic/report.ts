@@ -20,7 +20,7 @@ export function trafficReport(input: PlanningInput, found: TrafficPlan, options:
     before: sum(({ before }) => before),
     planned: sum(({ planned }) => planned),
     applications: found.treated
-      .filter(({ before, unlabelled }) => before.bandwidth > 0 || unlabelled !== undefined)
+      .filter(({ before, left }) => before.bandwidth > 0 || left !== undefined)
       .map((each): ApplicationTraffic => {
         const { graph, moves, before, planned } = each;
         const stays = moves > 0 ? undefined : whyItStays(input, found, each, options);
@@ -33,12 +33,11 @@ export function trafficReport(input: PlanningInput, found: TrafficPlan, options:
 function whyItStays(
   { holds }: PlanningInput,
   { refused }: TrafficPlan,
-  { running, unlabelled, before }: Treated,
+  { running, left, before }: Treated,
   options: TrafficOptions,
 ): Reason {
-  if (unlabelled !== undefined) {
-    const message = `runs on ${unlabelled}, which has no label ${options.domain}`;
-    return { code: 'NodeNotParticipating', message, numbers: {} };
+  if (left !== undefined) {
+    return left;
   }
   const budget = running.pods.flatMap((pod) => refused.get(pod) ?? [])[0];
   if (budget !== undefined) {
@@ -104,26 +103,35 @@ export function trafficOutcome(
     const none = `no traffic of ${count(graphs.length, 'AppGraph')} passes between values of ${report.domain}`;
     return { kind: 'NothingToReroute', message: text === undefined ? none : `${none}; ${text}` };
   }
-  const isBudget = stays.some(({ stays }) => stays !== undefined && isBudgetCode(stays.code));
-  return { kind: isBudget ? 'BudgetExhausted' : 'NoBeneficialMove', message: text ?? '' };
+  const codes = stays.map(({ stays }) => stays?.code ?? '');
+  const kind = codes.some(isBudgetCode) ? 'BudgetExhausted' : codes.some(isBlocked) ? 'Blocked' : 'NoBeneficialMove';
+  return { kind, message: text ?? '' };
 }
 
-/** `2 applications stay as they are; the first: shop/web, ...`. */
+/** Whether a person has to do something before the application can be looked at. */
+function isBlocked(code: string): boolean {
+  return code === 'TrafficUnknown' || code === 'SharedWorkload';
+}
+
+/** `2 applications stay spread; the first: shop/web with 20 Mb/s: ...`. */
 function stayingNote({ applications }: TrafficReport): readonly string[] {
   const stuck = applications.filter(({ stays }) => stays !== undefined);
   const [first] = stuck;
   if (first?.stays === undefined) {
     return [];
   }
-  const who = `${first.namespace}/${first.name} with ${bitRate(first.before.bandwidth)}: ${first.stays.message}`;
+  const isMeasured = first.before.bandwidth > 0;
+  const traffic = isMeasured ? ` with ${bitRate(first.before.bandwidth)}` : '';
+  const who = `${first.namespace}/${first.name}${traffic}: ${first.stays.message}`;
+  const how = isMeasured ? 'spread' : 'as it is';
   return [
     stuck.length === 1
-      ? `1 application stays spread: ${who}`
-      : `${stuck.length} applications stay spread; the first: ${who}`,
+      ? `1 application stays ${how}: ${who}`
+      : `${stuck.length} applications stay ${isMeasured ? how : 'as they are'}; the first: ${who}`,
   ];
 }
 
-/** Pods that two graphs, or two members, select. */
+/** Pods that two members of a graph select. */
 function claimedNote(graphs: readonly PlacedGraph[]): readonly string[] {
   const found = graphs.find(({ claimed }) => claimed.length > 0);
   const [pod] = found?.claimed ?? [];

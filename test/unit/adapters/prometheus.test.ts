@@ -169,6 +169,17 @@ describe('usage', () => {
     );
   });
 
+  it('has traffic by the workloads that samples name; an empty label is none', async () => {
+    const server = usageServer(async () => [
+      sample({ source_workload: 'web', destination_workload: 'db' }, 8e6),
+      sample({ source_workload: 'web', destination_workload: '' }, 1),
+    ]);
+    expect(await server.traffic('traffic', signal)).toEqual([
+      { source: 'web', destination: 'db', bandwidth: 8e6 },
+      { source: 'web', destination: undefined, bandwidth: 1 },
+    ]);
+  });
+
   it('names pods by their namespace', async () => {
     const server = usageServer(async () => [sample({ namespace: 'shop', pod: 'web-1' }, 1)]);
     expect([...(await server.pods(request, signal)).keys()]).toEqual(['shop/web-1']);

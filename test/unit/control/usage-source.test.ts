@@ -29,6 +29,7 @@ function aServer(w: World): UsageServer {
     pods: async () =>
       new Map(OWNERS.flatMap(({ name }) => [1, 2].map((index) => [`shop/${name}-${index}`, sample(1_000)]))),
     nodeLoads: async () => new Map(),
+    traffic: async () => [],
   };
 }
 
@@ -84,7 +85,7 @@ describe('a policy that reads load from Prometheus', () => {
     const w = calmByMetricsApi();
     const fails = () => Promise.reject(new UsageError('it answers 503: busy'));
     w.policies.apply('even', byPrometheus);
-    await play(w, { nodes: fails, pods: fails, nodeLoads: fails }, 60);
+    await play(w, { nodes: fails, pods: fails, nodeLoads: fails, traffic: fails }, 60);
     expect([...w.plans.stored.values()]).toEqual([]);
     expect(conditionOf(w, 'MetricsFresh')).toBe(
       'False MetricsUnavailable: Prometheus server main: it answers 503: busy',
@@ -104,7 +105,7 @@ describe('a policy that reads load from Prometheus', () => {
     const w = calmByMetricsApi();
     const breaks = () => Promise.reject(new Error('a bug'));
     w.policies.apply('even', byPrometheus);
-    await play(w, { nodes: breaks, pods: breaks, nodeLoads: breaks }, 30);
+    await play(w, { nodes: breaks, pods: breaks, nodeLoads: breaks, traffic: breaks }, 30);
     expect(conditionOf(w, 'Degraded')).toBe('True ObserveFailed: a bug');
   });
 });

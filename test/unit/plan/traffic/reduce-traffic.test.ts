@@ -146,15 +146,41 @@ describe('TrafficAware', () => {
     expect(found.moved).toEqual([['db-0', 'a1', 'b2']]);
   });
 
-  it('counts a pod that two AppGraphs select for the first of them, and says so', () => {
+  it('leaves an application alone that shares a pod with an earlier one, and says so', () => {
     const second = aGraph({ name: 'payment', members: [member('web'), member('bank')], edges: [] });
     const pods = [...of('web', ['a1']), ...of('db', ['a2']), ...of('bank', ['b1'])];
     const found = rerouted({ pods, appGraphs: [aGraph(), second] });
     expect(found.outcome).toEqual({
+      kind: 'Blocked',
+      message:
+        '1 application stays as it is: shop/payment: selects shop/web-0, which AppGraph checkout has already: put all that it talks to into one AppGraph, or select other pods',
+    });
+    expect(Object.fromEntries(found.reasons)).toMatchObject({ 'web-0': 'NotNeeded', 'bank-0': 'SharedWorkload' });
+  });
+
+  it('counts a pod that two members select for the first of them, and says so', () => {
+    const all = { name: 'all', selector: selecting({}) };
+    const pods = [...of('web', ['a1']), ...of('db', ['a2'])];
+    const found = rerouted({ pods, appGraphs: [aGraph({ members: [member('web'), member('db'), all] })] });
+    expect(found.outcome).toEqual({
       kind: 'NothingToReroute',
       message:
-        'no traffic of 2 AppGraphs passes between values of topology.kubernetes.io/zone; AppGraph shop/payment selects shop/web-0, which another member has already: a pod belongs to one member',
+        'no traffic of 1 AppGraph passes between values of topology.kubernetes.io/zone; AppGraph shop/checkout selects shop/db-0, which another member has already: a pod belongs to one member',
     });
+  });
+
+  it('leaves an application alone of whose traffic nothing is known, and brings the others together', () => {
+    const learning = { kind: 'Unknown', reason: 'NoSamples', message: 'Prometheus server main: no answer' } as const;
+    const unknown = aGraph({ name: 'payment', members: [member('bank'), member('log')], edges: [], learning });
+    const pods = [...of('web', ['a1', 'b1']), ...of('db', ['a2']), ...of('bank', ['b1']), ...of('log', ['c1'])];
+    const found = rerouted({ pods, appGraphs: [aGraph(), unknown] });
+    expect(found.moved).toEqual([['web-1', 'b1', 'a1']]);
+    expect(found.outcome).toEqual({
+      kind: 'Moves',
+      obstacle: '1 application stays as it is: shop/payment: Prometheus server main: no answer',
+    });
+    expect(found.again.outcome.kind).toBe('Blocked');
+    expect(found.reasons.get('bank-0')).toBe('TrafficUnknown');
   });
 
   it('selects members by labels and by the controller above the ReplicaSet, in the namespace of the AppGraph alone', () => {
