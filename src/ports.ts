@@ -1,3 +1,4 @@
+import type { AppGraph, AppGraphStatus } from './api/v1alpha1/app-graph.ts';
 import type { PlacementHint, PlacementHintSpec } from './api/v1alpha1/placement-hint.ts';
 import type { QoSLedger } from './api/v1alpha1/qos-ledger.ts';
 import type { MovePhase, RebalancePlan, RebalancePlanStatus } from './api/v1alpha1/rebalance-plan.ts';
@@ -345,6 +346,14 @@ export interface PolicyStore {
    * Resolves when aborted.
    */
   watch(changed: () => void, signal: AbortSignal): Promise<void>;
+}
+
+/** AppGraphs on the cluster. Every method rejects with an ApiError when the server refuses or cannot be reached. */
+export interface AppGraphStore {
+  /** All AppGraphs. */
+  list(signal: AbortSignal): Promise<readonly AppGraph[]>;
+  /** Replaces status. Throws ConflictError when the AppGraph is gone, or was made anew. */
+  writeStatus(graph: AppGraph, status: AppGraphStatus, signal: AbortSignal): Promise<void>;
 }
 
 /** A QoSLedger on the cluster. */

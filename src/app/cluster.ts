@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { isApiError } from '../adapters/kubernetes/api-error.ts';
+import { createAppGraphStore } from '../adapters/kubernetes/app-graph-store.ts';
 import { type ApplyOptions, applyResource } from '../adapters/kubernetes/apply.ts';
 import { type CachedPlans, createCachedPlans } from '../adapters/kubernetes/cached-plans.ts';
 import { ApiClient } from '../adapters/kubernetes/client.ts';
@@ -30,6 +31,7 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { escapeText } from '../model/escape.ts';
 import type { JsonObject } from '../model/json.ts';
 import type {
+  AppGraphStore,
   Clock,
   ClusterReader,
   EventSink,
@@ -82,6 +84,7 @@ export interface Cluster {
   /** Watches of what ledgers are kept by, not begun yet. */
   serviceRecords(listener: RecordsListener): ServiceRecords;
   readonly policies: PolicyStore;
+  readonly appGraphs: AppGraphStore;
   readonly events: EventSink;
   /** Server-side apply; resolves to a line such as `rebalancepolicy.evenkeel.dev/default created`. */
   apply(object: JsonObject, options: ApplyOptions, signal: AbortSignal): Promise<string>;
@@ -163,6 +166,7 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     ledgers: createLedgerStore(client),
     serviceRecords: (listener) => createServiceRecords(reflectors, clock, listener),
     policies: createPolicyStore(client, report),
+    appGraphs: createAppGraphStore(client),
     events: createEventSink(client, { instance: hostname(), report: warn }),
     apply: (object, options, signal) => apply(client, object, options, signal),
     names: (kind, namespace, signal) =>

@@ -22,6 +22,7 @@ import { byResource, inPhase, outcomeMessage, planName, toRebalancePlan } from '
 import { newestPlan, type RunFacts } from '../report/policy-status.ts';
 import type { RunCause } from './due.ts';
 import { foreignPods } from './foreign-pods.ts';
+import { type GraphStatusPorts, reportGraphs } from './graph-status.ts';
 import type { Pace } from './pace.ts';
 import { moveHistory } from './past-overhead.ts';
 import { decide } from './plan-decision.ts';
@@ -31,7 +32,7 @@ import { awaitsSamples } from './sample-freshness.ts';
 import { startFields } from './steering.ts';
 
 /** What a run works through. */
-export interface RunPorts extends ExecutorPorts {
+export interface RunPorts extends ExecutorPorts, GraphStatusPorts {
   readonly policies: Pick<PolicyStore, 'list'>;
 }
 
@@ -109,6 +110,7 @@ export async function runPolicy(
       : (context.stored.policy.status?.aboveTrigger ?? 0);
   const plan = isDue(context.stored, found, aboveTrigger) ? found : withoutStrategy(found, snapshot, options);
   const { stored, isNews } = await store(context, plan, aboveTrigger, snapshot, ports, signal);
+  await reportGraphs(context.stored.policy.metadata.name, snapshot, found, ports, signal);
   await recordActual(context.plans, plan, ports, signal);
   await reportExhausted(context.stored, plan, ports, signal);
   const { consecutive } = context.stored.policy.spec.thresholds;

@@ -18,7 +18,7 @@ import type { UsageSamples } from '../model/snapshot.ts';
 import { after, type EpochSeconds, epochSeconds, seconds } from '../model/units.ts';
 import { nextFire } from '../plan/cron.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { PlannedRun, StartCron, Telemetry } from '../ports.ts';
+import type { AppGraphStore, PlannedRun, StartCron, Telemetry } from '../ports.ts';
 import { createEvictor } from './api-server/evictor.ts';
 import { createGates } from './api-server/gates.ts';
 import { createLedgerObjects } from './api-server/ledgers.ts';
@@ -63,6 +63,7 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
     gates: createGates(cluster),
     plans: writtenAtOnce(plans.store),
     policies: policyObjects.store,
+    appGraphs: NO_APP_GRAPHS,
     ledgers: ledgers.store,
     records: recordService(world),
     events: { send: async () => undefined },
@@ -119,6 +120,9 @@ function actingPolicies(policies: readonly RebalancePolicy[], now: EpochSeconds)
 
 /** Limits of policies are what a simulation is about. */
 const MAX_IN_FLIGHT = Number.POSITIVE_INFINITY;
+
+/** The modelled API server keeps none. */
+const NO_APP_GRAPHS: AppGraphStore = { list: async () => [], writeStatus: async () => undefined };
 
 const NO_TELEMETRY: Telemetry = {
   moveEnded: () => undefined,

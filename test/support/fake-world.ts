@@ -104,6 +104,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     clock,
     demand: createGateQueue(() => made.turnover),
     usageServers: new Map(),
+    appGraphs: { list: async () => [], writeStatus: async () => undefined },
     ledgerNews: newsOf(cluster),
     firstLooks: createFirstLooks(clock),
     leaderEpoch: undefined,

@@ -2,45 +2,23 @@ import { RUN_REQUEST_ANNOTATION } from '../../api/v1alpha1/run-request.ts';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import { formatProblem, validatePolicy } from '../../api/validate.ts';
 import { isObject } from '../../model/json.ts';
-import { ConflictError, type PolicyStore, type StoredPolicy } from '../../ports.ts';
-import { isApiError } from './api-error.ts';
+import type { PolicyStore, StoredPolicy } from '../../ports.ts';
 import type { ApiClient } from './client.ts';
 import { listObjects } from './list.ts';
 import { MERGE_PATCH } from './merge-patch.ts';
 import { followMetadata } from './metadata-watch.ts';
-import { orConflict } from './plan-store.ts';
+import { replaceStatus } from './replace-status.ts';
 import { RESOURCES } from './resource.ts';
 
 /** RebalancePolicies on an API server. `report` hears of watches that failed; they are begun anew all the same. */
 export function createPolicyStore(client: ApiClient, report: (error: unknown) => void): PolicyStore {
   return {
     list: async (signal) => (await listObjects(client, RESOURCES.RebalancePolicy, {}, signal)).flatMap(toStoredPolicy),
-    async writeStatus(policy, status, signal) {
-      const { name, uid } = policy.metadata;
-      const target = { ...RESOURCES.RebalancePolicy, name, subresource: 'status' };
-      // A merge patch of status does not look at metadata.uid, and would write to a policy that was made anew.
-      const body = [
-        { op: 'test', path: '/metadata/uid', value: uid },
-        { op: 'add', path: '/status', value: status },
-      ];
-      await orConflict(
-        orOtherUid(client.sendIdempotent({ verb: 'patch', target, body, contentType: JSON_PATCH }, signal)),
-      );
+    writeStatus({ metadata: { name, uid } }, status, signal) {
+      return replaceStatus(client, { ...RESOURCES.RebalancePolicy, name }, uid, status, signal);
     },
     watch: (changed, signal) => followMetadata(client, RESOURCES.RebalancePolicy, changed, report).run(signal),
   };
-}
-
-const JSON_PATCH = 'application/json-patch+json';
-
-/** A failed test is a 422 that names no object, unlike one for a status that the schema refuses. */
-async function orOtherUid<Answer>(request: Promise<Answer>): Promise<Answer> {
-  try {
-    return await request;
-  } catch (error) {
-    const tested = isApiError(error, 'Invalid') && error.status === 422 && error.about === undefined;
-    throw tested ? new ConflictError('the policy was deleted and made anew', { cause: error }) : error;
-  }
 }
 
 /** Sets `spec.suspend`: no new runs and no new evictions. Rejects with ApiError NotFound when there is no such policy. */

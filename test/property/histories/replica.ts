@@ -179,6 +179,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<GivenLoopPorts, 'leaderEpo
     startCron,
     demand: createGateQueue(() => ({ room: 0, requests: 0, stranded: [] })),
     usageServers: new Map(),
+    appGraphs: { list: async () => [], writeStatus: async () => undefined },
     ledgerNews: createLedgerNews(),
     log: () => undefined,
     runFailed: () => stage.count('runs failed'),

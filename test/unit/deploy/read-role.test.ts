@@ -48,6 +48,17 @@ it.each([
   expect(needed.filter((each) => !may.includes(each))).toEqual([]);
 });
 
+it('the operator may write the status of our kinds that it reports in, by kustomize and by the chart', () => {
+  const written = KINDS.filter(({ kind, status }) => status !== undefined && kind !== 'MoveJournal');
+  const needed = written.map(({ plural }) => `${GROUP}/${plural}/status`);
+  expect([...allowed(role('read-role.yaml', 'evenkeel-read'), 'patch')].sort()).toEqual(
+    expect.arrayContaining(needed.sort()),
+  );
+  const rules = (path: string) => /^rules:\n(?:[- ].*\n)+/m.exec(readFileSync(path, 'utf8'))?.[0];
+  const chart = join(BASE, '..', 'chart', 'evenkeel', 'templates', 'roles.yaml');
+  expect(rules(chart)).toBe(rules(join(BASE, 'read-role.yaml')));
+});
+
 it('the operator may remove hints that are left, also where it may not evict, and place none there', () => {
   const read = role('read-role.yaml', 'evenkeel-read');
   const hints = `${GROUP}/placementhints`;
