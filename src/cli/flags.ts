@@ -43,7 +43,7 @@ export function withInputFlags(command: Command): Command {
   );
 }
 
-/** The command with flags that name Prometheus servers, for policies with `load.source: Prometheus`. */
+/** The command with flags that name Prometheus servers, for policies with `load.source: Prometheus` and AppGraphs with `traffic`. */
 export function withPrometheusFlags(command: Command): Command {
   const none = (option: Option) => option.default([], 'none');
   return command
@@ -51,7 +51,7 @@ export function withPrometheusFlags(command: Command): Command {
       none(
         repeatable(
           '--prometheus <name=url>',
-          'Prometheus server that policies may name as load.prometheus.server; repeatable',
+          'Prometheus server that policies may name as load.prometheus.server, and AppGraphs as traffic.server; repeatable',
         ),
       ),
     )

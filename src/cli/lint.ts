@@ -1,5 +1,6 @@
 import { expandFolders } from '../adapters/snapshot-file/folders.ts';
 import { isRecord } from '../api/json-schema.ts';
+import type { AppGraph } from '../api/v1alpha1/app-graph.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import type { Repair } from '../api/v1alpha1/repair.ts';
 import { Failure } from '../app/failure.ts';
@@ -29,6 +30,7 @@ export async function lintCommand(given: readonly string[], output: LintOutput):
     ...unreachable(resources.filter(({ isValid }) => isValid)),
     ...withoutEffect(resources.filter(({ isValid }) => isValid)),
     ...packsNothing(resources.filter(({ isValid }) => isValid)),
+    ...sharedWorkloads(resources.filter(({ isValid }) => isValid)),
   ].toSorted(byPlace(files));
   const names = files.map((file) => (file === '-' ? '<stdin>' : file));
   return {
@@ -161,6 +163,26 @@ function packsNothing(resources: readonly FileResource[]): readonly Finding[] {
       const field = limits.find((each) => (budget[each] ?? MOST_OF_SMALL_NODES) < MOST_OF_SMALL_NODES);
       const message = `spec.budgets[${index}].${field}: a node with more than ${field && count(budget[field] ?? 0, 'pod')} is never emptied, since all of its pods are moved or none: write a larger one, or leave it out`;
       return field === undefined ? [] : [{ ...place, rule: 'pack-without-effect', severity: 'warning', message }];
+    });
+  });
+}
+
+/** Of two AppGraphs with a workload in common, plans leave one alone. */
+function sharedWorkloads(resources: readonly FileResource[]): readonly Finding[] {
+  const first = new Map<string, FileResource>();
+  return resources.flatMap((resource): readonly Finding[] => {
+    if (resource.kind !== 'AppGraph') {
+      return [];
+    }
+    const { spec } = resource.value as AppGraph;
+    return spec.members.flatMap(({ name, workload, selector }): readonly Finding[] => {
+      const key = canonical([namespaceOf(resource.value), workload ?? selector]);
+      const earlier = first.get(key) ?? resource;
+      first.set(key, earlier);
+      const message = `spec.members: ${name} is a member of AppGraph ${earlier.name} at ${placeText(earlier.place)}, too, and plans leave one of them alone: put all that it talks to into one AppGraph`;
+      return earlier.name === resource.name
+        ? []
+        : [{ ...resource.place, rule: 'shared-workload', severity: 'warning', message }];
     });
   });
 }

@@ -26,7 +26,8 @@ export type FindingRule =
   | 'overlap'
   | 'unreachable-promise'
   | 'repair-without-effect'
-  | 'pack-without-effect';
+  | 'pack-without-effect'
+  | 'shared-workload';
 
 const RULES: readonly (SarifRule & { readonly id: FindingRule })[] = [
   { id: 'file', description: 'A file holds resources, and not too many of them.' },
@@ -40,6 +41,7 @@ const RULES: readonly (SarifRule & { readonly id: FindingRule })[] = [
   { id: 'unreachable-promise', description: 'Budgets of QoSDriven allow evictions.' },
   { id: 'repair-without-effect', description: 'Repairs can move pods.' },
   { id: 'pack-without-effect', description: 'Budgets of Pack allow whole nodes to be emptied.' },
+  { id: 'shared-workload', description: 'A workload is a member of one AppGraph.' },
 ];
 
 /** Findings as JUnit XML: one case for each file, which fails when there is an error in it. */

@@ -81,6 +81,28 @@ describe('evenkeel lint', () => {
     expect(code).toBe(0);
   });
 
+  it('warns of AppGraphs with a workload in common', async () => {
+    const graph = (name: string, namespace: string, ...members: readonly object[]) => ({
+      apiVersion: 'evenkeel.dev/v1alpha1',
+      kind: 'AppGraph',
+      metadata: { name, namespace },
+      spec: { members, edges: [] },
+    });
+    const web = { name: 'web', workload: { name: 'web' } };
+    const front = { name: 'front', workload: { kind: 'Deployment', name: 'web' } };
+    const { stdout, code } = await lint(
+      documents(
+        graph('checkout', 'shop', web, { name: 'db', workload: { name: 'db' } }),
+        graph('payment', 'shop', front),
+        graph('checkout', 'bank', web),
+      ),
+    );
+    expect(stdout).toMatch(
+      /^<stdin>:\d+:\d+: warning: spec\.members: front is a member of AppGraph checkout at <stdin>:4, too, and plans leave one of them alone: put all that it talks to into one AppGraph\n$/,
+    );
+    expect(code).toBe(0);
+  });
+
   it('points at the key of an unknown field, and at a value that is wrong', async () => {
     const { stdout } = await lint(documents(policyObject('a', { mode: 'Auto', strategie: 1 })));
     expect(stdout).toContain('<stdin>:6:9: spec.mode: is "Auto": write');
