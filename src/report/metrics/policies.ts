@@ -1,7 +1,7 @@
 import { Histogram, type Registry } from 'prom-client';
 import { parseInstant } from '../../model/instant.ts';
 import type { EpochSeconds } from '../../model/units.ts';
-import type { Plan } from '../../plan/plan.ts';
+import type { ApplicationTraffic, Plan } from '../../plan/plan.ts';
 import type { PlannedRun, StoredPolicy, Telemetry } from '../../ports.ts';
 import { type Figure, gaugeOf } from './gauge.ts';
 
@@ -12,7 +12,12 @@ interface RunFigures
   /** Core-seconds by class. */
   readonly penalties: ReadonlyMap<string, number>;
   readonly moves: number;
+  /** Those with the most traffic between domains. */
+  readonly applications: readonly ApplicationTraffic[];
 }
+
+/** Most applications that a policy has a figure for. */
+const MOST_APPLICATIONS = 50;
 
 /** What a gauge shows of one run. */
 type Figures = (run: RunFigures) => readonly Figure[];
@@ -65,7 +70,9 @@ export function policyMetrics(registers: Registry[]): Pick<Telemetry, 'planned' 
       const { strategy, imbalance, spread, coverage, moves } = plan;
       duration.observe({ strategy }, span);
       const penalties = new Map(services.classes.map(({ serviceClass, penalty }) => [serviceClass.name, penalty]));
-      runs.set(policy, { strategy, imbalance, spread, coverage, budgetsLeft, penalties, moves: moves.length });
+      const applications = (plan.traffic?.applications ?? []).slice(0, MOST_APPLICATIONS);
+      const figures = { strategy, imbalance, spread, coverage, budgetsLeft, penalties, applications };
+      runs.set(policy, { ...figures, moves: moves.length });
     },
     policies(all) {
       stored = all;
@@ -103,6 +110,15 @@ function runGauges(gauge: DeclareGauge): void {
       [{ phase: 'before' }, spread.before],
       [{ phase: 'planned' }, spread.planned],
     ],
+  );
+  gauge(
+    'evenkeel_application_cross_domain_bits_per_second',
+    'Traffic of an application between domains before the newest plan, of the 50 AppGraphs with the most of it. No value where none passes, or none is known.',
+    ['application', 'namespace'],
+    ({ applications }) =>
+      applications
+        .filter(({ before }) => before.bandwidth > 0)
+        .map(({ namespace, name, before }) => [{ application: name, namespace }, before.bandwidth] as const),
   );
   gauge('evenkeel_metrics_coverage_ratio', 'Share of the Ready nodes with a valid sample.', [], ({ coverage }) => [
     [{}, coverage.ratio],

@@ -41,6 +41,7 @@ describe('createMetrics', () => {
     const all = await registry.getMetricsAsJSON();
     expect(all.map(({ name }) => name).sort()).toEqual([
       'evenkeel_api_requests_total',
+      'evenkeel_application_cross_domain_bits_per_second',
       'evenkeel_availability_deficit_ratio',
       'evenkeel_availability_gini_ratio',
       'evenkeel_budget_remaining',
@@ -89,6 +90,29 @@ describe('createMetrics', () => {
     telemetry.policies([{ policy, invalid: [] }]);
     const text = await registry.metrics();
     expect(text).not.toMatch(/(pod|node|uid|namespace)="/);
+  });
+
+  it('has the traffic between domains of the applications with the most of it', async () => {
+    const none = { bandwidth: 0, cost: undefined };
+    const applications = Array.from({ length: 60 }, (_, place) => {
+      const before = { bandwidth: place === 1 ? 0 : 8e6 - place, cost: undefined };
+      return { namespace: 'shop', name: `app-${place}`, moves: 0, before, planned: none, stays: undefined };
+    });
+    const own = createMetrics('1.2.3');
+    own.telemetry.planned({
+      policy: 'traffic',
+      plan: { ...plan, traffic: { domain: 'zone', before: none, planned: none, applications } },
+      duration: seconds(0.2),
+      budgetsLeft: new Map(),
+      services: { classes: [] },
+    });
+    const lines = (await own.registry.metrics())
+      .split('\n')
+      .filter((line) => line.startsWith('evenkeel_application_cross_domain_bits_per_second{'));
+    expect(lines).toHaveLength(49);
+    expect(lines[0]).toBe(
+      'evenkeel_application_cross_domain_bits_per_second{policy="traffic",application="app-0",namespace="shop"} 8000000',
+    );
   });
 
   it('counts what it is told', async () => {
