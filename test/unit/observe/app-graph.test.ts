@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { bandwidthText } from '../../../src/model/bandwidth.ts';
-import { MalformedField } from '../../../src/model/json.ts';
-import { projectAppGraph } from '../../../src/observe/project/app-graph.ts';
+import { type JsonObject, MalformedField } from '../../../src/model/json.ts';
+import { keepFields } from '../../../src/observe/fields.ts';
+import { APP_GRAPH_FIELDS, projectAppGraph } from '../../../src/observe/project/app-graph.ts';
 
 const members = ['web', 'db'].map((name) => ({ name, workload: { kind: 'Deployment', name } }));
 
-function projected(spec: object, status?: object) {
+function resource(spec: object): JsonObject {
   const metadata = { name: 'checkout', namespace: 'shop', uid: 'u', generation: 3 };
-  const object = { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'AppGraph', metadata, spec: { members, ...spec } };
-  return projectAppGraph({ ...object, ...(status === undefined ? {} : { status }) });
+  return { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'AppGraph', metadata, spec: { members, ...spec } };
+}
+
+function projected(spec: object, status?: object) {
+  return projectAppGraph({ ...resource(spec), ...(status === undefined ? {} : { status }) });
 }
 
 describe('an AppGraph', () => {
@@ -46,6 +50,19 @@ describe('an AppGraph', () => {
     const graph = projected({ traffic: { server: 'main', preset: 'Linkerd' } }, status);
     expect(graph.edges).toEqual([{ from: 'web', to: 'db', bandwidth: 20_000_000 }]);
     expect(graph.learning).toEqual({ kind: 'Learnt', at: Date.UTC(2026) / 1000, ignored: 4 });
+  });
+
+  it('is the same from a snapshot file, which keeps what plans read', () => {
+    const status = {
+      learntAt: '2026-01-01T00:00:00Z',
+      edges: [{ from: 'web', to: 'db', bandwidth: '20M' }],
+      ignoredSamples: 4,
+      crossDomain: [{ domain: 'zone', bandwidth: '20M' }],
+    };
+    const object = { ...resource({ traffic: { server: 'main', preset: 'Istio' } }), status };
+    const kept = keepFields(object, APP_GRAPH_FIELDS) as JsonObject;
+    expect(kept['status']).not.toHaveProperty('crossDomain');
+    expect(projectAppGraph(kept)).toEqual(projectAppGraph(object));
   });
 
   it('knows of no traffic before any was learnt', () => {
