@@ -14,6 +14,7 @@ export const LOG_FIELDS = {
   err: 'The error: type, message, stack and cause',
   from: 'Node that the pod leaves',
   healthPort: 'Port of `/healthz` and `/readyz`',
+  graph: 'AppGraph',
   hint: 'PlacementHint',
   holder: 'Identity in the Lease',
   ledger: 'QoSLedger',
@@ -197,6 +198,11 @@ export const LOG_LINES = {
     level: 'error',
     when: 'A QoSLedger was not stored. It is tried again.',
     fields: ['ledger', 'err'],
+  },
+  'graph status not stored': {
+    level: 'warn',
+    when: 'What a run found of the traffic of an AppGraph was not stored in its status. The next run tries again.',
+    fields: ['policy', 'graph', 'err'],
   },
   'ledgers failed': { level: 'error', when: 'No ledger can be kept. It is tried again.', fields: ['err'] },
   'journal not stored': {

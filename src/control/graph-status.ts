@@ -1,7 +1,7 @@
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { Plan } from '../plan/plan.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
-import { type AppGraphStore, type Clock, ConflictError, type Log } from '../ports.ts';
+import type { AppGraphStore, Clock, Log } from '../ports.ts';
 import { appGraphStatus, isGraphNews } from '../report/app-graph-status.ts';
 
 /** What the status of AppGraphs is written through. */
@@ -13,7 +13,8 @@ export interface GraphStatusPorts {
 
 /**
  * Writes what a run has found of the traffic of AppGraphs to their status, where that is news. A graph that was edited or
- * deleted since is left to the next run. Rejects with ApiError when the server refuses.
+ * deleted since is left to the next run, as is one whose status cannot be written: its plan is stored already, and others wait.
+ * Rejects with ApiError when they cannot be listed.
  */
 export async function reportGraphs(
   policy: string,
@@ -32,11 +33,9 @@ export async function reportGraphs(
     const old = stored.status ?? {};
     const next = graph?.generation === generation && graph && appGraphStatus(graph, traffic, old, clock.now());
     if (next && isGraphNews(old, next)) {
-      await store.writeStatus(stored, next, signal).catch((error: unknown) => {
-        if (!(error instanceof ConflictError)) {
-          throw error;
-        }
-        log('write conflict', { policy, ledger: undefined, problem: error.message });
+      await store.writeStatus(stored, next, signal).catch((err: unknown) => {
+        signal.throwIfAborted();
+        log('graph status not stored', { policy, graph: `${stored.metadata.namespace}/${stored.metadata.name}`, err });
       });
     }
   }
