@@ -1,14 +1,16 @@
 import type { PodInfo } from '../model/pod.ts';
+import { matches } from '../model/selector.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import type { BudgetRefusal } from './budgets/budget.ts';
 import type { Cooldowns } from './budgets/cooldown.ts';
 import { type PdbLookup, pdbHold } from './budgets/pod-disruption-budget.ts';
 import { type Protection, protectionOf, protectionsOf } from './budgets/protections.ts';
 import { rolloutTest } from './budgets/rollout.ts';
-import type { PodIndex } from './indices.ts';
+import { at, type PodIndex } from './indices.ts';
 import type { PolicyOptions } from './options.ts';
-import { type Owners, ownerOf } from './owners.ts';
-import { scopeProblem } from './scope.ts';
+import { ownerOf } from './owners.ts';
+import type { Subjects } from './pod-usage.ts';
+import { scopeProblemOnNode } from './scope.ts';
 
 /** Why no plan moves a pod: a protection, or a PodDisruptionBudget that allows nothing. */
 export type EvictionBlock = Protection | BudgetRefusal;
@@ -26,19 +28,23 @@ export interface Evictability {
 /** Judges every pod once. */
 export function assessEvictability(
   snapshot: ClusterSnapshot,
-  pods: readonly PodInfo[],
-  owners: Owners,
+  { pods, owners, nodes, located }: Subjects,
   pdbs: PdbLookup,
   { scope, protections }: PolicyOptions,
   cooldowns: Cooldowns,
 ): Evictability {
-  const problemOf = scopeProblem(scope, snapshot);
+  const isSelected = nodes.map((node) => matches(scope.nodeSelector, node.labels));
+  const problemOnNode = scopeProblemOnNode(scope, snapshot);
+  const problemOf = (pod: PodInfo, place: PodIndex): string | undefined => {
+    const site = at(located, place);
+    return problemOnNode(pod, site < 0 ? pod.nodeName === undefined : isSelected[site] === true);
+  };
   const rollout = rolloutTest(snapshot, protections.stabilization);
   const guards = { storage: snapshot.storage, isCovered: (pod: PodInfo) => pdbs(pod).length > 0 };
   const context = { options: protections, now: snapshot.takenAt, rollout, cooldowns, guards };
   const inScope = new Uint8Array(pods.length);
   const holds: (EvictionBlock | undefined)[] = pods.map((pod, place) => {
-    if (problemOf(pod) !== undefined) {
+    if (problemOf(pod, place) !== undefined) {
       return undefined;
     }
     inScope[place] = 1;
@@ -52,7 +58,7 @@ export function assessEvictability(
       return pod === undefined
         ? []
         : [
-            ...outOfScope(problemOf(pod)),
+            ...outOfScope(problemOf(pod, place)),
             ...protectionsOf(pod, ownerOf(owners, place), context),
             ...given(pdbHold(pdbs(pod), pod)),
           ];

@@ -12,7 +12,7 @@ import { isForReadiness, isForService } from './budgets/protections.ts';
 import { serviceLevel } from './budgets/service-level.ts';
 import { type Cluster, indexCluster } from './cluster.ts';
 import { assessEvictability, type Evictability } from './evictability.ts';
-import { at, itemAt, type PodIndex } from './indices.ts';
+import { at, type PodIndex } from './indices.ts';
 import { gateMessage } from './metrics-gate.ts';
 import { type IndexedNodes, indexNodes } from './node-index.ts';
 import { once } from './once.ts';
@@ -67,8 +67,8 @@ export function planningInputOf(snapshot: ClusterSnapshot, policy: PolicyOptions
   const owners = indexOwners(kinds, snapshot.workloads);
   const pdbs = pdbLookup(snapshot.pdbs);
   const history = historyOf(snapshot, { pods, owners }, options);
-  const holds = assessEvictability(snapshot, pods, owners, pdbs, options, history.cooldowns);
   const subjects = { pods, nodes, owners, kinds, located: locatePods(pods, nodes) };
+  const holds = assessEvictability(snapshot, subjects, pdbs, options, history.cooldowns);
   const { admitsWaitingPods } = STRATEGY_TRAITS[options.strategy.type];
   const queue = admitsWaitingPods ? queueOf(pods, holds) : [];
   const stranded = admitsWaitingPods ? strandedOf(snapshot, { pods, owners }, holds) : [];
@@ -101,8 +101,13 @@ function countedFor({ topologySpread, duplicates }: RepairOptions): CountedForRe
 /** Which nodes run pods that nothing holds there; the pods are looked at when it is first asked. */
 function nodesOfFree({ nodes, located }: Subjects, holds: Evictability): (node: string) => boolean {
   const names = once(() => {
-    const sites = new Set(located.filter((site, pod) => site >= 0 && isFree(holds, pod)));
-    return new Set(Array.from(sites, (site) => itemAt(nodes, site).name));
+    const hasFree = new Uint8Array(nodes.length);
+    located.forEach((site, pod) => {
+      if (site >= 0 && isFree(holds, pod)) {
+        hasFree[site] = 1;
+      }
+    });
+    return new Set(nodes.filter((_, site) => hasFree[site] === 1).map(({ name }) => name));
   });
   return (node) => names().has(node);
 }

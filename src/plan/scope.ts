@@ -20,8 +20,17 @@ export function scopeTest(scope: ScopeOptions, snapshot: Surroundings): (pod: Po
 
 /** Why a policy is not about a pod, as a clause; `undefined` when it is. */
 export function scopeProblem(scope: ScopeOptions, snapshot: Surroundings): (pod: PodInfo) => string | undefined {
-  const namespaces = new Map<string, boolean>();
   const nodes = new Map(snapshot.nodes.map((node) => [node.name, matches(scope.nodeSelector, node.labels)]));
+  const problemOf = scopeProblemOnNode(scope, snapshot);
+  return (pod) => problemOf(pod, pod.nodeName === undefined || nodes.get(pod.nodeName) === true);
+}
+
+/** The same for callers that know whether the pod's node is selected; a pod without a node counts as if it were on one that is. */
+export function scopeProblemOnNode(
+  scope: ScopeOptions,
+  snapshot: Pick<Surroundings, 'namespaces'>,
+): (pod: PodInfo, isOnSelectedNode: boolean) => string | undefined {
+  const namespaces = new Map<string, boolean>();
   const selectsAllPods = scope.podSelector === EVERYTHING || scope.podSelector.requirements.length === 0;
   const anyForeign = scope.foreignPods.size > 0;
   let last = { name: '', isIn: false };
@@ -33,7 +42,7 @@ export function scopeProblem(scope: ScopeOptions, snapshot: Surroundings): (pod:
     }
     return last.isIn;
   };
-  return (pod) => {
+  return (pod, isOnSelectedNode) => {
     if (anyForeign && scope.foreignPods.has(pod.uid)) {
       return 'an older policy owns it';
     }
@@ -45,8 +54,7 @@ export function scopeProblem(scope: ScopeOptions, snapshot: Surroundings): (pod:
     if (!selectsAllPods && !matches(scope.podSelector, pod.labels)) {
       return 'scope.podSelector does not select it';
     }
-    const isSelected = pod.nodeName === undefined || nodes.get(pod.nodeName) === true;
-    return isSelected ? undefined : 'scope.nodeSelector does not select its node';
+    return isOnSelectedNode ? undefined : 'scope.nodeSelector does not select its node';
   };
 }
 
