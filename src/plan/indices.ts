@@ -65,6 +65,17 @@ export function numberAt<Value extends number>(values: readonly Value[], key: nu
   return value;
 }
 
+/** The indices from 0 to `size` that `passes` lets through, ascending. */
+export function indicesWhere<Key extends number>(size: number, passes: (key: Key) => boolean): readonly Key[] {
+  const found: Key[] = [];
+  for (let key = 0; key < size; key += 1) {
+    if (passes(key as Key)) {
+      found.push(key as Key);
+    }
+  }
+  return found;
+}
+
 /**
  * The item at `key`. Throws RangeError when there is none. Not for numbers: V8 keeps lists of numbers in several other ways,
  * and a function that reads them all reads none of them fast.

@@ -1,4 +1,5 @@
 import { MAX_MOVES } from '../../api/v1alpha1/rebalance-plan.ts';
+import type { PodRef } from '../../model/pod.ts';
 import { count } from '../format.ts';
 import { planHash } from '../hash.ts';
 import { at, itemAt, type PodIndex, type SiteIndex } from '../indices.ts';
@@ -23,9 +24,10 @@ export function withRepairs(plan: Plan, stage: RepairStage, input: PlanningInput
  * that follows finds nothing left to do. `undefined` when that cannot be put in one sequence.
  */
 export function withFurtherMoves(found: Plan, stage: RepairStage, input: PlanningInput): Plan | undefined {
-  const repaired = new Set(stage.moves.map(({ pod }) => pod.uid));
-  const plan = { ...found, rejections: withoutPods(found.rejections, repaired) };
-  if (stage.relocating === undefined || !plan.moves.some(({ pod }) => repaired.has(pod.uid))) {
+  const repaired = stage.relocations.map(({ pod }) => itemAt(input.pods, pod));
+  const plan = { ...found, rejections: withoutPods(found.rejections, new Set(repaired)) };
+  const uids = new Set(repaired.map(({ uid }) => uid));
+  if (stage.relocating === undefined || !plan.moves.some(({ pod }) => uids.has(pod.uid))) {
     return withRepairs(plan, stage, input);
   }
   const together = joined(plan, stage.relocating, input);
@@ -73,9 +75,9 @@ function combined(plan: Plan, stage: RepairStage, both: Pick<Plan, 'moves' | 'ex
   };
 }
 
-function withoutPods({ pods, reasons }: Rejections, left: ReadonlySet<string>): Rejections {
-  const isOther = (_: unknown, place: number): boolean => !left.has(pods[place]?.uid ?? '');
-  return { pods: pods.filter(isOther), reasons: reasons.filter(isOther) };
+function withoutPods({ pods, reasons }: Rejections, left: ReadonlySet<PodRef>): Rejections {
+  const isOther = pods.map((pod) => !left.has(pod));
+  return { pods: pods.filter((_, place) => isOther[place]), reasons: reasons.filter((_, place) => isOther[place]) };
 }
 
 /** Whether a strategy that balances has no part in the plan, which therefore waits for neither metrics nor a trigger. */
@@ -164,8 +166,7 @@ function unrepairedText(stays: readonly Reason[]): string | undefined {
 
 /** Pods that should not be where they are say so, and why they stay; failed ones come behind. */
 function explained({ pods, reasons }: Rejections, { unrepaired, unremoved }: RepairStage): Rejections {
-  const own =
-    unrepaired.size === 0 ? reasons : reasons.map((reason, place) => unrepaired.get(pods[place]?.uid ?? '') ?? reason);
+  const own = unrepaired.size === 0 ? reasons : pods.map((pod, place) => unrepaired.get(pod) ?? itemAt(reasons, place));
   return unremoved.pods.length === 0
     ? { pods, reasons: own }
     : { pods: [...pods, ...unremoved.pods], reasons: [...own, ...unremoved.reasons] };

@@ -1,4 +1,4 @@
-import { at, itemAt, type PodIndex, type SiteIndex } from '../indices.ts';
+import { at, indicesWhere, itemAt, type PodIndex, type SiteIndex } from '../indices.ts';
 import type { RepairOptions } from '../options.ts';
 import type { PlanningInput } from '../planning-input.ts';
 import { duplicatesRule } from './duplicates.ts';
@@ -38,7 +38,7 @@ export function sceneOf({ subjects, snapshot, sites: indexed }: PlanningInput, g
 export function podsOnHosts({ subjects, holds, hosts, pods }: PlanningInput): readonly PodIndex[] {
   const isHost = new Set(hosts);
   const isHostAt = Uint8Array.from(subjects.nodes, (node) => (isHost.has(node) ? 1 : 0));
-  return [...pods.keys()].filter((pod) => {
+  return indicesWhere(pods.length, (pod: PodIndex) => {
     const site = at(subjects.located, pod);
     return site >= 0 && isHostAt[site] === 1 && holds.inScope[pod] === 1;
   });

@@ -1,13 +1,13 @@
+import type { PodRef } from '../../model/pod.ts';
 import { budgetsInForce } from '../budgets/in-force.ts';
 import { type Budgets, createBudgets } from '../budgets/index.ts';
 import { isForReadiness } from '../budgets/protections.ts';
 import { type Cluster, indexCluster } from '../cluster.ts';
 import { expectedHitRatio } from '../hit-ratio.ts';
-import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { at, indicesWhere, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { type AcceptedMove, carryOut } from '../judge.ts';
 import { type PolicyOptions, packs, planningOptions, type RepairOptions } from '../options.ts';
 import { describeMoves, type Ended } from '../outcome.ts';
-import { ownerOf } from '../owners.ts';
 import type { Reason, Rejections, Removal, Transfer } from '../plan.ts';
 import { isFree, metricsProblem, type PlanningInput } from '../planning-input.ts';
 import { measurePods, type Subjects } from '../pod-usage.ts';
@@ -27,8 +27,8 @@ export interface RepairStage {
   readonly moves: readonly (Transfer | Removal)[];
   /** The moves from node to node. */
   readonly relocations: readonly Relocation[];
-  /** Why pods stay that run where they should not, by uid. */
-  readonly unrepaired: ReadonlyMap<string, Reason>;
+  /** Why pods stay that run where they should not, by the pods of the snapshot themselves: no uids of all pods are hashed. */
+  readonly unrepaired: ReadonlyMap<PodRef, Reason>;
   /** Failed pods that stay, and why. */
   readonly unremoved: Rejections;
   readonly expectedHitRatio: number | undefined;
@@ -110,7 +110,7 @@ function relocate(
   // Pods that have left make room, and what had to be broken for something worse may be mended.
   for (let [before, suspects] = [-1, first]; before !== session.moves.length; ) {
     before = session.moves.length;
-    for (const { rule, pods } of suspects) {
+    for (const { rule, pods } of suspects.filter((each) => each.pods.length > 0)) {
       rule.repair(session.run, pods.toSorted(session.run.compare));
     }
     suspects = session.moves.length === before ? suspects : suspectsAgain(input, suspects, session.run.scene, asked);
@@ -125,7 +125,8 @@ interface Suspects {
 
 /** Pods with a controller that a repair could be about. */
 function ownedOnHosts(input: PlanningInput): readonly PodIndex[] {
-  return podsOnHosts(input).filter((pod) => ownerOf(input.subjects.owners, pod) !== undefined);
+  const { ofPod } = input.subjects.owners;
+  return podsOnHosts(input).filter((pod) => at(ofPod, pod) >= 0);
 }
 
 /** Those of `pods` with something wrong with where they are, by what it is. */
@@ -218,7 +219,10 @@ function repairCluster(input: PlanningInput, policy: PolicyOptions): Cluster {
     subjects,
     usage: isMeasured ? input.usage() : measurePods(subjects, snapshot, options),
     isFree: () => false,
-    placeable: [...subjects.pods.keys()].filter((pod) => at(subjects.located, pod) >= 0 && holds.inScope[pod] === 1),
+    placeable: indicesWhere(
+      subjects.pods.length,
+      (pod: PodIndex) => at(subjects.located, pod) >= 0 && holds.inScope[pod] === 1,
+    ),
     shapes: input.shapes(),
     guard,
     options,
@@ -327,7 +331,7 @@ function resultOf(input: PlanningInput, cluster: Cluster, start: State, session:
   const moved = new Set(moves.map(({ pod }) => pod));
   const unrepaired = [...stays].flatMap(([pod, { rule, reason }]) => {
     const isStillWrong = !moved.has(pod) && rule.clauseOf(run.scene, pod) !== undefined;
-    return isStillWrong ? [[itemAt(cluster.pods, pod).uid, reason] as const] : [];
+    return isStillWrong ? [[itemAt(cluster.pods, pod), reason] as const] : [];
   });
   const sequenced = withNeeds(start, moves).map((move, place) => ({ ...move, ended: itemAt(moves, place).ended }));
   const fallbacks = moves.map((move) => move.fallbacks);
