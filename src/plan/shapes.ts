@@ -127,8 +127,15 @@ export function createShapeRegistry({ sites, kinds, owners, guard }: RegistryInp
     shapesOf: (shaped, siteOf) => {
       const ofPod = kinds.ofPod.map((kind, place) => (shaped[place] === 1 ? shapeOfPod(kind, place) : -1));
       const classOf = Int32Array.from(shapes, ({ shapeClass }) => shapeClass);
-      const used = new Set(ofPod);
-      used.delete(-1);
+      const isUsed = new Uint8Array(shapes.length);
+      const classesInUse = new Set<ClassIndex>();
+      for (let pod = 0; pod < ofPod.length; pod += 1) {
+        const shape = at(ofPod, pod);
+        if (shape >= 0 && isUsed[shape] === 0) {
+          isUsed[shape] = 1;
+          classesInUse.add(at(classOf, shape));
+        }
+      }
       return {
         subjects: shapes.map(({ subject }) => subject),
         ofPod,
@@ -136,7 +143,7 @@ export function createShapeRegistry({ sites, kinds, owners, guard }: RegistryInp
         sizes: sizes.list.slice(),
         sizeOf: Int32Array.from(shapes, ({ size }) => size),
         classOf,
-        classes: [...new Set([...used].map((shape) => at(classOf, shape)))],
+        classes: [...classesInUse],
         allows: (shapeClass, node) => classes.verdictOn(shapeClass, at(siteOf, node)) === ALLOWED,
         refusedBy: (shapeClass, node) => FILTER_NAMES[classes.verdictOn(shapeClass, at(siteOf, node)) - ALLOWED - 1],
       };
