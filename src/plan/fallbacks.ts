@@ -12,6 +12,9 @@ const MOST_LOOKS = 32;
  * nodes. At most MOST_FALLBACKS each, the better one first; `start` is where the moves begin.
  */
 export function fallbacksOf(start: StateView, moves: readonly AcceptedMove[]): readonly (readonly NodeIndex[])[] {
+  if (moves.length === 0) {
+    return [];
+  }
   const state = start.fork();
   for (const { pod, to } of moves) {
     state.move(pod, to);

@@ -6,7 +6,7 @@ import type { Cluster } from './cluster.ts';
 import { fallbacksOf } from './fallbacks.ts';
 import { planHash } from './hash.ts';
 import { expectedHitRatio } from './hit-ratio.ts';
-import { at, itemAt, type NodeIndex, type PodIndex } from './indices.ts';
+import { at, indicesWhere, itemAt, type NodeIndex, type PodIndex } from './indices.ts';
 import { toFraction, toLoad } from './load.ts';
 import { emptyLedger } from './load-ledger.ts';
 import {
@@ -97,7 +97,9 @@ function byNoStrategy(planningInput: PlanningInput, options: PolicyOptions): Pla
   if (metricsProblem(planningInput, options) !== undefined) {
     return finish(planningInput, options, outcome, { stays });
   }
-  const cluster = clusterOf(planningInput, options);
+  // Nothing is moved any more, so no pod need be known to be movable, nor where it would fit.
+  const atRest = { ...planningInput, holds: { ...holds, inScope: new Uint8Array(pods.length) } };
+  const cluster = clusterOf(atRest, options);
   return finish(planningInput, options, outcome, { stays, cluster, state: initialState(cluster) });
 }
 
@@ -152,7 +154,7 @@ function byPacking(
   repaired: readonly Relocation[],
 ): Plan {
   const { pods, holds } = planningInput;
-  const free = [...pods.keys()].filter((pod) => isFree(holds, pod));
+  const free = indicesWhere(pods.length, (pod: PodIndex) => isFree(holds, pod));
   const cluster = clusterOf(planningInput, options, free);
   const packing = pack(planningInput, cluster, budgetsAfter(planningInput, options, cluster, repaired), strategy);
   const outcome = packingOutcome(cluster, packing, strategy);
