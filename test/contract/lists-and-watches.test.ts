@@ -55,6 +55,12 @@ describe('a list', () => {
     ]);
   });
 
+  it.each(['RebalancePlan', 'MoveJournal'] as const)('of a %s, which may be large, has few on a page', async (kind) => {
+    const server = await start(json(listOf([], { resourceVersion: '5' })));
+    await listObjects(client(server), RESOURCES[kind], {}, NEVER);
+    expect(server.seen.map(({ query }) => query.get('limit'))).toEqual(['25']);
+  });
+
   it('begins anew when its continue token expires', async () => {
     const server = await start(json(listOf(named('old'), { continue: 'next' })), status(410), json(listOf(named('a'))));
     expect(await listObjects(client(server), RESOURCES.Node, {}, NEVER)).toEqual(named('a'));

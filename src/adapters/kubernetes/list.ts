@@ -3,12 +3,15 @@ import { type EpochSeconds, seconds } from '../../model/units.ts';
 import { ApiError, errorFromAnswer, isApiError, isFailure } from './api-error.ts';
 import type { ApiClient, ApiRequest } from './client.ts';
 import { createItemScanner } from './json-items.ts';
-import type { ResourceRef } from './resource.ts';
+import { RESOURCES, type ResourceRef } from './resource.ts';
 import { isPassing, retry } from './retry.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** Objects that the server sends in one answer. */
 const PAGE_SIZE = 500;
+/** Of resources whose objects have up to a MiB each: the server begins an answer when it has read all that is in it. */
+const SMALL_PAGE_SIZE = 25;
+const LARGE_OBJECTS: readonly string[] = [RESOURCES.RebalancePlan.resource, RESOURCES.MoveJournal.resource];
 /** How often a list is begun anew because its continue token expired or a page broke off. */
 const MAX_RESTARTS = 3;
 /** Pages of one list: five million objects. A server whose pages never end would be read for ever. */
@@ -95,8 +98,9 @@ async function listOnce(
 ): Promise<ListEnd> {
   let begun: EpochSeconds | undefined;
   let token = '';
+  const limit = String(LARGE_OBJECTS.includes(request.target.resource) ? SMALL_PAGE_SIZE : PAGE_SIZE);
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-    const query = { ...request.query, limit: String(PAGE_SIZE), ...(token === '' ? first : { continue: token }) };
+    const query = { ...request.query, limit, ...(token === '' ? first : { continue: token }) };
     const page = await readPage(client, { ...request, query }, listener, signal);
     begun ??= page.serverTime;
     token = page.token;
