@@ -114,6 +114,7 @@ const NAMED = {
   nodes: RESOURCES.Node,
   namespaces: RESOURCES.Namespace,
   pods: RESOURCES.Pod,
+  appgraphs: RESOURCES.AppGraph,
   deployments: RESOURCES.Deployment,
   statefulsets: RESOURCES.StatefulSet,
   daemonsets: RESOURCES.DaemonSet,

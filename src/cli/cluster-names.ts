@@ -4,7 +4,7 @@ import type { Cluster } from '../app/cluster.ts';
 export type NameLookup = (names: Names, words: readonly string[]) => Promise<readonly string[]>;
 /** Names that a cluster knows. Those in namespaces are NAMESPACE/NAME, or NAME where the words before name the namespace. */
 export type Names = 'policies' | 'waiting plans' | 'nodes' | 'namespaces' | NamespacedNames;
-type NamespacedNames = 'pods' | 'deployments' | 'statefulsets' | 'daemonsets';
+type NamespacedNames = 'pods' | 'appgraphs' | 'deployments' | 'statefulsets' | 'daemonsets';
 
 /** Milliseconds after which somebody who has pressed Tab waits no longer. */
 const PATIENCE = 2000;

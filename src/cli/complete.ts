@@ -38,6 +38,7 @@ const PREFIXES: ReadonlyMap<string, readonly Prefix[]> = new Map([
     [
       { prefix: 'pod/', names: 'pods' },
       { prefix: 'node/', names: 'nodes' },
+      { prefix: 'app/', names: 'appgraphs' },
       { prefix: 'deploy/', names: 'deployments' },
       { prefix: 'sts/', names: 'statefulsets' },
       { prefix: 'ds/', names: 'daemonsets' },

@@ -1,11 +1,15 @@
 import { nearest } from '../api/nearest.ts';
+import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { Failure } from '../app/failure.ts';
+import type { AppGraphInfo } from '../model/app-graph.ts';
 import { type PodInfo, podKey } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { explainApplication } from '../plan/explain/application.ts';
 import { explainNode } from '../plan/explain/node.ts';
 import { explainPod } from '../plan/explain/pod.ts';
 import { explainWorkload, workloadsIn } from '../plan/explain/workload.ts';
-import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
+import { type PolicyOptions, reducesTraffic, resolveOptions } from '../plan/options.ts';
+import { applicationExplanationText } from '../report/application-explanation-text.ts';
 import { nodeExplanationText, podExplanationText } from '../report/explanation-text.ts';
 import type { Look } from '../report/table.ts';
 import { workloadExplanationText } from '../report/workload-explanation-text.ts';
@@ -18,7 +22,7 @@ import { suggestion } from './suggestion.ts';
 
 /** Flags of `evenkeel explain`. */
 export interface ExplainFlags extends InputFlags {
-  /** Namespace of the pod; `undefined`: whichever has a pod of that name. */
+  /** Namespace of the pod, workload or AppGraph; `undefined`: whichever has one of that name. */
   readonly namespace: string | undefined;
   readonly output: ViewOutput;
 }
@@ -35,7 +39,7 @@ type WorkloadKind =
 
 /** What is to be explained. */
 export interface ExplainTarget {
-  readonly kind: 'pod' | 'node' | WorkloadKind;
+  readonly kind: 'pod' | 'node' | 'app' | WorkloadKind;
   /** `undefined`: not said. */
   readonly namespace: string | undefined;
   readonly name: string;
@@ -49,6 +53,11 @@ const KINDS: ReadonlyMap<string, ExplainTarget['kind']> = new Map([
   ['pod', 'pod'],
   ['pods', 'pod'],
   ['po', 'pod'],
+  ['app', 'app'],
+  ['apps', 'app'],
+  ['appgraph', 'app'],
+  ['appgraphs', 'app'],
+  ['appg', 'app'],
   ...namesOf('CronJob', 'cj'),
   ...namesOf('DaemonSet', 'ds'),
   ...namesOf('Deployment', 'deploy'),
@@ -63,7 +72,7 @@ function namesOf(kind: WorkloadKind, ...short: readonly string[]): readonly (rea
   return [singular, `${singular}s`, ...short].map((name) => [name, kind] as const);
 }
 
-/** Parses `pod/NAME`, `pod/NAMESPACE/NAME`, `node/NAME`, `pod NAME` or `deploy/NAME`, and so on. Throws a Failure that says what to write. */
+/** Parses `pod/NAME`, `pod/NAMESPACE/NAME`, `node/NAME`, `app/NAME`, `pod NAME` or `deploy/NAME`, and so on. Throws a Failure that says what to write. */
 export function parseTarget(words: readonly string[]): ExplainTarget {
   const [kindText = '', ...names] = words.join('/').split('/');
   const kind = KINDS.get(kindText.toLowerCase());
@@ -71,7 +80,7 @@ export function parseTarget(words: readonly string[]): ExplainTarget {
     const meant = nearest(kindText, [...KINDS.keys()]);
     const hint = meant === undefined ? '' : `: ${meant}?`;
     throw new Failure(
-      `cannot explain "${words.join(' ')}": write pod/NAME, node/NAME or a workload such as deploy/NAME${hint}`,
+      `cannot explain "${words.join(' ')}": write pod/NAME, node/NAME, app/NAME or a workload such as deploy/NAME${hint}`,
     );
   }
   const [name, ...before] = names.toReversed();
@@ -82,7 +91,7 @@ export function parseTarget(words: readonly string[]): ExplainTarget {
   return { kind, namespace: before[0], name };
 }
 
-/** Says what every filter, score and budget makes of a pod or node, or why the pods of a workload stay or go. Throws Failure, InputError or ApiError for people. */
+/** Says what every filter, score and budget makes of a pod or node, or why the pods of a workload or application stay or go. Throws Failure, InputError or ApiError for people. */
 export async function explainCommand(
   words: readonly string[],
   flags: ExplainFlags,
@@ -92,8 +101,7 @@ export async function explainCommand(
   const target = parseTarget(words);
   const { output } = flags;
   const { snapshot, policy } = await readInput(flags, screen, signal);
-  const options = resolveOptions(policy.spec);
-  const { text, data } = describe(snapshot, options, target, flags.namespace);
+  const { text, data } = describe(snapshot, policy, target, flags.namespace);
   return {
     stdout:
       output === 'table' || output === 'wide'
@@ -111,10 +119,11 @@ interface Explained {
 
 function describe(
   snapshot: ClusterSnapshot,
-  options: PolicyOptions,
+  policy: RebalancePolicy,
   { kind, namespace, name }: ExplainTarget,
   flag: string | undefined,
 ): Explained {
+  const options = resolveOptions(policy.spec);
   if (namespace !== undefined && flag !== undefined && namespace !== flag) {
     const word = kind.toLowerCase();
     throw new Failure(`${word}/${namespace}/${name} is not in namespace ${flag}: drop -n, or write ${word}/${name}`);
@@ -124,6 +133,8 @@ function describe(
       return describeNode(snapshot, options, name);
     case 'pod':
       return describePod(snapshot, options, name, namespace ?? flag);
+    case 'app':
+      return describeApplication(snapshot, policy, name, namespace ?? flag);
     default:
       return describeWorkload(snapshot, options, { kind, name, namespace: namespace ?? flag });
   }
@@ -149,6 +160,40 @@ function describeWorkload(
   }
   const explained = explainWorkload(snapshot, options, workload);
   return { data: explained, text: (wide, look) => workloadExplanationText(explained, wide, look) };
+}
+
+/** Throws a Failure for a policy that does not look at traffic. */
+function describeApplication(
+  snapshot: ClusterSnapshot,
+  { metadata, spec }: RebalancePolicy,
+  name: string,
+  namespace: string | undefined,
+): Explained {
+  const options = resolveOptions(spec);
+  const { strategy } = options;
+  if (!reducesTraffic(strategy)) {
+    throw new Failure(
+      `RebalancePolicy ${metadata.name} is of type ${strategy.type}, which does not look at AppGraphs: choose a policy of type TrafficAware with -p`,
+    );
+  }
+  const graph = findGraph(snapshot, name, namespace);
+  const explained = explainApplication(snapshot, options, strategy, graph);
+  return { data: explained, text: (wide, look) => applicationExplanationText(explained, wide, look) };
+}
+
+function findGraph({ appGraphs = [] }: ClusterSnapshot, name: string, namespace: string | undefined): AppGraphInfo {
+  const inScope = appGraphs.filter((graph) => namespace === undefined || graph.namespace === namespace);
+  const [graph, ...others] = inScope.filter((each) => each.name === name);
+  if (graph === undefined) {
+    const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
+    const names = inScope.map((each) => each.name);
+    throw new Failure(`there is no AppGraph ${name}${where}${suggestion(name, names)}`);
+  }
+  if (others.length > 0) {
+    const all = [graph, ...others].map(podKey).join(', ');
+    throw new Failure(`there are several AppGraphs ${name} (${all}): choose one with -n NAMESPACE`);
+  }
+  return graph;
 }
 
 function describePod(

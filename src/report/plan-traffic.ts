@@ -35,7 +35,10 @@ function amountField({ bandwidth, cost }: TrafficAmount): TrafficField['before']
 }
 
 /** What one move or several do to traffic: `cut traffic between zones from 120 Mb/s to 20 Mb/s`. */
-export function trafficChange({ domain, before, planned }: TrafficReport, isOne: boolean): string {
+export function trafficChange(
+  { domain, before, planned }: Omit<TrafficReport, 'applications'>,
+  isOne: boolean,
+): string {
   const [from, to] = [bitRate(before.bandwidth), bitRate(planned.bandwidth)];
   const verb = from === to ? 'leave' : planned.bandwidth < before.bandwidth ? 'cut' : 'raise';
   const change = from === to ? `at ${to}` : `from ${from} to ${to}`;
@@ -48,7 +51,8 @@ const DOMAINS: ReadonlyMap<string, string> = new Map([
   ['kubernetes.io/hostname', 'nodes'],
 ]);
 
-function domainsText(label: string): string {
+/** What the values of a node label are, in the plural: `zones`. */
+export function domainsText(label: string): string {
   return DOMAINS.get(label) ?? `values of ${label}`;
 }
 
@@ -67,7 +71,8 @@ export function applicationRows({ spec: { traffic } }: RebalancePlan): Table {
   return [[...header, 'STAYS BECAUSE'], rows];
 }
 
-function priceText({ cost = '0' }: TrafficField['before']): string {
+/** A cost in two decimals: `0.34`. */
+export function priceText({ cost = 0 }: { readonly cost?: string | number | undefined }): string {
   return Number(cost).toFixed(2);
 }
 

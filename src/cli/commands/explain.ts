@@ -10,12 +10,12 @@ interface RawExplainFlags extends RawInputFlags {
 /** `evenkeel explain` */
 export const addExplain: AddCommand = (program, { signal, print, screen }) => {
   withInputFlags(program.command('explain'))
-    .description('explain why a pod, the pods of a node or of a workload stay or move; changes nothing')
+    .description('explain why a pod, or the pods of a node, workload or application, stay or move; changes nothing')
     .argument(
       '<target...>',
-      'pod/NAME, node/NAME, or a workload such as deploy/NAME; pod/NAMESPACE/NAME works as -n does',
+      'pod/NAME, node/NAME, app/NAME of an AppGraph, or a workload such as deploy/NAME; pod/NAMESPACE/NAME works as -n does',
     )
-    .option('-n, --namespace <name>', 'namespace of the pod or workload')
+    .option('-n, --namespace <name>', 'namespace of the pod, workload or AppGraph')
     .addOption(outputOption(VIEW_OUTPUTS))
     .addHelpText(
       'after',
@@ -23,6 +23,7 @@ export const addExplain: AddCommand = (program, { signal, print, screen }) => {
         'evenkeel explain pod/web-7d9c-x2x4b -n shop',
         'evenkeel explain node/node-3 -o wide',
         'evenkeel explain deploy/web -n shop',
+        'evenkeel explain app/shop/checkout -p traffic',
         'kubectl get nodes,pods,pdb -A -o yaml | evenkeel explain pod/shop/web-1 -f - -p policy.yaml -o json',
       ),
     )

@@ -12,13 +12,14 @@ import type { PolicyOptions } from '../options.ts';
 import { ownerOf } from '../owners.ts';
 import type { Plan, Reason } from '../plan.ts';
 import { planFrom } from '../planner.ts';
-import { clusterOf, metricsProblem, type PlanningInput, planningInputOf } from '../planning-input.ts';
+import { clusterOf, isFree, metricsProblem, type PlanningInput, planningInputOf } from '../planning-input.ts';
 import type { FilterName } from '../rejection-codes.ts';
 import { NO_USAGE, onAbsentNode } from '../rejections.ts';
 import type { Finding } from '../repair/finding.ts';
 import { type FailedSuspect, failedSuspects } from '../repair/removals.ts';
 import { findings } from '../repair/violations.ts';
 import { initialState, type State } from '../state.ts';
+import { STRATEGY_TRAITS } from '../strategies/traits.ts';
 import { refusalsAt } from '../verdicts.ts';
 
 /** Why a filter refuses a pod on a node. */
@@ -136,7 +137,7 @@ function createDecisions({ moves, rejections }: Plan): Decisions {
 }
 
 function standing(inquiry: Known, pod: PodIndex, violations: readonly Finding[], decisionOf: Decisions): PodStanding {
-  const { planningInput, cluster, state, unmeasured } = inquiry;
+  const { planningInput, state, unmeasured } = inquiry;
   const info = itemAt(planningInput.pods, pod);
   const { namespace, name, uid, owner, nodeName } = info;
   const decision = decisionOf(info);
@@ -152,7 +153,7 @@ function standing(inquiry: Known, pod: PodIndex, violations: readonly Finding[],
     owner,
     node: nodeName,
     failed: false,
-    movable: isRepaired ? protections.length === 0 : cluster.movable[pod] === 1 && unmeasured === undefined,
+    movable: isRepaired ? protections.length === 0 : isMovable(inquiry, pod) && unmeasured === undefined,
     protections,
     violations,
     load: isPlaced ? toFraction(state.load(state.nodeOf(pod)) - state.loadWithout(pod)) : undefined,
@@ -161,11 +162,8 @@ function standing(inquiry: Known, pod: PodIndex, violations: readonly Finding[],
 }
 
 /** Why the balance does not reckon with the pod. */
-function outsideOfBalance(
-  { planningInput, cluster, unmeasured }: Known,
-  pod: PodIndex,
-  { nodeName }: PodInfo,
-): readonly Reason[] {
+function outsideOfBalance(inquiry: Known, pod: PodIndex, { nodeName }: PodInfo): readonly Reason[] {
+  const { planningInput, cluster, unmeasured } = inquiry;
   if (unmeasured !== undefined) {
     return [{ code: 'NodeNotParticipating', message: `no node takes part: ${unmeasured}`, numbers: {} }];
   }
@@ -175,7 +173,14 @@ function outsideOfBalance(
   if (at(cluster.home, pod) < 0) {
     return [onAbsentNode(planningInput.participation, nodeName)];
   }
-  return planningInput.holds.all(pod).length > 0 || cluster.movable[pod] === 1 ? [] : [NO_USAGE];
+  return planningInput.holds.all(pod).length > 0 || isMovable(inquiry, pod) ? [] : [NO_USAGE];
+}
+
+/** What adds no load is moved to empty its node, or for the sake of its traffic, and not for the balance. */
+function isMovable({ planningInput, cluster, plan }: Known, pod: PodIndex): boolean {
+  const { improves } = STRATEGY_TRAITS[plan.strategy];
+  const countsUsage = improves !== 'Packing' && improves !== 'Traffic';
+  return countsUsage ? cluster.movable[pod] === 1 : at(cluster.home, pod) >= 0 && isFree(planningInput.holds, pod);
 }
 
 /** What every filter that refuses says to the pod on a node, with every other pod where it is; empty: it fits. */

@@ -8,11 +8,11 @@ import type { DescribedMove } from '../outcome.ts';
 import type { Reason, TrafficAmount } from '../plan.ts';
 import { isFree, type PlanningInput } from '../planning-input.ts';
 import { withNeeds } from '../sequence.ts';
-import { initialState, type State } from '../state.ts';
+import { initialState, type State, type StateView } from '../state.ts';
 import type { PlacedGraph } from './applications.ts';
 import { domainNetwork, type TrafficDomains, trafficDomains } from './domains.ts';
 import { NOWHERE } from './hosts.ts';
-import { createLinkLoads, type Network } from './network.ts';
+import { createLinkLoads, type HostIndex, type Network } from './network.ts';
 import { type RerouteContext, type Rerouted, rerouteAll, talk, trafficCost } from './reroute.ts';
 import { type RunningApplication, runningApplication } from './running.ts';
 
@@ -57,7 +57,9 @@ export function reduceTraffic(
   const start = initialState(cluster);
   const end = start.fork();
   const domains = trafficDomains(cluster, strategy.domain);
-  const { priced, plain } = networksOf(domains, strategy);
+  const networks = networksOf(domains, strategy);
+  const { priced } = networks;
+  const amountOf = trafficAmounts(networks, strategy);
   const loads = createLinkLoads(priced);
   const placed = graphs
     .map((graph) => ({ graph, running: runningOf(start, graph) }))
@@ -66,10 +68,6 @@ export function reduceTraffic(
   for (const { running, homes } of complete) {
     talk(running, loads, homes, 1);
   }
-  const amountOf = (running: RunningApplication, homes: readonly number[]): TrafficAmount => ({
-    bandwidth: trafficCost(running, plain, homes),
-    cost: strategy.perGiB === undefined ? undefined : trafficCost(running, priced, homes),
-  });
   const byTraffic = complete
     .map((each) => ({ ...each, before: amountOf(each.running, each.homes) }))
     .sort((left, right) => right.before.bandwidth - left.before.bandwidth || compareGraphs(left.graph, right.graph));
@@ -112,12 +110,14 @@ export function reduceTraffic(
   };
 }
 
-function runningOf(state: State, { graph, members, edges }: PlacedGraph): RunningApplication {
+/** The application of an AppGraph: those pods of its members that run on nodes that take part. */
+export function runningOf(state: StateView, { graph, members, edges }: PlacedGraph): RunningApplication {
   const present = members.map((member) => ({ ...member, pods: member.pods.filter((pod) => state.nodeOf(pod) >= 0) }));
   return runningApplication(state, `${graph.namespace}/${graph.name}`, present, edges);
 }
 
-function domainsOf({ pods }: RunningApplication, state: State, domains: TrafficDomains): readonly number[] {
+/** The domain of each pod of an application; -1 for a node without the label. */
+export function domainsOf({ pods }: RunningApplication, state: StateView, domains: TrafficDomains): readonly number[] {
   return pods.map((pod) => atOrNone(domains.of, state.nodeOf(pod)));
 }
 
@@ -131,10 +131,13 @@ function hourlyPrice(perGiB: number): number {
 }
 
 /** The links between domains by price, and by traffic alone. */
-function networksOf(
-  { names }: TrafficDomains,
-  { links, perGiB }: TrafficOptions,
-): { readonly priced: Network; readonly plain: Network } {
+export interface TrafficNetworks {
+  readonly priced: Network;
+  readonly plain: Network;
+}
+
+/** The links between the domains of a policy. */
+export function networksOf({ names }: TrafficDomains, { links, perGiB }: TrafficOptions): TrafficNetworks {
   const placeOf = new Map(names.map((name, place) => [name, place]));
   const otherwise = perGiB === undefined ? 1 : hourlyPrice(perGiB);
   const known = links.flatMap(({ between: [one, other], perGiB: own, capacity }) => {
@@ -145,12 +148,24 @@ function networksOf(
   return { priced: domainNetwork(names.length, known, otherwise), plain: domainNetwork(names.length, [], 1) };
 }
 
-function highestPrice({ prices }: Network): number {
+/** What passes between the domains where an application runs; pods without a domain count for nothing. */
+export function trafficAmounts(
+  { priced, plain }: TrafficNetworks,
+  { perGiB }: TrafficOptions,
+): (running: RunningApplication, homes: readonly HostIndex[]) => TrafficAmount {
+  return (running, homes) => ({
+    bandwidth: trafficCost(running, plain, homes),
+    cost: perGiB === undefined ? undefined : trafficCost(running, priced, homes),
+  });
+}
+
+/** What a bit per second costs in an hour where it costs the most. */
+export function highestPrice({ prices }: Network): number {
   return prices.reduce((most, price) => Math.max(most, price), 0);
 }
 
 /** No node is loaded more for the sake of traffic than the fullest is today, or than the trigger lies above the mean. */
-function fullestOf(state: State, trigger: number): number {
+export function fullestOf(state: StateView, trigger: number): number {
   const loads = state.cluster.nodes.map((_, node) => state.load(node));
   const mean = loads.reduce((sum, load) => sum + load, 0) / Math.max(1, loads.length);
   return loads.reduce((most, load) => Math.max(most, load), mean + toLoad(trigger));

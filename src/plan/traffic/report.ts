@@ -78,7 +78,11 @@ export function explainTraffic(
   return (pod) => found.refused.get(pod) ?? reasons.get(pod) ?? (members.has(pod) ? IN_PLACE : ALONE);
 }
 
-const IN_PLACE: Reason = { code: 'NotNeeded', message: 'runs where its traffic costs the least', numbers: {} };
+const IN_PLACE: Reason = {
+  code: 'NotNeeded',
+  message: 'runs where its traffic costs the least, as far as room and budgets allow',
+  numbers: {},
+};
 const ALONE: Reason = { code: 'NotNeeded', message: 'is a member of no AppGraph', numbers: {} };
 
 /** Why there are no moves, or not more of them. */

@@ -203,8 +203,14 @@ describe('evenkeel explain, given what it cannot explain,', () => {
     [['pod/web-2', '-n', 'blog'], 'there is no pod web-2 in namespace blog: web-1?'],
     [['pod/shop/web-2', '-n', 'blog'], 'pod/shop/web-2 is not in namespace blog: drop -n, or write pod/web-2'],
     [['node/z'], 'there is no node z'],
-    [['nodde/a'], 'cannot explain "nodde/a": write pod/NAME, node/NAME or a workload such as deploy/NAME: node?'],
-    [['secret/web'], 'cannot explain "secret/web": write pod/NAME, node/NAME or a workload such as deploy/NAME'],
+    [
+      ['nodde/a'],
+      'cannot explain "nodde/a": write pod/NAME, node/NAME, app/NAME or a workload such as deploy/NAME: node?',
+    ],
+    [
+      ['secret/web'],
+      'cannot explain "secret/web": write pod/NAME, node/NAME, app/NAME or a workload such as deploy/NAME',
+    ],
     [['pod'], 'cannot explain "pod": write pod/NAME or pod/NAMESPACE/NAME'],
     [['pod/'], 'cannot explain "pod/": write pod/NAME or pod/NAMESPACE/NAME'],
     [['node/x/a'], 'cannot explain "node/x/a": write node/NAME'],
@@ -214,6 +220,45 @@ describe('evenkeel explain, given what it cannot explain,', () => {
   ])('says of %j what to write', async (args, says) => {
     const { stdout, stderr, code } = await explain(...args);
     expect(stderr).toContain(says);
+    expect([stdout, code]).toEqual(['', 1]);
+  });
+});
+
+describe('evenkeel explain app', () => {
+  const FILES = ['-f', 'examples/applications/cluster.yaml', '-p', 'examples/applications/policy.yaml'];
+
+  it('prints members, edges, pods, and what is against moving those that stay', async () => {
+    const { stdout, code } = await runCli(['explain', 'app/shop/checkout', ...FILES]);
+    expect(stdout).toContain('AppGraph shop/checkout: 3 members, 7 pods.\nIn a plan made now, 3 moves cut traffic');
+    expect(stdout).toContain('Traffic costs 0.34 an hour now, and 0.08 as planned.');
+    expect(stdout).toMatch(/^web +3 +zone-a 1, zone-b 1, zone-c 1 +zone-a 2, zone-c 1$/m);
+    expect(stdout).toMatch(/^web -> cart +60 Mb\/s +40 Mb\/s +20 Mb\/s +0\.17 +0\.08$/m);
+    expect(stdout).toMatch(/^web-7f-1 +node-2 +zone-b +moves to node-4: brings shop\/checkout closer together/m);
+    expect(stdout).toMatch(/^web-7f-2 +zone-a +20 Mb\/s, 0\.08\/h +NodeLoad on 2 of 2 nodes: /m);
+    expect(code).toBe(0);
+  });
+
+  it('prints the same facts with -o json and -o yaml', async () => {
+    const [json, yaml] = await Promise.all(
+      ['json', 'yaml'].map((output) => runCli(['explain', 'app', 'checkout', '-n', 'shop', ...FILES, '-o', output])),
+    );
+    const data = JSON.parse(json?.stdout ?? '') as Record<string, unknown>;
+    expect(data).toMatchObject({ namespace: 'shop', name: 'checkout', moves: 3, stays: null, claimed: [] });
+    expect(data).toMatchObject({ before: { bandwidth: 80e6 }, planned: { bandwidth: 20e6 } });
+    expect(parse(yaml?.stdout ?? '')).toEqual(data);
+  });
+
+  it.each([
+    [['app/chekout', ...FILES], 'there is no AppGraph chekout: checkout?'],
+    [['app/blog/checkout', ...FILES], 'there is no AppGraph checkout in namespace blog; there are none'],
+    [['app/a/b/c', ...FILES], 'write app/NAME or app/NAMESPACE/NAME'],
+    [
+      ['app/checkout', '-f', 'examples/applications/cluster.yaml', '-p', 'examples/policies/default.yaml'],
+      'is of type RefineLB, which does not look at AppGraphs: choose a policy of type TrafficAware with -p',
+    ],
+  ])('refuses %j', async (args, message) => {
+    const { stdout, stderr, code } = await runCli(['explain', ...args]);
+    expect(stderr).toContain(message);
     expect([stdout, code]).toEqual(['', 1]);
   });
 });
