@@ -5,6 +5,7 @@ import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import { formatProblem, validateResource } from '../api/validate.ts';
 import { Failure } from '../app/failure.ts';
 import { scheduleProblems } from '../control/schedule.ts';
+import { convertAppGroups } from '../import/appgroup/convert.ts';
 import { convertDescheduler } from '../import/descheduler/convert.ts';
 import { unwrap } from '../import/descheduler/wrapped.ts';
 import { type Conversion, noteLine } from '../import/note.ts';
@@ -42,14 +43,27 @@ export async function importDescheduler(file: string, flags: ImportFlags): Promi
 }
 
 /** `evenkeel import openslo FILE...`: ServiceClasses for SLOs of OpenSLO. The same as above. */
-export async function importOpenSlo(paths: readonly string[], flags: ImportFlags): Promise<CommandResult> {
+export function importOpenSlo(paths: readonly string[], flags: ImportFlags): Promise<CommandResult> {
+  return importAll(paths, flags, convertOpenSlo);
+}
+
+/** `evenkeel import appgroup FILE...`: AppGraphs and a RebalancePolicy for AppGroups and a NetworkTopology. The same as above. */
+export function importAppGroup(paths: readonly string[], flags: ImportFlags): Promise<CommandResult> {
+  return importAll(paths, flags, convertAppGroups);
+}
+
+async function importAll(
+  paths: readonly string[],
+  flags: ImportFlags,
+  convert: (documents: readonly unknown[]) => Conversion,
+): Promise<CommandResult> {
   const read = await Promise.all((await expandFolders(paths)).map(readDocuments));
   const documents = read.flatMap((each) => each.documents);
   const shown = read.map((each) => each.shown).join(', ');
   return finish(
     shown,
     flags,
-    explained(shown, () => convertOpenSlo(documents)),
+    explained(shown, () => convert(documents)),
   );
 }
 

@@ -9,6 +9,9 @@ export function bitsPerSecond(text: string): number {
   return Number(quantity.nano) / 1e9;
 }
 
+/** The highest bandwidth that a field takes, in bits per second. */
+export const HIGHEST_BANDWIDTH = 999_999e12;
+
 const UNITS: readonly (readonly [number, string])[] = [
   [1e12, 'T'],
   [1e9, 'G'],
@@ -16,8 +19,9 @@ const UNITS: readonly (readonly [number, string])[] = [
   [1e3, 'k'],
 ];
 
-/** Bits per second as the fields of our kinds have them, such as 20M or 1.5G, to a thousandth of the unit. */
+/** Bits per second as the fields of our kinds have them, such as 20M or 1.5G, to a thousandth of the unit; what is not nothing is not 0k. */
 export function bandwidthText(bandwidth: number): string {
   const [size, unit] = UNITS.find(([each]) => bandwidth >= each) ?? [1e3, 'k'];
-  return `${Math.min(Math.round((bandwidth / size) * 1000) / 1000, 999_999)}${unit}`;
+  const thousandths = Math.max(bandwidth > 0 ? 1 : 0, Math.round((bandwidth / size) * 1000));
+  return `${Math.min(thousandths / 1000, 999_999)}${unit}`;
 }

@@ -15,7 +15,11 @@ export const addImport: AddCommand = (program, { print }) => {
     .description('convert the configuration of another tool into Evenkeel resources; says what is lost')
     .addHelpText(
       'after',
-      examples('evenkeel import descheduler-policy policy.yaml', 'evenkeel import openslo slo.yaml'),
+      examples(
+        'evenkeel import descheduler-policy policy.yaml',
+        'evenkeel import openslo slo.yaml',
+        'evenkeel import appgroup appgroup.yaml',
+      ),
     );
   withImportFlags(group.command('descheduler-policy'))
     .description('convert a DeschedulerPolicy into RebalancePolicies in mode DryRun')
@@ -38,6 +42,22 @@ export const addImport: AddCommand = (program, { print }) => {
     .action(async (files: readonly string[], raw: RawImportFlags) => {
       const { importOpenSlo } = await import('../import.ts');
       print(await importOpenSlo(files, { output: raw.output, exitCode: raw.exitCode === true }));
+    });
+  withImportFlags(group.command('appgroup'))
+    .description(
+      'convert AppGroups and a NetworkTopology of scheduler-plugins into AppGraphs and a RebalancePolicy in mode DryRun',
+    )
+    .argument('<files...>', 'files or folders of AppGroups and NetworkTopologies, - for standard input')
+    .addHelpText(
+      'after',
+      examples(
+        'evenkeel import appgroup appgroup.yaml topology.yaml > traffic.yaml',
+        'kubectl get appgroups,networktopologies -A -o yaml | evenkeel import appgroup -',
+      ),
+    )
+    .action(async (files: readonly string[], raw: RawImportFlags) => {
+      const { importAppGroup } = await import('../import.ts');
+      print(await importAppGroup(files, { output: raw.output, exitCode: raw.exitCode === true }));
     });
 };
 
