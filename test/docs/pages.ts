@@ -78,6 +78,7 @@ export const OFFLINE: readonly string[] = [
   'docs/service-levels.md#From OpenSLO',
   'docs/descheduler.md#Moving over from the descheduler',
   'docs/applications.md#Bringing applications together',
+  'docs/applications.md#Importing from scheduler-plugins',
   'docs/ci.md#In CI',
 ];
 

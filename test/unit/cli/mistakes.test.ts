@@ -300,7 +300,7 @@ const NAMES: readonly Mistake[] = [
     claim: 'what cannot be explained',
     args: ['explain', 'nodde/a', '-f', '-'],
     input: CLUSTER,
-    says: ['write pod/NAME, node/NAME or a workload such as deploy/NAME: node?'],
+    says: ['write pod/NAME, node/NAME, app/NAME or a workload such as deploy/NAME: node?'],
   },
   {
     claim: 'an unknown policy',

@@ -40,6 +40,7 @@ function explained(
   const pods = app.members.flatMap((each) => each.pods);
   return {
     ...app,
+    app,
     made: plan(snapshot, options),
     text: applicationExplanationText(app, true),
     places: pods.map(({ pod, domain, planned }) => [pod.name, domain, planned]),
@@ -165,6 +166,16 @@ describe('explainApplication', () => {
     expect(places[0]).toEqual(['web-0', undefined, undefined]);
     expect([before.bandwidth, stays?.code]).toEqual([0, 'NodeNotParticipating']);
     expect(text).toContain('no domain 1');
+  });
+
+  it.each([80, 100])('fits into %i columns', (columns) => {
+    const { app } = explained(
+      { pods: [...of('web', ['a1', 'b1']), ...of('db', ['a2', 'c1'], HELD)] },
+      { perGiB: 0.01 },
+    );
+    const text = applicationExplanationText(app, false, { columns, paint: (_tone, each) => each });
+    expect(Math.max(...text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(columns);
+    expect(text).toMatch(/^STAYS +IN /m);
   });
 
   it('without metrics says so', () => {
