@@ -19,6 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'evenkeel-every-command-'));
 const FILES: Readonly<Record<string, string>> = {
   POLICY: join(TESTS, '..', 'examples', 'policies', 'default.yaml'),
   DESCHEDULER: join(TESTS, 'unit', 'import', 'descheduler', 'restarts.yaml'),
+  APPGROUP: join(TESTS, '..', 'examples', 'applications', 'scheduler-plugins.yaml'),
   SLO: join(folder, 'slo.yaml'),
   SCENARIO: join(folder, 'scenario.yaml'),
 };
@@ -97,6 +98,7 @@ const OFFLINE: readonly (readonly [command: string, outcome: Outcome])[] = [
   ['simulate -f SCENARIO', '0 web'],
   ['import descheduler-policy DESCHEDULER', '0 kind: RebalancePolicy'],
   ['import openslo SLO', '0 kind: ServiceClass'],
+  ['import appgroup APPGROUP', '0 kind: AppGraph'],
   ['completion bash', '0 complete -F _evenkeel'],
   ['__complete pla', '0 plan'],
   ['version', '0 evenkeel'],

@@ -23,6 +23,7 @@ const GRAPH: AppGraphInfo = {
   namespace: 'shop',
   name: 'checkout',
   uid: 'uid-checkout',
+  generation: 1,
   members: [member('web'), member('db')],
   edges: [{ from: 'web', to: 'db', bandwidth: 40 * MEGABIT }],
 };
