@@ -42,7 +42,7 @@ export interface CacheState {
 /** Caches of everything that a snapshot is made from and that can be watched. */
 export interface ClusterCache {
   /**
-   * Makes snapshots from the caches, without past moves, and of nodes; all other reads are live. `snapshot`, `placements`, `measured` and `nodes`
+   * Makes snapshots from the caches, and of nodes; all other reads are live. `snapshot`, `placements`, `measured` and `nodes`
    * reject with StaleCacheError when a cache is not filled or has been cut off for more than 60 s. When a live read has shown
    * that the watch of pods missed something, they do, too, from the next `snapshot` or `placements` on: pods are listed anew
    * then. `takenAt` is the server's time when usage and plans were listed, before the caches were looked at.
@@ -62,9 +62,6 @@ const ROOM_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set(['Pod', 'Node'])
 /** What wants room, or is room. */
 const REQUEST_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set([...WORKLOAD_KINDS, 'Node']);
 
-/** All but plans: what moves have cost is worked out of the store of plans, which knows what was just written (control/run.ts). */
-const CACHED_SOURCES = WATCHED_SOURCES.filter(({ kind }) => kind !== 'RebalancePlan');
-
 type Cached = Reflection<Projected | string>;
 
 /** Empty caches on shared watches; `run` fills them. */
@@ -79,13 +76,13 @@ export function createClusterCache(
     turnover.room += ROOM_KINDS.has(kind) ? added + removed : 0;
     turnover.requests += REQUEST_KINDS.has(kind) ? added + removed : 0;
   };
-  const all = CACHED_SOURCES.map((source) =>
+  const all = WATCHED_SOURCES.map((source) =>
     reflect(reflectors, source, interner, {
       ...listener,
       changed: (diff) => counted(source.kind, diff),
     }),
   );
-  const ofKind = (wanted: SnapshotSource['kind']) => all.filter((_, index) => CACHED_SOURCES[index]?.kind === wanted);
+  const ofKind = (wanted: SnapshotSource['kind']) => all.filter((_, index) => WATCHED_SOURCES[index]?.kind === wanted);
   const measuredCaches = USAGE_SOURCES.flatMap(({ kind }) => ofKind(kind));
   const live = createLiveReads(client);
   const pods = ofKind('Pod').map((cache) => ({
