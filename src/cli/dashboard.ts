@@ -11,7 +11,6 @@ import { computedSource, operatedSource } from '../app/page-source.ts';
 import { openUsageServers } from '../app/usage-servers.ts';
 import { createPageFeed, type PageSource } from '../control/page-feed.ts';
 import { aborted } from '../control/periodic.ts';
-import { learningReader } from '../control/traffic-source.ts';
 import { readerFor } from '../control/usage-source.ts';
 import { escapeText } from '../model/escape.ts';
 import { EXCLUDED_NAMESPACES } from '../model/excluded-namespaces.ts';
@@ -158,11 +157,7 @@ function sourceOf(
         usageServers,
         only,
       })
-    : computedSource(
-        cluster.url,
-        planned,
-        learningReader(planned.spec, readerFor(planned.spec, reader, usageServers), usageServers),
-      );
+    : computedSource(cluster.url, planned, readerFor(planned.spec, reader, usageServers));
 }
 
 /** `undefined` where policies stand on the cluster, whose plans are read; elsewhere the policy of every default. */

@@ -36,7 +36,6 @@ import type { PolicyMemory, Remembered } from './policy-memory.ts';
 import { type RunContext, type RunResult, runPolicy } from './run.ts';
 import { takeSample } from './sampling.ts';
 import { chooseSteering, SteeringUnavailableError, startFields } from './steering.ts';
-import { learningReader } from './traffic-source.ts';
 import { readerFor } from './usage-source.ts';
 
 /** Moves in flight when no budget says otherwise. */
@@ -102,8 +101,7 @@ function begin(context: PolicyContext, memory: PolicyMemory, ports: LoopPorts, s
   if (accepted.status !== 'True') {
     return { context, accepted, remembered: undefined, ports, signal };
   }
-  const { spec } = stored.policy;
-  const reader = learningReader(spec, readerFor(spec, ports.reader, ports.usageServers), ports.usageServers);
+  const reader = readerFor(stored.policy.spec, ports.reader, ports.usageServers);
   return { context, accepted, remembered: memory.of(stored), ports: { ...ports, reader }, signal };
 }
 

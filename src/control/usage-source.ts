@@ -5,9 +5,17 @@ import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
 import { withNodeLoads } from '../plan/node-loads.ts';
 import { resolveOptions } from '../plan/options.ts';
 import { type ClusterReader, UsageError, type UsageRequest, type UsageServer, type UsageServers } from '../ports.ts';
+import { learningReader } from './traffic-source.ts';
 
-/** The reader whose usage is what `spec.load.source` asks for: that of a Prometheus server instead of the Metrics API's. */
+/**
+ * The reader that measures what a policy asks for: usage as `spec.load.source` says, that of a Prometheus server instead of the
+ * Metrics API's, and the traffic that AppGraphs learn, where the policy goes by that.
+ */
 export function readerFor(spec: RebalancePolicySpec, reader: ClusterReader, servers: UsageServers): ClusterReader {
+  return learningReader(spec, usageReader(spec, reader, servers), servers);
+}
+
+function usageReader(spec: RebalancePolicySpec, reader: ClusterReader, servers: UsageServers): ClusterReader {
   if (spec.load.source !== 'Prometheus') {
     return reader;
   }
