@@ -12,7 +12,8 @@ export function bitsPerSecond(text: string): number {
 /** The highest bandwidth that a field takes, in bits per second. */
 export const HIGHEST_BANDWIDTH = 999_999e12;
 
-const UNITS: readonly (readonly [number, string])[] = [
+/** Units of bandwidth, the largest first: bits per second, and their prefix. */
+export const BANDWIDTH_UNITS: readonly (readonly [size: number, prefix: string])[] = [
   [1e12, 'T'],
   [1e9, 'G'],
   [1e6, 'M'],
@@ -21,7 +22,7 @@ const UNITS: readonly (readonly [number, string])[] = [
 
 /** Bits per second as the fields of our kinds have them, such as 20M or 1.5G, to a thousandth of the unit; what is not nothing is not 0k. */
 export function bandwidthText(bandwidth: number): string {
-  const [size, unit] = UNITS.find(([each]) => bandwidth >= each) ?? [1e3, 'k'];
+  const [size, unit] = BANDWIDTH_UNITS.find(([each]) => bandwidth >= each) ?? [1e3, 'k'];
   const thousandths = Math.max(bandwidth > 0 ? 1 : 0, Math.round((bandwidth / size) * 1000));
   return `${Math.min(thousandths / 1000, 999_999)}${unit}`;
 }

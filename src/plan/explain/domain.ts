@@ -21,7 +21,7 @@ import {
   trafficAmounts,
 } from '../traffic/reduce-traffic.ts';
 import { bitRate } from '../traffic/report.ts';
-import { talk } from '../traffic/reroute.ts';
+import { loadsOf, talk } from '../traffic/reroute.ts';
 import type { RunningApplication } from '../traffic/running.ts';
 import type { Inquiry } from './inquiry.ts';
 
@@ -187,9 +187,7 @@ function fullLink(
   loads: LinkLoads,
   { running, homes, there }: Wish,
 ): readonly Obstacle[] {
-  const [before, after] = [createLinkLoads(priced), createLinkLoads(priced)];
-  talk(running, before, homes, 1);
-  talk(running, after, there, 1);
+  const [before, after] = [loadsOf(running, priced, homes), loadsOf(running, priced, there)];
   const pairs = domains.names.flatMap((one, from) =>
     domains.names.slice(from + 1).map((other, place) => ({ one, other, from, to: from + 1 + place })),
   );

@@ -1,3 +1,4 @@
+import { BANDWIDTH_UNITS } from '../../model/bandwidth.ts';
 import { count, trimmed } from '../format.ts';
 import type { PodIndex } from '../indices.ts';
 import type { TrafficOptions } from '../options.ts';
@@ -148,13 +149,6 @@ function claimedNote(graphs: readonly PlacedGraph[]): readonly string[] {
 
 /** `12.5 Mb/s`. */
 export function bitRate(bandwidth: number): string {
-  const [unit, name] = UNITS.find(([size]) => bandwidth >= size) ?? [1, 'b/s'];
-  return `${trimmed(Math.round((bandwidth / unit) * 100) / 100)} ${name}`;
+  const [unit, prefix] = BANDWIDTH_UNITS.find(([size]) => bandwidth >= size) ?? [1, ''];
+  return `${trimmed(Math.round((bandwidth / unit) * 100) / 100)} ${prefix}b/s`;
 }
-
-const UNITS: readonly (readonly [number, string])[] = [
-  [1e12, 'Tb/s'],
-  [1e9, 'Gb/s'],
-  [1e6, 'Mb/s'],
-  [1e3, 'kb/s'],
-];

@@ -214,9 +214,7 @@ function overloadsLinks(
   homes: readonly HostIndex[],
   wanted: readonly HostIndex[],
 ): boolean {
-  const [before, after] = [createLinkLoads(network), createLinkLoads(network)];
-  talk(running, before, homes, 1);
-  talk(running, after, wanted, 1);
+  const [before, after] = [loadsOf(running, network, homes), loadsOf(running, network, wanted)];
   return network.capacities.some((_, link) => {
     const carried = after.load(link);
     return carried > loads.free(link) && carried > before.load(link);
@@ -240,6 +238,13 @@ export function talk(
   for (const { one, other, bandwidth } of pairsOf(application)) {
     loads.add(numberAt(hosts, one), numberAt(hosts, other), sign * bandwidth);
   }
+}
+
+/** The links with the traffic of one application alone. */
+export function loadsOf(running: RunningApplication, network: Network, hosts: readonly HostIndex[]): LinkLoads {
+  const loads = createLinkLoads(network);
+  talk(running, loads, hosts, 1);
+  return loads;
 }
 
 /** What the traffic of an application costs in an hour. */
