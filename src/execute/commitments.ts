@@ -125,14 +125,12 @@ function withEnds(
   });
 }
 
-const NO_BENEFICIARIES: ReturnType<typeof beneficiaries> = new Map();
-
 /** By uid, the pods that leave for others, and those that wait for that. */
 function promisesOf(pods: ReadonlyMap<string, PodInfo>, plans: readonly RebalancePlan[]): ReadonlyMap<string, PodInfo> {
   const changed = new Map<string, PodInfo>();
-  for (const plan of plans) {
+  for (const plan of plans.filter((each) => openMoves(each).committed.length > 0)) {
     const { committed } = openMoves(plan);
-    const beneficiaryOf = committed.length === 0 ? NO_BENEFICIARIES : beneficiaries(plan);
+    const beneficiaryOf = beneficiaries(plan);
     for (const { index, move, run } of committed) {
       const pod = pods.get(move.pod.uid);
       if (pod !== undefined && kindOf(move) === 'Preemption') {

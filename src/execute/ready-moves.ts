@@ -48,9 +48,10 @@ export function readyMoves(
   const planned = inTurn(journal);
   const lost = givenUp(journal);
   const hopeless = planned.flatMap((entry) => {
-    const why = hopelessness(entry, journal) ?? groupHopelessness(entry, lost);
+    const why = hopelessness(entry, journal, lost);
     return why === undefined ? [] : [{ entry, why }];
   });
+  const isHopeless = new Set(hopeless.map(({ entry }) => entry));
   const ready: JournalEntry[] = [];
   const elsewhere = ofOthers.filter(({ move }) => isDisruption(move)).length;
   const most = Math.min(maxConcurrent, maxInFlight - elsewhere);
@@ -62,7 +63,7 @@ export function readyMoves(
     const isOverLimit = disrupts && disruptions >= most;
     if (
       !isOverLimit &&
-      !isGivenUp(entry, lost) &&
+      !isHopeless.has(entry) &&
       !others.keep(entry) &&
       !rests(run, now) &&
       needsAreMet(entry, journal)
@@ -78,10 +79,9 @@ export function readyMoves(
 
 /** Planned moves, in the order of the plan, but first those of applications that have begun, so that few are ever moved in part. */
 function inTurn(journal: readonly JournalEntry[]): readonly JournalEntry[] {
-  const planned = journal.filter(({ run }) => run.phase === 'Planned');
   const begun = begunApplications(journal);
-  const isBegun = ({ move }: JournalEntry): boolean => begun.has(move.application ?? '');
-  return begun.size === 0 ? planned : [...planned.filter(isBegun), ...planned.filter((entry) => !isBegun(entry))];
+  const rank = ({ move }: JournalEntry): number => (begun.has(move.application ?? '') ? 0 : 1);
+  return journal.filter(({ run }) => run.phase === 'Planned').sort((left, right) => rank(left) - rank(right));
 }
 
 /** Owners and nodes at which something is under way. */
@@ -131,19 +131,23 @@ function needsAreMet(entry: JournalEntry, journal: readonly JournalEntry[]): boo
   return needsOf(entry, journal).every(({ run }) => LEFT.has(run.phase));
 }
 
-function hopelessness(entry: JournalEntry, journal: readonly JournalEntry[]): string | undefined {
+/** Why a move can never begin; `givenUp` has the applications that are not moved, with the move that has ended. */
+function hopelessness(
+  entry: JournalEntry,
+  journal: readonly JournalEntry[],
+  givenUp: ReadonlyMap<string, JournalEntry>,
+): string | undefined {
   const lost = needsOf(entry, journal).find(({ run }) => isFinal(run.phase) && !LEFT.has(run.phase));
-  return lost && `it needs ${lost.move.pod.namespace}/${lost.move.pod.name} to move first, which was ${lost.run.phase}`;
-}
-
-function isGivenUp({ move }: JournalEntry, lost: ReadonlyMap<string, JournalEntry>): boolean {
-  return lost.has(move.application ?? '');
-}
-
-function groupHopelessness({ move }: JournalEntry, lost: ReadonlyMap<string, JournalEntry>): string | undefined {
-  const other = lost.get(move.application ?? '');
+  if (lost !== undefined) {
+    return `it needs ${podOf(lost)} to move first, which was ${lost.run.phase}`;
+  }
+  const { application = '' } = entry.move;
+  const other = givenUp.get(application);
   return (
-    other &&
-    `it goes with the other moves of application ${move.application}, and ${other.move.pod.namespace}/${other.move.pod.name} was ${other.run.phase}`
+    other && `it goes with the other moves of application ${application}, and ${podOf(other)} was ${other.run.phase}`
   );
+}
+
+function podOf({ move: { pod } }: JournalEntry): string {
+  return `${pod.namespace}/${pod.name}`;
 }

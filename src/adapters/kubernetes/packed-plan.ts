@@ -60,9 +60,9 @@ function packed(content: Content): { read(): Content; letGo(): void } {
       if (known !== undefined) {
         return known;
       }
-      const content = JSON.parse(inflateRawSync(bytes).toString()) as Content;
-      unpacked = new WeakRef(content);
-      return content;
+      const again = JSON.parse(inflateRawSync(bytes).toString()) as Content;
+      unpacked = new WeakRef(again);
+      return again;
     },
     letGo() {
       whole = undefined;
