@@ -9,8 +9,11 @@ import { type ClusterReader, UsageError, type UsageServers } from '../ports.ts';
 /** Queries that are under way at a time. */
 const MOST_QUERIES = 8;
 
-/** The reader whose snapshots have the traffic that AppGraphs learn, where the policy goes by traffic. */
+/** The reader whose snapshots have the traffic that AppGraphs learn, where the policy goes by traffic; else the one that it is given. */
 export function learningReader(spec: RebalancePolicySpec, reader: ClusterReader, servers: UsageServers): ClusterReader {
+  if (!goesByTraffic(spec)) {
+    return reader;
+  }
   return {
     ...reader,
     snapshot: async (signal, options) => withTraffic(spec, await reader.snapshot(signal, options), servers, signal),
@@ -22,19 +25,23 @@ export function learningReader(spec: RebalancePolicySpec, reader: ClusterReader,
  * edges, and why, where a server cannot tell. Rejects only with what is not the server's fault.
  */
 export async function withTraffic(
-  { strategy }: RebalancePolicySpec,
+  spec: RebalancePolicySpec,
   snapshot: ClusterSnapshot,
   servers: UsageServers,
   signal: AbortSignal,
 ): Promise<ClusterSnapshot> {
   const { appGraphs } = snapshot;
-  if (appGraphs === undefined || STRATEGY_TRAITS[strategy.type].improves !== 'Traffic') {
+  if (appGraphs === undefined || !goesByTraffic(spec)) {
     return snapshot;
   }
   const learnt = await runConcurrently(appGraphs, MOST_QUERIES, signal, async (graph, own) =>
     graph.query === undefined ? graph : learn(graph, graph.query, snapshot, servers, own),
   );
   return { ...snapshot, appGraphs: learnt };
+}
+
+function goesByTraffic({ strategy }: RebalancePolicySpec): boolean {
+  return STRATEGY_TRAITS[strategy.type].improves === 'Traffic';
 }
 
 async function learn(

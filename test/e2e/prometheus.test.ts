@@ -115,8 +115,8 @@ describe('load from a real Prometheus', () => {
 describe('what the operator tells Prometheus', () => {
   it('has every metric that dashboard and alerts ask for, once it has happened', async () => {
     const asked = metricsIn([...dashboardQueries(), ...alertRules()].map(({ expr }) => expr).join('\n'));
-    // Nothing here has a class, a gate or a lost watch event, and nothing has failed.
-    const idle = /class|slo|availability|penalty|preemption|drift|gate|run_failures/;
+    // Nothing here has a class, a gate, an AppGraph or a lost watch event, and nothing has failed.
+    const idle = /class|slo|availability|penalty|preemption|drift|gate|application|run_failures/;
     const missing = async () => {
       const names = await prometheus.query('count by (__name__) ({__name__=~"evenkeel_.+"})');
       const known = metricsIn(names.map(({ metric }) => metric['__name__'] ?? '').join('\n'));

@@ -265,7 +265,10 @@ async function request(
   served: Served,
   args: readonly unknown[],
 ): Promise<unknown> {
-  const signal = args.at(-1) as AbortSignal;
+  const signal = args.find((arg) => arg instanceof AbortSignal);
+  if (signal === undefined) {
+    throw new Error(`${call} without a signal`);
+  }
   const changes = CHANGES.has(call);
   if (!me.alive) {
     return await never();
