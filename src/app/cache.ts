@@ -1,4 +1,4 @@
-import type { ClusterCache } from '../adapters/kubernetes/cluster-cache.ts';
+import type { CacheListener, ClusterCache } from '../adapters/kubernetes/cluster-cache.ts';
 import { seconds } from '../model/units.ts';
 import type { ClusterReader, Log, Turnover } from '../ports.ts';
 import type { Metrics } from '../report/metrics/metrics.ts';
@@ -20,14 +20,15 @@ export interface RunningCache {
 
 /** Fills caches of the cluster and keeps them current until aborted or stopped. A replica that waits to lead has them too. */
 export function startCache(cluster: Cluster, metrics: Metrics, log: Log, signal: AbortSignal): RunningCache {
-  const cache = cluster.cache({
+  const listener: CacheListener = {
     failed: (resource, err) => log('list or watch failed', { resource, err }),
     drifted(resource, diff) {
       metrics.cacheDrifted(resource, diff.added + diff.updated + diff.removed);
       const { added, updated, removed } = diff;
       log('cache drifted', { resource, added, updated, removed });
     },
-  });
+  };
+  const cache = cluster.cache(listener, cluster.plans);
   metrics.showCaches(cache.states);
   const stopping = new AbortController();
   const ended = AbortSignal.any([signal, stopping.signal]);

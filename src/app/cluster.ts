@@ -71,8 +71,11 @@ export interface Cluster {
   readonly clock: Clock;
   /** Lists everything for each snapshot: for a single one. */
   readonly reader: ClusterReader;
-  /** Empty caches, for many snapshots. Their watches are those of `serviceRecords`: each kind is watched once. */
-  cache(listener: CacheListener): ClusterCache;
+  /**
+   * Empty caches, for many snapshots. Their watches are those of `serviceRecords`: each kind is watched once. `plans` where the past moves
+   * are to come from there.
+   */
+  cache(listener: CacheListener, plans?: PlanStore): ClusterCache;
   readonly evictor: Evictor;
   readonly steering: Steering;
   readonly gates: Gates;
@@ -152,7 +155,7 @@ export async function connect(flags: ClusterFlags, hooks: ClusterHooks = {}): Pr
     url: connection.server,
     clock,
     reader: createClusterReader(client),
-    cache: (listener) => createClusterCache(client, reflectors, listener),
+    cache: (listener, cached) => createClusterCache(client, reflectors, listener, cached),
     evictor: createEvictor(client),
     steering: createSteering(client, hooks.webhook),
     gates: createGates(client, warn),

@@ -13,9 +13,12 @@ import { LISTED_SOURCES, METRICS_SOURCES, WATCHED_SOURCES } from '../../src/adap
 import { systemClock } from '../../src/adapters/system-clock.ts';
 import { seconds } from '../../src/model/units.ts';
 import { plan } from '../../src/plan/planner.ts';
-import type { Clock } from '../../src/ports.ts';
+import type { Clock, PlanStore } from '../../src/ports.ts';
 import { someOptions } from '../support/builders/options.ts';
+import { aMove, aPlan } from '../support/builders/plan.ts';
+import { aPolicy } from '../support/builders/policy.ts';
 import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from '../support/builders/raw.ts';
+import { aPodOf, aWorkload } from '../support/builders.ts';
 import { RAW_OTHERS, rawPods } from '../unit/adapters/raw-objects.ts';
 import { clientOf, type Handler, json, listOf, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
 
@@ -100,6 +103,7 @@ async function startCache(
   objects: readonly Raw[],
   overrides: Readonly<Record<string, Handler>> = {},
   clock: Clock = systemClock,
+  plans?: Pick<PlanStore, 'list'>,
 ) {
   const world = await startWorld(objects, overrides);
   const client = clientOf(world.server.url, { clock, attempts: 1 });
@@ -109,7 +113,7 @@ async function startCache(
     drifted: () => undefined,
   };
   const reflectors = createSharedReflectors(client);
-  const cache = createClusterCache(client, reflectors, listener);
+  const cache = createClusterCache(client, reflectors, listener, plans);
   const controller = new AbortController();
   const running = cache.run(controller.signal);
   cleanups.push(async () => {
@@ -191,6 +195,18 @@ describe('a snapshot from caches', () => {
         .map(({ path }) => path)
         .sort(),
     ).toEqual(LISTED_SOURCES.map(({ target }) => pathOf(target)).sort());
+  });
+
+  it('has the past moves of the store of plans, where that is kept beside the caches', async () => {
+    const pod = aPodOf(aWorkload('web', { replicas: 3 }), 'web-9', 'a');
+    const run = { podUID: pod.uid, phase: 'Landed', attempt: 0, startedAt: '2026-01-01T11:00:00Z' } as const;
+    const plan = aPlan(aPolicy('even'), [{ ...aMove(pod, 'b'), cost: '2.5' }], { moves: [run] });
+    const started = await startCache(CLUSTER, {}, systemClock, { list: async () => [plan] });
+    await started.cache.synced(seconds(20), NEVER);
+    const { pastMoves } = await started.cache.reader.snapshot(NEVER);
+    expect(pastMoves.map(({ pod }) => pod.name)).toEqual(['web-9']);
+    expect((await started.cache.reader.placements(NEVER)).pastMoves).toEqual(pastMoves);
+    expect(started.open()).not.toContain(pathOf(RESOURCES.RebalancePlan));
   });
 
   it('is the one that a list gives after changes', async () => {

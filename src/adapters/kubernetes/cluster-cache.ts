@@ -7,10 +7,11 @@ import { failedNodes, isStranded } from '../../model/stranded.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import { createInterner, type Interner } from '../../observe/interner.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
+import { pastMovesOf } from '../../observe/project/past-moves.ts';
 import { WORKLOAD_KINDS } from '../../observe/project/workload.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
 import { type Projected, readObject } from '../../observe/snapshot-kinds.ts';
-import { type Clock, type ClusterReader, StaleCacheError, type Turnover } from '../../ports.ts';
+import { type Clock, type ClusterReader, type PlanStore, StaleCacheError, type Turnover } from '../../ports.ts';
 import type { ApiClient } from './client.ts';
 import { listedSources, listInto, listPromises } from './cluster-reader.ts';
 import { createLiveReads } from './live-reads.ts';
@@ -64,27 +65,34 @@ const REQUEST_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set([...WORKLOAD_
 
 type Cached = Reflection<Projected | string>;
 
-/** Empty caches on shared watches; `run` fills them. */
+/**
+ * Empty caches on shared watches; `run` fills them. With `plans`, which keep hundreds of large plans already, what has been moved
+ * before is what those say, and no cache keeps it a second time.
+ */
 export function createClusterCache(
   client: ApiClient,
   reflectors: SharedReflectors,
   listener: CacheListener,
+  plans?: Pick<PlanStore, 'list'>,
 ): ClusterCache {
+  const sources = WATCHED_SOURCES.filter(({ kind }) => kind !== 'RebalancePlan' || plans === undefined);
   const interner = createInterner();
   const turnover = { room: 0, requests: 0 };
   const counted = (kind: SnapshotSource['kind'], { added, removed }: Diff): void => {
     turnover.room += ROOM_KINDS.has(kind) ? added + removed : 0;
     turnover.requests += REQUEST_KINDS.has(kind) ? added + removed : 0;
   };
-  const all = WATCHED_SOURCES.map((source) =>
+  const all = sources.map((source) =>
     reflect(reflectors, source, interner, {
       ...listener,
       changed: (diff) => counted(source.kind, diff),
     }),
   );
-  const ofKind = (wanted: SnapshotSource['kind']) => all.filter((_, index) => WATCHED_SOURCES[index]?.kind === wanted);
+  const ofKind = (wanted: SnapshotSource['kind']) => all.filter((_, index) => sources[index]?.kind === wanted);
   const measuredCaches = USAGE_SOURCES.flatMap(({ kind }) => ofKind(kind));
   const live = createLiveReads(client);
+  const withPlans = async (snapshot: ClusterSnapshot, signal: AbortSignal): Promise<ClusterSnapshot> =>
+    plans === undefined ? snapshot : { ...snapshot, pastMoves: pastMovesOf(await plans.list(signal)) };
   const pods = ofKind('Pod').map((cache) => ({
     cache,
     doubts: createStalePodDetector(() => cache.entries, client.options.clock),
@@ -112,11 +120,11 @@ export function createClusterCache(
         requireFresh(all);
         const builder = createSnapshotBuilder();
         const takenAt = await listInto(builder, listedSources(options), client, signal);
-        return finish(builder, all, takenAt);
+        return withPlans(finish(builder, all, takenAt), signal);
       },
-      placements: async () => {
+      placements: async (signal) => {
         settleDoubts();
-        return finish(createSnapshotBuilder(), all, client.options.clock.now());
+        return withPlans(finish(createSnapshotBuilder(), all, client.options.clock.now()), signal);
       },
       measured: async (signal) => {
         const builder = createSnapshotBuilder();
