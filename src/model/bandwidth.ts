@@ -13,7 +13,7 @@ export function bitsPerSecond(text: string): number {
 export const HIGHEST_BANDWIDTH = 999_999e12;
 
 /** Units of bandwidth, the largest first: bits per second, and their prefix. */
-export const BANDWIDTH_UNITS: readonly (readonly [size: number, prefix: string])[] = [
+const BANDWIDTH_UNITS: readonly (readonly [size: number, prefix: string])[] = [
   [1e12, 'T'],
   [1e9, 'G'],
   [1e6, 'M'],
@@ -25,4 +25,10 @@ export function bandwidthText(bandwidth: number): string {
   const [size, unit] = BANDWIDTH_UNITS.find(([each]) => bandwidth >= each) ?? [1e3, 'k'];
   const thousandths = Math.max(bandwidth > 0 ? 1 : 0, Math.round((bandwidth / size) * 1000));
   return `${Math.min(thousandths / 1000, 999_999)}${unit}`;
+}
+
+/** For people: `12.5 Mb/s`. */
+export function bitRate(bandwidth: number): string {
+  const [size, prefix] = BANDWIDTH_UNITS.find(([each]) => bandwidth >= each) ?? [1, ''];
+  return `${Math.round((bandwidth / size) * 100) / 100} ${prefix}b/s`;
 }

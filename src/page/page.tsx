@@ -14,6 +14,7 @@ import { Services } from './services.tsx';
 import { SignIn } from './sign-in.tsx';
 import { Stays } from './stays.tsx';
 import { restoreTheme } from './theme.tsx';
+import { Traffic } from './traffic.tsx';
 
 function Page(): JSX.Element {
   const [state, setState] = useState<PageState | undefined>(undefined);
@@ -77,6 +78,7 @@ function Content({ state, link, policy, connection }: ContentProps): JSX.Element
       <Nodes state={state} policy={row} onOpen={openNode} />
       {name !== undefined && row !== undefined && (
         <>
+          {row.plan?.traffic !== undefined && <Traffic traffic={row.plan.traffic} />}
           <Moves key={row.plan?.name} plan={row.plan} onPod={openPod} />
           <div class={isPreview ? undefined : 'columns'}>
             <Stays key={name} policy={name} plan={row.plan} ask={ask} onPod={openPod} />

@@ -174,6 +174,13 @@ export interface TrafficAmount {
   readonly cost: number | undefined;
 }
 
+/** What all applications say between two domains, in bits per second. */
+export interface DomainTraffic {
+  readonly domains: readonly [string, string];
+  readonly before: number;
+  readonly planned: number;
+}
+
 /** What a plan that reduces traffic comes to. */
 export interface TrafficReport {
   /** The node label whose values are the domains. */
@@ -181,6 +188,8 @@ export interface TrafficReport {
   /** Of all applications. */
   readonly before: TrafficAmount;
   readonly planned: TrafficAmount;
+  /** Pairs of domains with traffic between them, the most first. */
+  readonly between: readonly DomainTraffic[];
   /** Those with traffic between domains before, the most first. */
   readonly applications: readonly ApplicationTraffic[];
 }

@@ -1,10 +1,10 @@
+import { bitRate } from '../model/bandwidth.ts';
 import { escapeText } from '../model/escape.ts';
 import { FULL_NAMES, type ShortNames, shortNames } from '../model/short-names.ts';
 import type { ApplicationExplanation, ApplicationPod, MemberExplanation } from '../plan/explain/application.ts';
 import type { DomainForPod, Obstacle } from '../plan/explain/domain.ts';
 import { count } from '../plan/format.ts';
 import type { TrafficAmount } from '../plan/plan.ts';
-import { bitRate } from '../plan/traffic/report.ts';
 import { reasonOf } from './explanation-text.ts';
 import { domainsText, priceText, trafficChange } from './plan-traffic.ts';
 import { type Look, PLAIN, renderTable } from './table.ts';

@@ -4,7 +4,7 @@ import { count, percent } from '../plan/format.ts';
 import type { Check } from './checks.ts';
 import { resourcesIn } from './imbalance.ts';
 import { countRows, messageParts, moveRows, movesOf, nodeRows, unsteered } from './plan-text.ts';
-import { applicationRows } from './plan-traffic.ts';
+import { applicationRows, domainRows, domainsText } from './plan-traffic.ts';
 import type { Table } from './table.ts';
 import { renderMarkdownTable } from './table.ts';
 
@@ -20,7 +20,7 @@ export function planMarkdown(plan: RebalancePlan, checks: readonly Check[] = [])
     ...checkTable(checks),
     ...imbalanceTable(plan),
     ...nodes(plan),
-    ...applications(plan),
+    ...traffic(plan),
     ...moves(plan),
     ...stays(plan),
   ];
@@ -104,10 +104,14 @@ function nodes(plan: RebalancePlan): readonly string[] {
   return table[1].length === 0 ? [] : ['### Nodes', markdown(table)];
 }
 
-/** Applications that strategy TrafficAware looks at. */
-function applications(plan: RebalancePlan): readonly string[] {
-  const table = applicationRows(plan);
-  return table[1].length === 0 ? [] : ['### Applications', markdown(table)];
+/** What strategy TrafficAware looks at: traffic by pair of domains, and by application. */
+function traffic(plan: RebalancePlan): readonly string[] {
+  const { domain = '' } = plan.spec.traffic ?? {};
+  const tables = [
+    [`### Traffic between ${escapeMarkdown(domainsText(domain))}`, domainRows(plan)],
+    ['### Applications', applicationRows(plan)],
+  ] as const;
+  return tables.flatMap(([heading, table]) => (table[1].length === 0 ? [] : [heading, markdown(table)]));
 }
 
 function stays(plan: RebalancePlan): readonly string[] {

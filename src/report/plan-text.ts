@@ -4,7 +4,7 @@ import type { Route } from '../model/move.ts';
 import { FULL_NAMES, type ShortNames, shortNames } from '../model/short-names.ts';
 import { count, percent, roundPercent } from '../plan/format.ts';
 import { resourcesIn } from './imbalance.ts';
-import { applicationRows } from './plan-traffic.ts';
+import { applicationRows, domainRows } from './plan-traffic.ts';
 import { type Look, PLAIN, renderTable, type Table } from './table.ts';
 import { wrapSentences } from './wrap.ts';
 
@@ -39,10 +39,8 @@ export function planTable(plan: RebalancePlan, wide: boolean, look: Look = PLAIN
   if (nodes[1].length > 0) {
     sections.push(text(nodes));
   }
-  const applications = applicationRows(plan);
-  if (applications[1].length > 0) {
-    sections.push(text(applications));
-  }
+  const ofTraffic = [domainRows(plan), applicationRows(plan)];
+  sections.push(...ofTraffic.filter(([, rows]) => rows.length > 0).map(text));
   if (Object.keys(plan.spec.rejectionCounts).length > 0) {
     sections.push(text(countRows(plan)), ...(wide ? [text(rejectionRows(plan))] : []));
   }

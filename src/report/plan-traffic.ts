@@ -1,19 +1,20 @@
-import { MAX_NAMED_APPLICATIONS, type RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { MAX_NAMED_APPLICATIONS, MAX_NAMED_PAIRS, type RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicyStatus } from '../api/v1alpha1/rebalance-policy.ts';
+import { bitRate } from '../model/bandwidth.ts';
 import { formatDecimal } from '../model/decimal.ts';
 import { escapeText } from '../model/escape.ts';
-import type { TrafficAmount, TrafficReport } from '../plan/plan.ts';
-import { bitRate } from '../plan/traffic/report.ts';
+import type { DomainTraffic, TrafficAmount, TrafficReport } from '../plan/plan.ts';
 import type { Table } from './table.ts';
 
 type TrafficField = NonNullable<RebalancePlan['spec']['traffic']>;
 
 /** What a plan says of the traffic between domains. */
-export function trafficSpec({ domain, before, planned, applications }: TrafficReport): TrafficField {
+export function trafficSpec({ domain, before, planned, between, applications }: TrafficReport): TrafficField {
   return {
     domain,
     before: amountField(before),
     planned: amountField(planned),
+    ...(between.length === 0 ? {} : { between: between.slice(0, MAX_NAMED_PAIRS).map(pairField) }),
     applications: applications
       .slice(0, MAX_NAMED_APPLICATIONS)
       .map(({ namespace, name, moves, stays, ...amounts }) => ({
@@ -27,6 +28,14 @@ export function trafficSpec({ domain, before, planned, applications }: TrafficRe
   };
 }
 
+function pairField({ domains, before, planned }: DomainTraffic): NonNullable<TrafficField['between']>[number] {
+  return {
+    domains: [...domains],
+    before: formatDecimal(Math.round(before)),
+    planned: formatDecimal(Math.round(planned)),
+  };
+}
+
 function amountField({ bandwidth, cost }: TrafficAmount): TrafficField['before'] {
   return {
     bandwidth: formatDecimal(Math.round(bandwidth)),
@@ -36,7 +45,7 @@ function amountField({ bandwidth, cost }: TrafficAmount): TrafficField['before']
 
 /** What one move or several do to traffic: `cut traffic between zones from 120 Mb/s to 20 Mb/s`. */
 export function trafficChange(
-  { domain, before, planned }: Omit<TrafficReport, 'applications'>,
+  { domain, before, planned }: Pick<TrafficReport, 'domain' | 'before' | 'planned'>,
   isOne: boolean,
 ): string {
   const [from, to] = [bitRate(before.bandwidth), bitRate(planned.bandwidth)];
@@ -69,6 +78,16 @@ export function applicationRows({ spec: { traffic } }: RebalancePlan): Table {
     message,
   ]);
   return [[...header, 'STAYS BECAUSE'], rows];
+}
+
+/** Pairs of domains with traffic between them, before and as planned. */
+export function domainRows({ spec: { traffic } }: RebalancePlan): Table {
+  const rows = (traffic?.between ?? []).map(({ domains, before, planned }) => [
+    domains.join(' and '),
+    bitRate(Number(before)),
+    bitRate(Number(planned)),
+  ]);
+  return [['BETWEEN', 'BEFORE', 'PLANNED'], rows];
 }
 
 /** A cost in two decimals: `0.34`. */

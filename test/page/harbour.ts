@@ -1,10 +1,12 @@
 import type { MoveStatus, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../../src/api/v1alpha1/rebalance-policy.ts';
 import { openJournal, summarize } from '../../src/execute/journal.ts';
+import type { AppGraphInfo } from '../../src/model/app-graph.ts';
 import { formatInstant } from '../../src/model/instant.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import type { ClusterSnapshot, UsageSample } from '../../src/model/snapshot.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
+import type { WorkloadInfo } from '../../src/model/workload.ts';
 import { buildSnapshot } from '../../src/observe/snapshot-builder.ts';
 import { resolveOptions } from '../../src/plan/options.ts';
 import type { Plan } from '../../src/plan/plan.ts';
@@ -86,6 +88,38 @@ export function cloudHarbour(nodes: number, state: 'Executing' | 'AwaitingApprov
   }
   const plan = inPhase(proposed, 'AwaitingApproval', {});
   return { policy: ran(policy, computed, snapshot, plan), snapshot, plan };
+}
+
+/** The example cluster of so many nodes with applications that are spread over its zones, and a plan that brings them together. */
+export function trafficHarbour(nodes: number): Harbour {
+  const bare = buildSnapshot([cloudCluster(nodes)]);
+  const snapshot = {
+    ...bare,
+    appGraphs: pairsOf([...bare.workloads.values()].filter(({ namespace }) => namespace !== 'kube-system')),
+  };
+  const policy = aPolicy('default', {
+    mode: 'DryRun',
+    strategy: { type: 'TrafficAware', trafficAware: { domain: 'topology.kubernetes.io/zone' } },
+    budgets: [{ maxMoves: 200, perOwner: '100%' }],
+  });
+  const computed = computePlan(snapshot, resolveOptions(policy.spec));
+  return { role: 'Files', policy, snapshot, plan: toRebalancePlan(computed, policy, 1, snapshot) };
+}
+
+/** Every two workloads of a namespace talk to each other, the later ones more. */
+function pairsOf(workloads: readonly WorkloadInfo[]): readonly AppGraphInfo[] {
+  const byNamespace = [...Map.groupBy(workloads, ({ namespace }) => namespace).values()];
+  return byNamespace.flatMap((own) =>
+    own.slice(1).flatMap((other, place) => {
+      const [one] = place % 2 === 0 ? own.slice(place) : [];
+      const members = [one, other].flatMap((each) =>
+        each === undefined ? [] : [{ name: each.name, workload: { kind: each.kind, name: each.name } }],
+      );
+      const edges = [{ from: one?.name ?? '', to: other.name, bandwidth: (place + 1) * 200e6 }];
+      const { namespace, uid } = other;
+      return members.length < 2 ? [] : [{ namespace, name: `app-${place}`, uid, generation: 1, members, edges }];
+    }),
+  );
 }
 
 function begun(plan: Plan, policy: RebalancePolicy, snapshot: ClusterSnapshot): RebalancePlan {

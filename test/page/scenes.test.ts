@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { trafficHarbour } from './harbour.ts';
 import { type Opened, usePages, violations } from './pages.ts';
 import { SCENES } from './scenes.ts';
 
@@ -40,6 +41,29 @@ describe('a snapshot file', () => {
     expect(await page.getByRole('status').textContent()).toBe('Snapshot, 10 months old');
     expect(await page.locator('header').textContent()).toContain('nothing is moved');
     expect(await page.getByRole('heading', { name: 'History' }).count()).toBe(0);
+  });
+});
+
+describe('a plan that brings applications together', () => {
+  it('comes with a picture of who talks across zones before and after, and its figures', async () => {
+    const { page } = await meet('traffic');
+    const panel = page.locator('section', { has: page.getByRole('heading', { name: 'Traffic between zones' }) });
+    for (const title of ['Before', 'Planned']) {
+      expect(await panel.getByRole('img', { name: new RegExp(`^${title}: [\\d.]+ [MGk]?b/s$`) }).count()).toBe(1);
+    }
+    const [before, planned] = await panel.locator('svg').all();
+    expect(await before?.locator('line').count()).toBe(3);
+    const widthsOf = async (picture: typeof before): Promise<number> => {
+      const widths = await picture
+        ?.locator('line')
+        .evaluateAll((lines) => lines.map((line) => line.getAttribute('stroke-width')));
+      return (widths ?? []).reduce((sum, width) => sum + Number(width), 0);
+    };
+    const { before: from, planned: to } = trafficHarbour(24).plan.spec.traffic ?? {};
+    const share = Number(to?.bandwidth) / Number(from?.bandwidth);
+    expect(share).toBeLessThan(0.8);
+    expect((await widthsOf(planned)) / (await widthsOf(before))).toBeCloseTo(share, 2);
+    expect(await panel.getByRole('rowheader').count()).toBe(3);
   });
 });
 

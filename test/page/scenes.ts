@@ -1,4 +1,4 @@
-import { cloudHarbour, type Harbour } from './harbour.ts';
+import { cloudHarbour, type Harbour, trafficHarbour } from './harbour.ts';
 
 /** A page as somebody meets it: what it shows, on which screen, and how long after its snapshot. */
 export interface Scene {
@@ -24,5 +24,7 @@ export const SCENES: readonly Scene[] = [
   { ...PHONE, name: 'phone', harbour: () => cloudHarbour(8, 'AwaitingApproval') },
   { ...PHONE, name: 'phone-three-zones', harbour: () => cloudHarbour(300, 'Executing'), colorScheme: 'dark' },
   { ...DESK, name: 'awaiting-approval', harbour: () => cloudHarbour(8, 'AwaitingApproval') },
+  { ...DESK, name: 'traffic', harbour: () => trafficHarbour(24) },
+  { ...PHONE, name: 'phone-traffic', harbour: () => trafficHarbour(24), colorScheme: 'dark' },
   { ...DESK, name: 'old-file', harbour: () => cloudHarbour(8, 'Files'), age: TEN_MONTHS },
 ];

@@ -100,6 +100,9 @@ const packing = Type.Object(
 /** Most applications that a plan names. */
 export const MAX_NAMED_APPLICATIONS = 50;
 
+/** Most pairs of domains that a plan names. */
+export const MAX_NAMED_PAIRS = 50;
+
 const trafficAmount = (description: string) =>
   Type.Object(
     {
@@ -114,6 +117,26 @@ const traffic = Type.Object(
     domain: text(316, { description: 'Node label whose values are the domains.' }),
     before: trafficAmount('Between domains when the plan was made.'),
     planned: trafficAmount('Between domains once it is carried out.'),
+    between: Type.Optional(
+      Type.Array(
+        Type.Object({
+          domains: Type.Array(text(63, { description: 'Value of the node label.' }), {
+            minItems: 2,
+            maxItems: 2,
+            description: 'Two domains.',
+            'x-kubernetes-list-type': 'atomic',
+          }),
+          before: text(32, { description: 'Bits per second between the two when the plan was made.' }),
+          planned: text(32, { description: 'Bits per second between the two once it is carried out.' }),
+        }),
+        {
+          maxItems: MAX_NAMED_PAIRS,
+          description:
+            'Pairs of domains with traffic between them: the 50 with the most of it. Absent where there is none.',
+          'x-kubernetes-list-type': 'atomic',
+        },
+      ),
+    ),
     applications: Type.Array(
       Type.Object({
         namespace: text(63, { description: 'Namespace of the AppGraph.' }),

@@ -1,3 +1,4 @@
+import { bitRate } from '../../model/bandwidth.ts';
 import { compareText } from '../../model/compare-text.ts';
 import { budgetsInForce } from '../budgets/in-force.ts';
 import { type Budgets, createBudgets } from '../budgets/index.ts';
@@ -20,7 +21,6 @@ import {
   type TrafficNetworks,
   trafficAmounts,
 } from '../traffic/reduce-traffic.ts';
-import { bitRate } from '../traffic/report.ts';
 import { loadsOf, talk } from '../traffic/reroute.ts';
 import type { RunningApplication } from '../traffic/running.ts';
 import type { Inquiry } from './inquiry.ts';

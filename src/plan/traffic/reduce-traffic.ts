@@ -5,14 +5,14 @@ import { at, atOrNone, itemAt, type NodeIndex, numberAt, type PodIndex } from '.
 import { toLoad } from '../load.ts';
 import type { PolicyOptions, TrafficOptions } from '../options.ts';
 import type { DescribedMove } from '../outcome.ts';
-import type { Reason, TrafficAmount } from '../plan.ts';
+import type { DomainTraffic, Reason, TrafficAmount } from '../plan.ts';
 import { isFree, type PlanningInput } from '../planning-input.ts';
 import { withNeeds } from '../sequence.ts';
 import { initialState, type State, type StateView } from '../state.ts';
 import type { PlacedGraph } from './applications.ts';
 import { domainNetwork, type TrafficDomains, trafficDomains } from './domains.ts';
 import { NOWHERE } from './hosts.ts';
-import { createLinkLoads, type HostIndex, type Network } from './network.ts';
+import { createLinkLoads, type HostIndex, type LinkLoads, type Network } from './network.ts';
 import { type RerouteContext, type Rerouted, rerouteAll, talk, trafficCost } from './reroute.ts';
 import { type RunningApplication, runningApplication } from './running.ts';
 
@@ -38,6 +38,8 @@ export interface TrafficPlan {
   readonly end: State;
   /** By traffic between domains before, the most first. */
   readonly treated: readonly Treated[];
+  /** Pairs of domains with traffic between them, the most first. */
+  readonly between: readonly DomainTraffic[];
   /** What budgets said against pods that were to be moved. */
   readonly refused: ReadonlyMap<PodIndex, Reason>;
 }
@@ -106,6 +108,13 @@ export function reduceTraffic(
     start,
     end,
     treated: [...treated, ...placed.flatMap((each) => leftAlone(each, start, domains, strategy.domain))],
+    between: trafficBetween(
+      domains,
+      networks.plain,
+      complete.map(({ running }) => running),
+      start,
+      end,
+    ),
     refused,
   };
 }
@@ -157,6 +166,36 @@ export function trafficAmounts(
     bandwidth: trafficCost(running, plain, homes),
     cost: perGiB === undefined ? undefined : trafficCost(running, priced, homes),
   });
+}
+
+/** What applications say between domains where their pods are, and where they are to be. */
+function trafficBetween(
+  domains: TrafficDomains,
+  network: Network,
+  applications: readonly RunningApplication[],
+  start: State,
+  end: State,
+): readonly DomainTraffic[] {
+  const carried = (state: State): LinkLoads => {
+    const loads = createLinkLoads(network);
+    for (const running of applications) {
+      talk(running, loads, domainsOf(running, state, domains), 1);
+    }
+    return loads;
+  };
+  const [before, planned] = [carried(start), carried(end)];
+  return domains.names
+    .flatMap((name, one) =>
+      domains.names.slice(one + 1).flatMap((other, offset) => {
+        const pair = { domains: [name, other] as const, before: 0, planned: 0 };
+        for (const link of network.route(one, one + 1 + offset)) {
+          pair.before += before.load(link);
+          pair.planned += planned.load(link);
+        }
+        return pair.before > 0 || pair.planned > 0 ? [pair] : [];
+      }),
+    )
+    .sort((left, right) => right.before - left.before || right.planned - left.planned);
 }
 
 /** What a bit per second costs in an hour where it costs the most. */

@@ -1,5 +1,5 @@
-import { BANDWIDTH_UNITS } from '../../model/bandwidth.ts';
-import { count, trimmed } from '../format.ts';
+import { bitRate } from '../../model/bandwidth.ts';
+import { count } from '../format.ts';
 import type { PodIndex } from '../indices.ts';
 import type { TrafficOptions } from '../options.ts';
 import type { ApplicationTraffic, PlanOutcome, Reason, TrafficAmount, TrafficReport } from '../plan.ts';
@@ -20,6 +20,7 @@ export function trafficReport(input: PlanningInput, found: TrafficPlan, options:
     domain: options.domain,
     before: sum(({ before }) => before),
     planned: sum(({ planned }) => planned),
+    between: found.between,
     applications: found.treated
       .filter(({ before, left }) => before.bandwidth > 0 || left !== undefined)
       .map((each): ApplicationTraffic => {
@@ -145,10 +146,4 @@ function claimedNote(graphs: readonly PlacedGraph[]): readonly string[] {
   }
   const name = `${found.graph.namespace}/${found.graph.name}`;
   return [`AppGraph ${name} selects ${pod}, which another member has already: a pod belongs to one member`];
-}
-
-/** `12.5 Mb/s`. */
-export function bitRate(bandwidth: number): string {
-  const [unit, prefix] = BANDWIDTH_UNITS.find(([size]) => bandwidth >= size) ?? [1, ''];
-  return `${trimmed(Math.round((bandwidth / unit) * 100) / 100)} ${prefix}b/s`;
 }

@@ -7,9 +7,10 @@ import { resolveSelector } from '../../plan/options.ts';
 import type { StoredPolicy } from '../../ports.ts';
 import { resourcesIn } from '../imbalance.ts';
 import { messageParts } from '../plan-text.ts';
+import { domainsText } from '../plan-traffic.ts';
 import { currentPlan } from '../policy-status.ts';
 import { shiftsOf } from './shifts.ts';
-import type { BeforeAfter, HistoryRow, MoveRow, PlanRow, PolicyRow } from './state.ts';
+import type { BeforeAfter, HistoryRow, MoveRow, PlanRow, PolicyRow, TrafficRow } from './state.ts';
 
 /** A policy with the one of `plans` to look at that is its own. */
 export function policyRow(
@@ -68,6 +69,23 @@ function planRow(plan: RebalancePlan, snapshot: ClusterSnapshot | undefined): Pl
     moves: Object.fromEntries(entries(plan).map(({ index, move, run }) => [String(index), moveRow(move, run)])),
     shifts: isOfNow ? shiftsOf(plan, snapshot) : {},
     stays: spec.rejectionCounts,
+    ...present('traffic', spec.traffic && trafficRow(spec.traffic)),
+  };
+}
+
+function trafficRow({
+  domain,
+  before,
+  planned,
+  between = [],
+}: NonNullable<RebalancePlan['spec']['traffic']>): TrafficRow {
+  return {
+    domains: domainsText(domain),
+    before: Number(before.bandwidth),
+    planned: Number(planned.bandwidth),
+    between: Object.fromEntries(
+      between.map((pair) => [pair.domains.join('/'), { before: Number(pair.before), planned: Number(pair.planned) }]),
+    ),
   };
 }
 

@@ -106,6 +106,16 @@ export interface PlanRow {
   readonly shifts: Readonly<Record<string, NodeShift>>;
   /** Pods that were considered and stay, by reason. */
   readonly stays: Readonly<Record<string, number>>;
+  /** Of a plan that brings applications together. */
+  readonly traffic?: TrafficRow;
+}
+
+/** What passes between domains, in bits per second, before the plan and as planned. */
+export interface TrafficRow extends Required<Omit<BeforeAfter, 'actual'>> {
+  /** What domains are, in the plural: `zones`. */
+  readonly domains: string;
+  /** By the names of two domains, with a slash between them, the most first. */
+  readonly between: Readonly<Record<string, Required<Omit<BeforeAfter, 'actual'>>>>;
 }
 
 /** A figure before, as planned, and as measured afterwards. */

@@ -28,7 +28,7 @@ function aReport(bandwidth: number, stays?: Reason, domain = ZONE): TrafficRepor
   const planned = amount(0);
   const before = amount(bandwidth);
   const application: ApplicationTraffic = { namespace: 'shop', name: 'checkout', moves: 0, before, planned, stays };
-  return { domain, before, planned, applications: [application] };
+  return { domain, before, planned, between: [], applications: [application] };
 }
 
 function statusAfter(graph: AppGraphInfo, traffic: TrafficReport | undefined, old: AppGraphStatus = {}) {

@@ -101,7 +101,7 @@ describe('createMetrics', () => {
     const own = createMetrics('1.2.3');
     own.telemetry.planned({
       policy: 'traffic',
-      plan: { ...plan, traffic: { domain: 'zone', before: none, planned: none, applications } },
+      plan: { ...plan, traffic: { domain: 'zone', before: none, planned: none, between: [], applications } },
       duration: seconds(0.2),
       budgetsLeft: new Map(),
       services: { classes: [] },

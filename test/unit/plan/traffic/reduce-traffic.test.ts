@@ -64,9 +64,25 @@ describe('TrafficAware', () => {
     const found = rerouted({ pods: [...of('web', ['a1', 'b1']), ...of('db', ['a2'])] });
     expect(found.moved).toEqual([['web-1', 'b1', 'a1']]);
     expect(found.crossing).toEqual([20, 0]);
+    expect(found.traffic?.between).toEqual([{ domains: ['zone-a', 'zone-b'], before: 20 * MEGABIT, planned: 0 }]);
     expect(found.outcome).toEqual({ kind: 'Moves', obstacle: undefined });
     expect(found.moves[0]?.reason).toMatch(/^brings shop\/checkout closer together, from zone-b to zone-a; /);
     expect(found.again.moves).toEqual([]);
+  });
+
+  it('says what passes between each two zones, before and as planned', () => {
+    const mail = aGraph({
+      name: 'mail',
+      uid: 'uid-mail',
+      members: [member('smtp'), member('imap')],
+      edges: [{ from: 'smtp', to: 'imap', bandwidth: 90 * MEGABIT }],
+    });
+    const pods = [...of('web', ['a1', 'b1']), ...of('db', ['a2']), ...of('smtp', ['c1']), ...of('imap', ['b2'])];
+    const found = rerouted({ pods, appGraphs: [aGraph(), mail] }, { minSaving: 95 * MEGABIT });
+    expect(found.traffic?.between).toEqual([
+      { domains: ['zone-b', 'zone-c'], before: 90 * MEGABIT, planned: 90 * MEGABIT },
+      { domains: ['zone-a', 'zone-b'], before: 20 * MEGABIT, planned: 20 * MEGABIT },
+    ]);
   });
 
   it('names other nodes of the same zone as fallbacks', () => {
