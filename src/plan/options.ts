@@ -33,10 +33,20 @@ export type StrategyOptions =
       /** Of one GiB between domains that no link names; `undefined`: traffic is counted in bits per second. */
       readonly perGiB: number | undefined;
       readonly links: readonly TrafficLink[];
+      /** The first that selects a node is its price; all nodes have one where there are any. */
+      readonly nodes: readonly NodePrice[];
       /** Bits per second for each move. */
       readonly minSaving: number;
     }
   | { readonly type: 'None' };
+
+/** What it costs in an hour to run on the nodes of a group. */
+export interface NodePrice {
+  readonly nodeSelector: Selector;
+  /** Of a core. */
+  readonly cpuHour: number;
+  readonly memoryGiBHour: number;
+}
 
 /** What is known of the traffic between two domains. */
 export interface TrafficLink {
@@ -330,7 +340,7 @@ function resolvePack({ resources, headroom, minNodeAge }: PackSettings): Packing
   };
 }
 
-function resolveTraffic({ domain, perGiB, links, minSaving }: TrafficSettings): TrafficOptions {
+function resolveTraffic({ domain, perGiB, links, nodes, minSaving }: TrafficSettings): TrafficOptions {
   return {
     type: 'TrafficAware',
     domain,
@@ -340,12 +350,20 @@ function resolveTraffic({ domain, perGiB, links, minSaving }: TrafficSettings): 
       perGiB: own === undefined ? undefined : Number(own),
       capacity: capacity === undefined ? Number.POSITIVE_INFINITY : bitsPerSecond(capacity),
     })),
+    nodes: nodes.map(({ nodeSelector, cpuHour, memoryGiBHour }) => ({
+      nodeSelector: resolveSelector(nodeSelector),
+      cpuHour: Number(cpuHour),
+      memoryGiBHour: Number(memoryGiBHour),
+    })),
     minSaving: bitsPerSecond(minSaving),
   };
 }
 
-interface TrafficSettings extends Omit<NonNullable<RebalancePolicySpec['strategy']['trafficAware']>, 'links'> {
-  readonly links: readonly NonNullable<RebalancePolicySpec['strategy']['trafficAware']>['links'][number][];
+type TrafficFields = NonNullable<RebalancePolicySpec['strategy']['trafficAware']>;
+
+interface TrafficSettings extends Omit<TrafficFields, 'links' | 'nodes'> {
+  readonly links: readonly TrafficFields['links'][number][];
+  readonly nodes: readonly TrafficFields['nodes'][number][];
 }
 
 type PackSettings = NonNullable<RebalancePolicySpec['strategy']['pack']> | typeof PACK_DEFAULTS;

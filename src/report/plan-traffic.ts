@@ -51,7 +51,14 @@ export function trafficChange(
   const [from, to] = [bitRate(before.bandwidth), bitRate(planned.bandwidth)];
   const verb = from === to ? 'leave' : planned.bandwidth < before.bandwidth ? 'cut' : 'raise';
   const change = from === to ? `at ${to}` : `from ${from} to ${to}`;
-  return `${verb}${isOne ? 's' : ''} traffic between ${domainsText(domain)} ${change}`;
+  const cost = costChange(before, planned);
+  return `${verb}${isOne ? 's' : ''} traffic between ${domainsText(domain)} ${change}${cost}`;
+}
+
+/** `, and its cost from 0.34 to 0.12 an hour`; nothing without prices, or where they do not differ to a cent. */
+function costChange(before: TrafficAmount, planned: TrafficAmount): string {
+  const [from, to] = [priceText(before), priceText(planned)];
+  return before.cost === undefined || from === to ? '' : `, and the cost from ${from} to ${to} an hour`;
 }
 
 const DOMAINS: ReadonlyMap<string, string> = new Map([

@@ -71,6 +71,7 @@ export function meshOf(uplinks: readonly Uplink[]): Network {
     capacities: Float64Array.from(uplinks, ({ capacity }) => capacity),
     route: (from, to) => (from === to ? [] : [from, to]),
     routePrice: (from, to) => (from === to ? 0 : (prices[from] ?? 0) + (prices[to] ?? 0)),
+    hostPrice: () => 0,
     outward: (host) => [host],
   };
 }

@@ -2,7 +2,12 @@ import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import type { State } from '../../src/plan/state.ts';
-import { domainNetwork, type TrafficDomains, trafficDomains } from '../../src/plan/traffic/domains.ts';
+import {
+  type DomainPrice,
+  domainNetwork,
+  type TrafficDomains,
+  trafficDomains,
+} from '../../src/plan/traffic/domains.ts';
 import { createLinkLoads, type LinkLoads, type Network } from '../../src/plan/traffic/network.ts';
 import { talk } from '../../src/plan/traffic/reroute.ts';
 import { type MemberEdge, type RunningApplication, runningApplication } from '../../src/plan/traffic/running.ts';
@@ -108,11 +113,16 @@ export interface StagedCase {
   readonly running: readonly RunningApplication[];
 }
 
-export function stage({ snapshot, applications }: RunningCase, price = 1e-9): StagedCase {
+/** `prices` are what running costs, by zone. */
+export function stage(
+  { snapshot, applications }: RunningCase,
+  price = 1e-9,
+  prices: readonly DomainPrice[] = [],
+): StagedCase {
   const state = stateOf(snapshot, someOptions({ load: { source: 'Requests' } }));
   const places = new Map(state.cluster.pods.map(({ name }, place) => [name, place]));
   const domains = trafficDomains(state.cluster, ZONE);
-  const network = domainNetwork(domains.names.length, [], price);
+  const network = domainNetwork(domains.names.length, [], price, prices);
   const loads = createLinkLoads(network);
   const running = applications.map(({ name, members, edges }) => {
     const pods = (names: readonly string[]) => names.map((pod) => places.get(pod) ?? -1);

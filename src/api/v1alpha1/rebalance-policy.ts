@@ -102,6 +102,7 @@ const pack = Type.Object(
 export const TRAFFIC_DEFAULTS = {
   domain: 'topology.kubernetes.io/zone',
   links: [],
+  nodes: [],
   minSaving: '1M',
 } as const;
 
@@ -162,6 +163,25 @@ const trafficAware = Type.Object(
         'x-kubernetes-list-type': 'atomic',
       },
     ),
+    nodes: Type.Array(
+      Type.Object({
+        nodeSelector: labelSelector('Nodes that this price is of; the first that selects a node counts. Default all.'),
+        cpuHour: decimal('0', '1000', {
+          description: 'Price of a core that a pod requests, for an hour, in the currency of perGiB. Required.',
+        }),
+        memoryGiBHour: decimal('0', '1000', {
+          description: 'Price of a GiB of memory that a pod requests, for an hour. Default "0".',
+          default: '0',
+        }),
+      }),
+      {
+        description:
+          'Prices of nodes. A domain costs the mean of its nodes. The last price must be that of all other nodes. Default none: running costs the same everywhere.',
+        default: TRAFFIC_DEFAULTS.nodes,
+        maxItems: 32,
+        'x-kubernetes-list-type': 'atomic',
+      },
+    ),
     minSaving: bandwidth({
       description:
         'Traffic between domains that the moves of an application must save at least, for each of its moves, in bits per second; with prices, as much of the most expensive traffic. Default 1M.',
@@ -174,6 +194,14 @@ const trafficAware = Type.Object(
       {
         rule: '!has(self.links) || self.links.all(link, !has(link.perGiB)) || has(self.perGiB)',
         message: 'links[].perGiB needs a price for all other traffic, too: write perGiB beside links',
+      },
+      {
+        rule: '!has(self.nodes) || size(self.nodes) == 0 || has(self.perGiB)',
+        message: 'nodes need a price of traffic, too, to be weighed against: write perGiB beside nodes',
+      },
+      {
+        rule: '!has(self.nodes) || size(self.nodes) == 0 || self.nodes.exists(node, !has(node.nodeSelector) || (!has(node.nodeSelector.matchLabels) && !has(node.nodeSelector.matchExpressions)))',
+        message: 'nodes that no price selects would seem free: write a last price without nodeSelector, for all others',
       },
     ],
   },

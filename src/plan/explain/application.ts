@@ -77,9 +77,11 @@ export function explainApplication(
   const start = initialState(cluster);
   const end = stateAfter(start, plan);
   const domains = trafficDomains(cluster, strategy.domain);
-  const networks = networksOf(domains, strategy);
-  const amountOf = trafficAmounts(networks, strategy);
-  const amounts = (graph: PlacedGraph): Pick<EdgeExplanation, 'before' | 'planned'> => {
+  const networks = networksOf(cluster, domains, strategy);
+  const ofAll = trafficAmounts(networks, strategy);
+  /** An edge has a price, its pods have not: they run for all of its edges. */
+  const ofEdge = trafficAmounts({ ...networks, priced: { ...networks.priced, hostPrice: () => 0 } }, strategy);
+  const amounts = (graph: PlacedGraph, amountOf: AmountOf): Pick<EdgeExplanation, 'before' | 'planned'> => {
     const running = runningOf(start, graph);
     const amountIn = (state: State): TrafficAmount => amountOf(running, domainsOf(running, state, domains));
     return { before: amountIn(start), planned: amountIn(end) };
@@ -99,18 +101,20 @@ export function explainApplication(
     name,
     domain: strategy.domain,
     moves: members.flatMap(({ pods }) => pods).filter(({ decision }) => decision.kind === 'Moves').length,
-    ...amounts(own),
+    ...amounts(own, ofAll),
     stays: whyItStays(inquiry, own.graph),
     members,
     edges: own.edges.map((edge) => ({
       from: itemAt(members, edge.from).name,
       to: itemAt(members, edge.to).name,
       bandwidth: edge.bandwidth,
-      ...amounts({ ...own, edges: [edge] }),
+      ...amounts({ ...own, edges: [edge] }, ofEdge),
     })),
     claimed: own.claimed,
   };
 }
+
+type AmountOf = ReturnType<typeof trafficAmounts>;
 
 /** Where a plan has every pod, on the nodes that take part. */
 function stateAfter(start: State, { moves }: Plan): State {

@@ -2,7 +2,7 @@ import { at, itemAt, type NodeIndex, numberAt, type PodIndex } from '../indices.
 import type { State } from '../state.ts';
 import type { TrafficDomains } from './domains.ts';
 import type { Hosts } from './hosts.ts';
-import type { HostIndex } from './network.ts';
+import type { HostIndex, Network } from './network.ts';
 import { leftOn, type RunningApplication } from './running.ts';
 
 /** Where pods may go. */
@@ -13,6 +13,7 @@ export interface Targets {
   readonly isClosed: (component: number, host: HostIndex) => boolean;
   /** No pod goes to a node that would be loaded more than this (see load.ts). */
   readonly upTo: number;
+  readonly price: Network['hostPrice'];
 }
 
 /**
@@ -23,7 +24,7 @@ export function domainHosts(
   state: State,
   domains: TrafficDomains,
   { pods, application }: RunningApplication,
-  { mayLeave, isClosed, upTo }: Targets,
+  { mayLeave, isClosed, upTo, price }: Targets,
 ): Hosts {
   const homes = pods.map((pod) => state.nodeOf(pod));
   /** Per component where it was last in each domain, so that who is taken off and put back finds its place. */
@@ -64,7 +65,7 @@ export function domainHosts(
     free: (host) => itemAt(free, host),
     isUsed: () => true,
     takes: (component, host) => seat(component, host) >= 0,
-    price: () => 0,
+    price: (component, host) => price(itemAt(application.demands, component), host),
     place: (component, host) => {
       reserve(component, -1);
       const node = seat(component, host);

@@ -36,8 +36,24 @@ export interface DomainLink {
   readonly capacity: number;
 }
 
-/** A network with one link for each pair of domains; pairs that `links` does not name have the price `otherwise` and no limit. */
-export function domainNetwork(domains: number, links: readonly DomainLink[], otherwise: number): Network {
+/** What it costs in an hour to run on the nodes of a domain. */
+export interface DomainPrice {
+  /** Of a core. */
+  readonly cpu: number;
+  /** Of a GiB. */
+  readonly memory: number;
+}
+
+/**
+ * A network with one link for each pair of domains; pairs that `links` does not name have the price `otherwise` and no limit. Without
+ * `running`, by domain, running costs nothing.
+ */
+export function domainNetwork(
+  domains: number,
+  links: readonly DomainLink[],
+  otherwise: number,
+  running: readonly DomainPrice[] = [],
+): Network {
   const size = domains * domains;
   const prices = new Float64Array(size).fill(otherwise);
   const capacities = new Float64Array(size).fill(Number.POSITIVE_INFINITY);
@@ -54,6 +70,10 @@ export function domainNetwork(domains: number, links: readonly DomainLink[], oth
     capacities,
     route: (from, to) => (from === to ? [] : [linkOf(from, to)]),
     routePrice: (from, to) => (from === to ? 0 : (prices[linkOf(from, to)] ?? 0)),
+    hostPrice: ([cpu = 0, memory = 0], host) => {
+      const price = running[host];
+      return price === undefined ? 0 : (cpu / 1000) * price.cpu + (memory / 2 ** 30) * price.memory;
+    },
     outward: (host) => itemAt(outward, host),
   };
 }

@@ -32,7 +32,7 @@ export function cheaperPlacements(
   const costAt = (component: ComponentIndex, host: HostIndex, placed: readonly HostIndex[]): number =>
     itemAt(earlier, component).reduce(
       (sum, { with: other, bandwidth }) => sum + bandwidth * network.routePrice(numberAt(placed, other), host),
-      host === homes[component] ? 0 : movePrice,
+      network.hostPrice(itemAt(application.demands, component), host) + (host === homes[component] ? 0 : movePrice),
     );
   const now = homes.reduce((sum, host, component) => sum + costAt(component, host, homes), 0);
   const found: { readonly placement: readonly HostIndex[]; readonly cost: number }[] = [];

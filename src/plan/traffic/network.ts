@@ -4,7 +4,7 @@ export type LinkIndex = number;
 /** Place of a node or domain that components run on. */
 export type HostIndex = number;
 
-/** What joins the hosts. */
+/** What joins the hosts, and what it costs to run on them. */
 export interface Network {
   /** Per link what a bit per second costs in an hour. */
   readonly prices: Float64Array;
@@ -14,6 +14,8 @@ export interface Network {
   readonly route: (from: HostIndex, to: HostIndex) => readonly LinkIndex[];
   /** What a bit per second between two hosts costs in an hour: the prices of the route. */
   readonly routePrice: (from: HostIndex, to: HostIndex) => number;
+  /** What it costs in an hour to run on a host, for what a component demands (see running.ts). */
+  readonly hostPrice: (demand: Float64Array, host: HostIndex) => number;
   /** The links over which traffic leaves a host. */
   readonly outward: (host: HostIndex) => readonly LinkIndex[];
 }

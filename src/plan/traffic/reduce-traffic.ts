@@ -13,7 +13,8 @@ import type { PlacedGraph } from './applications.ts';
 import { domainNetwork, type TrafficDomains, trafficDomains } from './domains.ts';
 import { NOWHERE } from './hosts.ts';
 import { createLinkLoads, type HostIndex, type LinkLoads, type Network } from './network.ts';
-import { type RerouteContext, type Rerouted, rerouteAll, talk, trafficCost } from './reroute.ts';
+import { domainPrices } from './node-prices.ts';
+import { placementCost, type RerouteContext, type Rerouted, rerouteAll, talk, trafficCost } from './reroute.ts';
 import { type RunningApplication, runningApplication } from './running.ts';
 
 /** What became of an application. */
@@ -59,7 +60,7 @@ export function reduceTraffic(
   const start = initialState(cluster);
   const end = start.fork();
   const domains = trafficDomains(cluster, strategy.domain);
-  const networks = networksOf(domains, strategy);
+  const networks = networksOf(cluster, domains, strategy);
   const { priced } = networks;
   const amountOf = trafficAmounts(networks, strategy);
   const loads = createLinkLoads(priced);
@@ -146,7 +147,12 @@ export interface TrafficNetworks {
 }
 
 /** The links between the domains of a policy. */
-export function networksOf({ names }: TrafficDomains, { links, perGiB }: TrafficOptions): TrafficNetworks {
+export function networksOf(
+  cluster: Cluster,
+  domains: TrafficDomains,
+  { links, perGiB, nodes }: TrafficOptions,
+): TrafficNetworks {
+  const { names } = domains;
   const placeOf = new Map(names.map((name, place) => [name, place]));
   const otherwise = perGiB === undefined ? 1 : hourlyPrice(perGiB);
   const known = links.flatMap(({ between: [one, other], perGiB: own, capacity }) => {
@@ -154,17 +160,18 @@ export function networksOf({ names }: TrafficDomains, { links, perGiB }: Traffic
     const price = own === undefined ? otherwise : hourlyPrice(own);
     return from === undefined || to === undefined ? [] : [{ between: [from, to] as const, price, capacity }];
   });
-  return { priced: domainNetwork(names.length, known, otherwise), plain: domainNetwork(names.length, [], 1) };
+  const hosts = domainPrices(cluster, domains, nodes);
+  return { priced: domainNetwork(names.length, known, otherwise, hosts), plain: domainNetwork(names.length, [], 1) };
 }
 
-/** What passes between the domains where an application runs; pods without a domain count for nothing. */
+/** What passes between the domains where an application runs, and what that and its nodes cost; pods without a domain count for nothing. */
 export function trafficAmounts(
   { priced, plain }: TrafficNetworks,
   { perGiB }: TrafficOptions,
 ): (running: RunningApplication, homes: readonly HostIndex[]) => TrafficAmount {
   return (running, homes) => ({
     bandwidth: trafficCost(running, plain, homes),
-    cost: perGiB === undefined ? undefined : trafficCost(running, priced, homes),
+    cost: perGiB === undefined ? undefined : placementCost(running, priced, homes),
   });
 }
 

@@ -22,7 +22,7 @@ export function trafficReport(input: PlanningInput, found: TrafficPlan, options:
     planned: sum(({ planned }) => planned),
     between: found.between,
     applications: found.treated
-      .filter(({ before, left }) => before.bandwidth > 0 || left !== undefined)
+      .filter(({ before, left, moves }) => before.bandwidth > 0 || left !== undefined || moves > 0)
       .map((each): ApplicationTraffic => {
         const { graph, moves, before, planned } = each;
         const stays = moves > 0 ? undefined : whyItStays(input, found, each, options);

@@ -38,7 +38,7 @@ export interface Rerouted {
   readonly application: RunningApplication;
   /** In an order in which each is feasible; of domain to domain. */
   readonly moves: readonly DomainMove[];
-  /** What its traffic costs in an hour before and after. */
+  /** What its traffic and its nodes cost in an hour before and after. */
   readonly before: number;
   readonly after: number;
 }
@@ -90,7 +90,7 @@ interface Found {
 export type DomainMove = Omit<AcceptedMove, 'partner'>;
 
 /** Placements that are tried, of those that cost the least. */
-const MOST_TRIED = 200;
+const MOST_TRIED = 1000;
 
 /** Of an application that has few placements, the cheapest that it can be moved to. */
 function tryCheapest(
@@ -204,7 +204,7 @@ function costsOf(
   homes: readonly HostIndex[],
   wanted: readonly HostIndex[],
 ): Found['costs'] {
-  return { before: trafficCost(running, network, homes), after: trafficCost(running, network, wanted) };
+  return { before: placementCost(running, network, homes), after: placementCost(running, network, wanted) };
 }
 
 /** Whether a link would carry more of an application than it does now, and more than it has capacity for. */
@@ -260,6 +260,14 @@ export function trafficCost(
   return cost;
 }
 
+/** What an application costs in an hour: its traffic, and its pods on their hosts. */
+export function placementCost(running: RunningApplication, network: Network, hosts: readonly HostIndex[]): number {
+  return running.application.demands.reduce(
+    (sum, demand, component) => sum + network.hostPrice(demand, numberAt(hosts, component)),
+    trafficCost(running, network, hosts),
+  );
+}
+
 /** Whether a domain takes a pod depends on its nodes: each step takes longer than where hosts are nodes. */
 const REROUTE_LIMITS: SearchLimits = { ...SEARCH_LIMITS, steps: 200, ways: 500 };
 
@@ -271,7 +279,7 @@ function searchFor(
   limits: SearchTargets,
 ): readonly HostIndex[] {
   const mayLeave = (component: number): boolean => limits.mayLeave(numberAt(running.pods, component));
-  const targets: Targets = { mayLeave, isClosed: limits.isClosed, upTo };
+  const targets: Targets = { mayLeave, isClosed: limits.isClosed, upTo, price: network.hostPrice };
   const request: PlacementRequest = {
     application: running.application,
     hosts: domainHosts(state.fork(), domains, running, targets),

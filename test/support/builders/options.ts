@@ -110,7 +110,7 @@ export function greedyLb(fields: Partial<StrategyOf<'GreedyLB'>> = {}): Strategy
 /** TrafficAware with its defaults. */
 export function trafficAware(fields: Partial<StrategyOf<'TrafficAware'>> = {}): StrategyOf<'TrafficAware'> {
   const domain = 'topology.kubernetes.io/zone';
-  return { type: 'TrafficAware', domain, perGiB: undefined, links: [], minSaving: 1e6, ...fields };
+  return { type: 'TrafficAware', domain, perGiB: undefined, links: [], nodes: [], minSaving: 1e6, ...fields };
 }
 
 /** Pack with its defaults. */

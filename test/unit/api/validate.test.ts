@@ -264,6 +264,24 @@ describe('validatePolicy', () => {
       'spec.strategy.pack.resources: is []: write one to eight resources, or leave resources out for cpu and memory',
     ],
     [
+      'prices of nodes without one of traffic',
+      { strategy: { type: 'TrafficAware', trafficAware: { nodes: [{ cpuHour: '0.03' }] } } },
+      'spec.strategy.trafficAware: nodes need a price of traffic, too, to be weighed against: write perGiB beside nodes',
+    ],
+    [
+      'prices that leave nodes out',
+      {
+        strategy: {
+          type: 'TrafficAware',
+          trafficAware: {
+            perGiB: '0.01',
+            nodes: [{ nodeSelector: { matchLabels: { pool: 'spot' } }, cpuHour: '0.03' }],
+          },
+        },
+      },
+      'spec.strategy.trafficAware: nodes that no price selects would seem free: write a last price without nodeSelector, for all others',
+    ],
+    [
       'a strategy that only repairs, without repairs',
       { strategy: { type: 'None' } },
       'spec: strategy.type None only repairs: write repair, such as repair: {podAntiAffinity: Required}',

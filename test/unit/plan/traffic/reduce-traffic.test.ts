@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AppGraphInfo } from '../../../../src/model/app-graph.ts';
 import type { PodInfo } from '../../../../src/model/pod.ts';
+import { EVERYTHING } from '../../../../src/model/selector.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { applyPlan } from '../../../support/apply-plan.ts';
 import { aBudget, type OptionFields, someOptions, trafficAware } from '../../../support/builders/options.ts';
@@ -83,6 +84,31 @@ describe('TrafficAware', () => {
       { domains: ['zone-b', 'zone-c'], before: 90 * MEGABIT, planned: 90 * MEGABIT },
       { domains: ['zone-a', 'zone-b'], before: 20 * MEGABIT, planned: 20 * MEGABIT },
     ]);
+  });
+
+  describe('with prices of nodes', () => {
+    const nodes = [
+      { nodeSelector: selecting({ [ZONE]: 'zone-a' }), cpuHour: 0.1, memoryGiBHour: 0 },
+      { nodeSelector: EVERYTHING, cpuHour: 0.3, memoryGiBHour: 0 },
+    ];
+
+    it('moves an application whole to where running costs less', () => {
+      const found = rerouted({ pods: [...of('web', ['b1', 'b2']), ...of('db', ['b1'])] }, { perGiB: 0.01, nodes });
+      expect(found.moved.map(([, , to]) => to?.[0])).toEqual(['a', 'a', 'a']);
+      expect(found.traffic?.before).toEqual({ bandwidth: 0, cost: expect.closeTo(0.45, 9) });
+      expect(found.traffic?.planned).toEqual({ bandwidth: 0, cost: expect.closeTo(0.15, 9) });
+      expect(found.traffic?.applications.map(({ moves }) => moves)).toEqual([3]);
+      expect(found.again.moves).toEqual([]);
+    });
+
+    const held = { annotations: { 'evenkeel.dev/do-not-evict': 'true' } };
+
+    it('leaves traffic between zones that costs less than running together', () => {
+      const graph = aGraph({ edges: [{ from: 'web', to: 'db', bandwidth: 2 * MEGABIT }] });
+      const apart = { pods: [...of('web', ['a1']), ...of('db', ['b1'], held)], appGraphs: [graph] };
+      expect(rerouted(apart, { perGiB: 0.01, nodes, minSaving: 1 }).moved).toEqual([]);
+      expect(rerouted(apart, { perGiB: 10, nodes, minSaving: 1 }).moved).toEqual([['web-0', 'a1', 'b2']]);
+    });
   });
 
   it('names other nodes of the same zone as fallbacks', () => {
