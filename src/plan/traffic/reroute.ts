@@ -71,7 +71,7 @@ export function rerouteAll(context: RerouteContext, applications: readonly Runni
 function reroute(context: RerouteContext, running: RunningApplication): Rerouted | undefined {
   const { domains, loads } = context;
   const homes = running.pods.map((pod) => at(domains.of, context.state.nodeOf(pod)));
-  if (homes.includes(NOWHERE)) {
+  if (homes.length === 0 || homes.includes(NOWHERE)) {
     return undefined;
   }
   talk(running, loads, homes, -1);

@@ -71,6 +71,11 @@ describe('TrafficAware', () => {
     expect(found.again.moves).toEqual([]);
   });
 
+  it('has nothing to do for an application without pods', () => {
+    const found = rerouted({ pods: of('other', ['a1']) });
+    expect(found.outcome.kind).toBe('NothingToReroute');
+  });
+
   it('says what passes between each two zones, before and as planned', () => {
     const mail = aGraph({
       name: 'mail',
