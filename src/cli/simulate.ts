@@ -4,8 +4,10 @@ import type { FieldProblem } from '../api/json-schema.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { formatProblem } from '../api/validate.ts';
 import { Failure } from '../app/failure.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { ServiceClass } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
+import { projectAppGraph } from '../observe/project/app-graph.ts';
 import { projectServiceClass } from '../observe/project/service-class.ts';
 import { buildSnapshot } from '../observe/snapshot-builder.ts';
 import { simulationHtml } from '../report/simulation-html.ts';
@@ -127,6 +129,9 @@ async function referencesOf({ spec }: ScenarioResource, { resources }: ResourceF
     texts,
     policies: [...own, ...further],
     classes: classesOf(resources),
+    appGraphs: resources
+      .filter(({ kind }) => kind === 'AppGraph')
+      .map(({ value }) => projectAppGraph(value as unknown as JsonObject)),
     snapshot: await snapshotOf(spec.snapshot, flags.file),
   };
 }

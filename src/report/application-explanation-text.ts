@@ -35,16 +35,15 @@ function nodesOf({ node, decision }: ApplicationPod): readonly string[] {
 }
 
 function titleOf(app: ApplicationExplanation): readonly string[] {
-  const { namespace, name, domain, moves, before, planned, stays, members, claimed } = app;
+  const { namespace, name, domain, moves, before, stays, members, claimed } = app;
   const pods = members.reduce((sum, member) => sum + member.pods.length, 0);
   const title = `AppGraph ${namespace}/${name}: ${count(members.length, 'member')}, ${count(pods, 'pod')}.`;
   const change = `In a plan made now, ${count(moves, 'move')} ${trafficChange(app, moves === 1)}.`;
-  const still = `Traffic between ${domainsText(domain)}: ${bitRate(before.bandwidth)}; a plan made now moves none of its pods.`;
-  const [costs, plannedCosts] = [priceText(before), priceText(planned)];
+  const cost = before.cost === undefined ? '' : `, which costs ${priceText(before)} an hour`;
+  const still = `Traffic between ${domainsText(domain)}: ${bitRate(before.bandwidth)}${cost}; a plan made now moves none of its pods.`;
   return [
     title,
     moves > 0 ? change : still,
-    ...(before.cost === undefined ? [] : [`Traffic costs ${costs} an hour now, and ${plannedCosts} as planned.`]),
     ...(stays === undefined ? [] : [`It stays as it is, ${stays.code}: ${stays.message}.`]),
     ...(claimed.length === 0 ? [] : [`Other members have these pods already: ${claimed.join(', ')}.`]),
   ];

@@ -72,6 +72,19 @@ export interface ViolationsLeft {
   readonly pods: number;
 }
 
+/** What applications said between domains, in bits per second, over all windows of the metrics. */
+export interface TrafficResult {
+  /** The node label whose values are the domains. */
+  readonly domain: string;
+  /** Over time. */
+  readonly mean: number;
+  readonly max: number;
+  /** In the last window. */
+  readonly end: number;
+  /** Seconds in which a link carried more than its capacity. */
+  readonly overloaded: number;
+}
+
 /** Waiting and batch (KMS), in seconds; means over the workloads that got so far, `undefined` when none did. */
 export interface WaitResult {
   /** From arrival until all instances served. */
@@ -106,6 +119,8 @@ export interface VariantResult {
   readonly moves: MoveResult;
   /** By every rule that any policy of any variant repairs, within the scopes of these; empty when none does. */
   readonly violations: readonly ViolationsLeft[];
+  /** `undefined` without AppGraphs. */
+  readonly traffic: TrafficResult | undefined;
   readonly requests: { readonly total: number; readonly failed: number; readonly success: number };
   readonly classes: readonly ClassResult[];
   readonly windows: readonly WindowResult[];

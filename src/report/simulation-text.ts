@@ -1,4 +1,6 @@
+import { bitRate } from '../model/bandwidth.ts';
 import { escapeMarkdown, escapeText } from '../model/escape.ts';
+import { domainsText } from './plan-traffic.ts';
 import type { Balance, ClassResult, SimulationResult, VariantResult } from './simulation-result.ts';
 import { renderMarkdownTable, renderTable } from './table.ts';
 
@@ -41,6 +43,7 @@ export function tablesOf(result: SimulationResult): readonly ReportTable[] {
     { title: 'Balance (time averages, % of node capacity)', ...balanceTable(variants) },
     { title: 'Moves and requests', ...moveTable(variants) },
     { title: 'Violations left (pods at the end, by what policies repair)', ...violationTable(variants) },
+    { title: `Traffic between ${domainsText(variants[0]?.traffic?.domain ?? '')}`, ...trafficTable(variants) },
     { title: 'Service by class (availability since admission, %)', ...classTable(variants) },
     { title: 'Service by window', ...windowTable(result) },
     { title: 'Waiting and Jobs (s)', ...waitTable(variants) },
@@ -93,6 +96,17 @@ function violationTable(variants: readonly VariantResult[]): Content {
   const rules = variants[0]?.violations.map(({ rule }) => rule) ?? [];
   const rows = variants.map(({ name, violations }) => [name, ...violations.map(({ pods }) => String(pods))]);
   return { header: ['VARIANT', ...rules], rows: rules.length === 0 ? [] : rows };
+}
+
+function trafficTable(variants: readonly VariantResult[]): Content {
+  return {
+    header: ['VARIANT', 'MEAN', 'MAX', 'AT THE END', 'OVER CAPACITY (S)'],
+    rows: variants.flatMap(({ name, traffic }) =>
+      traffic === undefined
+        ? []
+        : [[name, ...[traffic.mean, traffic.max, traffic.end].map(bitRate), traffic.overloaded.toFixed(0)]],
+    ),
+  };
 }
 
 function classTable(variants: readonly VariantResult[]): Content {

@@ -50,6 +50,8 @@ interface Account {
 
 /** What a window came to. */
 export interface WindowUse {
+  /** Seconds. */
+  readonly span: number;
   /** What the nodes that are up used, by name. */
   readonly nodes: ReadonlyMap<string, NodeUse>;
   /** Pods that ran for all of it, by key. */
@@ -204,7 +206,7 @@ export function startMeter(world: World, random: (purpose: string) => Random, ob
       }
     }
     samples = { nodes: nodeSamples, pods };
-    observe({ nodes: use, pods, workingSets });
+    observe({ span, nodes: use, pods, workingSets });
   }
 
   function sampleOf({ cpu, memory }: Consumption): UsageSample {

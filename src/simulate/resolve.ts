@@ -1,5 +1,7 @@
 import type { FieldProblem, Path } from '../api/json-schema.ts';
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import type { AppGraphInfo, GraphMember } from '../model/app-graph.ts';
+import { bitsPerSecond } from '../model/bandwidth.ts';
 import { parseDuration } from '../model/duration.ts';
 import { SCHEDULING_GATE } from '../model/gate.ts';
 import { parseInstant } from '../model/instant.ts';
@@ -15,7 +17,16 @@ import { projectPdb } from '../observe/project/pdb.ts';
 import { CLASS_LABEL } from '../qos/class-of.ts';
 import { DEFAULT_IMAGE_SIZE, DEFAULT_START, makeNode, makeWorkload } from './parts.ts';
 import { classesIn, parseRequestLog, workloadsOf } from './request-log.ts';
-import type { Delay, Incident, InstanceUsage, RequestLoad, Scenario, Variant, WorkloadSpec } from './scenario.ts';
+import type {
+  Delay,
+  Incident,
+  InstanceUsage,
+  RequestLoad,
+  Scenario,
+  ScenarioTraffic,
+  Variant,
+  WorkloadSpec,
+} from './scenario.ts';
 import type { ScenarioResource, ScenarioSpec, WorkloadEntry } from './scenario-schema.ts';
 import { snapshotWorkloads } from './snapshot-workloads.ts';
 import { constant, resolveTrace, type Texts } from './trace.ts';
@@ -27,6 +38,7 @@ export interface References {
   readonly snapshot: ClusterSnapshot | undefined;
   readonly policies: readonly RebalancePolicy[];
   readonly classes: readonly ServiceClass[];
+  readonly appGraphs: readonly AppGraphInfo[];
 }
 
 /** Files that a scenario names beside its snapshot. */
@@ -126,9 +138,11 @@ export function resolveScenario(
   const joining = nodes.flatMap(({ entry: { joins }, made }) =>
     joins === undefined ? [] : made.map((node) => ({ joins, node })),
   );
+  const everywhere = [...present, ...joining.map(({ node }) => node)];
   const problems = unknownNames(spec, references, {
     classes: classes.map(({ name }) => name),
-    nodes: [...present, ...joining.map(({ node }) => node)].map(({ name }) => name),
+    nodes: everywhere.map(({ name }) => name),
+    domains: [...new Set(everywhere.flatMap(({ labels }) => labels.get(spec.traffic.domain) ?? []))],
     workloads: workloads.map(({ info }) => info.name),
   });
   if (problems.length > 0) {
@@ -164,9 +178,40 @@ export function resolveScenario(
     metrics: { window: parseDuration(spec.metrics.window), served: spec.metrics.served },
     starvation: spec.starvation,
     memory: spec.memory === undefined ? undefined : { fill: parseDuration(spec.memory.fill) },
+    traffic: trafficOf(spec, [...references.appGraphs, ...(snapshot?.appGraphs ?? [])], workloads),
     imageSize: DEFAULT_IMAGE_SIZE,
     variants: variantsOf(spec, references.policies),
   };
+}
+
+function trafficOf(
+  { traffic: { domain, links } }: ScenarioSpec,
+  graphs: readonly AppGraphInfo[],
+  workloads: readonly WorkloadSpec[],
+): ScenarioTraffic | undefined {
+  if (graphs.length === 0) {
+    return undefined;
+  }
+  const stands = new Set(workloads.map(({ info }) => `${info.kind} ${info.namespace}/${info.name}`));
+  return {
+    graphs: graphs.map((graph) => asPlayed(graph, stands)),
+    domain,
+    links: links.map(({ between: [one = '', other = ''], capacity }) => ({
+      between: [one, other],
+      capacity: bitsPerSecond(capacity),
+    })),
+  };
+}
+
+/** A Deployment of a scenario stands for its one ReplicaSet; there is no Prometheus to learn from, but what was learnt holds. */
+function asPlayed({ query: _, ...graph }: AppGraphInfo, stands: ReadonlySet<string>): AppGraphInfo {
+  const members = graph.members.map((member): GraphMember => {
+    const { kind = '', name = '' } = 'workload' in member ? member.workload : {};
+    return kind === 'Deployment' && stands.has(`ReplicaSet ${graph.namespace}/${name}`)
+      ? { name: member.name, workload: { kind: 'ReplicaSet', name } }
+      : member;
+  });
+  return { ...graph, members };
 }
 
 function nodesOf(
@@ -321,6 +366,8 @@ function defaultClasses(
 }
 
 interface KnownNames {
+  /** Values of the node label that makes the domains of traffic. */
+  readonly domains: readonly string[];
   readonly classes: readonly string[];
   readonly nodes: readonly string[];
   readonly workloads: readonly string[];
@@ -346,6 +393,11 @@ function unknownNames(spec: ScenarioSpec, { policies }: References, known: Known
       ...check(['spec', 'incidents', index, 'node'], node, 'node', known.nodes),
       ...check(['spec', 'incidents', index, 'workload'], workload, 'workload', known.workloads),
     ]),
+    ...spec.traffic.links.flatMap(({ between }, index) =>
+      between.flatMap((name, place) =>
+        check(['spec', 'traffic', 'links', index, 'between', place], name, 'domain', known.domains),
+      ),
+    ),
     ...spec.variants.flatMap((variant, index) =>
       variant.policies.flatMap((name, place) =>
         check(['spec', 'variants', index, 'policies', place], name, 'RebalancePolicy', policyNames),

@@ -1,5 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { TRAFFIC_DEFAULTS, twoDomains } from '../api/v1alpha1/rebalance-policy.ts';
 import {
+  bandwidth,
   CEL_KEYWORD,
   decimal,
   duration,
@@ -294,6 +296,26 @@ const ScenarioSpec = Type.Object(
             'Memory of pods as working sets: empty after each start, then filling, and never given back. The kubelet of a node without memory evicts pods, judged window by window of the metrics. Without this field pods use and give back at once what usage and requests say, and none is evicted.',
         },
       ),
+    ),
+    traffic: Type.Object(
+      {
+        domain: text(316, {
+          description: 'Node label whose values are the domains. Default topology.kubernetes.io/zone.',
+          default: TRAFFIC_DEFAULTS.domain,
+        }),
+        links: Type.Array(
+          Type.Object({
+            between: twoDomains,
+            capacity: bandwidth({ description: 'Bits per second, both directions together.' }),
+          }),
+          { default: [], maxItems: 64, description: 'Links between two domains. Default all carry everything.' },
+        ),
+      },
+      {
+        default: {},
+        description:
+          'How the traffic of AppGraphs is measured. What workloads of the scenario say to each other stands in AppGraphs of the file or the snapshot.',
+      },
     ),
     variants: Type.Array(variant, {
       default: [],

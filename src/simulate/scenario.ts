@@ -1,4 +1,5 @@
 import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
+import type { AppGraphInfo } from '../model/app-graph.ts';
 import type { NodeInfo, Taint } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
 import type { ServiceClass } from '../model/service-level.ts';
@@ -102,6 +103,16 @@ export interface Variant {
   readonly policies: readonly RebalancePolicy[];
 }
 
+/** What applications say, and what links carry. */
+export interface ScenarioTraffic {
+  /** By namespace and name; their edges are given. */
+  readonly graphs: readonly AppGraphInfo[];
+  /** Node label whose values are the domains. */
+  readonly domain: string;
+  /** Bits per second between two domains; others carry everything. */
+  readonly links: readonly { readonly between: readonly [string, string]; readonly capacity: number }[];
+}
+
 /** Everything that a simulation plays, in base units. */
 export interface Scenario {
   readonly name: string;
@@ -122,6 +133,8 @@ export interface Scenario {
   readonly starvation: boolean;
   /** `undefined`: pods use at once what they want, give back what they no longer want, and share what a node has. */
   readonly memory: MemoryBehaviour | undefined;
+  /** `undefined` without AppGraphs. */
+  readonly traffic?: ScenarioTraffic | undefined;
   /** Seconds that images take on a node that has not run them, by name; the sizes that ImageLocality counts, in bytes. */
   readonly imageSize: number;
   readonly variants: readonly Variant[];

@@ -21,6 +21,7 @@ import type { Scenario, Variant } from './scenario.ts';
 import { startScheduler } from './scheduler.ts';
 import { viewsOf } from './scheduling-view.ts';
 import { keepServiceRecords, type ServiceRecord, type ServiceRecords } from './service-record.ts';
+import { createTrafficMeter } from './traffic-meter.ts';
 import { violationsLeft } from './violations.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 import { keyOf } from './world.ts';
@@ -82,12 +83,14 @@ async function playVariant(scenario: Scenario, variant: Variant, progress: Progr
   const balance = createBalanceSum();
   const current = { cpu: 0, memory: 0 };
   const counts: Counts = { transfers: 0, preemptions: 0, memoryEvictions: 0, runs: 0, plans: 0 };
-  const meter = startMeter(world, streams, ({ nodes, pods, workingSets }) => {
+  const traffic = createTrafficMeter(world);
+  const meter = startMeter(world, streams, ({ nodes, pods, workingSets, span }) => {
     if (scenario.starvation) {
       starvePods(cluster, nodes, pods);
     }
     counts.memoryEvictions += relieveMemory(cluster, workingSets);
     balance.add(nodes);
+    traffic.look(span);
     current.cpu = balanceOf([...nodes.values()].map((node) => node.cpu)).ema;
     current.memory = balanceOf([...nodes.values()].map((node) => node.memory)).ema;
   });
@@ -127,6 +130,7 @@ async function playVariant(scenario: Scenario, variant: Variant, progress: Progr
     events: queue.performed(),
     balance: { cpu: balance.cpu(), memory: balance.memory() },
     violations: violationsLeft(scenario, world),
+    traffic: traffic.result(),
     moves: { ...counts, perRun: counts.runs === 0 ? 0 : counts.transfers / counts.runs },
     requests: { total, failed, success: total === 0 ? 1 : 1 - failed / total },
     classes: byClass(records.list, scenario.classes).map(({ serviceClass, records: own }) =>

@@ -235,6 +235,7 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
       namespaces: scenario.namespaces,
       pdbs: pdbs(),
       storage: scenario.storage,
+      ...(scenario.traffic === undefined ? {} : { appGraphs: scenario.traffic.graphs }),
       problems: [],
       ...extras,
     }),

@@ -18,8 +18,9 @@ const interner = createInterner();
 export function aSimulatedNode(
   name: string,
   allocatable: Readonly<Record<string, string>> = {},
+  labels: Readonly<Record<string, string>> = {},
 ): Scenario['nodes'][number] {
-  return makeNode(name, { cpu: '2', memory: '2Gi', ...allocatable }, interner);
+  return makeNode(name, { cpu: '2', memory: '2Gi', ...allocatable }, interner, { labels });
 }
 
 /** A workload of one pod that requests 100m and 64Mi; `pod` adds to its spec. */

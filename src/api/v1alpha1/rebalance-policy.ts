@@ -106,7 +106,8 @@ export const TRAFFIC_DEFAULTS = {
   minSaving: '1M',
 } as const;
 
-const between = Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
+/** Two values of a node label. */
+export const twoDomains = Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
   description: 'Two domains: values of the label. Required.',
   minItems: 2,
   maxItems: 2,
@@ -133,7 +134,7 @@ const trafficAware = Type.Object(
     links: Type.Array(
       Type.Object(
         {
-          between,
+          between: twoDomains,
           perGiB: Type.Optional(
             decimal('0', '1000', {
               description:

@@ -17,7 +17,7 @@ export const addSimulate: AddCommand = (program, { print }) => {
     .description('play a scenario in virtual time, with and without policies, and compare; needs no cluster')
     .requiredOption(
       '-f, --filename <file>',
-      'file of a Scenario, with the RebalancePolicies and ServiceClasses that it names',
+      'file of a Scenario, with the RebalancePolicies, ServiceClasses and AppGraphs beside it',
     )
     .addOption(
       repeatable('-p, --policy <file>', 'file or folder of a further RebalancePolicy; repeatable').default([], 'none'),

@@ -1,5 +1,5 @@
 import type { AppGraphInfo, GraphMember } from '../../model/app-graph.ts';
-import { type PodInfo, podKey } from '../../model/pod.ts';
+import { type OwnerRef, type PodInfo, podKey } from '../../model/pod.ts';
 import { matches } from '../../model/selector.ts';
 import { at, itemAt, type PodIndex } from '../indices.ts';
 import { ownerOf } from '../owners.ts';
@@ -58,13 +58,22 @@ export function placedGraphs({ snapshot, pods, subjects }: PlanningInput): reado
   });
 
   function isOf(member: GraphMember, pod: PodIndex): boolean {
-    if ('selector' in member) {
-      return matches(member.selector, itemAt(pods, pod).labels);
-    }
     const owner = ownerOf(subjects.owners, pod);
-    const { kind, name } = member.workload;
-    return [owner?.ref, owner?.top].some((each) => each?.kind === kind && each.name === name);
+    return isMember(member, itemAt(pods, pod), [owner?.ref, owner?.top]);
   }
+}
+
+/** Whether a pod with these controllers, its own and those above, is one of a member of an AppGraph of its namespace. */
+export function isMember(
+  member: GraphMember,
+  { labels }: Pick<PodInfo, 'labels'>,
+  owners: readonly (Pick<OwnerRef, 'kind' | 'name'> | undefined)[],
+): boolean {
+  if ('selector' in member) {
+    return matches(member.selector, labels);
+  }
+  const { kind, name } = member.workload;
+  return owners.some((each) => each?.kind === kind && each.name === name);
 }
 
 function sharedReason(pod: PodInfo, other: AppGraphInfo | undefined): Reason {

@@ -230,7 +230,7 @@ describe('evenkeel explain app', () => {
   it('prints members, edges, pods, and what is against moving those that stay', async () => {
     const { stdout, code } = await runCli(['explain', 'app/shop/checkout', ...FILES]);
     expect(stdout).toContain('AppGraph shop/checkout: 3 members, 7 pods.\nIn a plan made now, 3 moves cut traffic');
-    expect(stdout).toContain('Traffic costs 0.34 an hour now, and 0.08 as planned.');
+    expect(stdout).toContain('to 20 Mb/s, and the cost from 0.34 to 0.08 an hour.');
     expect(stdout).toMatch(/^web +3 +zone-a 1, zone-b 1, zone-c 1 +zone-a 2, zone-c 1$/m);
     expect(stdout).toMatch(/^web -> cart +60 Mb\/s +40 Mb\/s +20 Mb\/s +0\.17 +0\.08$/m);
     expect(stdout).toMatch(/^web-7f-1 +node-2 +zone-b +moves to node-4: brings shop\/checkout closer together/m);
