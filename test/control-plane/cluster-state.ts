@@ -10,6 +10,7 @@ export interface Metadata {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly deletionTimestamp?: string;
+  readonly ownerReferences?: readonly { readonly uid: string }[];
 }
 
 interface Condition {

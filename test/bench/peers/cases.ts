@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { listNodes, listPods } from '../../control-plane/cluster-state.ts';
 import { type Placement, placementOf } from '../../control-plane/initial-placement.ts';
 import { applyPlaced, applyScenario, loadScenario, waitForMetrics } from '../../control-plane/scenario.ts';
+import type { Scenario } from '../../control-plane/scenario-parse.ts';
 import type { ControlPlane } from '../../control-plane/start.ts';
 import { waitUntil } from '../../control-plane/wait-until.ts';
 import type { Task } from './contender.ts';
@@ -12,7 +13,7 @@ import type { PodTrack } from './observer.ts';
 export interface Case {
   readonly task: Task;
   readonly minutes: number;
-  /** Names of the scenarios that make the cluster, one after the other. The pods that it is about are in the namespace shop. */
+  /** Names of the scenarios that make the cluster, one after the other. */
   readonly scenarios: readonly string[];
   /** Brings pods to where they should not be. */
   readonly misplace?: (cp: ControlPlane) => Promise<void>;
@@ -48,9 +49,7 @@ export async function prepare(
   placement: Placement | undefined,
   log: (line: string) => void,
 ): Promise<Placement> {
-  const loaded = scenarios.map((name) =>
-    loadScenario(join(import.meta.dirname, '..', '..', 'scenarios', `${name}.yaml`)),
-  );
+  const loaded = scenarios.map(load);
   if (placement === undefined) {
     for (const scenario of loaded) {
       await applyScenario(cp, scenario, { log });
@@ -61,6 +60,15 @@ export async function prepare(
   }
   await finish?.(cp, log);
   return await placementOf(cp, loaded);
+}
+
+function load(name: string): Scenario {
+  return loadScenario(join(import.meta.dirname, '..', '..', 'scenarios', `${name}.yaml`));
+}
+
+/** Namespaces of the pods that a case is about. */
+export function namespacesOf({ scenarios }: Case): ReadonlySet<string> {
+  return new Set(scenarios.flatMap((name) => load(name).workloads.map(({ namespace }) => namespace)));
 }
 
 /** A node for the judgement of a case. */

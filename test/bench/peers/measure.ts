@@ -4,7 +4,7 @@ import { listNodes, milliCpuOf } from '../../control-plane/cluster-state.ts';
 import type { Placement } from '../../control-plane/initial-placement.ts';
 import { standardDeviation } from '../../control-plane/node-loads.ts';
 import { type ControlPlane, startControlPlane } from '../../control-plane/start.ts';
-import { type Case, type Goal, type Placeable, placeables, prepare } from './cases.ts';
+import { type Case, type Goal, namespacesOf, type Placeable, placeables, prepare } from './cases.ts';
 import type { Contender } from './contender.ts';
 import {
   emptiedNothing,
@@ -46,7 +46,6 @@ export interface Rest {
 
 /** Rounds without an eviction after which a cluster counts as being at rest. */
 const ROUNDS_AT_REST = 3;
-const NAMESPACE = 'shop';
 const SETTLED_MS = 5000;
 
 /** Lets a contender put a cluster right, with the pods where `placed` has them, or where the scheduler puts them. */
@@ -62,7 +61,7 @@ export async function measure(
     await contender.install(cp, log);
     const placement = await prepare(peerCase, cp, placed, log);
     await sleep(SETTLED_MS);
-    const observer = await observe(cp, NAMESPACE);
+    const observer = await observe(cp, namespacesOf(peerCase));
     const alreadyEvicted = acceptedEvictions(await cp.audit()).length;
     const nodes = await placeables(cp);
     const before = {

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { listPods, type PodState } from '../../control-plane/cluster-state.ts';
 import type { ControlPlane } from '../../control-plane/start.ts';
+import { waitUntil } from '../../control-plane/wait-until.ts';
+import { watchPods } from '../../support/object-watch.ts';
 
 /** What was seen of a pod; times in milliseconds, when word of it came. */
 export interface PodTrack {
@@ -18,68 +18,49 @@ export interface PodTrack {
   goneAt?: number;
 }
 
-/** Watches the pods of a namespace from outside. */
+/** Watches the pods of some namespaces from outside. */
 export interface Observer {
   /** All that were ever seen, in that order. */
   readonly pods: () => readonly PodTrack[];
   stop(): Promise<void>;
 }
 
-/** Of watch events: each has a type and an object. */
-const COLUMNS = [
-  'TYPE:.type',
-  'NAME:.object.metadata.name',
-  'UID:.object.metadata.uid',
-  'OWNER:.object.metadata.ownerReferences[0].uid',
-  'USAGE:.object.metadata.annotations.kwok\\.x-k8s\\.io/usage-cpu',
-  'NODE:.object.spec.nodeName',
-  'READY:.object.status.conditions[?(@.type=="Ready")].status',
-].join(',');
-
-/** Starts to watch the pods of `namespace`; resolves once those that are there are known. */
-export async function observe(cp: ControlPlane, namespace: string): Promise<Observer> {
+/** Starts to watch the pods of `namespaces`; resolves once those that are there are known. */
+export async function observe(cp: ControlPlane, namespaces: ReadonlySet<string>): Promise<Observer> {
   const tracks = new Map<string, PodTrack>();
-  const args = ['get', 'pods', '-n', namespace, '--watch', '--output-watch-events', '--no-headers'];
-  const child = spawn(cp.bin('kubectl'), [...args, '-o', `custom-columns=${COLUMNS}`], {
-    env: { ...process.env, KUBECONFIG: cp.kubeconfig },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const there = (await listPods(cp)).filter(({ metadata }) => namespaces.has(metadata.namespace ?? ''));
+  const watch = await watchPods(cp, ({ type, object }) => {
+    if (namespaces.has(object.metadata.namespace ?? '')) {
+      const now = Date.now();
+      const track = note(tracks, object, now);
+      if (type === 'DELETED') {
+        track.goneAt = now;
+      }
+    }
   });
-  cp.adopt(child);
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    note(tracks, namespace, line, Date.now());
-  });
-  await once(child.stdout, 'data');
-  return {
-    pods: () => [...tracks.values()],
-    stop: async () => {
-      child.kill();
-      await once(child, 'exit');
-    },
+  const unknown = async () => {
+    const left = there.filter(({ metadata }) => !tracks.has(metadata.uid));
+    return left.length === 0 ? undefined : `${left.length} of ${there.length} pods`;
   };
+  await waitUntil('word of all pods', unknown, { timeoutMilliseconds: 60_000, log: () => undefined });
+  return { pods: () => [...tracks.values()], stop: watch.stop };
 }
 
-const NOTHING = '<none>';
-
-function note(tracks: Map<string, PodTrack>, namespace: string, line: string, now: number): void {
-  const [event, name, uid, owner, usage = '', node = NOTHING, ready] = line.trim().split(/\s+/);
-  if (uid === undefined) {
-    throw new Error(`kubectl prints what is no pod: ${line}`);
-  }
-  const known = tracks.get(uid) ?? {
-    name: `${namespace}/${name}`,
-    owner: owner ?? '',
-    usage: Number.parseInt(usage, 10) || 0,
+/** Notes what is news of a pod. */
+function note(tracks: Map<string, PodTrack>, { metadata, spec, status }: PodState, now: number): PodTrack {
+  const known = tracks.get(metadata.uid) ?? {
+    name: `${metadata.namespace}/${metadata.name}`,
+    owner: metadata.ownerReferences?.[0]?.uid ?? '',
+    usage: Number.parseInt(metadata.annotations?.['kwok.x-k8s.io/usage-cpu'] ?? '', 10) || 0,
     seenAt: now,
   };
-  tracks.set(uid, known);
-  if (node !== NOTHING) {
-    known.node = node;
+  tracks.set(metadata.uid, known);
+  if (spec.nodeName !== undefined) {
+    known.node = spec.nodeName;
     known.boundAt ??= now;
   }
-  if (ready === 'True') {
+  if (status.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True')) {
     known.readyAt ??= now;
   }
-  if (event === 'DELETED') {
-    known.goneAt = now;
-  }
+  return known;
 }
