@@ -57,7 +57,7 @@ function typeOf(schema: JsonSchema): string {
     return `list of ${items === undefined ? 'anything' : typeOf(items)}`;
   }
   if (schema['x-kubernetes-int-or-string'] === true) {
-    return 'integer or percentage';
+    return new RegExp(String(schema['pattern'])).test('1Gi') ? 'quantity or percentage' : 'integer or percentage';
   }
   const map = typeof additionalProperties === 'object' ? `map of ${typeOf(additionalProperties)}` : type;
   const { minimum, maximum } = schema;

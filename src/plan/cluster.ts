@@ -1,5 +1,6 @@
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
+import { createHeadroom, type Headroom } from './filters/headroom.ts';
 import { at, atOrNone, type IndexTable, itemAt, type NodeIndex, type PodIndex, type SiteIndex } from './indices.ts';
 import { type LoadModel, type LoadTables, loadModel, tabulate } from './load.ts';
 import type { IndexedNodes } from './node-index.ts';
@@ -40,6 +41,8 @@ export interface Cluster {
   readonly shapes: Shapes;
   /** `undefined`: the policy repairs nothing. */
   readonly guard: RepairGuard | undefined;
+  /** `undefined`: moves may fill their targets. */
+  readonly headroom: Headroom | undefined;
 }
 
 /** The movable pods where the snapshot has them. */
@@ -101,6 +104,7 @@ export function indexCluster(input: ClusterInput): Cluster {
     scores: indexScores(sites, owners),
     shapes: input.shapes.shapesOf(shaped, siteOf),
     guard,
+    headroom: createHeadroom(options.thresholds.headroom, nodes),
   };
 }
 

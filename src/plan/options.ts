@@ -3,8 +3,9 @@ import type { LabelSelectorField } from '../api/v1alpha1/schema.ts';
 import { bitsPerSecond } from '../model/bandwidth.ts';
 import { parseDuration } from '../model/duration.ts';
 import { EXCLUDED_NAMESPACES } from '../model/excluded-namespaces.ts';
+import { isQuantityError, parseQuantity, type Quantity, toBytes, toMilliCpu } from '../model/quantity.ts';
 import { isMeasured, type LoadResource } from '../model/resources.ts';
-import type { Requirement, Selector } from '../model/selector.ts';
+import type { Labels, Requirement, Selector } from '../model/selector.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import { STRATEGY_TRAITS, type StrategyThatImproves } from './strategies/traits.ts';
 
@@ -197,6 +198,20 @@ export interface BudgetWindow {
   readonly duration: Seconds;
 }
 
+/** What moves leave free of requests on the nodes with these labels; without labels on all. */
+export interface HeadroomOptions {
+  readonly nodeSelector: Labels;
+  /** In millicores, where it is no share. */
+  readonly cpu: HeadroomAmount;
+  /** In bytes, where it is no share. */
+  readonly memory: HeadroomAmount;
+}
+
+/** An amount of a resource, or a share of what is allocatable in [0, 1]. */
+export type HeadroomAmount =
+  | { readonly kind: 'Amount'; readonly amount: number }
+  | { readonly kind: 'Share'; readonly share: number };
+
 /** What a policy is about. */
 export interface ScopeOptions {
   readonly namespaceSelector: Selector;
@@ -222,12 +237,13 @@ export interface PolicyOptions {
     readonly smoothing: Seconds;
     readonly minCoverage: number;
   };
-  /** Fractions in [0, 1]: of node capacity, but `minReduction` of the standard deviation. */
+  /** The numbers are fractions in [0, 1]: of node capacity, but `minReduction` of the standard deviation. */
   readonly thresholds: {
     readonly trigger: number;
     readonly minGain: number;
     readonly minImprovement: number;
     readonly minReduction: number;
+    readonly headroom: readonly HeadroomOptions[];
   };
   readonly scope: ScopeOptions;
   readonly budgets: readonly BudgetOptions[];
@@ -274,6 +290,7 @@ export function resolveOptions(
       minGain: Number(spec.thresholds.minGain),
       minImprovement: Number(spec.thresholds.minImprovement),
       minReduction: Number(spec.thresholds.minReduction),
+      headroom: (spec.thresholds.headroom ?? []).map(resolveHeadroom),
     },
     scope: {
       namespaceSelector: resolveSelector(spec.scope.namespaceSelector),
@@ -470,6 +487,29 @@ function resolveBudget(budget: RebalancePolicySpec['budgets'][number], place: nu
         ? undefined
         : { schedule, timeZone, duration: parseDuration(duration) },
   };
+}
+
+function resolveHeadroom({ nodeSelector, cpu, memory }: HeadroomEntry): HeadroomOptions {
+  return {
+    nodeSelector: new Map(Object.entries(nodeSelector)),
+    cpu: resolveAmount(cpu, toMilliCpu),
+    memory: resolveAmount(memory, toBytes),
+  };
+}
+
+type HeadroomEntry = NonNullable<RebalancePolicySpec['thresholds']['headroom']>[number];
+
+/** Throws RangeError for what the schema does not let through. */
+function resolveAmount(written: number | string = 0, unitsOf: (quantity: Quantity) => number): HeadroomAmount {
+  const text = String(written);
+  if (text.endsWith('%')) {
+    return { kind: 'Share', share: Number(text.slice(0, -1)) / 100 };
+  }
+  const quantity = parseQuantity(text);
+  if (isQuantityError(quantity)) {
+    throw new RangeError(quantity.error);
+  }
+  return { kind: 'Amount', amount: unitsOf(quantity) };
 }
 
 function resolveLimit(limit: number | string): Limit {

@@ -18,8 +18,8 @@ export type FilterName = (typeof FILTER_NAMES)[number];
 
 /** What a plan keeps besides the filters, since the policy repairs it. */
 const REPAIR_RULES = ['Duplicates'] as const;
-/** Why a node is no target: a filter, or a rule of `spec.repair`. */
-export type RefusalName = FilterName | (typeof REPAIR_RULES)[number];
+/** Why a node is no target: a filter, a rule of `spec.repair`, or what moves leave free there. */
+export type RefusalName = FilterName | (typeof REPAIR_RULES)[number] | 'Headroom';
 
 /** What is never moved (execution.md, what is never moved). */
 export const PROTECTION_NAMES = [

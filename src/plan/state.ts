@@ -41,15 +41,15 @@ export interface StateView {
   readonly objective: () => number;
   /** By how much that changes when the pod moves to `node`. */
   readonly objectiveChange: (pod: PodIndex, node: NodeIndex) => number;
-  /** Whether all filters let the pod run on `node`, and the move breaks nothing that the policy repairs. */
+  /** Whether all filters let the pod run on `node`, and the move breaks nothing that the policy keeps. */
   readonly fits: (pod: PodIndex, node: NodeIndex) => boolean;
   /** Whether all filters let the pod run on `node`. */
   readonly passes: (pod: PodIndex, node: NodeIndex) => boolean;
-  /** What the policy repairs and the move would break. */
+  /** What the policy repairs, or leaves free, and the move would break. */
   readonly breach: (pod: PodIndex, node: NodeIndex) => Breach | undefined;
   /** Whether NodeResourcesFit might: when not, `node` has no room for any pod of about that size (see shapes.ts). */
   readonly couldHold: (pod: PodIndex, node: NodeIndex) => boolean;
-  /** The name of the first filter, or rule of a repair, that does not; cheaper than all that the filter has to say. */
+  /** The name of the first filter, or rule of the policy, that does not; cheaper than all that the filter has to say. */
   readonly refusedBy: (pod: PodIndex, node: NodeIndex) => RefusalName | undefined;
   /** What that filter has to say. */
   readonly refusal: (pod: PodIndex, node: NodeIndex) => TargetRefusal | undefined;
@@ -267,6 +267,19 @@ function passes(contents: Contents, pod: PodIndex, node: NodeIndex): boolean {
 }
 
 function breach(contents: Contents, pod: PodIndex, node: NodeIndex): Breach | undefined {
+  return headroomBreach(contents, pod, node) ?? repairBreach(contents, pod, node);
+}
+
+/** A pod that goes back to where it was fills nothing. */
+function headroomBreach({ cluster, rooms }: Contents, pod: PodIndex, node: NodeIndex): Breach | undefined {
+  if (cluster.headroom === undefined || at(cluster.home, pod) === node) {
+    return undefined;
+  }
+  const refusal = cluster.headroom.refusalOf(subjectOf(cluster.shapes, pod), node, itemAt(rooms, node));
+  return refusal && { refusal, soft: false };
+}
+
+function repairBreach(contents: Contents, pod: PodIndex, node: NodeIndex): Breach | undefined {
   const { cluster, counts } = contents;
   if (cluster.guard === undefined) {
     return undefined;

@@ -73,7 +73,7 @@ function optionsOf(seed: number): Parameters<typeof plan>[1] {
         ? { type: 'RefineLB', overload: 1.05, refinements: 'Standard' }
         : { type: 'GreedyLB', minimizeMoves: true, tolerance: 0.02 },
     load: { source: 'Requests' },
-    thresholds: { trigger: 0.05, minGain: 0.001, minImprovement: 0, minReduction: 0 },
+    thresholds: { trigger: 0.05, minGain: 0.001, minImprovement: 0, minReduction: 0, headroom: [] },
     protections: {
       minPodAge: seconds(0),
       minReplicas: 1,

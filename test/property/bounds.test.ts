@@ -25,7 +25,7 @@ describe('RefineLB', () => {
         optionsArbitrary,
         refinements,
         (snapshot, rest, settings) => {
-          const thresholds = { trigger: 0, minGain: 0, minImprovement: 0, minReduction: 0 };
+          const thresholds = { trigger: 0, minGain: 0, minImprovement: 0, minReduction: 0, headroom: [] };
           const options: PolicyOptions = { ...rest, thresholds, strategy: refineLb(settings) };
           const found = plan(snapshot, options);
           const pictures = statesOf(snapshot, found).map((state) => pictureOf(state, options));

@@ -16,6 +16,7 @@ import {
   type KindDefinition,
   labelSelector,
   oneOf,
+  quantityOrPercent,
   type Resource,
   text,
 } from './schema.ts';
@@ -400,6 +401,32 @@ const load = Type.Object(
   },
 );
 
+const headroom = Type.Object(
+  {
+    nodeSelector: Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      additionalProperties: { type: 'string', maxLength: 63 },
+      maxProperties: 50,
+      description: 'Labels of the nodes, as in the nodeSelector of a pod. Default {}: all nodes.',
+      default: {},
+    }),
+    cpu: Type.Optional(
+      quantityOrPercent({ description: 'CPU that stays free, such as 500m, or a share of allocatable. Default 0.' }),
+    ),
+    memory: Type.Optional(
+      quantityOrPercent({ description: 'Memory that stays free, such as 2Gi, or a share of allocatable. Default 0.' }),
+    ),
+  },
+  {
+    [CEL_KEYWORD]: [
+      {
+        rule: 'has(self.cpu) || has(self.memory)',
+        message: 'the entry leaves nothing free: write cpu, memory, or both',
+      },
+    ],
+  },
+);
+
 const thresholds = Type.Object(
   {
     trigger: fraction({
@@ -426,10 +453,20 @@ const thresholds = Type.Object(
       description: 'Runs in a row that must find the cluster above the trigger before pods are moved. Default 3.',
       default: 3,
     }),
+    headroom: Type.Optional(
+      Type.Array(headroom, {
+        description:
+          'What stays free of requests on the targets of moves, whatever a move is for. Every entry whose nodeSelector matches a node applies. An entry with labels does not apply to pods whose nodeSelector or required node affinity names all of these labels: the room is kept for them. Default none: moves may fill a node.',
+        minItems: 1,
+        maxItems: 32,
+        [HINT_KEYWORD]: 'write one to thirty-two entries, or leave headroom out',
+        'x-kubernetes-list-type': 'atomic',
+      }),
+    ),
   },
   {
     description:
-      'When to act. trigger, minGain and minImprovement are points of node capacity, not percent of the mean.',
+      'When to act, and how full moves may make a node. trigger, minGain and minImprovement are points of node capacity, not percent of the mean.',
     default: {},
   },
 );

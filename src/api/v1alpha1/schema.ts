@@ -108,6 +108,20 @@ export function countOrPercent(options: FieldOptions): TUnsafe<number | string> 
   });
 }
 
+/** An amount of a resource as in the requests of a pod, not negative, or a percentage from 0% to 100%. */
+export function quantityOrPercent(options: FieldOptions): TUnsafe<number | string> {
+  const hint = 'write a quantity such as 500m or 2Gi that is not negative, or a percentage from "0%" to "100%"';
+  return Type.Unsafe<number | string>({
+    anyOf: [{ type: 'integer' }, { type: 'string' }],
+    'x-kubernetes-int-or-string': true,
+    minimum: 0,
+    maximum: 1_000_000_000_000_000,
+    maxLength: 20,
+    pattern: '^([0-9]{1,15}(\\.[0-9]{1,3})?(m|[kMGT]|[KMGT]i)?|(100|[1-9]?[0-9])%)$',
+    ...annotate({ ...options, hint }),
+  });
+}
+
 /** Bits per second with a unit, such as 20M or 1.5G. */
 export function bandwidth(options: FieldOptions): TString {
   const hint = 'write bits per second with a unit k, M, G or T, such as 20M for 20 Mb/s';

@@ -1,7 +1,8 @@
 import { compareText } from '../../model/compare-text.ts';
 import type { PodRef } from '../../model/pod.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
-import { at, type PodIndex, type SiteIndex } from '../indices.ts';
+import { describeRefusal, refusalNumbers } from '../filters/refusal.ts';
+import { at, type NodeIndex, type PodIndex, type SiteIndex } from '../indices.ts';
 import type { PolicyOptions } from '../options.ts';
 import type { Reason } from '../plan.ts';
 import { type ScoreName, scoresOf } from '../scores/index.ts';
@@ -36,7 +37,7 @@ export interface NodeForPod {
   /** Whether kube-scheduler's filters let the pod run there; its own node is looked at as if it had left. */
   readonly fits: boolean;
   readonly rejections: readonly FilterRejection[];
-  /** Budgets that forbid this move although none is spent. */
+  /** Budgets that forbid this move although none is spent, and what the policy keeps that it would break. */
   readonly budgets: readonly Reason[];
   /** By which kube-scheduler would rank the node among those that fit: the sum of `scores`. `undefined`: does not fit. */
   readonly score: number | undefined;
@@ -131,6 +132,13 @@ function nodeFor(
     gain: gainOf(inquiry, pod, site),
     load: loadOf(inquiry, site),
     absent: takesPart ? undefined : (planningInput.participation.absent.get(name) ?? 'it is not in the snapshot'),
-    budgets: isTarget ? budgets.refusals(pod, target) : [],
+    budgets: isTarget ? [...budgets.refusals(pod, target), ...breaches(inquiry, pod, target)] : [],
   };
+}
+
+function breaches({ state }: Inquiry, pod: PodIndex, target: NodeIndex): readonly Reason[] {
+  const refusal = state.breach(pod, target)?.refusal;
+  return refusal === undefined
+    ? []
+    : [{ code: refusal.filter, message: describeRefusal(refusal), numbers: refusalNumbers(refusal) }];
 }

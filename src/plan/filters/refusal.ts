@@ -57,11 +57,19 @@ export type Refusal =
       readonly pods: number;
     };
 
-/** Why a node is no target: a filter, or what the policy repairs and a move keeps. */
+/** Why a node is no target: a filter, or what the policy repairs or leaves free and a move keeps. */
 export type TargetRefusal =
   | Refusal
   /** `most`: on each node, once they are spread evenly. */
-  | { readonly filter: 'Duplicates'; readonly pods: number; readonly most: number };
+  | { readonly filter: 'Duplicates'; readonly pods: number; readonly most: number }
+  /** `need`, `free` without the pod, and what must stay free: millicores or bytes. */
+  | {
+      readonly filter: 'Headroom';
+      readonly resource: 'cpu' | 'memory';
+      readonly need: number;
+      readonly free: number;
+      readonly headroom: number;
+    };
 
 /** A refusal in one clause without a subject, such as `has the taint gpu=yes:NoSchedule`. */
 export function describeRefusal(refusal: TargetRefusal): string {
@@ -94,6 +102,8 @@ export function describeRefusal(refusal: TargetRefusal): string {
       return describeAffinity(refusal);
     case 'Duplicates':
       return `has ${count(refusal.pods, 'pod')} of its controller already, ${refusal.most} for each node`;
+    case 'Headroom':
+      return describeHeadroom(refusal);
     default:
       return refusal satisfies never;
   }
@@ -111,6 +121,8 @@ export function refusalNumbers(refusal: TargetRefusal): Readonly<Record<string, 
       return { pods: refusal.pods };
     case 'Duplicates':
       return { pods: refusal.pods, most: refusal.most };
+    case 'Headroom':
+      return { need: refusal.need, free: refusal.free, headroom: refusal.headroom };
     case 'NodePorts':
       return { port: refusal.port.port };
     default:
@@ -130,6 +142,12 @@ function describeShortage(resource: string, need: number, free: number): string 
     default:
       return `has ${trimmed(free)} of ${trimmed(need)} ${resource} free`;
   }
+}
+
+function describeHeadroom({ resource, need, free, headroom }: Extract<TargetRefusal, { filter: 'Headroom' }>): string {
+  const shown = (amount: number): string =>
+    resource === 'cpu' ? `${trimmed(amount)}m` : `${trimmed(amount / 2 ** 20)} MiB`;
+  return `has ${shown(free)} ${resource} free of the ${shown(need)} of the pod and the ${shown(headroom)} that thresholds.headroom leaves`;
 }
 
 function describeSpread({ topologyKey, domain, skew, maxSkew }: Extract<Refusal, { filter: 'PodTopologySpread' }>) {

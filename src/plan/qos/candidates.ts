@@ -344,13 +344,13 @@ interface Trial {
  * its room will do; else pods leave `state`, and must be restored in the end.
  */
 function createTrial(state: State, pod: PodIndex, node: NodeIndex): Trial {
-  const { shapes, sites, nodes, siteOf, pods } = state.cluster;
+  const { shapes, sites, nodes, siteOf, pods, headroom } = state.cluster;
   const subject = subjectOf(shapes, pod);
   const info = nodes[node];
   if (subject === undefined || info === undefined) {
     throw new RangeError(`no shape for pod ${pod}, or no node ${node}`);
   }
-  if (subject.topology !== NO_NEEDS || sites.nominees.size > 0) {
+  if (subject.topology !== NO_NEEDS || sites.nominees.size > 0 || headroom !== undefined) {
     return {
       remove: state.lift,
       restore: (victim) => state.place(victim, node),

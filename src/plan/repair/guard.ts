@@ -7,7 +7,7 @@ import type { KeptSpread, TopologyNeeds } from '../topology/needs.ts';
 import { type Place, podsNear } from '../topology/place.ts';
 import { preferenceFor, untolerated } from './conformity.ts';
 
-/** What a move would break that the policy repairs. */
+/** What a move would break that the policy keeps. */
 export interface Breach {
   readonly refusal: TargetRefusal;
   /** It only ranks nodes for kube-scheduler: a move that ends something worse may do it. */

@@ -69,7 +69,14 @@ export function someOptions(fields: OptionFields = {}): PolicyOptions {
       minCoverage: 0.95,
       ...fields.load,
     },
-    thresholds: { trigger: 0.1, minGain: 0.005, minImprovement: 0.02, minReduction: 0.05, ...fields.thresholds },
+    thresholds: {
+      trigger: 0.1,
+      minGain: 0.005,
+      minImprovement: 0.02,
+      minReduction: 0.05,
+      headroom: [],
+      ...fields.thresholds,
+    },
     scope: {
       namespaceSelector: EVERYTHING,
       podSelector: EVERYTHING,

@@ -155,6 +155,36 @@ describe('validatePolicy', () => {
       'spec.budgets[0].perOwner: is "25": write a whole number from 0 to 1000, or a percentage',
     ],
     ['more than all', { budgets: [{ perOwner: '101%' }] }, 'spec.budgets[0].perOwner: is "101%": write a whole number'],
+    [
+      'negative headroom',
+      { thresholds: { headroom: [{ cpu: '-500m' }] } },
+      'spec.thresholds.headroom[0].cpu: is "-500m": write a quantity such as 500m or 2Gi that is not negative, or a percentage',
+    ],
+    [
+      'a negative count of cores',
+      { thresholds: { headroom: [{ cpu: -1 }] } },
+      'spec.thresholds.headroom[0].cpu: is -1: write a quantity',
+    ],
+    [
+      'more headroom than all',
+      { thresholds: { headroom: [{ memory: '101%' }] } },
+      'spec.thresholds.headroom[0].memory: is "101%": write a quantity',
+    ],
+    [
+      'headroom of another resource',
+      { thresholds: { headroom: [{ cpus: '1' }] } },
+      'spec.thresholds.headroom[0].cpus: unknown field: cpu? (',
+    ],
+    [
+      'headroom of nothing',
+      { thresholds: { headroom: [{ nodeSelector: { pool: 'small' } }] } },
+      'spec.thresholds.headroom[0]: the entry leaves nothing free: write cpu, memory, or both',
+    ],
+    [
+      'a list of headroom without entries',
+      { thresholds: { headroom: [] } },
+      'spec.thresholds.headroom: is []: write one to thirty-two entries, or leave headroom out',
+    ],
     ['half a pod', { budgets: [{ perOwner: 1.5 }] }, 'spec.budgets[0].perOwner: is 1.5: write a whole number'],
     ['null for a count', { budgets: [{ perOwner: null }] }, 'spec.budgets[0].perOwner: is null: write a whole number'],
     [
