@@ -47,6 +47,12 @@ describe('the API server', () => {
       { repair: { taints: { includedTaints: ['team=web:NoSchedule'] } } },
       'spec.repair.taints.includedTaints[0]',
     ],
+    ['headroom below nothing', { thresholds: { headroom: [{ cpu: '-1' }] } }, 'spec.thresholds.headroom[0].cpu'],
+    [
+      'prices of nodes without one of traffic',
+      { strategy: { type: 'TrafficAware', trafficAware: { nodes: [{ cpuHour: '0.05' }] } } },
+      'write perGiB beside nodes',
+    ],
     ['an unknown field', { strategie: {} }, 'unknown field "spec.strategie"'],
   ])('refuses %s', async (_claim, spec, says) => {
     await expect(cp.kubectl(['create', '-f', '-'], JSON.stringify(policyObject('bad', spec)))).rejects.toThrow(says);
