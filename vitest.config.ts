@@ -16,6 +16,7 @@ export default defineConfig({
           exclude: ['test/contract/kubernetes*.test.ts'],
           // Ends what hangs: the longest takes a minute alone, and several where the machine is shared.
           testTimeout: 600_000,
+          // By default one of two cores stands idle.
           maxWorkers: 2,
         },
       },

@@ -81,7 +81,7 @@ export interface Cluster {
   readonly gates: Gates;
   /** Lists all plans at each look: for a single one. */
   readonly plans: PlanStore;
-  /** Plans from a watch, for many looks; their watch is that of `cache`. */
+  /** Plans from a watch, for many looks; their watch is that of a `cache` that keeps plans, too. */
   cachedPlans(report: (error: unknown) => void, digest: (plan: RebalancePlan) => void): CachedPlans;
   readonly ledgers: LedgerStore;
   /** Watches of what ledgers are kept by, not begun yet. */

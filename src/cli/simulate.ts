@@ -5,7 +5,6 @@ import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { formatProblem } from '../api/validate.ts';
 import { Failure } from '../app/failure.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { ServiceClass } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { projectAppGraph } from '../observe/project/app-graph.ts';
 import { projectServiceClass } from '../observe/project/service-class.ts';
@@ -123,23 +122,22 @@ async function referencesOf({ spec }: ScenarioResource, { resources }: ResourceF
   for (const name of filesOf(spec)) {
     texts.set(name, await readText(beside(flags.file, name)));
   }
-  const own = resources.filter(({ kind }) => kind === 'RebalancePolicy').map(({ value }) => value as RebalancePolicy);
+  const own = ofKind<RebalancePolicy>(resources, 'RebalancePolicy');
   const further = (await Promise.all(flags.policies.map(readPolicy))).map(({ policy }) => policy);
   return {
     texts,
     policies: [...own, ...further],
-    classes: classesOf(resources),
-    appGraphs: resources
-      .filter(({ kind }) => kind === 'AppGraph')
-      .map(({ value }) => projectAppGraph(value as unknown as JsonObject)),
+    classes: ofKind<StoredClass>(resources, 'ServiceClass').map((value) => projectServiceClass(value).terms),
+    appGraphs: ofKind<JsonObject>(resources, 'AppGraph').map(projectAppGraph),
     snapshot: await snapshotOf(spec.snapshot, flags.file),
   };
 }
 
-function classesOf(resources: ResourceFile['resources']): readonly ServiceClass[] {
-  return resources
-    .filter(({ kind }) => kind === 'ServiceClass')
-    .map(({ value }) => projectServiceClass(value as Parameters<typeof projectServiceClass>[0]).terms);
+type StoredClass = Parameters<typeof projectServiceClass>[0];
+
+/** The resources of a kind, which were checked when the file was read. */
+function ofKind<Value>(resources: ResourceFile['resources'], wanted: string): readonly Value[] {
+  return resources.filter(({ kind }) => kind === wanted).map(({ value }) => value as Value);
 }
 
 async function snapshotOf(name: string | undefined, file: string): Promise<ClusterSnapshot | undefined> {

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { bitRate } from '../model/bandwidth.ts';
 import type { TrafficRow } from '../report/page/state.ts';
 import { Table } from './controls.tsx';
+import { PHASE_NAMES } from './model.ts';
 import { placesOnCircle, type Wire, wiresOf } from './wires.ts';
 
 /** What applications say between domains before the plan and as planned: two pictures on one scale, and the figures. */
@@ -21,14 +22,9 @@ export function Traffic({ traffic }: { traffic: TrafficRow }): JSX.Element {
       ) : (
         <>
           <div class="wirings">
-            <Wiring title="Before" total={before} names={names} wires={wires} widthOf={({ before: width }) => width} />
-            <Wiring
-              title="Planned"
-              total={planned}
-              names={names}
-              wires={wires}
-              widthOf={({ planned: width }) => width}
-            />
+            {(['before', 'planned'] as const).map((phase) => (
+              <Wiring key={phase} phase={phase} total={traffic[phase]} names={names} wires={wires} />
+            ))}
           </div>
           {left > 0 && <p class="quiet">The pictures show the {names.length} with the most traffic.</p>}
           <Table
@@ -54,11 +50,10 @@ export function Traffic({ traffic }: { traffic: TrafficRow }): JSX.Element {
 }
 
 interface WiringProps {
-  readonly title: string;
+  readonly phase: 'before' | 'planned';
   readonly total: number;
   readonly names: readonly string[];
   readonly wires: readonly Wire[];
-  readonly widthOf: (wire: Wire) => number;
 }
 
 /** Room above the first domain and below the last one, with their names. */
@@ -66,7 +61,8 @@ const TOP = -110;
 const BELOW = 32;
 
 /** Domains on a circle, joined by lines as wide as what passes. */
-function Wiring({ title, total, names, wires, widthOf }: WiringProps): JSX.Element {
+function Wiring({ phase, total, names, wires }: WiringProps): JSX.Element {
+  const title = PHASE_NAMES[phase];
   const places = placesOnCircle(names.length);
   const height = Math.max(...places.map(({ y }) => y)) + BELOW - TOP;
   const placeOf = (index: number): { readonly x: number; readonly y: number } => places[index] ?? { x: 0, y: 0 };
@@ -75,7 +71,7 @@ function Wiring({ title, total, names, wires, widthOf }: WiringProps): JSX.Eleme
       <svg viewBox={`-160 ${TOP} 320 ${height}`} role="img" aria-label={`${title}: ${bitRate(total)}`}>
         {wires.map((wire) => {
           const [one, other] = [placeOf(wire.from), placeOf(wire.to)];
-          const width = widthOf(wire);
+          const width = wire[phase];
           return (
             width > 0 && (
               <line

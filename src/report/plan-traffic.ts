@@ -55,7 +55,7 @@ export function trafficChange(
   return `${verb}${isOne ? 's' : ''} traffic between ${domainsText(domain)} ${change}${cost}`;
 }
 
-/** `, and its cost from 0.34 to 0.12 an hour`; nothing without prices, or where they do not differ to a cent. */
+/** `, and the cost from 0.34 to 0.12 an hour`; nothing without prices, or where they do not differ to a cent. */
 function costChange(before: TrafficAmount, planned: TrafficAmount): string {
   const [from, to] = [priceText(before), priceText(planned)];
   return before.cost === undefined || from === to ? '' : `, and the cost from ${from} to ${to} an hour`;

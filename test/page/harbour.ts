@@ -108,16 +108,16 @@ export function trafficHarbour(nodes: number): Harbour {
 
 /** Every two workloads of a namespace talk to each other, the later ones more. */
 function pairsOf(workloads: readonly WorkloadInfo[]): readonly AppGraphInfo[] {
-  const byNamespace = [...Map.groupBy(workloads, ({ namespace }) => namespace).values()];
-  return byNamespace.flatMap((own) =>
-    own.slice(1).flatMap((other, place) => {
-      const [one] = place % 2 === 0 ? own.slice(place) : [];
-      const members = [one, other].flatMap((each) =>
-        each === undefined ? [] : [{ name: each.name, workload: { kind: each.kind, name: each.name } }],
-      );
-      const edges = [{ from: one?.name ?? '', to: other.name, bandwidth: (place + 1) * 200e6 }];
+  const member = ({ kind, name }: WorkloadInfo) => ({ name, workload: { kind, name } });
+  return [...Map.groupBy(workloads, ({ namespace }) => namespace).values()].flatMap((own) =>
+    own.flatMap((one, place) => {
+      const other = own[place + 1];
+      if (place % 2 === 1 || other === undefined) {
+        return [];
+      }
       const { namespace, uid } = other;
-      return members.length < 2 ? [] : [{ namespace, name: `app-${place}`, uid, generation: 1, members, edges }];
+      const edges = [{ from: one.name, to: other.name, bandwidth: (place + 1) * 200e6 }];
+      return [{ namespace, name: `app-${place}`, uid, generation: 1, members: [member(one), member(other)], edges }];
     }),
   );
 }
