@@ -47,6 +47,15 @@ export function isQuantityError(result: Quantity | QuantityError): result is Qua
   return 'error' in result;
 }
 
+/** A quantity that a schema has checked. Throws RangeError for what it would refuse. */
+export function quantityOf(text: string): Quantity {
+  const quantity = parseQuantity(text);
+  if (isQuantityError(quantity)) {
+    throw new RangeError(quantity.error);
+  }
+  return quantity;
+}
+
 /**
  * The quantity that `text` writes, by the grammar and rounding of apimachinery's ParseQuantity: what is finer than a
  * billionth is rounded away from zero, and a binary quantity above 2^63 - 1 is capped there. Total: for any other text,

@@ -3,7 +3,7 @@ import type { LabelSelectorField } from '../api/v1alpha1/schema.ts';
 import { bitsPerSecond } from '../model/bandwidth.ts';
 import { parseDuration } from '../model/duration.ts';
 import { EXCLUDED_NAMESPACES } from '../model/excluded-namespaces.ts';
-import { isQuantityError, parseQuantity, type Quantity, toBytes, toMilliCpu } from '../model/quantity.ts';
+import { type Quantity, quantityOf, toBytes, toMilliCpu } from '../model/quantity.ts';
 import { isMeasured, type LoadResource } from '../model/resources.ts';
 import type { Labels, Requirement, Selector } from '../model/selector.ts';
 import { type Seconds, seconds } from '../model/units.ts';
@@ -505,11 +505,7 @@ function resolveAmount(written: number | string = 0, unitsOf: (quantity: Quantit
   if (text.endsWith('%')) {
     return { kind: 'Share', share: Number(text.slice(0, -1)) / 100 };
   }
-  const quantity = parseQuantity(text);
-  if (isQuantityError(quantity)) {
-    throw new RangeError(quantity.error);
-  }
-  return { kind: 'Amount', amount: unitsOf(quantity) };
+  return { kind: 'Amount', amount: unitsOf(quantityOf(text)) };
 }
 
 function resolveLimit(limit: number | string): Limit {

@@ -7,7 +7,7 @@ import { SCHEDULING_GATE } from '../model/gate.ts';
 import { parseInstant } from '../model/instant.ts';
 import { type JsonObject, MalformedField } from '../model/json.ts';
 import type { NodeInfo, Taint } from '../model/node.ts';
-import { isQuantityError, parseQuantity, type Quantity, toBytes, toFractionalMilliCpu } from '../model/quantity.ts';
+import { quantityOf, toBytes, toFractionalMilliCpu } from '../model/quantity.ts';
 import type { ServiceClass } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { NO_STORAGE } from '../model/storage.ts';
@@ -308,15 +308,6 @@ function milliCpu(text: string): number {
 
 function bytes(text: string): number {
   return toBytes(quantityOf(text));
-}
-
-/** The schema has seen to it that it is one. */
-function quantityOf(text: string): Quantity {
-  const quantity = parseQuantity(text);
-  if (isQuantityError(quantity)) {
-    throw new RangeError(`${text} is not a quantity`);
-  }
-  return quantity;
 }
 
 function delayOf({ mean, p95 }: ScenarioSpec['termination']): Delay {

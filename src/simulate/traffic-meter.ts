@@ -1,5 +1,5 @@
 import type { AppGraphInfo } from '../model/app-graph.ts';
-import { isMember } from '../plan/traffic/applications.ts';
+import { isMember, podsByMember } from '../plan/traffic/applications.ts';
 import type { TrafficResult } from '../report/simulation-result.ts';
 import type { SimulatedPod, World } from './world.ts';
 
@@ -25,8 +25,9 @@ export function createTrafficMeter(world: World): TrafficMeter {
   return {
     look: (span) => {
       const carried = new Map<string, number>();
+      const serving = Map.groupBy(world.pods.filter(world.isServing), ({ info }) => info.namespace);
       for (const graph of graphs) {
-        addTraffic(carried, graph, world.pods.filter(world.isServing), domainOf);
+        addTraffic(carried, graph, serving.get(graph.namespace) ?? [], domainOf);
       }
       const bandwidth = [...carried.values()].reduce((sum, each) => sum + each, 0);
       const over = [...carried].some(([pair, each]) => each > (capacities.get(pair) ?? Number.POSITIVE_INFINITY));
@@ -46,29 +47,18 @@ export function createTrafficMeter(world: World): TrafficMeter {
   };
 }
 
-/** Adds what a graph says between domains, by pair. Pods on nodes without a domain count for nothing. */
+/** Adds what a graph says between domains, by pair; `pods` are those of its namespace that serve. Pods on nodes without a domain count for nothing. */
 function addTraffic(
   carried: Map<string, number>,
-  { namespace, members, edges }: AppGraphInfo,
+  graph: AppGraphInfo,
   pods: readonly SimulatedPod[],
   domainOf: (pod: SimulatedPod) => string | undefined,
 ): void {
-  const taken = new Set<SimulatedPod>();
-  const shares = new Map(
-    members.map((member) => {
-      const own = pods.filter(
-        (pod) =>
-          pod.info.namespace === namespace &&
-          !taken.has(pod) &&
-          isMember(member, pod.info, [pod.info.owner, pod.workload.info.owner]),
-      );
-      for (const pod of own) {
-        taken.add(pod);
-      }
-      return [member.name, Map.groupBy(own, domainOf)] as const;
-    }),
+  const { members } = podsByMember(graph.members, pods, (member, { info, workload }) =>
+    isMember(member, info, [info.owner, workload.info.owner]),
   );
-  for (const { from, to, bandwidth } of edges) {
+  const shares = new Map(members.map((member) => [member.name, Map.groupBy(member.pods, domainOf)]));
+  for (const { from, to, bandwidth } of graph.edges) {
     const [ones, others] = [shares.get(from), shares.get(to)];
     const pairs = sizeOf(ones) * sizeOf(others);
     for (const [here, speakers] of ones ?? []) {

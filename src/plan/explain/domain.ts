@@ -10,9 +10,9 @@ import type { TrafficAmount } from '../plan.ts';
 import type { BudgetName, RefusalName, TrafficName } from '../rejection-codes.ts';
 import type { State } from '../state.ts';
 import type { PlacedGraph } from '../traffic/applications.ts';
-import type { TrafficDomains } from '../traffic/domains.ts';
+import { domainPairs, type TrafficDomains } from '../traffic/domains.ts';
 import { NOWHERE } from '../traffic/hosts.ts';
-import { createLinkLoads, type HostIndex, type LinkLoads } from '../traffic/network.ts';
+import type { HostIndex, LinkLoads } from '../traffic/network.ts';
 import {
   domainsOf,
   fullestOf,
@@ -21,7 +21,7 @@ import {
   type TrafficNetworks,
   trafficAmounts,
 } from '../traffic/reduce-traffic.ts';
-import { loadsOf, talk } from '../traffic/reroute.ts';
+import { loadsOf } from '../traffic/reroute.ts';
 import type { RunningApplication } from '../traffic/running.ts';
 import type { Inquiry } from './inquiry.ts';
 
@@ -148,15 +148,13 @@ function spentBudgets({ inquiry: { planningInput, plan }, start, options }: Doma
 
 /** What links carry after the plan. */
 function loadsAfter({ graphs, start, end, domains, networks }: DomainInquiry): LinkLoads {
-  const loads = createLinkLoads(networks.priced);
-  for (const graph of graphs) {
-    const running = runningOf(start, graph);
-    const homes = domainsOf(running, end, domains);
-    if (!homes.includes(NOWHERE)) {
-      talk(running, loads, homes, 1);
-    }
-  }
-  return loads;
+  const seated = graphs
+    .map((graph) => runningOf(start, graph))
+    .map((running) => ({ running, homes: domainsOf(running, end, domains) }));
+  return loadsOf(
+    seated.filter(({ homes }) => !homes.includes(NOWHERE)),
+    networks.priced,
+  );
 }
 
 /** What the first filter that refuses says, or the load, for each node; those that say the same are counted. */
@@ -187,11 +185,10 @@ function fullLink(
   loads: LinkLoads,
   { running, homes, there }: Wish,
 ): readonly Obstacle[] {
-  const [before, after] = [loadsOf(running, priced, homes), loadsOf(running, priced, there)];
-  const pairs = domains.names.flatMap((one, from) =>
-    domains.names.slice(from + 1).map((other, place) => ({ one, other, from, to: from + 1 + place })),
-  );
-  return pairs.flatMap(({ one, other, from, to }): readonly Obstacle[] => {
+  const before = loadsOf([{ running, homes }], priced);
+  const after = loadsOf([{ running, homes: there }], priced);
+  return domainPairs(domains).flatMap(([from, to]): readonly Obstacle[] => {
+    const [one, other] = [itemAt(domains.names, from), itemAt(domains.names, to)];
     const [link = -1] = priced.route(from, to);
     const added = after.load(link) - before.load(link);
     const carried = loads.load(link) + added;

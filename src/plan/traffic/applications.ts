@@ -28,18 +28,9 @@ export function placedGraphs({ snapshot, pods, subjects }: PlanningInput): reado
   const byNamespace = Map.groupBy(pods.keys(), (pod) => itemAt(pods, pod).namespace);
   const ownerGraphs = new Map<PodIndex, AppGraphInfo>();
   return appGraphs.map((graph) => {
-    const taken = new Set<PodIndex>();
-    const claimed: string[] = [];
     const own = (byNamespace.get(graph.namespace) ?? []).filter((pod) => at(subjects.located, pod) >= 0);
-    const members = graph.members.map((member): Member => {
-      const selected = own.filter((pod) => isOf(member, pod));
-      claimed.push(...selected.filter((pod) => taken.has(pod)).map((pod) => podKey(itemAt(pods, pod))));
-      const free = selected.filter((pod) => !taken.has(pod));
-      for (const pod of free) {
-        taken.add(pod);
-      }
-      return { name: member.name, pods: free };
-    });
+    const { members, taken, claimed: twice } = podsByMember(graph.members, own, isOf);
+    const claimed = twice.map((pod) => podKey(itemAt(pods, pod)));
     const placeOf = new Map(graph.members.map(({ name }, place) => [name, place]));
     const edges = graph.edges.flatMap(({ from, to, bandwidth }): readonly MemberEdge[] => {
       const [one, other] = [placeOf.get(from), placeOf.get(to)];
@@ -61,6 +52,29 @@ export function placedGraphs({ snapshot, pods, subjects }: PlanningInput): reado
     const owner = ownerOf(subjects.owners, pod);
     return isMember(member, itemAt(pods, pod), [owner?.ref, owner?.top]);
   }
+}
+
+/**
+ * The pods of each member of an AppGraph: a pod belongs to the first that selects it. `taken` has those of all members, `claimed` those
+ * that another member selects, too, once for each.
+ */
+export function podsByMember<Pod>(
+  graphMembers: readonly GraphMember[],
+  pods: readonly Pod[],
+  isOf: (member: GraphMember, pod: Pod) => boolean,
+) {
+  const taken = new Set<Pod>();
+  const claimed: Pod[] = [];
+  const members = graphMembers.map((member) => {
+    const selected = pods.filter((pod) => isOf(member, pod));
+    claimed.push(...selected.filter((pod) => taken.has(pod)));
+    const free = selected.filter((pod) => !taken.has(pod));
+    for (const pod of free) {
+      taken.add(pod);
+    }
+    return { name: member.name, pods: free };
+  });
+  return { members, taken, claimed } as const;
 }
 
 /** Whether a pod with these controllers, its own and those above, is one of a member of an AppGraph of its namespace. */

@@ -27,6 +27,11 @@ export function trafficDomains({ nodes }: Cluster, key: string): TrafficDomains 
   };
 }
 
+/** Every two domains, by place. */
+export function domainPairs({ names }: TrafficDomains): readonly (readonly [HostIndex, HostIndex])[] {
+  return names.flatMap((_, one) => names.slice(one + 1).map((__, offset) => [one, one + 1 + offset] as const));
+}
+
 /** What traffic between two domains costs, and how much passes. */
 export interface DomainLink {
   readonly between: readonly [HostIndex, HostIndex];

@@ -10,11 +10,11 @@ import { isFree, type PlanningInput } from '../planning-input.ts';
 import { withNeeds } from '../sequence.ts';
 import { initialState, type State, type StateView } from '../state.ts';
 import type { PlacedGraph } from './applications.ts';
-import { domainNetwork, type TrafficDomains, trafficDomains } from './domains.ts';
+import { domainNetwork, domainPairs, type TrafficDomains, trafficDomains } from './domains.ts';
 import { NOWHERE } from './hosts.ts';
-import { createLinkLoads, type HostIndex, type LinkLoads, type Network } from './network.ts';
+import type { HostIndex, LinkLoads, Network } from './network.ts';
 import { domainPrices } from './node-prices.ts';
-import { placementCost, type RerouteContext, type Rerouted, rerouteAll, talk, trafficCost } from './reroute.ts';
+import { loadsOf, placementCost, type RerouteContext, type Rerouted, rerouteAll, trafficCost } from './reroute.ts';
 import { type RunningApplication, runningApplication } from './running.ts';
 
 /** What became of an application. */
@@ -61,16 +61,12 @@ export function reduceTraffic(
   const end = start.fork();
   const domains = trafficDomains(cluster, strategy.domain);
   const networks = networksOf(cluster, domains, strategy);
-  const { priced } = networks;
+  const { priced, plain } = networks;
   const amountOf = trafficAmounts(networks, strategy);
-  const loads = createLinkLoads(priced);
   const placed = graphs
     .map((graph) => ({ graph, running: runningOf(start, graph) }))
     .map((each) => ({ ...each, homes: domainsOf(each.running, start, domains) }));
   const complete = placed.filter(({ graph, homes }) => graph.left === undefined && !homes.includes(NOWHERE));
-  for (const { running, homes } of complete) {
-    talk(running, loads, homes, 1);
-  }
   const byTraffic = complete
     .map((each) => ({ ...each, before: amountOf(each.running, each.homes) }))
     .sort((left, right) => right.before.bandwidth - left.before.bandwidth || compareGraphs(left.graph, right.graph));
@@ -79,7 +75,7 @@ export function reduceTraffic(
     state: end,
     domains,
     network: priced,
-    loads,
+    loads: loadsOf(complete, priced),
     movePrice: strategy.minSaving * highestPrice(priced),
     minSaving: 0,
     mayMove: (pod) => isFree(input.holds, pod) && budgets.check(pod) === undefined,
@@ -100,8 +96,9 @@ export function reduceTraffic(
     byTraffic.map(({ running }) => running),
   );
   const movesOf = new Map(rerouted.map(({ application, moves }) => [application, moves.length]));
-  const treated = byTraffic.map(({ graph, running, before }): Treated => {
-    const planned = amountOf(running, domainsOf(running, end, domains));
+  const ended = byTraffic.map((each) => ({ ...each, homes: domainsOf(each.running, end, domains) }));
+  const treated = ended.map(({ graph, running, homes, before }): Treated => {
+    const planned = amountOf(running, homes);
     return { graph, running, moves: movesOf.get(running) ?? 0, before, planned, left: undefined };
   });
   return {
@@ -109,13 +106,7 @@ export function reduceTraffic(
     start,
     end,
     treated: [...treated, ...placed.flatMap((each) => leftAlone(each, start, domains, strategy.domain))],
-    between: trafficBetween(
-      domains,
-      networks.plain,
-      complete.map(({ running }) => running),
-      start,
-      end,
-    ),
+    between: trafficBetween(domains, plain, loadsOf(byTraffic, plain), loadsOf(ended, plain)),
     refused,
   };
 }
@@ -175,33 +166,20 @@ export function trafficAmounts(
   });
 }
 
-/** What applications say between domains where their pods are, and where they are to be. */
+/** Pairs of domains with traffic between them, by what their links carry before and after. */
 function trafficBetween(
   domains: TrafficDomains,
-  network: Network,
-  applications: readonly RunningApplication[],
-  start: State,
-  end: State,
+  { route }: Network,
+  before: LinkLoads,
+  planned: LinkLoads,
 ): readonly DomainTraffic[] {
-  const carried = (state: State): LinkLoads => {
-    const loads = createLinkLoads(network);
-    for (const running of applications) {
-      talk(running, loads, domainsOf(running, state, domains), 1);
-    }
-    return loads;
-  };
-  const [before, planned] = [carried(start), carried(end)];
-  return domains.names
-    .flatMap((name, one) =>
-      domains.names.slice(one + 1).flatMap((other, offset) => {
-        const pair = { domains: [name, other] as const, before: 0, planned: 0 };
-        for (const link of network.route(one, one + 1 + offset)) {
-          pair.before += before.load(link);
-          pair.planned += planned.load(link);
-        }
-        return pair.before > 0 || pair.planned > 0 ? [pair] : [];
-      }),
-    )
+  return domainPairs(domains)
+    .map(([from, to]): DomainTraffic => {
+      const carried = ({ load }: LinkLoads): number => route(from, to).reduce((sum, link) => sum + load(link), 0);
+      const names = [itemAt(domains.names, from), itemAt(domains.names, to)] as const;
+      return { domains: names, before: carried(before), planned: carried(planned) };
+    })
+    .filter((pair) => pair.before > 0 || pair.planned > 0)
     .sort((left, right) => right.before - left.before || right.planned - left.planned);
 }
 

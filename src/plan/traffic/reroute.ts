@@ -214,7 +214,8 @@ function overloadsLinks(
   homes: readonly HostIndex[],
   wanted: readonly HostIndex[],
 ): boolean {
-  const [before, after] = [loadsOf(running, network, homes), loadsOf(running, network, wanted)];
+  const before = loadsOf([{ running, homes }], network);
+  const after = loadsOf([{ running, homes: wanted }], network);
   return network.capacities.some((_, link) => {
     const carried = after.load(link);
     return carried > loads.free(link) && carried > before.load(link);
@@ -240,10 +241,18 @@ export function talk(
   }
 }
 
-/** The links with the traffic of one application alone. */
-export function loadsOf(running: RunningApplication, network: Network, hosts: readonly HostIndex[]): LinkLoads {
+/** An application with the hosts of its pods. */
+interface Seated {
+  readonly running: RunningApplication;
+  readonly homes: readonly HostIndex[];
+}
+
+/** The links with the traffic of these applications alone. */
+export function loadsOf(applications: readonly Seated[], network: Network): LinkLoads {
   const loads = createLinkLoads(network);
-  talk(running, loads, hosts, 1);
+  for (const { running, homes } of applications) {
+    talk(running, loads, homes, 1);
+  }
   return loads;
 }
 
