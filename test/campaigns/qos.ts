@@ -28,12 +28,21 @@ export interface QosOptions {
   readonly log: (line: string) => void;
 }
 
+/** How the requests of a class fared. */
+export interface ClassReport {
+  /** Availability. */
+  readonly mean: number;
+  readonly least: number;
+  /** Mean share of the time with a node, be it Ready or starting: what is left of it is waiting, whatever a start takes here. */
+  readonly placed: number;
+}
+
 /** What the API server's own record says of a run. */
 export interface QosReport {
   readonly contender: Contender;
   readonly minutes: number;
   /** Availabilities since admission, by class. */
-  readonly classes: Readonly<Record<ClassName, { readonly mean: number; readonly least: number }>>;
+  readonly classes: Readonly<Record<ClassName, ClassReport>>;
   readonly giniOfC: number;
   /** Pods that were taken from their nodes: evictions, and deletions by kube-scheduler, by the audit log. */
   readonly preemptions: number;
@@ -158,27 +167,29 @@ function report(
   return {
     ...run,
     classes: { A: summarize(watch, 'A'), B: summarize(watch, 'B'), C: summarize(watch, 'C') },
-    giniOfC: gini(availabilities(watch, 'C')),
+    giniOfC: gini(namesOf(watch, 'C').map(watch.availability)),
     preemptions,
   };
 }
 
-function availabilities(watch: AvailabilityWatch, className: ClassName): readonly number[] {
+function namesOf(watch: AvailabilityWatch, className: ClassName): readonly string[] {
   const prefix = `${className.toLowerCase()}-`;
-  return watch
-    .names()
-    .filter((name) => name.startsWith(prefix))
-    .map(watch.availability);
+  return watch.names().filter((name) => name.startsWith(prefix));
 }
 
-function summarize(watch: AvailabilityWatch, className: ClassName): { readonly mean: number; readonly least: number } {
-  const all = availabilities(watch, className);
-  return { mean: all.reduce((sum, each) => sum + each, 0) / all.length, least: Math.min(...all) };
+function summarize(watch: AvailabilityWatch, className: ClassName): ClassReport {
+  const names = namesOf(watch, className);
+  const all = names.map(watch.availability);
+  return { mean: meanOf(all), least: Math.min(...all), placed: meanOf(names.map(watch.placed)) };
+}
+
+function meanOf(shares: readonly number[]): number {
+  return shares.reduce((sum, each) => sum + each, 0) / shares.length;
 }
 
 function describe(watch: AvailabilityWatch): string {
   return CLASS_NAMES.map((name) => {
-    const { mean, least } = summarize(watch, name);
-    return `${name} ${mean.toFixed(3)} (least ${least.toFixed(3)})`;
+    const { mean, least, placed } = summarize(watch, name);
+    return `${name} ${mean.toFixed(3)} (least ${least.toFixed(3)}, with a node ${placed.toFixed(3)})`;
   }).join(', ');
 }

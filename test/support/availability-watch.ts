@@ -1,4 +1,4 @@
-import { hasCondition, type PodState } from '../control-plane/cluster-state.ts';
+import { hasCondition } from '../control-plane/cluster-state.ts';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { type PodEvent, watchPods } from './object-watch.ts';
 
@@ -8,16 +8,25 @@ export interface AvailabilityWatch {
   names(): readonly string[];
   /** Share of the time since its first pod in which a pod of the workload was Ready and not on its way out. */
   availability(name: string): number;
+  /** Share of the time since its first pod in which a pod of the workload had a node and was not on its way out: Ready or starting. */
+  placed(name: string): number;
   /** Ends it, and what is counted. Rejects when the watch did not last until now. */
   stop(): Promise<void>;
 }
 
+/** Time in which at least one pod was in a state. */
+interface Tally {
+  readonly pods: Set<string>;
+  /** Milliseconds, until `since`. */
+  total: number;
+  /** Milliseconds on the clock of this machine when `pods` last changed. */
+  since: number;
+}
+
 interface Service {
   readonly admittedAt: number;
-  readonly healthy: Set<string>;
-  useful: number;
-  /** Milliseconds on the clock of this machine when `healthy` last changed. */
-  since: number;
+  readonly serving: Tally;
+  readonly placed: Tally;
 }
 
 /** Begins to count. Times are those at which changes are told of, which is some milliseconds after they were made. */
@@ -25,13 +34,15 @@ export async function watchAvailability(cp: ControlPlane): Promise<AvailabilityW
   const services = new Map<string, Service>();
   const watch = await watchPods(cp, (event) => take(event, services));
   let stoppedAt: number | undefined;
+  const shareOf = (name: string, state: 'serving' | 'placed'): number => {
+    const service = services.get(name);
+    const now = stoppedAt ?? performance.now();
+    return service === undefined ? Number.NaN : totalUntil(service[state], now) / (now - service.admittedAt);
+  };
   return {
     names: () => [...services.keys()].sort(),
-    availability: (name) => {
-      const service = services.get(name);
-      const now = stoppedAt ?? performance.now();
-      return service === undefined ? Number.NaN : usefulUntil(service, now) / (now - service.admittedAt);
-    },
+    availability: (name) => shareOf(name, 'serving'),
+    placed: (name) => shareOf(name, 'placed'),
     stop: () => {
       stoppedAt = performance.now();
       return watch.stop();
@@ -45,21 +56,27 @@ function take({ type, object }: PodEvent, services: Map<string, Service>): void 
     return;
   }
   const now = performance.now();
-  const service = services.get(name) ?? { admittedAt: now, healthy: new Set(), useful: 0, since: now };
+  const service = services.get(name) ?? { admittedAt: now, serving: emptyTally(now), placed: emptyTally(now) };
   services.set(name, service);
-  service.useful = usefulUntil(service, now);
-  service.since = now;
-  if (type !== 'DELETED' && isServing(object)) {
-    service.healthy.add(object.metadata.uid);
+  const stays = type !== 'DELETED' && object.metadata.deletionTimestamp === undefined;
+  count(service.serving, object.metadata.uid, stays && hasCondition(object, 'Ready'), now);
+  count(service.placed, object.metadata.uid, stays && object.spec.nodeName !== undefined, now);
+}
+
+function emptyTally(since: number): Tally {
+  return { pods: new Set(), total: 0, since };
+}
+
+function count(tally: Tally, uid: string, belongs: boolean, now: number): void {
+  tally.total = totalUntil(tally, now);
+  tally.since = now;
+  if (belongs) {
+    tally.pods.add(uid);
   } else {
-    service.healthy.delete(object.metadata.uid);
+    tally.pods.delete(uid);
   }
 }
 
-function isServing(pod: PodState): boolean {
-  return pod.metadata.deletionTimestamp === undefined && hasCondition(pod, 'Ready');
-}
-
-function usefulUntil({ useful, healthy, since }: Service, now: number): number {
-  return useful + (healthy.size > 0 ? now - since : 0);
+function totalUntil({ total, pods, since }: Tally, now: number): number {
+  return total + (pods.size > 0 ? now - since : 0);
 }
