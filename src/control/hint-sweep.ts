@@ -1,11 +1,11 @@
 import type { PlacementHint } from '../api/v1alpha1/placement-hint.ts';
-import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { podsInFlight } from '../execute/journal.ts';
-import type { Log, Steering } from '../ports.ts';
+import type { Log, PlanStore, Steering } from '../ports.ts';
 
 /** What hints are swept through. */
 export interface HintSweepPorts {
   readonly steering: Pick<Steering, 'list' | 'discard'>;
+  readonly plans: Pick<PlanStore, 'list'>;
   readonly log: Log;
   /** A hint could not be removed. */
   readonly runFailed: () => void;
@@ -17,8 +17,7 @@ export interface HintSweepPorts {
  * plan that hints name. Rejects when aborted.
  */
 export async function sweepHints(
-  plans: readonly RebalancePlan[],
-  { steering, log, runFailed }: HintSweepPorts,
+  { steering, plans, log, runFailed }: HintSweepPorts,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const problems = new Map<string, string>();
@@ -31,7 +30,8 @@ export async function sweepHints(
     log('hints not listed', { err });
     return [];
   });
-  const inFlight = podsInFlight(plans);
+  // After the hints: moves go on meanwhile, and an intent is stored before its hint is placed.
+  const inFlight = podsInFlight(await plans.list(signal));
   for (const hint of hints.filter(({ spec }) => !inFlight.has(spec.podUID))) {
     const problem = await discard(hint, steering, signal);
     if (problem !== undefined) {

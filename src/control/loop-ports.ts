@@ -18,8 +18,8 @@ export interface LoopPorts extends RunPorts {
   readonly runFailed: () => void;
 }
 
-/** What the loop is given; it keeps the first looks itself, as long as it runs. */
-export type GivenLoopPorts = Omit<LoopPorts, 'firstLooks'>;
+/** What the loop is given; it makes the rest itself, for as long as it runs. */
+export type GivenLoopPorts = Omit<LoopPorts, 'firstLooks' | 'deciding'>;
 
 /** Settings of the operator. */
 export interface LoopSettings {

@@ -175,7 +175,7 @@ async function advance(
   const { context, ports, signal } = pass;
   switch (action.kind) {
     case 'Step':
-      return step(plan, await executionPolicy(plan, options, pass), ports, signal);
+      return step(plan, executionPolicy(plan, options, pass), ports, signal);
     case 'Supersede':
       return supersede(plan, action.why, ports, signal);
     case 'Start': {
@@ -212,21 +212,26 @@ function optionsOf({ accepted, context: { stored, excludedNamespaces } }: Pass):
  * The policy as it stands now: an edit, a suspension or a deletion stops new intents at once, also in a pass that other
  * policies have made long. It stops also by the rules that look at more than the plan, its policy and the nodes.
  */
-async function executionPolicy(
+function executionPolicy(
   plan: RebalancePlan,
   options: PolicyOptions | undefined,
-  { context: { stored, allPlans, maxInFlight }, ports: { clock, ledgerNews, policies }, signal }: Pass,
-): Promise<ExecutionPolicy> {
+  { context: { stored, maxInFlight }, ports: { clock, ledgerNews, policies } }: Pass,
+): ExecutionPolicy {
   const { uid } = stored.policy.metadata;
-  const now = clock.now();
-  const known = await policies.list(signal);
-  const stop =
-    options === undefined
-      ? undefined
-      : (budgetStop(plan, options, moveHistory(known, allPlans), now) ?? serviceStop(plan, ledgerNews.levels(), now));
   const current = async (at: AbortSignal) =>
     (await policies.list(at)).find(({ policy }) => policy.metadata.uid === uid);
-  return { current, options, maxConcurrent: concurrency(options, now), maxInFlight, stop };
+  const now = clock.now();
+  const limits = { current, options, maxConcurrent: concurrency(options, now), maxInFlight };
+  if (options === undefined) {
+    return { ...limits, stop: undefined };
+  }
+  return {
+    ...limits,
+    // Policies after plans: a plan that is deleted has been counted by its policy before.
+    stop: async (plans, at) =>
+      budgetStop(plan, options, moveHistory(await policies.list(at), plans), clock.now()) ??
+      serviceStop(plan, ledgerNews.levels(), clock.now()),
+  };
 }
 
 /** The least `maxConcurrent` of the budgets in force. */

@@ -8,7 +8,7 @@ import { openJournal, summarize } from '../execute/journal.ts';
 import { planFields } from '../execute/move-log.ts';
 import { healthStop } from '../execute/stop-rules.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
-import { seconds } from '../model/units.ts';
+import { type EpochSeconds, seconds } from '../model/units.ts';
 import { budgetsLeft } from '../plan/budgets/left.ts';
 import { type PolicyOptions, repairsAlone, resolveOptions } from '../plan/options.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -56,8 +56,6 @@ export interface RunContext {
   readonly policies: readonly StoredPolicy[];
   /** Plans of this policy. */
   readonly plans: readonly RebalancePlan[];
-  /** Plans of all policies, for what was moved before. */
-  readonly allPlans: readonly RebalancePlan[];
   readonly excludedNamespaces: ReadonlySet<string>;
   readonly pace: Pace;
 }
@@ -88,44 +86,21 @@ export async function runPolicy(
   if (waiting === undefined) {
     history?.add(measured);
   }
-  const smoothed = history?.smooth(measured) ?? measured;
-  // The caches of the snapshot may lag behind the journal, and behind what policies remember: this pass may have written both.
-  const policies = await ports.policies.list(signal);
-  const plans = await ports.plans.list(signal);
-  const pods = withoutFailedTargets(withPromises(smoothed.pods, plans, measured.takenAt), plans, measured.takenAt);
-  const own = plans.filter(({ spec }) => spec.policy.uid === context.stored.policy.metadata.uid);
-  const failedPods = withoutRemoved(smoothed.failedPods ?? [], plans, measured.takenAt);
-  const snapshot = { ...smoothed, pods, failedPods, ...moveHistory(policies, plans), underWay: movesUnderWay(own) };
-  const foreign = foreignPods(context.stored, context.policies, snapshot, context.excludedNamespaces);
-  const options = resolveOptions(context.stored.policy.spec, context.excludedNamespaces, foreign.uids);
-  const services = serviceReport(snapshot, options.scope);
-  const asked = waiting === undefined ? options : repairsAlone(options);
-  const found = timedPlan(context.stored.policy.metadata.name, snapshot, asked, services, ports);
-  if (waiting !== undefined && found.moves.length === 0) {
-    return postponed(waiting);
+  const seen = { snapshot: history?.smooth(measured) ?? measured, takenAt: measured.takenAt, waiting };
+  const decided = await ports.deciding.runExclusive(() => planAndStore(context, seen, ports, signal));
+  if (decided.kind === 'Waiting') {
+    return postponed(decided.why);
   }
-  const aboveTrigger =
-    waiting === undefined
-      ? countAbove(context.stored, found, options)
-      : (context.stored.policy.status?.aboveTrigger ?? 0);
-  const plan = isDue(context.stored, found, aboveTrigger) ? found : withoutStrategy(found, snapshot, options);
-  const { stored, isNews } = await store(context, plan, aboveTrigger, snapshot, ports, signal);
+  const { snapshot, found, plan, stored, isNews, services, aboveTrigger, overlap } = decided;
   await reportGraphs(context.stored.policy.metadata.name, snapshot, found, ports, signal);
   await recordActual(context.plans, plan, ports, signal);
   await reportExhausted(context.stored, plan, ports, signal);
   const { consecutive } = context.stored.policy.spec.thresholds;
+  const request = runRequestOf(context.stored.policy);
   return {
     kind: 'Planned',
-    facts: {
-      startedAt,
-      request: runRequestOf(context.stored.policy),
-      plan,
-      services,
-      stored,
-      aboveTrigger,
-      consecutive,
-    },
-    overlap: foreign.message,
+    facts: { startedAt, request, plan, services, stored, aboveTrigger, consecutive },
+    overlap,
     awaitsLedgers: awaitsLedgers(plan, snapshot),
     isNews:
       isNews ||
@@ -133,6 +108,66 @@ export async function runPolicy(
       context.cause === 'Request' ||
       isOtherwise(context.stored, plan, stored),
   };
+}
+
+/** What a run has seen of the cluster. */
+interface Seen {
+  readonly snapshot: ClusterSnapshot;
+  /** When the newest of it was seen. */
+  readonly takenAt: EpochSeconds;
+  /** Why strategies that go by metrics have to wait; `undefined` when they need not. */
+  readonly waiting: string | undefined;
+}
+
+/** What a run has decided by that, and by the plans of all policies. */
+type Decided = DecidedPlan | { readonly kind: 'Waiting'; readonly why: string };
+
+interface DecidedPlan extends Stored {
+  readonly kind: 'Decided';
+  /** As it was planned on. */
+  readonly snapshot: ClusterSnapshot;
+  /** What was planned, and what of it may be done now. */
+  readonly found: Plan;
+  readonly plan: Plan;
+  readonly services: ServiceReport;
+  readonly aboveTrigger: number;
+  readonly overlap: string | undefined;
+}
+
+async function planAndStore(context: Run, seen: Seen, ports: RunPorts, signal: AbortSignal): Promise<Decided> {
+  const { stored, excludedNamespaces } = context;
+  // The caches of the snapshot may lag behind the journal, and behind what policies remember: this pass may have written both.
+  // Policies after plans: a plan that is deleted has been counted by its policy before.
+  const plans = await ports.plans.list(signal);
+  const policies = await ports.policies.list(signal);
+  const snapshot = withJournals(stored, seen, policies, plans);
+  const foreign = foreignPods(stored, context.policies, snapshot, excludedNamespaces);
+  const options = resolveOptions(stored.policy.spec, excludedNamespaces, foreign.uids);
+  const services = serviceReport(snapshot, options.scope);
+  const asked = seen.waiting === undefined ? options : repairsAlone(options);
+  const found = timedPlan(stored.policy.metadata.name, snapshot, asked, services, ports);
+  if (seen.waiting !== undefined && found.moves.length === 0) {
+    return { kind: 'Waiting', why: seen.waiting };
+  }
+  const aboveTrigger =
+    seen.waiting === undefined ? countAbove(stored, found, options) : (stored.policy.status?.aboveTrigger ?? 0);
+  const plan = isDue(stored, found, aboveTrigger) ? found : withoutStrategy(found, snapshot, options);
+  const names = new Set(plans.map(({ metadata }) => metadata.name));
+  const kept = await store(context, plan, aboveTrigger, snapshot, names, ports, signal);
+  return { kind: 'Decided', ...kept, snapshot, found, plan, services, aboveTrigger, overlap: foreign.message };
+}
+
+/** The cluster as it stands when what the journals promise is kept. */
+function withJournals(
+  { policy: { metadata } }: StoredPolicy,
+  { snapshot, takenAt }: Seen,
+  policies: readonly StoredPolicy[],
+  plans: readonly RebalancePlan[],
+): ClusterSnapshot {
+  const pods = withoutFailedTargets(withPromises(snapshot.pods, plans, takenAt), plans, takenAt);
+  const own = plans.filter(({ spec }) => spec.policy.uid === metadata.uid);
+  const failedPods = withoutRemoved(snapshot.failedPods ?? [], plans, takenAt);
+  return { ...snapshot, pods, failedPods, ...moveHistory(policies, plans), underWay: movesUnderWay(own) };
 }
 
 function postponed(waiting: string): RunResult {
@@ -217,6 +252,7 @@ async function store(
   plan: Plan,
   aboveTrigger: number,
   snapshot: ClusterSnapshot,
+  names: ReadonlySet<string>,
   ports: RunPorts,
   signal: AbortSignal,
 ): Promise<Stored> {
@@ -236,7 +272,7 @@ async function store(
   }
   return proposal.kind === 'Drop'
     ? { stored: undefined, isNews: replaced.length > 0 }
-    : { stored: await create(context, plan, snapshot, proposal.phase, ports, signal), isNews: true };
+    : { stored: await create(context, plan, snapshot, proposal.phase, names, ports, signal), isNews: true };
 }
 
 /** The plan that was made last, if failing nodes have stopped it, and would stop another. */
@@ -270,17 +306,17 @@ async function reportExhausted(
 }
 
 async function create(
-  { stored: { policy }, plans, allPlans }: Run,
+  { stored: { policy }, plans }: Run,
   plan: Plan,
   snapshot: ClusterSnapshot,
   phase: PlanPhase,
+  names: ReadonlySet<string>,
   ports: RunPorts,
   signal: AbortSignal,
 ): Promise<RebalancePlan> {
   const tried = triedBefore(plans);
-  const taken = new Set(allPlans.map(({ metadata }) => metadata.name));
   let attempt = 1;
-  while (taken.has(planName(policy.metadata.name, plan.hash, attempt))) {
+  while (names.has(planName(policy.metadata.name, plan.hash, attempt))) {
     attempt += 1;
   }
   const resource = toRebalancePlan(plan, policy, attempt, snapshot);

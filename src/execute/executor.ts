@@ -2,6 +2,7 @@ import type { MovePhase, MoveStatus, RebalancePlan, RebalancePlanStatus } from '
 import { runConcurrently } from '../model/concurrent.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
 import { isDisruption, kindOf, type MoveKind } from '../model/move.ts';
+import type { Mutex } from '../model/mutex.ts';
 import type { NodeInfo } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
@@ -38,7 +39,7 @@ import { gateWish, openGate } from './open-gate.ts';
 import { placesHints } from './place-hints.ts';
 import { type Limits, NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './ready-moves.ts';
 import { type EvictionTerms, held, sendEvictions } from './send-evictions.ts';
-import { answerStop, type StopReason, stoppedMoves, stopReason } from './stop-rules.ts';
+import { answerStop, isStopped, type StopReason, stoppedMoves, stopReason } from './stop-rules.ts';
 import { isFinal } from './transitions.ts';
 
 /** Moves that are looked at concurrently. */
@@ -56,6 +57,8 @@ export interface ExecutorPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly firstLooks: FirstLooks;
+  /** Held from a look at the plans of all policies until what was decided by it is stored, so that limits of all of them hold. */
+  readonly deciding: Mutex;
   /** `leaseTransitions` of the Lease under which this process leads; undefined without leader election. */
   readonly leaderEpoch: number | undefined;
 }
@@ -66,8 +69,13 @@ export interface ExecutionPolicy extends Limits {
   readonly current: (signal: AbortSignal) => Promise<StoredPolicy | undefined>;
   /** Undefined when there is no policy to resolve. */
   readonly options: PolicyOptions | undefined;
-  /** Why budgets, or the service that moves have cost, let no further move begin; `undefined` when they do. */
-  readonly stop: StopReason | undefined;
+  /**
+   * Why budgets, or the service that moves have cost, let no further move begin while the plans of all policies stand like this;
+   * resolves to `undefined` when they do. `undefined` for moves without a budget.
+   */
+  readonly stop:
+    | ((plans: readonly RebalancePlan[], signal: AbortSignal) => Promise<StopReason | undefined>)
+    | undefined;
 }
 
 /**
@@ -86,7 +94,9 @@ export async function step(
   const recorder: Recorder = { plan, ports, signal, failures: createFailures(signal) };
   await followUp(recorder);
   const nodes = await ports.reader.nodes(signal);
-  const stop = stopReason(recorder.plan, await policy.current(signal), nodes) ?? policy.stop;
+  const stop =
+    stopReason(recorder.plan, await policy.current(signal), nodes) ??
+    (await policy.stop?.(await ports.plans.list(signal), signal));
   if (stop !== undefined) {
     await abortStopped(recorder, stop);
   }
@@ -126,7 +136,7 @@ async function beginIfMeasured(
   const { plan, ports, signal } = recorder;
   const elsewhere = await elsewhereIfReady(plan, policy, ports, signal);
   const turns = readyMoves(entries(plan), elsewhere, policy, ports.clock.now());
-  const beginning = { turns, inFlight: [...movesInFlight(plan), ...elsewhere.ofPolicy, ...elsewhere.ofOthers] };
+  const beginning = { turns, inFlight: underWay(plan, elsewhere) };
   const harmless = turns.ready.filter(({ move }) => !isDisruption(move));
   if (turns.ready.length === harmless.length) {
     return beginMoves(recorder, beginning, policy);
@@ -156,6 +166,10 @@ async function elsewhereIfReady(
 ): Promise<Elsewhere> {
   const { ready } = readyMoves(entries(plan), NOTHING_ELSEWHERE, limits, clock.now());
   return ready.length === 0 ? NOTHING_ELSEWHERE : inFlightElsewhere(plan, await plans.list(signal));
+}
+
+function underWay(plan: RebalancePlan, { ofPolicy, ofOthers }: Elsewhere): readonly JournalEntry[] {
+  return [...movesInFlight(plan), ...ofPolicy, ...ofOthers];
 }
 
 /** Whose turn it is, and what is under way beside them. */
@@ -301,13 +315,38 @@ async function beginMoves(
   if (stop !== undefined) {
     return abortStopped(recorder, stop);
   }
-  const begun = await record(recorder, checked);
-  await settle(recorder, begun);
+  const begun = await ports.deciding.runExclusive(() => storeIntents(recorder, checked, policy));
+  await settle(recorder, begun.pending);
   await evictAll(
     recorder,
-    begun.filter(({ effects }) => effects.includes('Evict')),
-    { ...policy, inFlight },
+    begun.pending.filter(({ effects }) => effects.includes('Evict')),
+    { ...policy, inFlight: begun.inFlight },
   );
+}
+
+/** What was recorded of moves that begin, and what was under way beside them. */
+interface Begun extends Pick<Beginning, 'inFlight'> {
+  readonly pending: readonly Pending[];
+}
+
+/**
+ * Records the intents of the moves that are clear to begin, and what came of the others. Other policies may have begun moves since
+ * these were chosen: those that limits no longer leave room for stay planned, and are chosen again in a later step.
+ */
+async function storeIntents(
+  recorder: Recorder,
+  checked: ReadonlyMap<number, MoveEvent>,
+  policy: ExecutionPolicy,
+): Promise<Begun> {
+  const { plan, ports, signal } = recorder;
+  const plans = await ports.plans.list(signal);
+  const elsewhere = inFlightElsewhere(plan, plans);
+  const stop = await policy.stop?.(plans, signal);
+  const { ready } = readyMoves(entries(plan), elsewhere, policy, ports.clock.now());
+  const allowed = ready.filter(({ move }) => stop === undefined || !isStopped(move, stop.stops));
+  const mayBegin = new Set(allowed.map(({ index }) => index));
+  const events = [...checked].filter(([index, { kind }]) => kind !== 'Begin' || mayBegin.has(index));
+  return { pending: await record(recorder, new Map(events)), inFlight: underWay(plan, elsewhere) };
 }
 
 /** Whether a move may begin: the check of an eviction by the caches with its dry run on the server, since each is checked again. */

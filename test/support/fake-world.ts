@@ -5,6 +5,7 @@ import { createJournals } from '../../src/control/journals.ts';
 import type { LoopPorts } from '../../src/control/loop-ports.ts';
 import { createFirstLooks } from '../../src/execute/first-looks.ts';
 import type { LogLine } from '../../src/log-lines.ts';
+import { createMutex } from '../../src/model/mutex.ts';
 import type { NodeInfo } from '../../src/model/node.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import type { EpochSeconds, Seconds } from '../../src/model/units.ts';
@@ -107,6 +108,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     appGraphs: { list: async () => [], writeStatus: async () => undefined },
     ledgerNews: newsOf(cluster),
     firstLooks: createFirstLooks(clock),
+    deciding: createMutex(),
     leaderEpoch: undefined,
     startCron,
     log: (line, fields) => void lines.push({ line, fields }),

@@ -47,7 +47,8 @@ interface Incarnation {
   readonly identity: string;
   readonly process: VirtualProcess;
   readonly elector: Elector;
-  readonly sight: Sight;
+  /** What it knows in a piece of work: each has a signal of its own. */
+  sightOf(signal: AbortSignal): Sight;
   alive: boolean;
   /** kill -9; another process begins after `away` seconds. */
   kill(away: number): void;
@@ -106,13 +107,18 @@ export function startReplica(stage: Stage, replica: number, rate: number, genera
     report: ({ kind }) => stage.count(`election ${kind}`),
   });
   const stop = new AbortController();
+  const sights = new WeakMap<AbortSignal, Sight>();
   let restart = RESTART;
   const me: Incarnation = {
     replica,
     identity,
     process,
     elector,
-    sight: { policies: [], synced: false },
+    sightOf(signal) {
+      const sight = sights.get(signal) ?? { policies: [], synced: false };
+      sights.set(signal, sight);
+      return sight;
+    },
     alive: true,
     kill(away) {
       if (me.alive) {
@@ -222,7 +228,9 @@ function serve(stage: Stage, me: Incarnation, call: string, method: Method): Ser
       if (CHANGES.has(call)) {
         witnessed(() => ledger.changing(me.identity));
       }
-      const eviction = evicts ? witnessed(() => ledger.sent(args[0] as PodRef, me.sight)) : undefined;
+      const eviction = evicts
+        ? witnessed(() => ledger.sent(args[0] as PodRef, me.sightOf(signalOf(call, args))))
+        : undefined;
       return {
         lose: () => eviction?.lost(),
         arrive() {
@@ -241,20 +249,29 @@ function serve(stage: Stage, me: Incarnation, call: string, method: Method): Ser
 
 /** Carries a call out, noting what its process learns. */
 async function look(stage: Stage, me: Incarnation, call: string, args: readonly unknown[], method: Method) {
+  const sight = me.sightOf(signalOf(call, args));
   const fromCache = ['reader.nodes', 'reader.snapshot', 'reader.placements'].includes(call);
   if (fromCache && stage.isStale(me.replica)) {
-    me.sight.synced = false;
+    sight.synced = false;
     throw new StaleCacheError('cut off');
   }
   if (call === 'reader.nodes') {
-    me.sight.synced = true;
+    sight.synced = true;
   } else if (call === 'policies.list') {
-    me.sight.policies = [...stage.policies.stored.values()].map(({ policy }) => policy);
-    me.sight.synced = false;
+    sight.policies = [...stage.policies.stored.values()].map(({ policy }) => policy);
+    sight.synced = false;
   } else if (call === 'reader.pod') {
     stage.ledger.looked(args[0] as PodRef);
   }
   return method(...args);
+}
+
+function signalOf(call: string, args: readonly unknown[]): AbortSignal {
+  const signal = args.find((arg) => arg instanceof AbortSignal);
+  if (signal === undefined) {
+    throw new Error(`${call} without a signal`);
+  }
+  return signal;
 }
 
 /** One request of a process: through the fence, over the network, and back. */
@@ -265,10 +282,7 @@ async function request(
   served: Served,
   args: readonly unknown[],
 ): Promise<unknown> {
-  const signal = args.find((arg) => arg instanceof AbortSignal);
-  if (signal === undefined) {
-    throw new Error(`${call} without a signal`);
-  }
+  const signal = signalOf(call, args);
   const changes = CHANGES.has(call);
   if (!me.alive) {
     return await never();
