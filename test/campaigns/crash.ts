@@ -9,7 +9,7 @@ import { getPlans } from '../support/resources.ts';
 import { changeUsage, type Usages, withLoad } from './disturb.ts';
 import { type Evidence, evidenceOf, strayMoves } from './evidence.ts';
 import { type HostileApi, type HostileKind, startHostileApi } from './hostile-api.ts';
-import { type Operators, startOperators } from './operators.ts';
+import { isLeading, LEASE, leaderOf, type Operators, startOperators } from './operators.ts';
 import { followPlans, type PlanLog, phasesInFlight, untilConverged } from './plan-log.ts';
 import { applyEagerPolicy, MAX_CONCURRENT, setStage } from './stage.ts';
 
@@ -51,8 +51,6 @@ export interface CrashReport extends Evidence {
 const POLICY = 'crashing';
 /** Two replicas; the second one takes over when the first one is away for longer than the lease. */
 const REPLICAS = 2;
-/** As short as it may be, so that the next leader is not waited for longer than it lives. */
-const LEASE = ['--lease-duration', '2s'];
 /** Milliseconds between the beginning of a term and a kill at any time, at most. */
 const LONGEST_TERM = 3000;
 /** Milliseconds between the sight of a move in the phase that a kill is aimed at and the kill, at most. */
@@ -82,12 +80,12 @@ const LEAST_OPEN = 0.5;
 const KILLS_PER_CHANGE = 4;
 const WORKLOADS_PER_CHANGE = 2;
 /** Share of the requests that fail beside the kills. */
-const FAULT_RATE = 0.03;
+export const FAULT_RATE = 0.03;
 /**
  * Faults that leave something open for whoever leads next: effects that come late or are not known, and views of the cluster
  * that are old. Those that only cost time would leave less of it for kills.
  */
-const FAULTS: readonly FaultKind[] = [
+export const CRASH_FAULTS: readonly FaultKind[] = [
   'TooManyRequests',
   'InternalError',
   'ResetBefore',
@@ -117,7 +115,7 @@ export async function runCrashCampaign({ kills, seed, log }: CrashOptions): Prom
   const scene = { cp, operators, plans, random, usages };
   try {
     await applyEagerPolicy(cp, POLICY);
-    api.spoil(FAULT_RATE, FAULTS);
+    api.spoil(FAULT_RATE, CRASH_FAULTS);
     const began = performance.now();
     const hits: Hit[] = [];
     while (hits.length < kills) {
@@ -209,7 +207,7 @@ interface Scene {
 
 async function killOne(scene: Scene): Promise<Hit> {
   const { cp, operators, random } = scene;
-  await waitUntil('a leader', async () => (leaderOf(operators) === undefined ? 'none' : undefined), PATIENCE);
+  await waitUntil('a leader', async () => (leaderOf(operators, REPLICAS) === undefined ? 'none' : undefined), PATIENCE);
   const isAimed = random.next() < AIMED_SHARE;
   if (isAimed) {
     await untilOpen(scene);
@@ -217,7 +215,7 @@ async function killOne(scene: Scene): Promise<Hit> {
   await sleep(random.next() * (isAimed ? LONGEST_AIM : LONGEST_TERM));
   const other = random.below(REPLICAS);
   const aimsAtLeader = isAimed || random.next() < LEADERS_SHARE;
-  const replica = aimsAtLeader ? (leaderOf(operators) ?? other) : other;
+  const replica = aimsAtLeader ? (leaderOf(operators, REPLICAS) ?? other) : other;
   const isLeader = isLeading(operators, replica);
   await operators.kill(replica, random.below(2) * 1000);
   return { isLeader, phases: (await getPlans(cp)).flatMap(phasesInFlight) };
@@ -292,18 +290,10 @@ function summaryOf(hits: readonly Hit[]): Summary {
 
 function faultsOf(api: HostileApi): Pick<CrashReport, 'injected' | 'neverInjected' | 'lateEvictions'> {
   const injected = api.injected();
-  const kinds: readonly HostileKind[] = [...FAULTS, ...WEBHOOK_KINDS];
+  const kinds: readonly HostileKind[] = [...CRASH_FAULTS, ...WEBHOOK_KINDS];
   return {
     injected: Object.fromEntries(kinds.map((kind) => [kind, injected[kind]])),
     neverInjected: kinds.filter((kind) => injected[kind] === 0),
     lateEvictions: api.lateEvictions(),
   };
-}
-
-function leaderOf(operators: Operators): number | undefined {
-  return Array.from({ length: REPLICAS }, (_, replica) => replica).find((each) => isLeading(operators, each));
-}
-
-function isLeading(operators: Operators, replica: number): boolean {
-  return operators.process(replica)?.log().includes('"msg":"leading"') === true;
 }

@@ -2,6 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { type OperatorOptions, type OperatorProcess, startOperator } from '../support/operator-process.ts';
 
+/** A lease as short as it may be, so that the next leader is not waited for longer than it lives. */
+export const LEASE = ['--lease-duration', '2s'];
+
 /** How a replica ended that nobody had ended. */
 export interface UnexpectedEnd {
   readonly code: number | null;
@@ -72,4 +75,14 @@ export async function startOperators(cp: ControlPlane, count: number, options: O
       await Promise.all(running.map((operator) => operator?.end('SIGTERM')));
     },
   };
+}
+
+/** The replica that leads, of the first `count`; undefined when none does. */
+export function leaderOf(operators: Operators, count: number): number | undefined {
+  return Array.from({ length: count }, (_, replica) => replica).find((each) => isLeading(operators, each));
+}
+
+/** Whether a replica has begun to lead. */
+export function isLeading(operators: Operators, replica: number): boolean {
+  return operators.process(replica)?.log().includes('"msg":"leading"') === true;
 }

@@ -43,6 +43,8 @@ export interface ControlPlane {
   adopt(child: ChildProcess): void;
   /** Every change that anybody asked for since the start. */
   audit(): Promise<readonly AuditEvent[]>;
+  /** Kills a server (`kill -9`) for good. */
+  end(server: ServerName): Promise<void>;
   /** Kills a server (`kill -9`) and starts it again on the same data and port; resolves when it is ready. */
   restart(server: ServerName): Promise<void>;
   /** Ends all programs and removes the folder. A second call does nothing. */
@@ -117,6 +119,7 @@ async function startServers(context: ServerContext, withMetrics: boolean): Promi
 function controlPlane(context: ServerContext, started: readonly Program[]): ControlPlane {
   const { programs, supervisor, layout, kubectl, settings } = context;
   const servers = new Map(started.map((program) => [program.name, program]));
+  const end = async (server: ServerName): Promise<void> => servers.get(server)?.kill();
   return {
     kubernetes: settings.kubernetes,
     dir: layout.folder,
@@ -129,8 +132,9 @@ function controlPlane(context: ServerContext, started: readonly Program[]): Cont
     adopt: supervisor.adopt,
     kubeconfigAs: (user, group) => kubeconfigAs(context, user, group),
     audit: () => readAudit(layout.auditLogFile),
+    end,
     async restart(server) {
-      await servers.get(server)?.kill();
+      await end(server);
       servers.set(server, await startServer(context, server));
     },
     async stop() {

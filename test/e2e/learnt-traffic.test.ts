@@ -1,5 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AppGraph, AppGraphStatus } from '../../src/api/v1alpha1/app-graph.ts';
@@ -7,6 +5,7 @@ import { listNodes, listPods } from '../control-plane/cluster-state.ts';
 import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
+import { type IstioExporter, startIstioExporter } from '../monitoring/istio-exporter.ts';
 import { type PrometheusServer, startPrometheus } from '../monitoring/server.ts';
 import { install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
 import { getPlans, getPolicy, policyObject, reasonOf } from '../support/resources.ts';
@@ -15,26 +14,21 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const patience = { timeoutMilliseconds: 300_000, log };
 const ZONE = 'topology.kubernetes.io/zone';
 const MEMBERS = ['web', 'cart', 'db'];
-/** What clients send, in bits per second; servers answer with as much. */
-const TRAFFIC: readonly (readonly [string, string, number])[] = [
-  ['web', 'cart', 90e6],
-  ['cart', 'db', 45e6],
-  ['stranger', 'db', 10e6],
+const TRAFFIC = [
+  { namespace: 'shop', from: 'web', to: 'cart', bits: 90e6 },
+  { namespace: 'shop', from: 'cart', to: 'db', bits: 45e6 },
+  { namespace: 'shop', from: 'stranger', to: 'db', bits: 10e6 },
 ];
 
 let cp: ControlPlane;
 let prometheus: PrometheusServer;
-let exporter: Server;
+let exporter: IstioExporter;
 let operator: OperatorProcess | undefined;
 
 beforeAll(async () => {
-  exporter = await startExporter();
+  exporter = await startIstioExporter(TRAFFIC);
   prometheus = await startPrometheus();
-  const { port } = exporter.address() as AddressInfo;
-  prometheus.configure({
-    global: { scrape_interval: '2s' },
-    scrape_configs: [{ job_name: 'istio', static_configs: [{ targets: [`127.0.0.1:${port}`] }] }],
-  });
+  prometheus.configure({ global: { scrape_interval: '2s' }, scrape_configs: exporter.scrapeConfigs });
   cp = await startControlPlane({ metricsServer: false, log });
   await install(cp, 'default');
   await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'applications.yaml')), { log });
@@ -43,29 +37,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await operator?.end('SIGTERM');
   await prometheus?.stop();
-  exporter?.close();
+  exporter?.stop();
   await cp?.stop();
 });
-
-/** Serves the counters of Istio proxies, of clients and of servers, which count up with time. */
-async function startExporter(): Promise<Server> {
-  const began = Date.now();
-  const server = createServer((_, response) => {
-    const bytes = (bits: number): number => Math.round((bits / 8) * ((Date.now() - began) / 1000));
-    const lines = ['istio_tcp_sent_bytes_total', 'istio_tcp_received_bytes_total'].flatMap((counter) => [
-      `# TYPE ${counter} counter`,
-      ...TRAFFIC.flatMap(([source, destination, bits]) =>
-        ['source', 'destination'].map(
-          (reporter) =>
-            `${counter}{reporter="${reporter}",source_workload="${source}",source_workload_namespace="shop",destination_workload="${destination}",destination_workload_namespace="shop"} ${bytes(bits)}`,
-        ),
-      ),
-    ]);
-    response.setHeader('content-type', 'text/plain; version=0.0.4').end(`${lines.join('\n')}\n`);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
-}
 
 function graphObject(name: string, members: readonly string[], traffic: object): object {
   return {

@@ -99,7 +99,7 @@ beforeAll(async () => {
       pod.node = spec.nodeName;
     }
   });
-  operator = await startOperator(cp, { args: ['--no-leader-elect'] });
+  operator = await startOperator(cp, { args: ['--no-leader-elect', '--metrics-insecure'] });
   const victims = ['free-0', 'free-1', 'free-2'].map((app) => requestObject({ app, className: 'free', group: 'one' }));
   const slow = requestObject({ app: 'free-slow', className: 'free', group: 'two', node: 'slow', grace: '300s' });
   const crowd = requestObject({ app: 'crowd', className: 'free', group: 'many', replicas: FULL });
@@ -209,5 +209,27 @@ describe('QoSDriven with the default budgets', () => {
     expect(await evicted()).toBe(4);
     const phases = (await getPlans(cp)).map(({ status }) => status?.phase);
     expect(phases).toContain('Executing');
+  });
+
+  it('tells how many pods of each class wait at the gate, and how long those waited that were let in', async () => {
+    const { metricsPort } = await operator.logged('operator started');
+    const series = async (name: string): Promise<ReadonlyMap<string, number>> => {
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      const lines = text.matchAll(new RegExp(`^${name}{class="([a-z]+)"} (\\d+)$`, 'gm'));
+      return new Map([...lines].map(([, className = '', value]) => [className, Number(value)]));
+    };
+    const classOf = ({ metadata }: PodState): string => metadata.labels?.[CLASS_LABEL] ?? '';
+    const pods = await podsOf();
+    const gated = pods.filter(({ spec }) => spec.schedulingGates?.some(({ name }) => name === SCHEDULING_GATE));
+    const byClass = [...Map.groupBy(gated, classOf)].map(([name, own]) => [name, own.length] as const);
+    expect(byClass.length).toBeGreaterThan(0);
+    const told = async () => {
+      const waiting = await series('evenkeel_gate_waiting_pods');
+      return byClass.every(([name, count]) => waiting.get(name) === count) ? undefined : JSON.stringify([...waiting]);
+    };
+    await waitUntil('waiting for the gauge', told, { timeoutMilliseconds: 30_000, log });
+    const letIn = pods.filter((pod) => classOf(pod) === 'prod' && pod.spec.nodeName !== undefined).length;
+    expect(letIn).toBeGreaterThan(5);
+    expect((await series('evenkeel_gate_wait_seconds_count')).get('prod')).toBe(letIn);
   });
 });
