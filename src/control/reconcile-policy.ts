@@ -6,7 +6,7 @@ import { type ExecutionPolicy, step } from '../execute/executor.ts';
 import { planFields } from '../execute/move-log.ts';
 import { serviceStop } from '../execute/service-stop.ts';
 import { formatInstant } from '../model/instant.ts';
-import { after, type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+import { after, type EpochSeconds, type Seconds } from '../model/units.ts';
 import { budgetsInForce } from '../plan/budgets/in-force.ts';
 import { type PolicyOptions, planningOptions, resolveOptions } from '../plan/options.ts';
 import { ConflictError, type StoredPolicy } from '../ports.ts';
@@ -40,9 +40,6 @@ import { readerFor } from './usage-source.ts';
 
 /** Moves in flight when no budget says otherwise. */
 const DEFAULT_MAX_CONCURRENT = 2;
-
-/** A policy that runs again within this time anyway need not run for the sake of ledgers. */
-const SOON: Seconds = seconds(30);
 
 /** What a pass knows of one policy. */
 export interface PolicyContext extends RunContext, Pick<LoopSettings, 'maxInFlight'> {
@@ -312,8 +309,7 @@ function remember(
     remembered.demand = news ?? 0;
     remembered.request = result.facts.request;
     remembered.ranAt = cause === 'Again' ? remembered.ranAt : result.facts.startedAt;
-    const isSoon = elapsed(now, remembered.schedule.nextRun(remembered.ranAt, now)) <= SOON;
-    remembered.againAt = result.awaitsLedgers && !isSoon ? after(now, RETRY_WAIT) : undefined;
+    remembered.againAt = result.awaitsLedgers ? after(now, RETRY_WAIT) : undefined;
     remembered.underWay = underWay;
     remembered.overlap = result.overlap;
     remembered.services = result.facts.services;

@@ -259,17 +259,21 @@ describe('while a victim takes its grace', () => {
 });
 
 describe('a request whose ledger is not kept yet', () => {
-  it('gets the room of another as soon as it is, without any other news', async () => {
-    const w = aCluster([empty('a')], [FREE_A], [{ at: 10, pod: FIRST }]);
-    const { ledgers } = w.cluster.serviceLevels;
-    const without = new Map([...ledgers].filter(([uid]) => uid !== FIRST.owner?.uid));
-    w.cluster.serviceLevels = { ...w.cluster.serviceLevels, ledgers: without };
-    w.clock.at(NOON + 20, () => {
-      w.cluster.serviceLevels = { ...w.cluster.serviceLevels, ledgers };
-    });
-    await play(w, 30);
-    expect(w.cluster.accepted).toEqual([FREE_A.uid]);
-  });
+  it.each(['30s', '5m'])(
+    'gets the room of another as soon as it is, without any other news, at an interval of %s',
+    async (interval) => {
+      const w = aCluster([empty('a')], [FREE_A], [{ at: 10, pod: FIRST }]);
+      w.policies.apply('qos', { ...POLICY, interval });
+      const { ledgers } = w.cluster.serviceLevels;
+      const without = new Map([...ledgers].filter(([uid]) => uid !== FIRST.owner?.uid));
+      w.cluster.serviceLevels = { ...w.cluster.serviceLevels, ledgers: without };
+      w.clock.at(NOON + 20, () => {
+        w.cluster.serviceLevels = { ...w.cluster.serviceLevels, ledgers };
+      });
+      await play(w, 28);
+      expect(w.cluster.accepted).toEqual([FREE_A.uid]);
+    },
+  );
 });
 
 describe('a policy that carries out a plan', () => {
