@@ -80,7 +80,7 @@ export async function runPolicy(
   const startedAt = ports.clock.now();
   const measured = await ports.reader.snapshot(signal);
   const waiting = usesMetrics(context) ? awaitsSamples(measured, context.plans) : undefined;
-  if (waiting !== undefined && context.stored.policy.spec.repair === undefined) {
+  if (waiting !== undefined && !actsWithoutMetrics(context)) {
     return postponed(waiting);
   }
   if (waiting === undefined) {
@@ -188,15 +188,22 @@ function usesMetrics({ stored }: RunContext): boolean {
   return load.source !== 'Requests' && STRATEGY_TRAITS[strategy.type].needsMetrics;
 }
 
+/** Whether the policy has the operator move pods for other reasons than their load. */
+function actsWithoutMetrics({ stored }: RunContext): boolean {
+  const { repair, makeRoom } = stored.policy.spec;
+  return repair !== undefined || makeRoom !== 'None';
+}
+
 /** Whether the whole plan may be carried out, or looked at: repairs do not wait for the trigger, the strategy may have to. */
 function isDue({ policy: { spec } }: StoredPolicy, { strategy }: Plan, aboveTrigger: number): boolean {
   const awaits = STRATEGY_TRAITS[strategy].awaitsTrigger && aboveTrigger < spec.thresholds.consecutive;
   return !awaits || spec.mode === 'DryRun';
 }
 
-/** The repairs of the plan alone; the plan itself when it repairs nothing. */
+/** The moves of the plan that repair and make room alone; the plan itself when it has none. */
 function withoutStrategy(plan: Plan, snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
-  return plan.moves.some(({ repairs }) => repairs.length > 0) ? computePlan(snapshot, repairsAlone(options)) : plan;
+  const isOther = plan.moves.some(({ repairs, makesRoomFor }) => repairs.length > 0 || makesRoomFor !== undefined);
+  return isOther ? computePlan(snapshot, repairsAlone(options)) : plan;
 }
 
 /** A ledger is made a moment after the first pod, which may be seen before. */

@@ -77,6 +77,18 @@ export interface RepairOptions {
   readonly failed: FailedRepair | undefined;
 }
 
+/** Nothing is repaired. */
+export const NO_REPAIRS: RepairOptions = {
+  taints: undefined,
+  nodeAffinity: undefined,
+  podAntiAffinity: false,
+  topologySpread: undefined,
+  duplicates: false,
+  restarts: undefined,
+  maxLifetime: undefined,
+  failed: undefined,
+};
+
 /** Which pods start anew elsewhere because they fail again and again. */
 export interface RestartsRepair extends StateFilter {
   readonly atLeast: number;
@@ -228,6 +240,8 @@ export interface PolicyOptions {
   readonly strategy: StrategyOptions;
   /** `undefined`: nothing is repaired. */
   readonly repair: RepairOptions | undefined;
+  /** Whether pods are moved away from nodes that pods without a node are pinned to (`spec.makeRoom: Pinned`). */
+  readonly makesRoom: boolean;
   readonly load: {
     readonly source: 'Measured' | 'Requests';
     readonly resources: readonly { readonly name: LoadResource; readonly weight: number }[];
@@ -277,6 +291,7 @@ export function resolveOptions(
   return planningOptions({
     strategy: resolveStrategy(spec),
     repair: resolveRepair(spec),
+    makesRoom: spec.makeRoom === 'Pinned',
     load: {
       source: spec.load.source === 'Requests' ? 'Requests' : 'Measured',
       resources: spec.load.resources,
@@ -315,7 +330,7 @@ export function resolveOptions(
   });
 }
 
-/** The same policy without its strategy: it only repairs. */
+/** The same policy without its strategy: it only repairs, and makes room. */
 export function repairsAlone(options: PolicyOptions): PolicyOptions {
   return { ...options, strategy: { type: 'None' } };
 }

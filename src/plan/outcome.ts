@@ -20,10 +20,14 @@ export interface Ended {
   readonly repairs: readonly RepairName[];
   /** Why the pod should not be where it is: a clause for each repair. */
   readonly clauses: readonly string[];
+  /** `namespace/name` of the pod for which it makes room. */
+  readonly makesRoomFor?: string;
 }
 
 /** A move for people, which may be one that does not balance, and then says what it ends, and for which application. */
 export type DescribedMove = SequencedMove & { readonly ended?: Ended; readonly application?: string };
+
+const NOTHING_ENDED: Ended = { repairs: [], clauses: [] };
 
 /** The moves for people and other programs, with names instead of places of pods and nodes; `fallbacks` has those of each. */
 export function describeMoves(
@@ -54,7 +58,7 @@ function describeMove(
   const needed = move.needs.map((place) => podKey(itemAt(pods, itemAt(moves, place).pod)));
   const order =
     needed.length === 0 ? '' : `; after ${needed.slice(0, 3).join(', ')}${needed.length > 3 ? ' and more' : ''}`;
-  const { repairs, clauses } = move.ended ?? { repairs: [], clauses: [] };
+  const { repairs, clauses, makesRoomFor } = move.ended ?? NOTHING_ENDED;
   const why = [
     ...clauses,
     `adds ${share(move.load)} to its node: source ${change(move, 'from')}, target ${change(move, 'to')}`,
@@ -69,6 +73,7 @@ function describeMove(
     cost: startup.of(owner.uid),
     reason: `${why}${move.ended === undefined ? `, ${worth(move, pods)}` : ''}${order}`,
     repairs,
+    ...(makesRoomFor === undefined ? {} : { makesRoomFor }),
     after: move.needs,
     partner,
     ...(move.application === undefined ? {} : { application: move.application }),

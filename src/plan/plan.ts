@@ -53,6 +53,8 @@ interface MoveBase {
   readonly after: readonly number[];
   /** What it repairs; empty for a move of the strategy. */
   readonly repairs: readonly RepairName[];
+  /** `namespace/name` of the pod without a node for which the move makes room; absent for other moves. */
+  readonly makesRoomFor?: string;
   /** Place of the other move when two go together: both are worth it only together. */
   readonly partner: number | undefined;
   /** `namespace/name` of the AppGraph with whose other moves it goes: all of them, or none. */

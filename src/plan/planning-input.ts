@@ -16,7 +16,14 @@ import { at, type PodIndex } from './indices.ts';
 import { gateMessage } from './metrics-gate.ts';
 import { type IndexedNodes, indexNodes } from './node-index.ts';
 import { once } from './once.ts';
-import { improvesService, type PolicyOptions, packs, planningOptions, type RepairOptions } from './options.ts';
+import {
+  improvesService,
+  NO_REPAIRS,
+  type PolicyOptions,
+  packs,
+  planningOptions,
+  type RepairOptions,
+} from './options.ts';
 import { locatePods, sortNodes, sortPods } from './order.ts';
 import { withOverloadedSources } from './overloaded-sources.ts';
 import { indexOwners, type Owners, ownerOf } from './owners.ts';
@@ -54,7 +61,7 @@ export interface PlanningInput {
   readonly shapes: () => ShapeRegistry;
   /** Nodes that pods may be moved to whatever their load: those in scope that are Ready and stay. */
   readonly hosts: readonly NodeInfo[];
-  /** Keeps what the policy repairs; `undefined`: it repairs nothing. */
+  /** Keeps what the policy repairs; `undefined`: it neither repairs nor makes room. */
   readonly guard: RepairGuard | undefined;
 }
 
@@ -79,14 +86,13 @@ export function planningInputOf(snapshot: ClusterSnapshot, policy: PolicyOptions
   const base = participation({ snapshot, nodes, pods, movable, hasMovablePods, options });
   const usage = once(() => measurePods(subjects, snapshot, options));
   const { storage, namespaces } = snapshot;
-  const extra = options.repair && countedFor(options.repair);
+  const repair = options.repair ?? (options.makesRoom ? NO_REPAIRS : undefined);
+  const extra = repair && countedFor(repair);
   const sites = once(() => indexNodes({ ...subjects, storage, namespaces, ...(extra && { extra }) }));
   const hosts = nodes.filter(
     (node) => node.ready && drainOf(node) === undefined && matches(options.scope.nodeSelector, node.labels),
   );
-  const guard =
-    options.repair &&
-    createGuard(options.repair, hostCounter({ nodes: hosts, storage, sites, samples: kinds.firstOf }));
+  const guard = repair && createGuard(repair, hostCounter({ nodes: hosts, storage, sites, samples: kinds.firstOf }));
   const asFound = improvesService(options.strategy) || packs(options.strategy);
   const takesPart = asFound ? base : withOverloadedSources(base, subjects, usage, options);
   const known = { snapshot, pods, subjects, pdbs, history, holds, queue, mobile, stranded };

@@ -106,6 +106,7 @@ function moveSpec(
     cost: formatDecimal(cost),
     reason: escapeText(reason).slice(0, 512),
     ...(repairs.length === 0 ? {} : { repairs: [...repairs] }),
+    ...(move.makesRoomFor === undefined ? {} : { makesRoomFor: move.makesRoomFor }),
     ...(after.length === 0 ? {} : { after: after.slice(-MAX_NEEDS) }),
     ...(partner === undefined ? {} : { partner }),
     ...(application === undefined ? {} : { application }),

@@ -270,7 +270,8 @@ function runFields(old: RebalancePolicyStatus, run: RunFacts): Partial<Rebalance
 function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['plan']> {
   const runs = plan.status?.moves ?? [];
   const count = (...phases: readonly string[]): number => runs.filter(({ phase }) => phases.includes(phase)).length;
-  const isRepair = ({ repairs }: RebalancePlan['spec']['moves'][number]): number => (repairs === undefined ? 0 : 1);
+  const isRepair = ({ repairs, makesRoomFor }: RebalancePlan['spec']['moves'][number]): number =>
+    repairs === undefined && makesRoomFor === undefined ? 0 : 1;
   const ranked = plan.spec.moves.toSorted((a, b) => isRepair(b) - isRepair(a) || Number(b.gain) - Number(a.gain));
   return {
     name: plan.metadata.name,
@@ -285,12 +286,13 @@ function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['pl
     imbalance: plan.status?.imbalance ?? {},
     ...packingSummary(plan),
     ...trafficSummary(plan),
-    topMoves: ranked.slice(0, TOP_MOVES).map(({ pod, from, to, gain, repairs }) => ({
+    topMoves: ranked.slice(0, TOP_MOVES).map(({ pod, from, to, gain, repairs, makesRoomFor }) => ({
       pod: `${pod.namespace}/${pod.name}`,
       ...(from === undefined ? {} : { from }),
       ...(to === undefined ? {} : { to }),
       gain,
       ...(repairs === undefined ? {} : { repairs }),
+      ...(makesRoomFor === undefined ? {} : { makesRoomFor }),
     })),
     skipped: plan.spec.rejectionCounts,
   };

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { makesRoomForOfMove } from './make-room.ts';
 import { MAX_FALLBACKS } from './placement-hint.ts';
 import { ImbalanceStatus, STEERING_MODES, STRATEGY_NAMES } from './rebalance-policy.ts';
 import { repairsOfMove } from './repair.ts';
@@ -235,6 +236,7 @@ const PlanSpec = Type.Object(
         ),
         reason: text(512, { description: 'Why, with numbers.' }),
         repairs: repairsOfMove,
+        makesRoomFor: makesRoomForOfMove,
         after: Type.Optional(
           Type.Array(integer(0, MAX_MOVES - 1, { description: 'Position in moves, from 0.' }), {
             maxItems: MAX_NEEDS,

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { CONDITION_REASONS, CONDITION_TYPES } from './conditions.ts';
+import { makesRoomForOfMove } from './make-room.ts';
 import { Repair, repairsOfMove } from './repair.ts';
 import { RUN_REQUEST_ANNOTATION, RUN_REQUEST_LENGTH } from './run-request.ts';
 import {
@@ -659,6 +660,11 @@ export const RebalancePolicySpec = Type.Object(
     }),
     strategy,
     repair: Type.Optional(Repair),
+    makeRoom: oneOf(['None', 'Pinned'], {
+      description:
+        'Pinned: pods that can run elsewhere are moved away from full nodes for pods in scope that fit nowhere else, before the strategy and spec.repair have their turn. A pod is served if the scheduler has found no node for it (PodScheduled False, Unschedulable) and if node selector, affinity, taints or other filters allow it some nodes of the policy, but not all. As few pods are moved as make room, each only to a node with room for it; pods are served by priority, then age; a plan leaves their room free. Not with QoSDriven, which makes room by ServiceClass. Default None.',
+      default: 'None',
+    }),
     load,
     thresholds,
     scope,
@@ -693,8 +699,14 @@ export const RebalancePolicySpec = Type.Object(
         message: 'timeZone needs a schedule: add schedule, or remove timeZone',
       },
       {
-        rule: "!has(self.strategy) || !has(self.strategy.type) || self.strategy.type != 'None' || has(self.repair)",
-        message: 'strategy.type None only repairs: write repair, such as repair: {podAntiAffinity: Required}',
+        rule: "!has(self.strategy) || !has(self.strategy.type) || self.strategy.type != 'None' || has(self.repair) || (has(self.makeRoom) && self.makeRoom != 'None')",
+        message:
+          'strategy.type None only repairs and makes room: write repair, such as repair: {podAntiAffinity: Required}, or makeRoom: Pinned',
+      },
+      {
+        rule: "!has(self.makeRoom) || self.makeRoom == 'None' || !has(self.strategy) || !has(self.strategy.type) || self.strategy.type != 'QoSDriven'",
+        message:
+          'QoSDriven makes room by ServiceClass: remove makeRoom, or write it in a policy with another strategy and other pods in scope',
       },
     ],
   },
@@ -875,10 +887,11 @@ export const RebalancePolicyStatus = Type.Object(
               ),
               gain: text(32, { description: 'Points of node capacity.' }),
               repairs: repairsOfMove,
+              makesRoomFor: makesRoomForOfMove,
             }),
             {
               maxItems: 20,
-              description: 'Repairs first, then the moves with the largest gain.',
+              description: 'Moves that repair or make room first, then those with the largest gain.',
               'x-kubernetes-list-type': 'atomic',
             },
           ),

@@ -1,5 +1,5 @@
 import { MAX_MOVES } from '../../api/v1alpha1/rebalance-plan.ts';
-import type { PodRef } from '../../model/pod.ts';
+import { type PodRef, podKey } from '../../model/pod.ts';
 import { count } from '../format.ts';
 import { planHash } from '../hash.ts';
 import { at, itemAt, type PodIndex, type SiteIndex } from '../indices.ts';
@@ -129,9 +129,12 @@ function trackersOf({ affinity, antiAffinity, repelledBy, spread }: TopologyNeed
   return [...affinity, ...antiAffinity, ...repelledBy, ...spread].map(({ tracker }) => tracker);
 }
 
-function outcomeOf(outcome: PlanOutcome, { moves, unrepaired, unremoved }: RepairStage): PlanOutcome {
-  const stays = [...unrepaired.values(), ...unremoved.reasons];
-  const stuck = unrepairedText(stays);
+function outcomeOf(outcome: PlanOutcome, stage: RepairStage): PlanOutcome {
+  const { moves, unrepaired, unremoved, unserved, waiting } = stage;
+  const violating = [...unrepaired.values(), ...unremoved.reasons];
+  const stays = [...violating, ...unserved.flatMap((pod) => waiting.get(pod) ?? [])];
+  const texts = [unservedText(stage), unrepairedText(violating)].filter((text) => text !== undefined);
+  const stuck = texts.length === 0 ? undefined : texts.join('; ');
   if (moves.length > 0 || outcome.kind === 'Moves') {
     const rest = outcome.kind === 'Moves' ? outcome.obstacle : restOf(outcome);
     const parts = [stuck, rest].filter((part) => part !== undefined);
@@ -164,9 +167,19 @@ function unrepairedText(stays: readonly Reason[]): string | undefined {
   return first && `${count(stays.length, 'pod')} cannot be repaired; the first: ${first.message}`;
 }
 
-/** Pods that should not be where they are say so, and why they stay; failed ones come behind. */
-function explained({ pods, reasons }: Rejections, { unrepaired, unremoved }: RepairStage): Rejections {
-  const own = unrepaired.size === 0 ? reasons : pods.map((pod, place) => unrepaired.get(pod) ?? itemAt(reasons, place));
+function unservedText({ unserved: [first, ...others], waiting }: RepairStage): string | undefined {
+  return (
+    first &&
+    `${count(others.length + 1, 'pinned pod')} without a node cannot be served; the first: ${podKey(first)} ${waiting.get(first)?.message}`
+  );
+}
+
+/** Pods without a node, and pods that should not be where they are, say so, and why they stay; failed ones come behind. */
+function explained({ pods, reasons }: Rejections, { unrepaired, unremoved, waiting }: RepairStage): Rejections {
+  const isSilent = unrepaired.size === 0 && waiting.size === 0;
+  const own = isSilent
+    ? reasons
+    : pods.map((pod, place) => waiting.get(pod) ?? unrepaired.get(pod) ?? itemAt(reasons, place));
   return unremoved.pods.length === 0
     ? { pods, reasons: own }
     : { pods: [...pods, ...unremoved.pods], reasons: [...own, ...unremoved.reasons] };

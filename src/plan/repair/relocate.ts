@@ -9,8 +9,15 @@ export interface Relocation {
   readonly to: SiteIndex;
 }
 
-/** The nodes with these pods where they go. */
-export function relocated(sites: IndexedNodes, relocations: readonly Relocation[]): IndexedNodes {
+/** A node that has, or gets, room for a pod without a node. */
+export type Seat = Pick<Relocation, 'pod' | 'to'>;
+
+/** The nodes with these pods where they go, and with those that have seats there. */
+export function relocated(
+  sites: IndexedNodes,
+  relocations: readonly Relocation[],
+  seats: readonly Seat[] = [],
+): IndexedNodes {
   const located = sites.located.slice();
   const rooms = sites.rooms.slice();
   const counts = sites.counts.fork();
@@ -18,11 +25,16 @@ export function relocated(sites: IndexedNodes, relocations: readonly Relocation[
     rooms[from] = copyCapacity(itemAt(sites.rooms, from));
     rooms[to] = copyCapacity(itemAt(sites.rooms, to));
   }
-  for (const { pod, from, to } of relocations) {
+  for (const { to } of seats) {
+    rooms[to] = copyCapacity(itemAt(sites.rooms, to));
+  }
+  for (const { pod, from } of relocations) {
     const { constraints } = itemAt(sites.pods, pod);
     vacate(itemAt(rooms, from), constraints, sites.attachmentsOf(pod));
-    occupy(itemAt(rooms, to), constraints, sites.attachmentsOf(pod));
     counts.remove(pod, from);
+  }
+  for (const { pod, to } of [...relocations, ...seats]) {
+    occupy(itemAt(rooms, to), itemAt(sites.pods, pod).constraints, sites.attachmentsOf(pod));
     counts.add(pod, to);
     located[pod] = to;
   }

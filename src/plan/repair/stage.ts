@@ -1,4 +1,4 @@
-import type { PodRef } from '../../model/pod.ts';
+import type { PodInfo, PodRef } from '../../model/pod.ts';
 import { budgetsInForce } from '../budgets/in-force.ts';
 import { type Budgets, createBudgets } from '../budgets/index.ts';
 import { isForReadiness } from '../budgets/protections.ts';
@@ -6,16 +6,19 @@ import { type Cluster, indexCluster } from '../cluster.ts';
 import { expectedHitRatio } from '../hit-ratio.ts';
 import { at, indicesWhere, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { type AcceptedMove, carryOut } from '../judge.ts';
-import { type PolicyOptions, packs, planningOptions, type RepairOptions } from '../options.ts';
+import { NO_REPAIRS, type PolicyOptions, packs, planningOptions, type RepairOptions } from '../options.ts';
 import { describeMoves, type Ended } from '../outcome.ts';
 import type { Reason, Rejections, Removal, Transfer } from '../plan.ts';
 import { isFree, metricsProblem, type PlanningInput } from '../planning-input.ts';
 import { measurePods, type Subjects } from '../pod-usage.ts';
+import type { Departure } from '../room/find-room.ts';
+import { type MadeRoom, makeRoom, NO_ROOM_NEEDED, type RoomRun } from '../room/make-room.ts';
+import { waitingPods } from '../room/waiting.ts';
 import { withNeeds } from '../sequence.ts';
 import { initialState, type State } from '../state.ts';
 import { compareVictims } from '../victim-order.ts';
 import type { RepairGuard } from './guard.ts';
-import { type Relocation, relocated } from './relocate.ts';
+import { type Relocation, relocated, type Seat } from './relocate.ts';
 import { asUnderWay, type RemovalStage, removeFailed } from './removals.ts';
 import type { RepairRule, RepairRun, Scene } from './rule.ts';
 import { podsOnHosts, rulesOf, sceneOf } from './rules.ts';
@@ -31,6 +34,9 @@ export interface RepairStage {
   readonly unrepaired: ReadonlyMap<PodRef, Reason>;
   /** Failed pods that stay, and why. */
   readonly unremoved: Rejections;
+  /** What there is to say of pods without a node that are pinned to full ones, and those of them that get no room. */
+  readonly waiting: ReadonlyMap<PodRef, Reason>;
+  readonly unserved: readonly PodInfo[];
   readonly expectedHitRatio: number | undefined;
   /** What the strategy plans from: pods where the repairs put them, and not moved again. */
   readonly next: PlanningInput;
@@ -50,15 +56,16 @@ export interface Relocating {
 }
 
 /**
- * Repairs what the policy names before its strategy has a turn (repair.md, one plan in two stages); `undefined` when it names
- * nothing. Needs no metrics: without them targets are chosen by requests.
+ * Makes room for pods that are pinned to full nodes, and repairs what the policy names, before its strategy has a turn (repair.md,
+ * one plan in two stages); `undefined` when the policy asks for neither. Room comes first: a pod that waits does not serve at
+ * all. Needs no metrics: without them targets are chosen by requests.
  */
 export function repairStage(input: PlanningInput, policy: PolicyOptions): RepairStage | undefined {
   const { guard } = input;
-  const { repair } = policy;
-  if (repair === undefined || guard === undefined) {
+  if (guard === undefined) {
     return undefined;
   }
+  const repair = policy.repair ?? NO_REPAIRS;
   const relocating = relocate(input, policy, repair, guard);
   return withRemovals(relocating, removeFailed(input, policy, repair, relocating.moves));
 }
@@ -87,6 +94,8 @@ const NOTHING_TO_RELOCATE: Omit<RelocationStage, 'next'> = {
   unrepaired: new Map(),
   expectedHitRatio: undefined,
   relocating: undefined,
+  waiting: new Map(),
+  unserved: [],
 };
 
 /** The moves from node to node. */
@@ -99,14 +108,16 @@ function relocate(
   const rules = rulesOf(repair, input);
   const asked = rules.length === 0 ? [] : ownedOnHosts(input);
   const first = rules.length === 0 ? [] : suspectsOf(input, rules, sceneOf(input, guard), asked);
-  if (first.every(({ pods }) => pods.length === 0)) {
+  const waiting = policy.makesRoom ? waitingPods(input) : [];
+  if (waiting.length === 0 && first.every(({ pods }) => pods.length === 0)) {
     return { ...NOTHING_TO_RELOCATE, next: input };
   }
-  const cluster = repairCluster(input, policy);
+  const cluster = repairCluster(input, policy, waiting);
   const start = initialState(cluster);
   const entries = budgetsInForce(policy.budgets, input.snapshot.takenAt);
   const budgets = createBudgets(entries, cluster, input.pdbs, input.history);
   const session = createSession(start.fork(), rules, guard, { budgets, prefersFull: packs(policy.strategy) }, input);
+  const room = waiting.length === 0 ? NO_ROOM_NEEDED : makeRoom(waiting, session.room);
   // Pods that have left make room, and what had to be broken for something worse may be mended.
   for (let [before, suspects] = [-1, first]; before !== session.moves.length; ) {
     before = session.moves.length;
@@ -115,7 +126,7 @@ function relocate(
     }
     suspects = session.moves.length === before ? suspects : suspectsAgain(input, suspects, session.run.scene, asked);
   }
-  return resultOf(input, cluster, start, session);
+  return resultOf(input, cluster, start, session, room);
 }
 
 interface Suspects {
@@ -206,7 +217,7 @@ function combined<Rule extends { readonly bit: number }>(
 }
 
 /** All hosts, loaded by what is measured, or by requests where metrics do not suffice. */
-function repairCluster(input: PlanningInput, policy: PolicyOptions): Cluster {
+function repairCluster(input: PlanningInput, policy: PolicyOptions, waiting: readonly PodIndex[]): Cluster {
   const { participation, hosts, subjects, snapshot, guard, holds } = input;
   const { participants, leftOut } = participation;
   const samples = new Map([...participants, ...leftOut].map(({ node, sample }) => [node, sample]));
@@ -219,10 +230,13 @@ function repairCluster(input: PlanningInput, policy: PolicyOptions): Cluster {
     subjects,
     usage: isMeasured ? input.usage() : measurePods(subjects, snapshot, options),
     isFree: () => false,
-    placeable: indicesWhere(
-      subjects.pods.length,
-      (pod: PodIndex) => at(subjects.located, pod) >= 0 && holds.inScope[pod] === 1,
-    ),
+    placeable: [
+      ...waiting,
+      ...indicesWhere(
+        subjects.pods.length,
+        (pod: PodIndex) => at(subjects.located, pod) >= 0 && holds.inScope[pod] === 1,
+      ),
+    ],
     shapes: input.shapes(),
     guard,
     options,
@@ -241,10 +255,13 @@ export interface RepairMove extends AcceptedMove {
 
 interface Session {
   readonly run: RepairRun;
+  readonly room: RoomRun;
   readonly moves: readonly RepairMove[];
   /** Why pods stay that should not; some of them may be where they should by now. */
   readonly stays: ReadonlyMap<PodIndex, { readonly rule: RepairRule; readonly reason: Reason }>;
 }
+
+const OUT_OF_SCOPE: Reason = { code: 'OutOfScope', message: 'is not in the scope of the policy', numbers: {} };
 
 function createSession(
   state: State,
@@ -266,9 +283,8 @@ function createSession(
       return clause === undefined ? [] : [{ rule, clause }];
     });
   const accept = (
-    pod: PodIndex,
-    cause: RepairRule,
-    [to, ...fallbacks]: readonly [NodeIndex, ...NodeIndex[]],
+    { pod, targets: [to, ...fallbacks] }: Departure,
+    cause: RepairRule | { readonly makesRoomFor: string },
     mayBreakSoft: boolean,
   ): void => {
     const wrong = clausesOf(pod);
@@ -279,10 +295,14 @@ function createSession(
       ({ rule }) => rule === cause || rule.endsAnywhere || rule.clauseOf(scene, pod) === undefined,
     );
     const repairs = [...new Set(ended.map(({ rule }) => rule.name))];
+    const clauses = ended.map(({ clause }) => clause);
     moves.push({
       ...move,
       partner: undefined,
-      ended: { repairs, clauses: ended.map(({ clause }) => clause) },
+      ended:
+        'makesRoomFor' in cause
+          ? { repairs, clauses: [`makes room for ${cause.makesRoomFor}`, ...clauses], ...cause }
+          : { repairs, clauses },
       fallbacks,
       mustStartAnew: ended.some(({ rule }) => rule.endsAnywhere),
       mayBreakSoft,
@@ -299,6 +319,13 @@ function createSession(
   return {
     moves,
     stays,
+    room: {
+      state,
+      budgets,
+      search,
+      holdOf: (pod) => (holds.inScope[pod] === 1 ? holds.of(pod) : OUT_OF_SCOPE),
+      move: (departure, makesRoomFor) => accept(departure, { makesRoomFor }, false),
+    },
     run: {
       state,
       scene,
@@ -317,14 +344,21 @@ function createSession(
         if (best === undefined) {
           return stay(pod, rule, search.whyNone(pod, wish));
         }
-        accept(pod, rule, [best.node, ...others.map(({ node }) => node)], (wish.lenientUpTo ?? -1) >= 0);
+        const targets = [best.node, ...others.map(({ node }) => node)] as const;
+        accept({ pod, targets }, rule, (wish.lenientUpTo ?? -1) >= 0);
         return true;
       },
     },
   };
 }
 
-function resultOf(input: PlanningInput, cluster: Cluster, start: State, session: Session): RelocationStage {
+function resultOf(
+  input: PlanningInput,
+  cluster: Cluster,
+  start: State,
+  session: Session,
+  room: MadeRoom,
+): RelocationStage {
   const { moves, stays, run } = session;
   const { siteOf } = cluster;
   const relocations = moves.map(({ pod, from, to }) => ({ pod, from: at(siteOf, from), to: at(siteOf, to) }));
@@ -335,27 +369,32 @@ function resultOf(input: PlanningInput, cluster: Cluster, start: State, session:
   });
   const sequenced = withNeeds(start, moves).map((move, place) => ({ ...move, ended: itemAt(moves, place).ended }));
   const fallbacks = moves.map((move) => move.fallbacks);
-  const { open, next } = moves.length === 0 ? { open: input, next: input } : afterRepairs(input, relocations);
+  const seats = [...room.seats].map(([pod, node]) => ({ pod, to: at(siteOf, node) }));
+  const isUnchanged = moves.length === 0 && seats.length === 0;
+  const { open, next } = isUnchanged ? { open: input, next: input } : afterRepairs(input, relocations, seats);
   return {
     moves: describeMoves(cluster, sequenced, fallbacks, input.history.startup),
     relocations,
     unrepaired: new Map(unrepaired),
+    waiting: new Map([...room.reasons].map(([pod, reason]) => [itemAt(cluster.pods, pod), reason])),
+    unserved: room.unserved.map((pod) => itemAt(cluster.pods, pod)),
     expectedHitRatio: expectedHitRatio(start, moves),
     next,
     relocating: moves.length === 0 ? undefined : { cluster, start, repairs: moves, open },
   };
 }
 
-/** The same input with pods where the repairs have put them, within the reach of what follows and out of it. */
+/** The same input with pods where the repairs have put them, and room where pods without a node have seats, within the reach of what follows and out of it. */
 function afterRepairs(
   input: PlanningInput,
   relocations: readonly Relocation[],
+  seats: readonly Seat[],
 ): { readonly open: PlanningInput; readonly next: PlanningInput } {
   const inScope = input.holds.inScope.slice();
   for (const { pod } of relocations) {
     inScope[pod] = 0;
   }
-  const sites = relocated(input.sites(), relocations);
+  const sites = relocated(input.sites(), relocations, seats);
   const open = { ...input, sites: () => sites };
   const isStill = (pod: PodIndex): boolean => inScope[pod] === 1;
   const next = {

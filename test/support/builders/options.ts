@@ -1,21 +1,9 @@
 import { EVERYTHING } from '../../../src/model/selector.ts';
 import { seconds } from '../../../src/model/units.ts';
-import type { BudgetOptions, PolicyOptions, RepairOptions } from '../../../src/plan/options.ts';
+import { type BudgetOptions, NO_REPAIRS, type PolicyOptions, type RepairOptions } from '../../../src/plan/options.ts';
 
 /** Budgets that never bind but for the 1000 moves that a plan can hold. */
 export const NO_BUDGETS: readonly BudgetOptions[] = [];
-
-/** Nothing is repaired. */
-const NO_REPAIR: RepairOptions = {
-  taints: undefined,
-  nodeAffinity: undefined,
-  podAntiAffinity: false,
-  topologySpread: undefined,
-  duplicates: false,
-  restarts: undefined,
-  maxLifetime: undefined,
-  failed: undefined,
-};
 
 /** Everything is, with the soft rules and without a tolerance, but for the lifetime of pods. */
 export const ALL_REPAIRS: RepairOptions = {
@@ -48,6 +36,7 @@ export function aBudget(fields: Partial<BudgetOptions>): BudgetOptions {
 export interface OptionFields {
   readonly strategy?: PolicyOptions['strategy'];
   readonly repair?: Partial<RepairOptions>;
+  readonly makesRoom?: boolean;
   readonly load?: Partial<PolicyOptions['load']>;
   readonly thresholds?: Partial<PolicyOptions['thresholds']>;
   readonly scope?: Partial<PolicyOptions['scope']>;
@@ -59,7 +48,8 @@ export interface OptionFields {
 export function someOptions(fields: OptionFields = {}): PolicyOptions {
   return {
     strategy: fields.strategy ?? refineLb(),
-    repair: fields.repair && { ...NO_REPAIR, ...fields.repair },
+    repair: fields.repair && { ...NO_REPAIRS, ...fields.repair },
+    makesRoom: fields.makesRoom ?? false,
     load: {
       source: 'Measured',
       resources: [{ name: 'cpu', weight: 1 }],

@@ -1,0 +1,209 @@
+import type { PodInfo } from '../../model/pod.ts';
+import type { Budgets } from '../budgets/index.ts';
+import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import type { Reason } from '../plan.ts';
+import type { Wish } from '../repair/rule.ts';
+import type { TargetSearch } from '../repair/targets.ts';
+import { shapeOf } from '../shapes.ts';
+import type { State } from '../state.ts';
+import { compareVictims } from '../victim-order.ts';
+import { covers, fewestThatCover, type Shortage, shortageOf } from './shortage.ts';
+import { subsets } from './subsets.ts';
+
+/** A pod that leaves, and where it can go, the best first. */
+export interface Departure {
+  readonly pod: PodIndex;
+  readonly targets: readonly [NodeIndex, ...NodeIndex[]];
+}
+
+/** Departures after which the pod fits on the node, in their order. */
+export interface Room {
+  readonly node: NodeIndex;
+  readonly departures: readonly Departure[];
+}
+
+/** What room is looked for in. */
+export interface RoomSearch {
+  readonly state: State;
+  readonly budgets: Budgets;
+  readonly search: TargetSearch;
+  /** Pods that were on a node at the start and have not left it. */
+  readonly residentsOf: (node: NodeIndex) => readonly PodIndex[];
+  /** Why the scope or a protection holds a pod, or a PodDisruptionBudget that allows nothing. */
+  readonly holdOf: (pod: PodIndex) => Reason | undefined;
+  /** How many waiting pods are pinned to a node, among others: victims go there last, and pods that have a choice. */
+  readonly wantedBy: (node: NodeIndex) => number;
+}
+
+/** Sets of pods of one node for which targets are looked for; beyond them the largest pods leave. */
+const MOST_TRIALS = 300;
+/** Sets of pods of one node that are looked at. */
+const MOST_SETS = 20_000;
+
+/**
+ * Room for a pod on one of `nodes` by the fewest moves; of as few the one whose most important pod is the least important (see
+ * victim-order.ts), and so on. `undefined`: there is none. State and budgets are as before.
+ */
+export function findRoom(within: RoomSearch, pod: PodIndex, nodes: readonly NodeIndex[]): Room | undefined {
+  const places = nodes
+    .map((node) => placeOf(within, pod, node))
+    .filter(({ least }) => least < Number.POSITIVE_INFINITY);
+  const most = Math.max(0, ...places.map(({ candidates }) => candidates.length));
+  for (let size = 1; size <= most; size += 1) {
+    const found = places.flatMap((place) => (place.least <= size ? (exactly(within, pod, place, size) ?? []) : []));
+    const [best] = found.sort((left, right) => compareRooms(within, left, right));
+    if (best !== undefined) {
+      return best;
+    }
+  }
+  const [rest] = places
+    .flatMap((place) => largestFirst(within, pod, place) ?? [])
+    .sort((left, right) => compareRooms(within, left, right));
+  return rest;
+}
+
+/** A node that might get room, and the pods that might leave it, those that are moved first at the front. */
+interface Place {
+  readonly node: NodeIndex;
+  readonly candidates: readonly PodIndex[];
+  readonly shortage: Shortage;
+  /** What each of them gives back. */
+  readonly given: readonly (readonly number[])[];
+  /** Fewest of them that could do. */
+  readonly least: number;
+  /** What may still be tried there. */
+  readonly left: { trials: number; sets: number };
+}
+
+function placeOf({ state, budgets, residentsOf, holdOf }: RoomSearch, pod: PodIndex, node: NodeIndex): Place {
+  const { pods, siteOf } = state.cluster;
+  const room = state.whereabouts.freeCapacityOf(at(siteOf, node));
+  const shortage = shortageOf(itemAt(pods, pod).constraints, room);
+  const candidates = residentsOf(node)
+    .filter((each) => holdOf(each) === undefined && budgets.check(each) === undefined)
+    .sort((left, right) => compareVictims(itemAt(pods, left), itemAt(pods, right)) || left - right);
+  const given = candidates.map((each) => shortage.givenBackBy(itemAt(pods, each).constraints));
+  const least = fewestThatCover(shortage.amounts, given);
+  return { node, candidates, shortage, given, least, left: { trials: MOST_TRIALS, sets: MOST_SETS } };
+}
+
+function exactly(within: RoomSearch, pod: PodIndex, place: Place, size: number): Room | undefined {
+  const { candidates, given, shortage, left } = place;
+  for (const chosen of subsets(candidates.length, size, twinTest(within.state, candidates))) {
+    left.sets -= 1;
+    if (left.sets < 0 || left.trials <= 0) {
+      return undefined;
+    }
+    if (
+      covers(
+        shortage.amounts,
+        chosen.map((index) => given[index] ?? []),
+      )
+    ) {
+      left.trials -= 1;
+      const victims = chosen.map((index) => itemAt(candidates, index));
+      const departures = depart(within, pod, place.node, largest(within.state, victims));
+      if (departures !== undefined) {
+        return { node: place.node, departures };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Pods of one controller that the filters cannot tell apart, nor the order of victims but for their age. */
+function twinTest({ cluster }: State, candidates: readonly PodIndex[]): (place: number) => boolean {
+  const keyOf = (pod: PodIndex): string => {
+    const { priority, qosClass, deletionCost } = itemAt(cluster.pods, pod);
+    return `${shapeOf(cluster.shapes, pod)} ${at(cluster.owners.ofPod, pod)} ${priority} ${qosClass} ${deletionCost}`;
+  };
+  const keys = candidates.map(keyOf);
+  return (place) => place > 0 && keys[place] === keys[place - 1];
+}
+
+/** Who finds a target with more difficulty goes first. */
+function largest({ cluster }: State, victims: readonly PodIndex[]): readonly PodIndex[] {
+  const { cpu, memory } = { cpu: sizeBy(cluster.pods, 'cpu'), memory: sizeBy(cluster.pods, 'memory') };
+  return victims.toSorted((left, right) => cpu(right) - cpu(left) || memory(right) - memory(left) || left - right);
+}
+
+function sizeBy(pods: readonly PodInfo[], resource: 'cpu' | 'memory'): (pod: PodIndex) => number {
+  return (pod) => itemAt(pods, pod).constraints.requests[resource];
+}
+
+/** Targets for all of `victims` so that `pod` fits once they have gone; state and budgets are as before. */
+function depart(
+  within: RoomSearch,
+  pod: PodIndex,
+  node: NodeIndex,
+  [victim, ...others]: readonly PodIndex[],
+): readonly Departure[] | undefined {
+  const { state, budgets, search } = within;
+  if (victim === undefined) {
+    return state.passes(pod, node) ? [] : undefined;
+  }
+  if (budgets.check(victim) !== undefined) {
+    return undefined;
+  }
+  const [best, ...rest] = search.best(victim, wishOf(within)).map((found) => found.node);
+  budgets.spend(victim);
+  let departures: readonly Departure[] | undefined;
+  for (const to of best === undefined ? [] : [best, ...rest]) {
+    state.move(victim, to);
+    const further = depart(within, pod, node, others);
+    state.move(victim, node);
+    if (further !== undefined) {
+      const alternatives = [best, ...rest].filter((each) => each !== undefined && each !== to) as NodeIndex[];
+      departures = [{ pod: victim, targets: [to, ...alternatives] }, ...further];
+      break;
+    }
+  }
+  budgets.refund(victim);
+  return departures;
+}
+
+/** Nodes that a waiting pod is pinned to are kept for it where there are others. */
+function wishOf({ wantedBy }: RoomSearch): Wish {
+  return { rankOf: (node) => (wantedBy(node) > 0 ? 1 : 0) };
+}
+
+/** Too many sets to try them all: the pods that give back most leave, each that has a target, until it is enough. */
+function largestFirst(within: RoomSearch, pod: PodIndex, place: Place): Room | undefined {
+  const { state, budgets } = within;
+  if (place.left.trials > 0 && place.left.sets >= 0) {
+    return undefined;
+  }
+  const gone: Departure[] = [];
+  for (const victim of largest(state, place.candidates)) {
+    if (state.passes(pod, place.node)) {
+      break;
+    }
+    const [best, ...rest] = within.search.best(victim, wishOf(within)).map((found) => found.node);
+    if (best !== undefined && budgets.check(victim) === undefined) {
+      gone.push({ pod: victim, targets: [best, ...rest] });
+      budgets.spend(victim);
+      state.move(victim, best);
+    }
+  }
+  const departures = state.passes(pod, place.node) ? gone : undefined;
+  for (const { pod: victim } of gone.toReversed()) {
+    state.move(victim, place.node);
+    budgets.refund(victim);
+  }
+  return departures && { node: place.node, departures };
+}
+
+function compareRooms({ state, wantedBy }: RoomSearch, left: Room, right: Room): number {
+  const byNumber = left.departures.length - right.departures.length;
+  if (byNumber !== 0) {
+    return byNumber;
+  }
+  const { pods } = state.cluster;
+  const ranked = ({ departures }: Room): readonly PodInfo[] =>
+    departures.map(({ pod }) => itemAt(pods, pod)).sort((one, other) => compareVictims(other, one));
+  const [ours, theirs] = [ranked(left), ranked(right)];
+  const difference = ours
+    .map((each, place) => compareVictims(each, itemAt(theirs, place)))
+    .find((order) => order !== 0);
+  return difference ?? (wantedBy(left.node) - wantedBy(right.node) || left.node - right.node);
+}
