@@ -5,11 +5,10 @@ import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import type { RepairOptions } from '../../src/plan/options.ts';
 import { plan } from '../../src/plan/planner.ts';
 import { statesOf } from '../support/apply-plan.ts';
-import { isAtHome } from '../support/arbitraries.ts';
 import { someOptions } from '../support/builders/options.ts';
 import { anAffinityTerm, aSpread } from '../support/builders/scheduling.ts';
 import { aNode, aPod, aSnapshot, aWorkload } from '../support/builders.ts';
-import { isTolerated } from '../support/naive-scheduler.ts';
+import { fewestMoves, isFeasible } from '../support/fewest-moves.ts';
 import { createRandom, type Random } from '../support/random.ts';
 
 /** What ties pods to others. */
@@ -78,47 +77,6 @@ function excessSkew({ nodes, pods }: ClusterSnapshot): number {
   }, 0);
 }
 
-function isFeasible(state: ClusterSnapshot, uid: string, to: string): boolean {
-  const pod = state.pods.find((each) => each.uid === uid);
-  const node = state.nodes.find(({ name }) => name === to);
-  const beside = state.pods.filter(({ nodeName }) => nodeName === to);
-  return pod !== undefined && node !== undefined && isAtHome(pod, node, beside) && isTolerated(pod, node, state);
-}
-
-/** Whether pods can go from one placement to the other one by one, each once, to where the scheduler would let it go. */
-function hasOrder(from: ClusterSnapshot, to: ClusterSnapshot): boolean {
-  const open = from.pods.filter(({ nodeName }, place) => nodeName !== to.pods[place]?.nodeName);
-  return (
-    open.length === 0 ||
-    open.some((pod) => {
-      const target = to.pods.find(({ uid }) => uid === pod.uid)?.nodeName ?? '';
-      const pods = from.pods.map((other) => (other === pod ? { ...pod, nodeName: target } : other));
-      return isFeasible(from, pod.uid, target) && hasOrder({ ...from, pods }, to);
-    })
-  );
-}
-
-/** The fewest moves after which nothing is wrong; `undefined` when more than MOST_MOVES would be needed, or none suffice. */
-function fewest(snapshot: ClusterSnapshot, wrongIn: (state: ClusterSnapshot) => number): number | undefined {
-  const { pods, nodes } = snapshot;
-  const isRoomy = (state: ClusterSnapshot): boolean =>
-    nodes.every(
-      ({ name, allocatable }) => state.pods.filter(({ nodeName }) => nodeName === name).length <= allocatable.pods,
-    );
-  const reachable = (state: ClusterSnapshot, from: number, moves: number): boolean => {
-    if (moves === 0) {
-      return isRoomy(state) && wrongIn(state) === 0 && hasOrder(snapshot, state);
-    }
-    return pods.slice(from).some((pod, place) =>
-      nodes.some(({ name }) => {
-        const moved = state.pods.map((other) => (other.uid === pod.uid ? { ...other, nodeName: name } : other));
-        return name !== pod.nodeName && reachable({ ...state, pods: moved }, from + place + 1, moves - 1);
-      }),
-    );
-  };
-  return Array.from({ length: MOST_MOVES + 1 }, (_, moves) => moves).find((moves) => reachable(snapshot, 0, moves));
-}
-
 interface Score {
   readonly comparable: number;
   readonly best: number;
@@ -141,7 +99,10 @@ function compare(
     const end = states.at(-1) ?? snapshot;
     expect(repelledPairs(end), `seed ${seed}`).toBeLessThanOrEqual(repelledPairs(snapshot));
     expect(excessSkew(end), `seed ${seed}`).toBeLessThanOrEqual(excessSkew(snapshot));
-    const least = wrongIn(snapshot) === 0 ? undefined : fewest(snapshot, wrongIn);
+    const least =
+      wrongIn(snapshot) === 0
+        ? undefined
+        : fewestMoves(snapshot, { isDone: (state) => wrongIn(state) === 0, mayMove: () => true, most: MOST_MOVES });
     if (least !== undefined) {
       comparable += 1;
       best += wrongIn(end) === 0 && found.moves.length === least ? 1 : 0;

@@ -34,13 +34,13 @@ export interface MadeRoom {
   readonly unserved: readonly PodIndex[];
 }
 
-/** Nobody waits. */
+/** No pod waits. */
 export const NO_ROOM_NEEDED: MadeRoom = { seats: new Map(), reasons: new Map(), unserved: [] };
 
 /**
- * Serves the pinned ones of `waiting` one after the other: moves pods away, as few as it takes, that can run elsewhere, and
- * leaves the waiting pod on its node in the state, so that nothing that follows gets its room (applications.md, room for pods
- * that are pinned; PHARE 4.10.1). A pod that fits already keeps its room. All moves for a pod, or none.
+ * Serves the pinned ones of `waiting` one after the other (repair.md, room for pinned pods; PHARE 4.10.1): moves pods away, as few
+ * as it takes, that can run elsewhere, and leaves the waiting pod on its node in the state, so that nothing that follows gets its
+ * room. All moves for a pod, or none.
  */
 export function makeRoom(waiting: readonly PodIndex[], run: RoomRun): MadeRoom {
   const { state } = run;

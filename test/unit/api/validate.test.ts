@@ -23,6 +23,7 @@ describe('validatePolicy', () => {
       mode: 'DryRun',
       suspend: false,
       strategy: { type: 'RefineLB' },
+      makeRoom: 'None',
       load: {
         source: 'MetricsAPI',
         resources: [{ name: 'cpu', weight: 1 }],
@@ -180,6 +181,17 @@ describe('validatePolicy', () => {
       { thresholds: { headroom: [{ nodeSelector: { pool: 'small' } }] } },
       'spec.thresholds.headroom[0]: the entry leaves nothing free: write cpu, memory, or both',
     ],
+    ['an unknown way to make room', { makeRoom: 'All' }, 'spec.makeRoom: is "All": write one of None, Pinned'],
+    [
+      'room beside QoSDriven',
+      { strategy: { type: 'QoSDriven' }, makeRoom: 'Pinned' },
+      'spec: QoSDriven makes room by ServiceClass: remove makeRoom, or write it in a policy with another strategy',
+    ],
+    [
+      'no strategy, no repair and no room',
+      { strategy: { type: 'None' }, makeRoom: 'None' },
+      'spec: strategy.type None only repairs and makes room: write repair',
+    ],
     [
       'a list of headroom without entries',
       { thresholds: { headroom: [] } },
@@ -314,7 +326,7 @@ describe('validatePolicy', () => {
     [
       'a strategy that only repairs, without repairs',
       { strategy: { type: 'None' } },
-      'spec: strategy.type None only repairs: write repair, such as repair: {podAntiAffinity: Required}',
+      'spec: strategy.type None only repairs and makes room: write repair, such as repair: {podAntiAffinity: Required}, or makeRoom: Pinned',
     ],
     [
       'a taint with its effect',
