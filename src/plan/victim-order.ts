@@ -7,11 +7,15 @@ const RANK = Object.fromEntries(QOS_CLASSES.map((name, rank) => [name, rank])) a
  * deletion cost, the lower first, and the younger of equals.
  */
 export function compareVictims(left: PodInfo, right: PodInfo): number {
+  return compareImportance(left, right) || right.createdAt - left.createdAt || 0;
+}
+
+/** The same without regard to age: 0 for equals. */
+export function compareImportance(left: PodInfo, right: PodInfo): number {
   return (
     left.priority - right.priority ||
     RANK[left.qosClass] - RANK[right.qosClass] ||
     left.deletionCost - right.deletionCost ||
-    right.createdAt - left.createdAt ||
     0
   );
 }

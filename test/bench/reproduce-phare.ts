@@ -5,6 +5,7 @@ import { type Application, applicationOf } from '../../src/plan/traffic/applicat
 import { createLinkLoads, type LinkLoads } from '../../src/plan/traffic/network.ts';
 import { carryOut, type Placement, placeApplication } from '../../src/plan/traffic/place.ts';
 import { type RerouteContext, rerouteAll, trafficCost } from '../../src/plan/traffic/reroute.ts';
+import { applyPlan } from '../support/apply-plan.ts';
 import { phareCase } from '../support/phare.ts';
 import {
   meshOf,
@@ -16,6 +17,7 @@ import {
 } from '../support/plain-hosts.ts';
 import { printTable } from '../support/print-table.ts';
 import { domainsOf, runningCase, type StagedCase, stage } from '../support/running-apps.ts';
+import { fewestMovesFor, pinnedThatFit, roomFor, wronglyFull } from '../support/wrongly-full.ts';
 
 /**
  * PHARE's experiments with applications that are placed one after the other, drawn anew from its ranges, beside what it
@@ -220,6 +222,31 @@ function pinned(headroom: boolean): Row {
   };
 }
 
+/** The same chains in a cluster that is full in the wrong way: how many run once `spec.makeRoom` has moved pods away. */
+function unpinned(): readonly Row[] {
+  const runs = SEEDS.map((seed) => {
+    const before = wronglyFull(seed, 80);
+    const found = roomFor(before);
+    return { run: pinnedThatFit(applyPlan(before, found)), moves: found.moves.length, fewest: fewestMovesFor(before) };
+  });
+  return [
+    {
+      experiment: 'chains that run in a cluster full in the wrong way, after moves',
+      published: '-',
+      target: '80',
+      ours: runs.map(({ run }) => `${run} of 80`),
+      isMet: runs.every(({ run }) => run === 80),
+    },
+    {
+      experiment: 'moves for that',
+      published: '-',
+      target: 'the fewest',
+      ours: runs.map(({ moves, fewest }) => `${moves} of ${fewest}`),
+      isMet: runs.every(({ moves, fewest }) => moves === fewest),
+    },
+  ];
+}
+
 /** Applications of ten workloads that run spread over three zones at random, at 70 % of the CPU. */
 function running(nodes: number): readonly Row[] {
   const runs = SEEDS.map((seed) => {
@@ -309,6 +336,7 @@ const rows = [
   ...packing(),
   pinned(false),
   pinned(true),
+  ...unpinned(),
   ...[30, 90, 300].flatMap(running),
 ];
 printTable(

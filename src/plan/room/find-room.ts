@@ -6,7 +6,7 @@ import type { Wish } from '../repair/rule.ts';
 import type { TargetSearch } from '../repair/targets.ts';
 import { shapeOf } from '../shapes.ts';
 import type { State } from '../state.ts';
-import { compareVictims } from '../victim-order.ts';
+import { compareImportance, compareVictims } from '../victim-order.ts';
 import { covers, fewestThatCover, type Shortage, shortageOf } from './shortage.ts';
 import { subsets } from './subsets.ts';
 
@@ -31,7 +31,9 @@ export interface RoomSearch {
   readonly residentsOf: (node: NodeIndex) => readonly PodIndex[];
   /** Why the scope or a protection holds a pod, or a PodDisruptionBudget that allows nothing. */
   readonly holdOf: (pod: PodIndex) => Reason | undefined;
-  /** How many waiting pods are pinned to a node, among others: victims go there last, and pods that have a choice. */
+  /** Whether any waiting pod is pinned to the node, among others: those that leave go there last. */
+  readonly isPinnedTo: (node: NodeIndex) => boolean;
+  /** How many of those are still to be served. */
   readonly wantedBy: (node: NodeIndex) => number;
 }
 
@@ -75,16 +77,30 @@ interface Place {
   readonly left: { trials: number; sets: number };
 }
 
-function placeOf({ state, budgets, residentsOf, holdOf }: RoomSearch, pod: PodIndex, node: NodeIndex): Place {
+function placeOf(within: RoomSearch, pod: PodIndex, node: NodeIndex): Place {
+  const { state, budgets, residentsOf, holdOf } = within;
   const { pods, siteOf } = state.cluster;
   const room = state.whereabouts.freeCapacityOf(at(siteOf, node));
   const shortage = shortageOf(itemAt(pods, pod).constraints, room);
   const candidates = residentsOf(node)
     .filter((each) => holdOf(each) === undefined && budgets.check(each) === undefined)
-    .sort((left, right) => compareVictims(itemAt(pods, left), itemAt(pods, right)) || left - right);
+    .sort(victimOrder(within, node));
   const given = candidates.map((each) => shortage.givenBackBy(itemAt(pods, each).constraints));
   const least = fewestThatCover(shortage.amounts, given);
   return { node, candidates, shortage, given, least, left: { trials: MOST_TRIALS, sets: MOST_SETS } };
+}
+
+/**
+ * The least important first. Of pods that are as important the youngest; or the largest where others want the node as well: one
+ * move may then do for several of them.
+ */
+function victimOrder({ state, wantedBy }: RoomSearch, node: NodeIndex): (left: PodIndex, right: PodIndex) => number {
+  const { pods } = state.cluster;
+  const bySize = wantedBy(node) > 0 ? sizeOrder(pods) : () => 0;
+  return (left, right) => {
+    const [one, other] = [itemAt(pods, left), itemAt(pods, right)];
+    return compareImportance(one, other) || bySize(left, right) || compareVictims(one, other) || left - right;
+  };
 }
 
 function exactly(within: RoomSearch, pod: PodIndex, place: Place, size: number): Room | undefined {
@@ -121,14 +137,16 @@ function twinTest({ cluster }: State, candidates: readonly PodIndex[]): (place: 
   return (place) => place > 0 && keys[place] === keys[place - 1];
 }
 
-/** Who finds a target with more difficulty goes first. */
+/** What finds a target with more difficulty goes first. */
 function largest({ cluster }: State, victims: readonly PodIndex[]): readonly PodIndex[] {
-  const { cpu, memory } = { cpu: sizeBy(cluster.pods, 'cpu'), memory: sizeBy(cluster.pods, 'memory') };
-  return victims.toSorted((left, right) => cpu(right) - cpu(left) || memory(right) - memory(left) || left - right);
+  const bySize = sizeOrder(cluster.pods);
+  return victims.toSorted((left, right) => bySize(left, right) || left - right);
 }
 
-function sizeBy(pods: readonly PodInfo[], resource: 'cpu' | 'memory'): (pod: PodIndex) => number {
-  return (pod) => itemAt(pods, pod).constraints.requests[resource];
+/** The pod that requests more CPU first, then more memory. */
+function sizeOrder(pods: readonly PodInfo[]): (left: PodIndex, right: PodIndex) => number {
+  const of = (pod: PodIndex) => itemAt(pods, pod).constraints.requests;
+  return (left, right) => of(right).cpu - of(left).cpu || of(right).memory - of(left).memory;
 }
 
 /** Targets for all of `victims` so that `pod` fits once they have gone; state and budgets are as before. */
@@ -163,8 +181,8 @@ function depart(
 }
 
 /** Nodes that a waiting pod is pinned to are kept for it where there are others. */
-function wishOf({ wantedBy }: RoomSearch): Wish {
-  return { rankOf: (node) => (wantedBy(node) > 0 ? 1 : 0) };
+function wishOf({ isPinnedTo }: RoomSearch): Wish {
+  return { rankOf: (node) => (isPinnedTo(node) ? 1 : 0) };
 }
 
 /** Too many sets to try them all: the pods that give back most leave, each that has a target, until it is enough. */
@@ -202,8 +220,15 @@ function compareRooms({ state, wantedBy }: RoomSearch, left: Room, right: Room):
   const ranked = ({ departures }: Room): readonly PodInfo[] =>
     departures.map(({ pod }) => itemAt(pods, pod)).sort((one, other) => compareVictims(other, one));
   const [ours, theirs] = [ranked(left), ranked(right)];
-  const difference = ours
-    .map((each, place) => compareVictims(each, itemAt(theirs, place)))
-    .find((order) => order !== 0);
-  return difference ?? (wantedBy(left.node) - wantedBy(right.node) || left.node - right.node);
+  const freed = ({ departures }: Room): number =>
+    departures.reduce((sum, { pod }) => sum + itemAt(pods, pod).constraints.requests.cpu, 0);
+  const first = (compare: typeof compareVictims): number =>
+    ours.map((each, place) => compare(each, itemAt(theirs, place))).find((order) => order !== 0) ?? 0;
+  return (
+    first(compareImportance) ||
+    (wantedBy(left.node) > 0 && wantedBy(right.node) > 0 ? freed(right) - freed(left) : 0) ||
+    wantedBy(left.node) - wantedBy(right.node) ||
+    first(compareVictims) ||
+    left.node - right.node
+  );
 }

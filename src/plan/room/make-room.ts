@@ -45,16 +45,14 @@ export const NO_ROOM_NEEDED: MadeRoom = { seats: new Map(), reasons: new Map(), 
 export function makeRoom(waiting: readonly PodIndex[], run: RoomRun): MadeRoom {
   const { state } = run;
   const pinned = pinnedPods(state, waiting);
-  const wanted = new Int32Array(state.cluster.nodes.length);
-  for (const node of pinned.flatMap(({ nodes }) => nodes)) {
-    wanted[node] = at(wanted, node) + 1;
-  }
-  const within = searchIn(run, (node) => at(wanted, node));
+  const demand = createDemand(state.cluster.nodes.length, pinned);
+  const within = searchIn(run, demand);
   const seats = createSeats(state, within.wantedBy);
   const reasons = new Map<PodIndex, Reason>();
   const failures = new Map<string, Reason>();
   const unserved: PodIndex[] = [];
   for (const each of pinned) {
+    demand.serve(each);
     const key = `${shapeOf(state.cluster.shapes, each.pod)} ${each.nodes.join()}`;
     const known = failures.get(key);
     const { reason, hasMoves } =
@@ -71,8 +69,31 @@ export function makeRoom(waiting: readonly PodIndex[], run: RoomRun): MadeRoom {
   return { seats: seats.nodeOf, reasons, unserved };
 }
 
+/** What pods want of nodes. */
+interface Demand extends Pick<RoomSearch, 'isPinnedTo' | 'wantedBy'> {
+  /** It is the pod's turn. */
+  readonly serve: (pinned: PinnedPod) => void;
+}
+
+function createDemand(size: number, pinned: readonly PinnedPod[]): Demand {
+  const wanted = new Int32Array(size);
+  for (const node of pinned.flatMap(({ nodes }) => nodes)) {
+    wanted[node] = at(wanted, node) + 1;
+  }
+  const atStart = wanted.slice();
+  return {
+    isPinnedTo: (node) => at(atStart, node) > 0,
+    wantedBy: (node) => at(wanted, node),
+    serve: ({ nodes }) => {
+      for (const node of nodes) {
+        wanted[node] = at(wanted, node) - 1;
+      }
+    },
+  };
+}
+
 /** Pods are listed by node once; those that have left, and those that came, are left out. */
-function searchIn({ state, budgets, search, holdOf }: RoomRun, wantedBy: (node: NodeIndex) => number): RoomSearch {
+function searchIn({ state, budgets, search, holdOf }: RoomRun, { isPinnedTo, wantedBy }: Demand): RoomSearch {
   const { home, nodes } = state.cluster;
   const residents: PodIndex[][] = Array.from(nodes, () => []);
   home.forEach((node, pod) => {
@@ -82,7 +103,7 @@ function searchIn({ state, budgets, search, holdOf }: RoomRun, wantedBy: (node: 
   });
   const residentsOf = (node: NodeIndex): readonly PodIndex[] =>
     itemAt(residents, node).filter((pod) => state.nodeOf(pod) === node);
-  return { state, budgets, search, residentsOf, holdOf, wantedBy };
+  return { state, budgets, search, residentsOf, holdOf, isPinnedTo, wantedBy };
 }
 
 interface Served {

@@ -14,7 +14,7 @@ export interface Seats {
 /** Seats that others may have to change for one pod. */
 const MOST_CHANGES = 200;
 
-/** No seats yet. Who is seated is on its node in `state`; `wantedBy` says how many waiting pods are pinned to a node, among others. */
+/** No seats yet. Who is seated is on its node in `state`; `wantedBy` says how many that are still to be served are pinned to a node, among others. */
 export function createSeats(state: State, wantedBy: (node: NodeIndex) => number): Seats {
   const seated = new Map<PodIndex, PinnedPod>();
   const nodeOf = new Map<PodIndex, NodeIndex>();
