@@ -31,37 +31,64 @@ export interface RoomSearch {
   readonly residentsOf: (node: NodeIndex) => readonly PodIndex[];
   /** Why the scope or a protection holds a pod, or a PodDisruptionBudget that allows nothing. */
   readonly holdOf: (pod: PodIndex) => Reason | undefined;
+  /** Whether there is another node for the pod as things are, whatever budgets say. */
+  readonly canLeave: (pod: PodIndex) => boolean;
   /** Whether any waiting pod is pinned to the node, among others: those that leave go there last. */
   readonly isPinnedTo: (node: NodeIndex) => boolean;
   /** How many of those are still to be served. */
   readonly wantedBy: (node: NodeIndex) => number;
 }
 
-/** Sets of pods of one node for which targets are looked for; beyond them the largest pods leave. */
-const MOST_TRIALS = 300;
+/** Sets of pods of one node for which targets are looked for; beyond them the pods that free most leave. */
+const MOST_TRIALS = 100;
 /** Sets of pods of one node that are looked at. */
-const MOST_SETS = 20_000;
+const MOST_SETS = 5000;
+/** Searches for a target for one waiting pod, all nodes together. */
+const MOST_SEARCHES = 1000;
+/** Nodes among which the best is chosen where as few moves do on all of them. */
+const MOST_ROOMS = 8;
 
 /**
  * Room for a pod on one of `nodes` by the fewest moves; of as few the one whose most important pod is the least important (see
  * victim-order.ts), and so on. `undefined`: there is none. State and budgets are as before.
  */
 export function findRoom(within: RoomSearch, pod: PodIndex, nodes: readonly NodeIndex[]): Room | undefined {
+  const attempt = { ...within, pod, left: { searches: MOST_SEARCHES } };
   const places = nodes
-    .map((node) => placeOf(within, pod, node))
-    .filter(({ least }) => least < Number.POSITIVE_INFINITY);
+    .map((node) => placeOf(attempt, node))
+    .filter(({ least }) => least < Number.POSITIVE_INFINITY)
+    .sort((left, right) => left.least - right.least);
   const most = Math.max(0, ...places.map(({ candidates }) => candidates.length));
   for (let size = 1; size <= most; size += 1) {
-    const found = places.flatMap((place) => (place.least <= size ? (exactly(within, pod, place, size) ?? []) : []));
-    const [best] = found.sort((left, right) => compareRooms(within, left, right));
-    if (best !== undefined) {
-      return best;
+    const open = places.filter(({ least }) => least <= size);
+    const found = bestOf(attempt, open, (place) => exactly(attempt, place, size));
+    if (found !== undefined) {
+      return found;
     }
   }
-  const [rest] = places
-    .flatMap((place) => largestFirst(within, pod, place) ?? [])
-    .sort((left, right) => compareRooms(within, left, right));
-  return rest;
+  return bestOf(attempt, places, (place) => largestFirst(attempt, place));
+}
+
+/** A search for room for one pod. */
+interface Attempt extends RoomSearch {
+  readonly pod: PodIndex;
+  /** What may still be looked for. */
+  readonly left: { searches: number };
+}
+
+function bestOf(
+  attempt: Attempt,
+  places: readonly Place[],
+  roomOn: (place: Place) => Room | undefined,
+): Room | undefined {
+  const found: Room[] = [];
+  for (const place of places) {
+    found.push(...[roomOn(place) ?? []].flat());
+    if (found.length === MOST_ROOMS) {
+      break;
+    }
+  }
+  return found.sort((left, right) => compareRooms(attempt, left, right))[0];
 }
 
 /** A node that might get room, and the pods that might leave it, those that are moved first at the front. */
@@ -77,14 +104,14 @@ interface Place {
   readonly left: { trials: number; sets: number };
 }
 
-function placeOf(within: RoomSearch, pod: PodIndex, node: NodeIndex): Place {
-  const { state, budgets, residentsOf, holdOf } = within;
+function placeOf(attempt: Attempt, node: NodeIndex): Place {
+  const { state, budgets, residentsOf, holdOf, pod, canLeave } = attempt;
   const { pods, siteOf } = state.cluster;
   const room = state.whereabouts.freeCapacityOf(at(siteOf, node));
   const shortage = shortageOf(itemAt(pods, pod).constraints, room);
   const candidates = residentsOf(node)
-    .filter((each) => holdOf(each) === undefined && budgets.check(each) === undefined)
-    .sort(victimOrder(within, node));
+    .filter((each) => holdOf(each) === undefined && budgets.check(each) === undefined && canLeave(each))
+    .sort(victimOrder(attempt, node));
   const given = candidates.map((each) => shortage.givenBackBy(itemAt(pods, each).constraints));
   const least = fewestThatCover(shortage.amounts, given);
   return { node, candidates, shortage, given, least, left: { trials: MOST_TRIALS, sets: MOST_SETS } };
@@ -103,24 +130,20 @@ function victimOrder({ state, wantedBy }: RoomSearch, node: NodeIndex): (left: P
   };
 }
 
-function exactly(within: RoomSearch, pod: PodIndex, place: Place, size: number): Room | undefined {
-  const { candidates, given, shortage, left } = place;
-  for (const chosen of subsets(candidates.length, size, twinTest(within.state, candidates))) {
+function exactly(attempt: Attempt, place: Place, size: number): Room | undefined {
+  const { candidates, given, shortage, left, node } = place;
+  for (const chosen of subsets(candidates.length, size, twinTest(attempt.state, candidates))) {
     left.sets -= 1;
-    if (left.sets < 0 || left.trials <= 0) {
+    if (left.sets < 0 || left.trials <= 0 || attempt.left.searches <= 0) {
       return undefined;
     }
-    if (
-      covers(
-        shortage.amounts,
-        chosen.map((index) => given[index] ?? []),
-      )
-    ) {
+    const back = chosen.map((index) => given[index] ?? []);
+    if (covers(shortage.amounts, back)) {
       left.trials -= 1;
       const victims = chosen.map((index) => itemAt(candidates, index));
-      const departures = depart(within, pod, place.node, largest(within.state, victims));
+      const departures = depart(attempt, node, largest(attempt.state, victims));
       if (departures !== undefined) {
-        return { node: place.node, departures };
+        return { node, departures };
       }
     }
   }
@@ -149,30 +172,28 @@ function sizeOrder(pods: readonly PodInfo[]): (left: PodIndex, right: PodIndex) 
   return (left, right) => of(right).cpu - of(left).cpu || of(right).memory - of(left).memory;
 }
 
-/** Targets for all of `victims` so that `pod` fits once they have gone; state and budgets are as before. */
+/** Targets for all of `victims` so that the pod fits once they have gone; state and budgets are as before. */
 function depart(
-  within: RoomSearch,
-  pod: PodIndex,
+  attempt: Attempt,
   node: NodeIndex,
   [victim, ...others]: readonly PodIndex[],
 ): readonly Departure[] | undefined {
-  const { state, budgets, search } = within;
+  const { state, budgets, pod } = attempt;
   if (victim === undefined) {
     return state.passes(pod, node) ? [] : undefined;
   }
   if (budgets.check(victim) !== undefined) {
     return undefined;
   }
-  const [best, ...rest] = search.best(victim, wishOf(within)).map((found) => found.node);
+  const targets = targetsOf(attempt, victim);
   budgets.spend(victim);
   let departures: readonly Departure[] | undefined;
-  for (const to of best === undefined ? [] : [best, ...rest]) {
+  for (const to of targets) {
     state.move(victim, to);
-    const further = depart(within, pod, node, others);
+    const further = depart(attempt, node, others);
     state.move(victim, node);
     if (further !== undefined) {
-      const alternatives = [best, ...rest].filter((each) => each !== undefined && each !== to) as NodeIndex[];
-      departures = [{ pod: victim, targets: [to, ...alternatives] }, ...further];
+      departures = [{ pod: victim, targets: [to, ...targets.filter((each) => each !== to)] }, ...further];
       break;
     }
   }
@@ -180,35 +201,41 @@ function depart(
   return departures;
 }
 
+/** The best first; none once too much has been looked for. */
+function targetsOf({ search, left, isPinnedTo }: Attempt, victim: PodIndex): readonly NodeIndex[] {
+  left.searches -= 1;
+  return left.searches < 0 ? [] : search.best(victim, awayFrom(isPinnedTo)).map(({ node }) => node);
+}
+
 /** Nodes that a waiting pod is pinned to are kept for it where there are others. */
-function wishOf({ isPinnedTo }: RoomSearch): Wish {
+function awayFrom(isPinnedTo: RoomSearch['isPinnedTo']): Wish {
   return { rankOf: (node) => (isPinnedTo(node) ? 1 : 0) };
 }
 
-/** Too many sets to try them all: the pods that give back most leave, each that has a target, until it is enough. */
-function largestFirst(within: RoomSearch, pod: PodIndex, place: Place): Room | undefined {
-  const { state, budgets } = within;
-  if (place.left.trials > 0 && place.left.sets >= 0) {
+/** Too many sets to try them all: the pods that free most leave, each that has a target, until it is enough. */
+function largestFirst(attempt: Attempt, { node, candidates, left }: Place): Room | undefined {
+  const { state, budgets, search, isPinnedTo, pod } = attempt;
+  if (left.trials > 0 && left.sets >= 0 && attempt.left.searches > 0) {
     return undefined;
   }
   const gone: Departure[] = [];
-  for (const victim of largest(state, place.candidates)) {
-    if (state.passes(pod, place.node)) {
+  for (const victim of largest(state, candidates)) {
+    if (state.passes(pod, node)) {
       break;
     }
-    const [best, ...rest] = within.search.best(victim, wishOf(within)).map((found) => found.node);
+    const [best, ...rest] = search.best(victim, awayFrom(isPinnedTo)).map((found) => found.node);
     if (best !== undefined && budgets.check(victim) === undefined) {
       gone.push({ pod: victim, targets: [best, ...rest] });
       budgets.spend(victim);
       state.move(victim, best);
     }
   }
-  const departures = state.passes(pod, place.node) ? gone : undefined;
+  const departures = state.passes(pod, node) ? gone : undefined;
   for (const { pod: victim } of gone.toReversed()) {
-    state.move(victim, place.node);
+    state.move(victim, node);
     budgets.refund(victim);
   }
-  return departures && { node: place.node, departures };
+  return departures && { node, departures };
 }
 
 function compareRooms({ state, wantedBy }: RoomSearch, left: Room, right: Room): number {

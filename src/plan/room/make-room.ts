@@ -103,7 +103,34 @@ function searchIn({ state, budgets, search, holdOf }: RoomRun, { isPinnedTo, wan
   });
   const residentsOf = (node: NodeIndex): readonly PodIndex[] =>
     itemAt(residents, node).filter((pod) => state.nodeOf(pod) === node);
-  return { state, budgets, search, residentsOf, holdOf, isPinnedTo, wantedBy };
+  const canLeave = exitTest(state);
+  return { state, budgets, search, residentsOf, holdOf, canLeave, isPinnedTo, wantedBy };
+}
+
+/** Two nodes that fit are looked for once for all pods of one shape, until something moves: one of them is not the pod's own. */
+function exitTest(state: State): (pod: PodIndex) => boolean {
+  const known = new Map<string, readonly NodeIndex[]>();
+  let changes = -1;
+  return (pod) => {
+    if (changes !== state.changes.count()) {
+      known.clear();
+      changes = state.changes.count();
+    }
+    const key = `${shapeOf(state.cluster.shapes, pod)} ${state.surroundings(pod)}`;
+    const exits = known.get(key) ?? twoThatFit(state, pod);
+    known.set(key, exits);
+    return exits.some((node) => node !== state.nodeOf(pod));
+  };
+}
+
+function twoThatFit(state: State, pod: PodIndex): readonly NodeIndex[] {
+  const found: NodeIndex[] = [];
+  for (const node of state.cluster.nodes.keys()) {
+    if (found.length < 2 && state.couldHold(pod, node) && state.fits(pod, node)) {
+      found.push(node);
+    }
+  }
+  return found;
 }
 
 interface Served {
@@ -151,7 +178,7 @@ function rankOf({ code, numbers: { mayLeave = 0 } }: Reason): number {
 }
 
 function obstacleOn(node: NodeIndex, pod: PodIndex, within: RoomSearch): Reason {
-  const { state, budgets, search, residentsOf, holdOf } = within;
+  const { state, budgets, residentsOf, holdOf, canLeave } = within;
   const { name } = itemAt(state.cluster.nodes, node);
   const refusal = state.refusal(pod, node);
   const lack = refusal === undefined ? `${name} is full` : `${name} ${describeRefusal(refusal)}`;
@@ -160,7 +187,7 @@ function obstacleOn(node: NodeIndex, pod: PodIndex, within: RoomSearch): Reason 
   const movable = residents.filter((each) => holdOf(each) === undefined);
   const refused = movable.flatMap((each) => budgets.check(each) ?? []);
   const [budget] = refused;
-  const mayLeave = movable.filter((each) => search.best(each, {}).length > 0).length;
+  const mayLeave = movable.filter(canLeave).length;
   const numbers = { pods: residents.length, movable: movable.length, mayLeave };
   if (budget !== undefined) {
     const blocks = `a budget blocks ${refused.length} of ${count(movable.length, 'pod')} that may be moved`;

@@ -1,4 +1,5 @@
 import type { NodeIndex, PodIndex } from '../indices.ts';
+import { shapeOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import type { PinnedPod } from './waiting.ts';
 
@@ -11,50 +12,57 @@ export interface Seats {
   readonly seatOn: (pinned: PinnedPod, node: NodeIndex) => void;
 }
 
-/** Seats that others may have to change for one pod. */
-const MOST_CHANGES = 200;
+/** Pods that are asked to sit elsewhere for one pod. */
+const MOST_ASKED = 100;
 
 /** No seats yet. Who is seated is on its node in `state`; `wantedBy` says how many that are still to be served are pinned to a node, among others. */
 export function createSeats(state: State, wantedBy: (node: NodeIndex) => number): Seats {
-  const seated = new Map<PodIndex, PinnedPod>();
   const nodeOf = new Map<PodIndex, NodeIndex>();
-  let changes = 0;
+  const seatedOn = new Map<NodeIndex, readonly PinnedPod[]>();
+  let asked = 0;
+  const on = (node: NodeIndex): readonly PinnedPod[] => seatedOn.get(node) ?? [];
   const sit = (pinned: PinnedPod, node: NodeIndex): void => {
     state.place(pinned.pod, node);
     nodeOf.set(pinned.pod, node);
-    seated.set(pinned.pod, pinned);
+    seatedOn.set(node, [...on(node), pinned]);
   };
-  const rise = ({ pod }: PinnedPod): void => {
-    state.lift(pod);
-    nodeOf.delete(pod);
+  const rise = (pinned: PinnedPod, node: NodeIndex): void => {
+    state.lift(pinned.pod);
+    nodeOf.delete(pinned.pod);
+    seatedOn.set(
+      node,
+      on(node).filter((other) => other !== pinned),
+    );
   };
   const seatIn = (pinned: PinnedPod, closed: ReadonlySet<NodeIndex>): boolean => {
-    const open = pinned.nodes
-      .filter((node) => !closed.has(node))
-      .toSorted((left, right) => wantedBy(left) - wantedBy(right));
-    const free = open.find((node) => state.passes(pinned.pod, node));
+    const open = pinned.nodes.filter((node) => !closed.has(node));
+    const [free] = open
+      .filter((node) => state.passes(pinned.pod, node))
+      .sort((left, right) => wantedBy(left) - wantedBy(right) || left - right);
     if (free !== undefined) {
       sit(pinned, free);
       return true;
     }
-    return open.some((node) =>
-      [...seated.values()].some((other) => nodeOf.get(other.pod) === node && giveWay(pinned, other, node, closed)),
-    );
+    return open.some((node) => on(node).some((other) => giveWay(pinned, other, node, closed)));
+  };
+  /** A pod that needs the same as this one finds no other node either. */
+  const mayGiveWay = (pinned: PinnedPod, other: PinnedPod): boolean => {
+    const { shapes } = state.cluster;
+    return other.nodes.length > 1 && shapeOf(shapes, other.pod) !== shapeOf(shapes, pinned.pod);
   };
   /** Whether `other` can sit elsewhere, so that the pod gets its node. */
   const giveWay = (pinned: PinnedPod, other: PinnedPod, node: NodeIndex, closed: ReadonlySet<NodeIndex>): boolean => {
-    changes += 1;
-    if (changes > MOST_CHANGES || other.nodes.length < 2) {
+    if (asked >= MOST_ASKED || !mayGiveWay(pinned, other)) {
       return false;
     }
-    rise(other);
+    asked += 1;
+    rise(other, node);
     if (state.passes(pinned.pod, node)) {
       sit(pinned, node);
       if (seatIn(other, new Set([...closed, node]))) {
         return true;
       }
-      rise(pinned);
-      seated.delete(pinned.pod);
+      rise(pinned, node);
     }
     sit(other, node);
     return false;
@@ -62,7 +70,7 @@ export function createSeats(state: State, wantedBy: (node: NodeIndex) => number)
   return {
     nodeOf,
     seat: (pinned) => {
-      changes = 0;
+      asked = 0;
       return seatIn(pinned, new Set());
     },
     seatOn: sit,
