@@ -66,7 +66,7 @@ export type Checked =
  * Some repairs move a pod whether or not it is Ready. QoSDriven moves pods that are not Ready, which are not missed any more than
  * before, and leaves those that have become Ready since the plan was made, at `plannedAt`. From a node that has failed it moves what only protections of service
  * hold there, unless the node or the pod is Ready again, or most nodes have failed by now. A removal is kept by what holds a pod that
- * has failed.
+ * has failed. Room is made only while the scheduler finds no node for a pod in the namespace of the one that it is for.
  * Rejects with ApiError when the cluster cannot be read.
  */
 export async function liveCheck(
@@ -124,10 +124,21 @@ async function judge(
   const obstacle =
     outOfScope(pod, seen, options) ??
     (kind === 'Failover' && node !== undefined ? massFailure((await placements()).nodes, node)?.message : undefined) ??
+    (move.makesRoomFor === undefined ? undefined : needless(move.makesRoomFor, await placements())) ??
     (target === undefined ? undefined : obstacleAt(pod, owner, target, inFlight, await placements()));
   return obstacle === undefined
     ? { kind: 'Clear', serverTime, siblings: siblings && recordSiblings(siblings) }
     : { kind: 'Skip', why: obstacle };
+}
+
+/**
+ * Why no room need be made for a pod any more. Pods of one workload take each other's room, so one that waits in its place
+ * keeps the move going.
+ */
+function needless(waiting: string, { pods }: ClusterSnapshot): string | undefined {
+  const [namespace] = waiting.split('/');
+  const isNeeded = pods.some((pod) => pod.namespace === namespace && pod.waiting?.unschedulable === true);
+  return isNeeded ? undefined : `${waiting} does not wait for a node any more`;
 }
 
 /** What is different about pods that are moved since they do not serve. */
