@@ -149,7 +149,8 @@ interface RowProps extends Pick<MovesProps, 'onPod'> {
 
 function Row({ place, move, isIdle, onPod }: RowProps): JSX.Element {
   const text = useText();
-  const { pod, owner, phase, from, to, removal, repairs, reason, outcome, after, landedOn, replacement } = move;
+  const { pod, owner, phase, from, to, removal, repairs, makesRoomFor, reason, outcome, after, landedOn, replacement } =
+    move;
   const elsewhere = landedOn !== undefined && landedOn !== to;
   const [namespace] = pod.split('/');
   const there = replacement === undefined ? pod : `${namespace}/${replacement}`;
@@ -184,6 +185,7 @@ function Row({ place, move, isIdle, onPod }: RowProps): JSX.Element {
       </td>
       <td class="reason">
         {repairs !== undefined && <Repairs names={repairs} />}
+        {makesRoomFor !== undefined && <span class="tag">makes room for {makesRoomFor}</span>}
         {text(reason)}
         {needs !== '' && <span class="quiet line">after {needs}</span>}
         {outcome !== undefined && phase !== 'Landed' && <span class="quiet line">{text(outcome)}</span>}
@@ -198,9 +200,10 @@ function End({ node, otherwise = 'queue' }: { node: string | undefined; otherwis
   return node === undefined ? <span>{otherwise}</span> : <NodeName name={node} />;
 }
 
-/** A repair that makes the load no more even is worth it all the same. */
-function gainOf({ gain, repairs }: MoveRow): string {
-  return repairs !== undefined && gain === 0 ? '–' : points(gain);
+/** A move for another reason than the load is worth it all the same. */
+function gainOf({ gain, repairs, makesRoomFor }: MoveRow): string {
+  const isForLoad = repairs === undefined && makesRoomFor === undefined;
+  return !isForLoad && gain === 0 ? '–' : points(gain);
 }
 
 function Repairs({ names }: { names: NonNullable<MoveRow['repairs']> }): JSX.Element {

@@ -171,16 +171,16 @@ export function outcomeMessage(plan: Plan): string {
     const verb = moves.length === 1 ? 'empties' : 'empty';
     const names = emptied.length === 0 ? '' : ` ${verb} ${count(emptied.length, 'node')} (${firstOf(emptied)})`;
     const effect = `${count(moves.length, 'move')}${names}: ${removableText(removable.length)}`;
-    return `${effect}${repairNote(plan)}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
+    return `${effect}${roomNote(plan)}${repairNote(plan)}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
   }
   if (plan.traffic !== undefined) {
     const effect = `${count(moves.length, 'move')} ${trafficChange(plan.traffic, moves.length === 1)}`;
-    return `${effect}${repairNote(plan)}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
+    return `${effect}${roomNote(plan)}${repairNote(plan)}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
   }
   const isMeasured = Object.keys(plan.imbalance.before).length > 0;
   const effect = isMeasured ? ` ${spreadChange(spread, moves.length === 1)}` : '';
   const all = count(moves.length, 'move');
-  return `${all}${effect}${repairNote(plan)}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
+  return `${all}${effect}${roomNote(plan)}${repairNote(plan)}${budgetNote(plan)}${obstacle}`.slice(0, MAX_MESSAGE);
 }
 
 /** What one move or several do to the spread: `narrow the spread from 40 % to 31 %`. */
@@ -196,6 +196,15 @@ const FEW_NODES = 5;
 function firstOf(names: readonly string[]): string {
   const more = names.length > FEW_NODES ? ' and more' : '';
   return `${names.slice(0, FEW_NODES).join(', ')}${more}`;
+}
+
+/** `; 3 moves make room for 2 pinned pods`; empty without any. */
+function roomNote({ moves }: Plan): string {
+  const making = moves.flatMap(({ makesRoomFor }) => makesRoomFor ?? []);
+  const verb = making.length === 1 ? 'makes' : 'make';
+  return making.length === 0
+    ? ''
+    : `; ${count(making.length, 'move')} ${verb} room for ${count(new Set(making).size, 'pinned pod')}`;
 }
 
 /** `; 3 repairs: Taints 2, TopologySpread 1`; empty without any. */

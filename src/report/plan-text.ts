@@ -49,7 +49,7 @@ export function planTable(plan: RebalancePlan, wide: boolean, look: Look = PLAIN
 
 /** Begins of the notes that a plan's message adds to its headline; what tenants write between semicolons is none of them. */
 const NOTE =
-  /; (?=\d+ repairs?: |a budget blocks |budgets block |its largest pod, |[a-z0-9.-]+ remains at |the nodes are under-)/;
+  /; (?=\d+ repairs?: |\d+ moves? makes? room for |\d+ pinned pods? without a node |a budget blocks |budgets block |its largest pod, |[a-z0-9.-]+ remains at |the nodes are under-)/;
 
 /** A plan's message as its headline and the notes that follow. */
 export function messageParts(message: string): readonly [headline: string, ...notes: readonly string[]] {
@@ -119,18 +119,28 @@ export function targetText({ to, removal = false }: Pick<Route, 'to' | 'removal'
   return to ?? (removal ? '(removed)' : QUEUE);
 }
 
-/** A repair that makes the load no more even is worth it all the same, so that it has no gain instead of a gain of nothing. */
-function gainText({ gain, repairs = [] }: Pick<RebalancePlan['spec']['moves'][number], 'gain' | 'repairs'>): string {
-  return repairs.length > 0 && Number(gain) === 0 ? '-' : decimalPercent(gain);
+/** A move for another reason than the load is worth it all the same, so that it has no gain instead of a gain of nothing. */
+function gainText({
+  gain,
+  repairs = [],
+  makesRoomFor,
+}: Pick<RebalancePlan['spec']['moves'][number], 'gain' | 'repairs' | 'makesRoomFor'>): string {
+  const isForLoad = repairs.length === 0 && makesRoomFor === undefined;
+  return !isForLoad && Number(gain) === 0 ? '-' : decimalPercent(gain);
 }
 
-/** The moves in their order, with what they repair if any of them does; `wide` adds cost, owner and reason. */
+/** The moves in their order, with what they repair and make room for if any does; `wide` adds cost, owner and reason. */
 export function moveRows({ spec }: RebalancePlan, wide: boolean, names: ShortNames = FULL_NAMES): Table {
   const repairing = spec.moves.some(({ repairs }) => repairs !== undefined);
-  const more = [...(repairing ? ['REPAIRS'] : []), ...(wide ? ['COST', 'OWNER', 'REASON'] : [])];
+  const making = spec.moves.some(({ makesRoomFor }) => makesRoomFor !== undefined);
+  const more = [
+    ...(repairing ? ['REPAIRS'] : []),
+    ...(making ? ['MAKES ROOM FOR'] : []),
+    ...(wide ? ['COST', 'OWNER', 'REASON'] : []),
+  ];
   const header = ['POD', 'FROM', 'TO', 'LOAD', 'GAIN', ...more];
   const rows = spec.moves.map((move) => {
-    const { pod, owner, from, load, cost = '-', reason, repairs = [] } = move;
+    const { pod, owner, from, load, cost = '-', reason, repairs = [], makesRoomFor = '-' } = move;
     return [
       `${pod.namespace}/${pod.name}`,
       names(from ?? QUEUE),
@@ -138,6 +148,7 @@ export function moveRows({ spec }: RebalancePlan, wide: boolean, names: ShortNam
       decimalPercent(load),
       gainText(move),
       ...(repairing ? [repairs.join(', ') || '-'] : []),
+      ...(making ? [makesRoomFor] : []),
       ...(wide ? [cost, `${owner.kind}/${owner.name}`, reason] : []),
     ];
   });

@@ -43,17 +43,15 @@ function cluster(random: Random, waiting: number): ClusterSnapshot {
       constraints: someConstraints(pinned, app),
     });
   };
-  const placed = Array.from({ length: 3 + random.below(6) }, (_, place) => place).reduce(
-    (snapshot, place) => {
-      const pod = aSomePod(`pod-${place}`, random.next() < 0.2);
-      const to = pick(random, nodes).name;
-      const pods = [...snapshot.pods, pod];
-      return isFeasible({ ...snapshot, pods }, pod.uid, to)
-        ? { ...snapshot, pods: [...snapshot.pods, { ...pod, nodeName: to }] }
-        : snapshot;
-    },
-    aSnapshot({ nodes, usage: undefined }),
-  );
+  const placed: PodInfo[] = [];
+  const bare = aSnapshot({ nodes, usage: undefined });
+  for (let place = 3 + random.below(6); place > 0; place -= 1) {
+    const pod = aSomePod(`pod-${place}`, random.next() < 0.2);
+    const to = pick(random, nodes).name;
+    if (isFeasible({ ...bare, pods: [...placed, pod] }, pod.uid, to)) {
+      placed.push({ ...pod, nodeName: to });
+    }
+  }
   const asking = Array.from(
     { length: waiting },
     (_, place): PodInfo => ({
@@ -64,11 +62,7 @@ function cluster(random: Random, waiting: number): ClusterSnapshot {
     }),
   );
   const workloads = ['web', 'api', 'db'].map((name) => aWorkload(name));
-  return {
-    ...placed,
-    pods: [...placed.pods, ...asking],
-    workloads: new Map(workloads.map((each) => [each.uid, each])),
-  };
+  return { ...bare, pods: [...placed, ...asking], workloads: new Map(workloads.map((each) => [each.uid, each])) };
 }
 
 const isWaiting = ({ nodeName }: PodInfo): boolean => nodeName === undefined;

@@ -193,6 +193,9 @@ function obstacleOn(node: NodeIndex, pod: PodIndex, within: RoomSearch): Reason 
     const blocks = `a budget blocks ${refused.length} of ${count(movable.length, 'pod')} that may be moved`;
     return { code: budget.code, message: `${lack}, and ${blocks}: ${budget.message}`, numbers };
   }
+  if (residents.length === 0) {
+    return { code: 'NoFeasibleNode', message: `${lack}; no pod is left there that could make room`, numbers };
+  }
   const held =
     holds.length === 0
       ? ''

@@ -147,6 +147,8 @@ export interface MoveRow {
   readonly removal?: boolean;
   /** What the move repairs; absent when nothing. */
   readonly repairs?: readonly RepairName[];
+  /** `namespace/name` of the pod without a node for which it makes room. */
+  readonly makesRoomFor?: string;
   readonly phase: MovePhase;
   /** Points of node capacity. */
   readonly gain: number;
