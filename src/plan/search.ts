@@ -46,9 +46,11 @@ export function search(
   const discarded = judge.accepted.length === 0 ? undefined : shortfall(start, state, judge, strategy, options);
   const moved = new Set(judge.accepted.map(({ pod }) => pod));
   if (discarded === undefined) {
-    const ordered = strategy.keepsOrder ? judge.accepted : sequence(start, judge.accepted, minGain, strategy.mayLeave);
+    const { mayLeave } = strategy;
+    const worth = strategy.judgedBy === 'EachMove' ? { minGain, mayLeave } : undefined;
+    const ordered = strategy.keepsOrder ? judge.accepted : sequence(start, judge.accepted, minGain, mayLeave);
     return {
-      moves: withNeeds(start, ordered),
+      moves: withNeeds(start, ordered, worth),
       movedPods: moved,
       state,
       placement: state.placement,

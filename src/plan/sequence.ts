@@ -131,84 +131,122 @@ function carryOut(state: State, unit: Unit): readonly AcceptedMove[] {
   });
 }
 
+/** What makes moves worth it that are judged one by one, or two by two. */
+export interface Worth {
+  /** A load. */
+  readonly minGain: number;
+  readonly mayLeave: MayLeave;
+}
+
 /**
  * Finds out which moves need others first: a move that is not feasible where the plan starts needs those that leave its
- * target up to the one after which it is, and that one itself where affinity or spread stood in the way. The second of
- * two moves that go together needs the first.
+ * target up to the one after which it is, and that one itself where affinity or spread stood in the way. With `worth` the same
+ * goes for moves that are not worth it there, which need those that come to their node, too. So a move that only the plan's
+ * order makes worth it does not begin before what it follows from, which may end otherwise. The second of two moves that go
+ * together needs the first.
  */
-export function withNeeds(start: StateView, moves: readonly AcceptedMove[]): readonly SequencedMove[] {
+export function withNeeds(start: StateView, moves: readonly AcceptedMove[], worth?: Worth): readonly SequencedMove[] {
   const state = start.fork();
-  const verdicts = createVerdicts(state, moves);
+  const asked = askedOf(moves, worth);
+  const verdicts = createVerdicts(state, moves, asked);
   return moves.map((move, place) => {
-    const needs = needsOf(moves, place, verdicts.openerOf(place));
+    const needs = needsOf(moves, place, verdicts.openerOf(place), itemAt(asked, place));
     state.move(move.pod, move.to);
     verdicts.update(place);
     return { ...move, needs };
   });
 }
 
-/** Whether moves are feasible, while those before them are made. */
+/** What one verdict is about: a move, or two that go together and are judged by what they gain. */
+interface Asked {
+  readonly unit: Unit;
+  /** `undefined`: the filters alone count. */
+  readonly worth: Worth | undefined;
+}
+
+/** By place: of two moves that go together the first is asked about for both. */
+function askedOf(moves: readonly AcceptedMove[], worth: Worth | undefined): readonly Asked[] {
+  const unitOf = new Map(worth === undefined ? [] : unitsOf(moves).map((unit) => [unit[0], unit]));
+  return moves.map((move) => {
+    const unit = unitOf.get(move);
+    return unit === undefined ? { unit: [move], worth: undefined } : { unit, worth };
+  });
+}
+
+/** Whether moves may begin, while those before them are made. */
 interface Verdicts {
-  /** Place of the last move that made this one feasible; `undefined` when none has. */
+  /** Place of the last move after which this one may begin; `undefined` when none has changed that. */
   readonly openerOf: (place: number) => number | undefined;
   /** The move at this place was made: asks again about those behind it on whose verdicts it may have a bearing. */
   readonly update: (place: number) => void;
 }
 
-function createVerdicts(state: StateView, moves: readonly AcceptedMove[]): Verdicts {
-  const fits = moves.map(({ pod, to }) => state.fits(pod, to));
+function createVerdicts(state: State, moves: readonly AcceptedMove[], asked: readonly Asked[]): Verdicts {
+  const isGood = ({ unit, worth }: Asked): boolean =>
+    worth === undefined
+      ? unit.every(({ pod, to }) => state.fits(pod, to))
+      : isWorth(state, unit, worth.minGain, worth.mayLeave);
+  const known = asked.map(isGood);
   const openers = new Map<number, number>();
-  const dependents = dependentsOf(state, moves);
-  const ask = (later: number, place: number): void => {
-    const move = moves[later];
-    if (move !== undefined && later > place) {
-      const fitsNow = state.fits(move.pod, move.to);
-      if (fitsNow && fits[later] === false) {
-        openers.set(later, place);
-      }
-      fits[later] = fitsNow;
-    }
-  };
+  const dependents = dependentsOf(state, moves, asked);
   return {
     openerOf: (place) => openers.get(place),
     update: (place) => {
       for (const later of dependents(place)) {
-        ask(later, place);
+        if (later > place) {
+          const isGoodNow = isGood(itemAt(asked, later));
+          if (isGoodNow && known[later] === false) {
+            openers.set(later, place);
+          }
+          known[later] = isGoodNow;
+        }
       }
     },
   };
 }
 
 /**
- * Places of the moves on whose verdicts one may have a bearing: those that share a node with its ends, and those of pods whose
- * affinity or spread counts its pod.
+ * Places of the moves on whose verdicts one may have a bearing: those whose target is one of its ends, or whose nodes are where
+ * gains are asked for, and those of pods whose affinity or spread counts its pod.
  */
-function dependentsOf({ cluster }: StateView, moves: readonly AcceptedMove[]): (place: number) => ReadonlySet<number> {
+function dependentsOf(
+  { cluster }: StateView,
+  moves: readonly AcceptedMove[],
+  asked: readonly Asked[],
+): (place: number) => ReadonlySet<number> {
   const { trackersOf, ofPod } = cluster.shapes;
   const { countedBy } = cluster.sites.counts.topologyIndex;
-  const towards = Map.groupBy(moves.keys(), (place) => itemAt(moves, place).to);
-  const watching = new Map<number, number[]>();
-  moves.forEach(({ pod }, place) => {
-    for (const tracker of itemAt(trackersOf, at(ofPod, pod))) {
-      watching.set(tracker, watching.get(tracker) ?? []);
-      watching.get(tracker)?.push(place);
+  const touching = new Map<NodeIndex, Set<number>>();
+  const watching = new Map<number, Set<number>>();
+  asked.forEach(({ unit, worth }, place) => {
+    for (const { pod, from, to } of unit) {
+      for (const node of worth === undefined ? [to] : [from, to]) {
+        addTo(touching, node, place);
+      }
+      for (const tracker of itemAt(trackersOf, at(ofPod, pod))) {
+        addTo(watching, tracker, place);
+      }
     }
   });
   return (place) => {
-    const move = moves[place];
-    const found = new Set<number>();
-    if (move !== undefined) {
-      const onNodes = [move.from, move.to].flatMap((node) => towards.get(node) ?? []);
-      const tied = [...countedBy(move.pod)].flatMap((tracker) => watching.get(tracker) ?? []);
-      for (const other of [...onNodes, ...tied]) {
-        found.add(other);
-      }
-    }
-    return found;
+    const { pod, from, to } = itemAt(moves, place);
+    const onNodes = [from, to].flatMap((node) => [...(touching.get(node) ?? [])]);
+    const tied = [...countedBy(pod)].flatMap((tracker) => [...(watching.get(tracker) ?? [])]);
+    return new Set([...onNodes, ...tied]);
   };
 }
 
-function needsOf(moves: readonly AcceptedMove[], place: number, opener: number | undefined): readonly number[] {
+function addTo(places: Map<number, Set<number>>, key: number, place: number): void {
+  const known = places.get(key) ?? new Set();
+  places.set(key, known.add(place));
+}
+
+function needsOf(
+  moves: readonly AcceptedMove[],
+  place: number,
+  opener: number | undefined,
+  { unit, worth }: Asked,
+): readonly number[] {
   const needs = new Set<number>();
   const move = moves[place];
   if (move?.partner !== undefined && moves[place - 1]?.pod === move.partner) {
@@ -217,7 +255,8 @@ function needsOf(moves: readonly AcceptedMove[], place: number, opener: number |
   if (opener !== undefined) {
     needs.add(opener);
     for (let earlier = 0; earlier < opener; earlier += 1) {
-      if (moves[earlier]?.from === move?.to) {
+      const { from, to } = itemAt(moves, earlier);
+      if (unit.some((each) => from === each.to || (worth !== undefined && to === each.from))) {
         needs.add(earlier);
       }
     }

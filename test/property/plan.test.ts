@@ -226,6 +226,23 @@ describe('any plan', () => {
     );
   });
 
+  it('gains at least minGain with every move, or two that go together, that names no other, also when no other is made', () => {
+    fc.assert(
+      fc.property(healthySnapshot(), optionsArbitrary, (snapshot, options) => {
+        const found = plan(snapshot, options);
+        const before = pictureOf(snapshot, options);
+        for (const { unit } of unitsOf(found).filter(({ start }) => found.moves[start]?.after.length === 0)) {
+          const after = pictureOf(applyPlan(snapshot, { ...found, moves: unit }), options);
+          const highest = ({ loads }: Picture): number =>
+            Math.max(...unit.flatMap(({ from, to }) => [loads.get(from) ?? 0, loads.get(to) ?? 0]));
+          const minimum = unit.length * options.thresholds.minGain;
+          expect(highest(before) - highest(after)).toBeGreaterThanOrEqual(minimum - ROUNDING);
+        }
+      }),
+      RUNS,
+    );
+  });
+
   it('moves nothing for less than minReduction of the deviation, or the trigger on a node, when no budget holds it back', () => {
     fc.assert(
       fc.property(healthySnapshot().map(withoutPdbs), optionsArbitrary, (snapshot, some) => {

@@ -241,7 +241,7 @@ const PlanSpec = Type.Object(
           Type.Array(integer(0, MAX_MOVES - 1, { description: 'Position in moves, from 0.' }), {
             maxItems: MAX_NEEDS,
             description:
-              'Positions of earlier moves that must have landed, or vacated their node, first, since they make room or meet a constraint. A move whose need fails is skipped.',
+              'Positions of earlier moves that must have landed, or vacated their node, first: they make room, meet a constraint, or make this move worth it. A move whose need fails is skipped.',
             'x-kubernetes-list-type': 'atomic',
           }),
         ),

@@ -46,6 +46,27 @@ describe('the sequence of a plan', () => {
     expect(moves[1]?.reason).toContain('worth it only with shop/small');
   });
 
+  it('names the move that makes another worth it', () => {
+    // n0 is as high as n1 until it has given a pod to n2: a pod that came before would only make it higher.
+    const { moves } = plan(
+      loaded([40, 30], [55, 13], [28]),
+      someOptions({ strategy: refineLb({ refinements: 'None' }), thresholds: EAGER }),
+    );
+    expect(moves.map(({ pod, from, to, after }) => [pod.name, from, to, after])).toEqual([
+      ['p0-1', 'n0', 'n2', []],
+      ['p1-1', 'n1', 'n0', [0]],
+    ]);
+  });
+
+  it('names nothing where a move is worth it whatever becomes of the others', () => {
+    const { moves } = plan(
+      loaded([30, 20, 20], [30, 20, 10], [5], [5]),
+      someOptions({ strategy: refineLb({ overload: 1 }), thresholds: EAGER }),
+    );
+    expect(moves.length).toBeGreaterThan(1);
+    expect(moves.flatMap(({ after }) => after)).toEqual([]);
+  });
+
   it('keeps pods apart that refuse each other, move by move', () => {
     const nodes = ['a', 'b', 'c'].map((name) => aNode(name));
     const lonely = { podAntiAffinity: [anAffinityTerm({ app: 'db' }, { topologyKey: 'kubernetes.io/hostname' })] };
