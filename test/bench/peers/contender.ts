@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import type { ControlPlane } from '../../control-plane/start.ts';
 import { install, startOperator } from '../../support/operator-process.ts';
 import { policyObject } from '../../support/resources.ts';
+import { startsOfBursts } from './bursts.ts';
 import { descheduler } from './programs.ts';
 
 /** Who is to put a cluster right, again every `seconds`. */
@@ -15,10 +16,10 @@ export interface Contender {
   /** Begins; the result ends it. */
   start(cp: ControlPlane, task: Task, log: (line: string) => void): Promise<() => Promise<void>>;
   /**
-   * When it decided on the eviction that it sent at `sentAt`; both in milliseconds. What it has decided on at once it may carry out
-   * over more than one round.
+   * When it decided on each of the evictions that it sent at `sentAt`, which ascends; all in milliseconds, and the same for all that
+   * it decided on at once. It may carry that out over more than one round of `seconds`.
    */
-  decidedAt(cp: ControlPlane, sentAt: number): Promise<number>;
+  decidedAt(cp: ControlPlane, sentAt: readonly number[], seconds: number): Promise<readonly number[]>;
 }
 
 /** What is to be put right, in the words of both. */
@@ -48,12 +49,14 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
       const { items }: PlanList = JSON.parse(await cp.kubectl(['get', 'rebalanceplans', '-o', 'json']));
       const made = items
         .filter(({ spec }) => spec.moves.length > 0)
-        .map(({ metadata }) => Date.parse(metadata.creationTimestamp))
-        .filter((at) => at <= sentAt);
-      if (made.length === 0) {
-        throw new Error(`no plan with moves was made before the eviction at ${new Date(sentAt).toISOString()}`);
-      }
-      return Math.max(...made);
+        .map(({ metadata }) => Date.parse(metadata.creationTimestamp));
+      return sentAt.map((sent) => {
+        const before = made.filter((at) => at <= sent);
+        if (before.length === 0) {
+          throw new Error(`no plan with moves was made before the eviction at ${new Date(sent).toISOString()}`);
+        }
+        return Math.max(...before);
+      });
     },
   },
   Descheduler: {
@@ -92,7 +95,8 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
         await exited;
       };
     },
-    decidedAt: async (_, sentAt) => sentAt,
+    // It sends all evictions of a round at once, and logs no decisions: a pause of half a round comes between two.
+    decidedAt: async (_, sentAt, seconds) => startsOfBursts(sentAt, seconds * 500),
   },
 };
 

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../control-plane/audit.ts';
+import { dispensable, type Shift } from './dispensable.ts';
 import type { PodTrack } from './observer.ts';
 
 /** An eviction, the pod that it took, and the one that came in its place. */
@@ -41,18 +42,42 @@ export function lostSeconds(replacements: readonly Replacement[], end: number): 
 }
 
 /**
- * How many of them took a pod from a node to one that then used no less: nothing was evened out. `capacity` in millicores, the
- * same for all nodes.
+ * How many of them evened out nothing: those that no pod came in the place of, and those that could have been left out of what was
+ * decided on at once, when all of that has landed. Where one eviction was decided on, that is one whose replacement came to a node
+ * that then used no less than the one that was left. `decidedAt` has the instant of each one's decision, the same for those of one.
  */
-export function gainedNothing(replacements: readonly Replacement[], pods: readonly PodTrack[]): number {
-  const usedAt = (node: string | undefined, time: number): number =>
-    pods
-      .filter((pod) => pod.node === node && (pod.boundAt ?? time) <= time && (pod.goneAt ?? time + 1) > time)
-      .reduce((sum, { usage }) => sum + usage, 0);
-  return replacements.filter(({ at, evicted, replacement }) => {
-    const landed = replacement?.boundAt;
-    return landed === undefined || usedAt(replacement?.node, landed) >= usedAt(evicted.node, at - 1);
-  }).length;
+export function gainedNothing(
+  replacements: readonly Replacement[],
+  pods: readonly PodTrack[],
+  decidedAt: readonly number[],
+): number {
+  const decisions = Map.groupBy(replacements.keys(), (place) => decidedAt[place]);
+  return [...decisions.values()].reduce((sum, places) => {
+    const together = places.flatMap((place) => replacements[place] ?? []);
+    const shifts = together.flatMap(shiftOf);
+    return sum + together.length - shifts.length + dispensable(shifts, usedAfter(together, pods));
+  }, 0);
+}
+
+function shiftOf({ evicted, replacement }: Replacement): readonly Shift[] {
+  const [from, to] = [evicted.node, replacement?.node];
+  return from === undefined || to === undefined ? [] : [{ from, to, usage: evicted.usage }];
+}
+
+/** Millicores by node when the last of the replacements has landed, without the evicted pods, which may end later. */
+function usedAfter(together: readonly Replacement[], pods: readonly PodTrack[]): ReadonlyMap<string, number> {
+  const end = together.reduce((last, { at, replacement }) => Math.max(last, at, replacement?.boundAt ?? at), 0);
+  const evicted = new Set(together.map((each) => each.evicted));
+  const came = new Set(together.map(({ replacement }) => replacement));
+  const used = new Map<string, number>();
+  for (const pod of pods) {
+    const { node, boundAt = end, goneAt = Number.POSITIVE_INFINITY, usage } = pod;
+    const isThere = came.has(pod) || (boundAt <= end && goneAt > end && !evicted.has(pod));
+    if (node !== undefined && isThere) {
+      used.set(node, (used.get(node) ?? 0) + usage);
+    }
+  }
+  return used;
 }
 
 /** Nodes that pods run on. */

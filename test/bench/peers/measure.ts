@@ -69,27 +69,25 @@ export async function measure(
       deviation: await deviation(cp, observer.pods()),
     };
     const began = Date.now();
-    const restAfter = async (sentAt: number): Promise<Rest> => {
-      const decidedAt = sentAt === began ? began : await contender.decidedAt(cp, sentAt);
-      return { rounds: Math.ceil((decidedAt - began) / (1000 * task.seconds)), seconds: (sentAt - began) / 1000 };
-    };
     const end = await contender.start(cp, task, log);
     const evicted = async () => acceptedEvictions(await cp.audit()).slice(alreadyEvicted);
     const lastSent = await untilRest(evicted, began, { ...task, minutes }, log);
-    const rest = lastSent === undefined ? undefined : await restAfter(lastSent);
     await end();
     await sleep(SETTLED_MS);
     const evictions = await evicted();
     const pods = observer.pods();
     const replacements = replacementsOf(evictions, pods);
+    const sentAt = replacements.map(({ at }) => at);
+    const decidedAt = await contender.decidedAt(cp, sentAt, task.seconds);
+    const rounds = Math.ceil(((decidedAt.at(-1) ?? began) - began) / (1000 * task.seconds));
     const left = leftBy(goal, before.pods, pods, nodes);
     await observer.stop();
     return {
       evictions: evictions.length,
-      forNothing: forNothing(goal, replacements, pods, left),
+      forNothing: forNothing(goal, left, { replacements, pods, decidedAt }),
       deviation: { before: before.deviation, after: await deviation(cp, pods) },
       left,
-      rest,
+      rest: lastSent === undefined ? undefined : { rounds, seconds: (lastSent - began) / 1000 },
       waiting: mostWaiting(pods, began),
       lost: lostSeconds(replacements, Date.now()),
       placement,
@@ -117,15 +115,17 @@ function leftBy(
   }
 }
 
-function forNothing(
-  { kind }: Goal,
-  replacements: readonly Replacement[],
-  pods: readonly PodTrack[],
-  left: Measured['left'],
-): number {
+/** All that was evicted and watched, and when each eviction was decided on. */
+interface Deeds {
+  readonly replacements: readonly Replacement[];
+  readonly pods: readonly PodTrack[];
+  readonly decidedAt: readonly number[];
+}
+
+function forNothing({ kind }: Goal, left: Measured['left'], { replacements, pods, decidedAt }: Deeds): number {
   switch (kind) {
     case 'Deviation':
-      return gainedNothing(replacements, pods);
+      return gainedNothing(replacements, pods, decidedAt);
     case 'OutOfPlace':
       return Math.max(0, replacements.length - Math.max(0, (left?.before ?? 0) - (left?.after ?? 0)));
     case 'UsedNodes':
