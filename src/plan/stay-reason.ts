@@ -1,7 +1,7 @@
 import type { Budget, BudgetRefusal } from './budgets/budget.ts';
 import { describeRefusal, refusalNumbers } from './filters/refusal.ts';
 import { count, percent } from './format.ts';
-import { at, itemAt, type NodeIndex, type PodIndex } from './indices.ts';
+import { at, itemAt, type NodeIndex, numberAt, type PodIndex } from './indices.ts';
 import { share, toFraction } from './load.ts';
 import type { Reason } from './plan.ts';
 import type { RefusalName } from './rejection-codes.ts';
@@ -99,8 +99,15 @@ interface FeasibleTargets {
   readonly refusalOf: (pod: PodIndex) => Reason;
 }
 
-/** Nodes that pods of one class and size may be asked about. */
+/** Nodes that pods of one class and size may be asked about. Most pods fit on one of the first, so no more are looked at than asked for. */
 interface Field {
+  /** The least loaded of those that are open to such pods and for which `passes` is true; `undefined` when there is none. */
+  readonly find: (passes: (node: NodeIndex) => boolean) => NodeIndex | undefined;
+  /** All of them. */
+  readonly all: () => WholeField;
+}
+
+interface WholeField {
   /** The least loaded first. */
   readonly open: readonly NodeIndex[];
   /** How many nodes are closed to all such pods, by filter. */
@@ -121,11 +128,11 @@ function findFeasibleTargets(state: StateView, below: number): FeasibleTargets {
   const byShape: (readonly NodeIndex[] | undefined)[] = [];
   const refusals = shared(
     (pod) => shapeOf(shapes, pod),
-    (_, pod) => refusalOn(state, pod, fieldOf(pod)),
+    (_, pod) => refusalOn(state, pod, fieldOf(pod).all()),
   );
   const feasibleFor = (pod: PodIndex): readonly NodeIndex[] => {
     const shape = shapeOf(shapes, pod);
-    const known = byShape[shape] ?? firstTwo(state, pod, fieldOf(pod).open);
+    const known = byShape[shape] ?? firstTwo(state, pod, fieldOf(pod));
     byShape[shape] = known;
     return known;
   };
@@ -133,11 +140,11 @@ function findFeasibleTargets(state: StateView, below: number): FeasibleTargets {
     targetOf: (pod) => {
       const home = state.nodeOf(pod);
       const target = isTied(pod)
-        ? fieldOf(pod).open.find((node) => node !== home && state.fits(pod, node))
+        ? fieldOf(pod).find((node) => node !== home && state.fits(pod, node))
         : feasibleFor(pod).find((node) => node !== home);
       return target ?? -1;
     },
-    refusalOf: (pod) => (isTied(pod) ? refusalOn(state, pod, fieldOf(pod)) : refusals(pod)),
+    refusalOf: (pod) => (isTied(pod) ? refusalOn(state, pod, fieldOf(pod).all()) : refusals(pod)),
   };
 }
 
@@ -162,7 +169,10 @@ function fieldFor(state: StateView, pod: PodIndex, targets: readonly NodeIndex[]
   const open: NodeIndex[] = [];
   const closed = new Map<RefusalName, number>();
   let closest: NodeIndex | undefined;
-  for (const node of targets) {
+  let looked = 0;
+  const look = (): void => {
+    const node = numberAt(targets, looked);
+    looked += 1;
     const filter = shapes.refusedBy(shapeClass, node) ?? (state.couldHold(pod, node) ? undefined : 'NodeResourcesFit');
     if (filter === undefined) {
       open.push(node);
@@ -170,17 +180,35 @@ function fieldFor(state: StateView, pod: PodIndex, targets: readonly NodeIndex[]
       closest ??= node;
       closed.set(filter, (closed.get(filter) ?? 0) + 1);
     }
-  }
-  return { open, closed, closest };
+  };
+  const openAt = (place: number): NodeIndex | undefined => {
+    while (place >= open.length && looked < targets.length) {
+      look();
+    }
+    return open[place];
+  };
+  return {
+    find: (passes) => {
+      let place = 0;
+      let node = openAt(place);
+      while (node !== undefined && !passes(node)) {
+        place += 1;
+        node = openAt(place);
+      }
+      return node;
+    },
+    all: () => {
+      while (looked < targets.length) {
+        look();
+      }
+      return { open, closed, closest };
+    },
+  };
 }
 
-function firstTwo(state: StateView, pod: PodIndex, nodes: readonly NodeIndex[]): readonly NodeIndex[] {
+function firstTwo(state: StateView, pod: PodIndex, field: Field): readonly NodeIndex[] {
   const feasible: NodeIndex[] = [];
-  for (const node of nodes) {
-    if (state.fits(pod, node) && feasible.push(node) === 2) {
-      break;
-    }
-  }
+  field.find((node) => state.fits(pod, node) && feasible.push(node) === 2);
   return feasible;
 }
 
@@ -191,7 +219,7 @@ const NOWHERE: Reason = {
 };
 
 /** Of a pod that fits on its own node at most: the filter's name when one refuses everywhere, with the least loaded node. */
-function refusalOn(state: StateView, pod: PodIndex, { open, closed, closest }: Field): Reason {
+function refusalOn(state: StateView, pod: PodIndex, { open, closed, closest }: WholeField): Reason {
   const refusals = new Map(closed);
   let example = closest;
   for (const node of open) {
