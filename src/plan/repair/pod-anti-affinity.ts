@@ -69,22 +69,26 @@ type Neighbours = ReadonlyMap<PodIndex, ReadonlySet<PodIndex>>;
 /** Suspects with all pods of the cluster that they repel or that repel them; pods that nobody may move among these. */
 function repelledPairs(scene: Scene, suspects: readonly PodIndex[]): Neighbours {
   const { where } = scene;
-  const { trackers, countedBy } = where.counts.topologyIndex;
+  const { trackers, countedBy, kinds } = where.counts.topologyIndex;
   const domainOf = (pod: PodIndex, tracker: number): number => {
     const site = where.siteOf(pod);
     return site < 0 ? -1 : at(itemAt(trackers, tracker).counted, site);
   };
   const watched = new Set(suspects.flatMap((pod) => repellentsOf(scene, pod).map(({ tracker }) => tracker)));
+  const watching = Array.from(kinds.firstOf, (pod) => [...countedBy(pod)].filter((tracker) => watched.has(tracker)));
   const members = new Map<string, PodIndex[]>();
-  for (const pod of where.sites.pods.keys()) {
-    for (const tracker of countedBy(pod)) {
-      const domain = watched.has(tracker) ? domainOf(pod, tracker) : -1;
-      if (domain >= 0) {
-        const key = `${tracker} ${domain}`;
-        members.set(key, [...(members.get(key) ?? []), pod]);
+  kinds.ofPod.forEach((kind, pod) => {
+    for (const tracker of itemAt(watching, kind)) {
+      const domain = domainOf(pod, tracker);
+      const key = `${tracker} ${domain}`;
+      const there = members.get(key);
+      if (there !== undefined) {
+        there.push(pod);
+      } else if (domain >= 0) {
+        members.set(key, [pod]);
       }
     }
-  }
+  });
   return new Map(
     suspects.map((pod) => {
       const near = repellentsOf(scene, pod).flatMap(
