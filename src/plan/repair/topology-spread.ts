@@ -1,3 +1,4 @@
+import { oncePer } from '../../model/once-per.ts';
 import { at, type DomainIndex, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import type { SpreadRepair } from '../options.ts';
 import type { TopologyCounts } from '../topology/counts.ts';
@@ -58,13 +59,17 @@ interface Group {
   readonly pods: PodIndex[];
 }
 
+/** Kinds of pods have needs of their own for one constraint. */
 function groupsOf(suspects: readonly PodIndex[], needsOf: (pod: PodIndex) => readonly KeptSpread[]): readonly Group[] {
   const groups = new Map<string, Group>();
+  const groupOf = oncePer((need: KeptSpread): Group => {
+    const group = groups.get(keyOf(need)) ?? { need, pods: [] };
+    groups.set(keyOf(need), group);
+    return group;
+  });
   for (const pod of suspects) {
     for (const need of needsOf(pod)) {
-      const group = groups.get(keyOf(need)) ?? { need, pods: [] };
-      group.pods.push(pod);
-      groups.set(keyOf(need), group);
+      groupOf(need).pods.push(pod);
     }
   }
   return [...groups.values()];
