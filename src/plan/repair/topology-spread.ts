@@ -166,8 +166,9 @@ function wishFor({ state, scene: { where } }: RepairRun, pod: PodIndex): Wish {
   const { counts } = where;
   const home = where.siteOf(pod);
   const needs = counts.topologyIndex.needsOf(pod).kept.filter(({ self }) => self);
-  const changes = needs.map((need) => changeOf(counts, need, home));
-  const bestRank = needs.reduce((sum, need) => sum - (excessIn(counts, need) > 0 ? (need.soft ? 1 : HARD) : 0), 0);
+  const excesses = needs.map((need) => ({ need, before: excessIn(counts, need) }));
+  const changes = excesses.map(({ need, before }) => changeOf(counts, need, home, before));
+  const bestRank = excesses.reduce((sum, { need, before }) => sum - (before > 0 ? (need.soft ? 1 : HARD) : 0), 0);
   const rankOf = (node: NodeIndex): number => {
     const site = at(state.cluster.siteOf, node);
     let rank = 0;
@@ -179,8 +180,11 @@ function wishFor({ state, scene: { where } }: RepairRun, pod: PodIndex): Wish {
   return { rankOf, bestRank, lenientUpTo: -HARD / 2 };
 }
 
-/** By how much the excess of a constraint changes when a pod goes from `home` to another node; worked out once per domain count. */
-function changeOf(counts: TopologyCounts, need: KeptSpread, home: number): (site: number) => number {
+/**
+ * By how much the excess of a constraint, now `before`, changes when a pod goes from `home` to another node; worked out once per
+ * domain count.
+ */
+function changeOf(counts: TopologyCounts, need: KeptSpread, home: number, before: number): (site: number) => number {
   const { counted } = itemAt(counts.topologyIndex.trackers, need.tracker);
   const source = at(counted, home);
   const known = new Map<number, number>();
@@ -190,7 +194,7 @@ function changeOf(counts: TopologyCounts, need: KeptSpread, home: number): (site
       return 0;
     }
     const pods = target < 0 ? -1 : counts.inDomain(need.tracker, target);
-    const change = known.get(pods) ?? excessAfter(counts, need, source, target) - excessIn(counts, need);
+    const change = known.get(pods) ?? excessAfter(counts, need, source, target) - before;
     known.set(pods, change);
     return change;
   };
