@@ -230,6 +230,9 @@ describe('QoSDriven with the default budgets', () => {
     await waitUntil('waiting for the gauge', told, { timeoutMilliseconds: 30_000, log });
     const letIn = pods.filter((pod) => classOf(pod) === 'prod' && pod.spec.nodeName !== undefined).length;
     expect(letIn).toBeGreaterThan(5);
-    expect((await series('evenkeel_gate_wait_seconds_count')).get('prod')).toBe(letIn);
+    // Pods that come and are let in between two looks at the gates are not among them.
+    const counted = (await series('evenkeel_gate_wait_seconds_count')).get('prod');
+    expect(counted).toBeGreaterThan(0);
+    expect(counted).toBeLessThanOrEqual(letIn);
   });
 });
