@@ -315,6 +315,9 @@ async function beginMoves(
   if (stop !== undefined) {
     return abortStopped(recorder, stop);
   }
+  if (checked.size === 0) {
+    return;
+  }
   const begun = await ports.deciding.runExclusive(() => storeIntents(recorder, checked, policy));
   await settle(recorder, begun.pending);
   await evictAll(

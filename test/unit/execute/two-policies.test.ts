@@ -3,7 +3,7 @@ import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
 import { seconds } from '../../../src/model/units.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
-import { API_1, aWorld, execution, forever, WEB_1 } from '../../support/execution.ts';
+import { API_1, aWorld, execution, forever, put, stepOnce, WEB_1 } from '../../support/execution.ts';
 import type { World } from '../../support/fake-world.ts';
 import { drive } from '../../support/test-clock.ts';
 
@@ -54,5 +54,21 @@ describe('plans of two policies that are carried on at the same time', () => {
 
   it.each([0, 0.3])('both begin where nothing limits them, where each request takes %d s', async (latency) => {
     expect(await stepTogether(aWorld(), ['b', 'c'], execution(), latency)).toHaveLength(2);
+  });
+});
+
+describe('a step in which nothing may begin', () => {
+  it('asks once what stops the plan, and not again', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'b')]);
+    let asked = 0;
+    const stop: ExecutionPolicy['stop'] = async () => {
+      asked += 1;
+      return undefined;
+    };
+    await stepOnce(w, execution(1, { stop }));
+    const before = asked;
+    await stepOnce(w, execution(1, { stop }));
+    expect([before, asked - before]).toEqual([2, 1]);
   });
 });
