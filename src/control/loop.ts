@@ -2,7 +2,6 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { step } from '../execute/executor.ts';
 import { createFirstLooks } from '../execute/first-looks.ts';
 import { planFields } from '../execute/move-log.ts';
-import { compareText } from '../model/compare-text.ts';
 import { createMutex } from '../model/mutex.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { StoredPolicy } from '../ports.ts';
@@ -13,6 +12,7 @@ import type { Pace } from './pace.ts';
 import { createWaker, withBackOff } from './periodic.ts';
 import { deletePlan } from './plan-end.ts';
 import { createPolicyMemory, type PolicyMemory } from './policy-memory.ts';
+import { plansOfPolicy } from './policy-plans.ts';
 import { createPolicyWork, type PolicyWork } from './policy-work.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 
@@ -85,7 +85,7 @@ async function pass(loop: Loop): Promise<Seconds> {
     const { name, uid = name } = stored.policy.metadata;
     const failed = (err: unknown) => ports.log('policy failed', { policy: name, err });
     const reconcile = async (own: AbortSignal): Promise<Seconds> => {
-      const plansOfIt = await plansOf(uid, ports, own);
+      const plansOfIt = await plansOfPolicy(uid, ports.plans, own);
       const [hintProblem] = plansOfIt.flatMap(({ metadata }) => hintProblems.get(metadata.name) ?? []);
       const context = { ...settings, stored, policies, plans: plansOfIt, hintProblem };
       return reconcilePolicy(context, memory, ports, own);
@@ -93,15 +93,6 @@ async function pass(loop: Loop): Promise<Seconds> {
     wait = Math.min(wait, await work.look(uid, (own) => withBackOff(() => reconcile(own), failed, ports, own)));
   }
   return seconds(Math.max(settings.pace.policies, wait));
-}
-
-/**
- * As they stand now: the pass, or the last work on the policy, may have changed them. The oldest first: of several that are carried out
- * a policy only finishes what it has begun.
- */
-async function plansOf(uid: string, { plans }: LoopPorts, signal: AbortSignal): Promise<readonly RebalancePlan[]> {
-  const own = (await plans.list(signal)).filter(({ spec }) => spec.policy.uid === uid);
-  return own.sort((left, right) => compareText(left.spec.takenAt, right.spec.takenAt));
 }
 
 /** Policies, by uid, that were deleted and have plans. Plans of policies from files (no uid) are left alone. */
@@ -118,7 +109,7 @@ function orphansOf(policies: readonly StoredPolicy[], plans: readonly RebalanceP
 async function finishOrphans(uid: string, pace: Pace, ports: LoopPorts, signal: AbortSignal): Promise<Seconds> {
   const whole = async (): Promise<Seconds> => {
     let wait = IDLE_WAIT;
-    for (const plan of await plansOf(uid, ports, signal)) {
+    for (const plan of await plansOfPolicy(uid, ports.plans, signal)) {
       const work = () => finishOrphan(plan, pace, ports, signal);
       const failed = (err: unknown) => ports.log('plan failed', { ...planFields(plan), err });
       wait = seconds(Math.min(wait, await withBackOff(work, failed, ports, signal)));

@@ -45,6 +45,7 @@ export function createPolicyWork(
         return Number.POSITIVE_INFINITY;
       }
       const patience = createWaker();
+      // A signal of its own: what listens to it goes with the work.
       const done = work(AbortSignal.any([signal])).finally(() => {
         tasks.delete(uid);
         patience.wake();

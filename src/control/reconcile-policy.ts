@@ -33,6 +33,7 @@ import type { LoopPorts, LoopSettings } from './loop-ports.ts';
 import { MOST_DELETED, moveHistory, withExpired } from './past-overhead.ts';
 import { deletePlan, supersede } from './plan-end.ts';
 import type { PolicyMemory, Remembered } from './policy-memory.ts';
+import { plansOfPolicy } from './policy-plans.ts';
 import { type RunContext, type RunResult, runPolicy } from './run.ts';
 import { takeSample } from './sampling.ts';
 import { chooseSteering, SteeringUnavailableError, startFields } from './steering.ts';
@@ -316,9 +317,8 @@ function remember(
   }
 }
 
-async function ownPlans({ context, ports, signal }: Pass): Promise<readonly RebalancePlan[]> {
-  const { uid } = context.stored.policy.metadata;
-  return (await ports.plans.list(signal)).filter(({ spec }) => spec.policy.uid === uid);
+function ownPlans({ context, ports, signal }: Pass): Promise<readonly RebalancePlan[]> {
+  return plansOfPolicy(context.stored.policy.metadata.uid, ports.plans, signal);
 }
 
 async function remove(expired: readonly RebalancePlan[], { ports, signal }: Pass): Promise<void> {

@@ -7,6 +7,7 @@ import { withoutFailedTargets } from '../execute/failed-admissions.ts';
 import { openJournal, summarize } from '../execute/journal.ts';
 import { planFields } from '../execute/move-log.ts';
 import { healthStop } from '../execute/stop-rules.ts';
+import { isForLoad } from '../model/move.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, seconds } from '../model/units.ts';
 import { budgetsLeft } from '../plan/budgets/left.ts';
@@ -202,8 +203,7 @@ function isDue({ policy: { spec } }: StoredPolicy, { strategy }: Plan, aboveTrig
 
 /** The moves of the plan that repair and make room alone; the plan itself when it has none. */
 function withoutStrategy(plan: Plan, snapshot: ClusterSnapshot, options: PolicyOptions): Plan {
-  const isOther = plan.moves.some(({ repairs, makesRoomFor }) => repairs.length > 0 || makesRoomFor !== undefined);
-  return isOther ? computePlan(snapshot, repairsAlone(options)) : plan;
+  return plan.moves.every(isForLoad) ? plan : computePlan(snapshot, repairsAlone(options));
 }
 
 /** A ledger is made a moment after the first pod, which may be seen before. */

@@ -46,6 +46,17 @@ const DISRUPTIVE: Readonly<Record<MoveKind, boolean>> = {
   Removal: false,
 };
 
+/** What a move is for, besides load. */
+interface OtherPurposes {
+  readonly repairs?: readonly unknown[] | undefined;
+  readonly makesRoomFor?: string | undefined;
+}
+
+/** Whether a move is for the load alone: it neither repairs nor makes room, which are worth it whatever they do to the load. */
+export function isForLoad({ repairs = [], makesRoomFor }: OtherPurposes): boolean {
+  return repairs.length === 0 && makesRoomFor === undefined;
+}
+
 /** Whether a move may take a pod away that runs: only these cost service, and count against maxOverhead and maxConcurrent. */
 export function isDisruption(route: Route): boolean {
   return DISRUPTIVE[kindOf(route)];

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { isForLoad } from '../model/move.ts';
 import type { MoveRow, PlanRow } from '../report/page/state.ts';
 import { OpenButton, Segmented, Table, useMore } from './controls.tsx';
 import { clockTime, count, duration, percent, points, words } from './format.ts';
@@ -201,9 +202,8 @@ function End({ node, otherwise = 'queue' }: { node: string | undefined; otherwis
 }
 
 /** A move for another reason than the load is worth it all the same. */
-function gainOf({ gain, repairs, makesRoomFor }: MoveRow): string {
-  const isForLoad = repairs === undefined && makesRoomFor === undefined;
-  return !isForLoad && gain === 0 ? '–' : points(gain);
+function gainOf(move: MoveRow): string {
+  return !isForLoad(move) && move.gain === 0 ? '–' : points(move.gain);
 }
 
 function Repairs({ names }: { names: NonNullable<MoveRow['repairs']> }): JSX.Element {

@@ -1,6 +1,7 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { escapeText } from '../model/escape.ts';
 import type { Route } from '../model/move.ts';
+import { isForLoad } from '../model/move.ts';
 import { FULL_NAMES, type ShortNames, shortNames } from '../model/short-names.ts';
 import { count, percent, roundPercent } from '../plan/format.ts';
 import { resourcesIn } from './imbalance.ts';
@@ -120,13 +121,8 @@ export function targetText({ to, removal = false }: Pick<Route, 'to' | 'removal'
 }
 
 /** A move for another reason than the load is worth it all the same, so that it has no gain instead of a gain of nothing. */
-function gainText({
-  gain,
-  repairs = [],
-  makesRoomFor,
-}: Pick<RebalancePlan['spec']['moves'][number], 'gain' | 'repairs' | 'makesRoomFor'>): string {
-  const isForLoad = repairs.length === 0 && makesRoomFor === undefined;
-  return !isForLoad && Number(gain) === 0 ? '-' : decimalPercent(gain);
+function gainText(move: Pick<RebalancePlan['spec']['moves'][number], 'gain' | 'repairs' | 'makesRoomFor'>): string {
+  return !isForLoad(move) && Number(move.gain) === 0 ? '-' : decimalPercent(move.gain);
 }
 
 /** The moves in their order, with what they repair and make room for if any does; `wide` adds cost, owner and reason. */

@@ -3,6 +3,7 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy, RebalancePolicyStatus } from '../api/v1alpha1/rebalance-policy.ts';
 import { formatDecimal } from '../model/decimal.ts';
 import { formatInstant } from '../model/instant.ts';
+import { isForLoad } from '../model/move.ts';
 import type { EpochSeconds } from '../model/units.ts';
 import { formatDeadline } from '../plan/cron.ts';
 import { count, percent } from '../plan/format.ts';
@@ -270,9 +271,9 @@ function runFields(old: RebalancePolicyStatus, run: RunFacts): Partial<Rebalance
 function planSummary(plan: RebalancePlan): NonNullable<RebalancePolicyStatus['plan']> {
   const runs = plan.status?.moves ?? [];
   const count = (...phases: readonly string[]): number => runs.filter(({ phase }) => phases.includes(phase)).length;
-  const isRepair = ({ repairs, makesRoomFor }: RebalancePlan['spec']['moves'][number]): number =>
-    repairs === undefined && makesRoomFor === undefined ? 0 : 1;
-  const ranked = plan.spec.moves.toSorted((a, b) => isRepair(b) - isRepair(a) || Number(b.gain) - Number(a.gain));
+  const ranked = plan.spec.moves.toSorted(
+    (a, b) => Number(isForLoad(a)) - Number(isForLoad(b)) || Number(b.gain) - Number(a.gain),
+  );
   return {
     name: plan.metadata.name,
     hash: plan.spec.hash,

@@ -4,6 +4,7 @@ import { applyScenario } from '../control-plane/scenario.ts';
 import { parseScenario } from '../control-plane/scenario-parse.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
+import { meanOf } from '../support/mean.ts';
 import { type PodEvent, watchPods } from '../support/object-watch.ts';
 import { install } from '../support/operator-process.ts';
 import { policyObject } from '../support/resources.ts';
@@ -50,6 +51,8 @@ export interface FailoverReport {
   readonly slowdown: number;
 }
 
+/** Of all pods. */
+const CLASS = 'failover';
 /** Milliseconds between two submissions. */
 const SUBMISSION_PERIOD = 6000;
 /** Milliseconds that a pod runs once it is Ready. */
@@ -125,8 +128,6 @@ async function startPlacer(cp: ControlPlane, system: System): Promise<Placer> {
   });
   return { leader, kill: operators.kill, stop: operators.stop };
 }
-
-const CLASS = 'failover';
 
 function priorityClass(): object {
   return { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: CLASS }, value: 1000 };
@@ -226,16 +227,15 @@ async function endLater(cp: ControlPlane, app: string, over: AbortSignal): Promi
 }
 
 function report(lives: readonly Life[], began: number, kills: number): FailoverReport {
-  const mean = (of: (life: Life) => number): number =>
-    lives.reduce((sum, life) => sum + of(life), 0) / lives.length / 1000;
+  const inSeconds = (of: (life: Life) => number): number => meanOf(lives.map(of)) / 1000;
   const untilReady = ({ created, ready = Number.NaN }: Life): number => ready - created;
   const ends = lives.map(({ ready = Number.NaN }) => ready + RUN_TIME);
   return {
     kills,
     pods: lives.length,
-    waitForNode: mean(({ created, bound = Number.NaN }) => bound - created),
-    waitUntilReady: mean(untilReady),
+    waitForNode: inSeconds(({ created, bound = Number.NaN }) => bound - created),
+    waitUntilReady: inSeconds(untilReady),
     makespan: (Math.max(...ends) - began) / 1000,
-    slowdown: mean((life) => (1000 * (untilReady(life) + RUN_TIME)) / RUN_TIME),
+    slowdown: meanOf(lives.map((life) => (untilReady(life) + RUN_TIME) / RUN_TIME)),
   };
 }

@@ -9,6 +9,7 @@ import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
 import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { type AvailabilityWatch, watchAvailability } from '../support/availability-watch.ts';
+import { meanOf } from '../support/mean.ts';
 import { install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
 import { createRandom } from '../support/random.ts';
 import { policyObject } from '../support/resources.ts';
@@ -181,10 +182,6 @@ function summarize(watch: AvailabilityWatch, className: ClassName): ClassReport 
   const names = namesOf(watch, className);
   const all = names.map(watch.availability);
   return { mean: meanOf(all), least: Math.min(...all), placed: meanOf(names.map(watch.placed)) };
-}
-
-function meanOf(shares: readonly number[]): number {
-  return shares.reduce((sum, each) => sum + each, 0) / shares.length;
 }
 
 function describe(watch: AvailabilityWatch): string {

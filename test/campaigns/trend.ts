@@ -1,3 +1,4 @@
+import { meanOf } from '../support/mean.ts';
 import type { Confession, Vitals } from './vitals.ts';
 
 /** How a process bore up: `ailments` is to be empty. */
@@ -55,11 +56,10 @@ export function assess(
 
 /** Percent by which the least-squares line through RSS rises from the first to the last sample; 0 for fewer than two. */
 function rise(samples: readonly Vitals[]): number {
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const at = mean(samples.map((each) => each.at));
-  const rss = mean(samples.map((each) => each.rss));
-  const variance = mean(samples.map((each) => (each.at - at) ** 2));
-  const covariance = mean(samples.map((each) => (each.at - at) * (each.rss - rss)));
+  const at = meanOf(samples.map((each) => each.at));
+  const rss = meanOf(samples.map((each) => each.rss));
+  const variance = meanOf(samples.map((each) => (each.at - at) ** 2));
+  const covariance = meanOf(samples.map((each) => (each.at - at) * (each.rss - rss)));
   const span = (samples.at(-1)?.at ?? 0) - (samples[0]?.at ?? 0);
   return variance > 0 ? (100 * (covariance / variance) * span) / rss : 0;
 }

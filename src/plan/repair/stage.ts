@@ -384,7 +384,10 @@ function resultOf(
   };
 }
 
-/** The same input with pods where the repairs have put them, and room where pods without a node have seats, within the reach of what follows and out of it. */
+/**
+ * The same input with pods where the repairs have put them, and room where pods without a node have seats, within the reach of what
+ * follows and out of it.
+ */
 function afterRepairs(
   input: PlanningInput,
   relocations: readonly Relocation[],

@@ -83,7 +83,10 @@ function bestOf(
 ): Room | undefined {
   const found: Room[] = [];
   for (const place of places) {
-    found.push(...[roomOn(place) ?? []].flat());
+    const room = roomOn(place);
+    if (room !== undefined) {
+      found.push(room);
+    }
     if (found.length === MOST_ROOMS) {
       break;
     }

@@ -15,7 +15,10 @@ export interface Seats {
 /** Pods that are asked to sit elsewhere for one pod. */
 const MOST_ASKED = 100;
 
-/** No seats yet. Who is seated is on its node in `state`; `wantedBy` says how many that are still to be served are pinned to a node, among others. */
+/**
+ * No seats yet. Who is seated is on its node in `state`; `wantedBy` says how many that are still to be served are pinned to a node,
+ * among others.
+ */
 export function createSeats(state: State, wantedBy: (node: NodeIndex) => number): Seats {
   const nodeOf = new Map<PodIndex, NodeIndex>();
   const seatedOn = new Map<NodeIndex, readonly PinnedPod[]>();
