@@ -26,6 +26,7 @@ import { describeMisses } from '../steer/explain-miss.ts';
 import { advance } from './advance.ts';
 import { movedApplications, partlyMoved } from './applications.ts';
 import { openMoves } from './committed.ts';
+import { withinDisruptionBudgets } from './disruption-turns.ts';
 import { createFailures, type Failures } from './failures.ts';
 import type { FirstLooks } from './first-looks.ts';
 import { freshPlacements } from './fresh-placements.ts';
@@ -302,8 +303,9 @@ async function beginMoves(
   const snapshot = ready.length === 0 ? undefined : await freshPlacements(ports.reader, signal);
   // Caches that are behind refuse nothing: no move begins, and none spends a try.
   if (snapshot !== undefined) {
+    const clear = withinDisruptionBudgets(ready, inFlight, snapshot);
     // Those that begin together are of different owners and for different nodes, so none has a say in the check of another.
-    await runConcurrently(ready, LOOKS_AT_A_TIME, signal, async (entry) => {
+    await runConcurrently(clear, LOOKS_AT_A_TIME, signal, async (entry) => {
       const input = { move: entry.move, plannedAt, options: policy.options, inFlight };
       const event = await held(entry, () => checkBefore(input, snapshot, ports, signal), failures);
       checked.set(entry.index, event);

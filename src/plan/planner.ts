@@ -40,6 +40,7 @@ import { repairStage } from './repair/stage.ts';
 import { residualImbalance } from './residual-imbalance.ts';
 import { type SearchResult, search } from './search.ts';
 import { initialState, type StateView } from './state.ts';
+import { STRATEGY_TRAITS } from './strategies/traits.ts';
 import { placedGraphs, podsOfApplications } from './traffic/applications.ts';
 import { reduceTraffic } from './traffic/reduce-traffic.ts';
 import { explainTraffic, trafficOutcome, trafficReport } from './traffic/report.ts';
@@ -110,7 +111,9 @@ function budgetsAfter(
   cluster: Cluster,
   repaired: readonly Relocation[],
 ): PlanBudgets {
-  const budgets = createBudgets(budgetsInForce(options.budgets, snapshot.takenAt), cluster, pdbs, history);
+  const entries = budgetsInForce(options.budgets, snapshot.takenAt);
+  const { movesInWaves } = STRATEGY_TRAITS[options.strategy.type];
+  const budgets = createBudgets(entries, cluster, pdbs, history, movesInWaves);
   for (const { pod } of repaired) {
     budgets.spend(pod);
   }

@@ -7,7 +7,7 @@ import type { ActiveBudget } from './in-force.ts';
 import { maxMoves, smallestMaxMoves } from './max-moves.ts';
 import { maxOverhead, type OverheadHistory } from './max-overhead.ts';
 import { perNamespace, perNode, perOwner } from './per-key.ts';
-import { type PdbLookup, podDisruptionBudget } from './pod-disruption-budget.ts';
+import { disruptionsInWaves, type PdbLookup, podDisruptionBudget } from './pod-disruption-budget.ts';
 
 /** The budgets of one plan. */
 export interface Budgets extends CompositeBudget {
@@ -29,13 +29,15 @@ export interface BudgetHistory extends OverheadHistory {
 
 /**
  * All budgets of one plan, unspent. `entries` are those in force at its time. All apply, so the most restrictive wins;
- * the widest refusal is reported first.
+ * the widest refusal is reported first. `inWaves` says whether PodDisruptionBudgets are to allow all moves at the same time, or one
+ * after the other.
  */
 export function createBudgets(
   entries: readonly ActiveBudget[],
   cluster: Cluster,
   pdbs: PdbLookup,
   history: BudgetHistory,
+  inWaves = false,
 ): PlanBudgets {
   const { underWay } = history;
   const keyed = {
@@ -47,7 +49,7 @@ export function createBudgets(
     MaxMoves: maxMoves(entries, underWay.length),
     MaxOverhead: maxOverhead(entries, cluster.owners, history),
     ...keyed,
-    PodDisruptionBudget: podDisruptionBudget(pdbs, cluster.pods),
+    PodDisruptionBudget: (inWaves ? disruptionsInWaves : podDisruptionBudget)(pdbs, cluster.pods),
     Cooldown: targetCooldown(history.cooldowns, cluster),
     ServiceLevel: history.serviceLevel(),
   } satisfies Record<BudgetName, Budget | undefined>;

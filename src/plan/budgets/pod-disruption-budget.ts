@@ -79,6 +79,15 @@ export function podDisruptionBudget(lookup: PdbLookup, pods: readonly PodInfo[])
   };
 }
 
+/**
+ * What PodDisruptionBudgets allow now, of a plan that is carried out in waves: its moves wait for the replacements of those before them
+ * (execute/disruption-turns.ts), so the number of them is not limited.
+ */
+export function disruptionsInWaves(lookup: PdbLookup, pods: readonly PodInfo[]): Budget {
+  const nothing = (): void => undefined;
+  return { check: (pod) => pdbHold(lookup(itemAt(pods, pod)), itemAt(pods, pod)), spend: nothing, refund: nothing };
+}
+
 function exhausted({ namespace, name, disruptionsAllowed }: PdbInfo, moved: number): BudgetRefusal {
   const spent = moved > 0 ? `, ${moved} of which this plan uses` : '';
   const message = `PodDisruptionBudget ${namespace}/${name} allows ${disruptionsAllowed} disruptions${spent}`;

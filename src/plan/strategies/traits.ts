@@ -19,6 +19,8 @@ interface Traits {
   readonly movesUnreadyPods: boolean;
   /** Plans anew at every news also while a plan is carried out, which then only finishes what it has begun. */
   readonly replansInFlight: boolean;
+  /** Moves need each other, also those that one PodDisruptionBudget does not allow at the same time. */
+  readonly movesInWaves: boolean;
   /** What limits how often pods are moved: `protections` of the policy, or the ServiceClass of the pod. */
   readonly restBy: 'Protections' | 'ServiceClass';
 }
@@ -33,6 +35,7 @@ export const STRATEGY_TRAITS = {
     admitsWaitingPods: false,
     movesUnreadyPods: false,
     replansInFlight: false,
+    movesInWaves: false,
     restBy: 'Protections',
   },
   RefineLB: {
@@ -43,6 +46,7 @@ export const STRATEGY_TRAITS = {
     admitsWaitingPods: false,
     movesUnreadyPods: false,
     replansInFlight: false,
+    movesInWaves: false,
     restBy: 'Protections',
   },
   QoSDriven: {
@@ -53,6 +57,7 @@ export const STRATEGY_TRAITS = {
     admitsWaitingPods: true,
     movesUnreadyPods: true,
     replansInFlight: true,
+    movesInWaves: false,
     restBy: 'ServiceClass',
   },
   Pack: {
@@ -63,6 +68,7 @@ export const STRATEGY_TRAITS = {
     admitsWaitingPods: false,
     movesUnreadyPods: false,
     replansInFlight: false,
+    movesInWaves: false,
     restBy: 'Protections',
   },
   TrafficAware: {
@@ -73,6 +79,7 @@ export const STRATEGY_TRAITS = {
     admitsWaitingPods: false,
     movesUnreadyPods: false,
     replansInFlight: false,
+    movesInWaves: true,
     restBy: 'Protections',
   },
   None: {
@@ -83,6 +90,7 @@ export const STRATEGY_TRAITS = {
     admitsWaitingPods: false,
     movesUnreadyPods: false,
     replansInFlight: false,
+    movesInWaves: false,
     restBy: 'Protections',
   },
 } as const satisfies Record<StrategyName, Traits>;

@@ -175,15 +175,33 @@ describe('TrafficAware', () => {
     expect(found.crossing?.[1]).toBeLessThan(found.crossing?.[0] ?? 0);
   });
 
-  it('comes to its end one pod a plan where a disruption budget allows no more', () => {
-    const pods = [...of('web', ['b1', 'c1', 'a1', 'b2']), ...of('db', ['b1', 'b2', 'b1'])];
-    const labelled = pods.map((pod) => ({ ...pod, labels: new Map([['app', pod.owner?.name ?? '']]) }));
-    const pdbs = [aPdb('web', { selector: selecting({ app: 'web' }), disruptionsAllowed: 1 })];
-    const graph = aGraph({ edges: [{ from: 'web', to: 'db', bandwidth: 120 * MEGABIT }] });
-    const found = rerouted({ pods: labelled, pdbs, appGraphs: [graph] });
-    expect(found.crossing).toEqual([60, 30]);
-    expect(found.again.traffic?.planned.bandwidth).toBe(0);
-    expect([...found.moves, ...found.again.moves].map(({ pod }) => pod.name).sort()).toEqual(['web-1', 'web-2']);
+  describe('where a PodDisruptionBudget lets pods go one after the other', () => {
+    const labelled = (pods: readonly PodInfo[]): readonly PodInfo[] =>
+      pods.map((pod) => ({ ...pod, labels: new Map([['app', pod.owner?.name ?? '']]) }));
+    const allowing = (disruptionsAllowed: number) =>
+      ['web', 'db'].map((app) => aPdb(app, { selector: selecting({ app }), disruptionsAllowed }));
+    const edges = [{ from: 'web', to: 'db', bandwidth: 120 * MEGABIT }];
+
+    it('plans all moves at once, which wait for each other', () => {
+      const pods = labelled([...of('web', ['b1', 'c1', 'a1', 'b2']), ...of('db', ['b1', 'b2', 'b1'])]);
+      const found = rerouted({ pods, pdbs: allowing(1), appGraphs: [aGraph({ edges })] });
+      expect(found.crossing).toEqual([60, 0]);
+      expect(found.moves.map(({ pod }) => pod.name).sort()).toEqual(['web-1', 'web-2']);
+    });
+
+    it('brings two pods together with those that they talk to where moving one of them alone saves too little', () => {
+      const pods = labelled([...of('web', ['a1', 'a2']), ...of('db', ['b1', 'b2', 'b1', 'b2'])]);
+      const minSaving = 40 * MEGABIT;
+      const found = rerouted({ pods, pdbs: allowing(1), appGraphs: [aGraph({ edges })] }, { minSaving });
+      expect(found.crossing).toEqual([120, 0]);
+    });
+
+    it('moves no pod of a budget that allows nothing now', () => {
+      const pods = labelled([...of('web', ['a1', 'a2']), ...of('db', ['b1', 'b2'])]);
+      const found = rerouted({ pods, pdbs: allowing(0), appGraphs: [aGraph({ edges })] });
+      expect(found.moves).toEqual([]);
+      expect(found.reasons.get('web-0')).toBe('PodDisruptionBudget');
+    });
   });
 
   it('loads no node more than the trigger above the mean, or than the fullest node is', () => {
