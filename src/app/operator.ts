@@ -133,6 +133,7 @@ async function lead(
     ledgerNews,
     usageServers,
     startCron,
+    leader: undefined,
   };
   const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
     plans.renew();

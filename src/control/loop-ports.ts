@@ -14,6 +14,8 @@ export interface LoopPorts extends RunPorts {
   /** Where policies may have load read other than from the Metrics API. */
   readonly usageServers: UsageServers;
   readonly startCron: StartCron;
+  /** The replica that this is, for people: the name of its pod. `undefined` without leader election. */
+  readonly leader: string | undefined;
   /** A run failed before it had a plan. */
   readonly runFailed: () => void;
 }

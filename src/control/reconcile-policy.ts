@@ -352,6 +352,7 @@ async function report(
       nextRun: facts === undefined && isUntold(policy, remembered) ? undefined : (nextRun ?? 'None'),
       ledgers: ledgersNow(remembered, ports),
       steering: remembered?.steering,
+      leader: ports.leader,
       past: withExpired(policy.status, expired, plans, state.now),
     },
     state.now,

@@ -20,7 +20,7 @@ import { oversoldVerdict, serviceFields } from './service-status.ts';
 const HISTORY = 10;
 const TOP_MOVES = 20;
 
-/** What the operator knows about a policy in one pass; what is undefined leaves the status as it is. */
+/** What the operator knows about a policy in one pass; what is undefined leaves the status as it is, but for `leader`. */
 export interface PolicyFacts {
   readonly acceptance: Verdict;
   readonly suspended: boolean;
@@ -35,6 +35,8 @@ export interface PolicyFacts {
   readonly ledgers: Verdict | undefined;
   /** Steering of plans that start now, and why. */
   readonly steering: RebalancePolicyStatus['steering'] | undefined;
+  /** The replica that leads the policy; undefined without leader election. */
+  readonly leader: string | undefined;
   /** What plans have cost that are not kept. */
   readonly past: Pick<RebalancePolicyStatus, 'pastOverhead' | 'deletedPlans'>;
 }
@@ -56,7 +58,12 @@ export interface RunFacts {
 /** The policy's next status. Pure; equal facts give an equal status. */
 export function policyStatus(policy: RebalancePolicy, facts: PolicyFacts, now: EpochSeconds): RebalancePolicyStatus {
   const { generation = 0 } = policy.metadata;
-  const { pastOverhead: _, deletedPlans: __, ...old }: RebalancePolicyStatus = withoutPastRun(policy, facts);
+  const {
+    leader: _,
+    pastOverhead: __,
+    deletedPlans: ___,
+    ...old
+  }: RebalancePolicyStatus = withoutPastRun(policy, facts);
   const newest = newestPlan(facts.plans);
   const current = currentPlan(facts.plans);
   const verdicts: Verdicts = {
@@ -73,6 +80,7 @@ export function policyStatus(policy: RebalancePolicy, facts: PolicyFacts, now: E
   return {
     ...(facts.run === undefined ? old : withoutServices(old)),
     observedGeneration: generation,
+    ...(facts.leader === undefined ? {} : { leader: facts.leader }),
     conditions: applyVerdicts(conditions, { Ready: ready }, generation, now),
     ...(facts.run === undefined ? {} : runFields(old, facts.run)),
     ...(isInstant(facts.nextRun) ? { nextRun: formatInstant(facts.nextRun) } : {}),

@@ -72,6 +72,7 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
     demand: createGateQueue(world.turnover),
     usageServers: new Map(),
     ledgerNews: createLedgerNews(),
+    leader: undefined,
     leaderEpoch: undefined,
     startCron: virtualCron(world),
     log: (line, fields) => {

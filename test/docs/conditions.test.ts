@@ -119,6 +119,7 @@ function allFacts(): readonly PolicyFacts[] {
               plans: own,
               nextRun: undefined,
               steering: undefined,
+              leader: undefined,
             })),
           ),
         ),

@@ -142,6 +142,7 @@ function ran(policy: RebalancePolicy, plan: Plan, snapshot: ClusterSnapshot, sto
     nextRun: epochSeconds(snapshot.takenAt + INTERVAL),
     ledgers: undefined,
     steering: undefined,
+    leader: undefined,
     past: {},
   } as const;
   return { ...policy, status: policyStatus(policy, facts, snapshot.takenAt) };

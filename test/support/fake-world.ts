@@ -109,6 +109,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     ledgerNews: newsOf(cluster),
     firstLooks: createFirstLooks(clock),
     deciding: createMutex(),
+    leader: undefined,
     leaderEpoch: undefined,
     startCron,
     log: (line, fields) => void lines.push({ line, fields }),

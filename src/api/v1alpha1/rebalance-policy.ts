@@ -811,6 +811,12 @@ export const RebalancePolicyStatus = Type.Object(
     observedGeneration: Type.Optional(
       Type.Integer({ format: 'int64', description: 'Generation that this status is about.' }),
     ),
+    leader: Type.Optional(
+      text(253, {
+        description:
+          'Replica of the operator that leads the policy and wrote this status, by the name of its pod. Absent without leader election.',
+      }),
+    ),
     conditions: Type.Optional(
       Type.Array(Condition, {
         description: 'Conditions.',
@@ -992,6 +998,7 @@ export const rebalancePolicyKind: KindDefinition = {
     column('Phase', 'string', '.status.plan.phase', 'Its phase.', 1),
     column('Steering', 'string', '.status.steering.mode', 'Steering of plans that start now.', 1),
     column('Hit Ratio', 'string', '.status.hitRatio', 'Landed as planned.', 1),
+    column('Leader', 'string', '.status.leader', 'Replica of the operator that leads it.', 1),
   ],
   spec: RebalancePolicySpec,
   status: RebalancePolicyStatus,

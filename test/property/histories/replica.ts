@@ -187,6 +187,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<GivenLoopPorts, 'leaderEpo
     usageServers: new Map(),
     appGraphs: { list: async () => [], writeStatus: async () => undefined },
     ledgerNews: createLedgerNews(),
+    leader: undefined,
     log: () => undefined,
     runFailed: () => stage.count('runs failed'),
   };

@@ -45,6 +45,20 @@ describe('runLoop', () => {
     );
   });
 
+  it('says which replica leads a policy as soon as it does, without a run', async () => {
+    const w = tilted();
+    w.policies.apply('even', { interval: '10m' });
+    const led = async (leader: string | undefined) => {
+      await play({ ...w, ports: { ...w.newProcess(), leader } }, 30);
+      return w.policies.stored.get('even')?.policy.status;
+    };
+    const first = await led('evenkeel-a');
+    expect(first?.leader).toBe('evenkeel-a');
+    const second = await led('evenkeel-b');
+    expect(second).toMatchObject({ leader: 'evenkeel-b', lastRun: first?.lastRun });
+    expect(await led(undefined)).not.toHaveProperty('leader');
+  });
+
   it('looks at the metrics between runs for a policy that smooths them, unless it is suspended', async () => {
     const load = { smoothing: '10m' };
     const [smooth, suspended] = [tilted(), tilted()];

@@ -41,6 +41,7 @@ function facts(changes: Partial<PolicyFacts> = {}): PolicyFacts {
     nextRun: undefined,
     ledgers: undefined,
     steering: undefined,
+    leader: undefined,
     past: {},
     ...changes,
   };
@@ -320,6 +321,14 @@ describe('policyStatus', () => {
       reason: 'Executing',
       message: 'plan even-0123456789: 1 of 4 moves ended',
     });
+  });
+
+  it('names the replica that leads the policy now, and none without leader election', () => {
+    const led = statusOf({ leader: 'evenkeel-7d9f-abcde' });
+    expect(led.leader).toBe('evenkeel-7d9f-abcde');
+    const policy = { ...aPolicy('even'), status: led };
+    expect(statusOf({ leader: 'evenkeel-7d9f-fghij' }, policy).leader).toBe('evenkeel-7d9f-fghij');
+    expect(statusOf({}, policy)).not.toHaveProperty('leader');
   });
 
   it('is the same for the same facts, so that nothing is written twice', () => {
