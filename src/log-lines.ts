@@ -64,7 +64,31 @@ export const LOG_LINES = {
     fields: ['version', 'nodeVersion', 'apiServer', 'healthPort', 'metricsPort', 'webhookPort', 'certificate'],
   },
   'another replica leads': { level: 'info', when: 'This replica waits for the lease.', fields: ['holder'] },
-  leading: { level: 'info', when: 'This replica has the lease and begins to act.', fields: ['epoch'] },
+  leading: {
+    level: 'info',
+    when: 'This replica has the lease and begins to act. With `--shard-policies`: it leads the rest, ledgers, gates and the policies of QoSDriven.',
+    fields: ['epoch'],
+  },
+  'member joined': {
+    level: 'info',
+    when: 'This replica shares the work with others (`--shard-policies`).',
+    fields: ['holder'],
+  },
+  'policy led': {
+    level: 'info',
+    when: 'This replica leads the policy from now on (`--shard-policies`).',
+    fields: ['policy'],
+  },
+  'policy handed over': {
+    level: 'info',
+    when: 'This replica does not lead the policy any more (`--shard-policies`), or it is gone.',
+    fields: ['policy'],
+  },
+  'shard lost': {
+    level: 'error',
+    when: 'Somebody else has written the Lease of a policy, or of the rest, that this replica leads. It does nothing more for it.',
+    fields: ['err'],
+  },
   'lease released': { level: 'info', when: 'A leader has stopped, and the next one need not wait.', fields: [] },
   'operator stopped': { level: 'info', when: 'The process ends. Moves in flight stay in the journal.', fields: [] },
   'certificate of /metrics renewed': {

@@ -272,7 +272,7 @@ export interface StoredLease {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** The one Lease that replicas compete for. No request is repeated here, and each has a deadline of its own. */
+/** One Lease. No request is repeated here, and each has a deadline of its own. */
 export interface LeaseStore {
   /** The Lease as it is now, never from a cache; undefined when there is none. */
   get(signal: AbortSignal): Promise<StoredLease | undefined>;
@@ -280,6 +280,20 @@ export interface LeaseStore {
   create(record: LeaseRecord, signal: AbortSignal): Promise<StoredLease>;
   /** Replaces the record of `lease`. Throws ConflictError when somebody else wrote in between, or it is gone. */
   update(lease: StoredLease, record: LeaseRecord, signal: AbortSignal): Promise<StoredLease>;
+  /** Deletes this very version of the Lease. Throws ConflictError when somebody else wrote in between; gone already is fine. */
+  remove(lease: StoredLease, signal: AbortSignal): Promise<void>;
+}
+
+/** The Leases in the operator's own namespace that replicas share their work by. */
+export interface SharedLeases {
+  /** The Lease of this name, whose labels it gets when it is created. */
+  of(name: string, labels: Labels): LeaseStore;
+  /** Those that have the label evenkeel.dev/lease, by name, as the watch has brought them. */
+  readonly seen: ReadonlyMap<string, StoredLease>;
+  /** Those that have the label as they are now. Rejects with ApiError. */
+  list(signal: AbortSignal): Promise<readonly StoredLease[]>;
+  /** Calls `changed` after every change until aborted; then resolves. */
+  watch(changed: () => void, signal: AbortSignal): Promise<void>;
 }
 
 /** Says at the last moment whether a request that changes the cluster may still be sent. */
@@ -490,8 +504,10 @@ export interface Telemetry {
   nextRun(policy: string, at: EpochSeconds | undefined): void;
   steered(move: { readonly mode: SteeringMode; readonly landed: boolean }): void;
   planned(run: PlannedRun): void;
-  /** All policies, as they are stored. */
+  /** All policies, as they are stored; none where another replica tells of them. */
   policies(policies: readonly StoredPolicy[]): void;
+  /** Names of the policies that this replica leads. */
+  led(names: readonly string[]): void;
   gate(action: GateAction): void;
   /** All pods that wait at the gate for their turn at this moment. */
   waiting(queue: readonly WaitingPod[], now: EpochSeconds): void;

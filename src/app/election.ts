@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { ApiClient } from '../adapters/kubernetes/client.ts';
 import { connect } from '../adapters/kubernetes/connect.ts';
-import { createLeaseStore } from '../adapters/kubernetes/lease-store.ts';
+import { createLeaseStore, createSharedLeases } from '../adapters/kubernetes/lease-store.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import { type ElectionEvent, Elector } from '../control/elector.ts';
 import { type LeaseTimes, leaseTimes } from '../control/lease.ts';
+import { leaseOfReplica } from '../control/shards/names.ts';
 import { parseDuration } from '../model/duration.ts';
 import { type Seconds, seconds } from '../model/units.ts';
+import type { LeaseStore, SharedLeases } from '../ports.ts';
 import { VERSION } from '../version.ts';
 import type { ClusterFlags } from './cluster.ts';
 import { Failure } from './failure.ts';
@@ -19,6 +21,8 @@ export interface ElectionFlags {
   readonly leaseName: string;
   /** A duration such as 15s. */
   readonly leaseDuration: string;
+  /** Whether replicas share the policies. */
+  readonly shardPolicies: boolean;
 }
 
 interface ElectionHooks {
@@ -26,10 +30,21 @@ interface ElectionHooks {
   readonly report: (event: ElectionEvent) => void;
 }
 
-/** One replica's part in the election. */
+/** One replica's part in the election, or among those that share the work. */
 export interface Election {
+  /** Unique among all replicas that ever were. */
+  readonly identity: string;
+  /** Competes for the Lease of a single leader; where work is shared, it holds that of this replica. */
   readonly elector: Elector;
   readonly times: LeaseTimes;
+  /** Name of the Lease of a single leader. */
+  readonly base: string;
+  /** The Lease of a single leader. */
+  readonly single: LeaseStore;
+  /** The Lease that the elector is for. */
+  readonly own: LeaseStore;
+  /** All others. */
+  readonly leases: SharedLeases;
   close(): Promise<void>;
 }
 
@@ -55,16 +70,16 @@ export async function openElection(flags: ElectionFlags & ClusterFlags, hooks: E
     random: Math.random,
     onRequest: hooks.onRequest,
   });
-  const lease = { namespace: flags.ownNamespace, name: flags.leaseName, deadline: seconds(times.renewDeadline / 2) };
-  const elector = new Elector({
-    identity: `${hostname()}_${randomUUID()}`,
-    times,
-    store: createLeaseStore(client, lease),
-    clock: systemClock,
-    random: Math.random,
-    report: hooks.report,
-  });
-  return { elector, times, close: () => client.close() };
+  const identity = `${hostname()}_${randomUUID()}`;
+  const base = flags.leaseName;
+  const place = { namespace: flags.ownNamespace, deadline: seconds(times.renewDeadline / 2) };
+  const leases = createSharedLeases(client, place, (error) => hooks.report({ kind: 'Failed', error }));
+  const single = createLeaseStore(client, { ...place, name: base });
+  const { name, labels } = leaseOfReplica(base, identity);
+  const own = flags.shardPolicies ? leases.of(name, labels) : single;
+  const { report } = hooks;
+  const elector = new Elector({ identity, times, store: own, clock: systemClock, random: Math.random, report });
+  return { identity, elector, times, base, single, own, leases, close: () => client.close() };
 }
 
 function parseLeaseDuration(text: string): Seconds {

@@ -14,8 +14,9 @@ import { keepLedgers } from '../control/ledgers.ts';
 import { runLoop } from '../control/loop.ts';
 import { OPERATOR_PACE } from '../control/pace.ts';
 import { createPageFeed } from '../control/page-feed.ts';
+import { type Leadership, leadingEverything, type Term } from '../control/shards/leadership.ts';
 import type { Seconds } from '../model/units.ts';
-import { type Journals, type Log, NamespaceMissingError, type UsageServers } from '../ports.ts';
+import { type Journals, type Log, NamespaceMissingError, type Telemetry, type UsageServers } from '../ports.ts';
 import { type ClassFulfilment, fulfilmentByClass } from '../qos/fulfilment.ts';
 import { createMetrics, type Metrics } from '../report/metrics/metrics.ts';
 import { VERSION } from '../version.ts';
@@ -27,6 +28,7 @@ import { createLog } from './log.ts';
 import { loadPage } from './page-files.ts';
 import { operatedSource } from './page-source.ts';
 import { openServing, type Serving, type ServingFlags } from './serving.ts';
+import { shareWork } from './sharing.ts';
 import { openUsageServers, type PrometheusFlags } from './usage-servers.ts';
 import { openWebhook, type RunningWebhook } from './webhook.ts';
 import type { WebhookFlags } from './webhook-server.ts';
@@ -105,7 +107,7 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
 async function lead(
   operator: Operator,
   cluster: Cluster & { readonly plans: Journals },
-  plans: Pick<CachedPlans, 'renew'>,
+  plans: Pick<CachedPlans, 'written' | 'caughtUp' | 'renew'>,
   cache: RunningCache,
   election: Election | undefined,
   signal: AbortSignal,
@@ -119,7 +121,9 @@ async function lead(
       operator.lastPass = systemClock.monotonic();
     },
   };
-  const { telemetry, runFailed, preempted } = metrics;
+  const { runFailed, preempted } = metrics;
+  const isShared = flags.shardPolicies && election !== undefined;
+  const telemetry = isShared ? withLog(metrics.telemetry, log) : metrics.telemetry;
   const ledgerNews = createLedgerNews();
   metrics.showServices(() => servicesOf(ledgerNews));
   const demand = createGateQueue(cache.turnover);
@@ -133,23 +137,61 @@ async function lead(
     ledgerNews,
     usageServers,
     startCron,
-    leader: undefined,
   };
-  const work = async (leaderEpoch: number | undefined, own: AbortSignal): Promise<void> => {
-    plans.renew();
-    await cache.ready;
+  const rest = async (own: AbortSignal): Promise<void> => {
     const records = cluster.serviceRecords({
       failed: (resource, err) => log('list or watch failed', { resource, err }),
       unreadable: (problem) => log('object not counted', { problem }),
     });
-    await Promise.all([
-      runLoop({ ...ports, leaderEpoch }, settings, own),
-      keepGates(ports, settings, own),
-      keepLedgers({ ...ports, records, preempted }, settings, own),
-    ]);
+    await Promise.all([keepGates(ports, settings, own), keepLedgers({ ...ports, records, preempted }, settings, own)]);
+  };
+  const policies = (leadership: Leadership, own: AbortSignal) => runLoop({ ...ports, leadership }, settings, own);
+  if (isShared) {
+    const { ready } = cache;
+    return shareWork(election, { policies, rest: leadingRest(operator, rest) }, { log, plans, ready }, signal);
+  }
+  const everything = async (epoch: number | undefined, own: AbortSignal): Promise<void> => {
+    plans.renew();
+    await cache.ready;
+    await Promise.all([policies(leadingEverything(election?.identity, epoch), own), rest(own)]);
   };
   metrics.leads(election === undefined);
-  await (election === undefined ? work(undefined, signal) : election.elector.run(work, signal));
+  await (election === undefined ? everything(undefined, signal) : election.elector.run(everything, signal));
+}
+
+/** The rest, with word of who does it. */
+function leadingRest(
+  { log, metrics }: Operator,
+  rest: (signal: AbortSignal) => Promise<void>,
+): (term: Term) => Promise<void> {
+  return async ({ epoch, signal }) => {
+    metrics.leads(true);
+    log('leading', { epoch });
+    try {
+      await rest(signal);
+    } finally {
+      metrics.leads(false);
+      metrics.telemetry.waiting([], systemClock.now());
+    }
+  };
+}
+
+/** `telemetry` that logs as well which policies this replica leads. */
+function withLog(telemetry: Telemetry, log: Log): Telemetry {
+  let before: readonly string[] = [];
+  return {
+    ...telemetry,
+    led(names) {
+      for (const policy of names.filter((name) => !before.includes(name))) {
+        log('policy led', { policy });
+      }
+      for (const policy of before.filter((name) => !names.includes(name))) {
+        log('policy handed over', { policy });
+      }
+      before = names;
+      telemetry.led(names);
+    },
+  };
 }
 
 /** How all workloads with a ledger are served at this moment; empty on a replica that does not lead. */
@@ -178,8 +220,10 @@ function follow(operator: Operator, times: LeaseTimes, event: ElectionEvent): vo
       break;
     case 'Leading':
       operator.lastPass = systemClock.monotonic();
-      metrics.leads(true);
-      log('leading', { epoch: event.epoch });
+      if (!operator.flags.shardPolicies) {
+        metrics.leads(true);
+        log('leading', { epoch: event.epoch });
+      }
       break;
     case 'Lost':
       endSoon(times);

@@ -5,7 +5,7 @@ import type { Log, PlanStore, Steering } from '../ports.ts';
 /** What hints are swept through. */
 export interface HintSweepPorts {
   readonly steering: Pick<Steering, 'list' | 'discard'>;
-  readonly plans: Pick<PlanStore, 'list'>;
+  readonly plans: Pick<PlanStore, 'get' | 'list'>;
   readonly log: Log;
   /** A hint could not be removed. */
   readonly runFailed: () => void;
@@ -13,11 +13,13 @@ export interface HintSweepPorts {
 
 /**
  * Removes the hints that belong to no move in flight: they are left over from a crash (execution.md, steering). A hint that
- * remains, since rights are missing or a finalizer blocks it, does not block the others. Resolves to what is wrong, by name of the
- * plan that hints name. Rejects when aborted.
+ * remains, since rights are missing or a finalizer blocks it, does not block the others. `isOurs` says whether this replica leads what
+ * carries out a plan, by the uid of its policy, `undefined` for hints whose plan is gone: whoever does has seen all that it wrote. Resolves to
+ * what is wrong, by name of the plan that hints name. Rejects when aborted.
  */
 export async function sweepHints(
   { steering, plans, log, runFailed }: HintSweepPorts,
+  isOurs: (policy: string | undefined) => boolean,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const problems = new Map<string, string>();
@@ -31,8 +33,17 @@ export async function sweepHints(
     return [];
   });
   // After the hints: moves go on meanwhile, and an intent is stored before its hint is placed.
-  const inFlight = podsInFlight(await plans.list(signal));
-  for (const hint of hints.filter(({ spec }) => !inFlight.has(spec.podUID))) {
+  const known = hints.length === 0 ? [] : await plans.list(signal);
+  const inFlight = podsInFlight(known);
+  const policyOf = new Map(known.map(({ metadata, spec }) => [metadata.name, spec.policy.uid || undefined]));
+  const isStale = async ({ spec }: PlacementHint): Promise<boolean> => {
+    const policy = policyOf.get(spec.plan);
+    if (inFlight.has(spec.podUID) || !isOurs(policy)) {
+      return false;
+    }
+    return policyOf.has(spec.plan) || (await plans.get(spec.plan, signal)) === undefined;
+  };
+  for (const hint of await filterInTurn(hints, isStale)) {
     const problem = await discard(hint, steering, signal);
     if (problem !== undefined) {
       failed();
@@ -42,6 +53,19 @@ export async function sweepHints(
     }
   }
   return problems;
+}
+
+async function filterInTurn<Item>(
+  items: readonly Item[],
+  has: (item: Item) => Promise<boolean>,
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  for (const item of items) {
+    if (await has(item)) {
+      found.push(item);
+    }
+  }
+  return found;
 }
 
 async function discard(

@@ -3,6 +3,7 @@ import type { GateQueue } from './gate-queue.ts';
 import type { LedgerNews } from './ledger-health.ts';
 import type { Pace } from './pace.ts';
 import type { RunPorts } from './run.ts';
+import type { Leadership } from './shards/leadership.ts';
 
 /** Everything that the control loop acts through. */
 export interface LoopPorts extends RunPorts {
@@ -20,8 +21,12 @@ export interface LoopPorts extends RunPorts {
   readonly runFailed: () => void;
 }
 
-/** What the loop is given; it makes the rest itself, for as long as it runs. */
-export type GivenLoopPorts = Omit<LoopPorts, 'firstLooks' | 'deciding'>;
+/** What the loop is given; it makes the rest itself, for as long as it runs or leads a policy. */
+export interface GivenLoopPorts
+  extends Omit<LoopPorts, 'firstLooks' | 'deciding' | 'recording' | 'leader' | 'leaderEpoch'> {
+  /** Which policies this replica leads. */
+  readonly leadership: Leadership;
+}
 
 /** Settings of the operator. */
 export interface LoopSettings {

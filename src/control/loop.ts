@@ -1,4 +1,5 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import type { RebalancePolicy, StrategyName } from '../api/v1alpha1/rebalance-policy.ts';
 import { step } from '../execute/executor.ts';
 import { createFirstLooks } from '../execute/first-looks.ts';
 import { planFields } from '../execute/move-log.ts';
@@ -15,28 +16,41 @@ import { createPolicyMemory, type PolicyMemory } from './policy-memory.ts';
 import { plansOfPolicy } from './policy-plans.ts';
 import { createPolicyWork, type PolicyWork } from './policy-work.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
+import type { Leadership, Term } from './shards/leadership.ts';
+import { REST, type Shard } from './shards/names.ts';
+import { type ShardsByPolicy, shardOf, shardsByPolicy } from './shards/shards.ts';
 
 const IDLE_WAIT: Seconds = seconds(30);
 
 /** What the loop goes on with from pass to pass. */
 interface Loop {
-  readonly ports: LoopPorts;
+  readonly ports: SharedPorts;
   readonly settings: LoopSettings;
   readonly memory: PolicyMemory;
   readonly work: PolicyWork;
+  /** As of the last pass. */
+  shards: ShardsByPolicy;
   readonly signal: AbortSignal;
 }
 
+/** The ports of all policies. */
+type SharedPorts = Omit<LoopPorts, 'leaderEpoch'> & { readonly leadership: Leadership };
+
 /**
- * Runs all policies until aborted: each pass looks at every policy that is not being worked on, begins, continues or ends what is
- * due, and writes status where it changed. Resolves when aborted. A failing pass is logged and tried again.
+ * Runs all policies that this replica leads until aborted: each pass looks at every policy that is not being worked on, begins, continues
+ * or ends what is due, and writes status where it changed. Resolves when aborted. A failing pass is logged and tried again.
  */
 export async function runLoop(given: GivenLoopPorts, settings: LoopSettings, signal: AbortSignal): Promise<void> {
-  const ports = { ...given, firstLooks: createFirstLooks(given.clock), deciding: createMutex() };
+  const deciding = createMutex();
+  const { leadership, clock } = given;
+  const recording = leadership.exclusive(deciding);
+  const ports = { ...given, firstLooks: createFirstLooks(clock), deciding, recording, leader: leadership.replica };
   const waker = createWaker();
   const memory = createPolicyMemory(waker.wake, ports);
   const work = createPolicyWork(waker, ports.clock, signal);
-  const loop = { ports, settings, memory, work, signal };
+  const loop: Loop = { ports, settings, memory, work, shards: new Map(), signal };
+  leadership.onChange(waker.wake);
+  leadership.onHandOver((shard) => letGo(shard, loop));
   ports.demand.onNews(waker.wake);
   settings.pace.onChange(waker.wake);
   const watching = Promise.all([ports.policies.watch(waker.wake, signal), ports.plans.watch(waker.wake, signal)]);
@@ -53,8 +67,15 @@ export async function runLoop(given: GivenLoopPorts, settings: LoopSettings, sig
   }
 }
 
+/** Nothing new has begun for the shard: resolves when what is under way has ended, and is stored for whoever leads it next. */
+async function letGo(shard: Shard, { work, shards, ports }: Loop): Promise<void> {
+  const uids = [...shards].filter(([, own]) => own === shard).map(([uid]) => uid);
+  await Promise.all(uids.map((uid) => work.ended(uid)));
+  await writeNotes(ports);
+}
+
 /** Saves the next leader from finding out by looking, as after a crash. Nothing is lost if this fails. */
-async function writeNotes({ plans, log }: LoopPorts): Promise<void> {
+async function writeNotes({ plans, log }: SharedPorts): Promise<void> {
   const { signal } = new AbortController();
   await plans.writeAll(signal).catch((err: unknown) => log('journal not stored', { err }));
 }
@@ -73,33 +94,70 @@ async function pass(loop: Loop): Promise<Seconds> {
   const { ports, settings, memory, work, signal } = loop;
   const policies = await ports.policies.list(signal);
   const plans = await ports.plans.list(signal);
-  memory.keepOnly(policies);
-  ports.telemetry.policies(policies);
-  ports.telemetry.hitRatios(hitRatiosByMode(plans));
-  const hintProblems = await sweepHints(ports, signal);
+  const orphans = orphansOf(policies, plans);
+  loop.shards = shardsByPolicy(policies, orphans);
+  const termOf = (uid: string | undefined): Term | undefined => ports.leadership.of(shardOf(uid, loop.shards));
+  ports.leadership.keep(new Set([REST, ...loop.shards.values()]));
+  const led = policies.filter(({ policy }) => termOf(uidOf(policy)) !== undefined);
+  memory.keepOnly(led);
+  tell(policies, led, plans, ports);
+  const ours = new Set([...loop.shards.keys(), undefined].filter((uid) => termOf(uid) !== undefined));
+  const hintProblems = await sweepHints(ports, (uid) => ours.has(uid), signal);
   let wait: number = IDLE_WAIT;
-  for (const uid of orphansOf(policies, plans)) {
-    wait = Math.min(wait, await work.look(uid, (own) => finishOrphans(uid, settings.pace, ports, own)));
+  const look = async (uid: string, begin: (ports: LoopPorts, own: AbortSignal) => Promise<Seconds>): Promise<void> => {
+    const term = termOf(uid);
+    if (term !== undefined) {
+      const own = { ...ports, leaderEpoch: term.epoch };
+      const begun = work.look(uid, (ending) => begin(own, AbortSignal.any([ending, term.signal])));
+      wait = Math.min(wait, await begun);
+    }
+  };
+  for (const uid of orphans.keys()) {
+    await look(uid, (own, ending) => finishOrphans(uid, settings.pace, own, ending));
   }
-  for (const stored of policies) {
-    const { name, uid = name } = stored.policy.metadata;
+  for (const stored of led) {
+    const { name } = stored.policy.metadata;
+    const uid = uidOf(stored.policy);
     const failed = (err: unknown) => ports.log('policy failed', { policy: name, err });
-    const reconcile = async (own: AbortSignal): Promise<Seconds> => {
-      const plansOfIt = await plansOfPolicy(uid, ports.plans, own);
+    const reconcile = async (own: LoopPorts, ending: AbortSignal): Promise<Seconds> => {
+      const plansOfIt = await plansOfPolicy(uid, own.plans, ending);
       const [hintProblem] = plansOfIt.flatMap(({ metadata }) => hintProblems.get(metadata.name) ?? []);
       const context = { ...settings, stored, policies, plans: plansOfIt, hintProblem };
-      return reconcilePolicy(context, memory, ports, own);
+      return reconcilePolicy(context, memory, own, ending);
     };
-    wait = Math.min(wait, await work.look(uid, (own) => withBackOff(() => reconcile(own), failed, ports, own)));
+    await look(uid, (own, ending) => withBackOff(() => reconcile(own, ending), failed, ports, ending));
   }
   return seconds(Math.max(settings.pace.policies, wait));
 }
 
-/** Policies, by uid, that were deleted and have plans. Plans of policies from files (no uid) are left alone. */
-function orphansOf(policies: readonly StoredPolicy[], plans: readonly RebalancePlan[]): ReadonlySet<string> {
+function uidOf({ metadata: { name, uid = name } }: RebalancePolicy): string {
+  return uid;
+}
+
+/** What is said of all policies is said by whoever leads the rest, and what is said of one by whoever leads it. */
+function tell(
+  policies: readonly StoredPolicy[],
+  led: readonly StoredPolicy[],
+  plans: readonly RebalancePlan[],
+  { telemetry, leadership }: SharedPorts,
+): void {
+  const isRestLed = leadership.of(REST) !== undefined;
+  telemetry.policies(isRestLed ? policies : []);
+  telemetry.hitRatios(hitRatiosByMode(isRestLed ? plans : []));
+  telemetry.led(led.map(({ policy }) => policy.metadata.name));
+  for (const { policy } of policies.filter((each) => !led.includes(each))) {
+    telemetry.nextRun(policy.metadata.name, undefined);
+  }
+}
+
+/** Policies, by uid, that were deleted and have plans, with the strategy of these. Plans of policies from files (no uid) are left alone. */
+function orphansOf(
+  policies: readonly StoredPolicy[],
+  plans: readonly RebalancePlan[],
+): ReadonlyMap<string, StrategyName> {
   const alive = new Set(policies.map(({ policy }) => policy.metadata.uid));
-  const owners = plans.map(({ spec }) => spec.policy.uid);
-  return new Set(owners.filter((uid) => uid !== '' && !alive.has(uid)));
+  const left = plans.filter(({ spec: { policy } }) => policy.uid !== '' && !alive.has(policy.uid));
+  return new Map(left.map(({ spec }) => [spec.policy.uid, spec.strategy]));
 }
 
 /**

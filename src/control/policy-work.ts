@@ -13,8 +13,8 @@ export interface PolicyWork {
    * wants to be looked at again, which is at once if it should have been meanwhile.
    */
   look(uid: string, work: (signal: AbortSignal) => Promise<Seconds>): Promise<number>;
-  /** Resolves when nothing is under way. */
-  ended(): Promise<void>;
+  /** Resolves when nothing is under way; for this policy, where one is named. */
+  ended(uid?: string): Promise<void>;
 }
 
 interface Task {
@@ -59,8 +59,9 @@ export function createPolicyWork(
       void wakeWhenDue(task);
       return Number.POSITIVE_INFINITY;
     },
-    async ended() {
-      await Promise.all([...tasks.values()].map(({ done }) => done));
+    async ended(uid) {
+      const awaited = [...tasks].filter(([each]) => uid === undefined || each === uid);
+      await Promise.all(awaited.map(([, { done }]) => done));
     },
   };
 }

@@ -8,6 +8,7 @@ import { openJournal, summarize } from '../execute/journal.ts';
 import { planFields } from '../execute/move-log.ts';
 import { healthStop } from '../execute/stop-rules.ts';
 import { isForLoad } from '../model/move.ts';
+import type { Mutex } from '../model/mutex.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, seconds } from '../model/units.ts';
 import { budgetsLeft } from '../plan/budgets/left.ts';
@@ -35,6 +36,8 @@ import { startFields } from './steering.ts';
 /** What a run works through. */
 export interface RunPorts extends ExecutorPorts, GraphStatusPorts {
   readonly policies: Pick<PolicyStore, 'list'>;
+  /** Held while a run plans by the plans of all policies, until its own is stored. */
+  readonly deciding: Mutex;
 }
 
 /** What a run came to. */
@@ -88,7 +91,7 @@ export async function runPolicy(
     history?.add(measured);
   }
   const seen = { snapshot: history?.smooth(measured) ?? measured, takenAt: measured.takenAt, waiting };
-  const decided = await ports.deciding.runExclusive(() => planAndStore(context, seen, ports, signal));
+  const decided = await ports.deciding.runExclusive(() => planAndStore(context, seen, ports, signal), signal);
   if (decided.kind === 'Waiting') {
     return postponed(decided.why);
   }

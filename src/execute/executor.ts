@@ -58,8 +58,8 @@ export interface ExecutorPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly firstLooks: FirstLooks;
-  /** Held from a look at the plans of all policies until what was decided by it is stored, so that limits of all of them hold. */
-  readonly deciding: Mutex;
+  /** Held from a look at the plans of all policies until the intents decided by it are stored, so that limits of all of them hold. */
+  readonly recording: Mutex;
   /** `leaseTransitions` of the Lease under which this process leads; undefined without leader election. */
   readonly leaderEpoch: number | undefined;
 }
@@ -320,7 +320,7 @@ async function beginMoves(
   if (checked.size === 0) {
     return;
   }
-  const begun = await ports.deciding.runExclusive(() => storeIntents(recorder, checked, policy));
+  const begun = await ports.recording.runExclusive(() => storeIntents(recorder, checked, policy), signal);
   await settle(recorder, begun.pending);
   await evictAll(
     recorder,

@@ -1,7 +1,10 @@
 /** Lets one piece of work at a time run, in the order in which they came. */
 export interface Mutex {
-  /** Resolves or rejects as `work` does, which begins when all that came before has ended. */
-  runExclusive<Value>(work: () => Promise<Value>): Promise<Value>;
+  /**
+   * Resolves or rejects as `work` does, which begins when all that came before has ended. Where that is waited for by requests, rejects
+   * when `signal` is aborted, and as they do.
+   */
+  runExclusive<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value>;
 }
 
 /** A mutex that nobody holds. */

@@ -13,17 +13,17 @@ export function planHash(strategy: StrategyName, moves: readonly Move[]): string
     const pieces = [pod.namespace, pod.name, pod.uid, owner.kind, owner.name, owner.uid, from ?? null, to ?? null];
     return JSON.stringify([...pieces, load.toFixed(6), gain.toFixed(6)]);
   });
-  return createHash('sha256')
-    .update([strategy, ...lines].join('\n'))
-    .digest('hex');
+  return hexDigest([strategy, ...lines].join('\n'), 64);
 }
 
 /** 16 hexadecimal digits of SHA-256 over a pod's labels in the order of their keys: equal labels have equal hashes. */
 export function labelsHash(labels: Labels): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sortedEntries(labels)))
-    .digest('hex')
-    .slice(0, 16);
+  return hexDigest(JSON.stringify(sortedEntries(labels)), 16);
+}
+
+/** The first `length` hexadecimal digits of SHA-256 over `text`, 4 bits each; it has 64. */
+export function hexDigest(text: string, length: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, length);
 }
 
 /** `length` characters of SHA-256 over `text` in base64url, 6 bits each. */

@@ -8,6 +8,7 @@ import { keepLedgers, type LedgerPorts } from '../control/ledgers.ts';
 import { runLoop } from '../control/loop.ts';
 import type { GivenLoopPorts } from '../control/loop-ports.ts';
 import { OPERATOR_PACE, type Pace } from '../control/pace.ts';
+import { leadingEverything } from '../control/shards/leadership.ts';
 import { movesInFlight } from '../execute/journal.ts';
 import { LOG_LINES } from '../log-lines.ts';
 import { EXCLUDED_NAMESPACES } from '../model/excluded-namespaces.ts';
@@ -72,8 +73,7 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
     demand: createGateQueue(world.turnover),
     usageServers: new Map(),
     ledgerNews: createLedgerNews(),
-    leader: undefined,
-    leaderEpoch: undefined,
+    leadership: leadingEverything(undefined, undefined),
     startCron: virtualCron(world),
     log: (line, fields) => {
       if (LOG_LINES[line].level === 'error') {
@@ -131,6 +131,7 @@ const NO_TELEMETRY: Telemetry = {
   steered: () => undefined,
   planned: () => undefined,
   policies: () => undefined,
+  led: () => undefined,
   gate: () => undefined,
   waiting: () => undefined,
   hitRatios: () => undefined,

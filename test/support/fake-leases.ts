@@ -1,5 +1,12 @@
+import type { Labels } from '../../src/model/selector.ts';
 import { seconds } from '../../src/model/units.ts';
-import { ConflictError, type LeaseRecord, type LeaseStore, type StoredLease } from '../../src/ports.ts';
+import {
+  ConflictError,
+  type LeaseRecord,
+  type LeaseStore,
+  type SharedLeases,
+  type StoredLease,
+} from '../../src/ports.ts';
 import type { VirtualProcess, VirtualTime } from './virtual-time.ts';
 
 /** One Lease in memory. */
@@ -12,14 +19,18 @@ export interface FakeLease {
   readonly store: LeaseStore;
 }
 
-/** No Lease yet. */
-export function fakeLease(): FakeLease {
+/** No Lease yet; `created` are the labels and the like that it gets, `changed` is called after every write. */
+export function fakeLease(
+  created: Readonly<Record<string, unknown>> = {},
+  changed: () => void = () => undefined,
+): FakeLease {
   const history: LeaseRecord[] = [];
   let version = 0;
-  const write = (record: LeaseRecord): StoredLease => {
+  const write = (record: LeaseRecord, metadata: StoredLease['metadata']): StoredLease => {
     version += 1;
     history.push(record);
-    lease.stored = { record: structuredClone(record), metadata: { resourceVersion: String(version) } };
+    lease.stored = { record: structuredClone(record), metadata: { ...metadata, resourceVersion: String(version) } };
+    changed();
     return lease.stored;
   };
   const lease: FakeLease = {
@@ -31,17 +42,95 @@ export function fakeLease(): FakeLease {
         if (lease.stored !== undefined) {
           throw new ConflictError('there is one');
         }
-        return write(record);
+        return write(record, { ...created, uid: `uid-${version}` });
       },
       async update({ metadata }, record) {
         if (lease.stored?.metadata['resourceVersion'] !== metadata['resourceVersion']) {
           throw new ConflictError('somebody else wrote');
         }
-        return write(record);
+        return write(record, metadata);
+      },
+      async remove({ metadata }) {
+        if (lease.stored !== undefined && lease.stored.metadata['resourceVersion'] !== metadata['resourceVersion']) {
+          throw new ConflictError('somebody else wrote');
+        }
+        lease.stored = undefined;
+        changed();
       },
     },
   };
   return lease;
+}
+
+/** Leases by name, in memory. */
+export interface FakeLeases {
+  of(name: string, labels: Labels): FakeLease;
+  /** Those that are there. */
+  stored(): ReadonlyMap<string, StoredLease>;
+  /** Calls `changed` after every write. */
+  onChange(changed: () => void): void;
+}
+
+/** No Leases yet. */
+export function fakeLeases(): FakeLeases {
+  const leases = new Map<string, FakeLease>();
+  const listeners: (() => void)[] = [];
+  const tell = (): void => {
+    for (const listener of listeners) {
+      listener();
+    }
+  };
+  return {
+    of(name, labels) {
+      const lease = leases.get(name) ?? fakeLease({ name, labels: Object.fromEntries(labels) }, tell);
+      leases.set(name, lease);
+      return lease;
+    },
+    stored: () => new Map([...leases].flatMap(([name, { stored }]) => (stored === undefined ? [] : [[name, stored]]))),
+    onChange: (changed) => void listeners.push(changed),
+  };
+}
+
+/** Time until a watch that was cut off is begun anew. */
+const REWATCH = 2;
+
+/** The same as `process` sees them over a network, with a watch; see `overNetwork`. */
+export function sharedOverNetwork(
+  leases: FakeLeases,
+  time: VirtualTime,
+  process: VirtualProcess,
+  deadline: number,
+  passage: () => Passage,
+): SharedLeases {
+  const seen = new Map<string, StoredLease>();
+  let hear = (): void => undefined;
+  const bring = (): void => {
+    const { back, lost } = passage();
+    if (lost !== 'never') {
+      time.at(time.now() + REWATCH, bring);
+      return;
+    }
+    const now = leases.stored();
+    process.wake(time.now() + back, () => {
+      seen.clear();
+      for (const [name, lease] of now) {
+        seen.set(name, lease);
+      }
+      hear();
+    });
+  };
+  leases.onChange(bring);
+  return {
+    of: (name, labels) => overNetwork(leases.of(name, labels), time, process, deadline, passage),
+    seen,
+    list: async () => [...leases.stored().values()],
+    async watch(changed, signal) {
+      hear = changed;
+      bring();
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      hear = () => undefined;
+    },
+  };
 }
 
 /** What becomes of one request: seconds on its way to the store and back, and whether it gets there, and the answer here. */
@@ -85,5 +174,6 @@ export function overNetwork(
     get: (signal) => send(() => store.get(signal), signal),
     create: (record, signal) => send(() => store.create(record, signal), signal),
     update: (lease, record, signal) => send(() => store.update(lease, record, signal), signal),
+    remove: (lease, signal) => send(() => store.remove(lease, signal), signal),
   };
 }

@@ -2,7 +2,8 @@ import { startCron } from '../../src/adapters/cron.ts';
 import { createJournalledPlans } from '../../src/adapters/kubernetes/journalled-plans.ts';
 import { createGateQueue } from '../../src/control/gate-queue.ts';
 import { createJournals } from '../../src/control/journals.ts';
-import type { LoopPorts } from '../../src/control/loop-ports.ts';
+import type { GivenLoopPorts, LoopPorts } from '../../src/control/loop-ports.ts';
+import { leadingEverything } from '../../src/control/shards/leadership.ts';
 import { createFirstLooks } from '../../src/execute/first-looks.ts';
 import type { LogLine } from '../../src/log-lines.ts';
 import { createMutex } from '../../src/model/mutex.ts';
@@ -22,6 +23,9 @@ export interface LoggedLine {
   readonly line: LogLine;
   readonly fields: Readonly<Record<string, unknown>>;
 }
+
+/** The ports of the loop, and what it makes of them for work on a policy. */
+export type WorldPorts = LoopPorts & GivenLoopPorts;
 
 /** Everything that the operator acts through, in memory. */
 export interface World {
@@ -45,9 +49,9 @@ export interface World {
   /** Runs that failed. */
   readonly failures: () => number;
   /** The ports of one process; every call passes `tap`. */
-  readonly ports: LoopPorts;
+  readonly ports: WorldPorts;
   /** The ports of another process, which has noted nothing yet, and whose notes wait this long for each move. */
-  readonly newProcess: (waitForMove?: Seconds) => LoopPorts;
+  readonly newProcess: (waitForMove?: Seconds) => WorldPorts;
   /** What came and went, as whoever looks after the gates counts it. */
   turnover: Turnover;
   /** What else sees every call; may throw. */
@@ -74,7 +78,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     }
     made.tap(when, call, args);
   };
-  const newProcess = (waitForMove?: Seconds): LoopPorts => ({
+  const newProcess = (waitForMove?: Seconds): WorldPorts => ({
     reader: tapped('reader', cluster.reader, tap),
     evictor: tapped('evictor', cluster.evictor, tap),
     steering: tapped('steering', cluster.steering, tap),
@@ -98,6 +102,7 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
       nextRun: (policy, at) => void nextRuns.set(policy, at),
       planned: () => undefined,
       policies: () => undefined,
+      led: () => undefined,
       gate: (action) => void gateActions.push(action),
       waiting: () => undefined,
       hitRatios: () => undefined,
@@ -109,6 +114,8 @@ export function world(nodes: readonly NodeInfo[], workloads: readonly WorkloadIn
     ledgerNews: newsOf(cluster),
     firstLooks: createFirstLooks(clock),
     deciding: createMutex(),
+    recording: createMutex(),
+    leadership: leadingEverything(undefined, undefined),
     leader: undefined,
     leaderEpoch: undefined,
     startCron,

@@ -1,9 +1,9 @@
 import type { ObjectMeta } from '../../api/v1alpha1/schema.ts';
+import { compareVersions } from '../../model/resource-version.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
 import { ConflictError, StaleCacheError } from '../../ports.ts';
 import { type Diff, describeDiff, type Entry } from './object-table.ts';
 import type { Reflector } from './reflector.ts';
-import { compareVersions } from './resource-version.ts';
 
 /** Nothing is decided by objects that have been cut off for longer (execution.md, stale cache). */
 const MAX_AGE: Seconds = seconds(60);
@@ -31,6 +31,10 @@ export interface CachedObjects<Value extends Named> {
   run(signal: AbortSignal): Promise<void>;
   /** Lists them anew before anything more is read. */
   renew(): void;
+  /** The resourceVersion of the newest write of this process; empty before the first. */
+  readonly written: string;
+  /** Resolves when what was written up to a resourceVersion is seen. Rejects with StaleCacheError where that takes too long. */
+  caughtUp(resourceVersion: string, signal: AbortSignal): Promise<void>;
 }
 
 /** What a write has left, until the watch has come as far. */
@@ -48,6 +52,7 @@ export function createCachedObjects<Value extends Named>(
   /** Versions whose write conflicted, by the names of their objects; an empty one for an object that was to be created. */
   const conflicts = new Map<string, string>();
   const watchers = new Set<() => void>();
+  let written = '';
   const cache = reflector.handle<Value | undefined>({
     read: (body) => {
       try {
@@ -114,6 +119,7 @@ export function createCachedObjects<Value extends Named>(
       try {
         const object = await work();
         own.set(name, { kind: 'Stored', object });
+        written = newer(written, object.metadata.resourceVersion ?? '');
         conflicts.delete(name);
         return object;
       } catch (error) {
@@ -140,7 +146,50 @@ export function createCachedObjects<Value extends Named>(
     },
     run: (signal) => cache.run(signal),
     renew: () => cache.renew(),
+    get written() {
+      return written;
+    },
+    async caughtUp(resourceVersion, signal) {
+      await cache.synced(PATIENCE, signal);
+      if (hasReached(cache.position, resourceVersion)) {
+        return;
+      }
+      const news = Promise.withResolvers<void>();
+      const look = (): void => {
+        if (hasReached(cache.position, resourceVersion)) {
+          news.resolve();
+        }
+      };
+      const late = setTimeout(
+        () =>
+          news.reject(
+            new StaleCacheError(`${cache.name} have not come to version ${resourceVersion} in ${PATIENCE} s`),
+          ),
+        PATIENCE * 1000,
+      );
+      const stop = (): void => news.reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      watchers.add(look);
+      try {
+        await news.promise;
+      } finally {
+        clearTimeout(late);
+        watchers.delete(look);
+        signal.removeEventListener('abort', stop);
+      }
+    },
   };
+}
+
+/** The newer one of two versions; empty ones are the oldest. */
+export function newer(left: string, right: string): string {
+  return left === '' || (right !== '' && (compareVersions(right, left) ?? 1) > 0) ? right : left;
+}
+
+/** Whether a cache at `position` has what was written up to a version; what cannot be compared it has not. */
+function hasReached(position: string | undefined, resourceVersion: string): boolean {
+  const order = position === undefined ? undefined : compareVersions(position, resourceVersion);
+  return resourceVersion === '' || (order !== undefined && order >= 0);
 }
 
 /** Whether the cache has what was written, or something newer. */

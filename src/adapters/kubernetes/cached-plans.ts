@@ -1,6 +1,6 @@
 import type { RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
 import type { PlanStore } from '../../ports.ts';
-import { createCachedObjects } from './cached-objects.ts';
+import { createCachedObjects, newer } from './cached-objects.ts';
 import { createJournalledPlans } from './journalled-plans.ts';
 import { asMoveJournal, type MoveJournals } from './move-journals.ts';
 import { packPlan } from './packed-plan.ts';
@@ -14,6 +14,16 @@ export interface CachedPlans {
   run(signal: AbortSignal): Promise<void>;
   /** Lists them anew before anything more is read: this replica leads now, and its predecessor has written up to then. */
   renew(): void;
+  /** The newest of what this process has written, or of `before` where that is newer. */
+  written(before: WrittenVersions): WrittenVersions;
+  /** Resolves when all that was written up to these versions is seen. Rejects with StaleCacheError where that takes too long. */
+  caughtUp(versions: WrittenVersions, signal: AbortSignal): Promise<void>;
+}
+
+/** resourceVersions of plans and their journals; empty where nothing was written. */
+export interface WrittenVersions {
+  readonly plans: string;
+  readonly journals: string;
 }
 
 /** Plans, or their journals: the store that writes them, and the watch that reads them. */
@@ -34,16 +44,23 @@ export function createCachedPlans(
   report: (error: unknown) => void,
   digest: (plan: RebalancePlan) => void,
 ): CachedPlans {
-  const whole = cachedPlans(plans, report, digest);
-  const changes = cachedJournals(journals, report);
+  const { cache: whole, store: wholePlans } = cachedPlans(plans, report, digest);
+  const { cache: changes, store: moveJournals } = cachedJournals(journals, report);
   return {
-    store: createJournalledPlans(whole.store, changes.store, report),
+    store: createJournalledPlans(wholePlans, moveJournals, report),
     run: async (signal) => {
       await Promise.all([whole.run(signal), changes.run(signal)]);
     },
     renew: () => {
       whole.renew();
       changes.renew();
+    },
+    written: (before) => ({
+      plans: newer(before.plans, whole.written),
+      journals: newer(before.journals, changes.written),
+    }),
+    caughtUp: async (versions, signal) => {
+      await Promise.all([whole.caughtUp(versions.plans, signal), changes.caughtUp(versions.journals, signal)]);
     },
   };
 }
@@ -52,20 +69,18 @@ function cachedPlans(
   { live, reflector }: Source<PlanStore>,
   report: (error: unknown) => void,
   digest: (plan: RebalancePlan) => void,
-): CachedPlans {
+) {
   const cache = createCachedObjects(reflector, (body) => packPlan(asPlan({ body }), digest), report);
-  return {
-    ...cache,
-    store: {
-      ...live,
-      list: cache.list,
-      watch: cache.watch,
-      create: (plan, signal) => cache.write(plan, () => live.create(plan, signal)),
-      writeStatus: (plan, status, signal) => cache.write(plan, () => live.writeStatus(plan, status, signal)),
-      approve: (name, signal) => cache.write({ metadata: { name } }, () => live.approve(name, signal)),
-      remove: (name, signal) => cache.remove(name, () => live.remove(name, signal)),
-    },
+  const store: PlanStore = {
+    ...live,
+    list: cache.list,
+    watch: cache.watch,
+    create: (plan, signal) => cache.write(plan, () => live.create(plan, signal)),
+    writeStatus: (plan, status, signal) => cache.write(plan, () => live.writeStatus(plan, status, signal)),
+    approve: (name, signal) => cache.write({ metadata: { name } }, () => live.approve(name, signal)),
+    remove: (name, signal) => cache.remove(name, () => live.remove(name, signal)),
   };
+  return { cache, store };
 }
 
 function cachedJournals({ live, reflector }: Source<MoveJournals>, report: (error: unknown) => void) {
@@ -78,5 +93,5 @@ function cachedJournals({ live, reflector }: Source<MoveJournals>, report: (erro
     write: (journal, spec, signal) => cache.write(journal, () => live.write(journal, spec, signal)),
     remove: (journal, signal) => cache.remove(journal.metadata.name, () => live.remove(journal, signal)),
   };
-  return { ...cache, store };
+  return { cache, store };
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../../model/json.ts';
+import { compareVersions } from '../../model/resource-version.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
-import { compareVersions } from './resource-version.ts';
 
 /** One object as the table holds it. */
 export interface Entry<Value> {

@@ -1,3 +1,4 @@
+import { compareVersions } from '../../model/resource-version.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
 import { StaleCacheError } from '../../ports.ts';
 import { ApiError, isApiError } from './api-error.ts';
@@ -5,7 +6,6 @@ import { createFreshness, type Freshness } from './freshness.ts';
 import { listAll, METADATA_LIST, type ReadingClient } from './list.ts';
 import type { Entry } from './object-table.ts';
 import { describeResource, type ResourceRef } from './resource.ts';
-import { compareVersions } from './resource-version.ts';
 import { jitteredDelay } from './retry.ts';
 import { type Diffs, type Handler, Subscription, Subscriptions } from './subscription.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';

@@ -54,6 +54,11 @@ export const addOperator: AddCommand = (program, { signal }) => {
     .option('--no-leader-elect', 'act at once: nothing else keeps a second operator from doing the same')
     .option('--lease-duration <duration>', 'how long the others wait after the leader was last heard of', '15s')
     .option('--lease-name <name>', 'Lease in the own namespace that replicas compete for', 'evenkeel')
+    .option(
+      '--shard-policies',
+      'let all replicas lead policies, each its share, and not one of them everything; needs --leader-elect',
+      false,
+    )
     .addOption(new Option('--log-level <level>', 'minimum log level').choices(LOG_LEVELS).default('info'))
     .addHelpText('after', examples('evenkeel operator --context staging --log-level debug'))
     .action(async (raw: RawClusterFlags & Omit<OperatorFlags, keyof ClusterFlags>) => {

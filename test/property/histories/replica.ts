@@ -9,6 +9,7 @@ import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { runLoop } from '../../../src/control/loop.ts';
 import type { GivenLoopPorts } from '../../../src/control/loop-ports.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
+import { leadingEverything } from '../../../src/control/shards/leadership.ts';
 import type { PodRef } from '../../../src/model/pod.ts';
 import { type Seconds, seconds } from '../../../src/model/units.ts';
 import { type EvictionAnswer, StaleCacheError } from '../../../src/ports.ts';
@@ -132,7 +133,7 @@ export function startReplica(stage: Stage, replica: number, rate: number, genera
     },
   };
   const work = async (leaderEpoch: number, signal: AbortSignal): Promise<void> => {
-    const ports = { ...portsOf(stage, me), leaderEpoch };
+    const ports = { ...portsOf(stage, me), leadership: leadingEverything(me.identity, leaderEpoch) };
     // A name of its own: when the gate keeper looks at policies, the control loop has not seen them.
     const gatePorts = { ...ports, policies: far(stage, me, 'policies of the gate keeper', stage.policies.store) };
     await Promise.all([runLoop(ports, SETTINGS, signal), keepGates(gatePorts, SETTINGS, signal)]);
@@ -148,7 +149,7 @@ export function startReplica(stage: Stage, replica: number, rate: number, genera
   elector.run(work, stop.signal).then(() => ended(new Error(`${identity} ended by itself`)), ended);
 }
 
-function portsOf(stage: Stage, me: Incarnation): Omit<GivenLoopPorts, 'leaderEpoch'> {
+function portsOf(stage: Stage, me: Incarnation): Omit<GivenLoopPorts, 'leadership'> {
   const { cluster, plans, policies } = stage;
   const nothing = () => undefined;
   return {
@@ -177,6 +178,7 @@ function portsOf(stage: Stage, me: Incarnation): Omit<GivenLoopPorts, 'leaderEpo
       nextRun: () => undefined,
       planned: nothing,
       policies: nothing,
+      led: nothing,
       gate: (action) => stage.count(`gate ${action}`),
       waiting: nothing,
       hitRatios: nothing,
@@ -187,7 +189,6 @@ function portsOf(stage: Stage, me: Incarnation): Omit<GivenLoopPorts, 'leaderEpo
     usageServers: new Map(),
     appGraphs: { list: async () => [], writeStatus: async () => undefined },
     ledgerNews: createLedgerNews(),
-    leader: undefined,
     log: () => undefined,
     runFailed: () => stage.count('runs failed'),
   };

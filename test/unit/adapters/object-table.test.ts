@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createObjectTable } from '../../../src/adapters/kubernetes/object-table.ts';
-import { compareVersions } from '../../../src/adapters/kubernetes/resource-version.ts';
+import { compareVersions } from '../../../src/model/resource-version.ts';
 
 const object = (uid: string, resourceVersion: string, name = 'a') => ({ metadata: { name, uid, resourceVersion } });
 const none = { added: 0, updated: 0, removed: 0 };

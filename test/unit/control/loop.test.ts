@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RUN_REQUEST_ANNOTATION } from '../../../src/api/v1alpha1/run-request.ts';
+import { leadingEverything } from '../../../src/control/shards/leadership.ts';
 import { aTaint } from '../../support/builders/scheduling.ts';
 import { aNode, aPodOf, TEN_CORES } from '../../support/builders.ts';
 import { placements } from '../../support/fake-cluster.ts';
@@ -49,7 +50,7 @@ describe('runLoop', () => {
     const w = tilted();
     w.policies.apply('even', { interval: '10m' });
     const led = async (leader: string | undefined) => {
-      await play({ ...w, ports: { ...w.newProcess(), leader } }, 30);
+      await play({ ...w, ports: { ...w.newProcess(), leadership: leadingEverything(leader, undefined) } }, 30);
       return w.policies.stored.get('even')?.policy.status;
     };
     const first = await led('evenkeel-a');

@@ -174,7 +174,7 @@ describe('a step after a lost answer, a crash or a refusal of the API server', (
       await drive(w.clock, step(w.plans.of(PLAN), execution(1), next, forever));
       return w.ports.plans.writeStatus(...args);
     };
-    const old = { ...w.ports, plans: { ...w.ports.plans, writeStatus }, leaderEpoch: 0, deciding: createMutex() };
+    const old = { ...w.ports, plans: { ...w.ports.plans, writeStatus }, leaderEpoch: 0, recording: createMutex() };
     await expect(drive(w.clock, step(w.plans.of(PLAN), execution(2), old, forever))).rejects.toThrow(ConflictError);
     expect(w.cluster.accepted).toEqual(['uid-web-1']);
     expect(w.plans.of(PLAN).status?.moves?.map(({ leaderEpoch }) => leaderEpoch)).toEqual([1, undefined]);

@@ -64,6 +64,7 @@ describe('createMetrics', () => {
       'evenkeel_plan_duration_seconds',
       'evenkeel_plan_moves',
       'evenkeel_policy_condition',
+      'evenkeel_policy_leader',
       'evenkeel_policy_next_run_timestamp_seconds',
       'evenkeel_preemption_overhead_ratio',
       'evenkeel_preemptions_total',
@@ -159,6 +160,22 @@ describe('createMetrics', () => {
     }
     expect(text).not.toContain('evenkeel_cache_age_seconds{resource="nodes"}');
     expect(text).not.toContain('evenkeel_steering_hit_ratio{mode="None"}');
+  });
+
+  it('shows each policy that this replica leads, and those that it leads no more not at all', async () => {
+    const led = async () => [
+      ...(await registry.metrics()).matchAll(/^evenkeel_policy_leader\{policy="(.*)"\} (.*)$/gm),
+    ];
+    expect(await led()).toEqual([]);
+    metrics.telemetry.led(['even', 'packed']);
+    expect((await led()).map(([, ...found]) => found)).toEqual([
+      ['even', '1'],
+      ['packed', '1'],
+    ]);
+    metrics.telemetry.led(['packed']);
+    expect((await led()).map(([, ...found]) => found)).toEqual([['packed', '1']]);
+    metrics.telemetry.led([]);
+    expect(await led()).toEqual([]);
   });
 
   it('shows when the next run is due as the last pass found it', async () => {

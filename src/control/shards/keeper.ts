@@ -1,0 +1,345 @@
+import { runConcurrently } from '../../model/concurrent.ts';
+import { POLICY_LABEL } from '../../model/lease-labels.ts';
+import type { Mutex } from '../../model/mutex.ts';
+import { type Seconds, seconds } from '../../model/units.ts';
+import { type Clock, ConflictError, type LeaseStore, type SharedLeases, type StoredLease } from '../../ports.ts';
+import { claim, type LeaseTimes, released } from '../lease.ts';
+import { createWaker } from '../periodic.ts';
+import { createDecisions, type SharedPlans } from './decisions.ts';
+import type { Leadership, Term } from './leadership.ts';
+import {
+  annotated,
+  leaseOfShard,
+  purposeOf,
+  RELEASED_BY,
+  REST,
+  releasedBy,
+  replicaName,
+  type Shard,
+  textIn,
+} from './names.ts';
+import { rendezvous } from './rendezvous.ts';
+import { Sight } from './sight.ts';
+
+/** What a keeper reports while it runs. */
+export type ShardEvent =
+  /** This replica leads the shard; `before` is whether another one did, which may have written until then. */
+  | { readonly kind: 'Led'; readonly shard: Shard; readonly epoch: number; readonly before: boolean }
+  /** The shard was let go of, for another replica to lead it. */
+  | { readonly kind: 'HandedOver'; readonly shard: Shard }
+  /** Somebody else has written the Lease of the shard. */
+  | { readonly kind: 'Lost'; readonly shard: Shard; readonly error: Error }
+  /** A request failed; it is tried again. */
+  | { readonly kind: 'Failed'; readonly error: unknown };
+
+/** What a keeper works with. */
+export interface KeeperOptions {
+  /** Name of the Lease that a single leader would have; the others' names begin with it. */
+  readonly base: string;
+  /** Of this replica, as its own Lease names it. */
+  readonly identity: string;
+  readonly times: LeaseTimes;
+  readonly leases: SharedLeases;
+  readonly clock: Clock;
+  readonly report: (event: ShardEvent) => void;
+  readonly plans: SharedPlans;
+}
+
+/** A shard that this replica leads. */
+interface Held {
+  lease: StoredLease;
+  readonly lost: AbortController;
+  /** Whether it is being let go of. */
+  isLeaving: boolean;
+}
+
+/** Leases that are written at a time. */
+const WRITES_AT_A_TIME = 4;
+/** After so many lease durations without a change, the Lease of a replica that has ended is deleted. */
+const FORGOTTEN_AFTER = 10;
+const IDLE_WAIT: Seconds = seconds(30);
+
+/**
+ * Leads the shards that fall to this replica, as long as the Lease of the replica itself is held, which is another's business (see
+ * `Elector`): the Lease of a shard names who leads it and need not be renewed, since it is valid for as long as the Lease of the replica
+ * that it names. So:
+ *
+ * - A shard is free when nobody holds its Lease, or when the Lease of the replica that does has been seen unchanged for its whole
+ *   duration, up to a read at that moment. The first in the order of rendezvous takes it; if it does not, the next one a duration later.
+ * - A shard that falls to another replica is handed over once the replicas have been the same for a duration: nothing new is begun, what
+ *   is under way ends, then the Lease is freed. A replica that ends does the same with all that it leads.
+ * - A holder that sees another name in the Lease, or another Lease of its name, leads the shard no longer.
+ */
+export class ShardKeeper implements Leadership {
+  readonly replica: string;
+  readonly #options: KeeperOptions;
+  readonly #sight: Sight;
+  readonly #waker = createWaker();
+  readonly #held = new Map<Shard, Held>();
+  readonly #freeSince = new Map<Shard, Seconds>();
+  readonly #leaving = new Map<Shard, Promise<void>>();
+  #shards: ReadonlySet<Shard> = new Set([REST]);
+  /** The replicas that take part, and since when. */
+  #members = { names: '', since: seconds(0) };
+  readonly #listeners: (() => void)[] = [];
+  readonly #ended: ((shard: Shard) => Promise<void>)[] = [];
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    this.replica = replicaName(options.identity);
+    const { base, times, leases, clock } = options;
+    this.#sight = new Sight({ base, duration: times.duration, leases, clock });
+  }
+
+  keep(shards: ReadonlySet<Shard>): void {
+    const known = this.#shards;
+    if (shards.size !== known.size || [...shards].some((shard) => !known.has(shard))) {
+      this.#shards = shards;
+      this.#waker.wake();
+    }
+  }
+
+  of(shard: Shard): Term | undefined {
+    const held = this.#held.get(shard);
+    return held === undefined || held.isLeaving
+      ? undefined
+      : { epoch: held.lease.record.transitions, signal: held.lost.signal };
+  }
+
+  onChange(changed: () => void): void {
+    this.#listeners.push(changed);
+  }
+
+  onHandOver(ended: (shard: Shard) => Promise<void>): void {
+    this.#ended.push(ended);
+  }
+
+  exclusive(own: Mutex): Mutex {
+    return createDecisions(own, { ...this.#options, sight: this.#sight });
+  }
+
+  /** Takes part until aborted, while the Lease of this replica is held; then hands over all that it leads. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { leases, clock, times, report } = this.#options;
+    const watching = leases.watch(this.#waker.wake, signal);
+    while (!signal.aborted) {
+      let wait = times.retryPeriod;
+      try {
+        wait = await this.#round(signal);
+      } catch (error) {
+        if (!signal.aborted) {
+          report({ kind: 'Failed', error });
+        }
+      }
+      await this.#waker.wait(wait, clock, signal);
+    }
+    await watching;
+    await Promise.all([...this.#held.keys()].map((shard) => this.#handOver(shard, true)));
+  }
+
+  /** Resolves to the time until the next one is due if nothing changes. */
+  async #round(signal: AbortSignal): Promise<Seconds> {
+    const now = this.#look();
+    const due: number[] = [IDLE_WAIT];
+    const settles = this.#members.since + this.#options.times.duration - now;
+    for (const shard of [...this.#held.keys()]) {
+      if (!this.#isMine(shard)) {
+        if (settles <= 0 || !this.#shards.has(shard)) {
+          void this.#handOver(shard, false);
+        } else {
+          due.push(settles);
+        }
+      }
+    }
+    const wanted = [...this.#shards].filter((shard) => !this.#held.has(shard));
+    const waits = new Map(wanted.map((shard) => [shard, this.#untilDue(shard, now)]));
+    due.push(...[...waits.values()].filter((wait) => wait > 0));
+    const free = wanted.filter((shard) => (waits.get(shard) ?? 0) <= 0);
+    await runConcurrently(free, WRITES_AT_A_TIME, signal, (shard) => this.#take(shard, signal));
+    if (free.some((shard) => !this.#held.has(shard))) {
+      due.push(this.#options.times.retryPeriod);
+    }
+    if (this.of(REST) !== undefined) {
+      await this.#sweep(signal);
+    }
+    return seconds(Math.max(0, Math.min(...due)));
+  }
+
+  /** Takes in what the watch has brought, and gives up what somebody else has written. Returns the time. */
+  #look(): Seconds {
+    const { clock, identity } = this.#options;
+    this.#sight.look();
+    const now = clock.monotonic();
+    const names = [...this.#sight.replicas().keys(), identity].sort().join(' ');
+    if (names !== this.#members.names) {
+      this.#members = { names, since: now };
+    }
+    for (const [shard, held] of this.#held) {
+      const seen = this.#sight.last(this.#nameOf(shard));
+      if (seen !== undefined && !held.isLeaving && isAnothers(seen, held.lease, identity)) {
+        this.#lose(shard, held, `its Lease is held by ${JSON.stringify(seen.record.holder)}`);
+      }
+    }
+    return now;
+  }
+
+  #nameOf(shard: Shard): string {
+    return leaseOfShard(this.#options.base, shard).name;
+  }
+
+  #storeOf(shard: Shard): LeaseStore {
+    const { base, leases } = this.#options;
+    const { name, labels } = leaseOfShard(base, shard);
+    return leases.of(name, labels);
+  }
+
+  /** Replicas that may lead a shard, the first choice first. Whoever has let go of it is none of them, unless it is alone. */
+  #order(shard: Shard): readonly string[] {
+    const { identity } = this.#options;
+    const alive = [...new Set([...this.#sight.replicas().keys(), identity])];
+    const lease = this.#sight.last(this.#nameOf(shard));
+    const gone = lease?.record.holder === '' ? releasedBy(lease) : undefined;
+    const others = alive.filter((replica) => replica !== gone);
+    return rendezvous(shard, others.length === 0 ? alive : others);
+  }
+
+  #isMine(shard: Shard): boolean {
+    return this.#shards.has(shard) && this.#order(shard)[0] === this.#options.identity;
+  }
+
+  /** How long this replica has to wait before it takes a shard: until it is free, and for those that come before it. */
+  #untilDue(shard: Shard, now: Seconds): number {
+    const { identity, times } = this.#options;
+    const lease = this.#sight.last(this.#nameOf(shard));
+    if (lease !== undefined && lease.record.holder !== identity && this.#sight.isHeld(lease)) {
+      this.#freeSince.delete(shard);
+      return this.#sight.aliveUntil(lease.record.holder) - now;
+    }
+    const since = this.#freeSince.get(shard) ?? now;
+    this.#freeSince.set(shard, since);
+    const place = this.#order(shard).indexOf(identity);
+    return place < 0 ? Number.POSITIVE_INFINITY : since + place * times.duration - now;
+  }
+
+  async #take(shard: Shard, signal: AbortSignal): Promise<void> {
+    const { identity, times, clock, report } = this.#options;
+    const store = this.#storeOf(shard);
+    const found = await store.get(signal);
+    const name = this.#nameOf(shard);
+    this.#sight.note(name, found);
+    const last = this.#sight.last(name);
+    if (
+      last !== undefined &&
+      last.record.holder !== identity &&
+      !(await this.#sight.isGone(last.record.holder, signal))
+    ) {
+      return;
+    }
+    const record = claim(last?.record, identity, times, clock.now());
+    try {
+      const lease = await (found === undefined ? store.create(record, signal) : store.update(found, record, signal));
+      this.#sight.note(name, lease);
+      this.#freeSince.delete(shard);
+      this.#held.set(shard, { lease, lost: new AbortController(), isLeaving: false });
+      report({ kind: 'Led', shard, epoch: record.transitions, before: last !== undefined });
+      this.#tell();
+    } catch (error) {
+      if (!(error instanceof ConflictError)) {
+        throw error;
+      }
+      this.#sight.note(name, await store.get(signal));
+      this.#waker.wake();
+    }
+  }
+
+  /** `isEnding` says whether this replica ends, and so takes nothing back. */
+  #handOver(shard: Shard, isEnding: boolean): Promise<void> {
+    const under = this.#leaving.get(shard) ?? this.#letGo(shard, isEnding);
+    this.#leaving.set(shard, under);
+    return under.finally(() => this.#leaving.delete(shard));
+  }
+
+  async #letGo(shard: Shard, isEnding: boolean): Promise<void> {
+    const held = this.#held.get(shard);
+    if (held === undefined) {
+      return;
+    }
+    const { report } = this.#options;
+    held.isLeaving = true;
+    this.#tell();
+    await Promise.all(this.#ended.map((ended) => ended(shard)));
+    try {
+      await this.#free(shard, held);
+      this.#held.delete(shard);
+      report({ kind: 'HandedOver', shard });
+    } catch (error) {
+      report({ kind: 'Failed', error });
+      if (!isEnding) {
+        // Nobody else can take it before it is freed: it is led again, and handed over later.
+        held.isLeaving = false;
+        this.#tell();
+      }
+    }
+    this.#waker.wake();
+  }
+
+  /** Frees the Lease, or deletes it where the shard is none any more. With a signal of its own: this is what comes after the end. */
+  async #free(shard: Shard, held: Held): Promise<void> {
+    const { identity, clock } = this.#options;
+    const { signal } = new AbortController();
+    const store = this.#storeOf(shard);
+    const isNeeded = this.#shards.has(shard);
+    const found = (await store.get(signal)) ?? held.lease;
+    if (isAnothers(found, held.lease, identity)) {
+      return;
+    }
+    if (isNeeded) {
+      const next = annotated(found, { [RELEASED_BY]: identity });
+      this.#sight.note(this.#nameOf(shard), await store.update(next, released(found.record, clock.now()), signal));
+    } else {
+      await store.remove(found, signal);
+      this.#sight.forget(this.#nameOf(shard));
+    }
+  }
+
+  #lose(shard: Shard, held: Held, why: string): void {
+    const error = new Error(`${shard === REST ? 'the rest' : `policy ${shard}`} is led by another replica: ${why}`);
+    this.#held.delete(shard);
+    held.lost.abort(error);
+    this.#options.report({ kind: 'Lost', shard, error });
+    this.#tell();
+  }
+
+  /** Deletes Leases of replicas that ended long ago, and free ones of policies that are gone. */
+  async #sweep(signal: AbortSignal): Promise<void> {
+    const { times, leases } = this.#options;
+    const stale = this.#sight.unchangedFor(seconds(FORGOTTEN_AFTER * times.duration)).filter(({ lease }) => {
+      const uid = textIn(lease.metadata['labels'], POLICY_LABEL);
+      return (
+        purposeOf(lease) === 'replica' || (uid !== undefined && !this.#shards.has(uid) && !this.#sight.isHeld(lease))
+      );
+    });
+    for (const { name, lease } of stale) {
+      await leases.of(name, new Map()).remove(lease, signal).catch(ignoreConflict);
+    }
+  }
+
+  #tell(): void {
+    for (const changed of this.#listeners) {
+      changed();
+    }
+  }
+}
+
+/** Whether `seen` shows that somebody else has written the Lease since it was `own`; it may also be older, or the same. */
+function isAnothers(seen: StoredLease, own: StoredLease, identity: string): boolean {
+  const isSame = seen.metadata['uid'] === own.metadata['uid'];
+  return seen.record.holder !== identity && (!isSame || seen.record.transitions >= own.record.transitions);
+}
+
+/** Somebody else was faster. */
+function ignoreConflict(error: unknown): void {
+  if (!(error instanceof ConflictError)) {
+    throw error;
+  }
+}

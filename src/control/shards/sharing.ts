@@ -1,0 +1,87 @@
+import { type Seconds, seconds } from '../../model/units.ts';
+import { type Clock, ConflictError, type LeaseStore, type SharedLeases } from '../../ports.ts';
+import { claim, isFree, type LeaseTimes, type Observation, observe, released } from '../lease.ts';
+import { purposeOf, SHARED_HOLDER } from './names.ts';
+
+/** Nobody takes the Lease over while replicas share its work, since none of them renews it: the longest that the API allows. */
+const FOREVER: Seconds = seconds(2 ** 31 - 1);
+
+/** What replicas that share work tell a single leader by. */
+export interface SharingOptions {
+  /** The Lease of a single leader. */
+  readonly store: LeaseStore;
+  readonly times: LeaseTimes;
+  readonly clock: Clock;
+  /** Hears of a single leader that is waited for, once. */
+  readonly waiting: (holder: string) => void;
+  /** A request failed; it is tried again. */
+  readonly failed: (error: unknown) => void;
+}
+
+/**
+ * Resolves when no replica leads everything, and none can from then on, or when aborted. This replica has a Lease of its own by then
+ * (`endSharing`).
+ */
+export async function beginSharing(options: SharingOptions, signal: AbortSignal): Promise<void> {
+  const { times, clock, waiting, failed } = options;
+  let seen: Observation | undefined;
+  while (!signal.aborted) {
+    try {
+      const before = seen;
+      seen = await claimed(options, seen, signal);
+      if (seen === undefined) {
+        return;
+      }
+      if (seen.record.holder !== before?.record.holder) {
+        waiting(seen.record.holder);
+      }
+    } catch (error) {
+      if (!(signal.aborted || error instanceof ConflictError)) {
+        failed(error);
+      }
+    }
+    await clock.sleep(times.retryPeriod, signal).catch((error: unknown) => {
+      if (!signal.aborted) {
+        throw error;
+      }
+    });
+  }
+}
+
+/** Resolves to undefined when the Lease says that its work is shared, else to what it says. It is written in any case: see `endSharing`. */
+async function claimed(
+  { store, times, clock }: SharingOptions,
+  before: Observation | undefined,
+  signal: AbortSignal,
+): Promise<Observation | undefined> {
+  const lease = await store.get(signal);
+  const seen = lease === undefined ? before : observe(before, lease.record, clock.monotonic());
+  if (seen !== undefined && !isFree(seen, SHARED_HOLDER, clock.monotonic())) {
+    return seen;
+  }
+  const record = { ...claim(seen?.record, SHARED_HOLDER, times, clock.now()), duration: FOREVER };
+  await (lease === undefined ? store.create(record, signal) : store.update(lease, record, signal));
+  return undefined;
+}
+
+/**
+ * Frees the Lease of a single leader when the last replica has ended. One that joins meanwhile has its own Lease before it writes this one, so
+ * either it is seen here or this write conflicts. Rejects with ApiError.
+ */
+export async function endSharing({ store, clock }: SharingOptions, leases: SharedLeases): Promise<void> {
+  const { signal } = new AbortController();
+  const lease = await store.get(signal);
+  const others = (await leases.list(signal)).filter(
+    (each) => purposeOf(each) === 'replica' && each.record.holder !== '',
+  );
+  if (lease?.record.holder !== SHARED_HOLDER || others.length > 0) {
+    return;
+  }
+  try {
+    await store.update(lease, released(lease.record, clock.now()), signal);
+  } catch (error) {
+    if (!(error instanceof ConflictError)) {
+      throw error;
+    }
+  }
+}
