@@ -26,6 +26,11 @@ export function Overview({ state, name, policy }: OverviewProps): JSX.Element {
           <span class="tag">{policy.strategy}</span>
           <span class="tag">{policy.suspended ? 'Suspended' : policy.mode}</span>
           {plan?.steering !== undefined && <span class="tag">steering {plan.steering}</span>}
+          {policy.leader !== undefined && (
+            <span class="tag" title="replica of the operator">
+              led by {policy.leader}
+            </span>
+          )}
         </p>
         {trouble !== undefined && <p class="notice notice-bad">{text(trouble)}</p>}
         <p class="message">{text(plan?.message ?? condition('Converged')?.message ?? 'No run yet.')}</p>

@@ -1,4 +1,5 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { escapeText } from '../model/escape.ts';
 import { roundPercent } from '../plan/format.ts';
 import { describeMisses } from '../steer/explain-miss.ts';
 import { type Look, PLAIN, renderTable, type Tone } from './table.ts';
@@ -24,6 +25,11 @@ export function historyText(plans: readonly RebalancePlan[], wide: boolean, look
   ];
   const rows = plans.flatMap((plan) => rowsOf(plan, wide));
   return plans.length === 0 ? 'no plans\n' : `${renderTable(header, rows, NUMBERS, look, toneOf)}\n`;
+}
+
+/** A line that says which replica leads a policy, to go above its plans; empty where none is known. */
+export function leaderText(policy: string, leader: string | undefined): string {
+  return leader === undefined ? '' : `${escapeText(`policy ${policy} is led by ${leader}`)}\n\n`;
 }
 
 function repairsIn({ spec }: RebalancePlan): number {

@@ -142,7 +142,7 @@ function ran(policy: RebalancePolicy, plan: Plan, snapshot: ClusterSnapshot, sto
     nextRun: epochSeconds(snapshot.takenAt + INTERVAL),
     ledgers: undefined,
     steering: undefined,
-    leader: undefined,
+    leader: 'evenkeel-7c9d8f6b5-x2k4p',
     past: {},
   } as const;
   return { ...policy, status: policyStatus(policy, facts, snapshot.takenAt) };

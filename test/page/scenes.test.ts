@@ -35,6 +35,15 @@ describe.each(SCENES)('the page: $name', ({ name, width }) => {
   });
 });
 
+describe('a policy that an operator works on', () => {
+  it.each(['eight-nodes', 'phone'])('names the replica that leads it: %s', async (name) => {
+    const { page } = await meet(name);
+    const tag = page.locator('.overview .tag', { hasText: 'led by evenkeel-7c9d8f6b5-x2k4p' });
+    expect(await tag.count()).toBe(1);
+    expect(await tag.evaluate((each) => each.scrollWidth <= each.clientWidth)).toBe(true);
+  });
+});
+
 describe('a snapshot file', () => {
   it('is never live: the page says how old it is', async () => {
     const { page } = await meet('old-file');

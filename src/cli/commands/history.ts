@@ -1,5 +1,5 @@
 import type { RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
-import type { ClusterFlags } from '../../app/cluster.ts';
+import type { Cluster, ClusterFlags } from '../../app/cluster.ts';
 import type { AddCommand, CommandResult } from '../command.ts';
 import {
   clusterFlags,
@@ -23,7 +23,9 @@ interface HistoryFlags extends ClusterFlags {
 /** `evenkeel history [POLICY]`: plans with what they predicted and what was measured, newest first. */
 export const addHistory: AddCommand = (program, { signal, print, screen }) => {
   withWatchFlags(withClusterFlags(program.command('history')))
-    .description('list plans with what they predicted and what was measured')
+    .description(
+      'list plans with what they predicted and what was measured; with a policy, also the replica that leads it',
+    )
     .argument('[policy]', 'name of a RebalancePolicy; default all')
     .addOption(outputOption(HISTORY_OUTPUTS))
     .addHelpText('after', examples('evenkeel history', 'evenkeel history default -o wide', 'evenkeel history -w'))
@@ -49,8 +51,25 @@ async function history(flags: HistoryFlags, screen: Screen, signal: AbortSignal)
     if (policy !== undefined && plans.length === 0) {
       await storedPolicy(policy, cluster, signal); // throws where there is none of that name
     }
-    return { stdout: await render(plans, flags.output, screen), exitCode: 0 };
+    return {
+      stdout: (await leaderLine(flags, cluster, signal)) + (await render(plans, flags.output, screen)),
+      exitCode: 0,
+    };
   });
+}
+
+/** Above tables only. A policy that is gone has no leader, though plans of it may remain. */
+async function leaderLine(
+  { policy, output }: HistoryFlags,
+  { policies }: Cluster,
+  signal: AbortSignal,
+): Promise<string> {
+  if (policy === undefined || !(output === 'table' || output === 'wide')) {
+    return '';
+  }
+  const { leaderText } = await import('../../report/history-text.ts');
+  const stored = (await policies.list(signal)).find((each) => each.policy.metadata.name === policy);
+  return leaderText(policy, stored?.policy.status?.leader);
 }
 
 async function render(plans: readonly RebalancePlan[], output: HistoryOutput, { look }: Screen): Promise<string> {

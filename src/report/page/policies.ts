@@ -24,6 +24,7 @@ export function policyRow(
     strategy: spec.strategy.type,
     mode: spec.mode,
     suspended: spec.suspend,
+    ...present('leader', status?.leader),
     ...(invalid.length === 0 ? {} : { invalid: invalid.join('; ') }),
     weights: Object.fromEntries(spec.load.resources.map(({ name, weight }) => [name, weight])),
     aggregate: spec.load.aggregate,

@@ -55,6 +55,8 @@ export interface PolicyRow {
   readonly strategy: string;
   readonly mode: string;
   readonly suspended: boolean;
+  /** Replica of the operator that leads it; absent without leader election, and before its first pass. */
+  readonly leader?: string;
   /** What is wrong with it. */
   readonly invalid?: string;
   /** Weights of the resources that it balances. */

@@ -48,6 +48,7 @@ const NO_PLAN = '1 error: there is no RebalancePlan default-1; waiting for appro
 const METRICS = 'install metrics-server';
 const NODES = 'no node is Ready';
 const STALE = '0 of 3 Ready nodes have a valid sample';
+const LED = 'policy default is led by evenkeel-7d9f-abcde';
 const UNCHANGED = '0 rebalancepolicy.evenkeel.dev/default unchanged';
 
 // biome-ignore format: a table is read by its columns
@@ -76,7 +77,8 @@ const ON_A_CLUSTER: readonly Row[] = [
   ['run default --wait --timeout 1s',   '1 policy default has not run within 1 s: the operator has not answered yet', '1 has not run', '1 has not run', '1 has not run', NO_POLICY, DOWN, LACKS('list rebalancepolicies')],
   ['stop default',                      '0 default suspended',   '0 suspended',       '0 suspended',                '0 suspended',      NO_POLICY,         DOWN, LACKS('list rebalancepolicies')],
   ['history',                           '0 default-1',           '0 default-1',       '0 default-1',                '0 default-1',      '0 no plans',      DOWN, LACKS('list movejournals')],
-  ['history default',                   '0 default-1',           '0 default-1',       '0 default-1',                '0 default-1',      NO_POLICY,         DOWN, LACKS('list movejournals')],
+  ['history default',                   `0 ${LED}…default-1`,    `0 ${LED}…default-1`, `0 ${LED}…default-1`,       `0 ${LED}…default-1`, NO_POLICY,       DOWN, LACKS('list movejournals')],
+  ['history default -o name',           '0 rebalanceplan.evenkeel.dev/default-1', '0 default-1', '0 default-1',    '0 default-1',      NO_POLICY,         DOWN, LACKS('list movejournals')],
   ['dashboard --port 0',                '0 http://127.0.0.1:',   '0 http://127.0.0.1:', '0 http://127.0.0.1:',      '0 http://127.0.0.1:', '0 http://127.0.0.1:', DOWN, LACKS('list ')],
 ];
 
@@ -117,7 +119,7 @@ beforeAll(async () => {
   writeFileSync(FILES['SLO'] ?? '', stringify(SLO));
   writeFileSync(FILES['SCENARIO'] ?? '', stringify(SCENARIO));
   for (const condition of CONDITIONS) {
-    clusters.set(condition, await serveCluster(condition, [policyObject('default', {}), WAITING_PLAN], folder));
+    clusters.set(condition, await serveCluster(condition, [LED_POLICY, WAITING_PLAN], folder));
   }
 });
 
@@ -125,6 +127,8 @@ afterAll(async () => {
   await Promise.all([...clusters.values()].map((cluster) => cluster.stop()));
   rmSync(folder, { recursive: true });
 });
+
+const LED_POLICY = { ...policyObject('default', {}), status: { leader: 'evenkeel-7d9f-abcde' } };
 
 const WAITING_PLAN = {
   apiVersion: 'evenkeel.dev/v1alpha1',

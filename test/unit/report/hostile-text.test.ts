@@ -6,7 +6,7 @@ import { escapeJson } from '../../../src/model/escape.ts';
 import { checksJunit, checksSarif } from '../../../src/report/checks.ts';
 import { applyVerdicts } from '../../../src/report/conditions.ts';
 import { nodeExplanationText, podExplanationText } from '../../../src/report/explanation-text.ts';
-import { historyText } from '../../../src/report/history-text.ts';
+import { historyText, leaderText } from '../../../src/report/history-text.ts';
 import { type DiffSide, diffMarkdown, diffTable, type PlanDiff } from '../../../src/report/plan-diff.ts';
 import { planMarkdown } from '../../../src/report/plan-markdown.ts';
 import { planTable } from '../../../src/report/plan-text.ts';
@@ -129,6 +129,7 @@ const TERMINAL: readonly (readonly [string, (text: string) => string])[] = [
   ['plan', (text) => planTable(planOf(text), false)],
   ['plan -o wide', (text) => planTable(planOf(text), true)],
   ['history -o wide', (text) => historyText([planOf(text)], true)],
+  ['history POLICY', (text) => leaderText(text, text)],
   ['diff', (text) => diffTable(diffOf(text))],
   ['explain pod', (text) => podExplanationText({ ...standingOf(text), nodes: [candidateNode(text)] }, true)],
   ['explain node', (text) => nodeExplanationText(nodeOf(text), true)],

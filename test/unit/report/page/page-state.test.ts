@@ -79,6 +79,18 @@ describe('nodes', () => {
   });
 });
 
+describe('a policy', () => {
+  it('carries the replica that leads it, as its status says', () => {
+    const rowOf = (policy: typeof POLICY) =>
+      pageState({
+        ...{ title: 'here', role: 'Follower', snapshot: undefined, plans: [], trouble: undefined },
+        policies: [{ policy, invalid: [] }],
+      }).policies['even'];
+    expect(rowOf({ ...POLICY, status: { leader: 'evenkeel-7d9f-abcde' } })?.leader).toBe('evenkeel-7d9f-abcde');
+    expect(rowOf(POLICY)).not.toHaveProperty('leader');
+  });
+});
+
 describe('the shift of a plan', () => {
   const shiftsIn = (snapshot: ClusterSnapshot, plan: RebalancePlan) =>
     stateOf(snapshot, [plan]).policies['even']?.plan?.shifts;
