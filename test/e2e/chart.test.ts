@@ -129,6 +129,7 @@ describe('the chart', () => {
   it.each([
     ['default', 'webhook', 'webhook-certificate', 'webhook={"enabled":true,"tls":{"certManager":{"enabled":true}}}'],
     ['gate', 'gate', 'admission-policy-v1beta1', 'admissionPolicyVersion="v1beta1"'],
+    ['default', 'default', 'shard-policies', 'shardPolicies=true'],
   ])('makes with mode %s what overlay %s and component %s have', async (mode, overlay, component, setting) => {
     const chart = comparable(await rendered(`mode="${mode}"`, setting));
     expect(chart).toEqual(comparable(await kustomized(withComponent(overlay, component))));
@@ -191,11 +192,13 @@ describe('values', () => {
 
   it('become flags of the operator', async () => {
     const settings = ['logLevel="debug"', 'leaseDuration="30s"', 'metrics.insecure=true', 'bindAddress="[::]"'];
-    const [{ args, ports }] = (await spec(...settings, 'metrics.port=9443', 'extraArgs=["--context=x"]')).containers;
+    const more = ['metrics.port=9443', 'shardPolicies=true', 'extraArgs=["--context=x"]'];
+    const [{ args, ports }] = (await spec(...settings, ...more)).containers;
     expect(args).toEqual([
       'operator',
       '--health-address=[::]:8080',
       '--metrics-address=[::]:9443',
+      '--shard-policies',
       '--lease-duration=30s',
       '--log-level=debug',
       '--metrics-insecure=anywhere',
@@ -275,6 +278,7 @@ describe('values', () => {
     ['mode=everything', /mode.*dry-run.*default.*gate/s],
     ['replica=3', /replica/],
     ['replicas=-1', /replicas/],
+    ['shardPolicies=often', /shardPolicies/],
     ['image.tag=latest', /tag/],
     ['image.digest=sha1:1', /digest/],
     ['logLevel=loud', /logLevel/],

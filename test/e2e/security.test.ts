@@ -129,6 +129,28 @@ describe('the account of the default overlay', () => {
   });
 });
 
+describe('the account of the default overlay with policies spread over replicas', () => {
+  beforeAll(async () => {
+    const sharded = await cp.kubectl(['kustomize', withComponent('shard-policies')]);
+    await install(cp, 'default', () => sharded);
+  });
+
+  it('may do what its golden file says and nothing else', async () => {
+    await expect(await rightsOf(cp, OPERATOR)).toMatchFileSnapshot('../golden/rbac-shard-policies.txt');
+  });
+
+  it('may write Leases of its own namespace, and not those by which nodes and the control plane are led', async () => {
+    const leases = ['list', 'watch', 'update', 'delete'].map((verb) => ({
+      verb,
+      resource: 'leases',
+      group: 'coordination.k8s.io',
+    }));
+    const inNamespace = (namespace: string) => leases.map((lease) => ({ ...lease, namespace }));
+    expect(await allowedOf(inNamespace('evenkeel-system'))).toEqual(inNamespace('evenkeel-system'));
+    expect(await allowedOf([...inNamespace('kube-system'), ...inNamespace('kube-node-lease')])).toEqual([]);
+  });
+});
+
 describe('the account of the gate overlay', () => {
   beforeAll(() => install(cp, 'gate'));
 

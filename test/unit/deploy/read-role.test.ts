@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { pathOf, RESOURCES } from '../../../src/adapters/kubernetes/resource.ts';
 import { LISTED_SOURCES, WATCHED_SOURCES } from '../../../src/adapters/kubernetes/snapshot-sources.ts';
 import { KINDS } from '../../../src/api/v1alpha1/kinds.ts';
@@ -20,7 +20,11 @@ interface Role {
   readonly rules: readonly Rule[];
 }
 
-/** A ClusterRole of a file of deploy/base. */
+interface Component {
+  readonly patches: readonly { readonly target: { readonly kind: string }; readonly patch: string }[];
+}
+
+/** A role of a file of deploy/base. */
 function role(file: string, name: string): Role {
   const documents = parseAllDocuments(readFileSync(join(BASE, file), 'utf8')).map((each) => each.toJS() as Role);
   const found = documents.find(({ metadata }) => metadata.name === name);
@@ -91,6 +95,24 @@ it('view and edit are extended by our kinds alone, and only policies, classes, a
   expect(allowed(edit, 'create')).toEqual(
     ['rebalancepolicies', 'serviceclasses', 'appgraphs'].map((each) => `${GROUP}/${each}`),
   );
+});
+
+it('the operator may write one Lease, or with policies spread over replicas those of its namespace, and nothing else there', () => {
+  const leases = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+  const one = [
+    { ...leases, resourceNames: ['evenkeel'], verbs: ['get', 'update'] },
+    { ...leases, verbs: ['create'] },
+  ];
+  const all = [{ ...leases, verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'] }];
+  expect(role('lease-role.yaml', 'evenkeel-lease').rules).toEqual(one);
+  const text = (...path: readonly string[]) => readFileSync(join(BASE, '..', ...path), 'utf8');
+  const component = parse(text('components', 'shard-policies', 'kustomization.yaml')) as Component;
+  const patch = component.patches.find(({ target }) => target.kind === 'Role')?.patch ?? '';
+  expect(parse(patch)).toEqual([{ op: 'replace', path: '/rules', value: all }]);
+  const chart = text('chart', 'evenkeel', 'templates', 'roles.yaml');
+  const [, sharded = '', single = ''] =
+    /^rules:\n\{\{- if \.Values\.shardPolicies \}\}\n(.*?)\{\{- else \}\}\n(.*?)\{\{- end \}\}$/ms.exec(chart) ?? [];
+  expect([parse(sharded), parse(single)]).toEqual([all, one]);
 });
 
 it.each([

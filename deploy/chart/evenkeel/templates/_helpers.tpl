@@ -67,6 +67,9 @@ evenkeel-webhook-certificate
 {{- if .Values.webhook.enabled }}
 - {{ printf "--webhook-address=%s:%d" .Values.bindAddress (int .Values.webhook.port) | quote }}
 {{- end }}
+{{- if .Values.shardPolicies }}
+- --shard-policies
+{{- end }}
 {{- if ne .Values.leaseDuration "15s" }}
 - --lease-duration={{ .Values.leaseDuration }}
 {{- end }}
