@@ -43,10 +43,6 @@ export function createMetrics(version: string): Metrics {
     help: '1 while this replica leads, else 0; with --shard-policies, while it leads the rest: ledgers, gates and policies of QoSDriven. Always 1 without leader election.',
     registers,
   });
-  let ledPolicies: readonly string[] = [];
-  gaugeOf(registers, 'evenkeel_policy_leader', '1 for each policy that this replica leads.', ['policy'], () =>
-    ledPolicies.map((policy) => [{ policy }, 1] as const),
-  );
   return {
     registry,
     telemetry: {
@@ -54,9 +50,6 @@ export function createMetrics(version: string): Metrics {
       ...steeringMetrics(registers),
       ...gateQueueMetrics(registers),
       ...policyMetrics(registers),
-      led(names) {
-        ledPolicies = names;
-      },
     },
     apiRequest: (verb, code) => apiRequests.inc({ verb, code }),
     runFailed: () => failures.inc(),

@@ -22,8 +22,12 @@ const MOST_APPLICATIONS = 50;
 /** What a gauge shows of one run. */
 type Figures = (run: RunFigures) => readonly Figure[];
 
-/** Registers the metrics of runs and policies. Those of a policy that is gone are shown no more. */
-export function policyMetrics(registers: Registry[]): Pick<Telemetry, 'planned' | 'policies' | 'nextRun'> {
+/**
+ * Registers the metrics of runs and policies. Those of a policy that is gone are shown no more; those of one that this replica leads are
+ * shown also where another replica tells of all policies.
+ */
+export function policyMetrics(registers: Registry[]): Pick<Telemetry, 'planned' | 'policies' | 'led' | 'nextRun'> {
+  let led: readonly string[] = [];
   const runs = new Map<string, RunFigures>();
   /** As the last pass found it; what the status says is older where runs had no news. */
   const due = new Map<string, EpochSeconds | undefined>();
@@ -51,13 +55,27 @@ export function policyMetrics(registers: Registry[]): Pick<Telemetry, 'planned' 
     'evenkeel_policy_next_run_timestamp_seconds',
     'When the next run of a policy is due, in seconds since 1970. No value while none is due: suspended, not accepted, or waiting for the plan that is carried out.',
     ['policy'],
-    () =>
-      stored.flatMap(({ policy: { metadata, status } }) => {
-        const told = status?.nextRun === undefined ? undefined : parseInstant(status.nextRun);
-        const at = due.has(metadata.name) ? due.get(metadata.name) : told;
-        return at === undefined ? [] : [[{ policy: metadata.name }, at] as const];
-      }),
+    () => {
+      const told = stored.flatMap(({ policy: { metadata, status } }) =>
+        status?.nextRun === undefined ? [] : [[metadata.name, parseInstant(status.nextRun)] as const],
+      );
+      return [...new Map([...told, ...due])].flatMap(([policy, at]) =>
+        at === undefined ? [] : [[{ policy }, at] as const],
+      );
+    },
   );
+  gaugeOf(registers, 'evenkeel_policy_leader', '1 for each policy that this replica leads.', ['policy'], () =>
+    led.map((policy) => [{ policy }, 1] as const),
+  );
+  function keepOnly(names: readonly string[]): void {
+    const wanted = new Set(names);
+    for (const kept of [runs, due]) {
+      for (const name of [...kept.keys()].filter((each) => !wanted.has(each))) {
+        kept.delete(name);
+      }
+    }
+  }
+
   const duration = new Histogram({
     name: 'evenkeel_plan_duration_seconds',
     help: 'Time to compute a plan from a snapshot.',
@@ -76,12 +94,11 @@ export function policyMetrics(registers: Registry[]): Pick<Telemetry, 'planned' 
     },
     policies(all) {
       stored = all;
-      const names = new Set(all.map(({ policy }) => policy.metadata.name));
-      for (const kept of [runs, due]) {
-        for (const name of [...kept.keys()].filter((each) => !names.has(each))) {
-          kept.delete(name);
-        }
-      }
+      keepOnly([...all.map(({ policy }) => policy.metadata.name), ...led]);
+    },
+    led(names) {
+      led = names;
+      keepOnly(names);
     },
     nextRun: (policy, at) => void due.set(policy, at),
   };

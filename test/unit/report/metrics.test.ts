@@ -186,6 +186,35 @@ describe('createMetrics', () => {
     expect(await shown()).toBeUndefined();
   });
 
+  it('shows what it knows of the policies that it leads, of no others, and also where another replica tells of all', async () => {
+    const own = createMetrics('1.2.3');
+    const shown = async () => {
+      const text = await own.registry.metrics();
+      const named = (metric: string) =>
+        [...text.matchAll(new RegExp(`^${metric}\\{policy="(\\w+)"`, 'gm'))].map(([, name]) => name);
+      return [named('evenkeel_plan_moves'), named('evenkeel_policy_next_run_timestamp_seconds')];
+    };
+    const inOnePass = (all: readonly (typeof policy)[], led: readonly string[], ran: readonly string[]) => {
+      own.telemetry.policies(all.map((each) => ({ policy: each, invalid: [] })));
+      own.telemetry.led(led);
+      for (const name of ran) {
+        const run = { plan, duration: seconds(0.2), budgetsLeft: new Map(), services: { classes: [] } };
+        own.telemetry.planned({ policy: name, ...run });
+        own.telemetry.nextRun(name, epochSeconds(1_767_269_100));
+      }
+    };
+    inOnePass([], ['a', 'b'], ['a', 'b']);
+    inOnePass([], ['a', 'b'], []);
+    expect(await shown()).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
+    inOnePass([], ['b'], []);
+    expect(await shown()).toEqual([['b'], ['b']]);
+    inOnePass([policy], [], []);
+    expect(await shown()).toEqual([[], ['even']]);
+  });
+
   it('shows a policy that is gone no more', async () => {
     telemetry.policies([]);
     const text = await registry.metrics();
