@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ElectionEvent, Elector, LeadershipLostError } from '../../../src/control/elector.ts';
 import { leaseTimes } from '../../../src/control/lease.ts';
-import { seconds } from '../../../src/model/units.ts';
+import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { type LeaseStore, NamespaceMissingError } from '../../../src/ports.ts';
 import { AT_ONCE, type FakeLease, fakeLease, overNetwork, type Passage } from '../../support/fake-leases.ts';
 import { type VirtualProcess, type VirtualTime, virtualTime } from '../../support/virtual-time.ts';
@@ -195,6 +195,21 @@ describe('after the leader has died', () => {
     expect(b.elector.leading).toBe(false);
     await time.run(45.5);
     expect(b.events.at(-1)).toBe('Leading 1');
+  });
+
+  it('a Lease that nobody renews and that does not run out is to be freed by a person: deleting it frees no replica that waits', async () => {
+    const { time, lease, start } = cluster();
+    const record = { duration: seconds(2 ** 31 - 1), acquiredAt: epochSeconds(0), renewedAt: epochSeconds(0) };
+    const stored = { record: { ...record, holder: 'evenkeel-shards', transitions: 4 }, metadata: {} };
+    lease.stored = stored;
+    const b = start('b');
+    await time.run(600);
+    lease.stored = undefined;
+    await time.run(1_200);
+    expect(b.events).toEqual(['Waiting evenkeel-shards']);
+    lease.stored = { ...stored, record: { ...stored.record, holder: '' } };
+    await time.run(1_205);
+    expect(b.events.at(-1)).toBe('Leading 5');
   });
 });
 
