@@ -81,6 +81,6 @@ export async function shareWork(
     if (found?.record.holder === '') {
       await own.remove(found, signal);
     }
-    await endSharing(options, leases);
+    await endSharing(options, () => keeper.isLast());
   }
 }

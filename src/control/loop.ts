@@ -145,9 +145,6 @@ function tell(
   telemetry.policies(isRestLed ? policies : []);
   telemetry.hitRatios(hitRatiosByMode(isRestLed ? plans : []));
   telemetry.led(led.map(({ policy }) => policy.metadata.name));
-  for (const { policy } of policies.filter((each) => !led.includes(each))) {
-    telemetry.nextRun(policy.metadata.name, undefined);
-  }
 }
 
 /** Policies, by uid, that were deleted and have plans, with the strategy of these. Plans of policies from files (no uid) are left alone. */

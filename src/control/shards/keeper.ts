@@ -137,6 +137,14 @@ export class ShardKeeper implements Leadership {
     await Promise.all([...this.#held.keys()].map((shard) => this.#handOver(shard, true)));
   }
 
+  /** Whether no other replica is left, by a read at this moment. Rejects with ApiError. */
+  async isLast(): Promise<boolean> {
+    const { leases, identity } = this.#options;
+    const found = await leases.list(new AbortController().signal);
+    this.#sight.look(new Map(found.map((lease) => [String(lease.metadata['name']), lease])));
+    return [...this.#sight.replicas().keys()].every((replica) => replica === identity);
+  }
+
   /** Resolves to the time until the next one is due if nothing changes. */
   async #round(signal: AbortSignal): Promise<Seconds> {
     const now = this.#look();

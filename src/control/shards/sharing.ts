@@ -1,7 +1,7 @@
 import { type Seconds, seconds } from '../../model/units.ts';
-import { type Clock, ConflictError, type LeaseStore, type SharedLeases } from '../../ports.ts';
+import { type Clock, ConflictError, type LeaseStore } from '../../ports.ts';
 import { claim, isFree, type LeaseTimes, type Observation, observe, released } from '../lease.ts';
-import { purposeOf, SHARED_HOLDER } from './names.ts';
+import { SHARED_HOLDER } from './names.ts';
 
 /** Nobody takes the Lease over while replicas share its work, since none of them renews it: the longest that the API allows. */
 const FOREVER: Seconds = seconds(2 ** 31 - 1);
@@ -65,16 +65,13 @@ async function claimed(
 }
 
 /**
- * Frees the Lease of a single leader when the last replica has ended. One that joins meanwhile has its own Lease before it writes this one, so
- * either it is seen here or this write conflicts. Rejects with ApiError.
+ * Frees the Lease of a single leader when the last replica has ended, which `isLast` finds out by a read at that moment. One that joins
+ * meanwhile has its own Lease before it writes this one, so either it is seen or this write conflicts. Rejects with ApiError.
  */
-export async function endSharing({ store, clock }: SharingOptions, leases: SharedLeases): Promise<void> {
+export async function endSharing({ store, clock }: SharingOptions, isLast: () => Promise<boolean>): Promise<void> {
   const { signal } = new AbortController();
   const lease = await store.get(signal);
-  const others = (await leases.list(signal)).filter(
-    (each) => purposeOf(each) === 'replica' && each.record.holder !== '',
-  );
-  if (lease?.record.holder !== SHARED_HOLDER || others.length > 0) {
+  if (lease?.record.holder !== SHARED_HOLDER || !(await isLast())) {
     return;
   }
   try {

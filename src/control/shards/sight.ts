@@ -36,11 +36,10 @@ export class Sight {
     this.#options = options;
   }
 
-  /** Takes in what the watch has brought. */
-  look(): void {
-    const { seen } = this.#options.leases;
-    this.#present = new Set(seen.keys());
-    for (const [name, lease] of seen) {
+  /** Takes in what the watch has brought, or what is there at this moment. */
+  look(leases: ReadonlyMap<string, StoredLease> = this.#options.leases.seen): void {
+    this.#present = new Set(leases.keys());
+    for (const [name, lease] of leases) {
       this.note(name, lease);
     }
   }
