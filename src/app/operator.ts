@@ -70,6 +70,11 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
     lastPass: undefined,
   };
   collectDefaultMetrics({ register: operator.metrics.registry });
+  if (flags.shardPolicies && !flags.leaderElect) {
+    throw new Failure(
+      '--shard-policies needs a Lease for each replica: leave out --no-leader-elect, or --shard-policies',
+    );
+  }
   const election = flags.leaderElect ? await joinElection(operator) : undefined;
   let webhook: RunningWebhook | undefined;
   const connected = await connect(flags, {
@@ -138,12 +143,15 @@ async function lead(
     usageServers,
     startCron,
   };
-  const rest = async (own: AbortSignal): Promise<void> => {
+  const rest = async (leadership: Leadership, own: AbortSignal): Promise<void> => {
     const records = cluster.serviceRecords({
       failed: (resource, err) => log('list or watch failed', { resource, err }),
       unreadable: (problem) => log('object not counted', { problem }),
     });
-    await Promise.all([keepGates(ports, settings, own), keepLedgers({ ...ports, records, preempted }, settings, own)]);
+    await Promise.all([
+      keepGates({ ...ports, leadership }, settings, own),
+      keepLedgers({ ...ports, records, preempted }, settings, own),
+    ]);
   };
   const policies = (leadership: Leadership, own: AbortSignal) => runLoop({ ...ports, leadership }, settings, own);
   if (isShared) {
@@ -153,7 +161,8 @@ async function lead(
   const everything = async (epoch: number | undefined, own: AbortSignal): Promise<void> => {
     plans.renew();
     await cache.ready;
-    await Promise.all([policies(leadingEverything(election?.identity, epoch), own), rest(own)]);
+    const leadership = leadingEverything(election?.identity, epoch);
+    await Promise.all([policies(leadership, own), rest(leadership, own)]);
   };
   metrics.leads(election === undefined);
   await (election === undefined ? everything(undefined, signal) : election.elector.run(everything, signal));
@@ -162,13 +171,13 @@ async function lead(
 /** The rest, with word of who does it. */
 function leadingRest(
   { log, metrics }: Operator,
-  rest: (signal: AbortSignal) => Promise<void>,
-): (term: Term) => Promise<void> {
-  return async ({ epoch, signal }) => {
+  rest: (leadership: Leadership, signal: AbortSignal) => Promise<void>,
+): (leadership: Leadership, term: Term) => Promise<void> {
+  return async (leadership, { epoch, signal }) => {
     metrics.leads(true);
     log('leading', { epoch });
     try {
-      await rest(signal);
+      await rest(leadership, signal);
     } finally {
       metrics.leads(false);
       metrics.telemetry.waiting([], systemClock.now());

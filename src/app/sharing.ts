@@ -13,7 +13,7 @@ export interface SharedWork {
   /** Runs the policies that this replica leads until aborted. */
   readonly policies: (leadership: Leadership, signal: AbortSignal) => Promise<void>;
   /** Does the rest until the signal of the term is aborted. */
-  readonly rest: (term: Term) => Promise<void>;
+  readonly rest: (leadership: Leadership, term: Term) => Promise<void>;
 }
 
 interface SharingPorts {
@@ -70,7 +70,7 @@ export async function shareWork(
     await Promise.all([
       keeper.run(signal),
       work.policies(keeper, signal),
-      whileLed(REST, keeper, work.rest, systemClock, signal),
+      whileLed(REST, keeper, (term) => work.rest(keeper, term), systemClock, signal),
     ]);
   }, stop);
   await leave().catch(failed);

@@ -17,11 +17,13 @@ import type { LoopSettings } from './loop-ports.ts';
 import { createWaker, withBackOff } from './periodic.ts';
 import { createReleaseBackOff, type ReleaseBackOff } from './release-back-off.ts';
 import { scheduleProblems } from './schedule.ts';
+import type { Leadership } from './shards/leadership.ts';
 
 /** What gates are kept open through. */
 export interface GatePorts extends GovernancePorts {
   readonly demand: GateQueue;
   readonly gates: Gates;
+  readonly leadership: Pick<Leadership, 'caughtUp'>;
   readonly plans: PlanStore;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -73,7 +75,7 @@ export async function keepGates(
 async function sweepStuck(ports: GatePorts, signal: AbortSignal, backOff: ReleaseBackOff): Promise<void> {
   const stuck = (await ports.gates.list(signal)).filter((pod) => isStuckNow(pod, ports));
   if (stuck.length > 0) {
-    await letGoAll(idleAmong(stuck, await ports.plans.list(signal)), ports, signal, backOff);
+    await letGoAll(stuck, stuck, ports, signal, backOff);
   }
 }
 
@@ -103,12 +105,8 @@ export async function sweepGates(
   });
   tell(queue, ports);
   const queueing = new Set(queue.map(({ pod }) => pod));
-  await letGoAll(
-    idle.filter((pod) => !queueing.has(pod)),
-    ports,
-    signal,
-    backOff,
-  );
+  const others = idle.filter((pod) => !queueing.has(pod));
+  await letGoAll(others, waiting, ports, signal, backOff);
   return queue.length > 0;
 }
 
@@ -135,14 +133,24 @@ function idleAmong(waiting: readonly PodInfo[], plans: readonly RebalancePlan[])
   return waiting.filter((pod) => !isAwaited(pod, moves, listed));
 }
 
+/**
+ * Lets go those of the pods that no move waits for, of whichever replica: its intent is recorded before its replacement can exist. They are
+ * some of those that are `waiting`.
+ */
 async function letGoAll(
   pods: readonly PodInfo[],
+  waiting: readonly PodInfo[],
   ports: GatePorts,
   signal: AbortSignal,
   backOff: ReleaseBackOff,
 ): Promise<void> {
+  if (pods.length === 0) {
+    return;
+  }
+  await ports.leadership.caughtUp(signal);
   const failures: unknown[] = [];
-  for (const pod of pods) {
+  const idle = new Set(idleAmong(waiting, await ports.plans.list(signal)));
+  for (const pod of pods.filter((each) => idle.has(each))) {
     await letGo(pod, ports, signal, backOff).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) {

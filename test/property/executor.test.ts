@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { type RebalancePolicy, STEERING_MODES, type SteeringMode } from '../../src/api/v1alpha1/rebalance-policy.ts';
 import { sweepGates } from '../../src/control/gates.ts';
-import type { LoopPorts } from '../../src/control/loop-ports.ts';
+
 import { type ExecutionPolicy, step } from '../../src/execute/executor.ts';
 import { entries, podsInFlight } from '../../src/execute/journal.ts';
 import { isFinal, isInFlight } from '../../src/execute/transitions.ts';
@@ -14,7 +14,7 @@ import { aMove, aPlan } from '../support/builders/plan.ts';
 import { aPolicy } from '../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../support/builders.ts';
 import { placements, type Script } from '../support/fake-cluster.ts';
-import { type World, world } from '../support/fake-world.ts';
+import { type World, type WorldPorts, world } from '../support/fake-world.ts';
 import type { Delays } from '../support/standing-scenario.ts';
 import { drive } from '../support/test-clock.ts';
 
@@ -155,7 +155,7 @@ async function play(history: History): Promise<End> {
 
 /** One leader's step, hints and gates swept before as the operator does. Crashes and conflicts end it, as they should. */
 async function attempt(
-  ports: LoopPorts,
+  ports: WorldPorts,
   stale: RebalancePlan | undefined,
   policy: RebalancePolicy | undefined,
   { maxConcurrent }: History,

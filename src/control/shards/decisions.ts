@@ -59,6 +59,26 @@ export function createDecisions(own: Mutex, options: DecisionOptions): Mutex {
   };
 }
 
+/** Resolves when what the replicas have recorded until now is seen: before it is acted on, its versions stand in the Lease. */
+export async function catchUp(
+  { base, leases, plans }: Pick<DecisionOptions, 'base' | 'leases' | 'plans'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, labels } = leaseOfDecisions(base);
+  const lease = await leases.of(name, labels).get(signal);
+  await (lease && catchUpWith(lease, plans, signal));
+}
+
+/** `undefined` versions: a person has changed them. */
+async function catchUpWith(lease: StoredLease, plans: SharedPlans, signal: AbortSignal): Promise<void> {
+  const versions = writtenIn(lease);
+  if (versions === undefined) {
+    plans.renew();
+  } else {
+    await plans.caughtUp(versions, signal);
+  }
+}
+
 class DecisionLock {
   readonly #store: LeaseStore;
   readonly #name: string;
@@ -117,13 +137,12 @@ class DecisionLock {
     if (before === undefined || before.record.holder === identity) {
       return;
     }
-    const versions = before.record.holder === '' ? writtenIn(before) : undefined;
-    if (versions === undefined) {
+    if (before.record.holder !== '') {
       plans.renew();
       return;
     }
     try {
-      await plans.caughtUp(versions, signal);
+      await catchUpWith(before, plans, signal);
     } catch (error) {
       await this.release();
       throw error;

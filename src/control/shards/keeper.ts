@@ -5,7 +5,7 @@ import { type Seconds, seconds } from '../../model/units.ts';
 import { type Clock, ConflictError, type LeaseStore, type SharedLeases, type StoredLease } from '../../ports.ts';
 import { claim, type LeaseTimes, released } from '../lease.ts';
 import { createWaker } from '../periodic.ts';
-import { createDecisions, type SharedPlans } from './decisions.ts';
+import { catchUp, createDecisions, type SharedPlans } from './decisions.ts';
 import type { Leadership, Term } from './leadership.ts';
 import {
   annotated,
@@ -116,6 +116,10 @@ export class ShardKeeper implements Leadership {
 
   exclusive(own: Mutex): Mutex {
     return createDecisions(own, { ...this.#options, sight: this.#sight });
+  }
+
+  async caughtUp(signal: AbortSignal): Promise<void> {
+    await catchUp(this.#options, signal);
   }
 
   /** Takes part until aborted, while the Lease of this replica is held; then hands over all that it leads. */

@@ -23,6 +23,8 @@ export interface Leadership {
   onHandOver(ended: (shard: Shard) => Promise<void>): void;
   /** What excludes the work of `own`, of which there is one in a process, and that of other replicas. */
   exclusive(own: Mutex): Mutex;
+  /** Resolves when the intents that any replica has recorded until now are seen in the plans. Rejects with ApiError, and StaleCacheError. */
+  caughtUp(signal: AbortSignal): Promise<void>;
 }
 
 /** One replica leads everything, until the signal with which its work was begun is aborted. */
@@ -35,5 +37,6 @@ export function leadingEverything(identity: string | undefined, epoch: number | 
     onChange: () => undefined,
     onHandOver: () => undefined,
     exclusive: (own) => own,
+    caughtUp: async () => undefined,
   };
 }
