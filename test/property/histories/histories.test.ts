@@ -15,6 +15,7 @@ const SMOOTH: History = {
   journalled: true,
   delays: { grace: 1, recreate: 1, bind: 1, ready: 1 },
   landings: [],
+  shared: false,
   rates: [1],
   answers: [],
   mishaps: [],

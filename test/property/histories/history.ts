@@ -71,6 +71,8 @@ export interface History {
   readonly delays: Delays;
   /** Of new pods in order; later ones land where the hint says. */
   readonly landings: readonly Landing[];
+  /** Whether replicas share policies and the rest among them, or one leads everything. */
+  readonly shared: boolean;
   /** Speeds of the replicas' monotonic clocks. */
   readonly rates: readonly number[];
   /** Answers to evictions and dry runs in order; undefined is what the cluster would say, as is everything later. */
@@ -228,7 +230,8 @@ export const histories: fc.Arbitrary<History> = fc.record({
     ready: rarelyNever(span(30)),
   }),
   landings: fc.array(fc.constantFrom<Landing>('hinted', 'hinted', 'elsewhere', 'same', 'nowhere'), { maxLength: 6 }),
-  rates: fc.array(fc.constantFrom(1, 0.9, 1.1), { minLength: 1, maxLength: 2 }),
+  shared: fc.boolean(),
+  rates: fc.array(fc.constantFrom(1, 0.9, 1.1), { minLength: 1, maxLength: 3 }),
   answers: fc.array(answer, { maxLength: 15 }),
   mishaps: mishapsOf(mishap, 80, 4),
   writeMishaps: mishapsOf(mishap, 8, 6),
@@ -247,7 +250,8 @@ export const crashesOnly: fc.Arbitrary<History> = fc.record({
   journalled: fc.boolean(),
   delays: fc.record({ grace: span(15), recreate: span(5), bind: span(5), ready: span(15) }),
   landings: fc.constant([]),
-  rates: fc.constantFrom([1], [1, 1]),
+  shared: fc.boolean(),
+  rates: fc.constantFrom([1], [1, 1], [1, 1, 1]),
   answers: fc.constant([]),
   mishaps: mishapsOf(crash, 60, 3),
   writeMishaps: mishapsOf(crash, 6, 4),

@@ -5,7 +5,6 @@ import { REPLACEMENT_DEADLINE, STUCK_PATIENCE } from '../../../src/execute/verif
 import { type PodInfo, type PodRef, podKey } from '../../../src/model/pod.ts';
 import type { EpochSeconds } from '../../../src/model/units.ts';
 import type { FakeCluster } from '../../support/fake-cluster.ts';
-import type { FakeLease } from '../../support/fake-leases.ts';
 import type { FakePlans } from '../../support/fake-stores.ts';
 
 /** What one process has read from the server since it began its pass. */
@@ -32,7 +31,8 @@ export interface Witnessed {
   readonly cluster: FakeCluster;
   readonly now: () => EpochSeconds;
   readonly plans: FakePlans;
-  readonly lease: FakeLease;
+  /** Who may act for a policy, named by its uid, or for anything at all. */
+  readonly leaders: (policy?: string) => readonly string[];
   readonly maxConcurrent: number;
 }
 
@@ -42,8 +42,8 @@ export interface Ledger {
   changing(identity: string): void;
   /** The server reads a pod for somebody. */
   looked(pod: Pick<PodRef, 'namespace' | 'name'>): void;
-  /** An eviction is written. Throws when it must not be (14, 16, 17). Resolves to what tells of its arrival. */
-  sent(pod: PodRef, sight: Sight): { arrived(before: number): void; lost(): void };
+  /** An eviction is written by a process of this identity. Throws when it must not be (14, 16, 17). Resolves to what tells of its arrival. */
+  sent(pod: PodRef, sight: Sight, identity: string): { arrived(before: number): void; lost(): void };
   /** A plan was written: what was evicted must not be forgotten (14). */
   journalled(): void;
   /** To be called whenever something happened. */
@@ -63,7 +63,7 @@ function broken(invariant: number, what: string): never {
 
 /** An empty record. */
 export function createLedger(world: Witnessed): Ledger {
-  const { cluster, now, plans, lease } = world;
+  const { cluster, now, plans, leaders } = world;
   const evictions: Eviction[] = [];
   const looks = new Map<string, number>();
   /** Pods that have taken an evicted one's place, by uid. */
@@ -100,20 +100,23 @@ export function createLedger(world: Witnessed): Ledger {
 
   return {
     changing(identity) {
-      const holder = lease.stored?.record.holder;
-      if (holder !== identity) {
-        broken(16, `${identity} changes the cluster while ${holder} leads`);
+      if (!leaders().includes(identity)) {
+        broken(16, `${identity} changes the cluster while ${leaders().join(' and ')} leads`);
       }
     },
     looked(pod) {
       looks.set(podKey(pod), Math.floor(now()));
     },
-    sent(pod, sight) {
+    sent(pod, sight, identity) {
       const plan = intentOf(plans, pod.uid);
       if (plan === undefined) {
         return broken(15, `${pod.name} ${pod.uid} is evicted, and no journal says that it is intended`);
       }
       checkSight(plan, sight);
+      const own = leaders(plan.spec.policy.uid);
+      if (!own.includes(identity)) {
+        broken(16, `${identity} evicts for a policy that ${own.join(' and ')} leads`);
+      }
       const move = plan.spec.moves.find((each) => each.pod.uid === pod.uid);
       const since = looks.get(podKey(pod)) ?? now();
       const eviction: Eviction = {

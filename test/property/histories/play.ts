@@ -1,4 +1,5 @@
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { leaseOfShard } from '../../../src/control/shards/names.ts';
 import { entries, podsInFlight } from '../../../src/execute/journal.ts';
 import { isFinal } from '../../../src/execute/transitions.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
@@ -7,13 +8,13 @@ import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { type FakeCluster, fakeCluster, placements } from '../../support/fake-cluster.ts';
 import { type FakeJournalledPlans, fakeJournalledPlans } from '../../support/fake-journals.ts';
-import { fakeLease } from '../../support/fake-leases.ts';
+import { type FakeLeases, fakeLeases } from '../../support/fake-leases.ts';
 import { type FakePlans, type FakePolicies, fakePolicies } from '../../support/fake-stores.ts';
 import { NOON } from '../../support/test-clock.ts';
 import { type VirtualTime, virtualTime } from '../../support/virtual-time.ts';
 import { type Happening, type History, type Landing, type Mishap, TROUBLED } from './history.ts';
 import { BrokenInvariant, createLedger } from './ledger.ts';
-import { type Stage, startReplica } from './replica.ts';
+import { BASE, type Stage, startReplica } from './replica.ts';
 
 /** What a history comes to. */
 export interface End {
@@ -53,8 +54,10 @@ export async function play(history: History): Promise<End> {
   const now = () => epochSeconds(NOON + time.now());
   const world = { history, time, stale: new Map<number, number>(), ...(await build(history, time)) };
   const { cluster, plans, policies } = world;
-  const lease = fakeLease();
-  const ledger = createLedger({ cluster, now, plans, lease, maxConcurrent: history.maxConcurrent });
+  const leases = fakeLeases();
+  const { maxConcurrent, shared } = history;
+  const leaders = leadersBy(leases, shared);
+  const ledger = createLedger({ cluster, now, plans, leaders, maxConcurrent });
   const counts = new Map<string, number>();
   let failure: unknown;
   const stage: Stage = {
@@ -62,7 +65,8 @@ export async function play(history: History): Promise<End> {
     cluster,
     plans,
     policies,
-    lease,
+    leases,
+    shared,
     noteWait: seconds(history.noteWait),
     wholeUpTo: history.journalled ? 0 : Number.POSITIVE_INFINITY,
     ledger,
@@ -86,6 +90,17 @@ export async function play(history: History): Promise<End> {
   const { sent, accepted } = ledger.evictions();
   counts.set('evictions sent', sent).set('evictions accepted', accepted).set('plans', plans.stored.size);
   return { accepted: [...cluster.accepted], placements: placements(cluster), counts };
+}
+
+/** Who leads by the Leases as they are stored. */
+function leadersBy(leases: FakeLeases, shared: boolean): (policy?: string) => readonly string[] {
+  return (policy) => {
+    const wanted = policy === undefined ? undefined : leaseOfShard(BASE, policy).name;
+    const isOfShard = (name: string): boolean =>
+      wanted === undefined ? !name.startsWith(`${BASE}-replica-`) : name === wanted;
+    const held = [...leases.stored()].filter(([name]) => !shared || isOfShard(name));
+    return held.map(([, { record }]) => record.holder).filter((holder) => holder !== '');
+  };
 }
 
 async function untilQuiet(world: Play, check: () => void): Promise<void> {

@@ -9,13 +9,17 @@ import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { runLoop } from '../../../src/control/loop.ts';
 import type { GivenLoopPorts } from '../../../src/control/loop-ports.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
-import { leadingEverything } from '../../../src/control/shards/leadership.ts';
+import type { SharedPlans } from '../../../src/control/shards/decisions.ts';
+import { ShardKeeper } from '../../../src/control/shards/keeper.ts';
+import { leadingEverything, type Term } from '../../../src/control/shards/leadership.ts';
+import { leaseOfReplica, REST } from '../../../src/control/shards/names.ts';
+import { whileLed } from '../../../src/control/shards/while-led.ts';
 import type { PodRef } from '../../../src/model/pod.ts';
 import { type Seconds, seconds } from '../../../src/model/units.ts';
 import { type EvictionAnswer, StaleCacheError } from '../../../src/ports.ts';
 import type { FakeCluster } from '../../support/fake-cluster.ts';
 import type { FakeJournalledPlans } from '../../support/fake-journals.ts';
-import { AT_ONCE, type FakeLease, overNetwork } from '../../support/fake-leases.ts';
+import { AT_ONCE, type FakeLeases, sharedOverNetwork } from '../../support/fake-leases.ts';
 import type { FakePolicies } from '../../support/fake-stores.ts';
 import type { VirtualProcess, VirtualTime } from '../../support/virtual-time.ts';
 import type { Mishap } from './history.ts';
@@ -27,7 +31,9 @@ export interface Stage {
   readonly cluster: FakeCluster;
   readonly plans: FakeJournalledPlans;
   readonly policies: FakePolicies;
-  readonly lease: FakeLease;
+  readonly leases: FakeLeases;
+  /** Whether replicas share policies and the rest among them, or one leads everything. */
+  readonly shared: boolean;
   /** How long what a leader has noted may wait to be stored, for each move of the plan. */
   readonly noteWait: Seconds;
   /** Plans of so many moves or fewer have no journal beside them. */
@@ -57,6 +63,8 @@ interface Incarnation {
   stop(away: number): void;
 }
 
+/** Name of the Lease of a single leader. */
+export const BASE = 'evenkeel';
 const TIMES = leaseTimes(seconds(15));
 /** Deadline of every call. */
 const DEADLINE = 10;
@@ -69,6 +77,9 @@ const SETTINGS = {
   pace: OPERATOR_PACE,
   passed: () => undefined,
 };
+
+/** Plans are read where they are written. */
+const NO_WATCH: SharedPlans = { written: (before) => before, caughtUp: async () => undefined, renew: () => undefined };
 
 /** Methods that change something on the cluster: they pass the fence. */
 const CHANGES: ReadonlySet<string> = new Set([
@@ -92,18 +103,19 @@ const CHANGES: ReadonlySet<string> = new Set([
  * ends, as a Deployment would.
  */
 export function startReplica(stage: Stage, replica: number, rate: number, generation = 0): void {
-  const { time, lease } = stage;
+  const { time, shared } = stage;
   const process = time.process(rate);
   const identity = `replica-${replica}-${generation}`;
   const again = (after: number): void => {
     me.alive = false;
     time.at(time.now() + after, () => startReplica(stage, replica, rate, generation + 1));
   };
+  const leases = sharedOverNetwork(stage.leases, time, process, DEADLINE / 2, () => AT_ONCE);
+  const { name, labels } = shared ? leaseOfReplica(BASE, identity) : { name: BASE, labels: new Map() };
+  const leasing = { identity, times: TIMES, clock: process.clock };
   const elector = new Elector({
-    identity,
-    times: TIMES,
-    store: overNetwork(lease, time, process, DEADLINE / 2, () => AT_ONCE),
-    clock: process.clock,
+    ...leasing,
+    store: leases.of(name, labels),
     random: () => 0.5,
     report: ({ kind }) => stage.count(`election ${kind}`),
   });
@@ -133,10 +145,19 @@ export function startReplica(stage: Stage, replica: number, rate: number, genera
     },
   };
   const work = async (leaderEpoch: number, signal: AbortSignal): Promise<void> => {
-    const ports = { ...portsOf(stage, me), leadership: leadingEverything(me.identity, leaderEpoch) };
+    const keeper = shared
+      ? new ShardKeeper({ ...leasing, base: BASE, leases, plans: NO_WATCH, report: ({ kind }) => stage.count(kind) })
+      : undefined;
+    const leadership = keeper ?? leadingEverything(me.identity, leaderEpoch);
+    const ports = { ...portsOf(stage, me), leadership };
     // A name of its own: when the gate keeper looks at policies, the control loop has not seen them.
     const gatePorts = { ...ports, policies: far(stage, me, 'policies of the gate keeper', stage.policies.store) };
-    await Promise.all([runLoop(ports, SETTINGS, signal), keepGates(gatePorts, SETTINGS, signal)]);
+    const keep = (term: Term) => keepGates(gatePorts, SETTINGS, term.signal);
+    await Promise.all([
+      keeper?.run(signal),
+      runLoop(ports, SETTINGS, signal),
+      whileLed(REST, leadership, keep, process.clock, signal),
+    ]);
   };
   const ended = (error: unknown): void => {
     if (me.alive) {
@@ -231,7 +252,7 @@ function serve(stage: Stage, me: Incarnation, call: string, method: Method): Ser
         witnessed(() => ledger.changing(me.identity));
       }
       const eviction = evicts
-        ? witnessed(() => ledger.sent(args[0] as PodRef, me.sightOf(signalOf(call, args))))
+        ? witnessed(() => ledger.sent(args[0] as PodRef, me.sightOf(signalOf(call, args)), me.identity))
         : undefined;
       return {
         lose: () => eviction?.lost(),
