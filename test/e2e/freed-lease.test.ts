@@ -43,7 +43,7 @@ it('a single leader waits for replicas that shared the work, until the Lease is 
   await new Promise((resolve) => setTimeout(resolve, 6_000));
   expect(operator.log()).not.toContain('"msg":"leading"');
   const shell = shellIn(folder, [dirname(cp.bin('kubectl'))], { KUBECONFIG: cp.kubeconfig });
-  const [free = 'exit 99'] = shellBlocks('docs/replicas.md#When all replicas were killed');
+  const [free = 'exit 99'] = shellBlocks('docs/replicas.md#A Lease that was not freed');
   expect(await shell(free)).toMatchObject({ code: 0 });
   expect(await operator.logged('leading')).toMatchObject({ epoch: 5 });
 });
