@@ -6,7 +6,8 @@ import { createLeaseStore, createSharedLeases } from '../adapters/kubernetes/lea
 import { systemClock } from '../adapters/system-clock.ts';
 import { type ElectionEvent, Elector } from '../control/elector.ts';
 import { type LeaseTimes, leaseTimes } from '../control/lease.ts';
-import { leaseOfReplica } from '../control/shards/names.ts';
+import { leaseOfReplica, SHARED_HOLDER } from '../control/shards/names.ts';
+import { Sight } from '../control/shards/sight.ts';
 import { parseDuration } from '../model/duration.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import type { LeaseStore, SharedLeases } from '../ports.ts';
@@ -78,7 +79,11 @@ export async function openElection(flags: ElectionFlags & ClusterFlags, hooks: E
   const { name, labels } = leaseOfReplica(base, identity);
   const own = flags.shardPolicies ? leases.of(name, labels) : single;
   const { report } = hooks;
-  const elector = new Elector({ identity, times, store: own, clock: systemClock, random: Math.random, report });
+  const options = { identity, times, store: own, clock: systemClock, random: Math.random, report };
+  const sight = new Sight({ base, duration: times.duration, leases, clock: systemClock });
+  const isAbandoned = async (holder: string, signal: AbortSignal): Promise<boolean> =>
+    holder === SHARED_HOLDER && (await sight.isDeserted(signal));
+  const elector = new Elector(flags.shardPolicies ? options : { ...options, isAbandoned });
   return { identity, elector, times, base, single, own, leases, close: () => client.close() };
 }
 

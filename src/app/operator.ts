@@ -51,7 +51,7 @@ interface Operator {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly usageServers: UsageServers;
-  /** When a pass last reached the API server, or this replica began to lead, on the monotonic clock. */
+  /** When a pass last reached the API server, or this replica began to lead or waited to share, on the monotonic clock. */
   lastPass: Seconds | undefined;
 }
 
@@ -118,13 +118,14 @@ async function lead(
   signal: AbortSignal,
 ): Promise<void> {
   const { flags, log, metrics, usageServers } = operator;
+  const passed = (): void => {
+    operator.lastPass = systemClock.monotonic();
+  };
   const settings = {
     excludedNamespaces: excludedNamespaces(flags),
     maxInFlight: flags.maxConcurrent,
     pace: OPERATOR_PACE,
-    passed: () => {
-      operator.lastPass = systemClock.monotonic();
-    },
+    passed,
   };
   const { runFailed, preempted } = metrics;
   const isShared = flags.shardPolicies && election !== undefined;
@@ -156,7 +157,12 @@ async function lead(
   const policies = (leadership: Leadership, own: AbortSignal) => runLoop({ ...ports, leadership }, settings, own);
   if (isShared) {
     const { ready } = cache;
-    return shareWork(election, { policies, rest: leadingRest(operator, rest) }, { log, plans, ready }, signal);
+    return shareWork(
+      election,
+      { policies, rest: leadingRest(operator, rest) },
+      { log, looked: passed, plans, ready },
+      signal,
+    );
   }
   const everything = async (epoch: number | undefined, own: AbortSignal): Promise<void> => {
     plans.renew();

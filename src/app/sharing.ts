@@ -18,6 +18,8 @@ export interface SharedWork {
 
 interface SharingPorts {
   readonly log: Log;
+  /** The API server has answered, though this replica waits for a single leader. */
+  readonly looked: () => void;
   readonly plans: Pick<CachedPlans, 'written' | 'caughtUp' | 'renew'>;
   /** Resolves when this replica can act at once. */
   readonly ready: Promise<void>;
@@ -30,12 +32,12 @@ interface SharingPorts {
 export async function shareWork(
   { elector, identity, times, base, single, own, leases }: Election,
   work: SharedWork,
-  { log, plans, ready }: SharingPorts,
+  { log, looked, plans, ready }: SharingPorts,
   stop: AbortSignal,
 ): Promise<void> {
   const failed = (err: unknown): void => log('lease request failed', { err });
   const waiting = (holder: string): void => log('another replica leads', { holder });
-  const options = { store: single, times, clock: systemClock, waiting, failed };
+  const options = { store: single, times, clock: systemClock, looked, waiting, failed };
   const keeper = new ShardKeeper({
     base,
     identity,

@@ -45,6 +45,8 @@ interface ElectorOptions {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly report: (event: ElectionEvent) => void;
+  /** Whether nobody acts any more for a holder whose Lease has not run out; never unless said otherwise. */
+  readonly isAbandoned?: (holder: string, signal: AbortSignal) => Promise<boolean>;
 }
 
 /** What a leader does until its signal is aborted. */
@@ -150,10 +152,13 @@ export class Elector implements Fence {
   }
 
   async #takeIfFree(stop: AbortSignal): Promise<Held | undefined> {
-    const { identity, clock } = this.#options;
+    const { identity, clock, isAbandoned } = this.#options;
     const lease = await this.#read(stop);
     if (this.#seen !== undefined && !isFree(this.#seen, identity, clock.monotonic())) {
-      return undefined;
+      const { holder } = this.#seen.record;
+      if (isAbandoned === undefined || !(await isAbandoned(holder, stop))) {
+        return undefined;
+      }
     }
     return await this.#write(lease, stop);
   }

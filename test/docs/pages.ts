@@ -107,7 +107,6 @@ export const ON_CLUSTER = {
 /** Sections whose blocks a test of their own runs. */
 export const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['examples/README.md#A repository for the policies of a cluster', 'test/unit/cli/examples.test.ts'],
-  ['docs/replicas.md#A Lease that was not freed', 'test/e2e/freed-lease.test.ts'],
 ]);
 
 /** Sections whose blocks marked `console` test/e2e/docs-console.test.ts runs, but for those commands that it cannot. */

@@ -141,12 +141,9 @@ export class ShardKeeper implements Leadership {
     await Promise.all([...this.#held.keys()].map((shard) => this.#handOver(shard, true)));
   }
 
-  /** Whether no other replica is left, by a read at this moment. Rejects with ApiError. */
-  async isLast(): Promise<boolean> {
-    const { leases, identity } = this.#options;
-    const found = await leases.list(new AbortController().signal);
-    this.#sight.look(new Map(found.map((lease) => [String(lease.metadata['name']), lease])));
-    return [...this.#sight.replicas().keys()].every((replica) => replica === identity);
+  /** Whether no replica is left, this one having given up its own Lease. Rejects with ApiError. */
+  isLast(): Promise<boolean> {
+    return this.#sight.isDeserted(new AbortController().signal);
   }
 
   /** Resolves to the time until the next one is due if nothing changes. */

@@ -12,6 +12,8 @@ export interface SharingOptions {
   readonly store: LeaseStore;
   readonly times: LeaseTimes;
   readonly clock: Clock;
+  /** The API server has answered. */
+  readonly looked: () => void;
   /** Hears of a single leader that is waited for, once. */
   readonly waiting: (holder: string) => void;
   /** A request failed; it is tried again. */
@@ -23,12 +25,13 @@ export interface SharingOptions {
  * (`endSharing`).
  */
 export async function beginSharing(options: SharingOptions, signal: AbortSignal): Promise<void> {
-  const { times, clock, waiting, failed } = options;
+  const { times, clock, looked, waiting, failed } = options;
   let seen: Observation | undefined;
   while (!signal.aborted) {
     try {
       const before = seen;
       seen = await claimed(options, seen, signal);
+      looked();
       if (seen === undefined) {
         return;
       }

@@ -90,6 +90,16 @@ export class Sight {
     return this.aliveUntil(replica) <= clock.monotonic();
   }
 
+  /**
+   * Whether no replica takes part, by a read at this moment. One that joins has its own Lease before it writes that of a single leader, so
+   * whoever has read the latter before, and writes it now, conflicts with it. Rejects with ApiError.
+   */
+  async isDeserted(signal: AbortSignal): Promise<boolean> {
+    const found = await this.#options.leases.list(signal);
+    this.look(new Map(found.map((lease) => [String(lease.metadata['name']), lease])));
+    return this.replicas().size === 0;
+  }
+
   /** Whether the holder of the Lease may act. A Lease that nobody holds has none that does. */
   isHeld({ record }: StoredLease): boolean {
     return record.holder !== '' && this.aliveUntil(record.holder) > this.#options.clock.monotonic();

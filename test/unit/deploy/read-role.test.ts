@@ -101,7 +101,7 @@ it('the operator may write one Lease, or with policies spread over replicas thos
   const leases = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
   const one = [
     { ...leases, resourceNames: ['evenkeel'], verbs: ['get', 'update'] },
-    { ...leases, verbs: ['create'] },
+    { ...leases, verbs: ['create', 'list'] },
   ];
   const all = [{ ...leases, verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'] }];
   expect(role('lease-role.yaml', 'evenkeel-lease').rules).toEqual(one);
