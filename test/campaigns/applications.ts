@@ -122,7 +122,7 @@ async function play(
       log(`${kill + 1} of ${kills} kills, ${killsWithOpenMoves} amid moves, ${plans.all().length} plans`);
     }
     api.spoil(0);
-    const restless = await untilConverged(cp, POLICY, plans, log);
+    const restless = await untilConverged(cp, [POLICY], plans, log);
     await operators.stop();
     await plans.look();
     await plans.stop();

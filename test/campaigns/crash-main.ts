@@ -1,7 +1,7 @@
 /**
- * `npm run campaign:crash [-- --kills N --seed S --clusters C]`: kill -9 of the operator, mostly in the middle of moves, on real
- * control planes: the kills wait for moves most of the time, so several clusters side by side take a fraction of the time.
- * Progress goes to stderr, the report to stdout; the exit code is 1 when a promise was broken.
+ * `npm run campaign:crash [-- --kills N --seed S --clusters C --replicas N --policies N --shard-policies]`: kill -9 of the operator, mostly
+ * in the middle of moves, on real control planes: the kills wait for moves most of the time, so several clusters side by side take a
+ * fraction of the time. Progress goes to stderr, the report to stdout; the exit code is 1 when a promise was broken.
  */
 import { parseArgs } from 'node:util';
 import { mergedReport, runCrashCampaign } from './crash.ts';
@@ -15,6 +15,9 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '1000' },
     seed: { type: 'string', default: '1' },
     clusters: { type: 'string', default: '4' },
+    replicas: { type: 'string', default: '2' },
+    policies: { type: 'string', default: '1' },
+    'shard-policies': { type: 'boolean', default: false },
   },
 });
 const clusters = Number(values.clusters);
@@ -23,6 +26,9 @@ const reports = await Promise.all(
     runCrashCampaign({
       kills: Math.ceil(Number(values.kills) / clusters),
       seed: Number(values.seed) + cluster,
+      replicas: Number(values.replicas),
+      policies: Number(values.policies),
+      shardPolicies: values['shard-policies'],
       log: (line) => void process.stderr.write(`cluster ${cluster}: ${line}\n`),
     }),
   ),

@@ -9,23 +9,34 @@ import { getPlans } from '../support/resources.ts';
 import { changeUsage, type Usages, withLoad } from './disturb.ts';
 import { type Evidence, evidenceOf, strayMoves } from './evidence.ts';
 import { type HostileApi, type HostileKind, startHostileApi } from './hostile-api.ts';
-import { isLeading, LEASE, leaderOf, type Operators, startOperators } from './operators.ts';
+import { followLeaders, type Leaders } from './leaders.ts';
+import { createLimitWatch, type LimitReport, overConcurrentByAudit } from './limits.ts';
+import { LEASE, type Operators, startOperators } from './operators.ts';
 import { followPlans, type PlanLog, phasesInFlight, untilConverged } from './plan-log.ts';
-import { applyEagerPolicy, MAX_CONCURRENT, setStage } from './stage.ts';
+import { onePolicy, type Policies, poolPolicies, setPools } from './pools.ts';
+import { measureRequests } from './request-times.ts';
+import { MAX_CONCURRENT, setStage } from './stage.ts';
+import { judgeVacancies, type Vacancies } from './vacancies.ts';
 
 /** What a campaign is to do. */
 export interface CrashOptions {
   readonly kills: number;
   readonly seed: number;
+  /** Replicas; default 2: the second one takes over when the first one is away for longer than the lease. */
+  readonly replicas?: number;
+  /** Policies; default 1. Several have disjoint scopes, and limits over all of them. */
+  readonly policies?: number;
+  /** Whether replicas share the policies; default false: one leads everything. */
+  readonly shardPolicies?: boolean;
   readonly log: (line: string) => void;
 }
 
 /** What came of it: each list is to be empty. */
-export interface CrashReport extends Evidence {
+export interface CrashReport extends Evidence, LimitReport, Vacancies {
   readonly kills: number;
-  /** Kills of the replica that led. */
+  /** Kills of a replica that led something. */
   readonly killsOfLeaders: number;
-  /** Kills of the replica that led while at least one move was in flight: its intent stored, its end not. */
+  /** Kills of a replica that led while at least one move of what it led was in flight: its intent stored, its end not. */
   readonly killsWithOpenMoves: number;
   /** Of those, kills with at least one move in this phase. */
   readonly killsByPhase: Readonly<Record<string, number>>;
@@ -38,7 +49,9 @@ export interface CrashReport extends Evidence {
   readonly lateEvictions: number;
   /** From the first kill to the end of the last one. */
   readonly secondsPerKill: number;
-  /** Says so when there was no balance a quarter of an hour after the last kill. */
+  /** Policies, and all of them, with more moves in flight than they may have, by the audit log, as `name: moves`. */
+  readonly overConcurrentByAudit: readonly string[];
+  /** Policies without balance a quarter of an hour after the last kill. */
   readonly unbalanced: readonly string[];
   /** Pods that are said to have landed but run elsewhere. */
   readonly strays: readonly string[];
@@ -49,8 +62,6 @@ export interface CrashReport extends Evidence {
 }
 
 const POLICY = 'crashing';
-/** Two replicas; the second one takes over when the first one is away for longer than the lease. */
-const REPLICAS = 2;
 /** Milliseconds between the beginning of a term and a kill at any time, at most. */
 const LONGEST_TERM = 3000;
 /** Milliseconds between the sight of a move in the phase that a kill is aimed at and the kill, at most. */
@@ -70,13 +81,13 @@ const AIMS: readonly MovePhase[] = [
 /** Milliseconds after which a kill that is aimed at a phase takes any other. */
 const LONGEST_WAIT = 6000;
 const PATIENCE = { timeoutMilliseconds: 60_000 };
-/** Share of the kills that wait for an open move, and hit the replica that leads. */
+/** Share of the kills that wait for an open move, and hit the replica that leads its policy. */
 const AIMED_SHARE = 0.7;
-/** Share of the other kills that are aimed at the replica that leads. */
+/** Share of the other kills that are aimed at a replica that leads. */
 const LEADERS_SHARE = 0.7;
 /** Share of all kills that have to meet open moves. */
 const LEAST_OPEN = 0.5;
-/** Kills between two changes of the load, each of so many workloads. */
+/** Kills between two changes of the load, each of so many workloads, or of one for each policy where there are more. */
 const KILLS_PER_CHANGE = 4;
 const WORKLOADS_PER_CHANGE = 2;
 /** Share of the requests that fail beside the kills. */
@@ -102,19 +113,40 @@ export const CRASH_FAULTS: readonly FaultKind[] = [
 const IDLE = 10_000;
 
 /**
- * Kills replicas of the operator at random instants, most of them in the middle of moves, while it balances a cluster whose load
- * changes; then lets it finish, and collects the evidence from the audit log and the plans.
+ * Kills replicas of the operator at random instants, most of them in the middle of moves, while they balance a cluster whose load
+ * changes; then lets them finish, and collects the evidence from the audit log, the plans and the Leases.
  */
-export async function runCrashCampaign({ kills, seed, log }: CrashOptions): Promise<CrashReport> {
-  const random = createRandom(seed);
-  const cp = await setStage(log, { scenario: 'slow-pods.yaml', metricResolution: '10s', measured: true });
-  const api = await startHostileApi(cp, seed);
-  const operators = await startOperators(cp, REPLICAS, { args: LEASE, kubeconfig: api.kubeconfig });
-  const usages: Usages = new Map();
-  const plans = withLoad(await followPlans(cp), cp, usages);
-  const scene = { cp, operators, plans, random, usages };
+export async function runCrashCampaign(options: CrashOptions): Promise<CrashReport> {
+  const { seed, policies: count = 1, log } = options;
+  const policies = count === 1 ? onePolicy(POLICY) : poolPolicies(count);
+  const cp = await (count === 1
+    ? setStage(log, { scenario: 'slow-pods.yaml', metricResolution: '10s', measured: true })
+    : setPools(policies, log));
   try {
-    await applyEagerPolicy(cp, POLICY);
+    return await play(cp, policies, await startHostileApi(cp, seed), options);
+  } finally {
+    await cp.stop();
+  }
+}
+
+async function play(
+  cp: ControlPlane,
+  policies: Policies,
+  api: HostileApi,
+  { kills, seed, replicas = 2, shardPolicies = false, log }: CrashOptions,
+): Promise<CrashReport> {
+  const random = createRandom(seed);
+  const limitWatch = createLimitWatch(policies.limits);
+  const usages: Usages = new Map();
+  const plans = withLoad(await followPlans(cp, limitWatch.take), cp, usages);
+  const args = [...LEASE, ...policies.args, ...(shardPolicies ? ['--shard-policies'] : [])];
+  const operators = await startOperators(cp, replicas, { args, kubeconfig: api.kubeconfig });
+  const requests = await measureRequests(cp);
+  let leaders: Leaders | undefined;
+  try {
+    await policies.apply(cp);
+    leaders = await followLeaders(cp, operators, { shared: shardPolicies, policies: policies.names });
+    const scene = { cp, operators, plans, leaders, random, usages, policies, replicas };
     api.spoil(FAULT_RATE, CRASH_FAULTS);
     const began = performance.now();
     const hits: Hit[] = [];
@@ -128,19 +160,25 @@ export async function runCrashCampaign({ kills, seed, log }: CrashOptions): Prom
     }
     const secondsPerKill = (performance.now() - began) / 1000 / kills;
     api.spoil(0);
-    const unbalanced = await untilConverged(cp, POLICY, plans, log);
+    const unbalanced = await untilConverged(cp, policies.names, plans, log);
     await sleep(5000);
     const hints = await cp.kubectl(['get', 'placementhints', '-A', '-o', 'name']);
+    const vacancies = judgeVacancies(leaders.gaps(), requests, shardPolicies);
+    await leaders.stop();
     await operators.stop();
     await plans.look();
     await plans.stop();
+    const audit = await cp.audit();
     return {
       kills,
       ...summaryOf(hits),
       ...faultsOf(api),
       secondsPerKill: Math.round(secondsPerKill * 10) / 10,
+      ...vacancies,
       unbalanced,
-      ...evidenceOf(await cp.audit(), plans, MAX_CONCURRENT),
+      ...evidenceOf(audit, plans, MAX_CONCURRENT),
+      ...limitWatch.report(),
+      overConcurrentByAudit: overConcurrentByAudit(audit, plans.all(), policies.limits),
       strays: plans
         .all()
         .flatMap(strayMoves)
@@ -151,12 +189,17 @@ export async function runCrashCampaign({ kills, seed, log }: CrashOptions): Prom
     };
   } finally {
     await operators.stop();
+    await requests.stop();
     await api.stop();
-    await plans.stop().finally(() => cp.stop());
+    await leaders?.stop();
+    await plans.stop();
   }
 }
 
-/** What several campaigns came to together: a kind of fault that came in one of them came, and the slowest says how long kills took. */
+/**
+ * What several campaigns came to together: a kind of fault that came in one of them came; of times, and of what was most at an instant,
+ * the longest and the most count.
+ */
 export function mergedReport(reports: readonly CrashReport[]): CrashReport {
   const fields = reports.flatMap((report) => Object.entries(report));
   const merged = [...Map.groupBy(fields, ([name]) => name)].map(([name, values]) => [
@@ -168,9 +211,11 @@ export function mergedReport(reports: readonly CrashReport[]): CrashReport {
     neverInjected: reports
       .map(({ neverInjected }) => neverInjected)
       .reduce((left, right) => left.filter((kind) => right.includes(kind))),
-    secondsPerKill: Math.max(...reports.map(({ secondsPerKill }) => secondsPerKill)),
+    ...Object.fromEntries(MAXIMA.map((name) => [name, Math.max(...reports.map((report) => report[name]))])),
   };
 }
+
+const MAXIMA = ['secondsPerKill', 'mostInFlight', 'longestVacancy', 'longestAdoption', 'slowestRequest'] as const;
 
 /** Numbers are added up, lists joined, and records of either merged by their keys. */
 function mergedValue(values: readonly unknown[]): unknown {
@@ -192,7 +237,7 @@ function mergedValue(values: readonly unknown[]): unknown {
 /** What a kill met. */
 interface Hit {
   readonly isLeader: boolean;
-  /** Of the moves that were in flight, as stored once the process was gone: nobody leads for the rest of the lease. */
+  /** Of the moves that were in flight for what the replica led, as stored once its process was gone: nobody leads that for the rest of the lease. */
   readonly phases: readonly MovePhase[];
 }
 
@@ -201,41 +246,59 @@ interface Scene {
   readonly cp: ControlPlane;
   readonly operators: Operators;
   readonly plans: PlanLog;
+  readonly leaders: Leaders;
   readonly random: Random;
   readonly usages: Usages;
+  readonly policies: Policies;
+  readonly replicas: number;
 }
 
 async function killOne(scene: Scene): Promise<Hit> {
-  const { cp, operators, random } = scene;
-  await waitUntil('a leader', async () => (leaderOf(operators, REPLICAS) === undefined ? 'none' : undefined), PATIENCE);
-  const isAimed = random.next() < AIMED_SHARE;
-  if (isAimed) {
-    await untilOpen(scene);
-  }
-  await sleep(random.next() * (isAimed ? LONGEST_AIM : LONGEST_TERM));
-  const other = random.below(REPLICAS);
-  const aimsAtLeader = isAimed || random.next() < LEADERS_SHARE;
-  const replica = aimsAtLeader ? (leaderOf(operators, REPLICAS) ?? other) : other;
-  const isLeader = isLeading(operators, replica);
+  const { cp, operators, leaders, random, replicas } = scene;
+  await waitUntil('a leader', async () => (leaders.leading().length === 0 ? 'none' : undefined), PATIENCE);
+  const aim = random.next() < AIMED_SHARE ? await untilOpen(scene) : undefined;
+  await sleep(random.next() * (aim === undefined ? LONGEST_TERM : LONGEST_AIM));
+  const replica = victimOf(scene, aim) ?? random.below(replicas);
+  const led = leaders.policiesOf(replica);
+  const isLeader = leaders.leading().includes(replica);
   await operators.kill(replica, random.below(2) * 1000);
-  return { isLeader, phases: (await getPlans(cp)).flatMap(phasesInFlight) };
+  const open = (await getPlans(cp)).filter(({ spec }) => led.includes(spec.policy.name));
+  return { isLeader, phases: open.flatMap(phasesInFlight) };
+}
+
+/** The replica that leads the policy that the kill is aimed at, or else mostly one that leads anything; undefined for any. */
+function victimOf({ leaders, random }: Scene, aim: string | undefined): number | undefined {
+  const leading = leaders.leading();
+  const isAtLeader = aim !== undefined || random.next() < LEADERS_SHARE;
+  return (
+    (aim === undefined ? undefined : leaders.of(aim)) ??
+    (isAtLeader ? leading[random.below(leading.length)] : undefined)
+  );
 }
 
 /**
  * Waits until some move has got further and one is in a random phase, so that kills meet ever new states of plans that go on; or,
- * after a while, until one is in any phase. Where nothing is in flight for long, makes work.
+ * after a while, until one is in any phase. Where nothing is in flight for long, makes work. Resolves to the policy of that move.
  */
-async function untilOpen(scene: Scene): Promise<void> {
+async function untilOpen(scene: Scene): Promise<string> {
   const { plans, random } = scene;
   const aim = AIMS[random.below(AIMS.length)] ?? 'Intent';
-  const phases = (): readonly MovePhase[] => plans.all().flatMap(phasesInFlight);
+  const openIn = (is: (phase: MovePhase) => boolean): readonly string[] =>
+    plans.all().flatMap((plan) => (phasesInFlight(plan).some(is) ? [plan.spec.policy.name] : []));
   const known = new Set(statesOf(plans));
   const gotFurther = (): boolean => statesOf(plans).some((state) => !known.has(state));
   const began = performance.now();
-  const isLate = (): boolean => performance.now() - began > LONGEST_WAIT;
   let busyAt = began;
-  while (!(phases().includes(aim) && gotFurther()) && !(phases().length > 0 && isLate())) {
-    if (phases().length > 0) {
+  for (;;) {
+    const open = openIn(() => true);
+    const aimed = openIn((phase) => phase === aim);
+    const isLate = performance.now() - began > LONGEST_WAIT;
+    const found = aimed.length > 0 && gotFurther() ? aimed : isLate ? open : [];
+    const policy = found[random.below(found.length)];
+    if (policy !== undefined) {
+      return policy;
+    }
+    if (open.length > 0) {
       busyAt = performance.now();
     } else if (performance.now() - busyAt > IDLE) {
       await startOver(scene);
@@ -257,17 +320,18 @@ function statesOf(plans: PlanLog): readonly string[] {
     );
 }
 
-async function changeLoad({ cp, random, usages }: Pick<Scene, 'cp' | 'random' | 'usages'>): Promise<void> {
-  for (let workload = 0; workload < WORKLOADS_PER_CHANGE; workload += 1) {
+async function changeLoad({ cp, random, usages, policies }: Scene): Promise<void> {
+  const changes = Math.max(WORKLOADS_PER_CHANGE, policies.names.length);
+  for (let workload = 0; workload < changes; workload += 1) {
     await changeUsage(cp, random, usages);
   }
 }
 
-/** Changes the load and the policy: a plan whose moves were all refused, and rest for minutes, ends with that. */
+/** Changes the load and the policies: a plan whose moves were all refused, and rest for minutes, ends with that. */
 async function startOver(scene: Scene): Promise<void> {
-  const { cp, random } = scene;
+  const { cp, random, policies } = scene;
   await changeLoad(scene);
-  await applyEagerPolicy(cp, POLICY, 20 + random.below(20));
+  await policies.apply(cp, 20 + random.below(20));
 }
 
 function openOf(hits: readonly Hit[]): readonly Hit[] {

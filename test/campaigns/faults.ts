@@ -187,7 +187,7 @@ async function converge(
   const before = plans.all().length;
   const began = performance.now();
   await untilRun(cp, plans, new Date());
-  const unbalanced = await untilConverged(cp, POLICY, plans, log);
+  const unbalanced = await untilConverged(cp, [POLICY], plans, log);
   return {
     unbalanced,
     roundsToConverge: plans.all().length - before,

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { type OperatorOptions, type OperatorProcess, startOperator } from '../support/operator-process.ts';
 
-/** A lease as short as it may be, so that the next leader is not waited for longer than it lives. */
-export const LEASE = ['--lease-duration', '2s'];
+/** Seconds of a lease as short as it may be, so that the next leader is not waited for longer than it lives. */
+export const LEASE_SECONDS = 2;
+/** The flag for it. */
+export const LEASE = ['--lease-duration', `${LEASE_SECONDS}s`];
 
 /** How a replica ended that nobody had ended. */
 export interface UnexpectedEnd {
@@ -12,12 +14,26 @@ export interface UnexpectedEnd {
   readonly log: string;
 }
 
+/** One process as a replica. Instants are milliseconds of `performance.now()`. */
+export interface ReplicaLife {
+  readonly replica: number;
+  readonly process: OperatorProcess;
+  /** When it was killed, or has ended; undefined while it runs. */
+  ended: number | undefined;
+}
+
 /** Replicas of the operator that are started again when they end, as a Deployment would. */
 export interface Operators {
   /** `kill -9` of a replica, which is replaced after `pause` milliseconds. Resolves once it is gone. */
   kill(replica: number, pause: number): Promise<void>;
+  /** One more replica. Resolves to its number once its process runs. */
+  add(): Promise<number>;
+  /** Ends a replica with SIGTERM for good. Resolves once it is gone. */
+  end(replica: number): Promise<void>;
   /** The process that runs as a replica now; undefined while it is being replaced. */
   process(replica: number): OperatorProcess | undefined;
+  /** Every process that there was, in the order of their starts. */
+  readonly lives: readonly ReplicaLife[];
   /** Replicas that ended by themselves, except for those that lost the lease, which is what they ought to do. */
   readonly ends: readonly UnexpectedEnd[];
   /** How often a replica ended because it had lost the lease. */
@@ -28,16 +44,20 @@ export interface Operators {
 
 /** Starts `count` replicas. */
 export async function startOperators(cp: ControlPlane, count: number, options: OperatorOptions): Promise<Operators> {
-  const running: (OperatorProcess | undefined)[] = [];
+  const running: (ReplicaLife | undefined)[] = [];
+  const lives: ReplicaLife[] = [];
   const ends: UnexpectedEnd[] = [];
   const replacing = new Set<Promise<void>>();
   let leasesLost = 0;
   let isStopped = false;
   const start = async (replica: number): Promise<void> => {
     const operator = await startOperator(cp, options);
-    running[replica] = operator;
+    const life: ReplicaLife = { replica, process: operator, ended: undefined };
+    running[replica] = life;
+    lives.push(life);
     void operator.exited.then((code) => {
-      if (running[replica] !== operator || isStopped) {
+      life.ended ??= performance.now();
+      if (running[replica] !== life || isStopped) {
         return;
       }
       const log = operator.log();
@@ -60,19 +80,31 @@ export async function startOperators(cp: ControlPlane, count: number, options: O
   }
   return {
     kill: async (replica, pause) => {
-      const operator = running[replica];
-      if (operator !== undefined) {
+      const life = running[replica];
+      if (life !== undefined) {
         replace(replica, pause);
-        await operator.end('SIGKILL');
+        life.ended = performance.now();
+        await life.process.end('SIGKILL');
       }
     },
-    process: (replica) => running[replica],
+    add: async () => {
+      const replica = running.length;
+      await start(replica);
+      return replica;
+    },
+    end: async (replica) => {
+      const life = running[replica];
+      running[replica] = undefined;
+      await life?.process.end('SIGTERM');
+    },
+    process: (replica) => running[replica]?.process,
+    lives,
     ends,
     leasesLost: () => leasesLost,
     stop: async () => {
       isStopped = true;
       await Promise.all(replacing);
-      await Promise.all(running.map((operator) => operator?.end('SIGTERM')));
+      await Promise.all(running.map((life) => life?.process.end('SIGTERM')));
     },
   };
 }
@@ -83,6 +115,6 @@ export function leaderOf(operators: Operators, count: number): number | undefine
 }
 
 /** Whether a replica has begun to lead. */
-export function isLeading(operators: Operators, replica: number): boolean {
+function isLeading(operators: Operators, replica: number): boolean {
   return operators.process(replica)?.log().includes('"msg":"leading"') === true;
 }

@@ -20,32 +20,33 @@ export interface PlanLog {
 
 const API = '/apis/evenkeel.dev/v1alpha1';
 
-/** Follows the plans of a cluster, each state that is stored. Whoever begins it has to end it. */
-export async function followPlans(cp: ControlPlane): Promise<PlanLog> {
+/** A plan or a journal as it was stored: the status of a plan alone lacks what its journal has. */
+export type StoredChange =
+  | { readonly kind: 'Plan'; readonly object: RebalancePlan }
+  | { readonly kind: 'Journal'; readonly object: MoveJournal };
+
+/** Follows the plans of a cluster, each state that is stored; `taken` hears of each change. Whoever begins it has to end it. */
+export async function followPlans(
+  cp: ControlPlane,
+  taken: (change: StoredChange) => void = () => undefined,
+): Promise<PlanLog> {
   const seen = new Map<string, RebalancePlan>();
   const most = new Map<string, number>();
   const see = (plan: RebalancePlan): void => {
     seen.set(keyOf(plan), plan);
     most.set(keyOf(plan), Math.max(most.get(keyOf(plan)) ?? 0, phasesInFlight(plan).length));
   };
-  // As they are stored: the plans alone, and their journals.
-  const stored = new Map<string, RebalancePlan>();
-  const journals = new Map<string, MoveJournal>();
-  const join = (name: string): void => {
-    const [plan, journal] = [stored.get(name), journals.get(name)];
-    if (plan !== undefined && (journal === undefined || !isJournalOf(journal, plan) || !isBehind(plan, journal))) {
-      see(withJournal(plan, journal));
+  const join = createJoin();
+  const take = (change: StoredChange): void => {
+    taken(change);
+    const plan = join(change);
+    if (plan !== undefined) {
+      see(plan);
     }
   };
   const watches = await Promise.all([
-    watchObjects<RebalancePlan>(cp, `${API}/rebalanceplans`, ({ object }) => {
-      stored.set(object.metadata.name, object);
-      join(object.metadata.name);
-    }),
-    watchObjects<MoveJournal>(cp, `${API}/movejournals`, ({ object }) => {
-      journals.set(object.metadata.name, object);
-      join(object.metadata.name);
-    }),
+    watchObjects<RebalancePlan>(cp, `${API}/rebalanceplans`, ({ object }) => take({ kind: 'Plan', object })),
+    watchObjects<MoveJournal>(cp, `${API}/movejournals`, ({ object }) => take({ kind: 'Journal', object })),
   ]);
   let isStopped = false;
   return {
@@ -61,7 +62,27 @@ export async function followPlans(cp: ControlPlane): Promise<PlanLog> {
   };
 }
 
-function keyOf({ metadata: { uid, name } }: RebalancePlan): string {
+/** Returns what each change makes of its plan; undefined where that is not known yet, or the same as before. */
+export function createJoin(): (change: StoredChange) => RebalancePlan | undefined {
+  // As they are stored: the plans alone, and their journals.
+  const stored = new Map<string, RebalancePlan>();
+  const journals = new Map<string, MoveJournal>();
+  return ({ kind, object }) => {
+    const { name } = object.metadata;
+    if (kind === 'Plan') {
+      stored.set(name, object);
+    } else {
+      journals.set(name, object);
+    }
+    const [plan, journal] = [stored.get(name), journals.get(name)];
+    return plan !== undefined && (journal === undefined || !isJournalOf(journal, plan) || !isBehind(plan, journal))
+      ? withJournal(plan, journal)
+      : undefined;
+  };
+}
+
+/** Tells a plan from every other one, those that are gone included. */
+export function keyOf({ metadata: { uid, name } }: RebalancePlan): string {
   return uid ?? name;
 }
 
@@ -80,22 +101,26 @@ export function hasEnded({ status }: RebalancePlan): boolean {
 /** The longest that balance is waited for: a busy machine takes several plans, and pods that start slowly a minute and more for each. */
 const LONGEST_WAIT = 900_000;
 
-/** Waits until the policy is Converged and every plan has ended. Resolves to what went against that, so that evidence is not lost. */
+/** Waits until the policies are Converged and every plan has ended. Resolves to what went against that, so that evidence is not lost. */
 export async function untilConverged(
   cp: ControlPlane,
-  policy: string,
+  policies: readonly string[],
   plans: PlanLog,
   log: (line: string) => void,
 ): Promise<readonly string[]> {
   const missing = async (): Promise<string | undefined> => {
     await plans.look();
-    const { status } = await getPolicy(cp, policy);
-    const converged = status?.conditions?.find(({ type }) => type === 'Converged');
+    const found = await Promise.all(policies.map((policy) => getPolicy(cp, policy)));
+    const unbalanced = found.flatMap(({ metadata, status }) => {
+      const converged = status?.conditions?.find(({ type }) => type === 'Converged');
+      return converged?.status === 'True'
+        ? []
+        : [`${metadata.name} converged ${converged?.status}: ${converged?.message}`];
+    });
     const open = plans.all().filter((plan) => !hasEnded(plan));
     const phases = open.map(({ metadata, status: { phase } = {} }) => `${metadata.name} is ${phase}`);
-    return converged?.status === 'True' && open.length === 0
-      ? undefined
-      : [`converged ${converged?.status}: ${converged?.message}`, ...phases].join('; ');
+    const left = [...unbalanced, ...phases];
+    return left.length === 0 ? undefined : left.join('; ');
   };
   try {
     await waitUntil('balance', missing, { timeoutMilliseconds: LONGEST_WAIT, log });

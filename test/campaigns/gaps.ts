@@ -1,0 +1,52 @@
+import type { LeaseChange } from './lease-log.ts';
+
+/** As much of the life of a replica as says whether it leads. Instants are milliseconds on one clock. */
+export interface Candidate {
+  /** Identity that Leases name; undefined while it is not known. */
+  readonly identity: string | undefined;
+  /** From when on it could take a Lease; undefined when it never came so far. */
+  readonly joined: number | undefined;
+  /** When its process was gone; undefined while it runs. */
+  readonly ended: number | undefined;
+}
+
+/** A time without a leader. Instants are milliseconds on the same clock. */
+export interface Gap {
+  /** Name of what was not led. */
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+  /**
+   * From when on the replica that leads next could have been waited for: `from`, or the last end of a replica since, which may have been
+   * about to lead; or, where there was no other replica, when one had joined.
+   */
+  readonly since: number;
+}
+
+/**
+ * Times between the first leader and `until` in which the Lease named no replica whose process was alive. Before the first leader, nothing
+ * is a gap.
+ */
+export function gapsOf(
+  name: string,
+  changes: readonly LeaseChange[],
+  replicas: readonly Candidate[],
+  until: number,
+): readonly Gap[] {
+  const led = changes.flatMap(({ at, holder }, place) => {
+    const leader = holder === '' ? undefined : replicas.find(({ identity }) => identity === holder);
+    const to = Math.min(changes[place + 1]?.at ?? until, leader?.ended ?? until);
+    return leader === undefined || to <= at ? [] : [{ from: at, to }];
+  });
+  return led.flatMap(({ to: from }, place) => {
+    const to = led[place + 1]?.from ?? until;
+    return to <= from ? [] : [{ name, from, to, since: waitedSince(from, to, replicas) }];
+  });
+}
+
+function waitedSince(from: number, to: number, replicas: readonly Candidate[]): number {
+  const joined = replicas.flatMap((each) => (each.joined === undefined ? [] : [{ ...each, joined: each.joined }]));
+  const left = joined.filter((each) => each.joined < to && (each.ended === undefined || each.ended >= to));
+  const ends = joined.flatMap(({ ended }) => (ended !== undefined && ended > from && ended < to ? [ended] : []));
+  return Math.min(to, Math.max(from, ...ends, Math.min(...left.map((each) => each.joined))));
+}

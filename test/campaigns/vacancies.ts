@@ -1,0 +1,56 @@
+import { leaseTimes } from '../../src/control/lease.ts';
+import { seconds } from '../../src/model/units.ts';
+import type { Gap } from './gaps.ts';
+import { LEASE_SECONDS } from './operators.ts';
+import type { RequestTimes } from './request-times.ts';
+
+/** How long policies, or the rest, were without a leader. The list is to be empty. */
+export interface Vacancies {
+  /** Times without a leader. */
+  readonly vacancies: number;
+  /** Seconds of the longest one, whatever happened in it. */
+  readonly longestVacancy: number;
+  /** Seconds of the longest one since the last replica ended that could have taken over, or since the first that could had joined. */
+  readonly longestAdoption: number;
+  /** Seconds within which 99 % of requests to the API server were answered while replicas were killed. */
+  readonly slowestRequest: number;
+  /** Those in which that took longer than a lease, two retries, and the requests that the next leader sends. */
+  readonly vacantTooLong: readonly string[];
+}
+
+/** Requests of a replica that takes over, one after the other: two reads, and a write. */
+const REQUESTS = 3;
+/** A replica without the others' share waits up to that many retry periods for each retry (client-go's jitter). */
+const JITTER = 2.2;
+
+/**
+ * Judges times without a leader: a lease and two retries are allowed, and the time of three requests, each as long as the slowest that
+ * was measured in that very time, since all of it runs on one busy machine. Where one replica leads everything (`isShared` is false), retries are jittered.
+ */
+export function judgeVacancies(
+  gaps: readonly Gap[],
+  requests: Pick<RequestTimes, 'longest' | 'quantile'>,
+  isShared: boolean,
+): Vacancies {
+  const { duration, retryPeriod } = leaseTimes(seconds(LEASE_SECONDS));
+  const allowed = 1000 * (duration + 2 * retryPeriod * (isShared ? 1 : JITTER));
+  const tooLong = gaps.flatMap(({ name, from, to, since }) => {
+    const spare = REQUESTS * requests.longest(since, to);
+    return to - since <= allowed + spare
+      ? []
+      : [
+          `${name}: ${inSeconds(to - since)} s, of ${inSeconds(to - from)} s; allowed are ${inSeconds(allowed + spare)} s`,
+        ];
+  });
+  return {
+    vacancies: gaps.length,
+    longestVacancy: inSeconds(Math.max(0, ...gaps.map(({ from, to }) => to - from))),
+    longestAdoption: inSeconds(Math.max(0, ...gaps.map(({ since, to }) => to - since))),
+    slowestRequest: inSeconds(requests.quantile(0.99)),
+    vacantTooLong: tooLong,
+  };
+}
+
+function inSeconds(milliseconds: number): number {
+  return Math.round(milliseconds) / 1000;
+}

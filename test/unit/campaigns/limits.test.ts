@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import type { MovePhase, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { createLimitWatch, type OperatorLimits, overConcurrentByAudit } from '../../campaigns/limits.ts';
+import type { AuditEvent } from '../../control-plane/audit.ts';
+
+const LIMITS: OperatorLimits = {
+  maxInFlight: 3,
+  policies: new Map([
+    ['free', { maxConcurrent: 3 }],
+    ['other', { maxConcurrent: 2 }],
+    ['thrifty', { maxConcurrent: 1, overhead: { limit: 30, window: 60 } }],
+  ]),
+};
+
+/** A move that is in flight, or has cost so many seconds. */
+type MoveState = MovePhase | number;
+
+let version = 0;
+
+/** The next version of a plan of this policy. */
+function plan(policy: string, moves: readonly MoveState[], name: string = policy): RebalancePlan {
+  version += 1;
+  const startedAt = `${new Date().toISOString().slice(0, 19)}Z`;
+  const ref = (kind: string, place: number) => ({
+    kind,
+    namespace: 'shop',
+    name: `${name}-${place}`,
+    uid: `${name}-${place}`,
+  });
+  return {
+    apiVersion: 'evenkeel.dev/v1alpha1',
+    kind: 'RebalancePlan',
+    metadata: { name, uid: name, resourceVersion: String(version) },
+    spec: {
+      policy: { name: policy, uid: policy, generation: 1 },
+      moves: moves.map((_, place) => ({
+        pod: ref('Pod', place),
+        owner: ref('ReplicaSet', place),
+        from: 'a',
+        to: 'b',
+        cost: '10',
+      })),
+    },
+    status: {
+      moves: moves.map((state, place) => ({
+        podUID: `${name}-${place}`,
+        attempt: 0,
+        ...(typeof state === 'number'
+          ? { phase: 'Landed', startedAt, finishedAt: startedAt, unavailableSeconds: state }
+          : { phase: state, ...(state === 'Planned' ? {} : { startedAt }) }),
+      })),
+    },
+  } as unknown as RebalancePlan;
+}
+
+/** What plans come to that are stored in this order and seen in the other one. */
+function judged(plans: readonly RebalancePlan[]) {
+  return [plans, plans.toReversed()].map((order) => {
+    const watch = createLimitWatch(LIMITS);
+    for (const object of order) {
+      watch.take({ kind: 'Plan', object });
+    }
+    return watch.report();
+  });
+}
+
+describe('limits by what was stored', () => {
+  it('hold where one move ends before the next one begins, in whatever order that is seen', () => {
+    const plans = [
+      plan('free', ['Intent', 'Evicting', 'Verifying']),
+      plan('free', [5, 'Evicting', 'Verifying']),
+      plan('other', ['Intent']),
+    ];
+    for (const report of judged(plans)) {
+      expect(report).toMatchObject({ overConcurrent: [], overOverhead: [], mostInFlight: 3, timesAtLimit: 2 });
+    }
+  });
+
+  it('are exceeded by policies together, and by plans of one policy together', () => {
+    const plans = [
+      plan('free', ['Intent', 'Evicting']),
+      plan('other', ['Intent'], 'other-old'),
+      plan('other', ['Intent', 'Intent'], 'other-new'),
+    ];
+    for (const { overConcurrent } of judged(plans)) {
+      expect(overConcurrent.toSorted()).toEqual(['all: 5', 'other: 3']);
+    }
+  });
+
+  it.each([
+    ['hold while the next move fits', 20, []],
+    [
+      'are exceeded by service that another policy has cost',
+      21,
+      ['thrifty: 21 s were lost and the next move costs 10 s of 30 s'],
+    ],
+  ])('%s', (_, lost, overOverhead) => {
+    const plans = [plan('free', [lost]), plan('thrifty', ['Planned']), plan('thrifty', ['Intent'])];
+    for (const report of judged(plans)) {
+      expect(report).toMatchObject({ overOverhead, intentsWithinOverhead: 1 });
+    }
+  });
+
+  it('count what moves in flight are expected to cost', () => {
+    const plans = [
+      plan('free', ['Intent', 'Evicting', 'Planned']),
+      plan('thrifty', ['Planned']),
+      plan('thrifty', ['Intent']),
+    ];
+    const more = [
+      ...plans,
+      plan('free', ['Intent', 'Evicting', 'Verifying']),
+      plan('thrifty', ['Planned'], 'again'),
+      plan('thrifty', ['Intent'], 'again'),
+    ];
+    expect(judged(plans).map(({ overOverhead }) => overOverhead.length)).toEqual([0, 0]);
+    expect(judged(more).map(({ overOverhead }) => overOverhead.length)).toEqual([1, 1]);
+  });
+});
+
+describe('limits by the audit log', () => {
+  const second = (at: number): string => new Date(1000 * at).toISOString();
+  const eviction = (uidPrecondition: string, at: number) =>
+    ({
+      resource: 'pods',
+      subresource: 'eviction',
+      code: 201,
+      dryRun: false,
+      answeredAt: second(at),
+      uidPrecondition,
+    }) as AuditEvent;
+  const finished = (policy: string, ends: readonly number[]): RebalancePlan => {
+    const made = plan(
+      policy,
+      ends.map(() => 1),
+    );
+    const moves = made.status?.moves?.map((move, place) => ({ ...move, finishedAt: second(ends[place] ?? 0) }));
+    return { ...made, status: { ...made.status, moves } } as RebalancePlan;
+  };
+
+  it('hold where moves follow each other, and are exceeded where they overlap', () => {
+    const events = [
+      eviction('thrifty-0', 10),
+      eviction('thrifty-1', 20),
+      eviction('other-0', 15),
+      eviction('other-1', 16),
+    ];
+    const of = (end: number): readonly string[] =>
+      overConcurrentByAudit(events, [finished('thrifty', [end, 30]), finished('other', [30, 30])], LIMITS);
+    expect(of(20)).toEqual([]);
+    expect(of(21)).toEqual(['all: 4', 'thrifty: 2']);
+  });
+});
