@@ -1,5 +1,5 @@
 /**
- * `npm run campaign:failover [-- --submissions N --pods N --only SYSTEM]`: what crashes of whoever places pods cost, for kube-scheduler
+ * `npm run campaign:failover [-- --submissions N --pods N --only SYSTEM --shard-policies]`: what crashes of whoever places pods cost, for kube-scheduler
  * alone, with a standby, and for the operator, each beside its own undisturbed run. Progress goes to stderr, a table to stdout, and the
  * exit code is 1 when the operator misses a target. Give it a machine of its own.
  */
@@ -12,6 +12,7 @@ const { values } = parseArgs({
     submissions: { type: 'string', default: '50' },
     pods: { type: 'string', default: '120' },
     only: { type: 'string' },
+    'shard-policies': { type: 'boolean', default: false },
   },
 });
 
@@ -60,7 +61,8 @@ function play(system: System, profile: Profile): Promise<FailoverReport> {
   const submissions = Number(values.submissions);
   const kills = PROFILES[profile].map((place) => Math.max(1, Math.round((place * submissions) / 50)));
   const log = (line: string): void => void process.stderr.write(`${profile}: ${line}\n`);
-  return runFailover({ system, kills, submissions, pods: Number(values.pods), log });
+  const shardPolicies = values['shard-policies'];
+  return runFailover({ system, kills, submissions, pods: Number(values.pods), shardPolicies, log });
 }
 
 function rowOf(system: System, profile: Profile, report: FailoverReport, undisturbed: FailoverReport): string[] {

@@ -8,7 +8,8 @@ import { meanOf } from '../support/mean.ts';
 import { type PodEvent, watchPods } from '../support/object-watch.ts';
 import { install } from '../support/operator-process.ts';
 import { policyObject } from '../support/resources.ts';
-import { leaderOf, startOperators } from './operators.ts';
+import { followLeaders } from './leaders.ts';
+import { startOperators } from './operators.ts';
 import { contestSpec, NAMESPACE, requestObject, serviceClassObject } from './requests.ts';
 import { startSchedulers } from './schedulers.ts';
 
@@ -34,6 +35,8 @@ export interface FailoverOptions {
   /** How many submissions there are, and of how many pods in all. */
   readonly submissions: number;
   readonly pods: number;
+  /** Whether the replicas of the operator share policies; the gate goes with the rest, and its leader is killed. Default false. */
+  readonly shardPolicies?: boolean;
   readonly log: (line: string) => void;
 }
 
@@ -86,7 +89,7 @@ export async function runFailover(options: FailoverOptions): Promise<FailoverRep
   try {
     await applyScenario(cp, scenario(), { log });
     await cp.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }, priorityClass()]);
-    placer = await startPlacer(cp, system);
+    placer = await startPlacer(cp, options);
     const watch = await watchPods(cp, (event) => take(event, lives, (app) => void endLater(cp, app, over.signal)));
     const began = performance.now();
     const kills = await submitAll(cp, placer, options);
@@ -109,7 +112,7 @@ function scenario() {
   return parseScenario(JSON.stringify({ nodes }), 'failover');
 }
 
-async function startPlacer(cp: ControlPlane, system: System): Promise<Placer> {
+async function startPlacer(cp: ControlPlane, { system, shardPolicies = false }: FailoverOptions): Promise<Placer> {
   if (system !== 'Evenkeel') {
     const schedulers = await startSchedulers(cp, system === 'Standby' ? 2 : 1);
     const missing = async () => (schedulers.leader() === undefined ? 'none leads' : undefined);
@@ -121,12 +124,18 @@ async function startPlacer(cp: ControlPlane, system: System): Promise<Placer> {
     serviceClassObject(CLASS, { slo: '0.9', importance: 1, window: '10m', expectedStartup: '3s' }),
     policyObject('failover', contestSpec('Standard')),
   ]);
-  const operators = await startOperators(cp, REPLICAS, { args: LEASE });
-  const leader = () => leaderOf(operators, REPLICAS);
+  const args = [...LEASE, ...(shardPolicies ? ['--shard-policies'] : [])];
+  const operators = await startOperators(cp, REPLICAS, { args });
+  const leaders = await followLeaders(cp, operators, { shared: shardPolicies, policies: [] });
+  const leader = leaders.rest;
   await waitUntil('a leader', async () => (leader() === undefined ? 'none' : undefined), {
     timeoutMilliseconds: 60_000,
   });
-  return { leader, kill: operators.kill, stop: operators.stop };
+  const stop = async (): Promise<void> => {
+    await operators.stop();
+    await leaders.stop();
+  };
+  return { leader, kill: operators.kill, stop };
 }
 
 function priorityClass(): object {
