@@ -117,11 +117,11 @@ const IDLE = 10_000;
  * changes; then lets them finish, and collects the evidence from the audit log, the plans and the Leases.
  */
 export async function runCrashCampaign(options: CrashOptions): Promise<CrashReport> {
-  const { seed, policies: count = 1, log } = options;
+  const { seed, policies: count = 1, shardPolicies: shared = false, log } = options;
   const policies = count === 1 ? onePolicy(POLICY) : poolPolicies(count);
   const cp = await (count === 1
-    ? setStage(log, { scenario: 'slow-pods.yaml', metricResolution: '10s', measured: true })
-    : setPools(policies, log));
+    ? setStage(log, { scenario: 'slow-pods.yaml', metricResolution: '10s', measured: true, shared })
+    : setPools(policies, shared, log));
   try {
     return await play(cp, policies, await startHostileApi(cp, seed), options);
   } finally {

@@ -6,7 +6,7 @@ import { type ControlPlane, startControlPlane } from '../control-plane/start.ts'
 import { waitUntil } from '../control-plane/wait-until.ts';
 import { meanOf } from '../support/mean.ts';
 import { type PodEvent, watchPods } from '../support/object-watch.ts';
-import { install } from '../support/operator-process.ts';
+import { install, installShared } from '../support/operator-process.ts';
 import { policyObject } from '../support/resources.ts';
 import { followLeaders } from './leaders.ts';
 import { startOperators } from './operators.ts';
@@ -119,7 +119,7 @@ async function startPlacer(cp: ControlPlane, { system, shardPolicies = false }: 
     await waitUntil('a scheduler', missing, { timeoutMilliseconds: 60_000 });
     return schedulers;
   }
-  await install(cp, 'gate');
+  await (shardPolicies ? installShared(cp, 'gate') : install(cp, 'gate'));
   await cp.apply([
     serviceClassObject(CLASS, { slo: '0.9', importance: 1, window: '10m', expectedStartup: '3s' }),
     policyObject('failover', contestSpec('Standard')),

@@ -21,6 +21,8 @@ export interface Gap {
    * about to lead; or, where there was no other replica, when one had joined.
    */
   readonly since: number;
+  /** When the replica that leads next had joined; undefined where there is none yet. */
+  readonly nextJoined: number | undefined;
 }
 
 /**
@@ -36,11 +38,12 @@ export function gapsOf(
   const led = changes.flatMap(({ at, holder }, place) => {
     const leader = holder === '' ? undefined : replicas.find(({ identity }) => identity === holder);
     const to = Math.min(changes[place + 1]?.at ?? until, leader?.ended ?? until);
-    return leader === undefined || to <= at ? [] : [{ from: at, to }];
+    return leader === undefined || to <= at ? [] : [{ from: at, to, joined: leader.joined }];
   });
   return led.flatMap(({ to: from }, place) => {
-    const to = led[place + 1]?.from ?? until;
-    return to <= from ? [] : [{ name, from, to, since: waitedSince(from, to, replicas) }];
+    const next = led[place + 1];
+    const to = next?.from ?? until;
+    return to <= from ? [] : [{ name, from, to, since: waitedSince(from, to, replicas), nextJoined: next?.joined }];
   });
 }
 

@@ -1,8 +1,9 @@
 import type { ControlPlane } from '../control-plane/start.ts';
+import { waitUntil } from '../control-plane/wait-until.ts';
 import { firstLogged } from '../support/log-file.ts';
 import { type Gap, gapsOf } from './gaps.ts';
 import { type FollowedLease, followLeases, type LeaseLog } from './lease-log.ts';
-import type { Operators, ReplicaLife } from './operators.ts';
+import { LEASE_SECONDS, type Operators, type ReplicaLife } from './operators.ts';
 
 /** Who leads what, by the Leases and by which processes are alive. */
 export interface Leaders {
@@ -106,6 +107,24 @@ export async function followLeaders(
     },
     stop: log.stop,
   };
+}
+
+/** Milliseconds without a change after which nothing more is expected to change hands: a replica that joins takes its share after half of that. */
+const QUIET = 2000 * LEASE_SECONDS;
+const PATIENCE = { timeoutMilliseconds: 120_000 };
+
+/** Waits until so many replicas take part, all is led, and nothing of that has changed for two lease durations. */
+export async function untilSettled(leaders: Leaders, replicas: number, log: (line: string) => void): Promise<void> {
+  const began = performance.now();
+  const missing = async (): Promise<string | undefined> => {
+    const [joined, unled] = [leaders.joined(), leaders.unled()];
+    if (joined.length !== replicas || unled.length > 0) {
+      return `${joined.length} of ${replicas} replicas have joined; not led: ${unled.join(', ')}`;
+    }
+    const quiet = performance.now() - Math.max(began, leaders.changedAt(), ...joined);
+    return quiet >= QUIET ? undefined : 'leaders have changed just now';
+  };
+  await waitUntil('leaders', missing, { ...PATIENCE, log });
 }
 
 async function namesByUid(cp: ControlPlane, policies: readonly string[]): Promise<ReadonlyMap<string, string>> {

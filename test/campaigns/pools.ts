@@ -46,9 +46,12 @@ export function poolPolicies(count: number): Policies {
   };
 }
 
-/** A control plane with the pools of these policies, out of balance, and everything of deploy/ but a running operator. */
-export function setPools({ names }: Policies, log: (line: string) => void): Promise<ControlPlane> {
-  return setStage(log, { scenario: scenarioOf(names), metricResolution: '10s', measured: true });
+/**
+ * A control plane with the pools of these policies, out of balance, and everything of deploy/ but a running operator; `shared` is whether its
+ * replicas may share policies.
+ */
+export function setPools({ names }: Policies, shared: boolean, log: (line: string) => void): Promise<ControlPlane> {
+  return setStage(log, { scenario: scenarioOf(names), metricResolution: '10s', measured: true, shared });
 }
 
 function poolName(place: number): string {

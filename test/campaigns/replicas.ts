@@ -8,12 +8,12 @@ import { createRandom } from '../support/random.ts';
 import { policyObject } from '../support/resources.ts';
 import { changeUsage, type Usages, withLoad } from './disturb.ts';
 import { type Evidence, evidenceOf } from './evidence.ts';
-import { followLeaders, type Leaders } from './leaders.ts';
-import { LEASE, LEASE_SECONDS, type Operators, startOperators } from './operators.ts';
+import { followLeaders, type Leaders, untilSettled } from './leaders.ts';
+import { LEASE, type Operators, startOperators } from './operators.ts';
 import { followPlans, untilConverged } from './plan-log.ts';
 import { type Policies, poolPolicies, setPools } from './pools.ts';
 import { measureRequests, type RequestTimes } from './request-times.ts';
-import { MAX_CONCURRENT, setStage } from './stage.ts';
+import { DEMO, MAX_CONCURRENT, setStage } from './stage.ts';
 import { judgeVacancies } from './vacancies.ts';
 
 /** A change of the number of replicas, and what came of it. */
@@ -55,8 +55,6 @@ export interface StepReport {
 
 /** How many replicas there are after each step. */
 const STEPS = [3, 2, 1] as const;
-/** Milliseconds without a change after which nothing more is expected to change hands. */
-const QUIET = 2000 * LEASE_SECONDS;
 const PATIENCE = { timeoutMilliseconds: 120_000 };
 /** Milliseconds between two changes of the load. */
 const CHANGE_EVERY = 3000;
@@ -69,7 +67,7 @@ const WORK = 10_000;
  */
 export async function runSteps({ policies: count, seed, log }: StepOptions): Promise<StepReport> {
   const policies = poolPolicies(count);
-  const cp = await setPools(policies, log);
+  const cp = await setPools(policies, true, log);
   try {
     return await playSteps(cp, policies, seed, log);
   } finally {
@@ -94,7 +92,7 @@ async function playSteps(
     await policies.apply(cp);
     leaders = await followLeaders(cp, operators, { shared: true, policies: policies.names });
     const scene = { operators, leaders, requests, policies: policies.names, log };
-    await untilQuiet(scene, [0]);
+    await untilSettled(leaders, 1, log);
     load = disturb(cp, usages, seed, over.signal);
     await sleep(WORK);
     const steps: Step[] = [];
@@ -145,8 +143,7 @@ interface Scene {
 }
 
 /** Adds replicas, or ends the youngest ones with SIGTERM, until there are so many. */
-async function step(scene: Scene, to: number): Promise<Step> {
-  const { operators, leaders, requests, policies } = scene;
+async function step({ operators, leaders, requests, policies, log }: Scene, to: number): Promise<Step> {
   const before = aliveIn(operators);
   const ledBefore = new Map(policies.map((policy) => [policy, leaders.of(policy)]));
   const began = performance.now();
@@ -157,7 +154,7 @@ async function step(scene: Scene, to: number): Promise<Step> {
     await operators.end(replica);
   }
   const alive = aliveIn(operators);
-  await untilQuiet(scene, alive);
+  await untilSettled(leaders, alive.length, log);
   const moved = policies.filter((policy) => leaders.of(policy) !== ledBefore.get(policy));
   const isNeedless = (policy: string): boolean =>
     alive.includes(ledBefore.get(policy) ?? -1) && before.includes(leaders.of(policy) ?? -1);
@@ -183,24 +180,6 @@ function aliveIn(operators: Operators): readonly number[] {
 /** The replicas that come take an equal share of all, and those that go leave theirs. */
 function expectedShare(before: number, after: number): number {
   return Math.abs(after - before) / Math.max(before, after);
-}
-
-/**
- * Waits until all replicas take part, each policy has a leader among them, and nothing has changed for two lease durations. A replica that
- * joins takes its share a lease duration later, which is part of that.
- */
-async function untilQuiet({ leaders, log }: Scene, alive: readonly number[]): Promise<void> {
-  const began = performance.now();
-  const missing = async (): Promise<string | undefined> => {
-    const joined = leaders.joined();
-    const unled = leaders.unled();
-    const quiet = performance.now() - Math.max(began, leaders.changedAt(), ...joined);
-    if (joined.length < alive.length || unled.length > 0) {
-      return `${joined.length} of ${alive.length} replicas have joined; not led: ${unled.join(', ')}`;
-    }
-    return quiet >= QUIET ? undefined : 'leaders have changed just now';
-  };
-  await waitUntil('leaders', missing, { ...PATIENCE, log });
 }
 
 /** Requests of all replicas at rest, in one mode. */
@@ -229,7 +208,7 @@ const SETTLE = 45_000;
 
 /** Counts the requests of three replicas with ten policies that have nothing to do, first with one leader, then with shared policies. */
 export async function runRest(options: RestOptions): Promise<readonly RestReport[]> {
-  const cp = await setStage(options.log);
+  const cp = await setStage(options.log, { ...DEMO, shared: true });
   try {
     await cp.apply(
       Array.from({ length: RESTING_POLICIES }, (_, place) =>

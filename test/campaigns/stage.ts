@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { applyScenario, loadScenario, waitForMetrics } from '../control-plane/scenario.ts';
 import type { Scenario } from '../control-plane/scenario-parse.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
-import { install } from '../support/operator-process.ts';
+import { install, installShared } from '../support/operator-process.ts';
 import { policyObject } from '../support/resources.ts';
 
 /** Moves that may be under way at a time. */
@@ -16,16 +16,19 @@ export interface Stage {
   readonly metricResolution: string;
   /** Whether to wait until the usage of every node is that of its pods. */
   readonly measured: boolean;
+  /** Whether the operator has the rights with which replicas share policies; default false. */
+  readonly shared?: boolean;
 }
 
-const DEMO: Stage = { scenario: 'demo.yaml', metricResolution: '10s', measured: true };
+/** The cluster of the demo. */
+export const DEMO: Stage = { scenario: 'demo.yaml', metricResolution: '10s', measured: true };
 
 /** A control plane with an unbalanced cluster, by default that of the demo, and everything of deploy/ but a running operator. */
 export async function setStage(log: (line: string) => void, stage: Stage = DEMO): Promise<ControlPlane> {
-  const { scenario, metricResolution, measured } = stage;
+  const { scenario, metricResolution, measured, shared = false } = stage;
   const cp = await startControlPlane({ log, metricResolution });
   try {
-    await install(cp, 'default');
+    await (shared ? installShared(cp, 'default') : install(cp, 'default'));
     const path = join(import.meta.dirname, '..', 'scenarios', String(scenario));
     await applyScenario(cp, typeof scenario === 'string' ? loadScenario(path) : scenario, { log });
     if (measured) {

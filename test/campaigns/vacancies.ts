@@ -34,12 +34,13 @@ export function judgeVacancies(
 ): Vacancies {
   const { duration, retryPeriod } = leaseTimes(seconds(LEASE_SECONDS));
   const allowed = 1000 * (duration + 2 * retryPeriod * (isShared ? 1 : JITTER));
-  const tooLong = gaps.flatMap(({ name, from, to, since }) => {
-    const spare = REQUESTS * requests.longest(since, to);
-    return to - since <= allowed + spare
+  const tooLong = gaps.flatMap((gap) => {
+    const { name, from, to, since } = gap;
+    const limit = allowed + REQUESTS * requests.longest(since, to);
+    return to - since <= limit
       ? []
       : [
-          `${name}: ${inSeconds(to - since)} s, of ${inSeconds(to - from)} s; allowed are ${inSeconds(allowed + spare)} s`,
+          `${name}: ${inSeconds(to - since)} s, allowed are ${inSeconds(limit)} s (${inSeconds(to - from)} s in all, ${endOf(gap)})`,
         ];
   });
   return {
@@ -49,6 +50,14 @@ export function judgeVacancies(
     slowestRequest: inSeconds(requests.quantile(0.99)),
     vacantTooLong: tooLong,
   };
+}
+
+function endOf({ from, nextJoined }: Gap): string {
+  if (nextJoined === undefined) {
+    return 'and nobody leads it yet';
+  }
+  const when = nextJoined > from ? `${inSeconds(nextJoined - from)} s after it began` : 'before it began';
+  return `ended by a replica that had joined ${when}`;
 }
 
 function inSeconds(milliseconds: number): number {

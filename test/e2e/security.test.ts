@@ -1,10 +1,16 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
-import { install, type OperatorProcess, OVERLAYS, startOperator } from '../support/operator-process.ts';
+import {
+  install,
+  installShared,
+  type OperatorProcess,
+  OVERLAYS,
+  startOperator,
+  withComponent,
+} from '../support/operator-process.ts';
 import { mayDo, rightsOf } from '../support/rules.ts';
 import { scrape } from '../support/scrape.ts';
 
@@ -57,16 +63,6 @@ function find(all: readonly Manifest[], kind: string): Manifest {
     throw new Error(`there is no ${kind}`);
   }
   return found;
-}
-
-/** A kustomization that adds a component of deploy/ to the default overlay. */
-function withComponent(component: string): string {
-  const folder = join(cp.dir, `with-${component}`);
-  mkdirSync(folder);
-  const from = (path: string): string => JSON.stringify(relative(folder, path));
-  const text = `resources: [${from(join(OVERLAYS, 'default'))}]\ncomponents: [${from(join(OVERLAYS, '..', 'components', component))}]\n`;
-  writeFileSync(join(folder, 'kustomization.yaml'), text);
-  return folder;
 }
 
 const FORBIDDEN = [
@@ -131,8 +127,7 @@ describe('the account of the default overlay', () => {
 
 describe('the account of the default overlay with policies spread over replicas', () => {
   beforeAll(async () => {
-    const sharded = await cp.kubectl(['kustomize', withComponent('shard-policies')]);
-    await install(cp, 'default', () => sharded);
+    await installShared(cp, 'default');
   });
 
   it('may do what its golden file says and nothing else', async () => {
@@ -181,7 +176,7 @@ describe('the pod of deploy/', () => {
     (overlay) => tryPod(join(OVERLAYS, overlay)),
   );
 
-  it('with a certificate of its own passes it too', () => tryPod(withComponent('metrics-certificate')));
+  it('with a certificate of its own passes it too', () => tryPod(withComponent(cp, 'default', 'metrics-certificate')));
 
   it('would be refused with one right more', async () => {
     const escalating = ({ containers: [container], ...rest }: PodSpec): object => ({

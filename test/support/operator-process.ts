@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import type { ControlPlane } from '../control-plane/start.ts';
@@ -93,6 +93,22 @@ export async function install(
     'app.kubernetes.io/name=evenkeel',
   ]);
   await cp.kubectl(['scale', '-n', 'evenkeel-system', 'deployment/evenkeel', '--replicas=0']);
+}
+
+/** The same with the rights that replicas need which share policies (`--shard-policies`). */
+export async function installShared(cp: ControlPlane, overlay: Overlay): Promise<void> {
+  const manifests = await cp.kubectl(['kustomize', withComponent(cp, overlay, 'shard-policies')]);
+  await install(cp, overlay, () => manifests);
+}
+
+/** Makes a kustomization that adds a component of deploy/ to an overlay. Returns its folder; once for each pair. */
+export function withComponent(cp: Pick<ControlPlane, 'dir'>, overlay: Overlay, component: string): string {
+  const folder = join(cp.dir, `${overlay}-with-${component}`);
+  mkdirSync(folder);
+  const from = (path: string): string => JSON.stringify(relative(folder, path));
+  const text = `resources: [${from(join(OVERLAYS, overlay))}]\ncomponents: [${from(join(OVERLAYS, '..', 'components', component))}]\n`;
+  writeFileSync(join(folder, 'kustomization.yaml'), text);
+  return folder;
 }
 
 interface Deployment {

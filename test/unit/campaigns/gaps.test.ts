@@ -69,7 +69,13 @@ describe('times without a leader', () => {
       [{ from: 20, to: 30, since: 20 }],
     ],
   ])('%s', (_, changes, replicas, gaps) => {
-    expect(gapsOf('p', changes, replicas, 100)).toEqual(gaps.map((gap) => ({ name: 'p', ...gap })));
+    expect(gapsOf('p', changes, replicas, 100)).toMatchObject(gaps.map((gap) => ({ name: 'p', ...gap })));
+  });
+
+  it('tell when the replica that ended them had joined', () => {
+    const replicas = [replica('a', 0, 10), replica('b', 20)];
+    expect(gapsOf('p', [taken(0, 'a'), taken(40, 'b')], replicas, 100)).toMatchObject([{ nextJoined: 20 }]);
+    expect(gapsOf('p', [taken(0, 'a')], replicas, 100)).toMatchObject([{ nextJoined: undefined }]);
   });
 
   it('are what is left of the time since the first leader, instant by instant', () => {
