@@ -7,6 +7,10 @@ import { LEASE_SECONDS, type Operators, type ReplicaLife } from './operators.ts'
 
 /** Who leads what, by the Leases and by which processes are alive. */
 export interface Leaders {
+  /** Whether replicas share the policies. */
+  readonly shared: boolean;
+  /** Seconds of a lease. */
+  readonly lease: number;
   /** The replica that leads a policy now; undefined while none does. */
   of(policy: string): number | undefined;
   /** The replica that leads the rest now, or everything; undefined while none does. */
@@ -35,6 +39,8 @@ export interface LeadersOptions {
   readonly shared: boolean;
   /** Names of the policies. */
   readonly policies: readonly string[];
+  /** Seconds of a lease; default the shortest. */
+  readonly lease?: number;
 }
 
 /** The Lease of a single leader. */
@@ -63,7 +69,7 @@ interface Known {
 export async function followLeaders(
   cp: ControlPlane,
   operators: Operators,
-  { shared, policies }: LeadersOptions,
+  { shared, policies, lease = LEASE_SECONDS }: LeadersOptions,
 ): Promise<Leaders> {
   const names = await namesByUid(cp, policies);
   const log = await followLeases(cp);
@@ -85,6 +91,8 @@ export async function followLeaders(
   };
   const shardOf = (policy: string): Shard | undefined => shards().find((shard) => shard.policies.includes(policy));
   return {
+    shared,
+    lease,
     of: (policy) => {
       const shard = shardOf(policy);
       return shard === undefined ? undefined : leaderOf(shard);
@@ -109,11 +117,12 @@ export async function followLeaders(
   };
 }
 
-/** Milliseconds without a change after which nothing more is expected to change hands: a replica that joins takes its share after half of that. */
-const QUIET = 2000 * LEASE_SECONDS;
 const PATIENCE = { timeoutMilliseconds: 120_000 };
 
-/** Waits until so many replicas take part, all is led, and nothing of that has changed for two lease durations. */
+/**
+ * Waits until so many replicas take part, all is led, and nothing of that has changed for two lease durations: a replica that joins takes its
+ * share after one.
+ */
 export async function untilSettled(leaders: Leaders, replicas: number, log: (line: string) => void): Promise<void> {
   const began = performance.now();
   const missing = async (): Promise<string | undefined> => {
@@ -122,7 +131,7 @@ export async function untilSettled(leaders: Leaders, replicas: number, log: (lin
       return `${joined.length} of ${replicas} replicas have joined; not led: ${unled.join(', ')}`;
     }
     const quiet = performance.now() - Math.max(began, leaders.changedAt(), ...joined);
-    return quiet >= QUIET ? undefined : 'leaders have changed just now';
+    return quiet >= 2000 * leaders.lease ? undefined : 'leaders have changed just now';
   };
   await waitUntil('leaders', missing, { ...PATIENCE, log });
 }

@@ -5,7 +5,12 @@ import { type OperatorOptions, type OperatorProcess, startOperator } from '../su
 /** Seconds of a lease as short as it may be, so that the next leader is not waited for longer than it lives. */
 export const LEASE_SECONDS = 2;
 /** The flag for it. */
-export const LEASE = ['--lease-duration', `${LEASE_SECONDS}s`];
+export const LEASE: readonly string[] = leaseFlag(LEASE_SECONDS);
+
+/** The flag for a lease of so many seconds. */
+export function leaseFlag(seconds: number): readonly string[] {
+  return ['--lease-duration', `${seconds}s`];
+}
 
 /** How a replica ended that nobody had ended. */
 export interface UnexpectedEnd {

@@ -47,6 +47,11 @@ async function playSteps(policies: number): Promise<void> {
   console.log(`${evidence.plans} plans, ${evidence.evictions} evictions`);
   for (const step of steps) {
     missed.push(...missedIn(step));
+    if (step.leasesLost > 0) {
+      console.log(
+        `${name(step)}: ${step.leasesLost} replicas lost their Lease: more has changed than the number of replicas`,
+      );
+    }
     if (step.idle.length > 0) {
       const { to } = step;
       const chance = percent(to * (1 - 1 / to) ** policies);

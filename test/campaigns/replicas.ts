@@ -9,7 +9,7 @@ import { policyObject } from '../support/resources.ts';
 import { changeUsage, type Usages, withLoad } from './disturb.ts';
 import { type Evidence, evidenceOf } from './evidence.ts';
 import { followLeaders, type Leaders, untilSettled } from './leaders.ts';
-import { LEASE, type Operators, startOperators } from './operators.ts';
+import { leaseFlag, type Operators, startOperators } from './operators.ts';
 import { followPlans, untilConverged } from './plan-log.ts';
 import { type Policies, poolPolicies, setPools } from './pools.ts';
 import { measureRequests, type RequestTimes } from './request-times.ts';
@@ -34,6 +34,8 @@ export interface Step {
   /** Seconds of the longest time in which a policy, or the rest, had no leader. */
   readonly longestVacancy: number;
   readonly vacantTooLong: readonly string[];
+  /** Replicas that lost their Lease: then more has changed than the number of replicas. */
+  readonly leasesLost: number;
 }
 
 /** How often replicas come and go, on what. */
@@ -53,6 +55,8 @@ export interface StepReport {
   readonly unbalanced: readonly string[];
 }
 
+/** Long enough that no replica loses its Lease because the machine is busy: that would be another change than the one that is looked at. */
+const LEASE_SECONDS = 6;
 /** How many replicas there are after each step. */
 const STEPS = [3, 2, 1] as const;
 const PATIENCE = { timeoutMilliseconds: 120_000 };
@@ -83,23 +87,26 @@ async function playSteps(
 ): Promise<StepReport> {
   const usages: Usages = new Map();
   const plans = withLoad(await followPlans(cp), cp, usages);
-  const operators = await startOperators(cp, 1, { args: [...LEASE, ...policies.args, '--shard-policies'] });
+  const operators = await startOperators(cp, 1, {
+    args: [...leaseFlag(LEASE_SECONDS), ...policies.args, '--shard-policies'],
+  });
   const requests = await measureRequests(cp);
   const over = new AbortController();
   let load: Promise<void> | undefined;
   let leaders: Leaders | undefined;
   try {
     await policies.apply(cp);
-    leaders = await followLeaders(cp, operators, { shared: true, policies: policies.names });
+    leaders = await followLeaders(cp, operators, { shared: true, policies: policies.names, lease: LEASE_SECONDS });
     const scene = { operators, leaders, requests, policies: policies.names, log };
     await untilSettled(leaders, 1, log);
     load = disturb(cp, usages, seed, over.signal);
     await sleep(WORK);
     const steps: Step[] = [];
     for (const replicas of STEPS) {
-      steps.push(await step(scene, replicas));
+      const done = await step(scene, replicas);
+      steps.push(done);
       await plans.look();
-      log(`${replicas} replicas, ${plans.all().length} plans`);
+      log(`${JSON.stringify(done)}, ${plans.all().length} plans`);
       await sleep(WORK);
     }
     over.abort();
@@ -146,6 +153,7 @@ interface Scene {
 async function step({ operators, leaders, requests, policies, log }: Scene, to: number): Promise<Step> {
   const before = aliveIn(operators);
   const ledBefore = new Map(policies.map((policy) => [policy, leaders.of(policy)]));
+  const lostBefore = operators.leasesLost();
   const began = performance.now();
   for (let count = before.length; count < to; count += 1) {
     await operators.add();
@@ -159,7 +167,7 @@ async function step({ operators, leaders, requests, policies, log }: Scene, to: 
   const isNeedless = (policy: string): boolean =>
     alive.includes(ledBefore.get(policy) ?? -1) && before.includes(leaders.of(policy) ?? -1);
   const gaps = leaders.gaps().filter((gap) => gap.to > began);
-  const { longestVacancy, vacantTooLong } = judgeVacancies(gaps, requests, true);
+  const { longestVacancy, vacantTooLong } = judgeVacancies(gaps, requests, leaders);
   return {
     from: before.length,
     to: alive.length,
@@ -170,6 +178,7 @@ async function step({ operators, leaders, requests, policies, log }: Scene, to: 
     idle: alive.filter((replica) => leaders.policiesOf(replica).length === 0),
     longestVacancy,
     vacantTooLong,
+    leasesLost: operators.leasesLost() - lostBefore,
   };
 }
 

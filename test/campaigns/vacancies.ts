@@ -1,7 +1,7 @@
 import { leaseTimes } from '../../src/control/lease.ts';
 import { seconds } from '../../src/model/units.ts';
 import type { Gap } from './gaps.ts';
-import { LEASE_SECONDS } from './operators.ts';
+import type { Leaders } from './leaders.ts';
 import type { RequestTimes } from './request-times.ts';
 
 /** How long policies, or the rest, were without a leader. The list is to be empty. */
@@ -25,15 +25,15 @@ const JITTER = 2.2;
 
 /**
  * Judges times without a leader: a lease and two retries are allowed, and the time of three requests, each as long as the slowest that
- * was measured in that very time, since all of it runs on one busy machine. Where one replica leads everything (`isShared` is false), retries are jittered.
+ * was measured in that very time, since all of it runs on one busy machine. Where one replica leads everything (`shared` is false), retries are jittered.
  */
 export function judgeVacancies(
   gaps: readonly Gap[],
   requests: Pick<RequestTimes, 'longest' | 'quantile'>,
-  isShared: boolean,
+  { shared, lease }: Pick<Leaders, 'shared' | 'lease'>,
 ): Vacancies {
-  const { duration, retryPeriod } = leaseTimes(seconds(LEASE_SECONDS));
-  const allowed = 1000 * (duration + 2 * retryPeriod * (isShared ? 1 : JITTER));
+  const { duration, retryPeriod } = leaseTimes(seconds(lease));
+  const allowed = 1000 * (duration + 2 * retryPeriod * (shared ? 1 : JITTER));
   const tooLong = gaps.flatMap((gap) => {
     const { name, from, to, since } = gap;
     const limit = allowed + REQUESTS * requests.longest(since, to);

@@ -13,14 +13,14 @@ describe('the judge of times without a leader', () => {
     ['a lease and two retries of 267 ms, where replicas share policies', true, 0, 2533],
     ['retries with jitter, where one leads everything', false, 0, 3173],
     ['and the time of three requests', true, 100, 2833],
-  ])('allows %s', (_, isShared, longest, allowed) => {
+  ])('allows %s', (_, shared, longest, allowed) => {
     const judge = (milliseconds: number) =>
-      judgeVacancies([gap(1000, 1000 + milliseconds)], requests(longest), isShared).vacantTooLong.length;
+      judgeVacancies([gap(1000, 1000 + milliseconds)], requests(longest), { shared, lease: 2 }).vacantTooLong.length;
     expect([judge(allowed), judge(allowed + 1)]).toEqual([0, 1]);
   });
 
   it('tells of the longest in all, and of the longest that was waited for', () => {
-    expect(judgeVacancies([gap(1000, 2000), gap(5000, 5200)], requests(20), true)).toEqual({
+    expect(judgeVacancies([gap(1000, 2000), gap(5000, 5200)], requests(20), { shared: true, lease: 2 })).toEqual({
       vacancies: 2,
       longestVacancy: 1.5,
       longestAdoption: 1,
