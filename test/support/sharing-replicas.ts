@@ -1,0 +1,155 @@
+import { Elector } from '../../src/control/elector.ts';
+import { type LeaseTimes, leaseTimes } from '../../src/control/lease.ts';
+import type { SharedPlans } from '../../src/control/shards/decisions.ts';
+import { type ShardEvent, ShardKeeper } from '../../src/control/shards/keeper.ts';
+import { leaseOfReplica, type Shard } from '../../src/control/shards/names.ts';
+import { createMutex } from '../../src/model/mutex.ts';
+import { seconds } from '../../src/model/units.ts';
+import { type FakeLeases, type Passage, sharedOverNetwork } from './fake-leases.ts';
+import type { VirtualProcess, VirtualTime } from './virtual-time.ts';
+
+/** The default of the operator. */
+export const TIMES: LeaseTimes = leaseTimes(seconds(15));
+/** Name of the Lease of a single leader. */
+export const BASE = 'evenkeel';
+
+/** Plans that nobody writes. */
+export const NO_PLANS: SharedPlans = {
+  written: (before) => before,
+  caughtUp: async () => undefined,
+  renew: () => undefined,
+};
+
+/** How a replica is, and what it does. */
+export interface ReplicaOptions {
+  readonly identity: string;
+  /** What there is to lead. */
+  readonly shards: Iterable<Shard>;
+  /** Says how each of its requests fares, and what its watch brings: `NEAR` unless given. */
+  readonly passage?: () => Passage;
+  /** Speed of its monotonic clock. */
+  readonly rate?: number;
+  /** In [0, 1): what it draws to put off its attempts. */
+  readonly jitter?: number;
+  /** When it starts: now unless said otherwise. */
+  readonly startsAt?: number;
+  /** Seconds that work on a shard goes on after nothing new may begin. */
+  readonly work?: number;
+  /** Makes it decide again and again: how long each time, and the pause after it, in seconds. */
+  readonly deciding?: { readonly span: number; readonly pause: number };
+}
+
+/** A replica that shares the work with others. */
+export interface SharingReplica {
+  readonly identity: string;
+  readonly process: VirtualProcess;
+  readonly keeper: ShardKeeper;
+  /** Asks it to end. */
+  readonly stop: AbortController;
+  /** Shards that it leads now, sorted. */
+  leads(): readonly Shard[];
+  /** Whether it may change the cluster. */
+  mayAct(): boolean;
+  /** Shards for which work is under way. */
+  readonly busy: ReadonlySet<Shard>;
+  isDeciding(): boolean;
+  decisions(): number;
+  /** What its keeper has reported, with the instant. */
+  readonly events: readonly { readonly at: number; readonly event: ShardEvent }[];
+  /** What its run came to; undefined while it runs. */
+  outcome(): unknown;
+}
+
+/** A hundredth of a second each way. */
+export const NEAR: Passage = { there: 0.01, back: 0.01, lost: 'never' };
+
+/** Starts a replica: an elector for its own Lease, and a keeper, with work on each shard that it leads. */
+export function startReplica(time: VirtualTime, group: FakeLeases, options: ReplicaOptions): SharingReplica {
+  const { identity, passage = () => NEAR, rate = 1, jitter = 0.5, startsAt = time.now(), work = 0 } = options;
+  const shards = new Set(options.shards);
+  const process = time.process(rate);
+  const { clock } = process;
+  const stop = new AbortController();
+  const leases = sharedOverNetwork(group, time, process, TIMES.renewDeadline / 2, passage);
+  const { name, labels } = leaseOfReplica(BASE, identity);
+  const store = leases.of(name, labels);
+  const elector = new Elector({
+    identity,
+    times: TIMES,
+    store,
+    clock,
+    random: () => jitter,
+    report: () => undefined,
+  });
+  const events: { at: number; event: ShardEvent }[] = [];
+  const keeper = new ShardKeeper({
+    base: BASE,
+    identity,
+    times: TIMES,
+    leases,
+    clock,
+    plans: NO_PLANS,
+    report: (event) => events.push({ at: time.now(), event }),
+  });
+  const busy = new Set<Shard>();
+  let isDeciding = false;
+  let decisions = 0;
+  let outcome: unknown;
+  keeper.keep(shards);
+  keeper.onChange(() => {
+    for (const shard of shards) {
+      const term = keeper.of(shard);
+      if (term !== undefined) {
+        busy.add(shard);
+        term.signal.addEventListener('abort', () => busy.delete(shard), { once: true });
+      }
+    }
+  });
+  keeper.onHandOver(async (shard) => {
+    await clock.sleep(seconds(work), new AbortController().signal);
+    busy.delete(shard);
+  });
+  const mutex = keeper.exclusive(createMutex());
+  const decide = async (signal: AbortSignal): Promise<void> => {
+    while (options.deciding !== undefined && !signal.aborted) {
+      const { span, pause } = options.deciding;
+      await mutex
+        .runExclusive(async () => {
+          isDeciding = true;
+          decisions += 1;
+          await clock.sleep(seconds(span), signal).finally(() => {
+            isDeciding = false;
+          });
+        }, signal)
+        .catch(() => undefined);
+      await clock.sleep(seconds(pause), signal).catch(() => undefined);
+    }
+  };
+  const run = (): Promise<void> =>
+    elector
+      .run(async (_, signal) => {
+        await Promise.all([keeper.run(signal), decide(signal)]);
+      }, stop.signal)
+      .then(
+        () => {
+          outcome = 'ended';
+        },
+        (error: unknown) => {
+          outcome = error;
+        },
+      );
+  time.at(startsAt, () => process.wake(startsAt, () => void run()));
+  return {
+    identity,
+    process,
+    keeper,
+    stop,
+    leads: () => [...shards].filter((shard) => keeper.of(shard) !== undefined).sort(),
+    mayAct: () => elector.leading && !process.paused(),
+    busy,
+    isDeciding: () => isDeciding,
+    decisions: () => decisions,
+    events,
+    outcome: () => outcome,
+  };
+}
