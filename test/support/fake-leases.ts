@@ -94,18 +94,19 @@ export function fakeLeases(): FakeLeases {
 /** Time until a watch that was cut off is begun anew. */
 const REWATCH = 2;
 
-/** The same as `process` sees them over a network, with a watch; see `overNetwork`. */
+/** The same as `process` sees them over a network, with a watch, whose `watched` is what `passage` is to requests; see `overNetwork`. */
 export function sharedOverNetwork(
   leases: FakeLeases,
   time: VirtualTime,
   process: VirtualProcess,
   deadline: number,
   passage: () => Passage,
+  watched = passage,
 ): SharedLeases {
   const seen = new Map<string, StoredLease>();
   let hear = (): void => undefined;
   const bring = (): void => {
-    const { back, lost } = passage();
+    const { back, lost } = watched();
     if (lost !== 'never') {
       time.at(time.now() + REWATCH, bring);
       return;

@@ -5,6 +5,7 @@ import { type ShardEvent, ShardKeeper } from '../../src/control/shards/keeper.ts
 import { leaseOfReplica, type Shard } from '../../src/control/shards/names.ts';
 import { createMutex } from '../../src/model/mutex.ts';
 import { seconds } from '../../src/model/units.ts';
+import type { LeaseRecord, SharedLeases } from '../../src/ports.ts';
 import { type FakeLeases, type Passage, sharedOverNetwork } from './fake-leases.ts';
 import type { VirtualProcess, VirtualTime } from './virtual-time.ts';
 
@@ -25,8 +26,12 @@ export interface ReplicaOptions {
   readonly identity: string;
   /** What there is to lead. */
   readonly shards: Iterable<Shard>;
-  /** Says how each of its requests fares, and what its watch brings: `NEAR` unless given. */
+  /** Says how each of its requests fares, and what its watch brings; `NEAR` unless given. */
   readonly passage?: () => Passage;
+  /** The same for what the watch brings alone. */
+  readonly watched?: () => Passage;
+  /** Sees each write before it is sent, and may throw. */
+  readonly refuse?: (name: string, record: LeaseRecord | undefined) => void;
   /** Speed of its monotonic clock. */
   readonly rate?: number;
   /** In [0, 1): what it draws to put off its attempts. */
@@ -63,6 +68,30 @@ export interface SharingReplica {
 /** A hundredth of a second each way. */
 export const NEAR: Passage = { there: 0.01, back: 0.01, lost: 'never' };
 
+function refusing(leases: SharedLeases, refuse: Required<ReplicaOptions>['refuse']): SharedLeases {
+  return {
+    ...leases,
+    of: (name, labels) => {
+      const store = leases.of(name, labels);
+      return {
+        get: store.get,
+        create: async (record, signal) => {
+          refuse(name, record);
+          return await store.create(record, signal);
+        },
+        update: async (lease, record, signal) => {
+          refuse(name, record);
+          return await store.update(lease, record, signal);
+        },
+        remove: async (lease, signal) => {
+          refuse(name, undefined);
+          await store.remove(lease, signal);
+        },
+      };
+    },
+  };
+}
+
 /** Starts a replica: an elector for its own Lease, and a keeper, with work on each shard that it leads. */
 export function startReplica(time: VirtualTime, group: FakeLeases, options: ReplicaOptions): SharingReplica {
   const { identity, passage = () => NEAR, rate = 1, jitter = 0.5, startsAt = time.now(), work = 0 } = options;
@@ -70,7 +99,9 @@ export function startReplica(time: VirtualTime, group: FakeLeases, options: Repl
   const process = time.process(rate);
   const { clock } = process;
   const stop = new AbortController();
-  const leases = sharedOverNetwork(group, time, process, TIMES.renewDeadline / 2, passage);
+  const { watched = passage, refuse = () => undefined } = options;
+  const network = sharedOverNetwork(group, time, process, TIMES.renewDeadline / 2, passage, watched);
+  const leases = refusing(network, refuse);
   const { name, labels } = leaseOfReplica(BASE, identity);
   const store = leases.of(name, labels);
   const elector = new Elector({

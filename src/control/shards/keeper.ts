@@ -5,7 +5,7 @@ import { type Seconds, seconds } from '../../model/units.ts';
 import { type Clock, ConflictError, type LeaseStore, type SharedLeases, type StoredLease } from '../../ports.ts';
 import { claim, type LeaseTimes, released } from '../lease.ts';
 import { createWaker } from '../periodic.ts';
-import { catchUp, createDecisions, type SharedPlans } from './decisions.ts';
+import { catchUp, createDecisions, RecordedPlans, type SharedPlans } from './decisions.ts';
 import type { Leadership, Term } from './leadership.ts';
 import {
   annotated,
@@ -51,12 +51,16 @@ interface Held {
   readonly lost: AbortController;
   /** Whether it is being let go of. */
   isLeaving: boolean;
+  /** It is not let go of before, on the monotonic clock. */
+  keptUntil: Seconds;
 }
 
 /** Leases that are written at a time. */
 const WRITES_AT_A_TIME = 4;
 /** After so many lease durations without a change, the Lease of a replica that has ended is deleted. */
 const FORGOTTEN_AFTER = 10;
+/** A shard that another replica should have taken, and has not, is led for so many lease durations before that one may take it again. */
+const KEPT_OUT_OF_TURN = 4;
 const IDLE_WAIT: Seconds = seconds(30);
 
 /**
@@ -74,6 +78,7 @@ export class ShardKeeper implements Leadership {
   readonly replica: string;
   readonly #options: KeeperOptions;
   readonly #sight: Sight;
+  readonly #recorded: RecordedPlans;
   readonly #waker = createWaker();
   readonly #held = new Map<Shard, Held>();
   readonly #freeSince = new Map<Shard, Seconds>();
@@ -87,7 +92,8 @@ export class ShardKeeper implements Leadership {
   constructor(options: KeeperOptions) {
     this.#options = options;
     this.replica = replicaName(options.identity);
-    const { base, times, leases, clock } = options;
+    const { base, times, leases, clock, plans } = options;
+    this.#recorded = new RecordedPlans(plans);
     this.#sight = new Sight({ base, duration: times.duration, leases, clock });
   }
 
@@ -115,11 +121,11 @@ export class ShardKeeper implements Leadership {
   }
 
   exclusive(own: Mutex): Mutex {
-    return createDecisions(own, { ...this.#options, sight: this.#sight });
+    return createDecisions(own, { ...this.#options, sight: this.#sight, recorded: this.#recorded });
   }
 
   async caughtUp(signal: AbortSignal): Promise<void> {
-    await catchUp(this.#options, signal);
+    await catchUp({ ...this.#options, recorded: this.#recorded }, signal);
   }
 
   /** Takes part until aborted, while the Lease of this replica is held; then hands over all that it leads. */
@@ -151,15 +157,17 @@ export class ShardKeeper implements Leadership {
     const now = this.#look();
     const due: number[] = [IDLE_WAIT];
     const settles = this.#members.since + this.#options.times.duration - now;
-    for (const shard of [...this.#held.keys()]) {
-      if (!this.#isMine(shard)) {
-        if (settles <= 0 || !this.#shards.has(shard)) {
+    for (const [shard, held] of [...this.#held]) {
+      if (!held.isLeaving && !this.#isMine(shard)) {
+        const wait = Math.max(this.#shards.has(shard) ? settles : 0, held.keptUntil - now);
+        if (wait <= 0) {
           void this.#handOver(shard, false);
         } else {
-          due.push(settles);
+          due.push(wait);
         }
       }
     }
+    await this.#restore(signal);
     const wanted = [...this.#shards].filter((shard) => !this.#held.has(shard));
     const waits = new Map(wanted.map((shard) => [shard, this.#untilDue(shard, now)]));
     due.push(...[...waits.values()].filter((wait) => wait > 0));
@@ -190,6 +198,24 @@ export class ShardKeeper implements Leadership {
       }
     }
     return now;
+  }
+
+  /** Makes Leases anew that somebody has deleted: a replica that has not seen them would take the shards to be free. */
+  async #restore(signal: AbortSignal): Promise<void> {
+    for (const [shard, held] of [...this.#held]) {
+      const name = this.#nameOf(shard);
+      if (!held.isLeaving && this.#sight.isDeleted(name)) {
+        const store = this.#storeOf(shard);
+        try {
+          held.lease = await store.create(held.lease.record, signal);
+          this.#sight.note(name, held.lease);
+        } catch (error) {
+          ignoreConflict(error);
+          this.#sight.note(name, await store.get(signal));
+          this.#waker.wake();
+        }
+      }
+    }
   }
 
   #nameOf(shard: Shard): string {
@@ -249,7 +275,9 @@ export class ShardKeeper implements Leadership {
       const lease = await (found === undefined ? store.create(record, signal) : store.update(found, record, signal));
       this.#sight.note(name, lease);
       this.#freeSince.delete(shard);
-      this.#held.set(shard, { lease, lost: new AbortController(), isLeaving: false });
+      const isInTurn = this.#order(shard)[0] === identity;
+      const keptUntil = seconds(isInTurn ? 0 : clock.monotonic() + KEPT_OUT_OF_TURN * times.duration);
+      this.#held.set(shard, { lease, lost: new AbortController(), isLeaving: false, keptUntil });
       report({ kind: 'Led', shard, epoch: record.transitions, before: last !== undefined });
       this.#tell();
     } catch (error) {
@@ -273,7 +301,7 @@ export class ShardKeeper implements Leadership {
     if (held === undefined) {
       return;
     }
-    const { report } = this.#options;
+    const { report, clock, times } = this.#options;
     held.isLeaving = true;
     this.#tell();
     await Promise.all(this.#ended.map((ended) => ended(shard)));
@@ -286,6 +314,7 @@ export class ShardKeeper implements Leadership {
       if (!isEnding) {
         // Nobody else can take it before it is freed: it is led again, and handed over later.
         held.isLeaving = false;
+        held.keptUntil = seconds(clock.monotonic() + times.retryPeriod);
         this.#tell();
       }
     }
@@ -298,15 +327,18 @@ export class ShardKeeper implements Leadership {
     const { signal } = new AbortController();
     const store = this.#storeOf(shard);
     const isNeeded = this.#shards.has(shard);
-    const found = (await store.get(signal)) ?? held.lease;
-    if (isAnothers(found, held.lease, identity)) {
+    const found = await store.get(signal);
+    if (found !== undefined && isAnothers(found, held.lease, identity)) {
       return;
     }
     if (isNeeded) {
-      const next = annotated(found, { [RELEASED_BY]: identity });
-      this.#sight.note(this.#nameOf(shard), await store.update(next, released(found.record, clock.now()), signal));
+      const record = released(held.lease.record, clock.now());
+      const freed = found && annotated(found, { [RELEASED_BY]: identity });
+      // Others remember one that was deleted, and that it was held.
+      const lease = await (freed === undefined ? store.create(record, signal) : store.update(freed, record, signal));
+      this.#sight.note(this.#nameOf(shard), lease);
     } else {
-      await store.remove(found, signal);
+      await (found && store.remove(found, signal));
       this.#sight.forget(this.#nameOf(shard));
     }
   }
@@ -321,15 +353,17 @@ export class ShardKeeper implements Leadership {
 
   /** Deletes Leases of replicas that ended long ago, and free ones of policies that are gone. */
   async #sweep(signal: AbortSignal): Promise<void> {
-    const { times, leases } = this.#options;
-    const stale = this.#sight.unchangedFor(seconds(FORGOTTEN_AFTER * times.duration)).filter(({ lease }) => {
+    const { times, leases, identity } = this.#options;
+    for (const { name, lease } of this.#sight.unchangedFor(seconds(FORGOTTEN_AFTER * times.duration))) {
+      const { holder } = lease.record;
       const uid = textIn(lease.metadata['labels'], POLICY_LABEL);
-      return (
-        purposeOf(lease) === 'replica' || (uid !== undefined && !this.#shards.has(uid) && !this.#sight.isHeld(lease))
-      );
-    });
-    for (const { name, lease } of stale) {
-      await leases.of(name, new Map()).remove(lease, signal).catch(ignoreConflict);
+      const isOver =
+        purposeOf(lease) === 'replica'
+          ? holder !== identity
+          : uid !== undefined && !this.#shards.has(uid) && (await this.#sight.isGone(holder, signal));
+      if (isOver) {
+        await leases.of(name, new Map()).remove(lease, signal).catch(ignoreConflict);
+      }
     }
   }
 

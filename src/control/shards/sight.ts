@@ -31,6 +31,8 @@ export class Sight {
   readonly #absent = new Map<string, Seconds>();
   /** Names of the Leases that were there at the last look. */
   #present: ReadonlySet<string> = new Set();
+  /** Names of those that were there before it. */
+  readonly #deleted = new Set<string>();
 
   constructor(options: SightOptions) {
     this.#options = options;
@@ -38,6 +40,9 @@ export class Sight {
 
   /** Takes in what the watch has brought, or what is there at this moment. */
   look(leases: ReadonlyMap<string, StoredLease> = this.#options.leases.seen): void {
+    for (const name of this.#present) {
+      this.#deleted.add(name);
+    }
     this.#present = new Set(leases.keys());
     for (const [name, lease] of leases) {
       this.note(name, lease);
@@ -47,6 +52,9 @@ export class Sight {
   /** Takes in what a request has brought, unless something newer is known. */
   note(name: string, lease: StoredLease | undefined): void {
     const known = this.#known.get(name);
+    if (lease !== undefined) {
+      this.#deleted.delete(name);
+    }
     if (lease !== undefined && !(known !== undefined && isOlder(lease, known.lease))) {
       const observation = observe(known?.observation, lease.record, this.#options.clock.monotonic());
       this.#known.set(name, { lease, observation });
@@ -56,6 +64,12 @@ export class Sight {
   /** Forgets a Lease that is not needed any more. */
   forget(name: string): void {
     this.#known.delete(name);
+    this.#deleted.delete(name);
+  }
+
+  /** Whether the Lease was there, and is there no more. */
+  isDeleted(name: string): boolean {
+    return this.#deleted.has(name);
   }
 
   /** The Lease as it was seen last. */

@@ -1,0 +1,446 @@
+import { describe, expect, it } from 'vitest';
+import { leaseOfReplica, leaseOfShard, REST, type Shard } from '../../../../src/control/shards/names.ts';
+import { rendezvous } from '../../../../src/control/shards/rendezvous.ts';
+import type { LeaseRecord, StoredLease } from '../../../../src/ports.ts';
+import { type FakeLeases, fakeLeases, type Passage } from '../../../support/fake-leases.ts';
+import {
+  BASE,
+  NEAR,
+  type ReplicaOptions,
+  type SharingReplica,
+  startReplica,
+  TIMES,
+} from '../../../support/sharing-replicas.ts';
+import { type VirtualTime, virtualTime } from '../../../support/virtual-time.ts';
+
+const POLICIES = Array.from({ length: 30 }, (_, index) => `uid-${index}`);
+const SHARDS: readonly Shard[] = [REST, ...POLICIES];
+const NEVER = new AbortController().signal;
+const CUT: Passage = { there: 0.01, back: 0.01, lost: 'there' };
+
+interface Group {
+  readonly time: VirtualTime;
+  readonly leases: FakeLeases;
+  start(identity: string, options?: Partial<ReplicaOptions>): SharingReplica;
+  /** Starts these, and waits until each leads what falls to it. */
+  settled(...identities: readonly string[]): Promise<readonly SharingReplica[]>;
+  /** Runs until `instant`, and fails as soon as two work for a shard. */
+  run(instant: number): Promise<void>;
+}
+
+function group(): Group {
+  const time = virtualTime();
+  const leases = fakeLeases();
+  const replicas: SharingReplica[] = [];
+  const start: Group['start'] = (identity, options) => {
+    const replica = startReplica(time, leases, { identity, shards: SHARDS, ...options });
+    replicas.push(replica);
+    return replica;
+  };
+  const run = (instant: number): Promise<void> =>
+    time.run(instant, () => {
+      const acting = replicas.filter((replica) => replica.mayAct());
+      const busy = acting.flatMap((replica) => [...replica.busy]);
+      if (new Set(busy).size < busy.length) {
+        throw new Error(`two work for ${busy.find((shard, place) => busy.indexOf(shard) !== place)} at ${time.now()}`);
+      }
+    });
+  return {
+    time,
+    leases,
+    start,
+    async settled(...identities) {
+      const started = identities.map((identity) => start(identity));
+      await run(60);
+      expect(shares(started)).toEqual(fair(SHARDS, identities));
+      return started;
+    },
+    run,
+  };
+}
+
+/** What each leads. */
+function shares(replicas: readonly SharingReplica[]): Readonly<Record<string, readonly Shard[]>> {
+  return Object.fromEntries(replicas.map((replica) => [replica.identity, replica.leads()]));
+}
+
+/** What falls to each. */
+function fair(shards: readonly Shard[], identities: readonly string[]): Readonly<Record<string, readonly Shard[]>> {
+  return Object.fromEntries(
+    identities.map((identity) => [
+      identity,
+      shards.filter((shard) => rendezvous(shard, identities)[0] === identity).sort(),
+    ]),
+  );
+}
+
+/** Shards that the replica was given, `of` a kind of event, since an instant. */
+function happened(replica: SharingReplica, kind: 'Led' | 'HandedOver' | 'Lost', since = 0): readonly Shard[] {
+  return replica.events.flatMap(({ at, event }) => (at >= since && event.kind === kind ? [event.shard] : [])).sort();
+}
+
+/** How often each shard was led anew since an instant. */
+function changes(replicas: readonly SharingReplica[], since: number): ReadonlyMap<Shard, number> {
+  const all = replicas.flatMap((replica) => happened(replica, 'Led', since));
+  return new Map([...Map.groupBy(all, (shard) => shard)].map(([shard, { length }]) => [shard, length]));
+}
+
+function leaseOf({ leases }: Group, shard: Shard) {
+  const { name, labels } = leaseOfShard(BASE, shard);
+  return leases.of(name, labels);
+}
+
+function storedOf(given: Group, shard: Shard): StoredLease {
+  return leaseOf(given, shard).stored ?? expect.fail(`no Lease for ${shard}`);
+}
+
+/** A person edits the Lease of a shard. */
+async function edit(given: Group, shard: Shard, edits: Partial<LeaseRecord>): Promise<void> {
+  const stored = storedOf(given, shard);
+  await leaseOf(given, shard).store.update(stored, { ...stored.record, ...edits }, NEVER);
+}
+
+/** A person deletes it. */
+async function remove(given: Group, shard: Shard): Promise<void> {
+  await leaseOf(given, shard).store.remove(storedOf(given, shard), NEVER);
+}
+
+describe('a replica that is alone', () => {
+  it('leads everything at once, with epoch 0 and the labels that people select by', async () => {
+    const g = group();
+    const a = g.start('a');
+    await g.run(1);
+    expect(a.leads()).toEqual(SHARDS.toSorted());
+    expect(SHARDS.map((shard) => a.keeper.of(shard)?.epoch)).toEqual(SHARDS.map(() => 0));
+    expect(storedOf(g, 'uid-1').metadata['labels']).toEqual({
+      'evenkeel.dev/lease': 'policy',
+      'evenkeel.dev/policy-uid': 'uid-1',
+    });
+    expect(storedOf(g, REST).metadata['labels']).toEqual({ 'evenkeel.dev/lease': 'rest' });
+  });
+
+  it('renews only its own Lease', async () => {
+    const g = group();
+    await g.settled('a');
+    const versions = () => SHARDS.map((shard) => storedOf(g, shard).metadata['resourceVersion']);
+    const before = versions();
+    await g.run(600);
+    expect(versions()).toEqual(before);
+  });
+
+  it('leads what it is to lead besides, at once', async () => {
+    const g = group();
+    const a = g.start('a', { shards: [REST, 'uid-1'] });
+    await g.run(30.3);
+    a.keeper.keep(new Set([REST, 'uid-1', 'uid-2']));
+    await g.run(30.4);
+    expect(a.keeper.of('uid-2')?.epoch).toBe(0);
+  });
+});
+
+describe('a replica that joins', () => {
+  it('gets its share, once, when the replicas were the same for a lease duration; nothing else moves', async () => {
+    const g = group();
+    const [a] = (await g.settled('a')) as [SharingReplica];
+    const b = g.start('b');
+    await g.run(60 + TIMES.duration);
+    expect(b.leads()).toEqual([]);
+    await g.run(60 + TIMES.duration + 0.3);
+    const expected = fair(SHARDS, ['a', 'b']);
+    expect(shares([a, b])).toEqual(expected);
+    await g.run(600);
+    expect(happened(a, 'HandedOver')).toEqual(expected['b']);
+    expect(happened(b, 'Led')).toEqual(expected['b']);
+    expect(happened(a, 'Led', 60)).toEqual([]);
+    expect(new Set(b.leads().map((shard) => b.keeper.of(shard)?.epoch))).toEqual(new Set([1]));
+  });
+
+  it('waits for the work on its share to end', async () => {
+    const g = group();
+    const a = g.start('a', { work: 8 });
+    await g.run(60);
+    const b = g.start('b');
+    await g.run(60 + TIMES.duration + 7.9);
+    expect(b.leads()).toEqual([]);
+    expect(a.leads()).toEqual(fair(SHARDS, ['a', 'b'])['a']);
+    await g.run(60 + TIMES.duration + 8.3);
+    expect(b.leads()).toEqual(fair(SHARDS, ['a', 'b'])['b']);
+  });
+
+  it('with another one soon after: no shard changes hands twice', async () => {
+    const g = group();
+    const [a] = (await g.settled('a')) as [SharingReplica];
+    const b = g.start('b');
+    await g.run(70);
+    const c = g.start('c');
+    await g.run(70 + TIMES.duration);
+    expect(shares([b, c])).toEqual({ b: [], c: [] });
+    await g.run(300);
+    expect(shares([a, b, c])).toEqual(fair(SHARDS, ['a', 'b', 'c']));
+    expect(new Set(changes([a, b, c], 60).values())).toEqual(new Set([1]));
+  });
+});
+
+describe('a replica that is gone', () => {
+  it('after a kill: its shards are adopted within a duration and two retry periods, each by the next in its order', async () => {
+    const g = group();
+    const [a, b, c] = (await g.settled('a', 'b', 'c')) as [SharingReplica, SharingReplica, SharingReplica];
+    a.process.pause();
+    const before = fair(SHARDS, ['a', 'b', 'c'])['a'] ?? [];
+    await g.run(60 + TIMES.duration - TIMES.retryPeriod - 0.1);
+    expect([...happened(b, 'Led', 60), ...happened(c, 'Led', 60)]).toEqual([]);
+    await g.run(60 + TIMES.duration + 2 * TIMES.retryPeriod);
+    expect(shares([b, c])).toEqual(fair(SHARDS, ['b', 'c']));
+    expect([...happened(b, 'Led', 60), ...happened(c, 'Led', 60)].sort()).toEqual(before);
+  });
+
+  it('after a stop: they are adopted within a tenth of a second, and no other shard moves', async () => {
+    const g = group();
+    const passage = () => ({ ...NEAR, there: 0.002, back: 0.002 });
+    const [a, b, c] = ['a', 'b', 'c'].map((identity) => g.start(identity, { passage })) as [
+      SharingReplica,
+      SharingReplica,
+      SharingReplica,
+    ];
+    await g.run(60);
+    const before = a.leads();
+    expect(before.length).toBeGreaterThan(8);
+    a.stop.abort();
+    await g.run(60.1);
+    expect(shares([b, c])).toEqual(fair(SHARDS, ['b', 'c']));
+    expect(a.outcome()).toBe('ended');
+    expect(happened(a, 'HandedOver', 60)).toEqual(before);
+    await g.run(300);
+    expect([...changes([a, b, c], 60)].sort()).toEqual(before.map((shard) => [shard, 1]));
+  });
+
+  it('as the last one: what comes next leads everything at once', async () => {
+    const g = group();
+    const [a] = (await g.settled('a')) as [SharingReplica];
+    a.stop.abort();
+    await g.run(62);
+    const b = g.start('b');
+    await g.run(63);
+    expect(b.leads()).toEqual(SHARDS.toSorted());
+    expect(b.keeper.of(REST)?.epoch).toBe(1);
+  });
+
+  it('leaves a shard to the next but one when the next one in its order does not take it for a duration', async () => {
+    const g = group();
+    const [a, b, c] = ['a', 'b', 'c'].map((identity) =>
+      // b lives and leads, but has no policies yet.
+      g.start(identity, identity === 'b' ? { shards: [REST] } : {}),
+    ) as [SharingReplica, SharingReplica, SharingReplica];
+    await g.run(120);
+    const orphans = POLICIES.filter((shard) => rendezvous(shard, ['a', 'b', 'c'])[0] === 'b');
+    expect(orphans.filter((shard) => a.leads().includes(shard) || c.leads().includes(shard))).toEqual(orphans);
+    expect(b.leads()).toEqual(rendezvous(REST, ['a', 'b', 'c'])[0] === 'b' ? [REST] : []);
+  });
+});
+
+describe('a rolling restart of three replicas', () => {
+  it('changes the hands of no shard more than three times, and of all one and a half times on average', async () => {
+    const g = group();
+    const old = await g.settled('a', 'b', 'c');
+    const all = [...old];
+    let instant = 60;
+    for (const [index, leaving] of old.entries()) {
+      all.push(g.start(`new-${index}`));
+      await g.run(instant + 4);
+      leaving.stop.abort();
+      instant += 6;
+      await g.run(instant);
+    }
+    await g.run(200);
+    const left = all.slice(3);
+    expect(shares(left)).toEqual(fair(SHARDS, ['new-0', 'new-1', 'new-2']));
+    const counts = [...changes(all, 60).values()];
+    const total = counts.reduce((sum, count) => sum + count, 0);
+    expect(counts).toHaveLength(SHARDS.length);
+    expect(total).toBeLessThanOrEqual(1.5 * SHARDS.length);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('a person', () => {
+  it('who writes another holder into the Lease of a shard ends the work on it; the other shards stay', async () => {
+    const g = group();
+    const [a, b] = (await g.settled('a', 'b')) as [SharingReplica, SharingReplica];
+    const [shard, ...others] = a.leads() as [Shard, ...Shard[]];
+    const signals = new Map(a.leads().map((each) => [each, a.keeper.of(each)?.signal]));
+    await edit(g, shard, { holder: 'somebody' });
+    await g.run(60.1);
+    expect(signals.get(shard)?.aborted).toBe(true);
+    expect(String(signals.get(shard)?.reason)).toContain('"somebody"');
+    expect(others.filter((each) => signals.get(each)?.aborted)).toEqual([]);
+    expect(happened(a, 'Lost')).toEqual([shard]);
+    // Somebody has no Lease of its own, and so counts as alive for a duration.
+    await g.run(60 + TIMES.duration);
+    expect(a.keeper.of(shard)).toBeUndefined();
+    await g.run(60 + TIMES.duration + 2 * TIMES.retryPeriod);
+    expect(shares([a, b])).toEqual(fair(SHARDS, ['a', 'b']));
+  });
+
+  it('who clears the holder has the shard led anew at once', async () => {
+    const g = group();
+    const [a] = (await g.settled('a')) as [SharingReplica];
+    const before = a.keeper.of('uid-3')?.signal;
+    await edit(g, 'uid-3', { holder: '' });
+    await g.run(60.2);
+    expect(before?.aborted).toBe(true);
+    expect(a.keeper.of('uid-3')).toMatchObject({ epoch: 1 });
+  });
+
+  it('who deletes the Lease of a shard that is led changes nothing: it is made anew, with its epoch', async () => {
+    const g = group();
+    const [a, b] = (await g.settled('a', 'b')) as [SharingReplica, SharingReplica];
+    const [shard] = a.leads() as [Shard];
+    const term = a.keeper.of(shard);
+    await remove(g, shard);
+    await g.run(120);
+    expect(shares([a, b])).toEqual(fair(SHARDS, ['a', 'b']));
+    expect(a.keeper.of(shard)?.epoch).toBe(term?.epoch);
+    expect(term?.signal.aborted).toBe(false);
+    expect(storedOf(g, shard).record).toMatchObject({ holder: 'a', transitions: term?.epoch });
+  });
+
+  it('who deletes it does not give it to a replica that joins then, and has never seen it', async () => {
+    const g = group();
+    const [a] = (await g.settled('a')) as [SharingReplica];
+    const shard = fair(POLICIES, ['a', 'b'])['b']?.[0] ?? expect.fail('b gets nothing');
+    await remove(g, shard);
+    const b = g.start('b');
+    await g.run(60 + TIMES.duration - 1);
+    expect(b.leads()).toEqual([]);
+    expect(a.leads()).toEqual(SHARDS.toSorted());
+    await g.run(120);
+    expect(shares([a, b])).toEqual(fair(SHARDS, ['a', 'b']));
+  });
+
+  it('who deletes it right before its holder hands it over delays nothing', async () => {
+    const g = group();
+    const [a] = (await g.settled('a')) as [SharingReplica];
+    const b = g.start('b', { work: 1 });
+    const shard = fair(POLICIES, ['a', 'b'])['b']?.[0] ?? expect.fail('b gets nothing');
+    g.time.at(60 + TIMES.duration + 0.02, () => void remove(g, shard));
+    await g.run(60 + TIMES.duration + 3);
+    expect(shares([a, b])).toEqual(fair(SHARDS, ['a', 'b']));
+  });
+});
+
+describe('a shard that is needed no more', () => {
+  it('is let go of, and its Lease is removed', async () => {
+    const g = group();
+    const [a] = (await g.settled('a')) as [SharingReplica];
+    a.keeper.keep(new Set(SHARDS.filter((shard) => shard !== 'uid-3')));
+    await g.run(61);
+    expect(a.keeper.of('uid-3')).toBeUndefined();
+    expect(leaseOf(g, 'uid-3').stored).toBeUndefined();
+    expect(happened(a, 'HandedOver')).toEqual(['uid-3']);
+    expect(a.leads()).toHaveLength(SHARDS.length - 1);
+  });
+
+  it('has its Lease removed also when its holder has gone with it, after ten durations', async () => {
+    const g = group();
+    const [a, b] = (await g.settled('a', 'b')) as [SharingReplica, SharingReplica];
+    const [gone, left] = rendezvous(REST, ['a', 'b'])[0] === 'a' ? [b, a] : [a, b];
+    const [shard] = gone.leads() as [Shard];
+    gone.process.pause();
+    left.keeper.keep(new Set(SHARDS.filter((each) => each !== shard)));
+    await g.run(10 * TIMES.duration);
+    expect(leaseOf(g, shard).stored).toBeDefined();
+    await g.run(13 * TIMES.duration);
+    expect(leaseOf(g, shard).stored).toBeUndefined();
+  });
+});
+
+describe('Leases of replicas', () => {
+  const stored = ({ leases }: Group, identity: string): StoredLease | undefined => {
+    const { name, labels } = leaseOfReplica(BASE, identity);
+    return leases.of(name, labels).stored;
+  };
+
+  it('that were killed are deleted after ten durations, those of others never', async () => {
+    const g = group();
+    const [a] = (await g.settled('a', 'b', 'c')) as [SharingReplica];
+    a.process.pause();
+    await g.run(60 + 9.8 * TIMES.duration);
+    expect(stored(g, 'a')).toBeDefined();
+    await g.run(60 + 12 * TIMES.duration);
+    expect([stored(g, 'a'), stored(g, 'b'), stored(g, 'c')].map((lease) => lease?.record.holder)).toEqual([
+      undefined,
+      'b',
+      'c',
+    ]);
+  });
+
+  it('that live stay when the watch of whoever deletes is cut off; so do those of the shards that they lead', async () => {
+    const g = group();
+    const sweeper = rendezvous(REST, ['a', 'b'])[0] ?? '';
+    const other = sweeper === 'a' ? 'b' : 'a';
+    const cluster = ['a', 'b'].map((identity) =>
+      g.start(identity, identity === sweeper ? { watched: () => (g.time.now() < 60 ? NEAR : CUT) } : {}),
+    );
+    await g.run(60);
+    expect(shares(cluster)).toEqual(fair(SHARDS, ['a', 'b']));
+    const [first] = fair(POLICIES, ['a', 'b'])[other] as [Shard];
+    // It does not know of the policies of the other one either.
+    const own = cluster.find(({ identity }) => identity === sweeper)?.keeper;
+    own?.keep(new Set(fair(SHARDS, ['a', 'b'])[sweeper]));
+    const gone: string[] = [];
+    g.leases.onChange(() => {
+      if (stored(g, other) === undefined || leaseOf(g, first).stored === undefined) {
+        gone.push(`at ${g.time.now()}`);
+      }
+    });
+    await g.run(60 + 30 * TIMES.duration);
+    expect(gone).toEqual([]);
+    expect(cluster.map(({ outcome }) => outcome())).toEqual([undefined, undefined]);
+    expect(cluster.find(({ identity }) => identity === other)?.leads()).toContain(first);
+  });
+});
+
+describe('a hand-over that fails', () => {
+  it('leads to leading on, and is tried again a retry period later at the soonest', async () => {
+    const g = group();
+    let isCut = false;
+    const a = g.start('a', { passage: () => (isCut ? { ...CUT, lost: 'there' } : NEAR) });
+    await g.run(60);
+    const b = g.start('b');
+    await g.run(60 + TIMES.duration - 0.1);
+    isCut = true;
+    // Requests of a fail after 5 s each; the Lease of a itself is renewed in time.
+    await g.run(60 + TIMES.duration + 5.3);
+    isCut = false;
+    const failed = a.events.filter(({ event }) => event.kind === 'Failed');
+    expect(failed.length).toBeGreaterThan(0);
+    expect(a.leads()).toEqual(SHARDS.toSorted());
+    expect(happened(a, 'HandedOver')).toEqual([]);
+    await g.run(60 + TIMES.duration + 5.3 + 2 * TIMES.retryPeriod);
+    expect(shares([a, b])).toEqual(fair(SHARDS, ['a', 'b']));
+    expect(a.events.filter(({ event }) => event.kind === 'Lost')).toEqual([]);
+  });
+
+  it('again and again asks no more than once in a retry period', async () => {
+    const g = group();
+    const forbidden = new Error('leases.coordination.k8s.io is forbidden');
+    let asked = 0;
+    const a = g.start('a', {
+      shards: [REST],
+      refuse: (name, record) => {
+        if (name === `${BASE}-rest` && record?.holder === '') {
+          asked += 1;
+          throw forbidden;
+        }
+      },
+    });
+    await g.run(60);
+    const others = ['b', 'c', 'd', 'e'].map((identity) => g.start(identity, { shards: [REST] }));
+    expect(rendezvous(REST, ['a', 'b', 'c', 'd', 'e'])[0]).not.toBe('a');
+    await g.run(60 + TIMES.duration + 20);
+    expect(asked).toBeGreaterThan(5);
+    expect(asked).toBeLessThanOrEqual(11);
+    expect(a.leads()).toEqual([REST]);
+    expect(others.flatMap((replica) => replica.leads())).toEqual([]);
+  });
+});
