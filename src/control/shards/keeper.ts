@@ -84,8 +84,10 @@ export class ShardKeeper implements Leadership {
   readonly #freeSince = new Map<Shard, Seconds>();
   readonly #leaving = new Map<Shard, Promise<void>>();
   #shards: ReadonlySet<Shard> = new Set([REST]);
-  /** The replicas that take part, and since when. */
+  /** The replicas that take part, and since when they are the same. */
   #members = { names: '', since: seconds(0) };
+  /** When each of them was seen first. */
+  readonly #joined = new Map<string, Seconds>();
   readonly #listeners: (() => void)[] = [];
   readonly #ended: ((shard: Shard) => Promise<void>)[] = [];
 
@@ -187,10 +189,7 @@ export class ShardKeeper implements Leadership {
     const { clock, identity } = this.#options;
     this.#sight.look();
     const now = clock.monotonic();
-    const names = [...this.#sight.replicas().keys(), identity].sort().join(' ');
-    if (names !== this.#members.names) {
-      this.#members = { names, since: now };
-    }
+    this.#count([...new Set([...this.#sight.replicas().keys(), identity])], now);
     for (const [shard, held] of this.#held) {
       const seen = this.#sight.last(this.#nameOf(shard));
       if (seen !== undefined && !held.isLeaving && isAnothers(seen, held.lease, identity)) {
@@ -198,6 +197,19 @@ export class ShardKeeper implements Leadership {
       }
     }
     return now;
+  }
+
+  #count(replicas: readonly string[], now: Seconds): void {
+    const names = replicas.toSorted().join(' ');
+    if (names !== this.#members.names) {
+      this.#members = { names, since: now };
+    }
+    for (const gone of [...this.#joined.keys()].filter((replica) => !replicas.includes(replica))) {
+      this.#joined.delete(gone);
+    }
+    for (const replica of replicas.filter((each) => !this.#joined.has(each))) {
+      this.#joined.set(replica, now);
+    }
   }
 
   /** Makes Leases anew that somebody has deleted: a replica that has not seen them would take the shards to be free. */
@@ -228,18 +240,22 @@ export class ShardKeeper implements Leadership {
     return leases.of(name, labels);
   }
 
-  /** Replicas that may lead a shard, the first choice first. Whoever has let go of it is none of them, unless it is alone. */
-  #order(shard: Shard): readonly string[] {
-    const { identity } = this.#options;
-    const alive = [...new Set([...this.#sight.replicas().keys(), identity])];
-    const lease = this.#sight.last(this.#nameOf(shard));
-    const gone = lease?.record.holder === '' ? releasedBy(lease) : undefined;
-    const others = alive.filter((replica) => replica !== gone);
-    return rendezvous(shard, others.length === 0 ? alive : others);
+  /** Whether a shard falls to this replica once the replicas have been the same for a while. */
+  #isMine(shard: Shard): boolean {
+    return this.#shards.has(shard) && rendezvous(shard, this.#joined.keys())[0] === this.#options.identity;
   }
 
-  #isMine(shard: Shard): boolean {
-    return this.#shards.has(shard) && this.#order(shard)[0] === this.#options.identity;
+  /**
+   * Replicas that may take a free shard, the first choice first. The one that has let go of it is none of them. Where its leader was
+   * killed, those are none that have joined just now: they cannot tell yet that it was. If that leaves nobody, all are.
+   */
+  #heirs(shard: Shard, now: Seconds): readonly string[] {
+    const lease = this.#sight.last(this.#nameOf(shard));
+    const wasKilled = lease !== undefined && lease.record.holder !== '';
+    const isHeir = ([replica, since]: readonly [string, Seconds]): boolean =>
+      wasKilled ? now - since >= this.#options.times.duration : lease === undefined || replica !== releasedBy(lease);
+    const heirs = [...this.#joined].filter(isHeir).map(([replica]) => replica);
+    return rendezvous(shard, heirs.length === 0 ? this.#joined.keys() : heirs);
   }
 
   /** How long this replica has to wait before it takes a shard: until it is free, and for those that come before it. */
@@ -252,8 +268,8 @@ export class ShardKeeper implements Leadership {
     }
     const since = this.#freeSince.get(shard) ?? now;
     this.#freeSince.set(shard, since);
-    const place = this.#order(shard).indexOf(identity);
-    return place < 0 ? Number.POSITIVE_INFINITY : since + place * times.duration - now;
+    const place = this.#heirs(shard, now).indexOf(identity);
+    return place < 0 ? times.retryPeriod : since + place * times.duration - now;
   }
 
   async #take(shard: Shard, signal: AbortSignal): Promise<void> {
@@ -275,8 +291,9 @@ export class ShardKeeper implements Leadership {
       const lease = await (found === undefined ? store.create(record, signal) : store.update(found, record, signal));
       this.#sight.note(name, lease);
       this.#freeSince.delete(shard);
-      const isInTurn = this.#order(shard)[0] === identity;
-      const keptUntil = seconds(isInTurn ? 0 : clock.monotonic() + KEPT_OUT_OF_TURN * times.duration);
+      const now = clock.monotonic();
+      const isInTurn = this.#heirs(shard, now)[0] === identity;
+      const keptUntil = seconds(isInTurn ? 0 : now + KEPT_OUT_OF_TURN * times.duration);
       this.#held.set(shard, { lease, lost: new AbortController(), isLeaving: false, keptUntil });
       report({ kind: 'Led', shard, epoch: record.transitions, before: last !== undefined });
       this.#tell();
