@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Evidence, evidenceOf } from '../campaigns/evidence.ts';
 import { followLeaders, type Leaders, untilSettled } from '../campaigns/leaders.ts';
 import { createLimitWatch, overConcurrentByAudit } from '../campaigns/limits.ts';
-import { LEASE, type Operators, startOperators } from '../campaigns/operators.ts';
+import { leaseFlag, type Operators, startOperators } from '../campaigns/operators.ts';
 import { followPlans, type PlanLog, phasesInFlight } from '../campaigns/plan-log.ts';
 import { poolPolicies, setPools } from '../campaigns/pools.ts';
 import { measureRequests, type RequestTimes } from '../campaigns/request-times.ts';
@@ -16,6 +15,10 @@ import { getPolicy } from '../support/resources.ts';
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const PATIENCE = { timeoutMilliseconds: 60_000, log };
 const REPLICAS = 3;
+/** Twice the shortest: other control planes run beside this one. */
+const LEASE_SECONDS = 4;
+/** So many say something about pods that are evicted twice. */
+const LEAST_EVICTIONS = 4;
 const POLICIES = poolPolicies(6);
 const limits = createLimitWatch(POLICIES.limits);
 
@@ -29,8 +32,10 @@ beforeAll(async () => {
   cp = await setPools(POLICIES, true, log);
   plans = await followPlans(cp, limits.take);
   await POLICIES.apply(cp);
-  operators = await startOperators(cp, REPLICAS, { args: [...LEASE, ...POLICIES.args, '--shard-policies'] });
-  leaders = await followLeaders(cp, operators, { shared: true, policies: POLICIES.names });
+  operators = await startOperators(cp, REPLICAS, {
+    args: [...leaseFlag(LEASE_SECONDS), ...POLICIES.args, '--shard-policies'],
+  });
+  leaders = await followLeaders(cp, operators, { shared: true, policies: POLICIES.names, lease: LEASE_SECONDS });
   requests = await measureRequests(cp);
 });
 
@@ -93,12 +98,15 @@ describe('six policies that three replicas share', () => {
   });
 
   it('evict no pod twice, and keep the limits of each and of all', async () => {
-    await sleep(5000);
+    const evicted = async () => {
+      const { evictions } = evidenceOf(await cp.audit(), plans, MAX_CONCURRENT);
+      return evictions > LEAST_EVICTIONS ? undefined : `${evictions} pods`;
+    };
+    await waitUntil('evictions', evicted, PATIENCE);
     await operators.stop();
     await plans.look();
     const audit = await cp.audit();
     const evidence: Evidence = evidenceOf(audit, plans, MAX_CONCURRENT);
-    expect(evidence.evictions).toBeGreaterThan(4);
     expect(evidence).toMatchObject({ evictedTwice: [], unexplained: [], disowned: [], overBudget: [] });
     expect(limits.report()).toMatchObject({ overConcurrent: [], overOverhead: [] });
     expect(overConcurrentByAudit(audit, plans.all(), POLICIES.limits)).toEqual([]);
