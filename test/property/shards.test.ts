@@ -21,7 +21,7 @@ function start(time: VirtualTime, group: FakeLeases, identity: string, fate: Fat
     rate,
     jitter,
     startsAt,
-    work: 0.7,
+    work: () => 0.7,
     deciding: { span: 0.3, pause: 2 },
   });
   for (const trouble of fate.troubles) {

@@ -39,7 +39,7 @@ export interface ReplicaOptions {
   /** When it starts: now unless said otherwise. */
   readonly startsAt?: number;
   /** Seconds that work on a shard goes on after nothing new may begin. */
-  readonly work?: number;
+  readonly work?: (shard: Shard) => number;
   /** Makes it decide again and again: how long each time, and the pause after it, in seconds. */
   readonly deciding?: { readonly span: number; readonly pause: number };
 }
@@ -94,7 +94,7 @@ function refusing(leases: SharedLeases, refuse: Required<ReplicaOptions>['refuse
 
 /** Starts a replica: an elector for its own Lease, and a keeper, with work on each shard that it leads. */
 export function startReplica(time: VirtualTime, group: FakeLeases, options: ReplicaOptions): SharingReplica {
-  const { identity, passage = () => NEAR, rate = 1, jitter = 0.5, startsAt = time.now(), work = 0 } = options;
+  const { identity, passage = () => NEAR, rate = 1, jitter = 0.5, startsAt = time.now(), work = () => 0 } = options;
   const shards = new Set(options.shards);
   const process = time.process(rate);
   const { clock } = process;
@@ -137,7 +137,7 @@ export function startReplica(time: VirtualTime, group: FakeLeases, options: Repl
     }
   });
   keeper.onHandOver(async (shard) => {
-    await clock.sleep(seconds(work), new AbortController().signal);
+    await clock.sleep(seconds(work(shard)), new AbortController().signal);
     busy.delete(shard);
   });
   const mutex = keeper.exclusive(createMutex());

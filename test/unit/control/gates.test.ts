@@ -7,7 +7,7 @@ import { formatInstant } from '../../../src/model/instant.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { NO_SERVICE_LEVELS } from '../../../src/model/service-level.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
-import type { Gates } from '../../../src/ports.ts';
+import { type Gates, StaleCacheError } from '../../../src/ports.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aServiceClass } from '../../support/builders/service-levels.ts';
@@ -164,6 +164,49 @@ describe('keepGates', () => {
       'plans.list',
       'policies.list',
     ]);
+  });
+
+  it('catches up with what other replicas have recorded before it lets a pod go, and looks at the plans again', async () => {
+    const w = aWorld([gatedPod('r')]);
+    const startedAt = formatInstant(epochSeconds(NOON - 10));
+    const run: MoveStatus = {
+      phase: 'AwaitingReplacement',
+      podUID: OLD.uid,
+      attempt: 0,
+      startedAt,
+      siblings: recordSiblings([OLD]),
+    };
+    // The intent of another replica is seen here only once this one has caught up.
+    const caughtUp = async (): Promise<void> => {
+      w.calls.push('caught up');
+      w.plans.put(aPlan(aPolicy('even'), [aMove(OLD, 'b')], { steering: 'Gate', moves: [run] }));
+    };
+    await keep({ ...w, ports: { ...w.ports, leadership: { ...w.ports.leadership, caughtUp } } }, 10);
+    expect(atTheGate(w)).toEqual(['r']);
+    expect(w.calls.filter((call) => call === 'caught up')).toHaveLength(1);
+    expect(w.calls.slice(w.calls.indexOf('caught up') + 1)).toContain('plans.list');
+  });
+
+  it('lets no pod go while it cannot catch up, and tries again', async () => {
+    const w = aWorld([gatedPod('scaled-up')]);
+    let failures = 2;
+    const caughtUp = async (): Promise<void> => {
+      if (failures > 0) {
+        failures -= 1;
+        expect(atTheGate(w)).toEqual(['scaled-up']);
+        throw new StaleCacheError('cut off');
+      }
+    };
+    await keep({ ...w, ports: { ...w.ports, leadership: { ...w.ports.leadership, caughtUp } } }, 11);
+    expect(w.failures()).toBe(2);
+    expect(atTheGate(w)).toEqual([]);
+  });
+
+  it('asks other replicas nothing while no pod is to be let go', async () => {
+    const w = aWorld([gatedPod('r')], {});
+    const caughtUp = async (): Promise<void> => expect.fail('it has asked');
+    await keep({ ...w, ports: { ...w.ports, leadership: { ...w.ports.leadership, caughtUp } } }, 60);
+    expect(w.failures()).toBe(0);
   });
 
   it('makes a pod anew that is tied to a node without room, and opens the gate of the new one', async () => {

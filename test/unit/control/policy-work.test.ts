@@ -70,4 +70,18 @@ describe('work on a policy', () => {
     clock.at(NOON + 3, () => stop.abort());
     expect(await drive(clock, ended)).toBe(3);
   });
+
+  it('is waited for by policy, without being ended, whatever is under way for others', async () => {
+    const { clock, work, taking } = bench();
+    const started = NOON + 0;
+    await drive(clock, work.look('a', taking(30)));
+    await drive(clock, work.look('b', taking(90)));
+    const ended = (uid?: string) => work.ended(uid).then(() => clock.now() - started);
+    const [a, b, none, all] = [ended('a'), ended('b'), ended('c'), ended()];
+    expect(await drive(clock, none)).toBe(2);
+    expect(await drive(clock, a)).toBe(30);
+    expect(await drive(clock, b)).toBe(91);
+    expect(await drive(clock, all)).toBe(91);
+    expect(await drive(clock, ended('a'))).toBe(91);
+  });
 });

@@ -157,7 +157,7 @@ describe('a replica that joins', () => {
 
   it('waits for the work on its share to end', async () => {
     const g = group();
-    const a = g.start('a', { work: 8 });
+    const a = g.start('a', { work: () => 8 });
     await g.run(60);
     const b = g.start('b');
     await g.run(60 + TIMES.duration + 7.9);
@@ -212,6 +212,24 @@ describe('a replica that is gone', () => {
     expect(happened(a, 'HandedOver', 60)).toEqual(before);
     await g.run(300);
     expect([...changes([a, b, c], 60)].sort()).toEqual(before.map((shard) => [shard, 1]));
+  });
+
+  it('after a stop: a shard goes to the next one when the work on it has ended, though other work goes on', async () => {
+    const g = group();
+    const work = (shard: Shard): number => (shard === 'uid-3' ? 8 : 0);
+    const [a, b, c] = ['a', 'b', 'c'].map((identity) => g.start(identity, { work })) as [
+      SharingReplica,
+      SharingReplica,
+      SharingReplica,
+    ];
+    await g.run(60);
+    expect(a.leads()).toContain('uid-3');
+    a.stop.abort();
+    const others = SHARDS.filter((shard) => shard !== 'uid-3');
+    await g.run(60.5);
+    expect(shares([b, c])).toEqual(fair(others, ['b', 'c']));
+    await g.run(68.5);
+    expect(shares([b, c])).toEqual(fair(SHARDS, ['b', 'c']));
   });
 
   it('as the last one: what comes next leads everything at once', async () => {
@@ -317,12 +335,13 @@ describe('a person', () => {
     expect(shares([a, b])).toEqual(fair(SHARDS, ['a', 'b']));
   });
 
-  it('who deletes it right before its holder hands it over delays nothing', async () => {
+  it('who deletes it while its holder hands it over delays nothing', async () => {
     const g = group();
-    const [a] = (await g.settled('a')) as [SharingReplica];
-    const b = g.start('b', { work: 1 });
+    const a = g.start('a', { work: () => 1 });
+    await g.run(60);
+    const b = g.start('b');
     const shard = fair(POLICIES, ['a', 'b'])['b']?.[0] ?? expect.fail('b gets nothing');
-    g.time.at(60 + TIMES.duration + 0.02, () => void remove(g, shard));
+    g.time.at(60 + TIMES.duration + 0.5, () => void remove(g, shard));
     await g.run(60 + TIMES.duration + 3);
     expect(shares([a, b])).toEqual(fair(SHARDS, ['a', 'b']));
   });
