@@ -70,7 +70,7 @@ function share(time: VirtualTime, leases: FakeLeases, single: FakeLease, identit
   const store = overNetwork(single, time, process, TIMES.renewDeadline / 2, () => replica.passage);
   const waiting = (holder: string): void => void waits.push(holder);
   const failed = (error: unknown): void => void failures.push(error);
-  const options = { store, times: TIMES, clock, waiting, failed };
+  const options = { store, times: TIMES, clock, looked: () => undefined, waiting, failed };
   const { name, labels } = leaseOfReplica(BASE, identity);
   const own = leases.of(name, labels);
   const isLast = async (): Promise<boolean> =>
