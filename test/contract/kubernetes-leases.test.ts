@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiClient } from '../../src/adapters/kubernetes/client.ts';
 import { connect } from '../../src/adapters/kubernetes/connect.ts';
-import { createLeaseStore } from '../../src/adapters/kubernetes/lease-store.ts';
+import { createLeaseStore, createSharedLeases } from '../../src/adapters/kubernetes/lease-store.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
+import { leaseOfReplica, leaseOfShard } from '../../src/control/shards/names.ts';
 import { epochSeconds, seconds } from '../../src/model/units.ts';
 import {
   ConflictError,
@@ -12,7 +13,7 @@ import {
   type StoredLease,
 } from '../../src/ports.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
-import { install } from '../support/operator-process.ts';
+import { install, installShared } from '../support/operator-process.ts';
 import { NEVER } from './fake-api-server.ts';
 
 const NAMESPACE = 'evenkeel-system';
@@ -129,5 +130,87 @@ describe('the lease store, with the rights of deploy/', () => {
     await expect(storeOf(operator, 'evenkeel', 'default').create(aRecord(), NEVER)).rejects.toMatchObject({
       kind: 'Forbidden',
     });
+  });
+});
+
+describe('Leases that replicas share their work by, with the rights to do so', () => {
+  /** Leases of replicas and policies, which a watch brings until the end of the test. */
+  async function watching(client: ApiClient) {
+    const reports: unknown[] = [];
+    const leases = createSharedLeases(client, { namespace: NAMESPACE, deadline: seconds(5) }, (error) =>
+      reports.push(error),
+    );
+    const stop = new AbortController();
+    let news = Promise.withResolvers<void>();
+    const running = leases.watch(() => news.resolve(), stop.signal);
+    return {
+      leases,
+      reports,
+      /** Resolves when what the watch has brought is so. */
+      async until(isSo: () => boolean): Promise<void> {
+        while (!isSo()) {
+          await news.promise;
+          news = Promise.withResolvers();
+        }
+      },
+      async end(): Promise<void> {
+        stop.abort();
+        await running;
+      },
+    };
+  }
+
+  beforeAll(async () => {
+    await installShared(plane, 'default');
+  });
+
+  it('are made with their labels, brought by the watch, renewed and deleted', async () => {
+    const { leases, reports, until, end } = await watching(operator);
+    const policy = leaseOfShard('evenkeel', '5f0c7d2e-0000-4000-8000-000000000001');
+    const member = leaseOfReplica('evenkeel', 'host_1');
+    const store = leases.of(policy.name, policy.labels);
+    const created = await store.create(aRecord(), NEVER);
+    await leases.of(member.name, member.labels).create(aRecord(), NEVER);
+    // Without the label: the Lease of a single leader is none of them.
+    await storeOf(operator).create(aRecord(), NEVER);
+    expect(created.metadata['labels']).toEqual({
+      'evenkeel.dev/lease': 'policy',
+      'evenkeel.dev/policy-uid': '5f0c7d2e-0000-4000-8000-000000000001',
+    });
+    await until(() => leases.seen.size === 2);
+    expect([...leases.seen.keys()].sort()).toEqual([policy.name, member.name].sort());
+    expect(leases.seen.get(policy.name)).toEqual(created);
+    const listed = await leases.list(NEVER);
+    expect(listed.map(({ metadata }) => metadata['name']).sort()).toEqual([policy.name, member.name].sort());
+
+    const annotations = { 'evenkeel.dev/released-by': 'host_1' };
+    const freed = { ...created, metadata: { ...created.metadata, annotations } };
+    const written = await store.update(freed, aRecord({ holder: '', transitions: 3 }), NEVER);
+    await until(() => leases.seen.get(policy.name)?.record.holder === '');
+    expect(leases.seen.get(policy.name)).toEqual(written);
+    expect(written.metadata).toMatchObject({ annotations, labels: created.metadata['labels'] });
+
+    await expect(store.remove(created, NEVER)).rejects.toBeInstanceOf(ConflictError);
+    expect(await store.get(NEVER)).toEqual(written);
+    await store.remove(written, NEVER);
+    expect(await store.get(NEVER)).toBeUndefined();
+    await until(() => !leases.seen.has(policy.name));
+    await store.remove(written, NEVER);
+    expect(reports).toEqual([]);
+    await end();
+  });
+
+  it('that were made anew under a name are not those that were read', async () => {
+    const { name, labels } = leaseOfShard('evenkeel', 'anew');
+    const store = createSharedLeases(operator, { namespace: NAMESPACE, deadline: seconds(5) }, () => undefined).of(
+      name,
+      labels,
+    );
+    const first = await store.create(aRecord(), NEVER);
+    await store.remove(first, NEVER);
+    const second = await store.create(aRecord({ holder: 'host_2' }), NEVER);
+    await expect(store.remove(first, NEVER)).rejects.toBeInstanceOf(ConflictError);
+    await expect(store.update(first, aRecord(), NEVER)).rejects.toBeInstanceOf(ConflictError);
+    expect((await store.get(NEVER))?.metadata['uid']).toBe(second.metadata['uid']);
   });
 });

@@ -1,60 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Leadership, Term } from '../../../../src/control/shards/leadership.ts';
+import type { Term } from '../../../../src/control/shards/leadership.ts';
+import { REST } from '../../../../src/control/shards/names.ts';
 import { whileLed } from '../../../../src/control/shards/while-led.ts';
 import { seconds } from '../../../../src/model/units.ts';
+import { FakeLeadership } from '../../../support/fake-leadership.ts';
 import { type TestClock, testClock } from '../../../support/test-clock.ts';
-
-/** One shard that is given and taken away by a test. */
-class FakeLeadership implements Leadership {
-  readonly replica = 'evenkeel-a';
-  #term: Term | undefined;
-  #lost = new AbortController();
-  readonly #listeners: (() => void)[] = [];
-  readonly #ended: ((shard: string) => Promise<void>)[] = [];
-
-  give(epoch: number): void {
-    this.#lost = new AbortController();
-    this.#term = { epoch, signal: this.#lost.signal };
-    this.#tell();
-  }
-
-  lose(): void {
-    this.#term = undefined;
-    this.#lost.abort(new Error('lost'));
-    this.#tell();
-  }
-
-  /** Resolves when the shard may go to another replica. */
-  async handOver(shard = 'rest'): Promise<void> {
-    if (shard === 'rest') {
-      this.#term = undefined;
-      this.#tell();
-    }
-    await Promise.all(this.#ended.map((ended) => ended(shard)));
-  }
-
-  of(shard: string): Term | undefined {
-    return shard === 'rest' ? this.#term : undefined;
-  }
-
-  onChange(changed: () => void): void {
-    this.#listeners.push(changed);
-  }
-
-  onHandOver(ended: (shard: string) => Promise<void>): void {
-    this.#ended.push(ended);
-  }
-
-  keep(): void {}
-  exclusive: Leadership['exclusive'] = (own) => own;
-  async caughtUp(): Promise<void> {}
-
-  #tell(): void {
-    for (const changed of this.#listeners) {
-      changed();
-    }
-  }
-}
 
 interface Bench {
   readonly clock: TestClock;
@@ -81,7 +31,7 @@ function bench(span = 0, failure?: Error): Bench {
       throw failure;
     }
   };
-  whileLed('rest', leadership, work, clock, stop.signal).then(
+  whileLed(REST, leadership, work, clock, stop.signal).then(
     () => {
       outcome = 'ended';
     },
@@ -97,23 +47,23 @@ describe('work while a shard is led', () => {
     const { clock, leadership, log } = bench();
     await clock.advance(5);
     expect(log).toEqual([]);
-    leadership.give(3);
+    leadership.give(REST, 3);
     await clock.advance(0);
     expect(log).toEqual(['begin 3']);
-    leadership.lose();
+    leadership.lose(REST);
     await clock.advance(0);
     expect(log).toEqual(['begin 3', 'end 3']);
-    leadership.give(5);
+    leadership.give(REST, 5);
     await clock.advance(0);
     expect(log).toEqual(['begin 3', 'end 3', 'begin 5']);
   });
 
   it('has ended before the shard is handed over, and is not begun again meanwhile', async () => {
     const { clock, leadership, log } = bench(3);
-    leadership.give(1);
+    leadership.give(REST, 1);
     await clock.advance(0);
     let isOver = false;
-    void leadership.handOver().then(() => {
+    void leadership.handOver(REST).then(() => {
       isOver = true;
     });
     await clock.advance(2.9);
@@ -126,7 +76,7 @@ describe('work while a shard is led', () => {
 
   it('goes on when another shard is handed over', async () => {
     const { clock, leadership, log } = bench();
-    leadership.give(1);
+    leadership.give(REST, 1);
     await clock.advance(0);
     await leadership.handOver('uid-1');
     await clock.advance(60);
@@ -135,19 +85,19 @@ describe('work while a shard is led', () => {
 
   it('begins anew where the hand-over has failed and the shard is led on', async () => {
     const { clock, leadership, log } = bench();
-    leadership.give(1);
+    leadership.give(REST, 1);
     await clock.advance(0);
-    const over = leadership.handOver();
+    const over = leadership.handOver(REST);
     await clock.advance(0);
     await over;
-    leadership.give(1);
+    leadership.give(REST, 1);
     await clock.advance(0);
     expect(log).toEqual(['begin 1', 'end 1', 'begin 1']);
   });
 
   it('ends with the process, and is waited for', async () => {
     const { clock, leadership, log, stop, outcome } = bench(3);
-    leadership.give(1);
+    leadership.give(REST, 1);
     await clock.advance(0);
     stop.abort();
     await clock.advance(2.9);
@@ -159,7 +109,7 @@ describe('work while a shard is led', () => {
   it('that never began is not waited for at the end, nor when the shard is handed over', async () => {
     const { clock, leadership, stop, outcome } = bench();
     await clock.advance(1);
-    await leadership.handOver();
+    await leadership.handOver(REST);
     stop.abort();
     await clock.advance(0);
     expect(outcome()).toBe('ended');
@@ -167,10 +117,10 @@ describe('work while a shard is led', () => {
 
   it('that fails is an end with its error; the hand-over is not held up by it', async () => {
     const { clock, leadership, outcome } = bench(1, new Error('no rights'));
-    leadership.give(1);
+    leadership.give(REST, 1);
     await clock.advance(0);
     let isOver = false;
-    void leadership.handOver().then(() => {
+    void leadership.handOver(REST).then(() => {
       isOver = true;
     });
     await clock.advance(1.1);
