@@ -10,12 +10,12 @@ export function excessOf(sizes: ReadonlyMap<number, number>, maxSkew: number, sh
   let fewest = Number.POSITIVE_INFINITY;
   for (let level = lowest; level <= (short ? 0 : highest); level += 1) {
     const [above, below] = distances(levels, level, maxSkew);
-    fewest = Math.min(fewest, Math.max(above, short ? 0 : below));
+    fewest = Math.min(fewest, Math.max(above, below));
     if (below >= above) {
       break;
     }
   }
-  return Number.isFinite(fewest) ? fewest : 0;
+  return fewest;
 }
 
 function distances(

@@ -280,6 +280,15 @@ describe('topology spread', () => {
     expect(repaired({ nodes: all, pods }, { topologySpread: { soft: false, tolerance: 1 } }).moves).toEqual([]);
   });
 
+  it.each([
+    [2, []],
+    [3, [['p', 'a', 'b', 'TopologySpread']]],
+  ])('compares with zero pods where there are fewer zones than minDomains, here 2 of %i', (minDomains, moved) => {
+    const constrained = spread({ maxSkew: 2, minDomains });
+    const pods = [...on('a', ['p', 'q', 'r'], constrained), ...on('b', ['s'], constrained)];
+    expect(repaired({ nodes: inZones({ a: 'x', b: 'y' }), pods }, HARD).moved).toEqual(moved);
+  });
+
   it('repairs what only ranks nodes when it is asked to, and never at the price of what does not', () => {
     const all = inZones({ a: 'x', b: 'y' });
     const soft = spread({ whenUnsatisfiable: 'ScheduleAnyway' });
