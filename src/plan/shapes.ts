@@ -256,6 +256,6 @@ export function nodeKey({ constraints, pinnedNode, volumes }: Subject): string {
   }
   const { reaches, zones, delayed, taken, problem } = volumes;
   const reached = [reaches.map(({ terms }) => terms), zones.map(({ key, values }) => [key, values])];
-  const claims = volumes === NO_VOLUMES ? 0 : [reached, delayed, taken !== undefined, problem !== undefined];
+  const claims = [reached, delayed, taken !== undefined, problem !== undefined];
   return JSON.stringify([sortedEntries(nodeSelector), nodeAffinity ?? null, tolerations, pinnedNode ?? null, claims]);
 }
