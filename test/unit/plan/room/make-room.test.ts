@@ -167,6 +167,30 @@ describe('makeRoom', () => {
     ).toEqual([]);
   });
 
+  it.each([
+    ['s1', 's2'],
+    ['s2', 's1'],
+  ])(
+    'makes room on a node that no other pod waits for, rather than more of it elsewhere: %s is wanted',
+    (wanted, other) => {
+      const disk = new Map([['disk', 'fast']]);
+      const nodes = ['s1', 's2'].map((name) =>
+        small(name, 2000, { labels: { pool: 'small', ...(name === wanted ? { disk: 'fast' } : {}) } }),
+      );
+      const pods = [
+        running('big', wanted, 2000),
+        running('half', other, 1000),
+        running('rest', other, 1000, { priority: 1 }),
+        waiting('first', 1000, { priority: 1 }),
+        waiting('second', 2000, { constraints: { requests: { cpu: 2000 }, nodeSelector: disk } }),
+      ];
+      expect(movesOf(aSnapshot({ nodes: [...nodes, large('l1')], pods }))).toEqual([
+        ['half', 'l1', 'shop/first'],
+        ['big', 'l1', 'shop/second'],
+      ]);
+    },
+  );
+
   it('leaves protected pods, budgets, PodDisruptionBudgets and headroom as they are, and says what stands in the way', () => {
     const protectedOnes = aSnapshot({
       nodes: FULL.nodes,
