@@ -6,11 +6,11 @@ import { someOptions } from '../../../support/builders/options.ts';
 import { aLedger, aServiceClass, type LedgerFields, serviceLevels } from '../../../support/builders/service-levels.ts';
 import { aNode, aPod, aSnapshot } from '../../../support/builders.ts';
 
-/** Three pods of one workload of class `batch` on a node, and an empty node beside it. */
-function lopsided(ledger: LedgerFields) {
+/** Three pods of one workload of class `batch` on a node, and empty nodes beside it. */
+function lopsided(ledger: LedgerFields, empty: readonly string[] = ['low']) {
   const labels = { [CLASS_LABEL]: 'batch' };
   return aSnapshot({
-    nodes: [aNode('high'), aNode('low')],
+    nodes: ['high', ...empty].map((name) => aNode(name)),
     pods: ['a', 'b', 'c'].map((name) => aPod(name, { nodeName: 'high', labels })),
     uses: { a: 900, b: 900, c: 900 },
     serviceLevels: serviceLevels(
@@ -31,6 +31,16 @@ describe('the budget of service levels', () => {
     expect(listRejections(rejections, 1)[0]).toMatchObject({
       code: 'ServiceLevel',
       numbers: { availability: 905 / 1010, slo: 0.9, alpha: 10, moved: 0 },
+    });
+  });
+
+  it('counts each move of a plan: a workload that can spare one start does not move twice', () => {
+    const times = { useful: 912, pending: 88 };
+    const { moves, rejections } = plan(lopsided({ times }, ['low', 'empty']), someOptions());
+    expect(moves).toHaveLength(1);
+    expect(listRejections(rejections, 1)[0]).toMatchObject({
+      code: 'ServiceLevel',
+      numbers: { availability: 912 / 1020, moved: 1 },
     });
   });
 
