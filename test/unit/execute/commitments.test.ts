@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withCommitments, withPromises } from '../../../src/execute/commitments.ts';
+import { openMoves } from '../../../src/execute/committed.ts';
 import type { JournalEntry } from '../../../src/execute/move.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
@@ -55,6 +56,19 @@ describe('withCommitments', () => {
     const { holds, pods: sorted } = planningInputOf(snapshot, resolveOptions(aPolicy('p').spec));
     const place = sorted.findIndex(({ name }) => name === 'old (replacement)');
     expect(holds.of(place)?.code).toBe('NoController');
+  });
+});
+
+describe('openMoves', () => {
+  it.each([
+    ['Executing', 1],
+    ['AwaitingApproval', 0],
+    ['Proposed', 0],
+    ['Superseded', 0],
+  ] as const)('of a plan in phase %s that has begun none of its moves: %i', (phase, pending) => {
+    const moves = [{ podUID: OLD.uid, phase: 'Planned' as const, attempt: 1 }];
+    const open = openMoves(aPlan(aPolicy('even'), [aMove(OLD, 'b')], { phase, moves }));
+    expect([open.pending.length, open.committed]).toEqual([pending, []]);
   });
 });
 
