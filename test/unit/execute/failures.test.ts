@@ -12,6 +12,7 @@ describe('what fails for single objects', () => {
     expect(await failures.attempt('one', async () => 1)).toBe(1);
     failures.throwIfAny();
     expect(await failures.attempt('two', failing(new Error('no right')))).toBeUndefined();
+    expect(failures.throwIfAny).toThrow(/^two: no right$/);
     expect(await failures.attempt('three', failing(new Error('no room')))).toBeUndefined();
     expect(failures.throwIfAny).toThrow('two: no right (and 1 more)');
   });
