@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createPageFeed, type PageSource, type PageUpdate } from '../../../src/control/page-feed.ts';
 import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
@@ -89,6 +89,20 @@ describe('a feed', () => {
     expect(state.snapshots).toBe(2);
     expect(state.looks).toBeLessThanOrEqual(31);
     expect(state.looks).toBeGreaterThanOrEqual(28);
+  });
+
+  it('works out a patch once, however many watch', async () => {
+    const { clock, state, watch: begin } = stage();
+    const all = [begin(), begin(), begin()];
+    await clock.advance(1);
+    state.snapshot = using(2000);
+    const stringify = vi.spyOn(JSON, 'stringify');
+    await clock.advance(15);
+    const patches = all.map(({ heard }) => heard.find(({ event }) => event === 'patch')?.data);
+    const made = stringify.mock.results.filter(({ value }) => value === patches[0]);
+    stringify.mockRestore();
+    expect(patches).toEqual(Array.from(all, () => expect.stringContaining('node-1')));
+    expect(made).toHaveLength(1);
   });
 
   it('says every five seconds that it is still there', async () => {
