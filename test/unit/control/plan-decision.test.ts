@@ -110,6 +110,7 @@ describe('retention', () => {
       expiredPlans(plans, limit, NOON).map(({ metadata }) => metadata.name);
     expect(namesOf([evicted(1), evicted(2), evicted(24 * 60 - 1), evicted(24 * 60)], 1)).toEqual(['1440']);
     expect(namesOf([evicted(1), evicted(2, 'Missed'), evicted(3, 'Failed'), evicted(4, 'Skipped')], 1)).toEqual(['4']);
+    expect(namesOf([evicted(1, 'Skipped'), evicted(2), evicted(3)], 1)).toEqual([]);
     const many = Array.from({ length: 130 }, (_, minute) => evicted(minute));
     expect(namesOf(many, 10)).toEqual(Array.from({ length: 30 }, (_, index) => `${100 + index}`));
   });
