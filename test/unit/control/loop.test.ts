@@ -92,6 +92,19 @@ describe('runLoop', () => {
     expect(await moves('10m')).toBe(0);
   });
 
+  it.each([
+    ['waits for newer samples after a plan has ended', {}, ['True Fresh', 'False AwaitingSamples']],
+    ['plans again at once by requests, which need no samples', { source: 'Requests' }, ['True Fresh']],
+  ])('%s', async (_, load, expected) => {
+    const w = tilted();
+    w.policies.apply('even', { ...AUTOMATIC, load, protections: { cooldown: '0s' } });
+    const seen = new Set<string>();
+    const look = () => void seen.add(condition(w, 'even', 'MetricsFresh'));
+    await play(w, 60, Object.fromEntries(Array.from({ length: 50 }, (_each, second) => [second + 5, look])));
+    expect(plansOf(w)[0]?.status?.phase).toBe('Completed');
+    expect([...seen]).toEqual(expected);
+  });
+
   it('stores what it has noted when it is stopped', async () => {
     const w = tilted();
     const stop = new AbortController();
