@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import { orphaned } from '../../../src/control/ledger-changes.ts';
 import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { keepLedgers } from '../../../src/control/ledgers.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
@@ -102,6 +103,7 @@ async function keepFor(
 ) {
   const news = createLedgerNews();
   const preemptions: string[] = [];
+  const said: unknown[] = [];
   const clock = testClock();
   const stopping = new AbortController();
   const failed: unknown[] = [];
@@ -116,7 +118,7 @@ async function keepFor(
       },
       plans: { list: async () => evicted },
       clock,
-      log: () => undefined,
+      log: (what, fields) => void (what === 'ServiceClass not valid' && said.push(fields)),
       runFailed: () => failed.push(clock.now()),
       ledgerNews: news,
       preempted: (className, times) => void preemptions.push(`${className} ${times}`),
@@ -125,8 +127,24 @@ async function keepFor(
     stopping.signal,
   );
   await drive(clock, keeping);
-  return { failures: failed.length, news, preemptions, clock };
+  return { failures: failed.length, news, preemptions, said, clock };
 }
+
+describe('orphaned', () => {
+  it.each([
+    ['kept until the window of its class is over', 3600, true],
+    ['given up after that', 3601, false],
+  ])('an ended ledger is %s', async (_, age, isKept) => {
+    const memory = aStore();
+    await keep(300, memory, (second) => aView(second < 60 ? [aRequest('web', [aRunningPod('a')])] : []));
+    const [stored] = memory.stored.values();
+    const endedAt = stored?.ledger?.endedAt;
+    if (stored === undefined || endedAt === undefined) {
+      throw new Error('the ledger has not ended');
+    }
+    expect(orphaned(stored, aView([]), epochSeconds(endedAt + age)).ledger !== undefined).toBe(isKept);
+  });
+});
 
 describe('keepLedgers', () => {
   it('creates the ledger of a workload with a class, and writes it only when something changes', async () => {
@@ -221,6 +239,16 @@ describe('keepLedgers', () => {
     const refused: LedgerStore = { ...store, list: async () => Promise.reject(new Error('forbidden')) };
     const { news, clock } = await keepFor(300, refused, () => aView([]));
     expect(news.health(clock.monotonic())).toEqual({ kind: 'Failing', why: 'forbidden' });
+  });
+
+  it('logs what is wrong with a ServiceClass once, and again when it comes back', async () => {
+    const { store } = aStore();
+    const view = (second: number): ServiceView => {
+      const problems = second < 200 ? ['slo of gold'] : second < 400 ? ['slo of iron'] : ['slo of iron', 'slo of gold'];
+      return { ...aView([]), problems };
+    };
+    const { said } = await keepFor(600, store, view);
+    expect(said).toEqual(['slo of gold', 'slo of iron', 'slo of gold'].map((problem) => ({ problem })));
   });
 
   it('counts each preemption once, by the class of the evicted', async () => {
