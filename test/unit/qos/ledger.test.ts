@@ -377,7 +377,9 @@ describe('a workload that goes', () => {
     const record = aRecord(running);
     const promised = { terms: aServiceClass({ name: 'gold' }), createdAt: instant(-100) };
     const ended = endLedger(ledgerAfter([running]), promised, record, 'no class', instant(60));
-    const again = carryOn(ended, promised, record, new Set(), instant(200));
-    expect(timesOf(again, 210)).toEqual([55 + 10, 0, 5]);
+    for (const at of [200, 200.4, 200.9]) {
+      const again = carryOn(ended, promised, record, new Set(), instant(at));
+      expect(timesOf(again, 210)).toEqual([55 + 10, 0, 5]);
+    }
   });
 });
