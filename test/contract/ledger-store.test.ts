@@ -54,6 +54,16 @@ describe('the ledger store', () => {
     expect(stored?.problem).toMatch(/^status.asOf: "soon" is not a time/);
   });
 
+  it.each([
+    ['without metadata', { spec: ledgerSpec(aKeptLedger()) }],
+    ['without a spec', { metadata: asStored(aKeptLedger()).metadata }],
+  ])('takes no answer %s for a ledger', async (_, answer) => {
+    const { store } = await storeOf(json(answer));
+    await expect(store.get({ namespace: 'shop', name: 'deployment-web' }, NEVER)).rejects.toThrow(
+      'the API server answered with something that is no QoSLedger',
+    );
+  });
+
   it('creates the object, then its status', async () => {
     const ledger = aKeptLedger();
     const { metadata, spec } = asStored(ledger);
