@@ -85,6 +85,16 @@ describe('a QoSLedger', () => {
     ['without its class', { spec: { ...(ledger['spec'] as object), className: 'none' } }, 'there is no ServiceClass'],
     ['from the future', { status: { ...(ledger['status'] as object), asOf: '2027-01-01T00:00:00Z' } }, 'in the future'],
     ['that does not add up', { status: { ...(ledger['status'] as object), running: 2 } }, 'status.instances has 1'],
+    [
+      'that lacks a count',
+      { status: { ...(ledger['status'] as object), overhead: undefined } },
+      'overhead: is missing',
+    ],
+    [
+      'with a count below zero',
+      { status: { ...(ledger['status'] as object), overhead: -5 } },
+      'overhead: -5 is negative',
+    ],
   ])('%s takes no part, and it is said', (_, change, problem) => {
     const { serviceLevels, problems } = snapshotOf(gold, { ...ledger, ...change });
     expect(serviceLevels.ledgers.size).toBe(0);
@@ -147,6 +157,9 @@ describe('a version of a pod', () => {
     const spec = { nodeName: 'a', containers: [{ image: 'web' }] };
     expect(sighted({}, {}, spec, ['web:latest'])?.seen.hot).toBe(true);
     expect(sighted({}, {}, spec, [])?.seen.hot).toBe(false);
+    const two = { nodeName: 'a', initContainers: [{ image: 'init' }], containers: [{ image: 'web' }] };
+    expect(sighted({}, {}, two, ['web:latest', 'init:latest'])?.seen.hot).toBe(true);
+    expect(sighted({}, {}, two, ['web:latest'])?.seen.hot).toBe(false);
     expect(sighted({}, { conditions: [ready] }, spec, [])?.seen.hot).toBeUndefined();
   });
 
