@@ -143,6 +143,8 @@ describe('buildSnapshot', () => {
       'Pod shop/d: spec.priorityClassName: there is no PriorityClass "lost": the priority counts as 0; write spec.priority, or add the class',
     ]);
     expect(buildSnapshot([pod('b')]).pods[0]?.priority).toBe(0);
+    const { value: _, ...withoutValue } = priorityClass('none', 1);
+    expect(buildSnapshot([pod('a', 'none'), withoutValue]).pods[0]?.priority).toBe(0);
   });
 
   it('leaves out ReplicaSets of earlier revisions', () => {
