@@ -87,8 +87,8 @@ function byDegree(edges: readonly Edge[], pods: readonly PodIndex[]): readonly P
   const degreeOf = (pod: PodIndex): number => degrees.get(pod)?.size ?? 0;
   const cover: PodIndex[] = [];
   for (;;) {
-    const next = pods.reduce<PodIndex>((most, pod) => (most < 0 || degreeOf(pod) > degreeOf(most) ? pod : most), -1);
-    if (next < 0 || degreeOf(next) === 0) {
+    const next = pods.reduce<PodIndex>((most, pod) => (degreeOf(pod) > degreeOf(most) ? pod : most), -1);
+    if (next < 0) {
       return cover;
     }
     cover.push(next);
