@@ -4,7 +4,7 @@ import { orphaned } from '../../../src/control/ledger-changes.ts';
 import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { keepLedgers } from '../../../src/control/ledgers.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
-import { epochSeconds } from '../../../src/model/units.ts';
+import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { ConflictError, type LedgerStore, type ServiceView, type StoredLedger } from '../../../src/ports.ts';
 import type { PodRecord, RequestRecord } from '../../../src/qos/ledger-record.ts';
 import { ledgerName, ledgerSpec, ledgerStatus } from '../../../src/report/ledger-resource.ts';
@@ -100,11 +100,11 @@ async function keepFor(
   store: LedgerStore,
   view: (second: number) => ServiceView,
   evicted: readonly RebalancePlan[] = [],
+  clock = testClock(),
 ) {
   const news = createLedgerNews();
   const preemptions: string[] = [];
-  const said: unknown[] = [];
-  const clock = testClock();
+  const logged: (readonly [what: string, fields: object])[] = [];
   const stopping = new AbortController();
   const failed: unknown[] = [];
   clock.at(NOON + span, () => stopping.abort());
@@ -118,7 +118,7 @@ async function keepFor(
       },
       plans: { list: async () => evicted },
       clock,
-      log: (what, fields) => void (what === 'ServiceClass not valid' && said.push(fields)),
+      log: (what, fields) => void logged.push([what, fields]),
       runFailed: () => failed.push(clock.now()),
       ledgerNews: news,
       preempted: (className, times) => void preemptions.push(`${className} ${times}`),
@@ -127,7 +127,7 @@ async function keepFor(
     stopping.signal,
   );
   await drive(clock, keeping);
-  return { failures: failed.length, news, preemptions, said, clock };
+  return { failures: failed.length, news, preemptions, logged, clock };
 }
 
 describe('orphaned', () => {
@@ -234,6 +234,21 @@ describe('keepLedgers', () => {
     expect(failures).toBeGreaterThan(1);
   });
 
+  it('logs no failure of a write that it breaks off when it is stopped', async () => {
+    const { store, calls } = aStore();
+    const clock = testClock();
+    const slow: LedgerStore = {
+      ...store,
+      create: async (ledger, terms, signal) => {
+        calls.push('begin');
+        await clock.sleep(seconds(600), signal);
+        return store.create(ledger, terms, signal);
+      },
+    };
+    const { logged, failures } = await keepFor(60, slow, () => aView([aRequest('web')]), [], clock);
+    expect([calls, logged, failures]).toEqual([['begin'], [], 0]);
+  });
+
   it('tells the others why nothing is kept', async () => {
     const { store } = aStore();
     const refused: LedgerStore = { ...store, list: async () => Promise.reject(new Error('forbidden')) };
@@ -247,8 +262,10 @@ describe('keepLedgers', () => {
       const problems = second < 200 ? ['slo of gold'] : second < 400 ? ['slo of iron'] : ['slo of iron', 'slo of gold'];
       return { ...aView([]), problems };
     };
-    const { said } = await keepFor(600, store, view);
-    expect(said).toEqual(['slo of gold', 'slo of iron', 'slo of gold'].map((problem) => ({ problem })));
+    const { logged } = await keepFor(600, store, view);
+    expect(logged).toEqual(
+      ['slo of gold', 'slo of iron', 'slo of gold'].map((problem) => ['ServiceClass not valid', { problem }]),
+    );
   });
 
   it('counts each preemption once, by the class of the evicted', async () => {
