@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createJournalledPlans } from '../../../src/adapters/kubernetes/journalled-plans.ts';
 import type { MovePhase, RebalancePlan, RebalancePlanStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { createJournals } from '../../../src/control/journals.ts';
@@ -334,6 +334,19 @@ describe('a journal that somebody has deleted', () => {
     const next = await read(store);
     await store.writeStatus(next, change(next, 4, 'Intent'), signal);
     expect(server.journals.stored.size).toBe(1);
+  });
+
+  it('is gone on with when it was only missing in one list', async () => {
+    const { server, process, read } = cluster();
+    const list = vi.spyOn(server.journals.store, 'list');
+    const store = process();
+    const first = await read(store);
+    const plan = await store.writeStatus(first, change(first, 0, 'Evicting'), signal);
+    list.mockResolvedValueOnce([]);
+    expect(phasesOf(await read(store))).toEqual(phasesOf(plan));
+    const found = await read(store);
+    await store.writeStatus(found, change(found, 1, 'Intent'), signal);
+    expect(phasesOf(await read(process()))).toEqual(['Evicting', 'Intent', ...untouched.slice(2)]);
   });
 
   it('does not hold up what is noted: the next write has it', async () => {
