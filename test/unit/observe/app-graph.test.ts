@@ -71,6 +71,12 @@ describe('an AppGraph', () => {
     expect(learning).toMatchObject({ message: 'nothing was learnt from Prometheus server main yet' });
   });
 
+  it('has generation 0 where none is written, as in a manifest', () => {
+    const { metadata, ...rest } = resource({ edges: [{ from: 'web', to: 'db', bandwidth: '1M' }] });
+    const { generation: _, ...written } = metadata as JsonObject;
+    expect(projectAppGraph({ ...rest, metadata: written }).generation).toBe(0);
+  });
+
   it('is refused with a status that is no bandwidth', () => {
     const status = { learntAt: '2026-01-01T00:00:00Z', edges: [{ from: 'web', to: 'db', bandwidth: 'much' }] };
     expect(() => projected({ traffic: { server: 'main', preset: 'Istio' } }, status)).toThrow(MalformedField);
