@@ -27,6 +27,13 @@ describe('the journal', () => {
     ]);
   });
 
+  it('remembers the entries of an open plan, which are asked for again and again, and not of one that has ended', () => {
+    const ended = { ...plan, status: { ...plan.status, finishedAt: '2026-01-01T12:10:00Z' } };
+    expect(entries(plan)).toBe(entries(plan));
+    expect(entries(ended)).not.toBe(entries(ended));
+    expect(entries(ended)).toEqual(entries(plan));
+  });
+
   it('replaces entries and counts anew, leaving the rest of the status', () => {
     const run = { podUID: 'uid-web-2', phase: 'Landed', attempt: 1 } as const;
     const status = withRuns(plan, new Map([[1, run]]));
