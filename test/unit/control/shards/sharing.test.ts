@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Elector } from '../../../../src/control/elector.ts';
 import { leaseOfReplica, SHARED_HOLDER } from '../../../../src/control/shards/names.ts';
 import { beginSharing, endSharing } from '../../../../src/control/shards/sharing.ts';
-import { epochSeconds } from '../../../../src/model/units.ts';
+import { epochSeconds, seconds } from '../../../../src/model/units.ts';
 import {
   AT_ONCE,
   type FakeLease,
@@ -73,8 +73,13 @@ function share(time: VirtualTime, leases: FakeLeases, single: FakeLease, identit
   const options = { store, times: TIMES, clock, looked: () => undefined, waiting, failed };
   const { name, labels } = leaseOfReplica(BASE, identity);
   const own = leases.of(name, labels);
-  const isLast = async (): Promise<boolean> =>
-    [...leases.stored()].every(([each]) => each === name || !each.startsWith(`${BASE}-replica-`));
+  const isLast = async (): Promise<boolean> => {
+    // A list takes a while: others may join after it was read.
+    await clock.sleep(seconds(0.01), NEVER);
+    const names = [...leases.stored().keys()];
+    await clock.sleep(seconds(0.03), NEVER);
+    return names.every((each) => each === name || !each.startsWith(`${BASE}-replica-`));
+  };
   const replica: Sharing = {
     process,
     waits,
