@@ -183,6 +183,13 @@ describe('what a workload wants', () => {
     expect(projectRequest({ metadata, spec, status }, kind).desired).toBe(desired);
   });
 
+  it('ends when a Job is complete', () => {
+    const conditions = [{ type: 'Complete', status: 'True', lastTransitionTime: at(30) }];
+    const completedAt = (kind: Parameters<typeof projectRequest>[1]) =>
+      projectRequest({ metadata, spec: {}, status: { conditions } }, kind).completedAt;
+    expect([completedAt('Job'), completedAt('Deployment')]).toEqual([START + 30, undefined]);
+  });
+
   it('comes with the pods of its ReplicaSets, and a class by template, namespace or PriorityClass', () => {
     const owner = { kind: 'Deployment', name: 'web', uid: 'u', controller: true };
     const template = { spec: { priorityClassName: 'high' } };
