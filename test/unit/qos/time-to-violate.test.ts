@@ -33,6 +33,10 @@ describe('the time to violate', () => {
     expect(metric(1, { times: { useful: 600, pending: 5 } }, true, 3)).toBeCloseTo(-8, 9);
   });
 
+  it('counts from the first second of a request', () => {
+    expect(metric(0.5, { times: { pending: 1 } }, false, 3)).toBe(-4);
+  });
+
   it('counts what the other replicas contribute, in mode Aggregated (vector 3)', () => {
     const ledger = (running: number): LedgerFields => ({ running, waiting: 0, times: { useful: 2000 } });
     expect(metric(0.9, ledger(2), true)).toBeCloseTo(250, 9);
