@@ -172,6 +172,11 @@ describe('a ledger', () => {
     expect(timesOf(late, 20)).toEqual([0, 0, 20]);
   });
 
+  it('takes what a kubelet says far ahead of the clock for what has happened by now', () => {
+    const ledger = ledgerAfter([{ at: 20, pods: [aPodRecord('a', 0, { ready: [40] })] }]);
+    expect(timesOf(ledger, 30)).toEqual([10, 0, 20]);
+  });
+
   it('counts at most a thousand replicas, and says so', () => {
     const ledger = ledgerAfter([{ at: 1, desired: 1500, pods: [] }]);
     expect(ledger.instances).toHaveLength(MAX_INSTANCES);
