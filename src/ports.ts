@@ -253,7 +253,7 @@ export class NamespaceMissingError extends Error {
   override readonly name = 'NamespaceMissingError';
 }
 
-/** Who leads, as `spec` of a Lease (coordination.k8s.io/v1) says it. Its times are the holder's, by its own clock: never compare them. */
+/** Who leads, as `spec` of a Lease (coordination.k8s.io/v1) says it. Its times are the holder's, by its own clock: never compare them with another one's. */
 export interface LeaseRecord {
   /** Identity of the leader; empty when nobody leads. */
   readonly holder: string;
@@ -294,6 +294,17 @@ export interface SharedLeases {
   list(signal: AbortSignal): Promise<readonly StoredLease[]>;
   /** Calls `changed` after every change until aborted; then resolves. */
   watch(changed: () => void, signal: AbortSignal): Promise<void>;
+}
+
+/** The containers that replicas run in, as the kubelets of their nodes report them. */
+export interface ReplicaContainers {
+  /**
+   * Whether the container in which the holder got the Lease has ended: no process is left then that could act for it. False where that
+   * is not known.
+   */
+  hasEnded(record: LeaseRecord): boolean;
+  /** Keeps what is reported current until aborted; then resolves. */
+  watch(signal: AbortSignal): Promise<void>;
 }
 
 /** Says at the last moment whether a request that changes the cluster may still be sent. */

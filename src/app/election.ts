@@ -3,14 +3,16 @@ import { hostname } from 'node:os';
 import { ApiClient } from '../adapters/kubernetes/client.ts';
 import { connect } from '../adapters/kubernetes/connect.ts';
 import { createLeaseStore, createSharedLeases } from '../adapters/kubernetes/lease-store.ts';
+import { createReplicaContainers } from '../adapters/kubernetes/replica-containers.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import { type ElectionEvent, Elector } from '../control/elector.ts';
 import { type LeaseTimes, leaseTimes } from '../control/lease.ts';
 import { leaseOfReplica, SHARED_HOLDER } from '../control/shards/names.ts';
 import { Sight } from '../control/shards/sight.ts';
 import { parseDuration } from '../model/duration.ts';
+import { replicaIdentity } from '../model/replica.ts';
 import { type Seconds, seconds } from '../model/units.ts';
-import type { LeaseStore, SharedLeases } from '../ports.ts';
+import type { LeaseRecord, LeaseStore, ReplicaContainers, SharedLeases } from '../ports.ts';
 import { VERSION } from '../version.ts';
 import type { ClusterFlags } from './cluster.ts';
 import { Failure } from './failure.ts';
@@ -46,6 +48,8 @@ export interface Election {
   readonly own: LeaseStore;
   /** All others. */
   readonly leases: SharedLeases;
+  /** To be watched by whoever opened this. */
+  readonly containers: ReplicaContainers;
   close(): Promise<void>;
 }
 
@@ -71,20 +75,22 @@ export async function openElection(flags: ElectionFlags & ClusterFlags, hooks: E
     random: Math.random,
     onRequest: hooks.onRequest,
   });
-  const identity = `${hostname()}_${randomUUID()}`;
+  const identity = replicaIdentity(process.env['POD_NAME'] ?? hostname(), randomUUID());
   const base = flags.leaseName;
   const place = { namespace: flags.ownNamespace, deadline: seconds(times.renewDeadline / 2) };
-  const leases = createSharedLeases(client, place, (error) => hooks.report({ kind: 'Failed', error }));
+  const failed = (error: unknown): void => hooks.report({ kind: 'Failed', error });
+  const leases = createSharedLeases(client, place, failed);
+  const containers = createReplicaContainers(client, flags.ownNamespace, failed);
   const single = createLeaseStore(client, { ...place, name: base });
   const { name, labels } = leaseOfReplica(base, identity);
   const own = flags.shardPolicies ? leases.of(name, labels) : single;
   const { report } = hooks;
   const options = { identity, times, store: own, clock: systemClock, random: Math.random, report };
-  const sight = new Sight({ base, duration: times.duration, leases, clock: systemClock });
-  const isAbandoned = async (holder: string, signal: AbortSignal): Promise<boolean> =>
-    holder === SHARED_HOLDER && (await sight.isDeserted(signal));
+  const sight = new Sight({ base, duration: times.duration, leases, containers, clock: systemClock });
+  const isAbandoned = async (record: LeaseRecord, signal: AbortSignal): Promise<boolean> =>
+    record.holder === SHARED_HOLDER ? sight.isDeserted(signal) : containers.hasEnded(record);
   const elector = new Elector(flags.shardPolicies ? options : { ...options, isAbandoned });
-  return { identity, elector, times, base, single, own, leases, close: () => client.close() };
+  return { identity, elector, times, base, single, own, leases, containers, close: () => client.close() };
 }
 
 function parseLeaseDuration(text: string): Seconds {

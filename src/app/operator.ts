@@ -89,7 +89,8 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
   const serving = await serveHttp(operator, cluster, caching.promise, election);
   const { healthPort, metricsPort, certificate } = serving;
   const stopping = new AbortController();
-  const watchingPlans = plans.run(AbortSignal.any([signal, stopping.signal]));
+  const ended = AbortSignal.any([signal, stopping.signal]);
+  const watching = Promise.all([plans.run(ended), election?.containers.watch(ended)]);
   const cache = startCache(cluster, operator.metrics, log, signal);
   caching.resolve(cache);
   try {
@@ -101,7 +102,7 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
     throw explained(error, flags);
   } finally {
     stopping.abort();
-    await Promise.all([cache.stop(), watchingPlans]);
+    await Promise.all([cache.stop(), watching]);
     await Promise.all([serving.close(), webhook?.close()]);
     await Promise.all([cluster.close(), election?.close()]);
     log('operator stopped', {});

@@ -30,7 +30,7 @@ interface SharingPorts {
  * what it leads in the end. Resolves when stopped. Rejects with LeadershipLostError, after which the process must end, and as the work does.
  */
 export async function shareWork(
-  { elector, identity, times, base, single, own, leases }: Election,
+  { elector, identity, times, base, single, own, leases, containers }: Election,
   work: SharedWork,
   { log, looked, plans, ready }: SharingPorts,
   stop: AbortSignal,
@@ -43,6 +43,7 @@ export async function shareWork(
     identity,
     times,
     leases,
+    containers,
     clock: systemClock,
     plans,
     report: (event) => {

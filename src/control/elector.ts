@@ -3,6 +3,7 @@ import {
   type Clock,
   ConflictError,
   type Fence,
+  type LeaseRecord,
   type LeaseStore,
   NamespaceMissingError,
   type StoredLease,
@@ -45,8 +46,8 @@ interface ElectorOptions {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly report: (event: ElectionEvent) => void;
-  /** Whether nobody acts any more for a holder whose Lease has not run out; never unless said otherwise. */
-  readonly isAbandoned?: (holder: string, signal: AbortSignal) => Promise<boolean>;
+  /** Whether nobody acts any more for the holder of a Lease that has not run out; never unless said otherwise. */
+  readonly isAbandoned?: (record: LeaseRecord, signal: AbortSignal) => Promise<boolean>;
 }
 
 /** What a leader does until its signal is aborted. */
@@ -155,8 +156,7 @@ export class Elector implements Fence {
     const { identity, clock, isAbandoned } = this.#options;
     const lease = await this.#read(stop);
     if (this.#seen !== undefined && !isFree(this.#seen, identity, clock.monotonic())) {
-      const { holder } = this.#seen.record;
-      if (isAbandoned === undefined || !(await isAbandoned(holder, stop))) {
+      if (isAbandoned === undefined || !(await isAbandoned(this.#seen.record, stop))) {
         return undefined;
       }
     }

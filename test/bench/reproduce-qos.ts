@@ -4,6 +4,7 @@ import { inThreads } from '../support/in-threads.ts';
 import { printTable } from '../support/print-table.ts';
 import { generateRequests } from '../support/qos-validation.ts';
 import { type Cell, type Claim, lengthCells, modeCells, nearFullCells, windowCells } from './reproduce-qos/cells.ts';
+import { openResults } from './reproduce-qos/results.ts';
 import { classAt, keyOf, missedIn, penaltyOf, play, type Run, worstDeficit } from './reproduce-qos/runs.ts';
 
 /**
@@ -11,7 +12,7 @@ import { classAt, keyOf, missedIn, penaltyOf, play, type Run, worstDeficit } fro
  * workloads of the same shape; then the experiment for other times and with other windows, and workloads that nearly fill the
  * cluster. Run with `npm run reproduce:qos`; ends with status 1 when a target is missed. `-- --only PART,...` plays some parts:
  * published, settings, generated, modes, lengths, windows, near-full, held-out; the first two take a few minutes, all of them
- * more than an hour.
+ * more than an hour. `--results FILE` keeps each result there, and plays only what is missing.
  * The request log is test/bench/qos-validation1.csv, or the file that is named. Runs are spread over the cores.
  */
 const FILE = process.argv.slice(2).find((each) => each.endsWith('.csv')) ?? fileBeside('qos-validation1.csv');
@@ -243,10 +244,15 @@ function rowOf(cell: string, result: VariantResult): string[] {
   return [cell, result.name, ...shares, missed, ...owed];
 }
 
+/** What stands behind an option. */
+function optionOf(option: string): string | undefined {
+  const place = process.argv.indexOf(option);
+  return place < 0 ? undefined : (process.argv[place + 1] ?? '');
+}
+
 /** The parts that `--only` names; all without it. */
 function chosenParts(): readonly Part[] {
-  const place = process.argv.indexOf('--only');
-  const names = place < 0 ? Object.keys(PARTS) : (process.argv[place + 1] ?? '').split(',');
+  const names = optionOf('--only')?.split(',') ?? Object.keys(PARTS);
   return names.map((name) => {
     const part = PARTS[name];
     if (part === undefined) {
@@ -259,10 +265,11 @@ function chosenParts(): readonly Part[] {
 async function main(): Promise<void> {
   const began = performance.now();
   const parts = chosenParts();
+  const results = openResults(optionOf('--results'));
   const runs = new Map(parts.flatMap((part) => part.runs).map((run) => [keyOf(run), run]));
-  const results = await inThreads<Run, VariantResult>(new URL(import.meta.url), [...runs.values()]);
-  const byKey = new Map([...runs.keys()].map((key, place) => [key, results[place]]));
-  const claims = parts.flatMap((part) => part.report(part.runs.flatMap((run) => byKey.get(keyOf(run)) ?? [])));
+  const left = [...runs].filter(([key]) => results.get(key) === undefined).map(([, run]) => run);
+  await inThreads<Run, VariantResult>(new URL(import.meta.url), left, (run, result) => results.add(keyOf(run), result));
+  const claims = parts.flatMap((part) => part.report(part.runs.flatMap((run) => results.get(keyOf(run)) ?? [])));
   const timing = performance.now() - began;
   console.log('');
   for (const { text, holds } of claims) {

@@ -7,6 +7,7 @@ import { waitUntil } from '../control-plane/wait-until.ts';
 import { meanOf } from '../support/mean.ts';
 import { type PodEvent, watchPods } from '../support/object-watch.ts';
 import { install, installShared } from '../support/operator-process.ts';
+import { createReplicaPods } from '../support/replica-pods.ts';
 import { policyObject } from '../support/resources.ts';
 import { followLeaders } from './leaders.ts';
 import { startOperators } from './operators.ts';
@@ -37,6 +38,8 @@ export interface FailoverOptions {
   readonly pods: number;
   /** Whether the replicas of the operator share policies; the gate goes with the rest, and its leader is killed. Default false. */
   readonly shardPolicies?: boolean;
+  /** Whether the kubelets of the operator's replicas report the end of their containers; else, as if their nodes had failed, nobody does. */
+  readonly reported: boolean;
   readonly log: (line: string) => void;
 }
 
@@ -65,6 +68,9 @@ const LONGEST = 1_800_000;
 /** Replicas of the operator, and their lease. */
 const REPLICAS = 3;
 const LEASE = ['--lease-duration', '4s'];
+/** A kubelet looks at its containers once in so many milliseconds (PLEG), and stores what it has found so much later. */
+const PLEG_PERIOD = 1000;
+const STATUS_DELAY = 100;
 /** Milliseconds until a kubelet starts a container again that has ended: at first, then twice as long each time, up to five minutes. */
 const FIRST_BACK_OFF = 10_000;
 const LONGEST_BACK_OFF = 300_000;
@@ -112,7 +118,10 @@ function scenario() {
   return parseScenario(JSON.stringify({ nodes }), 'failover');
 }
 
-async function startPlacer(cp: ControlPlane, { system, shardPolicies = false }: FailoverOptions): Promise<Placer> {
+async function startPlacer(
+  cp: ControlPlane,
+  { system, shardPolicies = false, reported }: FailoverOptions,
+): Promise<Placer> {
   if (system !== 'Evenkeel') {
     const schedulers = await startSchedulers(cp, system === 'Standby' ? 2 : 1);
     const missing = async () => (schedulers.leader() === undefined ? 'none leads' : undefined);
@@ -125,7 +134,8 @@ async function startPlacer(cp: ControlPlane, { system, shardPolicies = false }: 
     policyObject('failover', contestSpec('Standard')),
   ]);
   const args = [...LEASE, ...(shardPolicies ? ['--shard-policies'] : [])];
-  const operators = await startOperators(cp, REPLICAS, { args });
+  const pods = createReplicaPods(cp, 'node-0', () => PLEG_PERIOD * Math.random() + STATUS_DELAY);
+  const operators = await startOperators(cp, REPLICAS, { args, ...(reported ? { pods } : {}) });
   const leaders = await followLeaders(cp, operators, { shared: shardPolicies, policies: [] });
   const leader = leaders.rest;
   await waitUntil('a leader', async () => (leader() === undefined ? 'none' : undefined), {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ControlPlane } from '../control-plane/start.ts';
 import { type OperatorOptions, type OperatorProcess, startOperator } from '../support/operator-process.ts';
+import type { ReplicaPods } from '../support/replica-pods.ts';
 
 /** Seconds of a lease as short as it may be, so that the next leader is not waited for longer than it lives. */
 export const LEASE_SECONDS = 2;
@@ -29,7 +30,7 @@ export interface ReplicaLife {
 
 /** Replicas of the operator that are started again when they end, as a Deployment would. */
 export interface Operators {
-  /** `kill -9` of a replica, which is replaced after `pause` milliseconds. Resolves once it is gone. */
+  /** `kill -9` of a replica, which is replaced `pause` milliseconds after its end was reported. Resolves once it is. */
   kill(replica: number, pause: number): Promise<void>;
   /** One more replica. Resolves to its number once its process runs. */
   add(): Promise<number>;
@@ -47,8 +48,18 @@ export interface Operators {
   stop(): Promise<void>;
 }
 
+/** How to start replicas. */
+export interface ReplicasOptions extends OperatorOptions {
+  /** Reports on the containers of the replicas; nobody does unless given. */
+  readonly pods?: ReplicaPods;
+}
+
 /** Starts `count` replicas. */
-export async function startOperators(cp: ControlPlane, count: number, options: OperatorOptions): Promise<Operators> {
+export async function startOperators(
+  cp: ControlPlane,
+  count: number,
+  { pods, ...options }: ReplicasOptions,
+): Promise<Operators> {
   const running: (ReplicaLife | undefined)[] = [];
   const lives: ReplicaLife[] = [];
   const ends: UnexpectedEnd[] = [];
@@ -56,7 +67,9 @@ export async function startOperators(cp: ControlPlane, count: number, options: O
   let leasesLost = 0;
   let isStopped = false;
   const start = async (replica: number): Promise<void> => {
-    const operator = await startOperator(cp, options);
+    const pod = podOf(replica);
+    await pods?.begun(pod);
+    const operator = await startOperator(cp, { ...options, ...(pods === undefined ? {} : { pod }) });
     const life: ReplicaLife = { replica, process: operator, ended: undefined };
     running[replica] = life;
     lives.push(life);
@@ -87,9 +100,11 @@ export async function startOperators(cp: ControlPlane, count: number, options: O
     kill: async (replica, pause) => {
       const life = running[replica];
       if (life !== undefined) {
-        replace(replica, pause);
+        running[replica] = undefined;
         life.ended = performance.now();
-        await life.process.end('SIGKILL');
+        const gone = life.process.end('SIGKILL');
+        await Promise.all([gone, pods?.ended(podOf(replica))]);
+        replace(replica, pause);
       }
     },
     add: async () => {
@@ -112,6 +127,10 @@ export async function startOperators(cp: ControlPlane, count: number, options: O
       await Promise.all(running.map((life) => life?.process.end('SIGTERM')));
     },
   };
+}
+
+function podOf(replica: number): string {
+  return `evenkeel-${replica}`;
 }
 
 /** The replica that leads, of the first `count`; undefined when none does. */

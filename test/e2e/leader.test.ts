@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acceptedEvictions, writes } from '../control-plane/audit.ts';
 import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
@@ -12,27 +13,35 @@ import {
   startOperator,
   userOf,
 } from '../support/operator-process.ts';
+import { createReplicaPods, type ReplicaPods } from '../support/replica-pods.ts';
 import { getPlans } from '../support/resources.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** One account for each replica, so that the audit log tells them apart. */
-const ACCOUNTS = ['replica-a', 'replica-b', 'replica-c', 'replica-d', 'replica-e'] as const;
+const ACCOUNTS = ['replica-a', 'replica-b', 'replica-c', 'replica-d', 'replica-e', 'replica-f'] as const;
 type Account = (typeof ACCOUNTS)[number];
 
 const SHORT_SECONDS = 4;
 const SHORT = ['--lease-duration', `${SHORT_SECONDS}s`, '--metrics-insecure'];
-/** Seconds of the default lease. */
+/** The pod that the fifth replica is said to run in. */
+const POD = 'evenkeel-e';
+/** Seconds of the default lease, and milliseconds between two looks at it. */
 const DEFAULT_SECONDS = 15;
+const RETRY_MILLISECONDS = 2000;
 
 let cp: ControlPlane;
+let pods: ReplicaPods;
 const replicas = new Map<Account, OperatorProcess>();
 
 beforeAll(async () => {
   cp = await startControlPlane({ metricsServer: false, log });
   await install(cp, 'default');
   await cp.apply(ACCOUNTS.flatMap(accountLikeTheOperators));
-  await applyScenario(cp, loadScenario(join(import.meta.dirname, '..', 'scenarios', 'tilted.yaml')), { log });
+  const scenario = loadScenario(join(import.meta.dirname, '..', 'scenarios', 'tilted.yaml'));
+  await applyScenario(cp, scenario, { log });
+  const [node = ''] = (await cp.kubectl(['get', 'nodes', '-o', 'name'])).split('\n');
+  pods = createReplicaPods(cp, node.replace('node/', ''), () => 0);
 });
 
 afterAll(async () => {
@@ -40,8 +49,8 @@ afterAll(async () => {
   await cp?.stop();
 });
 
-async function start(account: Account, args: readonly string[] = []): Promise<OperatorProcess> {
-  const replica = await startOperator(cp, { account, args });
+async function start(account: Account, args: readonly string[] = [], pod?: string): Promise<OperatorProcess> {
+  const replica = await startOperator(cp, { account, args, ...(pod === undefined ? {} : { pod }) });
   replicas.set(account, replica);
   return replica;
 }
@@ -73,7 +82,7 @@ async function get(replica: OperatorProcess, path: string): Promise<{ status: nu
   return { status: response.status, body: await response.text() };
 }
 
-describe('one plan under five leaders', () => {
+describe('one plan under six leaders', () => {
   it('is begun by the first of two replicas; the other one is ready and changes nothing', async () => {
     const a = await start('replica-a', SHORT);
     expect((await a.logged('leading'))['epoch']).toBe(0);
@@ -125,11 +134,24 @@ describe('one plan under five leaders', () => {
   });
 
   it('goes on after kill -9 of a leader with the default lease, once that has expired', async () => {
-    const e = await start('replica-e');
+    await pods.begun(POD);
+    const e = await start('replica-e', [], POD);
     await e.logged('another replica leads');
     await replicas.get('replica-d')?.end('SIGKILL');
     const { vacant, ...rest } = await succession('replica-d', 'replica-e');
     expect(vacant).toBeGreaterThanOrEqual(DEFAULT_SECONDS);
+    expect(rest).toEqual({ inOrder: true, late: [] });
+  });
+
+  it('goes on before the lease has expired when a kubelet says that the container of the leader has ended', async () => {
+    const f = await start('replica-f');
+    await f.logged('another replica leads');
+    // It trusts a kubelet that says so only if it has seen the container run: at its next look.
+    await sleep(2 * RETRY_MILLISECONDS);
+    await replicas.get('replica-e')?.end('SIGKILL');
+    await pods.ended(POD);
+    const { vacant, ...rest } = await succession('replica-e', 'replica-f');
+    expect(vacant).toBeLessThan(DEFAULT_SECONDS);
     expect(rest).toEqual({ inOrder: true, late: [] });
   });
 
@@ -144,7 +166,7 @@ describe('one plan under five leaders', () => {
     );
     const [plan] = await getPlans(cp);
     const epochs = new Set(plan?.status?.moves?.map(({ leaderEpoch }) => leaderEpoch));
-    expect([...epochs].sort()).toEqual([0, 1, 2, 3, 4]);
+    expect([...epochs].sort()).toEqual([0, 1, 2, 3, 4, 5]);
     const accepted = acceptedEvictions(await cp.audit()).map(({ uidPrecondition }) => uidPrecondition);
     expect(new Set(accepted).size).toBe(accepted.length);
     expect(plan?.status?.moves?.filter(({ phase }) => !/Landed|Missed|Skipped/.test(phase))).toEqual([]);

@@ -39,6 +39,8 @@ export interface OperatorOptions {
   /** ServiceAccount in evenkeel-system; default that of deploy/. */
   readonly account?: string;
   readonly args?: readonly string[];
+  /** Name of the pod that it is said to run in; the host's unless given. */
+  readonly pod?: string;
   /** A file to which `jump` writes; its wall clock can then be set. */
   readonly clockFile?: string;
   /** Path of the kubeconfig to use instead of one made for the account. */
@@ -143,7 +145,8 @@ export async function startOperator(
   const { clockFile } = options;
   const preload = clockFile === undefined ? [] : ['--import', import.meta.resolve('./jumping-clock.ts')];
   const clock = clockFile === undefined ? {} : { EVENKEEL_TEST_CLOCK: clockFile };
-  const env = { ...process.env, ...deployedEnvironment(), ...clock };
+  const pod = options.pod === undefined ? {} : { POD_NAME: options.pod };
+  const env = { ...process.env, ...deployedEnvironment(), ...clock, ...pod };
   const child = spawn(process.execPath, [...preload, BUNDLE, 'operator', ...flags], {
     stdio: ['ignore', output, output],
     env,

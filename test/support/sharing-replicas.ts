@@ -40,6 +40,8 @@ export interface ReplicaOptions {
   readonly startsAt?: number;
   /** Seconds that work on a shard goes on after nothing new may begin. */
   readonly work?: (shard: Shard) => number;
+  /** Whether the container of a replica is reported to have ended; of none unless given. */
+  readonly hasEnded?: (replica: string) => boolean;
   /** Makes it decide again and again: how long each time, and the pause after it, in seconds. */
   readonly deciding?: { readonly span: number; readonly pause: number };
 }
@@ -99,7 +101,7 @@ export function startReplica(time: VirtualTime, group: FakeLeases, options: Repl
   const process = time.process(rate);
   const { clock } = process;
   const stop = new AbortController();
-  const { watched = passage, refuse = () => undefined } = options;
+  const { watched = passage, refuse = () => undefined, hasEnded = () => false } = options;
   const network = sharedOverNetwork(group, time, process, TIMES.renewDeadline / 2, passage, watched);
   const leases = refusing(network, refuse);
   const { name, labels } = leaseOfReplica(BASE, identity);
@@ -118,6 +120,7 @@ export function startReplica(time: VirtualTime, group: FakeLeases, options: Repl
     identity,
     times: TIMES,
     leases,
+    containers: { hasEnded: ({ holder }) => hasEnded(holder) },
     clock,
     plans: NO_PLANS,
     report: (event) => events.push({ at: time.now(), event }),

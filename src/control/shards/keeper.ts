@@ -1,23 +1,21 @@
 import { runConcurrently } from '../../model/concurrent.ts';
 import { POLICY_LABEL } from '../../model/lease-labels.ts';
 import type { Mutex } from '../../model/mutex.ts';
+import { replicaName } from '../../model/replica.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
-import { type Clock, ConflictError, type LeaseStore, type SharedLeases, type StoredLease } from '../../ports.ts';
+import {
+  type Clock,
+  ConflictError,
+  type LeaseStore,
+  type ReplicaContainers,
+  type SharedLeases,
+  type StoredLease,
+} from '../../ports.ts';
 import { claim, type LeaseTimes, released } from '../lease.ts';
 import { createWaker } from '../periodic.ts';
 import { catchUp, createDecisions, RecordedPlans, type SharedPlans } from './decisions.ts';
 import type { Leadership, Term } from './leadership.ts';
-import {
-  annotated,
-  leaseOfShard,
-  purposeOf,
-  RELEASED_BY,
-  REST,
-  releasedBy,
-  replicaName,
-  type Shard,
-  textIn,
-} from './names.ts';
+import { annotated, leaseOfShard, purposeOf, RELEASED_BY, REST, releasedBy, type Shard, textIn } from './names.ts';
 import { rendezvous } from './rendezvous.ts';
 import { Sight } from './sight.ts';
 
@@ -40,6 +38,7 @@ export interface KeeperOptions {
   readonly identity: string;
   readonly times: LeaseTimes;
   readonly leases: SharedLeases;
+  readonly containers: Pick<ReplicaContainers, 'hasEnded'>;
   readonly clock: Clock;
   readonly report: (event: ShardEvent) => void;
   readonly plans: SharedPlans;
@@ -68,8 +67,8 @@ const IDLE_WAIT: Seconds = seconds(30);
  * `Elector`): the Lease of a shard names who leads it and need not be renewed, since it is valid for as long as the Lease of the replica
  * that it names. So:
  *
- * - A shard is free when nobody holds its Lease, or when the Lease of the replica that does has been seen unchanged for its whole
- *   duration, up to a read at that moment. The first in the order of rendezvous takes it; if it does not, the next one a duration later.
+ * - A shard is free when nobody holds its Lease, or when the replica that does is dead: its Lease has been seen unchanged for its whole
+ *   duration, up to a read at that moment, or its container has ended. The first in the order of rendezvous takes it; if it does not, the next one a duration later.
  * - A shard that falls to another replica is handed over once the replicas have been the same for a duration: nothing new is begun, what
  *   is under way ends, then the Lease is freed. A replica that ends does the same with all that it leads.
  * - A holder that sees another name in the Lease, or another Lease of its name, leads the shard no longer.
@@ -94,9 +93,9 @@ export class ShardKeeper implements Leadership {
   constructor(options: KeeperOptions) {
     this.#options = options;
     this.replica = replicaName(options.identity);
-    const { base, times, leases, clock, plans } = options;
+    const { times, plans } = options;
     this.#recorded = new RecordedPlans(plans);
-    this.#sight = new Sight({ base, duration: times.duration, leases, clock });
+    this.#sight = new Sight({ ...options, duration: times.duration });
   }
 
   keep(shards: ReadonlySet<Shard>): void {

@@ -1,5 +1,6 @@
 import type { Mutex } from '../../model/mutex.ts';
-import { replicaName, type Shard } from './names.ts';
+import { replicaName } from '../../model/replica.ts';
+import type { Shard } from './names.ts';
 
 /** The time for which a replica leads a shard. */
 export interface Term {

@@ -46,11 +46,6 @@ export function leaseOfDecisions(base: string): LeaseName {
   return { name: `${base}-decisions`, labels: new Map([[PURPOSE_LABEL, 'decisions']]) };
 }
 
-/** The part of an identity that people know: the name of the pod. */
-export function replicaName(identity: string): string {
-  return identity.split('_')[0] ?? identity;
-}
-
 /** What a Lease is for. */
 export function purposeOf(lease: StoredLease): string | undefined {
   return textIn(lease.metadata['labels'], PURPOSE_LABEL);

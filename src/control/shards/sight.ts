@@ -1,6 +1,6 @@
 import { compareVersions } from '../../model/resource-version.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
-import type { Clock, SharedLeases, StoredLease } from '../../ports.ts';
+import type { Clock, ReplicaContainers, SharedLeases, StoredLease } from '../../ports.ts';
 import { expiryOf, type Observation, observe } from '../lease.ts';
 import { leaseOfReplica, purposeOf } from './names.ts';
 
@@ -18,6 +18,7 @@ export interface SightOptions {
   readonly duration: Seconds;
   readonly leases: SharedLeases;
   readonly clock: Pick<Clock, 'monotonic'>;
+  readonly containers: Pick<ReplicaContainers, 'hasEnded'>;
 }
 
 /**
@@ -77,7 +78,7 @@ export class Sight {
     return this.#known.get(name)?.lease;
   }
 
-  /** Until when the replica may act as far as this one can tell, on the monotonic clock; 0 where it has let go. */
+  /** Until when the replica may act as far as this one can tell, on the monotonic clock; 0 where it has let go, or its container has ended. */
   aliveUntil(identity: string): Seconds {
     const { name } = leaseOfReplica(this.#options.base, identity);
     const known = this.#known.get(name)?.observation;
@@ -87,7 +88,12 @@ export class Sight {
       return seconds(since + this.#options.duration);
     }
     this.#absent.delete(identity);
-    return known.record.holder === '' ? seconds(0) : expiryOf(known);
+    return this.#countsUntil(known);
+  }
+
+  #countsUntil(own: Observation): Seconds {
+    const { record } = own;
+    return record.holder === '' || this.#options.containers.hasEnded(record) ? seconds(0) : expiryOf(own);
   }
 
   /**
@@ -126,7 +132,7 @@ export class Sight {
     for (const name of this.#present) {
       const known = this.#known.get(name);
       if (known !== undefined && purposeOf(known.lease) === 'replica' && known.observation.record.holder !== '') {
-        const until = expiryOf(known.observation);
+        const until = this.#countsUntil(known.observation);
         if (until > now) {
           alive.set(known.observation.record.holder, until);
         }

@@ -17,6 +17,7 @@ const SMOOTH: History = {
   landings: [],
   shared: false,
   rates: [1],
+  reported: Number.POSITIVE_INFINITY,
   answers: [],
   mishaps: [],
   writeMishaps: [],

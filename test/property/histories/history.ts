@@ -75,6 +75,8 @@ export interface History {
   readonly shared: boolean;
   /** Speeds of the replicas' monotonic clocks. */
   readonly rates: readonly number[];
+  /** Seconds after which a kubelet reports that the container of a replica has ended; infinite where none does. */
+  readonly reported: number;
   /** Answers to evictions and dry runs in order; undefined is what the cluster would say, as is everything later. */
   readonly answers: readonly (Script | undefined)[];
   /** Calls that go well before the mishap does. */
@@ -208,6 +210,7 @@ const mishapsOf = (what: fc.Arbitrary<Mishap>, gap: number, maxLength: number) =
   fc.array(fc.tuple(span(gap), what), { maxLength });
 const steering = fc.constantFrom(...STEERING_MODES);
 const noteWait = fc.constantFrom(0.01, 1, 5);
+const reported = fc.constantFrom(0, 1, Number.POSITIVE_INFINITY);
 
 /** Histories in which everything may go wrong. */
 export const histories: fc.Arbitrary<History> = fc.record({
@@ -232,6 +235,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
   landings: fc.array(fc.constantFrom<Landing>('hinted', 'hinted', 'elsewhere', 'same', 'nowhere'), { maxLength: 6 }),
   shared: fc.boolean(),
   rates: fc.array(fc.constantFrom(1, 0.9, 1.1), { minLength: 1, maxLength: 3 }),
+  reported,
   answers: fc.array(answer, { maxLength: 15 }),
   mishaps: mishapsOf(mishap, 80, 4),
   writeMishaps: mishapsOf(mishap, 8, 6),
@@ -252,6 +256,7 @@ export const crashesOnly: fc.Arbitrary<History> = fc.record({
   landings: fc.constant([]),
   shared: fc.boolean(),
   rates: fc.constantFrom([1], [1, 1], [1, 1, 1]),
+  reported,
   answers: fc.constant([]),
   mishaps: mishapsOf(crash, 60, 3),
   writeMishaps: mishapsOf(crash, 6, 4),

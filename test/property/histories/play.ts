@@ -67,6 +67,8 @@ export async function play(history: History): Promise<End> {
     policies,
     leases,
     shared,
+    reported: history.reported,
+    ended: new Map(),
     noteWait: seconds(history.noteWait),
     wholeUpTo: history.journalled ? 0 : Number.POSITIVE_INFINITY,
     ledger,

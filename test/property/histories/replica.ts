@@ -16,7 +16,7 @@ import { leaseOfReplica, REST } from '../../../src/control/shards/names.ts';
 import { whileLed } from '../../../src/control/shards/while-led.ts';
 import type { PodRef } from '../../../src/model/pod.ts';
 import { type Seconds, seconds } from '../../../src/model/units.ts';
-import { type EvictionAnswer, StaleCacheError } from '../../../src/ports.ts';
+import { type EvictionAnswer, type LeaseRecord, StaleCacheError } from '../../../src/ports.ts';
 import type { FakeCluster } from '../../support/fake-cluster.ts';
 import type { FakeJournalledPlans } from '../../support/fake-journals.ts';
 import { AT_ONCE, type FakeLeases, sharedOverNetwork } from '../../support/fake-leases.ts';
@@ -34,6 +34,10 @@ export interface Stage {
   readonly leases: FakeLeases;
   /** Whether replicas share policies and the rest among them, or one leads everything. */
   readonly shared: boolean;
+  /** Seconds after which a kubelet reports that the container of a replica has ended; infinite where none does. */
+  readonly reported: number;
+  /** Identities of the processes that have ended, with the instant. */
+  readonly ended: Map<string, number>;
   /** How long what a leader has noted may wait to be stored, for each move of the plan. */
   readonly noteWait: Seconds;
   /** Plans of so many moves or fewer have no journal beside them. */
@@ -108,13 +112,20 @@ export function startReplica(stage: Stage, replica: number, rate: number, genera
   const identity = `replica-${replica}-${generation}`;
   const again = (after: number): void => {
     me.alive = false;
+    stage.ended.set(identity, time.now());
     time.at(time.now() + after, () => startReplica(stage, replica, rate, generation + 1));
   };
   const leases = sharedOverNetwork(stage.leases, time, process, DEADLINE / 2, () => AT_ONCE);
   const { name, labels } = shared ? leaseOfReplica(BASE, identity) : { name: BASE, labels: new Map() };
   const leasing = { identity, times: TIMES, clock: process.clock };
+  const hasEnded = ({ holder }: LeaseRecord): boolean => {
+    const isReported = (stage.ended.get(holder) ?? Number.POSITIVE_INFINITY) + stage.reported <= time.now();
+    stage.count(isReported ? 'end reported' : 'end not reported');
+    return isReported;
+  };
   const elector = new Elector({
     ...leasing,
+    isAbandoned: async (record) => hasEnded(record),
     store: leases.of(name, labels),
     random: () => 0.5,
     report: ({ kind }) => stage.count(`election ${kind}`),
@@ -146,7 +157,14 @@ export function startReplica(stage: Stage, replica: number, rate: number, genera
   };
   const work = async (leaderEpoch: number, signal: AbortSignal): Promise<void> => {
     const keeper = shared
-      ? new ShardKeeper({ ...leasing, base: BASE, leases, plans: NO_WATCH, report: ({ kind }) => stage.count(kind) })
+      ? new ShardKeeper({
+          ...leasing,
+          base: BASE,
+          leases,
+          containers: { hasEnded },
+          plans: NO_WATCH,
+          report: ({ kind }) => stage.count(kind),
+        })
       : undefined;
     const leadership = keeper ?? leadingEverything(me.identity, leaderEpoch);
     const ports = { ...portsOf(stage, me), leadership };

@@ -21,6 +21,7 @@ import {
 import { BASE, NEAR, TIMES } from '../../../support/sharing-replicas.ts';
 import { type VirtualProcess, type VirtualTime, virtualTime } from '../../../support/virtual-time.ts';
 
+const NONE_ENDED = { hasEnded: () => false };
 const NEVER = new AbortController().signal;
 const LOST: Passage = { ...NEAR, lost: 'back' };
 const CUT: Passage = { ...NEAR, lost: 'there' };
@@ -91,7 +92,7 @@ function join(time: VirtualTime, leases: FakeLeases, identity: string, deciding:
     renew: () => void seen.push('renew'),
   };
   const shared = sharedOverNetwork(leases, time, process, TIMES.renewDeadline / 2, () => decider.passage);
-  const sight = new Sight({ base: BASE, duration: TIMES.duration, leases: shared, clock });
+  const sight = new Sight({ base: BASE, duration: TIMES.duration, leases: shared, containers: NONE_ENDED, clock });
   const recorded = new RecordedPlans(plans);
   const report = ({ error }: { error: unknown }): void => void failures.push(error);
   const options = { base: BASE, identity, times: TIMES, leases: shared, clock, sight, recorded, report };

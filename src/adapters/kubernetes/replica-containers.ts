@@ -1,0 +1,80 @@
+import { parseInstant } from '../../model/instant.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
+import { OPERATOR_CONTAINER, replicaName } from '../../model/replica.ts';
+import type { ReplicaContainers } from '../../ports.ts';
+import type { ReadingClient } from './list.ts';
+import { describeDiff } from './object-table.ts';
+import { Reflector } from './reflector.ts';
+import { RESOURCES } from './resource.ts';
+
+/** What is kept of a pod. */
+interface ReplicaPod {
+  readonly uid: string;
+  /** When its container of the operator last began or ended, by the clock of its node, in whole seconds; 0 before the first time. */
+  readonly changedAt: number;
+}
+
+/**
+ * The containers of the replicas in `namespace`, from a watch of its pods that `client` sends. `report` hears of lists and watches that
+ * failed; nothing has ended then as far as is known.
+ *
+ * A container that began, or ended, after the holder had got the Lease is not the one that it got it in, or has ended with it. Both times
+ * are of one clock, that of the node: the kubelet's and the holder's own. Should that clock have been set back between the start of
+ * the container and the Lease, this would be so from the beginning. So it counts only if it was not so at the first look, and for the same pod.
+ */
+export function createReplicaContainers(
+  client: ReadingClient,
+  namespace: string,
+  report: (error: unknown) => void,
+): ReplicaContainers {
+  const pods = new Reflector(client, { target: { ...RESOURCES.Pod, namespace }, metadataOnly: false }).handle({
+    read: readPod,
+    changed: () => undefined,
+    failed: report,
+    drifted: (diff) => report(new Error(`${pods.name} had drifted: ${describeDiff(diff)}`)),
+  });
+  /** Holders, with the uid of the pod that they were seen running in at first; undefined where they were not. */
+  const seenIn = new Map<string, string | undefined>();
+  return {
+    hasEnded(record) {
+      if (pods.age === undefined) {
+        return false;
+      }
+      const pod = pods.entries.get(`${namespace}/${replicaName(record.holder)}`)?.value;
+      const isOver = pod !== undefined && pod.changedAt > record.acquiredAt;
+      if (!seenIn.has(record.holder)) {
+        seenIn.set(record.holder, isOver ? undefined : pod?.uid);
+      }
+      return isOver && seenIn.get(record.holder) === pod.uid;
+    },
+    watch: (signal) => pods.run(signal),
+  };
+}
+
+function readPod(object: unknown): ReplicaPod {
+  const pod = isObject(object) ? object : {};
+  const metadata = childOf(pod, 'metadata');
+  const { containerStatuses } = childOf(pod, 'status');
+  const own = Array.isArray(containerStatuses) ? containerStatuses.filter(isObject).find(isOperator) : undefined;
+  const states = own === undefined ? [] : [childOf(own, 'state'), childOf(own, 'lastState')];
+  const instants = states.flatMap((state) => [
+    instantOf(childOf(state, 'running')['startedAt']),
+    instantOf(childOf(state, 'terminated')['finishedAt']),
+  ]);
+  return { uid: String(metadata['uid']), changedAt: Math.max(0, ...instants) };
+}
+
+function isOperator({ name }: JsonObject): boolean {
+  return name === OPERATOR_CONTAINER;
+}
+
+function childOf(object: JsonObject, key: string): JsonObject {
+  const child = object[key];
+  return isObject(child) ? child : {};
+}
+
+/** 0 for what is no instant. */
+function instantOf(value: unknown): number {
+  const instant = typeof value === 'string' ? parseInstant(value) : Number.NaN;
+  return Number.isNaN(instant) ? 0 : instant;
+}
