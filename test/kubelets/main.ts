@@ -18,6 +18,7 @@ import { waitUntil } from '../control-plane/wait-until.ts';
 import { install, startOperator } from '../support/operator-process.ts';
 import { printTable } from '../support/print-table.ts';
 import { getPlans, getPolicy, policyObject } from '../support/resources.ts';
+import { measureEnds, type ReportedEnd } from './ends.ts';
 import { writeImage } from './image.ts';
 import { createNodeAddresses, enterOwnNetwork } from './network.ts';
 import { type RealNode, startNode } from './node.ts';
@@ -160,6 +161,7 @@ async function campaign(cp: ControlPlane, images: string): Promise<boolean> {
         moves: movesOf(await getPlans(cp)),
         lines: said(logs),
         lost,
+        ends: await measureEnds(cp, logs),
       });
     } finally {
       await prober.stop();
@@ -178,10 +180,11 @@ interface Findings {
   readonly lines: readonly Said[];
   /** Seconds, by workload. */
   readonly lost: ReadonlyMap<string, number>;
+  readonly ends: readonly ReportedEnd[];
 }
 
 /** Prints what was found. Returns whether all claims hold. */
-function report({ before, after, moves, lines, lost }: Findings): boolean {
+function report({ before, after, moves, lines, lost, ends }: Findings): boolean {
   const spreadOf = (loads: ReadonlyMap<string, number>) => Math.max(...loads.values()) - Math.min(...loads.values());
   const percent = (share: number | undefined): string => `${((share ?? Number.NaN) * 100).toFixed(1)} %`;
   printTable(
@@ -216,6 +219,11 @@ function report({ before, after, moves, lines, lost }: Findings): boolean {
       `${probed.toFixed(1)} s`,
     ]),
   );
+  const delays = ends.map((end) => end.after).sort((left, right) => left - right);
+  const [median, longest] = [delays[Math.floor(delays.length / 2)], delays.at(-1)];
+  process.stdout.write(
+    `\n${ends.length} containers killed; reported after ${delays[0]?.toFixed(2)} to ${longest?.toFixed(2)} s, median ${median?.toFixed(2)} s\n`,
+  );
   const claims = {
     'there were moves': moves.length > 0,
     'all moves landed': landed.length === moves.length,
@@ -223,6 +231,8 @@ function report({ before, after, moves, lines, lost }: Findings): boolean {
     'lost service is right to a second for each move': accounts.every(
       ({ probed, told, moves: count }) => Math.abs(probed - told) <= ROUNDING * Math.max(1, count),
     ),
+    'the end of each container is reported within half of the default lease': ends.every((end) => end.after <= 7.5),
+    'no end is said to be earlier than the second in which it was': ends.every(({ named }) => named > -1),
     'each start-up is right to two seconds': moves.every(
       (move) => Math.abs(loggedGap(move, lines) - (move.run.unavailableSeconds ?? Number.NaN)) <= 2,
     ),
