@@ -84,11 +84,23 @@ export function formatDeadline(instant: EpochSeconds, now: EpochSeconds): string
   return formatLocalTime(epochSeconds(Math.ceil(instant / 60) * 60), 'UTC', now);
 }
 
-/** Date and time of day. The Swedish locale writes both as ISO 8601 does. */
+/** Date and time of day. */
 function localParts(instant: EpochSeconds, timeZone: string): readonly [date: string, time: string] {
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
-  const [date = '', time = ''] = format.format(toDate(instant)).split(' ');
+  const [date = '', time = ''] = formatOf(timeZone).format(toDate(instant)).split(' ');
   return [date, time];
+}
+
+/** By time zone: one takes longer to make than a thousand dates to write. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** The Swedish locale writes date and time as ISO 8601 does. */
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  const format = known ?? new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  if (known === undefined) {
+    formats.set(timeZone, format);
+  }
+  return format;
 }
 
 function toDate(instant: EpochSeconds): Date {

@@ -114,7 +114,8 @@ function firstOf<Key, Value>(values: Map<Key, Value>, key: Key, value: Value): V
   return known;
 }
 
-const movesOf = oncePer((plan: RebalancePlan) => projectPastMoves({ ...plan }).moves);
+/** Sorted, so that little is left to sort when those of all plans come together. */
+const movesOf = oncePer((plan: RebalancePlan) => projectPastMoves({ ...plan }).moves.toSorted(byStart));
 
 /** What the journals of these plans remember, the oldest move first. */
 export function pastMovesOf(plans: Iterable<RebalancePlan>): readonly PastMove[] {
