@@ -55,7 +55,7 @@ describe('replicas of the operator', () => {
       { numRuns: 1000 },
     );
     // The histories are worth something only if much is done in them, and much goes wrong.
-    for (const what of ['evictions accepted', 'mishap crash', 'move Landed', 'move Aborted']) {
+    for (const what of ['evictions accepted', 'mishap crash', 'end reported', 'move Landed', 'move Aborted']) {
       expect(counts.get(what), what).toBeGreaterThan(500);
     }
     for (const what of ['mishap stop', 'mishap pause', 'election Lost', 'move Failed', 'move Missed', 'move Skipped']) {
