@@ -75,12 +75,13 @@ export async function openElection(flags: ElectionFlags & ClusterFlags, hooks: E
     random: Math.random,
     onRequest: hooks.onRequest,
   });
-  const identity = replicaIdentity(process.env['POD_NAME'] ?? hostname(), randomUUID());
+  const pod = process.env['POD_NAME'] ?? hostname();
+  const identity = replicaIdentity(pod, randomUUID());
   const base = flags.leaseName;
   const place = { namespace: flags.ownNamespace, deadline: seconds(times.renewDeadline / 2) };
   const failed = (error: unknown): void => hooks.report({ kind: 'Failed', error });
   const leases = createSharedLeases(client, place, failed);
-  const containers = createReplicaContainers(client, flags.ownNamespace, failed);
+  const containers = createReplicaContainers(client, flags.ownNamespace, pod, failed);
   const single = createLeaseStore(client, { ...place, name: base });
   const { name, labels } = leaseOfReplica(base, identity);
   const own = flags.shardPolicies ? leases.of(name, labels) : single;

@@ -43,7 +43,7 @@ interface Watched {
 }
 
 /** Containers of a namespace with this pod, listed. */
-async function watch(pods: readonly object[]): Promise<Watched> {
+async function watch(pods: readonly object[], ownPod = 'another'): Promise<Watched> {
   const pushed = Promise.withResolvers<(event: object) => void>();
   const server = await startFakeApiServer(json(listOf(pods, { resourceVersion: '1' })), (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -52,7 +52,7 @@ async function watch(pods: readonly object[]): Promise<Watched> {
   });
   const client = clientOf(server.url);
   const ended = new AbortController();
-  const containers = createReplicaContainers(client, 'own', () => undefined);
+  const containers = createReplicaContainers(client, 'own', ownPod, () => undefined);
   expect(containers.hasEnded(RECORD), 'before the list').toBe(false);
   const watching = containers.watch(ended.signal);
   cleanups.push(
@@ -118,6 +118,17 @@ describe('the container of a holder', () => {
     expect(containers.hasEnded(RECORD)).toBe(false);
   });
 
+  it('has ended at once when it ran in the pod of the process that asks, and a later one runs there', async () => {
+    const states = { state: running('12:00:09'), lastState: terminated('12:00:08') };
+    const { containers } = await watch([aPod({ operator: states })], 'evenkeel-7d9c');
+    expect(containers.hasEnded(RECORD)).toBe(true);
+  });
+
+  it('has not ended as far as is known when it is of the pod of the process that asks, and nothing later runs there', async () => {
+    const { containers } = await watch([RUNS], 'evenkeel-7d9c');
+    expect(containers.hasEnded(RECORD)).toBe(false);
+  });
+
   it('has not ended as far as is known when there is no such pod: the process may run anywhere', async () => {
     const { containers, say } = await watch([]);
     expect(containers.hasEnded(RECORD)).toBe(false);
@@ -130,7 +141,7 @@ describe('the container of a holder', () => {
     const client = clientOf(server.url);
     const errors: unknown[] = [];
     const ended = new AbortController();
-    const containers = createReplicaContainers(client, 'own', (error) => errors.push(error));
+    const containers = createReplicaContainers(client, 'own', 'another', (error) => errors.push(error));
     const watching = containers.watch(ended.signal);
     cleanups.push(
       () => server.stop(),

@@ -15,16 +15,18 @@ interface ReplicaPod {
 }
 
 /**
- * The containers of the replicas in `namespace`, from a watch of its pods that `client` sends. `report` hears of lists and watches that
- * failed; nothing has ended then as far as is known.
+ * The containers of the replicas in `namespace`, from a watch of its pods that `client` sends. `ownPod` is the name of the pod that this
+ * process runs in. `report` hears of lists and watches that failed; nothing has ended then as far as is known.
  *
  * A container that began, or ended, after the holder had got the Lease is not the one that it got it in, or has ended with it. Both times
  * are of one clock, that of the node: the kubelet's and the holder's own. Should that clock have been set back between the start of
- * the container and the Lease, this would be so from the beginning. So it counts only if it was not so at the first look, and for the same pod.
+ * the container and the Lease, this would be so from the beginning. So it counts only if it was not so at the first look, and for the same
+ * pod; but in this process's own pod, whose earlier containers have ended, it counts at once.
  */
 export function createReplicaContainers(
   client: ReadingClient,
   namespace: string,
+  ownPod: string,
   report: (error: unknown) => void,
 ): ReplicaContainers {
   const pods = new Reflector(client, { target: { ...RESOURCES.Pod, namespace }, metadataOnly: false }).handle({
@@ -40,10 +42,11 @@ export function createReplicaContainers(
       if (pods.age === undefined) {
         return false;
       }
-      const pod = pods.entries.get(`${namespace}/${replicaName(record.holder)}`)?.value;
+      const name = replicaName(record.holder);
+      const pod = pods.entries.get(`${namespace}/${name}`)?.value;
       const isOver = pod !== undefined && pod.changedAt > record.acquiredAt;
       if (!seenIn.has(record.holder)) {
-        seenIn.set(record.holder, isOver ? undefined : pod?.uid);
+        seenIn.set(record.holder, isOver && name !== ownPod ? undefined : pod?.uid);
       }
       return isOver && seenIn.get(record.holder) === pod.uid;
     },
