@@ -1,5 +1,5 @@
 /**
- * `npm run campaign:crash [-- --kills N --seed S --clusters C --replicas N --policies N --shard-policies]`: kill -9 of the operator, mostly
+ * `npm run campaign:crash [-- --kills N --minutes M --seed S --clusters C --replicas N --policies N --shard-policies]`: kill -9 of the operator, mostly
  * in the middle of moves, on real control planes: the kills wait for moves most of the time, so several clusters side by side take a
  * fraction of the time. Progress goes to stderr, the report to stdout; the exit code is 1 when a promise was broken.
  */
@@ -13,6 +13,7 @@ const LONG_ENOUGH = 300;
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '1000' },
+    minutes: { type: 'string' },
     seed: { type: 'string', default: '1' },
     clusters: { type: 'string', default: '4' },
     replicas: { type: 'string', default: '2' },
@@ -25,6 +26,7 @@ const reports = await Promise.all(
   Array.from({ length: clusters }, (_, cluster) =>
     runCrashCampaign({
       kills: Math.ceil(Number(values.kills) / clusters),
+      ...(values.minutes === undefined ? {} : { minutes: Number(values.minutes) }),
       seed: Number(values.seed) + cluster,
       replicas: Number(values.replicas),
       policies: Number(values.policies),

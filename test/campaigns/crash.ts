@@ -5,6 +5,7 @@ import { waitUntil } from '../control-plane/wait-until.ts';
 import { WEBHOOK_KINDS } from '../support/faults/eviction-webhook.ts';
 import type { FaultKind } from '../support/faults/kinds.ts';
 import { createRandom, type Random } from '../support/random.ts';
+import { createReplicaPods } from '../support/replica-pods.ts';
 import { getPlans } from '../support/resources.ts';
 import { changeUsage, type Usages, withLoad } from './disturb.ts';
 import { type Evidence, evidenceOf, strayMoves } from './evidence.ts';
@@ -21,6 +22,8 @@ import { judgeVacancies, type Vacancies } from './vacancies.ts';
 /** What a campaign is to do. */
 export interface CrashOptions {
   readonly kills: number;
+  /** Ends after so long even with fewer kills; default never. */
+  readonly minutes?: number;
   readonly seed: number;
   /** Replicas; default 2: the second one takes over when the first one is away for longer than the lease. */
   readonly replicas?: number;
@@ -87,6 +90,8 @@ const AIMED_SHARE = 0.7;
 const LEADERS_SHARE = 0.7;
 /** Share of all kills that have to meet open moves. */
 const LEAST_OPEN = 0.5;
+/** Share of the kills whose end a kubelet reports; after the others the Lease has to run out. */
+const REPORTED_SHARE = 0.5;
 /** Kills between two changes of the load, each of so many workloads, or of one for each policy where there are more. */
 const KILLS_PER_CHANGE = 4;
 const WORKLOADS_PER_CHANGE = 2;
@@ -133,14 +138,15 @@ async function play(
   cp: ControlPlane,
   policies: Policies,
   api: HostileApi,
-  { kills, seed, replicas = 2, shardPolicies = false, log }: CrashOptions,
+  { kills, minutes = Number.POSITIVE_INFINITY, seed, replicas = 2, shardPolicies = false, log }: CrashOptions,
 ): Promise<CrashReport> {
   const random = createRandom(seed);
   const limitWatch = createLimitWatch(policies.limits);
   const usages: Usages = new Map();
   const plans = withLoad(await followPlans(cp, limitWatch.take), cp, usages);
   const args = [...LEASE, ...policies.args, ...(shardPolicies ? ['--shard-policies'] : [])];
-  const operators = await startOperators(cp, replicas, { args, kubeconfig: api.kubeconfig });
+  const pods = await createReplicaPods(cp);
+  const operators = await startOperators(cp, replicas, { args, kubeconfig: api.kubeconfig, pods });
   const requests = await measureRequests(cp);
   let leaders: Leaders | undefined;
   try {
@@ -150,7 +156,7 @@ async function play(
     api.spoil(FAULT_RATE, CRASH_FAULTS);
     const began = performance.now();
     const hits: Hit[] = [];
-    while (hits.length < kills) {
+    while (hits.length < kills && performance.now() - began < 60_000 * minutes) {
       if (hits.length % KILLS_PER_CHANGE === 0) {
         await changeLoad(scene);
         await plans.look();
@@ -158,7 +164,7 @@ async function play(
       }
       hits.push(await killOne(scene));
     }
-    const secondsPerKill = (performance.now() - began) / 1000 / kills;
+    const secondsPerKill = (performance.now() - began) / 1000 / hits.length;
     api.spoil(0);
     const unbalanced = await untilConverged(cp, policies.names, plans, log);
     await sleep(5000);
@@ -170,7 +176,7 @@ async function play(
     await plans.stop();
     const audit = await cp.audit();
     return {
-      kills,
+      kills: hits.length,
       ...summaryOf(hits),
       ...faultsOf(api),
       secondsPerKill: Math.round(secondsPerKill * 10) / 10,
@@ -261,7 +267,7 @@ async function killOne(scene: Scene): Promise<Hit> {
   const replica = victimOf(scene, aim) ?? random.below(replicas);
   const led = leaders.policiesOf(replica);
   const isLeader = leaders.leading().includes(replica);
-  await operators.kill(replica, random.below(2) * 1000);
+  await operators.kill(replica, random.below(2) * 1000, random.next() < REPORTED_SHARE);
   const open = (await getPlans(cp)).filter(({ spec }) => led.includes(spec.policy.name));
   return { isLeader, phases: open.flatMap(phasesInFlight) };
 }

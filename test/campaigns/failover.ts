@@ -68,9 +68,6 @@ const LONGEST = 1_800_000;
 /** Replicas of the operator, and their lease. */
 const REPLICAS = 3;
 const LEASE = ['--lease-duration', '4s'];
-/** A kubelet looks at its containers once in so many milliseconds (PLEG), and stores what it has found so much later. */
-const PLEG_PERIOD = 1000;
-const STATUS_DELAY = 100;
 /** Milliseconds until a kubelet starts a container again that has ended: at first, then twice as long each time, up to five minutes. */
 const FIRST_BACK_OFF = 10_000;
 const LONGEST_BACK_OFF = 300_000;
@@ -134,8 +131,10 @@ async function startPlacer(
     policyObject('failover', contestSpec('Standard')),
   ]);
   const args = [...LEASE, ...(shardPolicies ? ['--shard-policies'] : [])];
-  const pods = createReplicaPods(cp, 'node-0', () => PLEG_PERIOD * Math.random() + STATUS_DELAY);
-  const operators = await startOperators(cp, REPLICAS, { args, ...(reported ? { pods } : {}) });
+  const operators = await startOperators(cp, REPLICAS, {
+    args,
+    ...(reported ? { pods: await createReplicaPods(cp) } : {}),
+  });
   const leaders = await followLeaders(cp, operators, { shared: shardPolicies, policies: [] });
   const leader = leaders.rest;
   await waitUntil('a leader', async () => (leader() === undefined ? 'none' : undefined), {

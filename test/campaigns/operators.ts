@@ -30,8 +30,11 @@ export interface ReplicaLife {
 
 /** Replicas of the operator that are started again when they end, as a Deployment would. */
 export interface Operators {
-  /** `kill -9` of a replica, which is replaced `pause` milliseconds after its end was reported. Resolves once it is. */
-  kill(replica: number, pause: number): Promise<void>;
+  /**
+   * `kill -9` of a replica, which is replaced after `pause` milliseconds: in the same pod once its end was reported, or in another one where
+   * it is not, as when a node fails. Resolves once it is gone.
+   */
+  kill(replica: number, pause: number, isReported?: boolean): Promise<void>;
   /** One more replica. Resolves to its number once its process runs. */
   add(): Promise<number>;
   /** Ends a replica with SIGTERM for good. Resolves once it is gone. */
@@ -64,6 +67,9 @@ export async function startOperators(
   const lives: ReplicaLife[] = [];
   const ends: UnexpectedEnd[] = [];
   const replacing = new Set<Promise<void>>();
+  /** How many pods of each replica there were before. */
+  const generations = new Map<number, number>();
+  const podOf = (replica: number): string => `evenkeel-${replica}-${generations.get(replica) ?? 0}`;
   let leasesLost = 0;
   let isStopped = false;
   const start = async (replica: number): Promise<void> => {
@@ -84,12 +90,17 @@ export async function startOperators(
       } else {
         ends.push({ code, log: log.slice(-4000) });
       }
-      replace(replica, 1000);
+      replace(replica, 1000, true);
     });
   };
-  const replace = (replica: number, pause: number): void => {
+  const replace = (replica: number, pause: number, isReported: boolean): void => {
     running[replica] = undefined;
-    const replaced = sleep(pause).then(() => (isStopped ? undefined : start(replica)));
+    const pod = podOf(replica);
+    const told = isReported ? pods?.ended(pod) : pods?.lost(pod);
+    if (!isReported) {
+      generations.set(replica, (generations.get(replica) ?? 0) + 1);
+    }
+    const replaced = Promise.all([told, sleep(pause)]).then(() => (isStopped ? undefined : start(replica)));
     replacing.add(replaced);
     void replaced.finally(() => replacing.delete(replaced));
   };
@@ -97,14 +108,13 @@ export async function startOperators(
     await start(replica);
   }
   return {
-    kill: async (replica, pause) => {
+    kill: async (replica, pause, isReported = true) => {
       const life = running[replica];
       if (life !== undefined) {
         running[replica] = undefined;
         life.ended = performance.now();
-        const gone = life.process.end('SIGKILL');
-        await Promise.all([gone, pods?.ended(podOf(replica))]);
-        replace(replica, pause);
+        await life.process.end('SIGKILL');
+        replace(replica, pause, isReported);
       }
     },
     add: async () => {
@@ -127,10 +137,6 @@ export async function startOperators(
       await Promise.all(running.map((life) => life?.process.end('SIGTERM')));
     },
   };
-}
-
-function podOf(replica: number): string {
-  return `evenkeel-${replica}`;
 }
 
 /** The replica that leads, of the first `count`; undefined when none does. */

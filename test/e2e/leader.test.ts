@@ -40,8 +40,7 @@ beforeAll(async () => {
   await cp.apply(ACCOUNTS.flatMap(accountLikeTheOperators));
   const scenario = loadScenario(join(import.meta.dirname, '..', 'scenarios', 'tilted.yaml'));
   await applyScenario(cp, scenario, { log });
-  const [node = ''] = (await cp.kubectl(['get', 'nodes', '-o', 'name'])).split('\n');
-  pods = createReplicaPods(cp, node.replace('node/', ''), () => 0);
+  pods = await createReplicaPods(cp, () => 0);
 });
 
 afterAll(async () => {

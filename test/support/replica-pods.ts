@@ -7,12 +7,22 @@ export interface ReplicaPods {
   begun(pod: string): Promise<void>;
   /** Reports that the container has ended at this moment, once a kubelet would have noticed. Resolves once that is stored. */
   ended(pod: string): Promise<void>;
+  /** Removes the pod without a word about its container, as when its node has failed. Resolves once that is done. */
+  lost(pod: string): Promise<void>;
 }
 
 const NAMESPACE = 'evenkeel-system';
 
-/** Pods on a node of the cluster, of the Deployment in deploy/; `delay` says after how many milliseconds the kubelet reports an end. */
-export function createReplicaPods(cp: ControlPlane, node: string, delay: () => number): ReplicaPods {
+/** Milliseconds between two looks of a kubelet at its containers (PLEG), and until what it has found is stored. */
+const PLEG_PERIOD = 1000;
+const STATUS_DELAY = 100;
+
+/** Of kubelets, by real ones: `npm run campaign:kubelets` has measured 0.2 to 1.1 s. */
+const asKubelets = (): number => PLEG_PERIOD * Math.random() + STATUS_DELAY;
+
+/** Pods of the Deployment in deploy/, on some node of the cluster; `delay` says after how many milliseconds the kubelet reports an end. */
+export async function createReplicaPods(cp: ControlPlane, delay: () => number = asKubelets): Promise<ReplicaPods> {
+  const [node = ''] = (await cp.kubectl(['get', 'nodes', '-o', 'jsonpath={.items[*].metadata.name}'])).split(' ');
   const restarts = new Map<string, number>();
   const now = (): string => new Date().toISOString().replace(/\.\d+Z$/, 'Z');
   const patch = async (pod: string, state: object): Promise<void> => {
@@ -46,6 +56,9 @@ export function createReplicaPods(cp: ControlPlane, node: string, delay: () => n
       const finishedAt = now();
       await sleep(delay());
       await patch(pod, { state: { terminated: { exitCode: 137, reason: 'Error', finishedAt } } });
+    },
+    async lost(pod) {
+      await cp.kubectl(['delete', 'pod', pod, '-n', NAMESPACE, '--force', '--grace-period=0', '--wait=false']);
     },
   };
 }
