@@ -303,6 +303,8 @@ export interface ReplicaContainers {
    * is not known.
    */
   hasEnded(record: LeaseRecord): boolean;
+  /** Calls `changed` when a container has begun or ended. */
+  onChange(changed: () => void): void;
   /** Keeps what is reported current until aborted; then resolves. */
   watch(signal: AbortSignal): Promise<void>;
 }

@@ -90,7 +90,9 @@ export async function openElection(flags: ElectionFlags & ClusterFlags, hooks: E
   const sight = new Sight({ base, duration: times.duration, leases, containers, clock: systemClock });
   const isAbandoned = async (record: LeaseRecord, signal: AbortSignal): Promise<boolean> =>
     record.holder === SHARED_HOLDER ? sight.isDeserted(signal) : containers.hasEnded(record);
-  const elector = new Elector(flags.shardPolicies ? options : { ...options, isAbandoned });
+  const elector = new Elector(
+    flags.shardPolicies ? options : { ...options, isAbandoned, onAbandoned: containers.onChange },
+  );
   return { identity, elector, times, base, single, own, leases, containers, close: () => client.close() };
 }
 

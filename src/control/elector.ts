@@ -18,6 +18,7 @@ import {
   observe,
   released,
 } from './lease.ts';
+import { createWaker } from './periodic.ts';
 
 /** The lease was lost: another replica has it, or it was not renewed in time. Another replica may lead by now. */
 export class LeadershipLostError extends Error {
@@ -48,6 +49,8 @@ interface ElectorOptions {
   readonly report: (event: ElectionEvent) => void;
   /** Whether nobody acts any more for the holder of a Lease that has not run out; never unless said otherwise. */
   readonly isAbandoned?: (record: LeaseRecord, signal: AbortSignal) => Promise<boolean>;
+  /** Registers a function that is called when that may have changed. */
+  readonly onAbandoned?: (changed: () => void) => void;
 }
 
 /** What a leader does until its signal is aborted. */
@@ -74,6 +77,8 @@ export class Elector implements Fence {
   readonly #options: ElectorOptions;
   /** Aborted when a leader has lost the lease. */
   readonly #term = new AbortController();
+  /** Ends the wait for the next attempt. */
+  readonly #waker = createWaker();
   #seen: Observation | undefined;
   #held: Held | undefined;
   #contactedAt: Seconds | undefined;
@@ -82,6 +87,7 @@ export class Elector implements Fence {
 
   constructor(options: ElectorOptions) {
     this.#options = options;
+    options.onAbandoned?.(this.#waker.wake);
   }
 
   /** Whether this replica may act now. */
@@ -128,12 +134,12 @@ export class Elector implements Fence {
       if (held !== undefined && this.#options.clock.monotonic() < held.until) {
         return held;
       }
-      await this.#slept(this.#patience(), stop);
+      await this.#waker.wait(this.#patience(), this.#options.clock, stop);
     }
     return undefined;
   }
 
-  /** While another replica leads, reads the lease every retry period, and at the moment when it expires. */
+  /** While another replica leads, reads the lease every retry period, when woken, and at the moment when it expires. */
   #patience(): Seconds {
     const { clock, times, random } = this.#options;
     const left = this.#seen === undefined ? 0 : expiryOf(this.#seen) - clock.monotonic();

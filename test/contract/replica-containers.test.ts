@@ -86,6 +86,18 @@ describe('the container of a holder', () => {
     await vi.waitFor(() => expect(containers.hasEnded(RECORD)).toBe(true));
   });
 
+  it('is reported when it begins or ends, and not when its pod changes otherwise', async () => {
+    const { containers, say } = await watch([RUNS]);
+    let changes = 0;
+    containers.onChange(() => {
+      changes += 1;
+    });
+    await say(aPod({ operator: { state: running('12:00:05') }, proxy: { state: terminated('12:00:09') } }));
+    expect(changes).toBe(0);
+    await say(aPod({ operator: { state: terminated('12:00:09') } }));
+    await vi.waitFor(() => expect(changes).toBe(1));
+  });
+
   it.each([
     [
       'another container has ended',

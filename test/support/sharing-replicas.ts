@@ -120,7 +120,7 @@ export function startReplica(time: VirtualTime, group: FakeLeases, options: Repl
     identity,
     times: TIMES,
     leases,
-    containers: { hasEnded: ({ holder }) => hasEnded(holder) },
+    containers: { hasEnded: ({ holder }) => hasEnded(holder), onChange: () => undefined },
     clock,
     plans: NO_PLANS,
     report: (event) => events.push({ at: time.now(), event }),

@@ -29,9 +29,17 @@ export function createReplicaContainers(
   ownPod: string,
   report: (error: unknown) => void,
 ): ReplicaContainers {
+  const listeners: (() => void)[] = [];
+  let known = '';
   const pods = new Reflector(client, { target: { ...RESOURCES.Pod, namespace }, metadataOnly: false }).handle({
     read: readPod,
-    changed: () => undefined,
+    changed: () => {
+      const instants = [...pods.entries.values()].map(({ value }) => value.changedAt).join(' ');
+      if (instants !== known) {
+        known = instants;
+        listeners.forEach((changed) => void changed());
+      }
+    },
     failed: report,
     drifted: (diff) => report(new Error(`${pods.name} had drifted: ${describeDiff(diff)}`)),
   });
@@ -50,6 +58,7 @@ export function createReplicaContainers(
       }
       return isOver && seenIn.get(record.holder) === pod.uid;
     },
+    onChange: (changed) => void listeners.push(changed),
     watch: (signal) => pods.run(signal),
   };
 }

@@ -38,7 +38,7 @@ export interface KeeperOptions {
   readonly identity: string;
   readonly times: LeaseTimes;
   readonly leases: SharedLeases;
-  readonly containers: Pick<ReplicaContainers, 'hasEnded'>;
+  readonly containers: Pick<ReplicaContainers, 'hasEnded' | 'onChange'>;
   readonly clock: Clock;
   readonly report: (event: ShardEvent) => void;
   readonly plans: SharedPlans;
@@ -93,9 +93,10 @@ export class ShardKeeper implements Leadership {
   constructor(options: KeeperOptions) {
     this.#options = options;
     this.replica = replicaName(options.identity);
-    const { times, plans } = options;
+    const { times, plans, containers } = options;
     this.#recorded = new RecordedPlans(plans);
     this.#sight = new Sight({ ...options, duration: times.duration });
+    containers.onChange(this.#waker.wake);
   }
 
   keep(shards: ReadonlySet<Shard>): void {

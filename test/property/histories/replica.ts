@@ -161,7 +161,7 @@ export function startReplica(stage: Stage, replica: number, rate: number, genera
           ...leasing,
           base: BASE,
           leases,
-          containers: { hasEnded },
+          containers: { hasEnded, onChange: () => undefined },
           plans: NO_WATCH,
           report: ({ kind }) => stage.count(kind),
         })

@@ -44,6 +44,8 @@ interface StartOptions {
   readonly store?: LeaseStore;
   /** How its first requests fare, one by one; all others get through at once. */
   readonly first?: readonly Passage[];
+  readonly isAbandoned?: () => Promise<boolean>;
+  readonly onAbandoned?: (changed: () => void) => void;
 }
 
 function cluster(): Cluster {
@@ -56,7 +58,7 @@ function start(
   time: VirtualTime,
   lease: FakeLease,
   identity: string,
-  { store, first = [] }: StartOptions = {},
+  { store, first = [], ...others }: StartOptions = {},
 ): Replica {
   const process = time.process();
   const events: string[] = [];
@@ -65,6 +67,7 @@ function start(
   let outcome: unknown;
   let signal: AbortSignal | undefined;
   const elector = new Elector({
+    ...others,
     identity,
     times: TIMES,
     store:
@@ -169,6 +172,32 @@ describe('after the leader has died', () => {
     await time.run(45.5);
     expect(b.events).toEqual(['Waiting a', 'Leading 1']);
     expect(b.elector.leading).toBe(true);
+  });
+
+  it.each([
+    ['at once when word of that comes', true, 0.2],
+    ['at its next look where none comes', false, 2],
+  ])('the next one leads %s, once it is known that nobody acts for the leader any more', async (_, hasWord, within) => {
+    const { time, start: join } = cluster();
+    const dying = join('a');
+    await time.run(1);
+    let isAbandoned = false;
+    let told = (): void => undefined;
+    const next = join('b', {
+      isAbandoned: async () => isAbandoned,
+      onAbandoned: (changed) => {
+        told = changed;
+      },
+    });
+    await time.run(5.1);
+    dying.process.pause();
+    expect(next.events).toEqual(['Waiting a']);
+    isAbandoned = true;
+    if (hasWord) {
+      next.process.wake(time.now(), told);
+    }
+    await time.run(5.1 + within);
+    expect(next.events).toEqual(['Waiting a', 'Leading 1']);
   });
 
   it('a replica that has only just started waits as long as one that has seen it all', async () => {
