@@ -13,12 +13,11 @@ export interface ReplicaPods {
 
 const NAMESPACE = 'evenkeel-system';
 
-/** Milliseconds between two looks of a kubelet at its containers (PLEG), and until what it has found is stored. */
+/** Milliseconds between two looks of a kubelet at its containers (PLEG). */
 const PLEG_PERIOD = 1000;
-const STATUS_DELAY = 100;
 
-/** Of kubelets, by real ones: `npm run campaign:kubelets` has measured 0.2 to 1.1 s. */
-const asKubelets = (): number => PLEG_PERIOD * Math.random() + STATUS_DELAY;
+/** To store it takes kubectl about 0.2 s more. Real kubelets have reported an end after 0.2 to 1.1 s (`npm run campaign:kubelets`). */
+const asKubelets = (): number => PLEG_PERIOD * Math.random();
 
 /** Pods of the Deployment in deploy/, on some node of the cluster; `delay` says after how many milliseconds the kubelet reports an end. */
 export async function createReplicaPods(cp: ControlPlane, delay: () => number = asKubelets): Promise<ReplicaPods> {
