@@ -117,7 +117,10 @@ function statusOf(url: string): Promise<number> {
 }
 
 function environmentOf(variables: readonly EnvironmentVariable[], namespace: string): Readonly<Record<string, string>> {
-  const fields: Readonly<Record<string, string>> = { 'metadata.namespace': namespace };
+  const fields: Readonly<Record<string, string>> = {
+    'metadata.namespace': namespace,
+    'metadata.name': 'evenkeel-installed',
+  };
   return Object.fromEntries(
     variables.map(({ name, value, valueFrom }) => {
       const known = value ?? fields[valueFrom?.fieldRef?.fieldPath ?? ''];
