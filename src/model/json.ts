@@ -26,6 +26,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** What stands under a key; an empty object where that is none. */
+export function childOf(object: JsonObject, key: string): JsonObject {
+  const child = object[key];
+  return isObject(child) ? child : {};
+}
+
 /** `value` as an object; `field` is its own path. Throws MalformedField. */
 export function asObject(value: unknown, field: string): JsonObject {
   if (!isObject(value)) {

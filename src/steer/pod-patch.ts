@@ -1,6 +1,6 @@
 import type { PlacementHintSpec } from '../api/v1alpha1/placement-hint.ts';
 import { SCHEDULING_GATE, STEERED_ANNOTATION } from '../model/gate.ts';
-import { isObject, type JsonObject } from '../model/json.ts';
+import { childOf, isObject, type JsonObject } from '../model/json.ts';
 import { type Placement, PREFERENCE_WEIGHTS } from '../model/placement.ts';
 import { listAt, PREFERRED, steeredAffinity } from './affinity.ts';
 import { preferredNode } from './unsteered.ts';
@@ -31,7 +31,7 @@ export function controllerOf(pod: JsonObject): string | undefined {
  * prefers the target already, as the admission policy has left it, is not steered to it again. Empty when nothing changes.
  */
 export function placementPatch(pod: JsonObject, placements: readonly Placement[]): readonly PatchOperation[] {
-  let affinity = objectAt(pod, 'spec')['affinity'];
+  let affinity = childOf(pod, 'spec')['affinity'];
   let target: string | undefined;
   for (const placement of placements) {
     if (!prefers(affinity, placement.target)) {
@@ -47,7 +47,7 @@ export function placementPatch(pod: JsonObject, placements: readonly Placement[]
  * the label. Empty for a pod that has the gate or a node, and for one that no plan moves.
  */
 export function gatePatch(pod: JsonObject): readonly PatchOperation[] {
-  const spec = objectAt(pod, 'spec');
+  const spec = childOf(pod, 'spec');
   const gates = listAt(spec, 'schedulingGates');
   const isGated = gates.some((gate) => isObject(gate) && gate['name'] === SCHEDULING_GATE);
   const owner = controllerReference(pod);
@@ -58,26 +58,21 @@ export function gatePatch(pod: JsonObject): readonly PatchOperation[] {
 }
 
 function annotationPatch(pod: JsonObject, target: string): PatchOperation {
-  return isObject(objectAt(pod, 'metadata')['annotations'])
+  return isObject(childOf(pod, 'metadata')['annotations'])
     ? add(`/metadata/annotations/${STEERED_ANNOTATION.replaceAll('/', '~1')}`, target)
     : add('/metadata/annotations', { [STEERED_ANNOTATION]: target });
 }
 
 /** Whether the pod has the preference that steering to this node adds. */
 function prefers(affinity: unknown, target: string): boolean {
-  const node = isObject(affinity) ? objectAt(affinity, 'nodeAffinity') : {};
+  const node = isObject(affinity) ? childOf(affinity, 'nodeAffinity') : {};
   return listAt(node, PREFERRED).some((term) => preferredNode(term, PREFERENCE_WEIGHTS[0]) === target);
 }
 
 function controllerReference(pod: JsonObject): JsonObject | undefined {
-  return listAt(objectAt(pod, 'metadata'), 'ownerReferences')
+  return listAt(childOf(pod, 'metadata'), 'ownerReferences')
     .filter(isObject)
     .find(({ controller }) => controller === true);
-}
-
-function objectAt(object: JsonObject, key: string): JsonObject {
-  const value = object[key];
-  return isObject(value) ? value : {};
 }
 
 function add(path: string, value: unknown): PatchOperation {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createReplicaContainers } from '../../src/adapters/kubernetes/replica-containers.ts';
 import { epochSeconds, seconds } from '../../src/model/units.ts';
 import type { LeaseRecord, ReplicaContainers } from '../../src/ports.ts';
-import { clientOf, json, listOf, startFakeApiServer, status } from './fake-api-server.ts';
+import { clientOf, type FakeApiServer, json, listOf, startFakeApiServer, status } from './fake-api-server.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -35,6 +35,22 @@ function aPod(states: Readonly<Record<string, object>>, uid = 'first'): object {
 
 const RUNS = aPod({ operator: { state: running('12:00:05') }, proxy: { state: running('12:00:04') } });
 
+/** Begins to watch the containers of a namespace. */
+function watchOn(server: FakeApiServer, ownPod: string, report: (error: unknown) => void): ReplicaContainers {
+  const client = clientOf(server.url);
+  const ended = new AbortController();
+  const containers = createReplicaContainers(client, 'own', ownPod, report);
+  expect(containers.hasEnded(RECORD), 'before the list').toBe(false);
+  const watching = containers.watch(ended.signal);
+  cleanups.push(
+    () => server.stop(),
+    () => client.close(),
+    () => watching,
+    () => ended.abort(),
+  );
+  return containers;
+}
+
 interface Watched {
   readonly containers: ReplicaContainers;
   /** Lets the watch say that the pod stands like this now; resolves a moment later. */
@@ -50,17 +66,7 @@ async function watch(pods: readonly object[], ownPod = 'another'): Promise<Watch
     response.flushHeaders();
     pushed.resolve((event) => void response.write(`${JSON.stringify(event)}\n`));
   });
-  const client = clientOf(server.url);
-  const ended = new AbortController();
-  const containers = createReplicaContainers(client, 'own', ownPod, () => undefined);
-  expect(containers.hasEnded(RECORD), 'before the list').toBe(false);
-  const watching = containers.watch(ended.signal);
-  cleanups.push(
-    () => server.stop(),
-    () => client.close(),
-    () => watching,
-    () => ended.abort(),
-  );
+  const containers = watchOn(server, ownPod, () => undefined);
   const push = await pushed.promise;
   return {
     containers,
@@ -150,17 +156,8 @@ describe('the container of a holder', () => {
 
   it('has not ended as far as is known when pods may not be listed, which is reported', async () => {
     const server = await startFakeApiServer(status(403));
-    const client = clientOf(server.url);
     const errors: unknown[] = [];
-    const ended = new AbortController();
-    const containers = createReplicaContainers(client, 'own', 'another', (error) => errors.push(error));
-    const watching = containers.watch(ended.signal);
-    cleanups.push(
-      () => server.stop(),
-      () => client.close(),
-      () => watching,
-      () => ended.abort(),
-    );
+    const containers = watchOn(server, 'another', (error) => errors.push(error));
     await vi.waitFor(() => expect(errors).not.toEqual([]));
     expect(containers.hasEnded(RECORD)).toBe(false);
   });

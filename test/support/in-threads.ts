@@ -4,27 +4,23 @@ import { Worker } from 'node:worker_threads';
 
 /**
  * Lets a module answer each input, posted to its `parentPort`, in as many threads as there are cores; the last inputs first.
- * Resolves to its answers, in the order of the inputs; `take` gets each as it comes. Rejects when a thread fails.
+ * `take` gets each answer as it comes. Resolves after the last one. Rejects when a thread fails.
  */
 export async function inThreads<Input, Output>(
   module: URL,
   inputs: readonly Input[],
-  take: (input: Input, output: Output) => void = () => undefined,
-): Promise<readonly Output[]> {
-  const outputs: Output[] = new Array(inputs.length);
-  const left = [...inputs.entries()];
+  take: (input: Input, output: Output) => void,
+): Promise<void> {
+  const left = [...inputs];
   const work = async (): Promise<void> => {
     const worker = new Worker(module);
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
-      const [place, input] = next;
       const answer = once(worker, 'message');
-      worker.postMessage(input);
+      worker.postMessage(next);
       const [output] = (await answer) as [Output];
-      outputs[place] = output;
-      take(input, output);
+      take(next, output);
     }
     await worker.terminate();
   };
   await Promise.all(Array.from({ length: availableParallelism() }, work));
-  return outputs;
 }

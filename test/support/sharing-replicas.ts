@@ -21,6 +21,9 @@ export const NO_PLANS: SharedPlans = {
   renew: () => undefined,
 };
 
+/** No kubelet reports the end of a container. */
+export const NONE_ENDED = { hasEnded: () => false, onChange: () => undefined };
+
 /** How a replica is, and what it does. */
 export interface ReplicaOptions {
   readonly identity: string;
@@ -40,8 +43,6 @@ export interface ReplicaOptions {
   readonly startsAt?: number;
   /** Seconds that work on a shard goes on after nothing new may begin. */
   readonly work?: (shard: Shard) => number;
-  /** Whether the container of a replica is reported to have ended; of none unless given. */
-  readonly hasEnded?: (replica: string) => boolean;
   /** Makes it decide again and again: how long each time, and the pause after it, in seconds. */
   readonly deciding?: { readonly span: number; readonly pause: number };
 }
@@ -101,7 +102,7 @@ export function startReplica(time: VirtualTime, group: FakeLeases, options: Repl
   const process = time.process(rate);
   const { clock } = process;
   const stop = new AbortController();
-  const { watched = passage, refuse = () => undefined, hasEnded = () => false } = options;
+  const { watched = passage, refuse = () => undefined } = options;
   const network = sharedOverNetwork(group, time, process, TIMES.renewDeadline / 2, passage, watched);
   const leases = refusing(network, refuse);
   const { name, labels } = leaseOfReplica(BASE, identity);
@@ -120,7 +121,7 @@ export function startReplica(time: VirtualTime, group: FakeLeases, options: Repl
     identity,
     times: TIMES,
     leases,
-    containers: { hasEnded: ({ holder }) => hasEnded(holder), onChange: () => undefined },
+    containers: NONE_ENDED,
     clock,
     plans: NO_PLANS,
     report: (event) => events.push({ at: time.now(), event }),

@@ -3,7 +3,7 @@ import { parseInstant } from '../../model/instant.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { PURPOSE_LABEL } from '../../model/lease-labels.ts';
 import type { Labels } from '../../model/selector.ts';
-import { epochSeconds, type Seconds, seconds } from '../../model/units.ts';
+import { type EpochSeconds, epochSeconds, type Seconds, seconds } from '../../model/units.ts';
 import {
   ConflictError,
   type LeaseRecord,
@@ -159,7 +159,8 @@ function toStoredLease({ body }: { readonly body: unknown }): StoredLease {
   return { record, metadata: body.metadata };
 }
 
-function instantOf(value: unknown): LeaseRecord['renewedAt'] {
+/** 0 for what is no instant. */
+export function instantOf(value: unknown): EpochSeconds {
   const instant = typeof value === 'string' ? parseInstant(value) : Number.NaN;
   return epochSeconds(Number.isNaN(instant) ? 0 : instant);
 }

@@ -1,7 +1,7 @@
-import { parseInstant } from '../../model/instant.ts';
-import { isObject, type JsonObject } from '../../model/json.ts';
+import { childOf, isObject, type JsonObject } from '../../model/json.ts';
 import { OPERATOR_CONTAINER, replicaName } from '../../model/replica.ts';
 import type { ReplicaContainers } from '../../ports.ts';
+import { instantOf } from './lease-store.ts';
 import type { ReadingClient } from './list.ts';
 import { describeDiff } from './object-table.ts';
 import { Reflector } from './reflector.ts';
@@ -78,15 +78,4 @@ function readPod(object: unknown): ReplicaPod {
 
 function isOperator({ name }: JsonObject): boolean {
   return name === OPERATOR_CONTAINER;
-}
-
-function childOf(object: JsonObject, key: string): JsonObject {
-  const child = object[key];
-  return isObject(child) ? child : {};
-}
-
-/** 0 for what is no instant. */
-function instantOf(value: unknown): number {
-  const instant = typeof value === 'string' ? parseInstant(value) : Number.NaN;
-  return Number.isNaN(instant) ? 0 : instant;
 }

@@ -18,10 +18,9 @@ import {
   type Passage,
   sharedOverNetwork,
 } from '../../../support/fake-leases.ts';
-import { BASE, NEAR, TIMES } from '../../../support/sharing-replicas.ts';
+import { BASE, NEAR, NONE_ENDED, TIMES } from '../../../support/sharing-replicas.ts';
 import { type VirtualProcess, type VirtualTime, virtualTime } from '../../../support/virtual-time.ts';
 
-const NONE_ENDED = { hasEnded: () => false };
 const NEVER = new AbortController().signal;
 const LOST: Passage = { ...NEAR, lost: 'back' };
 const CUT: Passage = { ...NEAR, lost: 'there' };
