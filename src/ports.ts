@@ -435,8 +435,10 @@ export interface ServiceView {
 
 /** Watches what ledgers are kept by: classes, and as soon as there is one, workloads and their pods. */
 export interface ServiceRecords {
-  /** Calls `changed` after each change until aborted. Resolves when aborted. */
-  run(changed: () => void, signal: AbortSignal): Promise<void>;
+  /** Watches until aborted; then resolves. A replica that waits to lead watches, too: it need not list anything when it begins to. */
+  watch(signal: AbortSignal): Promise<void>;
+  /** Until aborted calls `changed` as soon as everything is known, and after each change. There is one follower at a time. */
+  follow(changed: () => void, signal: AbortSignal): void;
   /** What is known now; undefined where there can be no classes, since the kind is not served. Throws StaleCacheError while it is not known well enough. */
   view(): ServiceView | undefined;
   /** The ledger of this workload has counted what its pods did: those that have ended are told of no more. */

@@ -84,7 +84,7 @@ export interface Cluster {
   /** Plans from a watch, for many looks; their watch is that of a `cache` that keeps plans, too. */
   cachedPlans(report: (error: unknown) => void, digest: (plan: RebalancePlan) => void): CachedPlans;
   readonly ledgers: LedgerStore;
-  /** Watches of what ledgers are kept by, not begun yet. */
+  /** Watches of what ledgers are kept by, not begun yet: they are to begin after those of a `cache`, which may miss versions. */
   serviceRecords(listener: RecordsListener): ServiceRecords;
   readonly policies: PolicyStore;
   readonly appGraphs: AppGraphStore;

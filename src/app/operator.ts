@@ -16,7 +16,14 @@ import { OPERATOR_PACE } from '../control/pace.ts';
 import { createPageFeed } from '../control/page-feed.ts';
 import { type Leadership, leadingEverything, type Term } from '../control/shards/leadership.ts';
 import type { Seconds } from '../model/units.ts';
-import { type Journals, type Log, NamespaceMissingError, type Telemetry, type UsageServers } from '../ports.ts';
+import {
+  type Journals,
+  type Log,
+  NamespaceMissingError,
+  type ServiceRecords,
+  type Telemetry,
+  type UsageServers,
+} from '../ports.ts';
 import { type ClassFulfilment, fulfilmentByClass } from '../qos/fulfilment.ts';
 import { createMetrics, type Metrics } from '../report/metrics/metrics.ts';
 import { VERSION } from '../version.ts';
@@ -84,7 +91,11 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
     ...(election === undefined ? {} : { fence: election.elector }),
   });
   const plans = connected.cachedPlans((err) => log('list or watch failed', { resource: 'plans', err }), digestEnded);
-  const cluster = { ...connected, plans: createJournals(plans.store, systemClock) };
+  const records = connected.serviceRecords({
+    failed: (resource, err) => log('list or watch failed', { resource, err }),
+    unreadable: (problem) => log('object not counted', { problem }),
+  });
+  const cluster = { ...connected, plans: createJournals(plans.store, systemClock), records };
   const caching = Promise.withResolvers<RunningCache>();
   const serving = await serveHttp(operator, cluster, caching.promise, election);
   const { healthPort, metricsPort, certificate } = serving;
@@ -92,6 +103,7 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
   const ended = AbortSignal.any([signal, stopping.signal]);
   const watching = Promise.all([plans.run(ended), election?.containers.watch(ended)]);
   const cache = startCache(cluster, operator.metrics, log, signal);
+  const recording = records.watch(ended);
   caching.resolve(cache);
   try {
     webhook = await serveWebhook(operator);
@@ -102,7 +114,7 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
     throw explained(error, flags);
   } finally {
     stopping.abort();
-    await Promise.all([cache.stop(), watching]);
+    await Promise.all([cache.stop(), recording, watching]);
     await Promise.all([serving.close(), webhook?.close()]);
     await Promise.all([cluster.close(), election?.close()]);
     log('operator stopped', {});
@@ -112,7 +124,7 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
 /** Does a leader's work: as soon as this replica leads, or at once without an election. Resolves when stopped. */
 async function lead(
   operator: Operator,
-  cluster: Cluster & { readonly plans: Journals },
+  cluster: Cluster & { readonly plans: Journals; readonly records: ServiceRecords },
   plans: Pick<CachedPlans, 'written' | 'caughtUp' | 'renew'>,
   cache: RunningCache,
   election: Election | undefined,
@@ -146,13 +158,9 @@ async function lead(
     startCron,
   };
   const rest = async (leadership: Leadership, own: AbortSignal): Promise<void> => {
-    const records = cluster.serviceRecords({
-      failed: (resource, err) => log('list or watch failed', { resource, err }),
-      unreadable: (problem) => log('object not counted', { problem }),
-    });
     await Promise.all([
       keepGates({ ...ports, leadership }, settings, own),
-      keepLedgers({ ...ports, records, preempted }, settings, own),
+      keepLedgers({ ...ports, preempted }, settings, own),
     ]);
   };
   const policies = (leadership: Leadership, own: AbortSignal) => runLoop({ ...ports, leadership }, settings, own);

@@ -32,7 +32,7 @@ import { createWaker, FAILED_WAIT, withBackOff } from './periodic.ts';
 
 /** What ledgers are kept through. */
 export interface LedgerPorts {
-  readonly records: ServiceRecords;
+  readonly records: Omit<ServiceRecords, 'watch'>;
   readonly ledgers: LedgerStore;
   readonly plans: Pick<PlanStore, 'list'>;
   readonly clock: Clock;
@@ -84,7 +84,7 @@ export async function keepLedgers(
     said: new Set(),
     classes: new Map(),
   };
-  const watching = ports.records.run(waker.wake, signal);
+  ports.records.follow(waker.wake, signal);
   const failed = (err: unknown) => ports.log('ledgers failed', { err });
   await waker.wait(FAILED_WAIT, ports.clock, signal);
   while (!signal.aborted) {
@@ -92,7 +92,6 @@ export async function keepLedgers(
     await waker.wait(wait, ports.clock, signal);
     await createWaker().wait(pace.ledgers, ports.clock, signal);
   }
-  await watching;
 }
 
 /** One look, of which the others hear. Rejects as `look` does. */

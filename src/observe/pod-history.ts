@@ -16,6 +16,8 @@ export interface PodHistory {
   existing(uids: ReadonlySet<string>): void;
   /** A ledger has counted this record: pods that have ended are told of no more. */
   counted(record: RequestRecord): void;
+  /** Only pods of these UIDs exist: forgets those that went before an instant, or nobody knows when. */
+  forgetGone(uids: ReadonlySet<string>, before: EpochSeconds): void;
   /** Of pods that are gone remembers only those of these UIDs: no ledger is going to count the others. */
   keepEnded(uids: ReadonlySet<string>): void;
 }
@@ -56,6 +58,13 @@ export function createPodHistory(): PodHistory {
       for (const { uid } of pods.filter(({ end }) => end !== undefined)) {
         records.delete(uid);
         counted.add(uid);
+      }
+    },
+    forgetGone(uids, before) {
+      for (const [uid, { pod }] of records) {
+        if (!uids.has(uid) && (pod.end?.at ?? pod.missedAt ?? 0) < before) {
+          records.delete(uid);
+        }
       }
     },
     keepEnded(uids) {

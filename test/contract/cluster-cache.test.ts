@@ -11,7 +11,7 @@ import { createServiceRecords } from '../../src/adapters/kubernetes/service-reco
 import { createSharedReflectors } from '../../src/adapters/kubernetes/shared-reflectors.ts';
 import { LISTED_SOURCES, METRICS_SOURCES, WATCHED_SOURCES } from '../../src/adapters/kubernetes/snapshot-sources.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
-import { seconds } from '../../src/model/units.ts';
+import { epochSeconds, seconds } from '../../src/model/units.ts';
 import { plan } from '../../src/plan/planner.ts';
 import type { Clock, PlanStore } from '../../src/ports.ts';
 import { someOptions } from '../support/builders/options.ts';
@@ -365,15 +365,15 @@ describe('caches and ledgers together', () => {
   };
   const finished = (name: string): Raw => aRawPod(name, { status: { phase: 'Succeeded' } });
 
-  /** Filled caches, and records of a replica that leads. */
-  async function leading(objects: readonly Raw[]) {
+  /** Filled caches, and records, of a replica that waits to lead. */
+  async function waiting(objects: readonly Raw[], clock: Clock = systemClock) {
     const started = await synced(objects.filter(({ kind }) => kind !== 'QoSLedger'));
-    const records = createServiceRecords(started.reflectors, systemClock, {
+    const records = createServiceRecords(started.reflectors, clock, {
       failed: (resource, error) => started.failures.push(`${resource}: ${error}`),
       unreadable: () => undefined,
     });
     const controller = new AbortController();
-    const running = records.run(() => undefined, controller.signal);
+    const running = records.watch(controller.signal);
     cleanups.push(async () => {
       controller.abort();
       await running;
@@ -387,7 +387,15 @@ describe('caches and ledgers together', () => {
     };
     await soon('records', async () => (view() === undefined ? 'not yet' : undefined));
     const watched = () => started.open().toSorted();
-    return { ...started, view, watched };
+    const lead = (changed: () => void = () => undefined) => records.follow(changed, controller.signal);
+    return { ...started, view, watched, lead };
+  }
+
+  /** The same of a replica that leads. */
+  async function leading(objects: readonly Raw[]) {
+    const started = await waiting(objects);
+    started.lead();
+    return started;
   }
 
   const cached = (cache: ClusterCache) => cache.states().find(({ resource }) => resource === 'pods')?.objects;
@@ -422,5 +430,37 @@ describe('caches and ledgers together', () => {
     const { pods } = await started.cache.reader.snapshot(NEVER);
     expect(pods.map(({ name }) => name)).not.toEqual(expect.arrayContaining(['done']));
     expect(started.failures).toEqual([]);
+  });
+
+  it('know all at once when a replica begins to lead that has waited, and list nothing for it', async () => {
+    const { server, lead, watched } = await waiting([...without, gold, labelled]);
+    await soon('watches', async () => (watched().length < planned.length + 1 ? 'too few' : undefined));
+    const before = server.seen.length;
+    const changed = vi.fn<() => void>();
+    lead(changed);
+    expect(changed).toHaveBeenCalledOnce();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(server.seen).toHaveLength(before);
+  });
+
+  it.each([
+    ['tell of a pod that went shortly before the replica began to lead', 800, ['pod-web-1']],
+    ['have forgotten what went long before, which another leader has counted', 1000, []],
+  ])('%s', async (_, later, remembered) => {
+    let skipped = 0;
+    const clock: Clock = { ...systemClock, now: () => epochSeconds(systemClock.now() + skipped) };
+    const started = await waiting([...without, gold, labelled], clock);
+    await soon('watches', async () => (started.watched().length < planned.length + 1 ? 'too few' : undefined));
+    const gone = () =>
+      (started.view()?.requests ?? []).flatMap(({ record }) =>
+        record.pods.flatMap(({ uid, end }) => (end === undefined ? [] : uid)),
+      );
+    started.change('DELETED', aRawPod('web-1'));
+    await soon('the end of web-1', async () => (gone().length === 0 ? 'is not known' : undefined));
+    skipped = later;
+    started.change('MODIFIED', finished('web-2'));
+    await soon('the end of web-2', async () => (gone().includes('pod-web-2') ? undefined : 'is not known'));
+    started.lead();
+    expect(gone().filter((uid) => uid !== 'pod-web-2')).toEqual(remembered);
   });
 });

@@ -13,10 +13,7 @@ describe('watches of what ledgers are kept by', () => {
   it('are not begun when they were stopped before', async () => {
     server = await startFakeApiServer();
     const client = clientOf(server.url);
-    await createServiceRecords(createSharedReflectors(client), systemClock, LISTENER).run(
-      () => undefined,
-      AbortSignal.abort(),
-    );
+    await createServiceRecords(createSharedReflectors(client), systemClock, LISTENER).watch(AbortSignal.abort());
     expect(server.seen).toEqual([]);
     await client.close();
   });
@@ -25,11 +22,9 @@ describe('watches of what ledgers are kept by', () => {
     server = await startFakeApiServer(json(listOf([])), silence());
     const client = clientOf(server.url);
     const stop = new AbortController();
-    const running = createServiceRecords(createSharedReflectors(client), systemClock, LISTENER).run(
-      () => stop.abort(),
-      stop.signal,
-    );
-    await running;
+    const records = createServiceRecords(createSharedReflectors(client), systemClock, LISTENER);
+    records.follow(() => stop.abort(), stop.signal);
+    await records.watch(stop.signal);
     expect(server.seen[0]?.path).toBe('/apis/evenkeel.dev/v1alpha1/serviceclasses');
     await client.close();
   });

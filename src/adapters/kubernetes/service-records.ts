@@ -19,6 +19,13 @@ import { areOursMissing } from './snapshot-sources.ts';
 
 /** Nothing is counted by what has been cut off for longer. */
 const MAX_AGE: Seconds = seconds(60);
+/**
+ * How long a replica that waits to lead remembers pods that have gone: longer than a leader takes to count them, and another one to take
+ * over from it.
+ */
+const MEMORY: Seconds = seconds(900);
+/** How often it forgets the older ones. */
+const FORGET_INTERVAL: Seconds = seconds(60);
 
 /** What the watches tell, besides to `view`. */
 export interface RecordsListener {
@@ -60,11 +67,30 @@ export function createServiceRecords(
   listener: RecordsListener,
 ): ServiceRecords {
   const history = createPodHistory();
-  let ring = (): void => undefined;
+  let follower: (() => void) | undefined;
   let isMissing = false;
+  let forgotAt = clock.now();
+  const needed = Promise.withResolvers<void>();
+  const ring = (): void => {
+    if (classes.entries.size > 0) {
+      needed.resolve();
+    }
+    if (follower === undefined) {
+      forget();
+    } else if (neededNow().every(({ age }) => age !== undefined)) {
+      follower();
+    }
+  };
+  const forget = (): void => {
+    const now = clock.now();
+    if (now >= forgotAt + FORGET_INTERVAL) {
+      forgotAt = now;
+      history.forgetGone(new Set(valuesOf(watches.pods)), epochSeconds(Math.floor(now - MEMORY)));
+    }
+  };
   const told: Told = {
     ...listener,
-    changed: () => ring(),
+    changed: ring,
     missing: () => {
       isMissing = true;
     },
@@ -73,16 +99,7 @@ export function createServiceRecords(
   const { classes, others } = watches;
   const neededNow = () => (classes.entries.size === 0 ? [classes] : [classes, ...others]);
   return {
-    async run(changed, signal) {
-      const needed = Promise.withResolvers<void>();
-      ring = () => {
-        if (classes.entries.size > 0) {
-          needed.resolve();
-        }
-        if (neededNow().every(({ age }) => age !== undefined)) {
-          changed();
-        }
-      };
+    async watch(signal) {
       const stopped = () => needed.resolve();
       signal.addEventListener('abort', stopped, { once: true });
       if (signal.aborted) {
@@ -90,7 +107,13 @@ export function createServiceRecords(
       }
       const rest = needed.promise.then(() => Promise.all(others.map((each) => each.run(signal))));
       await Promise.all([classes.run(signal), rest]);
-      signal.removeEventListener('abort', stopped);
+    },
+    follow(changed, signal) {
+      follower = changed;
+      signal.addEventListener('abort', () => {
+        follower = follower === changed ? undefined : follower;
+      });
+      ring();
     },
     view() {
       if (classes.age === undefined && isMissing) {

@@ -1,4 +1,3 @@
-import { aborted } from '../../control/periodic.ts';
 import type { OwnerRef } from '../../model/pod.ts';
 import { NO_SERVICE_LEVELS } from '../../model/service-level.ts';
 import { type EpochSeconds, epochSeconds } from '../../model/units.ts';
@@ -24,7 +23,7 @@ interface Recorded {
 }
 
 /** What the API server of a world records of service from now on. */
-export function recordService(world: World): ServiceRecords {
+export function recordService(world: World): Omit<ServiceRecords, 'watch'> {
   const requests = new Map<string, Recorded>();
   const createdAt = world.serverTime();
   const classes = new Map(
@@ -52,11 +51,10 @@ export function recordService(world: World): ServiceRecords {
   });
 
   return {
-    async run(changed, signal) {
+    follow(changed, signal) {
       watchers.add(changed);
+      signal.addEventListener('abort', () => watchers.delete(changed), { once: true });
       changed();
-      await aborted(signal);
-      watchers.delete(changed);
     },
     view: () => ({
       classes,

@@ -112,7 +112,7 @@ async function keepFor(
     {
       ledgers: store,
       records: {
-        run: async () => undefined,
+        follow: () => undefined,
         view: () => view(clock.now() - NOON),
         counted: () => undefined,
       },
