@@ -25,7 +25,7 @@ const NARROW_GAP = 0.07;
  */
 const YOUTH_STARTS = 800;
 /** A margin is at most this share of what a request may lose, or so many starts: else it makes the SLO a stricter one. */
-const MARGIN_SHARE = 1 / 10;
+const MARGIN_SHARE = 1 / 20;
 const MARGIN_STARTS = 2;
 
 /**
