@@ -83,9 +83,11 @@ export function createServiceRecords(
   };
   const forget = (): void => {
     const now = clock.now();
-    if (now >= forgotAt + FORGET_INTERVAL) {
+    const { pods } = watches;
+    // While pods are listed anew the history has some of the list already, and the entries do not.
+    if (now >= forgotAt + FORGET_INTERVAL && pods.position !== undefined) {
       forgotAt = now;
-      history.forgetGone(new Set(valuesOf(watches.pods)), epochSeconds(Math.floor(now - MEMORY)));
+      history.forgetGone(new Set(valuesOf(pods)), epochSeconds(Math.floor(now - MEMORY)));
     }
   };
   const told: Told = {
