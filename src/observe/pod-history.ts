@@ -12,12 +12,12 @@ export interface PodHistory {
   saw(owned: OwnedSighting): void;
   /** The pod of this UID was deleted at this time. */
   deleted(uid: string, at: EpochSeconds): void;
-  /** Only pods of these UIDs exist: the others have gone some time before, and it need not be remembered that they were counted. */
+  /** Only pods of these UIDs exist: the others have gone some time before. */
   existing(uids: ReadonlySet<string>): void;
   /** A ledger has counted this record: pods that have ended are told of no more. */
   counted(record: RequestRecord): void;
-  /** Only pods of these UIDs exist: forgets those that went before an instant, or nobody knows when. */
-  forgetGone(uids: ReadonlySet<string>, before: EpochSeconds): void;
+  /** Forgets pods that went before an instant, or nobody knows when. */
+  forgetGone(before: EpochSeconds): void;
   /** Of pods that are gone remembers only those of these UIDs: no ledger is going to count the others. */
   keepEnded(uids: ReadonlySet<string>): void;
 }
@@ -25,9 +25,13 @@ export interface PodHistory {
 /** A history of nothing so far. */
 export function createPodHistory(): PodHistory {
   const records = new Map<string, OwnedRecord>();
+  const present = new Set<string>();
+  /** Those that are present, have ended, and were counted. */
   const counted = new Set<string>();
 
   function gone(uid: string, at: EpochSeconds | undefined): void {
+    present.delete(uid);
+    counted.delete(uid);
     const known = records.get(uid);
     if (known !== undefined) {
       records.set(uid, { ...known, pod: withoutTrace(known.pod, at) });
@@ -37,32 +41,30 @@ export function createPodHistory(): PodHistory {
   return {
     records: () => records.values(),
     saw({ seen, owner, priorityClassName }) {
+      present.add(seen.uid);
       if (!counted.has(seen.uid)) {
         records.set(seen.uid, { pod: withSighting(records.get(seen.uid)?.pod, seen), owner, priorityClassName });
       }
     },
     deleted: gone,
     existing(uids) {
-      for (const uid of records.keys()) {
+      for (const uid of present) {
         if (!uids.has(uid)) {
           gone(uid, undefined);
-        }
-      }
-      for (const uid of counted) {
-        if (!uids.has(uid)) {
-          counted.delete(uid);
         }
       }
     },
     counted({ pods }) {
       for (const { uid } of pods.filter(({ end }) => end !== undefined)) {
         records.delete(uid);
-        counted.add(uid);
+        if (present.has(uid)) {
+          counted.add(uid);
+        }
       }
     },
-    forgetGone(uids, before) {
+    forgetGone(before) {
       for (const [uid, { pod }] of records) {
-        if (!uids.has(uid) && (pod.end?.at ?? pod.missedAt ?? 0) < before) {
+        if (!present.has(uid) && (pod.end?.at ?? pod.missedAt ?? 0) < before) {
           records.delete(uid);
         }
       }

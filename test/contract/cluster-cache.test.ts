@@ -40,8 +40,12 @@ async function soon(goal: string, missing: () => Promise<string | undefined>): P
 type Watcher = (line: string) => void;
 type Change = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Raw) => void;
 
+const EXPIRED = { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } };
+
 /** An API server that keeps objects of all kinds, lists them and tells changes to those who watch. */
 async function startWorld(objects: readonly Raw[], overrides: Readonly<Record<string, Handler>> = {}) {
+  /** Lists of these paths have a second page, which waits. */
+  const held = new Map<string, Promise<void>>();
   const stored = new Map<string, Map<string, Raw>>();
   const watchers = new Map<string, Set<Watcher>>();
   let revision = 100;
@@ -79,10 +83,26 @@ async function startWorld(objects: readonly Raw[], overrides: Readonly<Record<st
       watchers.set(seen.path, (watchers.get(seen.path) ?? new Set()).add(tell));
       response.on('close', () => watchers.get(seen.path)?.delete(tell));
     } else {
-      const items = [...(stored.get(seen.path)?.values() ?? [])];
-      json(listOf(items, { resourceVersion: String(revision) }), 200, DATE)(seen, response, socket);
+      const isSecond = seen.query.has('continue');
+      const items = isSecond ? [] : [...(stored.get(seen.path)?.values() ?? [])];
+      const more = held.has(seen.path) && !isSecond ? { continue: 'second page' } : {};
+      const page = json(listOf(items, { resourceVersion: String(revision), ...more }), 200, DATE);
+      void (isSecond ? held.get(seen.path) : Promise.resolve())?.then(() => page(seen, response, socket));
     }
   };
+
+  /** Has a path listed anew; the list comes to its end when the returned function is called. */
+  async function listHalf(path: string): Promise<() => void> {
+    const rest = Promise.withResolvers<void>();
+    held.set(path, rest.promise);
+    for (const tell of watchers.get(path) ?? []) {
+      tell(JSON.stringify(EXPIRED));
+    }
+    const isAsked = () => server.seen.some((seen) => seen.path === path && seen.query.has('continue'));
+    await soon('the second page', async () => (isAsked() ? undefined : 'not asked for'));
+    return rest.resolve;
+  }
+
   for (const object of objects) {
     change('ADDED', object);
   }
@@ -93,6 +113,7 @@ async function startWorld(objects: readonly Raw[], overrides: Readonly<Record<st
     server,
     change,
     dropNext,
+    listHalf,
     open,
     watching: () => [...watchers.values()].filter(({ size }) => size > 0).length,
   };
@@ -441,6 +462,45 @@ describe('caches and ledgers together', () => {
     expect(changed).toHaveBeenCalledOnce();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(server.seen).toHaveLength(before);
+  });
+
+  it('take a pod that an unfinished list has brought for one that is there', async () => {
+    const started = await waiting([...without, gold, labelled]);
+    await soon('watches', async () => (started.watched().length < planned.length + 1 ? 'too few' : undefined));
+    started.lead();
+    const web7 = () =>
+      started
+        .view()
+        ?.requests.flatMap(({ record }) => record.pods)
+        .find(({ uid }) => uid === 'pod-web-7');
+    started.dropNext();
+    started.change('ADDED', aRawPod('web-7'));
+    const finish = await started.listHalf('/api/v1/pods');
+    expect(web7()).toMatchObject({ end: undefined });
+    finish();
+    await soon('the watch after the list', async () =>
+      started.watched().includes('/api/v1/pods') ? undefined : 'none',
+    );
+    expect(web7()).toMatchObject({ end: undefined });
+    started.dropNext();
+    started.change('DELETED', aRawPod('web-7'));
+    (await started.listHalf('/api/v1/pods'))();
+    await soon('the end of web-7', async () => (web7()?.end?.how === 'Deleted' ? undefined : 'is not known'));
+  });
+
+  it('have a pod no more that its controller has let go', async () => {
+    const started = await waiting([...without, gold, labelled]);
+    await soon('watches', async () => (started.watched().length < planned.length + 1 ? 'too few' : undefined));
+    started.lead();
+    const { metadata, ...rest } = aRawPod('web-1');
+    const { ownerReferences: _, ...orphan } = metadata as Raw;
+    started.change('MODIFIED', { ...rest, metadata: orphan });
+    const end = () =>
+      started
+        .view()
+        ?.requests.flatMap(({ record }) => record.pods)
+        .find(({ uid }) => uid === 'pod-web-1')?.end?.how;
+    await soon('the end of web-1', async () => (end() === 'Deleted' ? undefined : String(end())));
   });
 
   it.each([

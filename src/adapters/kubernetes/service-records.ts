@@ -42,8 +42,6 @@ type Kept<Value> = Reflection<Value | undefined>;
 interface Watches {
   readonly classes: Kept<ProjectedServiceClass>;
   readonly namespaces: Kept<{ readonly name: string; readonly labels: Labels }>;
-  /** UIDs of pods that have a controller. */
-  readonly pods: Kept<string>;
   readonly workloads: readonly Kept<ProjectedRequest>[];
   /** What is needed besides classes as soon as there is one. */
   readonly others: readonly Reflection<unknown>[];
@@ -83,11 +81,9 @@ export function createServiceRecords(
   };
   const forget = (): void => {
     const now = clock.now();
-    const { pods } = watches;
-    // While pods are listed anew the history has some of the list already, and the entries do not.
-    if (now >= forgotAt + FORGET_INTERVAL && pods.position !== undefined) {
+    if (now >= forgotAt + FORGET_INTERVAL) {
       forgotAt = now;
-      history.forgetGone(new Set(valuesOf(pods)), epochSeconds(Math.floor(now - MEMORY)));
+      history.forgetGone(epochSeconds(Math.floor(now - MEMORY)));
     }
   };
   const told: Told = {
@@ -137,17 +133,29 @@ function watchesFor(reflectors: SharedReflectors, history: PodHistory, clock: Cl
   const namespaces = keep('Namespace', (object) => projectNamespace(object, interner));
   const workloads = WORKLOAD_KINDS.map((kind) => keep(kind, (object) => projectRequest(object, kind)));
   const readPod = readerOf('Pod', (object) => see(object, nodes, history), told);
-  const pods = reflectors.of('Pod').handle({
+  const gone = (object: unknown): void => {
+    const uid = uidOf(object);
+    if (uid !== undefined) {
+      history.deleted(uid, epochSeconds(Math.floor(clock.now())));
+    }
+  };
+  /** UIDs of pods that have a controller. */
+  const pods: Kept<string> = reflectors.of('Pod').handle({
     ...quiet(told),
-    read: readPod,
+    read(object) {
+      const uid = readPod(object);
+      if (uid === undefined) {
+        // Its controller has let it go.
+        gone(object);
+      }
+      return uid;
+    },
     removed(object) {
       // Its last state may be one of which no other event has told.
       readPod(object);
-      const uid = uidOf(object);
-      if (uid !== undefined) {
-        history.deleted(uid, epochSeconds(Math.floor(clock.now())));
-      }
+      gone(object);
     },
+    replaced: () => history.existing(new Set(valuesOf(pods))),
   });
   const classes = reflectors.of('ServiceClass').handle({
     ...quiet(told),
@@ -160,7 +168,7 @@ function watchesFor(reflectors: SharedReflectors, history: PodHistory, clock: Cl
       }
     },
   });
-  return { classes, namespaces, pods, workloads, others: [nodes, namespaces, pods, ...workloads] };
+  return { classes, namespaces, workloads, others: [nodes, namespaces, pods, ...workloads] };
 }
 
 function quiet({ changed }: Told) {
@@ -203,8 +211,7 @@ function uidOf(object: unknown): string | undefined {
   return typeof uid === 'string' ? uid : undefined;
 }
 
-function viewOf({ classes, namespaces, pods, workloads }: Watches, history: PodHistory) {
-  history.existing(new Set(valuesOf(pods)));
+function viewOf({ classes, namespaces, workloads }: Watches, history: PodHistory) {
   const view = assembleServiceView({
     classes: valuesOf(classes),
     workloads: workloads.flatMap(valuesOf),

@@ -11,6 +11,8 @@ export interface Handler<Value> {
   readonly read: (object: unknown) => Value;
   /** Hears of an object that a watch says was deleted, in its last state. */
   readonly removed?: (object: unknown) => void;
+  /** A list has replaced all that is kept, changed or not. */
+  readonly replaced?: () => void;
   /** The first list is in, or objects have changed; `diff` says how many. */
   readonly changed: (diff: Diff) => void;
   /** A list or a watch failed; it is tried again. */
@@ -69,6 +71,11 @@ export class Subscription<Value> {
         if (this.#wants(object)) {
           draft.put(object);
         }
+      },
+      commit: (resourceVersion) => {
+        const diff = draft.commit(resourceVersion);
+        this.handler.replaced?.();
+        return diff;
       },
     };
   }
