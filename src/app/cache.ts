@@ -12,6 +12,8 @@ export interface RunningCache {
   readonly reader: ClusterReader;
   /** Counts what came and went. */
   readonly turnover: () => Turnover;
+  /** Registers a function that is called when pods have come to our gate. */
+  readonly onArrival: (arrived: () => void) => void;
   /** Resolves when the caches are filled, or 10 s after the start; never rejects. */
   readonly ready: Promise<void>;
   /** Ends all watches. A second call does nothing. */
@@ -36,6 +38,7 @@ export function startCache(cluster: Cluster, metrics: Metrics, log: Log, signal:
   return {
     reader: cache.reader,
     turnover: cache.turnover,
+    onArrival: cache.onArrival,
     ready: waitUntilSynced(cache, log, ended),
     stop: () => {
       stopping.abort();

@@ -137,7 +137,7 @@ async function lead(
   const settings = {
     excludedNamespaces: excludedNamespaces(flags),
     maxInFlight: flags.maxConcurrent,
-    pace: OPERATOR_PACE,
+    pace: { ...OPERATOR_PACE, onArrival: cache.onArrival },
     passed,
   };
   const { runFailed, preempted } = metrics;

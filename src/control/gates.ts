@@ -39,7 +39,8 @@ const RIGHTS_INTERVAL: Seconds = seconds(30);
  * Sees to it that no pod waits at our gate for nothing, while this replica leads: opens the gate of every pod that no move in
  * flight waits for (its controller was scaled up, its move has ended) and that no policy of QoSDriven lets in when its turn
  * comes, and releases those that were tied to a node which cannot take them. Those that wait for their turn are reported to
- * `demand`. Runs apart from the control loop, so that no long pass delays a rollout. Resolves when aborted.
+ * `demand`. Looks when a pod arrives, and now and then. Runs apart from the control loop, so that no long pass delays a rollout.
+ * Resolves when aborted.
  */
 export async function keepGates(
   ports: GatePorts,
@@ -47,7 +48,7 @@ export async function keepGates(
   signal: AbortSignal,
 ): Promise<void> {
   const waker = createWaker();
-  settings.pace.onChange(waker.wake);
+  settings.pace.onArrival(waker.wake);
   const backOff = createReleaseBackOff();
   let confirmed: Seconds | undefined;
   const look = async (): Promise<Seconds> => {
@@ -63,8 +64,13 @@ export async function keepGates(
     return (await sweepGates(ports, settings, signal, backOff)) ? seconds(Math.min(gates, plans)) : gates;
   };
   const failed = (err: unknown) => ports.log('gates failed', { err });
+  const { arrivals } = settings.pace;
   while (!signal.aborted) {
-    await waker.wait(await withBackOff(look, failed, ports, signal), ports.clock, signal);
+    const wait = await withBackOff(look, failed, ports, signal);
+    if (arrivals > 0) {
+      await createWaker().wait(arrivals, ports.clock, signal);
+    }
+    await waker.wait(seconds(Math.max(0, wait - arrivals)), ports.clock, signal);
   }
 }
 

@@ -142,18 +142,26 @@ const ON_CHANGES = seconds(30);
 
 function paceOf(world: World): Pace {
   const { reaction } = world.scenario.timing;
+  const onChange = (wake: () => void): void => {
+    world.observe(wake);
+    world.observeNodes(wake);
+  };
   return reaction > 0
-    ? { ...OPERATOR_PACE, plans: reaction, policies: reaction }
+    ? {
+        ...OPERATOR_PACE,
+        plans: reaction,
+        policies: reaction,
+        onArrival: (wake) => world.observe(({ info: { waiting } }) => (waiting?.gated === true ? wake() : undefined)),
+      }
     : {
         plans: ON_CHANGES,
         policies: seconds(0),
         gates: ON_CHANGES,
+        arrivals: seconds(0),
         ledgers: seconds(0),
         ledgerWrites: Number.POSITIVE_INFINITY,
-        onChange: (wake) => {
-          world.observe(wake);
-          world.observeNodes(wake);
-        },
+        onArrival: onChange,
+        onChange,
       };
 }
 

@@ -1,5 +1,5 @@
 /**
- * `npm run campaign:failover [-- --submissions N --pods N --only SYSTEM --shard-policies --unreported]`: what crashes of whoever places pods cost, for
+ * `npm run campaign:failover [-- --submissions N --pods N --seed N --only SYSTEM --shard-policies --unreported]`: what crashes of whoever places pods cost, for
  * kube-scheduler alone, with a standby, and for the operator, each beside its own undisturbed run. With `--unreported` no kubelet says that a
  * container has ended, as when the node fails: then the others wait for the Lease. Progress goes to stderr, a table to stdout, and the
  * exit code is 1 when the operator misses a target. Give it a machine of its own.
@@ -12,6 +12,7 @@ const { values } = parseArgs({
   options: {
     submissions: { type: 'string', default: '50' },
     pods: { type: 'string', default: '120' },
+    seed: { type: 'string', default: '1' },
     only: { type: 'string' },
     'shard-policies': { type: 'boolean', default: false },
     unreported: { type: 'boolean', default: false },
@@ -64,8 +65,8 @@ function play(system: System, profile: Profile): Promise<FailoverReport> {
   const kills = PROFILES[profile].map((place) => Math.max(1, Math.round((place * submissions) / 50)));
   const log = (line: string): void => void process.stderr.write(`${profile}: ${line}\n`);
   const { 'shard-policies': shardPolicies, unreported } = values;
-  const pods = Number(values.pods);
-  return runFailover({ system, kills, submissions, pods, shardPolicies, reported: !unreported, log });
+  const [pods, seed] = [Number(values.pods), Number(values.seed)];
+  return runFailover({ system, kills, submissions, pods, seed, shardPolicies, reported: !unreported, log });
 }
 
 function rowOf(system: System, profile: Profile, report: FailoverReport, undisturbed: FailoverReport): string[] {

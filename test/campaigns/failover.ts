@@ -7,6 +7,7 @@ import { waitUntil } from '../control-plane/wait-until.ts';
 import { meanOf } from '../support/mean.ts';
 import { type PodEvent, watchPods } from '../support/object-watch.ts';
 import { install, installShared } from '../support/operator-process.ts';
+import { createRandom } from '../support/random.ts';
 import { createReplicaPods } from '../support/replica-pods.ts';
 import { policyObject } from '../support/resources.ts';
 import { followLeaders } from './leaders.ts';
@@ -36,6 +37,8 @@ export interface FailoverOptions {
   /** How many submissions there are, and of how many pods in all. */
   readonly submissions: number;
   readonly pods: number;
+  /** Of the instants of submission. */
+  readonly seed: number;
   /** Whether the replicas of the operator share policies; the gate goes with the rest, and its leader is killed. Default false. */
   readonly shardPolicies?: boolean;
   /** Whether the kubelets of the operator's replicas report the end of their containers; else, as if their nodes had failed, nobody does. */
@@ -59,8 +62,9 @@ export interface FailoverReport {
 
 /** Of all pods. */
 const CLASS = 'failover';
-/** Milliseconds between two submissions. */
+/** Milliseconds between two submissions, on average, and how much they differ from it at most: in step with nobody's looks at the gate. */
 const SUBMISSION_PERIOD = 6000;
+const SUBMISSION_JITTER = 1000;
 /** Milliseconds that a pod runs once it is Ready. */
 const RUN_TIME = 60_000;
 /** Milliseconds after which a run that does not come to its end is given up. */
@@ -169,12 +173,13 @@ function normalCurve(submissions: number, pods: number): readonly number[] {
 async function submitAll(
   cp: ControlPlane,
   placer: Placer,
-  { system, kills, submissions, pods, log }: FailoverOptions,
+  { system, kills, submissions, pods, seed, log }: FailoverOptions,
 ): Promise<number> {
   const crashes = new Map<number, number>();
+  const random = createRandom(seed);
   let app = 0;
   for (const [place, count] of normalCurve(submissions, pods).entries()) {
-    const pause = sleep(SUBMISSION_PERIOD);
+    const pause = sleep(SUBMISSION_PERIOD + SUBMISSION_JITTER * (2 * random.next() - 1));
     const promise = system === 'Evenkeel' ? { serviceClass: CLASS } : { priorityClass: CLASS };
     const requests = Array.from({ length: count }, (_, index) =>
       requestObject({ app: `app-${app + index}`, replicas: 1, promise }),

@@ -11,6 +11,7 @@ import { createServiceRecords } from '../../src/adapters/kubernetes/service-reco
 import { createSharedReflectors } from '../../src/adapters/kubernetes/shared-reflectors.ts';
 import { LISTED_SOURCES, METRICS_SOURCES, WATCHED_SOURCES } from '../../src/adapters/kubernetes/snapshot-sources.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
+import { SCHEDULING_GATE } from '../../src/model/gate.ts';
 import { epochSeconds, seconds } from '../../src/model/units.ts';
 import { plan } from '../../src/plan/planner.ts';
 import type { Clock, PlanStore } from '../../src/ports.ts';
@@ -370,6 +371,31 @@ describe('a cache of pods', () => {
     await cache.reader.snapshot(NEVER);
     expect(listed()).toBe(0);
   });
+});
+
+it('a cache tells of pods that come to our gate, and of no others', async () => {
+  const started = await synced(CLUSTER);
+  const arrived = vi.fn<() => void>();
+  started.cache.onArrival(arrived);
+  const atGate = (name: string): Raw =>
+    aRawPod(name, {
+      spec: { nodeName: undefined, schedulingGates: [{ name: SCHEDULING_GATE }] },
+      status: { phase: 'Pending' },
+    });
+  const inCache = (name: string) => async () => {
+    const { pods } = await started.cache.reader.snapshot(NEVER);
+    return pods.some((pod) => pod.name === name) ? undefined : 'not there yet';
+  };
+  started.change('ADDED', aRawPod('other'));
+  await soon('a pod', inCache('other'));
+  expect(arrived).not.toHaveBeenCalled();
+  started.change('ADDED', atGate('held'));
+  await soon('a pod at the gate', inCache('held'));
+  expect(arrived).toHaveBeenCalledOnce();
+  started.change('MODIFIED', atGate('held'));
+  started.change('ADDED', aRawPod('another'));
+  await soon('one more pod', inCache('another'));
+  expect(arrived).toHaveBeenCalledOnce();
 });
 
 describe('caches and ledgers together', () => {

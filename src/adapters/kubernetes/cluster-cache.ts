@@ -55,6 +55,8 @@ export interface ClusterCache {
   synced(span: Seconds, signal: AbortSignal): Promise<void>;
   /** Counts what came and went. */
   turnover(): Turnover;
+  /** Registers a function that is called when a watch, or a list, brings new pods that wait at our gate. */
+  onArrival(arrived: () => void): void;
   states(): readonly CacheState[];
 }
 
@@ -78,6 +80,8 @@ export function createClusterCache(
   const sources = WATCHED_SOURCES.filter(({ kind }) => kind !== 'RebalancePlan' || plans === undefined);
   const interner = createInterner();
   const turnover = { room: 0, requests: 0 };
+  const arrivals: (() => void)[] = [];
+  let isGatedRead = false;
   const counted = (kind: SnapshotSource['kind'], { added, removed }: Diff): void => {
     turnover.room += ROOM_KINDS.has(kind) ? added + removed : 0;
     turnover.requests += REQUEST_KINDS.has(kind) ? added + removed : 0;
@@ -85,7 +89,16 @@ export function createClusterCache(
   const all = sources.map((source) =>
     reflect(reflectors, source, interner, {
       ...listener,
-      changed: (diff) => counted(source.kind, diff),
+      gated: () => {
+        isGatedRead = true;
+      },
+      changed: (diff) => {
+        counted(source.kind, diff);
+        if (isGatedRead && diff.added > 0) {
+          arrivals.forEach((arrived) => void arrived());
+        }
+        isGatedRead = false;
+      },
     }),
   );
   const ofKind = (wanted: SnapshotSource['kind']) => all.filter((_, index) => sources[index]?.kind === wanted);
@@ -141,6 +154,7 @@ export function createClusterCache(
       await Promise.all(all.map((cache) => cache.synced(span, signal)));
     },
     turnover: () => ({ ...turnover, stranded: strandedIn(ofKind('Node'), ofKind('Pod')) }),
+    onArrival: (arrived) => void arrivals.push(arrived),
     states: () => all.map(({ name, entries, age }) => ({ resource: name, objects: entries.size, age })),
   };
 }
@@ -149,11 +163,15 @@ function reflect(
   reflectors: SharedReflectors,
   { kind, part }: SnapshotSource,
   interner: Interner,
-  listener: CacheListener & Pick<Handler<unknown>, 'changed'>,
+  listener: CacheListener & Pick<Handler<unknown>, 'changed'> & { readonly gated: () => void },
 ): Cached {
   const read = (object: unknown): Projected | string => {
     try {
-      return readObject(kind, object, interner);
+      const projected = readObject(kind, object, interner);
+      if (isAtGate(projected)) {
+        listener.gated();
+      }
+      return projected;
     } catch (error) {
       // A bug of ours must not end the watch of all other objects.
       listener.failed(cache.name, error);
@@ -168,6 +186,10 @@ function reflect(
     drifted: (diff) => listener.drifted(cache.name, diff),
   });
   return cache;
+}
+
+function isAtGate(projected: Projected | string): boolean {
+  return typeof projected !== 'string' && projected.kind === 'Pod' && projected.value.pod.waiting?.gated === true;
 }
 
 /** Adds what the caches hold. Throws StaleCacheError. */

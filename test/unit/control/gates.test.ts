@@ -50,10 +50,33 @@ function aWorld(pods: readonly PodInfo[], journal?: Partial<MoveStatus>): World 
 }
 
 /** Looks after the gates for `span` seconds. */
-async function keep(w: World, span = 1): Promise<void> {
+async function keep(w: World, span = 1, pace = OPERATOR_PACE): Promise<void> {
   const stop = new AbortController();
   w.clock.at(w.clock.now() + span, () => stop.abort());
-  await drive(w.clock, keepGates(w.ports, { excludedNamespaces: new Set(), pace: OPERATOR_PACE }, stop.signal));
+  await drive(w.clock, keepGates(w.ports, { excludedNamespaces: new Set(), pace }, stop.signal));
+}
+
+/** The same, where a pod arrives so many seconds after the beginning, each time; resolves to when the gates were looked at. */
+async function looksAfter(arrivals: readonly number[], span: number): Promise<readonly number[]> {
+  const w = aWorld([]);
+  const looks: number[] = [];
+  w.tap = (when, call) => {
+    if (when === 'before' && call === 'gates.list') {
+      looks.push(Math.round(10 * (w.clock.now() - NOON)) / 10);
+    }
+  };
+  let wake = (): void => undefined;
+  for (const [place, second] of arrivals.entries()) {
+    w.clock.at(NOON + second, () => {
+      w.cluster.putPod(gatedPod(`new-${place}`));
+      wake();
+    });
+  }
+  const onArrival = (arrived: () => void): void => {
+    wake = arrived;
+  };
+  await keep(w, span, { ...OPERATOR_PACE, onArrival });
+  return looks;
 }
 
 /** Names of the pods that still are at the gate. */
@@ -282,6 +305,14 @@ describe('keepGates', () => {
     await keep(w);
     expect(atTheGate(w)).toEqual(['odd']);
     expect(w.failures()).toBe(1);
+  });
+
+  it.each<[string, readonly number[], readonly number[]]>([
+    ['every two seconds while no pod arrives', [], [0, 2, 4]],
+    ['at once when a pod arrives', [3.4], [0, 2, 3.4, 5.4]],
+    ['once a second when many arrive', [2.2, 2.3, 2.5, 2.9, 3.1], [0, 2, 3, 4]],
+  ])('looks %s', async (_, arrivals, looks) => {
+    expect(await looksAfter(arrivals, 5.5)).toEqual(looks);
   });
 
   it('counts a failure and tries again', async () => {

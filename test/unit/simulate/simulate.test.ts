@@ -181,7 +181,7 @@ describe('a policy in the simulator', () => {
       workloads: [gated],
       variants: [{ name: 'refine', scheduler: 'None', policies }],
     });
-    expect(requests.failed).toBeCloseTo(120); // two seconds at the gate, ten to start
+    expect(requests.failed).toBeCloseTo(110); // a second at the gate, ten to start
     expect((await play({ workloads: [gated] })).requests.failed).toBeCloseTo(100);
   });
 
