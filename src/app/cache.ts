@@ -12,7 +12,7 @@ export interface RunningCache {
   readonly reader: ClusterReader;
   /** Counts what came and went. */
   readonly turnover: () => Turnover;
-  /** Registers a function that is called when pods have come to our gate. */
+  /** From now on this function, and none before it, is called when pods have come to our gate. */
   readonly onArrival: (arrived: () => void) => void;
   /** Resolves when the caches are filled, or 10 s after the start; never rejects. */
   readonly ready: Promise<void>;

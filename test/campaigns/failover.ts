@@ -62,7 +62,10 @@ export interface FailoverReport {
 
 /** Of all pods. */
 const CLASS = 'failover';
-/** Milliseconds between two submissions, on average, and how much they differ from it at most: in step with nobody's looks at the gate. */
+/**
+ * Milliseconds between two submissions, on average, and how much they differ from it at most, so that they do not come in step with
+ * the looks at the gate.
+ */
 const SUBMISSION_PERIOD = 6000;
 const SUBMISSION_JITTER = 1000;
 /** Milliseconds that a pod runs once it is Ready. */

@@ -55,7 +55,7 @@ export interface ClusterCache {
   synced(span: Seconds, signal: AbortSignal): Promise<void>;
   /** Counts what came and went. */
   turnover(): Turnover;
-  /** Registers a function that is called when a watch, or a list, brings new pods that wait at our gate. */
+  /** From now on this function, and none before it, is called when a watch, or a list, brings new pods that wait at our gate. */
   onArrival(arrived: () => void): void;
   states(): readonly CacheState[];
 }
@@ -80,7 +80,7 @@ export function createClusterCache(
   const sources = WATCHED_SOURCES.filter(({ kind }) => kind !== 'RebalancePlan' || plans === undefined);
   const interner = createInterner();
   const turnover = { room: 0, requests: 0 };
-  const arrivals: (() => void)[] = [];
+  let arrived = (): void => undefined;
   let isGatedRead = false;
   const counted = (kind: SnapshotSource['kind'], { added, removed }: Diff): void => {
     turnover.room += ROOM_KINDS.has(kind) ? added + removed : 0;
@@ -95,7 +95,7 @@ export function createClusterCache(
       changed: (diff) => {
         counted(source.kind, diff);
         if (isGatedRead && diff.added > 0) {
-          arrivals.forEach((arrived) => void arrived());
+          arrived();
         }
         isGatedRead = false;
       },
@@ -154,7 +154,9 @@ export function createClusterCache(
       await Promise.all(all.map((cache) => cache.synced(span, signal)));
     },
     turnover: () => ({ ...turnover, stranded: strandedIn(ofKind('Node'), ofKind('Pod')) }),
-    onArrival: (arrived) => void arrivals.push(arrived),
+    onArrival: (next) => {
+      arrived = next;
+    },
     states: () => all.map(({ name, entries, age }) => ({ resource: name, objects: entries.size, age })),
   };
 }

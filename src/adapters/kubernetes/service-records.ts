@@ -145,7 +145,7 @@ function watchesFor(reflectors: SharedReflectors, history: PodHistory, clock: Cl
     read(object) {
       const uid = readPod(object);
       if (uid === undefined) {
-        // Its controller has let it go.
+        // Its controller has let it go, or it cannot be read.
         gone(object);
       }
       return uid;
