@@ -261,11 +261,13 @@ async function followUp(recorder: Recorder): Promise<void> {
   const observed = new Map<number, MoveEvent>();
   const observe = async (entry: JournalEntry): Promise<void> => {
     const claimed = new Set([...claims].filter(([index]) => index !== entry.index).map(([, uid]) => uid));
+    // As of the beginning: a look may take longer than an effect that is late, and has read the pod first.
+    const withoutEffect = lookAgain(entry, ports);
     const observation = await failures.attempt(nameOf(entry), () =>
       observeMove(entry, claimed, placesHints(plan), ports.reader, signal),
     );
     if (observation !== undefined) {
-      observed.set(entry.index, { kind: 'Observed', ...observation, withoutEffect: lookAgain(entry, ports) });
+      observed.set(entry.index, { kind: 'Observed', ...observation, withoutEffect });
       if (observation.replacement !== undefined) {
         claims.set(entry.index, observation.replacement.uid);
       }
@@ -282,7 +284,7 @@ async function followUp(recorder: Recorder): Promise<void> {
   recorder.plan = await ports.plans.writeDue(recorder.plan, signal);
 }
 
-/** How long the eviction of a move has been looked at. */
+/** How long the eviction of a move has been looked at by now. */
 function lookAgain({ run: { phase, podUID, sentAt } }: JournalEntry, { firstLooks }: ExecutorPorts): Seconds {
   return phase === 'Evicting' && sentAt !== undefined ? firstLooks.since(podUID, sentAt) : seconds(0);
 }

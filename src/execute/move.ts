@@ -49,7 +49,7 @@ export interface Observation {
   /** Whether its controller, if it is there, has fewer pods than it wants: a replacement may yet come. */
   readonly awaited: boolean;
   readonly serverTime: EpochSeconds;
-  /** How long this process has seen that the eviction is sent and the pod runs on; 0 in other phases. */
+  /** How long this process had looked at the eviction when this look began; 0 in other phases than Evicting. */
   readonly withoutEffect: Seconds;
 }
 

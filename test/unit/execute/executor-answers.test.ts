@@ -59,6 +59,27 @@ describe('a step after a lost answer, a crash or a refusal of the API server', (
     expect(tries).toEqual([...Array<number>(ANSWER_GRACE + 1).fill(0), 1]);
   });
 
+  it('owns up to an eviction whose effect comes late, during a look that has read the pod before', async () => {
+    const w = aWorld();
+    put(w, [aMove(WEB_1, 'b')]);
+    w.cluster.script = (_pod, dryRun) => (dryRun ? undefined : { kind: 'Ambiguous', message: 'reset', acted: false });
+    await stepOnce(w);
+    await stepOnce(w);
+    await w.clock.advance(8);
+    const { reader, evictor } = w.ports;
+    w.cluster.script = () => undefined;
+    const podsOfOwner: typeof reader.podsOfOwner = async (...args) => {
+      await w.clock.sleep(seconds(1), forever);
+      await evictor.evict(WEB_1, { dryRun: false }, forever);
+      await w.clock.sleep(ANSWER_GRACE, forever);
+      return reader.podsOfOwner(...args);
+    };
+    const slow = { ...w.ports, reader: { ...reader, podsOfOwner } };
+    await drive(w.clock, step(await noted(w), execution(), slow, forever));
+    expect(phases(await run(w))).toEqual(['Landed']);
+    expect(w.cluster.accepted).toEqual(['uid-web-1']);
+  });
+
   it('takes up an intent that a crash left behind: the eviction was sent', async () => {
     const w = aWorld();
     put(w, [aMove(WEB_1, 'b')]);
