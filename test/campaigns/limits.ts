@@ -28,7 +28,10 @@ export interface OperatorLimits {
 export interface LimitReport {
   /** Policies that had more moves in flight than maxConcurrent in what was stored, and `all` with more than all may have, as `name: moves`. */
   readonly overConcurrent: readonly string[];
-  /** Moves whose intent was stored though the service that they were expected to cost was not left any more. */
+  /**
+   * Moves whose intent was stored though the service that they were expected to cost was not left any more. Not those that went back to
+   * Planned, since they have evicted nobody: an intent whose write takes effect only after the operator has given it up is not acted on.
+   */
   readonly overOverhead: readonly string[];
   /** Most moves of all policies that were in flight at an instant. */
   readonly mostInFlight: number;
@@ -77,7 +80,7 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
   const states = new Map<string, State>();
   const join = createJoin();
   const most = new Map<string, number>();
-  const overOverhead: string[] = [];
+  const overOverhead = new Map<string, string>();
   let timesAtLimit = 0;
   let intentsWithinOverhead = 0;
 
@@ -94,11 +97,17 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
     }
     const policy = policyOf(plan);
     const begun = begunMoves(plan, states.get(keyOf(plan))?.plan);
+    for (const place of plannedMoves(plan)) {
+      overOverhead.delete(`${keyOf(plan)} ${place}`);
+    }
     const overhead = limits.policies.get(policy)?.overhead;
     if (overhead !== undefined) {
       intentsWithinOverhead += begun.length;
       const before = states.get(keyOf(plan))?.plan ?? plan;
-      overOverhead.push(...(begun.length > 0 ? overspent(before, overhead, [...states.values()], at) : []));
+      const excess = begun.length > 0 ? overspent(before, overhead, [...states.values()], at) : undefined;
+      if (excess !== undefined) {
+        overOverhead.set(`${keyOf(plan)} ${begun[0]}`, excess);
+      }
     }
     states.set(keyOf(plan), { plan, inFlight: disruptionsInFlight(plan), at });
     count(policy, inFlightOf(policy));
@@ -125,7 +134,7 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
         overConcurrent: [...most].flatMap(([name, moves]) =>
           moves > limitOf(name, limits) ? `${name}: ${moves}` : [],
         ),
-        overOverhead,
+        overOverhead: [...overOverhead.values()],
         mostInFlight: most.get('all') ?? 0,
         timesAtLimit,
         intentsWithinOverhead,
@@ -187,6 +196,11 @@ function begunMoves({ status }: RebalancePlan, before: RebalancePlan | undefined
   });
 }
 
+/** Places of the moves that are planned, for the first time or again. */
+function plannedMoves({ status }: RebalancePlan): readonly number[] {
+  return (status?.moves ?? []).flatMap(({ phase }, place) => (phase === 'Planned' ? [place] : []));
+}
+
 /**
  * Says so when the next move of a plan had too little service left when it began. `before` is the plan before that, `states` are all plans by
  * then, `at` is when the watch has brought that it began.
@@ -196,7 +210,7 @@ function overspent(
   { limit, window }: NonNullable<PolicyLimits['overhead']>,
   states: readonly State[],
   at: number,
-): readonly string[] {
+): string | undefined {
   const recent = states.filter((state) => state.at > at - window - LONGEST_MOVE || state.inFlight > 0);
   const past = pastMovesOf(recent.map(({ plan }) => plan));
   const startup = startupTimes(past, NO_PODS);
@@ -208,8 +222,6 @@ function overspent(
   const instants = Array.from({ length: DELAY + 1 }, (_, delay) => epochSeconds(at - delay));
   const lost = Math.min(...instants.map((now) => lostService(past, startup, seconds(window), now)));
   return lost + cost > limit
-    ? [
-        `${before.metadata.name}: ${lost.toFixed(0)} s were lost and the next move costs ${cost.toFixed(0)} s of ${limit} s`,
-      ]
-    : [];
+    ? `${before.metadata.name}: ${lost.toFixed(0)} s were lost and the next move costs ${cost.toFixed(0)} s of ${limit} s`
+    : undefined;
 }

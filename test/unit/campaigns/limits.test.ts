@@ -101,6 +101,19 @@ describe('limits by what was stored', () => {
     }
   });
 
+  it('are not exceeded by an intent that was taken back, until it begins again', () => {
+    const late = [
+      plan('free', [21]),
+      plan('thrifty', ['Planned']),
+      plan('thrifty', ['Intent']),
+      plan('thrifty', ['Planned']),
+    ];
+    expect(judged(late).map(({ overOverhead }) => overOverhead.length)).toEqual([0, 0]);
+    expect(judged([...late, plan('thrifty', ['Intent'])]).map(({ overOverhead }) => overOverhead.length)).toEqual([
+      1, 1,
+    ]);
+  });
+
   it('count what moves in flight are expected to cost', () => {
     const plans = [
       plan('free', ['Intent', 'Evicting', 'Planned']),
