@@ -1,6 +1,7 @@
 import type { Cluster } from '../cluster.ts';
 import type { Evictability } from '../evictability.ts';
-import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { once } from '../once.ts';
 import { isIdle } from './idle-replicas.ts';
 import { compareNumbers, type ServicePosition } from './rules.ts';
 import type { ServicePositions } from './service-position.ts';
@@ -28,48 +29,39 @@ export function compareVictims(left: PotentialVictim, right: PotentialVictim): n
  */
 export type PotentialVictimsOf = (node: NodeIndex) => readonly PotentialVictim[];
 
-/** Sorts the pods of a node when they are first asked for. */
+/**
+ * Judges all pods when it is first asked, in their order, which has those of one request together. Sorts the pods of a node when
+ * they are first asked for.
+ */
 export function createPotentialVictims(
-  { home, nodes, pods }: Cluster,
+  cluster: Cluster,
   holds: Evictability,
   standings: ServicePositions,
 ): PotentialVictimsOf {
-  const known: (readonly PotentialVictim[] | undefined)[] = new Array(nodes.length);
-  let byNode: readonly (readonly PodIndex[])[] | undefined;
-  const residentsOf = (evictable: readonly PodIndex[]): readonly PotentialVictim[] =>
-    standing(evictable, standings).sort(compareVictims);
+  const byNode = once(() => victimsByNode(cluster, holds, standings));
+  const isSorted = new Uint8Array(cluster.nodes.length);
   return (node) => {
-    byNode ??= evictableByNode(home, holds, nodes.length, pods.length);
-    const residents = known[node] ?? residentsOf(itemAt(byNode, node));
-    known[node] = residents;
+    const residents = itemAt(byNode(), node);
+    if (isSorted[node] === 0) {
+      residents.sort(compareVictims);
+      isSorted[node] = 1;
+    }
     return residents;
   };
 }
 
-/** In the order of the pods. */
-function standing(pods: readonly PodIndex[], standings: ServicePositions): PotentialVictim[] {
-  const found: PotentialVictim[] = [];
-  for (const pod of pods) {
-    const own = standings.of(pod);
-    if (own !== undefined && !standings.isFresh(pod, own)) {
-      found.push({ pod, standing: own, gone: 0 });
-    }
-  }
-  return found;
-}
-
-function evictableByNode(
-  home: Cluster['home'],
+function victimsByNode(
+  { home, nodes }: Cluster,
   { inScope, of }: Evictability,
-  nodes: number,
-  pods: number,
-): readonly (readonly PodIndex[])[] {
-  const byNode: PodIndex[][] = Array.from({ length: nodes }, () => []);
-  for (let pod = 0; pod < pods; pod += 1) {
-    const node = at(home, pod);
-    if (node >= 0 && inScope[pod] === 1 && of(pod) === undefined) {
-      itemAt(byNode, node).push(pod);
+  standings: ServicePositions,
+): readonly PotentialVictim[][] {
+  const byNode = nodes.map((): PotentialVictim[] => []);
+  home.forEach((node, pod) => {
+    const isFree = node >= 0 && inScope[pod] === 1 && of(pod) === undefined;
+    const standing = isFree ? standings.of(pod) : undefined;
+    if (standing !== undefined && !standings.isFresh(pod, standing)) {
+      itemAt(byNode, node).push({ pod, standing, gone: 0 });
     }
-  }
+  });
   return byNode;
 }
