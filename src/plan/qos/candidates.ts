@@ -1,35 +1,24 @@
-import { allocationScore } from '../../qos/allocation-score.ts';
-import { compareCosts, type PreemptionCost } from '../../qos/preemption-cost.ts';
 import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import { capacityRefusal } from '../filters/index.ts';
 import { copyCapacity, occupy, vacate } from '../free-capacity.ts';
 import { createHeap } from '../heap.ts';
-import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { at, indicesWhere, type NodeIndex, type PodIndex } from '../indices.ts';
 import { classOf, subjectOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import { NO_NEEDS } from '../topology/needs.ts';
+import {
+  type CandidateNode,
+  compareHosts,
+  type Entry,
+  FREE,
+  type Guesses,
+  type Preemptor,
+  scoreOf,
+} from './guesses.ts';
 import { isIdleSibling } from './idle-replicas.ts';
 import { compareVictims, type PotentialVictim, type PotentialVictimsOf } from './potential-victims.ts';
 import { createReplicaCount, type ReplicaCount } from './replica-count.ts';
-import { type BestCase, compareNumbers, type PreemptionRules, type ServicePosition } from './rules.ts';
-
-/** A node for a pod that waits, and who has to leave it first. */
-export interface CandidateNode {
-  readonly node: NodeIndex;
-  /** Empty on a node that has room. */
-  readonly victims: readonly PotentialVictim[];
-  /** Claimants with a metric below this may have them. */
-  readonly bound: number;
-  readonly cost: PreemptionCost;
-  /** 0 to 10. */
-  readonly score: number;
-}
-
-/** A pod that waits. `standing` is `undefined` without a class or a ledger: it goes where there is room, or waits on. */
-export interface Preemptor {
-  readonly pod: PodIndex;
-  readonly standing: ServicePosition | undefined;
-}
+import { compareNumbers, type PreemptionRules, type ServicePosition } from './rules.ts';
 
 /** What hosts are looked for in; it changes as the plan grows. */
 export interface Arena {
@@ -37,8 +26,7 @@ export interface Arena {
   readonly rules: PreemptionRules;
   readonly budgets: Budget;
   readonly residentsOf: PotentialVictimsOf;
-  /** What evictions from a node cost at least, for claimants of this class; `undefined`: there are none. */
-  readonly bestCaseOn: (node: NodeIndex, claimant: ServicePosition) => BestCase | undefined;
+  readonly guesses: Guesses;
   readonly wasEvicted: (pod: PodIndex) => boolean;
   /** Evictions of this pass by request. */
   readonly evictions: ReplicaCount;
@@ -56,34 +44,34 @@ export interface CandidateTable {
   readonly bestFor: (claimant: Preemptor) => CandidateNode | undefined;
 }
 
-/** A host as it is, or at best. */
-interface Entry extends CandidateNode {
-  /** Nobody has looked yet: the node costs no less, and may be no host at all. */
-  readonly isGuess: boolean;
-}
-
 /**
  * Looks at the nodes in the order of what they cost at best, until one that it has looked at comes first; so of thousands it
- * looks at a few. A node is guessed at anew when the plan has changed it, or when the claimant at hand may no longer have its
- * victims; and for pods under affinity or spread when pods that matter to them have moved.
+ * looks at a few. Nodes that the plan has not changed, and that have no room, are ranked once for all tables of a class. A node
+ * is guessed at anew when the plan has changed it, or when the claimant at hand may no longer have its victims; and for pods
+ * under affinity or spread when pods that matter to them have moved.
  */
 export function createCandidateTable(arena: Arena): CandidateTable {
-  const { state, touched } = arena;
+  const { state, touched, guesses } = arena;
+  const { shapes } = state.cluster;
   const entries: (Entry | undefined)[] = new Array(state.cluster.nodes.length);
   const best = createHeap<Entry>(compareHosts);
   const expiring = createHeap<Entry>(compareBounds);
   const seen = new Set<NodeIndex>();
+  /** 1 for the nodes whose entry is not the one that all tables share. */
+  const isOwn = new Uint8Array(entries.length);
+  let shared = 0;
   let caughtUp = -1;
   let surroundings = Number.NaN;
   const file = (node: NodeIndex, entry: Entry | undefined): void => {
     entries[node] = entry;
+    isOwn[node] = 1;
     if (entry !== undefined) {
       best.push(entry);
     }
   };
   const guess = (nodes: Iterable<NodeIndex>, claimant: Preemptor): void => {
     for (const node of nodes) {
-      file(node, guessAt(arena, claimant, node));
+      file(node, guesses.on(claimant, node));
     }
   };
   const look = (node: NodeIndex, claimant: Preemptor): void => {
@@ -98,10 +86,9 @@ export function createCandidateTable(arena: Arena): CandidateTable {
   const isCurrent = (entry: Entry): boolean => entries[entry.node] === entry;
   const catchUp = (claimant: Preemptor): void => {
     if (caughtUp < 0) {
-      guess(entries.keys(), claimant);
-    } else {
-      guess(new Set(touched.slice(caughtUp)), claimant);
+      guess(withRoomFor(claimant.pod, state), claimant);
     }
+    guess(new Set(touched.slice(Math.max(0, caughtUp))), claimant);
     caughtUp = touched.length;
     if (state.surroundings(claimant.pod) !== surroundings) {
       guess(seen, claimant);
@@ -117,8 +104,31 @@ export function createCandidateTable(arena: Arena): CandidateTable {
       }
     }
   };
+  const isFirst = (entry: Entry): boolean => {
+    const first = best.peek();
+    return first === undefined || compareHosts(entry, first) < 0;
+  };
+  const takeOn = (entry: Entry, { pod, standing }: Preemptor): void => {
+    const { node, bound } = entry;
+    if (isOwn[node] === 0 && shapes.allows(classOf(shapes, pod), node)) {
+      const isOpen = standing !== undefined && standing.metric < bound;
+      if (!isOpen) {
+        seen.add(node);
+      }
+      file(node, isOpen ? entry : undefined);
+    }
+  };
+  const peekBest = (claimant: Preemptor): Entry | undefined => {
+    const { standing } = claimant;
+    const ranked = standing === undefined || best.peek()?.cost === FREE ? [] : guesses.ranked(standing);
+    for (let entry = ranked[shared]; entry !== undefined && isFirst(entry); entry = ranked[shared]) {
+      shared += 1;
+      takeOn(entry, claimant);
+    }
+    return best.peek();
+  };
   const takeBest = (claimant: Preemptor): CandidateNode | undefined => {
-    for (let entry = best.peek(); entry !== undefined; entry = best.peek()) {
+    for (let entry = peekBest(claimant); entry !== undefined; entry = peekBest(claimant)) {
       if (isCurrent(entry) && !entry.isGuess && isUpToDate(arena, entry) && isWithinBudgets(arena, entry)) {
         return entry;
       }
@@ -141,40 +151,16 @@ export function createCandidateTable(arena: Arena): CandidateTable {
   };
 }
 
-/** Negative when `left` is better: room first, by allocation score; then the lower cost; then the score; then the order of the nodes. */
-function compareHosts(left: CandidateNode, right: CandidateNode): number {
-  return compareCosts(left.cost, right.cost) || right.score - left.score || left.node - right.node;
-}
-
 function compareBounds(left: CandidateNode, right: CandidateNode): number {
   return compareNumbers(left.bound, right.bound) || left.node - right.node;
 }
 
-/** Costs less than any other. */
-const FREE: PreemptionCost = { below: new Map(), above: Number.POSITIVE_INFINITY, victims: 0 };
-
-/** The node at best: with room if any pod of about that size has some, else with the best of its victims alone. */
-function guessAt(arena: Arena, { pod, standing }: Preemptor, node: NodeIndex): Entry | undefined {
-  const { state, bestCaseOn } = arena;
-  const { shapes } = state.cluster;
-  if (!shapes.allows(classOf(shapes, pod), node)) {
-    return undefined;
-  }
-  if (state.couldHold(pod, node)) {
-    return { ...OPEN, node, cost: FREE, score: scoreOf(state, node, []) };
-  }
-  const best = standing === undefined ? undefined : bestCaseOn(node, standing);
-  if (best === undefined) {
-    return undefined;
-  }
-  const victims = arena.residentsOf(node).slice(best.victim, best.victim + 1);
-  return { ...OPEN, node, cost: best.cost, score: scoreOf(state, node, victims) };
+function withRoomFor(pod: PodIndex, { cluster, couldHold }: State): readonly NodeIndex[] {
+  return indicesWhere(cluster.nodes.length, (node) => couldHold(pod, node));
 }
 
-const OPEN = { victims: [], bound: Number.POSITIVE_INFINITY, isGuess: true } as const;
-
 function hostOn(arena: Arena, claimant: Preemptor, node: NodeIndex): CandidateNode | undefined {
-  const { state, rules } = arena;
+  const { state, rules, guesses } = arena;
   const { shapes } = state.cluster;
   const { pod, standing } = claimant;
   if (!shapes.allows(classOf(shapes, pod), node)) {
@@ -183,7 +169,8 @@ function hostOn(arena: Arena, claimant: Preemptor, node: NodeIndex): CandidateNo
   if (state.fits(pod, node)) {
     return { node, victims: [], bound: Number.POSITIVE_INFINITY, cost: FREE, score: scoreOf(state, node, []) };
   }
-  if (standing === undefined) {
+  const best = standing && guesses.bestCaseOn(node, standing);
+  if (standing === undefined || best === undefined || !(standing.metric < best.bound)) {
     return undefined;
   }
   const victims = victimsOn(arena, standing, node, createTrial(state, pod, node));
@@ -318,18 +305,6 @@ function isWithinBudgets(arena: Arena, { victims }: CandidateNode): boolean {
     arena.budgets.refund(pod);
   }
   return counted.length === victims.length;
-}
-
-/** The allocation score of the node as it is without its victims; what it is scored for does not count (QoS 3). */
-export function scoreOf({ cluster, whereabouts }: State, node: NodeIndex, victims: readonly PotentialVictim[]): number {
-  const { nodes, siteOf, pods } = cluster;
-  const room = whereabouts.freeCapacityOf(at(siteOf, node));
-  const allocation = (resource: 'cpu' | 'memory') => {
-    const capacity = itemAt(nodes, node).allocatable[resource];
-    const gone = victims.reduce((sum, victim) => sum + itemAt(pods, victim.pod).constraints.requests[resource], 0);
-    return { capacity, allocated: capacity - room[resource] - gone };
-  };
-  return allocationScore(allocation('cpu'), allocation('memory'));
 }
 
 /** Tries out who would have to leave a node so that a pod fits there; nothing of it lasts. */

@@ -6,7 +6,7 @@ import { BUDGET_NAMES } from '../rejection-codes.ts';
 import { shared } from '../rejections.ts';
 import { classOf } from '../shapes.ts';
 import type { StateView } from '../state.ts';
-import type { Preemptor } from './candidates.ts';
+import type { Preemptor } from './guesses.ts';
 import type { HeldBack, PreemptionPassInput, PreemptionPassResult } from './preemption-pass.ts';
 import type { ServicePosition } from './rules.ts';
 import type { ServicePositions } from './service-position.ts';

@@ -26,7 +26,9 @@ export function freeingIdleReplicas(rules: PreemptionRules): PreemptionRules {
     },
     bestCase: (residents, claimant) => {
       const idle = residents.findIndex(isIdle);
-      return idle < 0 ? rules.bestCase(residents, claimant) : { cost: nothingLost(1), victim: idle };
+      return idle < 0
+        ? rules.bestCase(residents, claimant)
+        : { cost: nothingLost(1), victim: idle, bound: Number.POSITIVE_INFINITY };
     },
   };
 }

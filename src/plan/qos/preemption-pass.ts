@@ -5,16 +5,11 @@ import type { NodeIndex, PodIndex } from '../indices.ts';
 import { shapeOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import { createNeeds } from './admission-needs.ts';
-import {
-  type Arena,
-  type CandidateNode,
-  type CandidateTable,
-  createCandidateTable,
-  type Preemptor,
-} from './candidates.ts';
-import { createPotentialVictims, type PotentialVictimsOf } from './potential-victims.ts';
+import { type Arena, type CandidateTable, createCandidateTable } from './candidates.ts';
+import { type CandidateNode, createGuesses, type Preemptor } from './guesses.ts';
+import { createPotentialVictims } from './potential-victims.ts';
 import { createReplicaCount } from './replica-count.ts';
-import type { BestCase, PreemptionRules, ServicePosition } from './rules.ts';
+import type { PreemptionRules, ServicePosition } from './rules.ts';
 import type { ServicePositions } from './service-position.ts';
 import type { PreemptionPassStep } from './steps.ts';
 
@@ -103,7 +98,7 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
     rules,
     budgets,
     residentsOf,
-    bestCaseOn: createBestCases(residentsOf, rules),
+    guesses: createGuesses(state, residentsOf, rules),
     wasEvicted: (pod) => evicted.has(pod),
     evictions,
     judgedWithout: createJudgedWithout(standings),
@@ -190,21 +185,6 @@ function createJudgedWithout(standings: ServicePositions): Arena['judgedWithout'
     const found = own.get(gone) ?? standings.of(pod, -gone) ?? standing;
     own.set(gone, found);
     return { pod, standing: found, gone };
-  };
-}
-
-/** Remembers what evictions from a node cost at best, by class of the claimant. */
-function createBestCases(residentsOf: PotentialVictimsOf, rules: PreemptionRules): Arena['bestCaseOn'] {
-  const byClass = new Map<string, Map<NodeIndex, BestCase | undefined>>();
-  return (node, claimant) => {
-    const { name } = claimant.serviceClass;
-    const known = byClass.get(name) ?? new Map<NodeIndex, BestCase | undefined>();
-    byClass.set(name, known);
-    if (!known.has(node)) {
-      const residents = residentsOf(node).map(({ standing }) => standing);
-      known.set(node, rules.bestCase(residents, claimant));
-    }
-    return known.get(node);
   };
 }
 

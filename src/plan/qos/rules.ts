@@ -36,7 +36,10 @@ export interface PreemptionRules {
   readonly boundOf: (incumbent: ServicePosition, claimant: Omit<Contender, 'metric'>) => number;
   /** What evicting these costs, for compareCosts. */
   readonly costOf: (victims: readonly ServicePosition[]) => PreemptionCost;
-  /** The least that evicting any of these can cost a claimant of this class; `undefined` where it can have none. */
+  /**
+   * The least that evicting any of these can cost claimants of this rank and of margins up to this; `undefined` where they can
+   * have none.
+   */
   readonly bestCase: (
     residents: readonly ServicePosition[],
     claimant: Omit<Contender, 'metric'>,
@@ -49,6 +52,8 @@ export interface PreemptionRules {
 export interface BestCase {
   readonly cost: PreemptionCost;
   readonly victim: number;
+  /** Claimants with a metric that is not below this can have none of them, however many others of their requests have gone. */
+  readonly bound: number;
 }
 
 /** The policy as published (QoS 3, T 3.4; algorithms.md 6). */
@@ -74,15 +79,19 @@ export function leastCost(
   boundOf: PreemptionRules['boundOf'],
   costOf: PreemptionRules['costOf'],
 ): BestCase | undefined {
-  let least: BestCase | undefined;
+  let least: Omit<BestCase, 'bound'> | undefined;
+  // A victim that falls below its own margin, since others have gone, may have to go for whoever is below theirs.
+  let bound: number = claimant.safetyMargin;
   for (const [place, resident] of residents.entries()) {
     // Replicas of one workload mostly stand alike.
-    if (resident !== residents[place - 1] && boundOf(resident, claimant) > Number.NEGATIVE_INFINITY) {
+    const own = resident === residents[place - 1] ? Number.NEGATIVE_INFINITY : boundOf(resident, claimant);
+    if (own > Number.NEGATIVE_INFINITY) {
       const cost = costOf([resident]);
       least = least === undefined || compareCosts(cost, least.cost) < 0 ? { cost, victim: place } : least;
+      bound = Math.max(bound, own);
     }
   }
-  return least;
+  return least && { ...least, bound };
 }
 
 /** Negative when `left` is smaller; infinities are equal to themselves. */

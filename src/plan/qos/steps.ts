@@ -1,5 +1,5 @@
 import type { NodeIndex, PodIndex } from '../indices.ts';
-import type { Preemptor } from './candidates.ts';
+import type { Preemptor } from './guesses.ts';
 import type { ServicePosition } from './rules.ts';
 
 /** A running pod makes room for another. */

@@ -1,0 +1,121 @@
+import { allocationScore } from '../../qos/allocation-score.ts';
+import { compareCosts, type PreemptionCost } from '../../qos/preemption-cost.ts';
+import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { classOf } from '../shapes.ts';
+import type { State } from '../state.ts';
+import type { PotentialVictim, PotentialVictimsOf } from './potential-victims.ts';
+import type { BestCase, PreemptionRules, ServicePosition } from './rules.ts';
+
+/** A node for a pod that waits, and who has to leave it first. */
+export interface CandidateNode {
+  readonly node: NodeIndex;
+  /** Empty on a node that has room. */
+  readonly victims: readonly PotentialVictim[];
+  /** Claimants with a metric below this may have them; others can have none there. */
+  readonly bound: number;
+  readonly cost: PreemptionCost;
+  /** 0 to 10. */
+  readonly score: number;
+}
+
+/** A pod that waits. `standing` is `undefined` without a class or a ledger: it goes where there is room, or waits on. */
+export interface Preemptor {
+  readonly pod: PodIndex;
+  readonly standing: ServicePosition | undefined;
+}
+
+/** A host as it is, or at best. */
+export interface Entry extends CandidateNode {
+  /** Nobody has looked yet: the node costs no less, and may be no host at all. */
+  readonly isGuess: boolean;
+}
+
+/** Nodes as they are at best. */
+export interface Guesses {
+  /** `undefined`: the pod can have no room there. */
+  readonly on: (claimant: Preemptor, node: NodeIndex) => Entry | undefined;
+  /** What evictions from a node cost at least, for claimants of this class; `undefined`: there are none. */
+  readonly bestCaseOn: (node: NodeIndex, claimant: ServicePosition) => BestCase | undefined;
+  /**
+   * All nodes from which claimants of this class might have pods evicted, with the best of their victims alone, the best node
+   * first: as they were when it was first asked for them.
+   */
+  readonly ranked: (claimant: ServicePosition) => readonly Entry[];
+}
+
+/** Remembers by class of the claimant what evictions cost at best. */
+export function createGuesses(state: State, residentsOf: PotentialVictimsOf, rules: PreemptionRules): Guesses {
+  const { shapes, nodes } = state.cluster;
+  const bestCases = remembered((claimant) => createBestCases(residentsOf, rules, claimant));
+  const evicting = (claimant: ServicePosition, node: NodeIndex): Entry | undefined => {
+    const best = bestCases(claimant)(node);
+    if (best === undefined) {
+      return undefined;
+    }
+    const victims = residentsOf(node).slice(best.victim, best.victim + 1);
+    const { cost, bound } = best;
+    return { node, victims: [], bound, cost, score: scoreOf(state, node, victims), isGuess: true };
+  };
+  return {
+    on: ({ pod, standing }, node) => {
+      if (!shapes.allows(classOf(shapes, pod), node)) {
+        return undefined;
+      }
+      if (state.couldHold(pod, node)) {
+        return { ...OPEN, node, score: scoreOf(state, node, []) };
+      }
+      return standing === undefined ? undefined : evicting(standing, node);
+    },
+    bestCaseOn: (node, claimant) => bestCases(claimant)(node),
+    ranked: remembered((claimant) => nodes.flatMap((_, node) => evicting(claimant, node) ?? []).sort(compareHosts)),
+  };
+}
+
+/** What a class comes to, made for the first claimant of it. */
+function remembered<Value>(make: (claimant: ServicePosition) => Value): (claimant: ServicePosition) => Value {
+  const known = new Map<string, Value>();
+  return (claimant) => {
+    const { name } = claimant.serviceClass;
+    const value = known.get(name) ?? make(claimant);
+    known.set(name, value);
+    return value;
+  };
+}
+
+/** Judges for the largest margin that a claimant of the class can have. */
+function createBestCases(
+  residentsOf: PotentialVictimsOf,
+  rules: PreemptionRules,
+  { importance, serviceClass: { safetyMargin } }: ServicePosition,
+): (node: NodeIndex) => BestCase | undefined {
+  const known = new Map<NodeIndex, BestCase | undefined>();
+  return (node) => {
+    if (!known.has(node)) {
+      const residents = residentsOf(node).map(({ standing }) => standing);
+      known.set(node, rules.bestCase(residents, { importance, safetyMargin }));
+    }
+    return known.get(node);
+  };
+}
+
+/** Negative when `left` is better: room first, by allocation score; then the lower cost; then the score; then the order of the nodes. */
+export function compareHosts(left: CandidateNode, right: CandidateNode): number {
+  return compareCosts(left.cost, right.cost) || right.score - left.score || left.node - right.node;
+}
+
+/** Costs less than any other. */
+export const FREE: PreemptionCost = { below: new Map(), above: Number.POSITIVE_INFINITY, victims: 0 };
+
+const OPEN = { victims: [], bound: Number.POSITIVE_INFINITY, cost: FREE, isGuess: true } as const;
+
+/** The allocation score of the node as it is without its victims; what it is scored for does not count (QoS 3). */
+export function scoreOf({ cluster, whereabouts }: State, node: NodeIndex, victims: readonly PotentialVictim[]): number {
+  const { nodes, siteOf, pods } = cluster;
+  const room = whereabouts.freeCapacityOf(at(siteOf, node));
+  const allocation = (resource: 'cpu' | 'memory') => {
+    const capacity = itemAt(nodes, node).allocatable[resource];
+    const gone = victims.reduce((sum, victim) => sum + itemAt(pods, victim.pod).constraints.requests[resource], 0);
+    return { capacity, allocated: capacity - room[resource] - gone };
+  };
+  return allocationScore(allocation('cpu'), allocation('memory'));
+}
