@@ -9,19 +9,23 @@ export interface PreemptionCost {
   readonly victims: number;
 }
 
+/** No victim is below its margin. One map for all, since most evictions that are thought of cost as little. */
+export const NONE_BELOW: PreemptionCost['below'] = new Map();
+
 /** The cost of evicting these. */
 export function preemptionCost(victims: readonly Contender[]): PreemptionCost {
-  const below = new Map<number, number>();
+  let below: Map<number, number> | undefined;
   let above = 0;
   for (const { metric, safetyMargin, importance } of victims) {
     const slack = metric - safetyMargin;
     if (slack < 0) {
+      below ??= new Map();
       below.set(importance, (below.get(importance) ?? 0) + slack);
     } else {
       above += slack;
     }
   }
-  return { below, above, victims: victims.length };
+  return { below: below ?? NONE_BELOW, above, victims: victims.length };
 }
 
 /**

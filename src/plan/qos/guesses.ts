@@ -1,5 +1,5 @@
 import { allocationScore } from '../../qos/allocation-score.ts';
-import { compareCosts, type PreemptionCost } from '../../qos/preemption-cost.ts';
+import { compareCosts, NONE_BELOW, type PreemptionCost } from '../../qos/preemption-cost.ts';
 import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { classOf } from '../shapes.ts';
 import type { State } from '../state.ts';
@@ -104,7 +104,7 @@ export function compareHosts(left: CandidateNode, right: CandidateNode): number 
 }
 
 /** Costs less than any other. */
-export const FREE: PreemptionCost = { below: new Map(), above: Number.POSITIVE_INFINITY, victims: 0 };
+export const FREE: PreemptionCost = { below: NONE_BELOW, above: Number.POSITIVE_INFINITY, victims: 0 };
 
 const OPEN = { victims: [], bound: Number.POSITIVE_INFINITY, cost: FREE, isGuess: true } as const;
 

@@ -1,4 +1,4 @@
-import type { PreemptionCost } from '../../qos/preemption-cost.ts';
+import { NONE_BELOW, type PreemptionCost } from '../../qos/preemption-cost.ts';
 import type { PreemptionRules, ServicePosition } from './rules.ts';
 
 /**
@@ -34,5 +34,5 @@ export function freeingIdleReplicas(rules: PreemptionRules): PreemptionRules {
 }
 
 function nothingLost(victims: number): PreemptionCost {
-  return { below: new Map(), above: Number.POSITIVE_INFINITY, victims };
+  return { below: NONE_BELOW, above: Number.POSITIVE_INFINITY, victims };
 }
