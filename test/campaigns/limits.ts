@@ -97,8 +97,9 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
     }
     const policy = policyOf(plan);
     const begun = begunMoves(plan, states.get(keyOf(plan))?.plan);
+    const keyAt = (place: number | undefined): string => `${keyOf(plan)} ${place}`;
     for (const place of plannedMoves(plan)) {
-      overOverhead.delete(`${keyOf(plan)} ${place}`);
+      overOverhead.delete(keyAt(place));
     }
     const overhead = limits.policies.get(policy)?.overhead;
     if (overhead !== undefined) {
@@ -106,7 +107,7 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
       const before = states.get(keyOf(plan))?.plan ?? plan;
       const excess = begun.length > 0 ? overspent(before, overhead, [...states.values()], at) : undefined;
       if (excess !== undefined) {
-        overOverhead.set(`${keyOf(plan)} ${begun[0]}`, excess);
+        overOverhead.set(keyAt(begun[0]), excess);
       }
     }
     states.set(keyOf(plan), { plan, inFlight: disruptionsInFlight(plan), at });
