@@ -1,4 +1,3 @@
-import type { PodInfo } from '../model/pod.ts';
 import type { ServiceClass, ServiceLedger } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, elapsed } from '../model/units.ts';
@@ -31,15 +30,10 @@ export function promisesIn(snapshot: ClusterSnapshot, { pods, owners }: OwnedPod
     const ledger = serviceLevels.ledgers.get(owner?.top?.uid ?? owner?.ref.uid ?? '');
     return ledger !== undefined && isBelievable(ledger, takenAt) ? ledger : undefined;
   };
-  // Pods of one template are next to each other, and have the same class.
-  let last: { readonly info: PodInfo; readonly promised: ServiceClass | undefined } | undefined;
   return {
     classOf: (pod) => {
       const info = pods[pod];
-      if (info !== undefined && (last === undefined || !isPromisedAlike(last.info, info))) {
-        last = { info, promised: classOf(info, serviceLevels, namespaces) };
-      }
-      return info === undefined ? undefined : last?.promised;
+      return info === undefined ? undefined : classOf(info, serviceLevels, namespaces);
     },
     ledgerOf: (pod) => {
       const owner = at(owners.ofPod, pod);
@@ -49,12 +43,4 @@ export function promisesIn(snapshot: ClusterSnapshot, { pods, owners }: OwnedPod
       return ledgers.get(owner);
     },
   };
-}
-
-function isPromisedAlike(left: PodInfo, right: PodInfo): boolean {
-  return (
-    left.labels === right.labels &&
-    left.namespace === right.namespace &&
-    left.priorityClassName === right.priorityClassName
-  );
 }

@@ -120,7 +120,7 @@ export function createCandidateTable(arena: Arena): CandidateTable {
   };
   const peekBest = (claimant: Preemptor): Entry | undefined => {
     const { standing } = claimant;
-    const ranked = standing === undefined || best.peek()?.cost === FREE ? [] : guesses.ranked(standing);
+    const ranked = standing === undefined || best.peek()?.cost === FREE ? [] : guesses.ranked(standing.serviceClass);
     for (let entry = ranked[shared]; entry !== undefined && isFirst(entry); entry = ranked[shared]) {
       shared += 1;
       takeOn(entry, claimant);
@@ -169,7 +169,7 @@ function hostOn(arena: Arena, claimant: Preemptor, node: NodeIndex): CandidateNo
   if (state.fits(pod, node)) {
     return { node, victims: [], bound: Number.POSITIVE_INFINITY, cost: FREE, score: scoreOf(state, node, []) };
   }
-  const best = standing && guesses.bestCaseOn(node, standing);
+  const best = standing && guesses.bestCaseOn(node, standing.serviceClass);
   if (standing === undefined || best === undefined || !(standing.metric < best.bound)) {
     return undefined;
   }

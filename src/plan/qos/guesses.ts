@@ -1,3 +1,5 @@
+import { oncePer } from '../../model/once-per.ts';
+import type { ServiceClass } from '../../model/service-level.ts';
 import { allocationScore } from '../../qos/allocation-score.ts';
 import { compareCosts, NONE_BELOW, type PreemptionCost } from '../../qos/preemption-cost.ts';
 import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
@@ -35,20 +37,20 @@ export interface Guesses {
   /** `undefined`: the pod can have no room there. */
   readonly on: (claimant: Preemptor, node: NodeIndex) => Entry | undefined;
   /** What evictions from a node cost at least, for claimants of this class; `undefined`: there are none. */
-  readonly bestCaseOn: (node: NodeIndex, claimant: ServicePosition) => BestCase | undefined;
+  readonly bestCaseOn: (node: NodeIndex, claimants: ServiceClass) => BestCase | undefined;
   /**
    * All nodes from which claimants of this class might have pods evicted, with the best of their victims alone, the best node
    * first: as they were when it was first asked for them.
    */
-  readonly ranked: (claimant: ServicePosition) => readonly Entry[];
+  readonly ranked: (claimants: ServiceClass) => readonly Entry[];
 }
 
 /** Remembers by class of the claimant what evictions cost at best. */
 export function createGuesses(state: State, residentsOf: PotentialVictimsOf, rules: PreemptionRules): Guesses {
   const { shapes, nodes } = state.cluster;
-  const bestCases = remembered((claimant) => createBestCases(residentsOf, rules, claimant));
-  const evicting = (claimant: ServicePosition, node: NodeIndex): Entry | undefined => {
-    const best = bestCases(claimant)(node);
+  const bestCasesFor = oncePer((claimants: ServiceClass) => createBestCases(residentsOf, rules, claimants));
+  const evicting = (claimants: ServiceClass, node: NodeIndex): Entry | undefined => {
+    const best = bestCasesFor(claimants)(node);
     if (best === undefined) {
       return undefined;
     }
@@ -64,21 +66,10 @@ export function createGuesses(state: State, residentsOf: PotentialVictimsOf, rul
       if (state.couldHold(pod, node)) {
         return { ...OPEN, node, score: scoreOf(state, node, []) };
       }
-      return standing === undefined ? undefined : evicting(standing, node);
+      return standing === undefined ? undefined : evicting(standing.serviceClass, node);
     },
-    bestCaseOn: (node, claimant) => bestCases(claimant)(node),
-    ranked: remembered((claimant) => nodes.flatMap((_, node) => evicting(claimant, node) ?? []).sort(compareHosts)),
-  };
-}
-
-/** What a class comes to, made for the first claimant of it. */
-function remembered<Value>(make: (claimant: ServicePosition) => Value): (claimant: ServicePosition) => Value {
-  const known = new Map<string, Value>();
-  return (claimant) => {
-    const { name } = claimant.serviceClass;
-    const value = known.get(name) ?? make(claimant);
-    known.set(name, value);
-    return value;
+    bestCaseOn: (node, claimants) => bestCasesFor(claimants)(node),
+    ranked: oncePer((claimants) => nodes.flatMap((_, node) => evicting(claimants, node) ?? []).sort(compareHosts)),
   };
 }
 
@@ -86,13 +77,13 @@ function remembered<Value>(make: (claimant: ServicePosition) => Value): (claiman
 function createBestCases(
   residentsOf: PotentialVictimsOf,
   rules: PreemptionRules,
-  { importance, serviceClass: { safetyMargin } }: ServicePosition,
+  claimants: ServiceClass,
 ): (node: NodeIndex) => BestCase | undefined {
   const known = new Map<NodeIndex, BestCase | undefined>();
   return (node) => {
     if (!known.has(node)) {
       const residents = residentsOf(node).map(({ standing }) => standing);
-      known.set(node, rules.bestCase(residents, { importance, safetyMargin }));
+      known.set(node, rules.bestCase(residents, claimants));
     }
     return known.get(node);
   };

@@ -73,10 +73,7 @@ export function qosDriven(
   const isHeld = {
     inScope: holds.inScope,
     all: holds.all,
-    of: (pod: PodIndex) => {
-      const hold = holds.of(pod);
-      return hold !== undefined && (queued.has(pod) || reasons.has(pod)) ? undefined : hold;
-    },
+    of: (pod: PodIndex) => (queued.has(pod) || reasons.has(pod) ? undefined : holds.of(pod)),
   };
   const explain = (pod: PodIndex): Reason => reasons.get(pod) ?? whyItRunsOn(pod, standings);
   const stays = rejectAll(pods, isHeld, (pod) => moved.has(pod), explain);

@@ -154,10 +154,8 @@ function createPlaces(
     for (const [pod, info] of pods.entries()) {
       const ledger = hasPlace(info) ? ledgerOf(pod) : undefined;
       if (ledger !== undefined) {
-        const known = found.get(ledger) ?? { placed: 0, served: 0 };
-        found.set(ledger, known);
-        known.placed += 1;
-        known.served += Number(isServed(info, failed));
+        const { placed, served } = found.get(ledger) ?? { placed: 0, served: 0 };
+        found.set(ledger, { placed: placed + 1, served: served + Number(isServed(info, failed)) });
       }
     }
     return found;
