@@ -16,7 +16,7 @@ import {
   scoreOf,
 } from './guesses.ts';
 import { isIdleSibling } from './idle-replicas.ts';
-import { compareVictims, type PotentialVictim, type PotentialVictimsOf } from './potential-victims.ts';
+import { compareVictims, type PotentialVictim, type PotentialVictims } from './potential-victims.ts';
 import { createReplicaCount, type ReplicaCount } from './replica-count.ts';
 import { compareNumbers, type PreemptionRules, type ServicePosition } from './rules.ts';
 
@@ -25,20 +25,20 @@ export interface Arena {
   readonly state: State;
   readonly rules: PreemptionRules;
   readonly budgets: Budget;
-  readonly residentsOf: PotentialVictimsOf;
+  readonly victims: PotentialVictims;
   readonly guesses: Guesses;
   readonly wasEvicted: (pod: PodIndex) => boolean;
   /** Evictions of this pass by request. */
   readonly evictions: ReplicaCount;
   /** A potential victim, judged as one of whose request so many others have gone. */
   readonly judgedWithout: (victim: PotentialVictim, gone: number) => PotentialVictim;
-  /** Nodes that the plan has changed, oldest first. */
+  /** Nodes that the plan has changed, or whose pods are judged otherwise since, oldest first. */
   readonly touched: readonly NodeIndex[];
   /** Told which budget keeps a pod from being evicted. */
   readonly onRefusal: (refusal: BudgetRefusal) => void;
 }
 
-/** The best host for claimants of one shape and class, who must come in the order of their metrics. */
+/** The best host for claimants of one shape, class and margin; quickest when they come in the order of their metrics. */
 export interface CandidateTable {
   /** `undefined`: there is none. */
   readonly bestFor: (claimant: Preemptor) => CandidateNode | undefined;
@@ -47,8 +47,9 @@ export interface CandidateTable {
 /**
  * Looks at the nodes in the order of what they cost at best, until one that it has looked at comes first; so of thousands it
  * looks at a few. Nodes that the plan has not changed, and that have no room, are ranked once for all tables of a class. A node
- * is guessed at anew when the plan has changed it, or when the claimant at hand may no longer have its victims; and for pods
- * under affinity or spread when pods that matter to them have moved.
+ * is guessed at anew when the plan has changed it or how its pods are judged, or when the claimant at hand may no longer have
+ * its victims. All are, when the claimant may have more victims than the one before it; and for pods under affinity or spread
+ * when pods that matter to them have moved.
  */
 export function createCandidateTable(arena: Arena): CandidateTable {
   const { state, touched, guesses } = arena;
@@ -62,6 +63,7 @@ export function createCandidateTable(arena: Arena): CandidateTable {
   let shared = 0;
   let caughtUp = -1;
   let surroundings = Number.NaN;
+  let metric = Number.NEGATIVE_INFINITY;
   const file = (node: NodeIndex, entry: Entry | undefined): void => {
     entries[node] = entry;
     isOwn[node] = 1;
@@ -90,13 +92,14 @@ export function createCandidateTable(arena: Arena): CandidateTable {
     }
     guess(new Set(touched.slice(Math.max(0, caughtUp))), claimant);
     caughtUp = touched.length;
-    if (state.surroundings(claimant.pod) !== surroundings) {
+    const before = metric;
+    metric = claimant.standing?.metric ?? Number.POSITIVE_INFINITY;
+    if (state.surroundings(claimant.pod) !== surroundings || metric < before) {
       guess(seen, claimant);
       seen.clear();
     }
   };
   const dropExpired = (claimant: Preemptor): void => {
-    const metric = claimant.standing?.metric ?? Number.POSITIVE_INFINITY;
     for (let entry = expiring.peek(); entry !== undefined && !(metric < entry.bound); entry = expiring.peek()) {
       expiring.pop();
       if (isCurrent(entry)) {
@@ -129,7 +132,7 @@ export function createCandidateTable(arena: Arena): CandidateTable {
   };
   const takeBest = (claimant: Preemptor): CandidateNode | undefined => {
     for (let entry = peekBest(claimant); entry !== undefined; entry = peekBest(claimant)) {
-      if (isCurrent(entry) && !entry.isGuess && isUpToDate(arena, entry) && isWithinBudgets(arena, entry)) {
+      if (isCurrent(entry) && !entry.isGuess && isWithinBudgets(arena, entry)) {
         return entry;
       }
       best.pop();
@@ -196,7 +199,7 @@ function victimsOn(
   const removed: PotentialVictim[] = [];
   const evictions = createReplicaCount(arena.evictions);
   let fits = false;
-  for (const resident of inTurn(arena, arena.residentsOf(node), evictions)) {
+  for (const resident of inTurn(arena, arena.victims.on(node), evictions)) {
     if (mayGo(arena, resident, claimant) && isAllowed(arena, resident.pod)) {
       budgets.spend(resident.pod);
       trial.remove(resident.pod);
@@ -252,16 +255,6 @@ function judgedInTurn(arena: Arena, victims: readonly PotentialVictim[]): readon
     const gone = evictions.of(victim.standing);
     evictions.add(victim.standing, 1);
     return gone === victim.gone ? victim : arena.judgedWithout(victim, gone);
-  });
-}
-
-/** Whether the pass has evicted no more replicas of the victims' requests since the host was looked at. */
-function isUpToDate(arena: Arena, { victims }: CandidateNode): boolean {
-  const evictions = createReplicaCount(arena.evictions);
-  return victims.every(({ standing, gone }) => {
-    const isSame = evictions.of(standing) === gone;
-    evictions.add(standing, 1);
-    return isSame;
   });
 }
 

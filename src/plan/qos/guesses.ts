@@ -5,7 +5,7 @@ import { compareCosts, NONE_BELOW, type PreemptionCost } from '../../qos/preempt
 import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { classOf } from '../shapes.ts';
 import type { State } from '../state.ts';
-import type { PotentialVictim, PotentialVictimsOf } from './potential-victims.ts';
+import type { PotentialVictim, PotentialVictims } from './potential-victims.ts';
 import type { BestCase, PreemptionRules, ServicePosition } from './rules.ts';
 
 /** A node for a pod that waits, and who has to leave it first. */
@@ -28,7 +28,7 @@ export interface Preemptor {
 
 /** A host as it is, or at best. */
 export interface Entry extends CandidateNode {
-  /** Nobody has looked yet: the node costs no less, and may be no host at all. */
+  /** Nobody has looked yet: the node is no better, and may be no host at all. */
   readonly isGuess: boolean;
 }
 
@@ -39,24 +39,25 @@ export interface Guesses {
   /** What evictions from a node cost at least, for claimants of this class; `undefined`: there are none. */
   readonly bestCaseOn: (node: NodeIndex, claimants: ServiceClass) => BestCase | undefined;
   /**
-   * All nodes from which claimants of this class might have pods evicted, with the best of their victims alone, the best node
-   * first: as they were when it was first asked for them.
+   * All nodes from which claimants of this class might have pods evicted, each with the best of its victims alone, the best
+   * node first: as they were when it was first asked for them.
    */
   readonly ranked: (claimants: ServiceClass) => readonly Entry[];
 }
 
 /** Remembers by class of the claimant what evictions cost at best. */
-export function createGuesses(state: State, residentsOf: PotentialVictimsOf, rules: PreemptionRules): Guesses {
+export function createGuesses(state: State, victims: PotentialVictims, rules: PreemptionRules): Guesses {
   const { shapes, nodes } = state.cluster;
-  const bestCasesFor = oncePer((claimants: ServiceClass) => createBestCases(residentsOf, rules, claimants));
+  const bestCasesFor = oncePer((claimants: ServiceClass) => createBestCases(victims, rules, claimants));
   const evicting = (claimants: ServiceClass, node: NodeIndex): Entry | undefined => {
     const best = bestCasesFor(claimants)(node);
     if (best === undefined) {
       return undefined;
     }
-    const victims = residentsOf(node).slice(best.victim, best.victim + 1);
     const { cost, bound } = best;
-    return { node, victims: [], bound, cost, score: scoreOf(state, node, victims), isGuess: true };
+    const residents = victims.on(node);
+    const score = Math.max(...best.victims.map((place) => scoreOf(state, node, [itemAt(residents, place)])));
+    return { node, victims: [], bound, cost, score, isGuess: true };
   };
   return {
     on: ({ pod, standing }, node) => {
@@ -75,14 +76,14 @@ export function createGuesses(state: State, residentsOf: PotentialVictimsOf, rul
 
 /** Judges for the largest margin that a claimant of the class can have. */
 function createBestCases(
-  residentsOf: PotentialVictimsOf,
+  victims: PotentialVictims,
   rules: PreemptionRules,
   claimants: ServiceClass,
 ): (node: NodeIndex) => BestCase | undefined {
   const known = new Map<NodeIndex, BestCase | undefined>();
   return (node) => {
     if (!known.has(node)) {
-      const residents = residentsOf(node).map(({ standing }) => standing);
+      const residents = victims.on(node).map(({ standing }) => standing);
       known.set(node, rules.bestCase(residents, claimants));
     }
     return known.get(node);

@@ -1,4 +1,5 @@
 import { NONE_BELOW, type PreemptionCost } from '../../qos/preemption-cost.ts';
+import { indicesWhere, itemAt } from '../indices.ts';
 import type { PreemptionRules, ServicePosition } from './rules.ts';
 
 /**
@@ -25,10 +26,10 @@ export function freeingIdleReplicas(rules: PreemptionRules): PreemptionRules {
       return busy.length === 0 ? nothingLost(victims.length) : { ...rules.costOf(busy), victims: victims.length };
     },
     bestCase: (residents, claimant) => {
-      const idle = residents.findIndex(isIdle);
-      return idle < 0
+      const idle = indicesWhere(residents.length, (place) => isIdle(itemAt(residents, place)));
+      return idle.length === 0
         ? rules.bestCase(residents, claimant)
-        : { cost: nothingLost(1), victim: idle, bound: Number.POSITIVE_INFINITY };
+        : { cost: nothingLost(1), victims: idle, bound: Number.POSITIVE_INFINITY };
     },
   };
 }

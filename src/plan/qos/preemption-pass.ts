@@ -91,14 +91,14 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
   const evicted = new Set<PodIndex>();
   const touched: NodeIndex[] = [];
   const refusals = new Map<BudgetRefusal['code'], BudgetRefusal>();
-  const residentsOf = createPotentialVictims(state.cluster, holds, standings);
+  const victims = createPotentialVictims(state.cluster, holds, standings);
   const [evictions, admissions] = [createReplicaCount(), createReplicaCount()];
   const arena: Arena = {
     state,
     rules,
     budgets,
-    residentsOf,
-    guesses: createGuesses(state, residentsOf, rules),
+    victims,
+    guesses: createGuesses(state, victims, rules),
     wasEvicted: (pod) => evicted.has(pod),
     evictions,
     judgedWithout: createJudgedWithout(standings),
@@ -112,6 +112,7 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
       state.lift(pod);
       evicted.add(pod);
       evictions.add(standing, 1);
+      touched.push(...victims.besides(standing));
       steps.push({ kind: 'Preemption', pod, node: host.node, standing, beneficiary: claimant });
       budgets.spend(pod);
     }
@@ -141,6 +142,7 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
     if (kind === 'Admission') {
       state.lift(pod);
     } else {
+      touched.push(...victims.besides(standing));
       state.place(pod, node);
       evicted.delete(pod);
       budgets.refund(pod);
@@ -263,7 +265,8 @@ function createTables(arena: Arena): (claimant: Preemptor) => CandidateTable {
   const tables = new Map<string, CandidateTable>();
   return ({ pod, standing }) => {
     const request = (standing?.lacking ?? 0) > 0 ? standing?.request.owner.uid : undefined;
-    const key = `${shapeOf(shapes, pod)} ${standing?.serviceClass.name ?? ''} ${request ?? ''}`;
+    const { serviceClass, safetyMargin } = standing ?? {};
+    const key = `${shapeOf(shapes, pod)} ${serviceClass?.name ?? ''} ${safetyMargin ?? ''} ${request ?? ''}`;
     const table = tables.get(key) ?? createCandidateTable(arena);
     tables.set(key, table);
     return table;

@@ -48,10 +48,10 @@ export interface PreemptionRules {
   readonly spares: boolean;
 }
 
-/** What an eviction costs at least, and whose that would be, by place among the residents. */
+/** What an eviction costs at least, and whose that would be: any of these, by place among the residents. */
 export interface BestCase {
   readonly cost: PreemptionCost;
-  readonly victim: number;
+  readonly victims: readonly number[];
   /** Claimants with a metric that is not below this can have none of them, however many others of their requests have gone. */
   readonly bound: number;
 }
@@ -72,26 +72,41 @@ export const PUBLISHED: PreemptionRules = {
   spares: false,
 };
 
-/** What the victim costs that costs least of those that a claimant of this class may have; `undefined`: there is none. */
+/** What those cost that cost least of all that a claimant of this class may have; `undefined`: it may have none. */
 export function leastCost(
   residents: readonly ServicePosition[],
   claimant: Omit<Contender, 'metric'>,
   boundOf: PreemptionRules['boundOf'],
   costOf: PreemptionRules['costOf'],
 ): BestCase | undefined {
-  let least: Omit<BestCase, 'bound'> | undefined;
+  const victims: number[] = [];
+  let least: PreemptionCost | undefined;
+  let order = 1;
   // A victim that falls below its own margin, since others have gone, may have to go for whoever is below theirs.
   let bound: number = claimant.safetyMargin;
   for (const [place, resident] of residents.entries()) {
-    // Replicas of one workload mostly stand alike.
-    const own = resident === residents[place - 1] ? Number.NEGATIVE_INFINITY : boundOf(resident, claimant);
-    if (own > Number.NEGATIVE_INFINITY) {
-      const cost = costOf([resident]);
-      least = least === undefined || compareCosts(cost, least.cost) < 0 ? { cost, victim: place } : least;
+    if (resident === residents[place - 1]) {
+      // Replicas of one workload mostly stand alike.
+      order = Math.max(order, 0);
+    } else {
+      const own = boundOf(resident, claimant);
+      const cost = own > Number.NEGATIVE_INFINITY ? costOf([resident]) : undefined;
+      order = cost === undefined ? 1 : compareToLeast(cost, least);
       bound = Math.max(bound, own);
+      if (order < 0) {
+        least = cost;
+        victims.length = 0;
+      }
+    }
+    if (order <= 0) {
+      victims.push(place);
     }
   }
-  return least && { ...least, bound };
+  return least && { cost: least, victims, bound };
+}
+
+function compareToLeast(cost: PreemptionCost, least: PreemptionCost | undefined): number {
+  return least === undefined ? -1 : compareCosts(cost, least);
 }
 
 /** Negative when `left` is smaller; infinities are equal to themselves. */

@@ -185,6 +185,26 @@ describe('QoSDriven', () => {
     expect(movesOf(snapshot, qosOptions('Standard'))).toEqual(['large: n1 > ', 'waits:  > n1']);
   });
 
+  it('evicts nobody for one that can still wait, though it would for an older one of its class', () => {
+    const classes = [
+      aServiceClass({ name: 'batch', slo: 0.9, importance: 2, safetyMargin: 30, expectedStartup: 1 }),
+      aServiceClass({ name: 'free', slo: 0.5, importance: 3 }),
+    ];
+    const cpu = (amount: number) => ({ constraints: { requests: { cpu: amount } } });
+    const requests = [
+      aRequest('small', 'free', 'n1', { useful: 3000 }, cpu(10)),
+      aRequest('large', 'free', 'n1', { useful: 1400 }, cpu(1000)),
+      aRequest('middle', 'free', 'n2', { useful: 2000 }, cpu(1000)),
+      // Can wait for 15 s, of margins of 18 s, and for 10 s, of 2 s.
+      aRequest('old', 'batch', undefined, { useful: 3256, pending: 344 }, cpu(1000)),
+      aRequest('young', 'batch', undefined, { useful: 280, pending: 20 }, cpu(1000)),
+    ];
+    const nodes = [aNode('n1', { allocatable: { cpu: 1010 } }), aNode('n2', { allocatable: { cpu: 1000 } })];
+    const snapshot = aContest({}, classes, requests, { nodes });
+    expect(movesOf(snapshot, qosOptions('Standard'))).toEqual(['middle: n2 > ', 'old:  > n2']);
+    expect(codesOf(snapshot, qosOptions('Standard')).young).toBe('MayWait');
+  });
+
   it('counts that a victim takes its anti-affinity with it', () => {
     const term = anAffinityTerm({ 'evenkeel.dev/service-class': 'free' }, { topologyKey: 'kubernetes.io/hostname' });
     const requests = [
