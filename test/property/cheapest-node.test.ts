@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ServiceLedger } from '../../src/model/service-level.ts';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
-import { epochSeconds, seconds } from '../../src/model/units.ts';
+import { epochSeconds, milliCpu, seconds } from '../../src/model/units.ts';
 import { budgetsInForce } from '../../src/plan/budgets/in-force.ts';
 import { createBudgets } from '../../src/plan/budgets/index.ts';
 import { clusterOf, planningInputOf } from '../../src/plan/planning-input.ts';
@@ -55,7 +55,7 @@ function varied(snapshot: ClusterSnapshot, size: number, youth: number, calm: nu
     nodes: nodes.map((node) => {
       const here = cpuOn.get(node.name) ?? [];
       const cpu = here.reduce((sum, { constraints }) => sum + constraints.requests.cpu, 0);
-      return { ...node, allocatable: { ...node.allocatable, cpu, pods: here.length + 2 } };
+      return { ...node, allocatable: { ...node.allocatable, cpu: milliCpu(cpu), pods: here.length + 2 } };
     }),
     pods: pods.map((pod) => (pod.nodeName === undefined ? enlarged(pod, size) : pod)),
     serviceLevels: { ...serviceLevels, ledgers: new Map(aged) },
@@ -64,7 +64,7 @@ function varied(snapshot: ClusterSnapshot, size: number, youth: number, calm: nu
 
 function enlarged(pod: ClusterSnapshot['pods'][number], size: number): ClusterSnapshot['pods'][number] {
   const { requests } = pod.constraints;
-  return { ...pod, constraints: { ...pod.constraints, requests: { ...requests, cpu: size * requests.cpu } } };
+  return { ...pod, constraints: { ...pod.constraints, requests: { ...requests, cpu: milliCpu(size * requests.cpu) } } };
 }
 
 type Change<Thing> = (thing: Thing) => Thing;

@@ -185,6 +185,21 @@ describe('QoSDriven', () => {
     expect(movesOf(snapshot, qosOptions('Standard'))).toEqual(['large: n1 > ', 'waits:  > n1']);
   });
 
+  it('takes the node with the best score of those where evictions cost as little', () => {
+    const classes = [...CLASSES, aServiceClass({ name: 'any', slo: 0, importance: 4 })];
+    const cpu = (amount: number) => ({ constraints: { requests: { cpu: amount } } });
+    const requests = [
+      aRequest('little', 'any', 'n1', {}, cpu(100)),
+      aRequest('much', 'any', 'n1', {}, cpu(2000)),
+      aRequest('middle', 'any', 'n2', {}, cpu(1000)),
+      aRequest('rest', 'prod', 'n2', {}, cpu(1100)),
+      aRequest('waits', 'prod', undefined, { pending: 5 }, cpu(1000)),
+    ];
+    const nodes = ['n1', 'n2'].map((name) => aNode(name, { allocatable: { cpu: 2100 } }));
+    const snapshot = aContest({}, classes, requests, { nodes });
+    expect(movesOf(snapshot, qosOptions('Standard'))).toEqual(['much: n1 > ', 'waits:  > n1']);
+  });
+
   it('evicts nobody for one that can still wait, though it would for an older one of its class', () => {
     const classes = [
       aServiceClass({ name: 'batch', slo: 0.9, importance: 2, safetyMargin: 30, expectedStartup: 1 }),
@@ -193,10 +208,10 @@ describe('QoSDriven', () => {
     const cpu = (amount: number) => ({ constraints: { requests: { cpu: amount } } });
     const requests = [
       aRequest('small', 'free', 'n1', { useful: 3000 }, cpu(10)),
-      aRequest('large', 'free', 'n1', { useful: 1400 }, cpu(1000)),
-      aRequest('middle', 'free', 'n2', { useful: 2000 }, cpu(1000)),
-      // Can wait for 15 s, of margins of 18 s, and for 10 s, of 2 s.
-      aRequest('old', 'batch', undefined, { useful: 3256, pending: 344 }, cpu(1000)),
+      aRequest('large', 'free', 'n1', { useful: 1000 }, cpu(1000)),
+      aRequest('middle', 'free', 'n2', { useful: 1400 }, cpu(1000)),
+      // They can wait for 8 s and for 10 s; their margins are 18 s and 2 s.
+      aRequest('old', 'batch', undefined, { useful: 3249, pending: 351 }, cpu(1000)),
       aRequest('young', 'batch', undefined, { useful: 280, pending: 20 }, cpu(1000)),
     ];
     const nodes = [aNode('n1', { allocatable: { cpu: 1010 } }), aNode('n2', { allocatable: { cpu: 1000 } })];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { aServiceClass, type LedgerFields } from '../../../support/builders/service-levels.ts';
-import { aWorkload } from '../../../support/builders.ts';
+import { aNode, aWorkload } from '../../../support/builders.ts';
 import { aContest, aRequest, qosOptions, type Request } from '../../../support/gated.ts';
 
 const CLASSES = [aServiceClass({ name: 'batch', slo: 0.9 }), aServiceClass({ name: 'free', slo: 0.5, importance: 3 })];
@@ -54,6 +54,21 @@ describe('replicas whose time is added up', () => {
     ];
     // With one of the pair the other one is not needed.
     expect(evicted(contest({ n1: 1, n2: 1 }, requests), refinements)).toEqual(['richer']);
+  });
+
+  it('get a victim that was refused to one who can wait longer, once others of theirs have gone', () => {
+    const cpu = (amount: number) => ({ constraints: { requests: { cpu: amount } } });
+    const [runs, waits] = twoReplicas('pair', ['n1', undefined], { useful: 1300, pending: 700 });
+    const requests = [
+      { ...(runs as Request), pod: aRequest('pair-0', 'free', 'n1', {}, { owner: 'pair', ...cpu(2000) }).pod },
+      { ...(waits as Request), pod: aRequest('pair-1', 'free', undefined, {}, { owner: 'pair', ...cpu(500) }).pod },
+      // Evicts pair-0. Then pair-1 can wait for 300 s, single for 2000 s, and the only other victim for 1400 s.
+      aRequest('large', 'batch', undefined, { useful: 900, pending: 100 }, cpu(2000)),
+      aRequest('single', 'free', undefined, { useful: 2500, pending: 500 }, cpu(500)),
+      aRequest('victim', 'free', 'n2', { useful: 1400 }, cpu(500)),
+    ];
+    const nodes = [aNode('n1', { allocatable: { cpu: 2000 } }), aNode('n2', { allocatable: { cpu: 500 } })];
+    expect(evicted({ ...contest({}, requests), nodes }, 'None')).toEqual(['pair-0', 'victim']);
   });
 
   it.each(BOTH)('are judged without those that are leaving already (refinements %s)', (refinements) => {
