@@ -1,3 +1,4 @@
+import type { ServiceLedger } from '../../model/service-level.ts';
 import type { Budget, BudgetRefusal } from '../budgets/budget.ts';
 import { capacityRefusal } from '../filters/index.ts';
 import { copyCapacity, occupy, vacate } from '../free-capacity.ts';
@@ -16,7 +17,7 @@ import {
   scoreOf,
 } from './guesses.ts';
 import { isIdleSibling } from './idle-replicas.ts';
-import { compareVictims, type PotentialVictim, type PotentialVictims } from './potential-victims.ts';
+import { compareVictims, type PotentialVictim, type PotentialVictimsOf } from './potential-victims.ts';
 import { createReplicaCount, type ReplicaCount } from './replica-count.ts';
 import { compareNumbers, type PreemptionRules, type ServicePosition } from './rules.ts';
 
@@ -25,15 +26,17 @@ export interface Arena {
   readonly state: State;
   readonly rules: PreemptionRules;
   readonly budgets: Budget;
-  readonly victims: PotentialVictims;
+  readonly residentsOf: PotentialVictimsOf;
   readonly guesses: Guesses;
   readonly wasEvicted: (pod: PodIndex) => boolean;
   /** Evictions of this pass by request. */
   readonly evictions: ReplicaCount;
   /** A potential victim, judged as one of whose request so many others have gone. */
   readonly judgedWithout: (victim: PotentialVictim, gone: number) => PotentialVictim;
-  /** Nodes that the plan has changed, or whose pods are judged otherwise since, oldest first. */
+  /** Nodes that the plan has changed, oldest first. */
   readonly touched: readonly NodeIndex[];
+  /** Requests whose pods are judged otherwise since replicas were evicted, oldest first. */
+  readonly rejudged: readonly ServiceLedger[];
   /** Told which budget keeps a pod from being evicted. */
   readonly onRefusal: (refusal: BudgetRefusal) => void;
 }
@@ -52,16 +55,18 @@ export interface CandidateTable {
  * when pods that matter to them have moved.
  */
 export function createCandidateTable(arena: Arena): CandidateTable {
-  const { state, touched, guesses } = arena;
+  const { state, touched, rejudged, guesses } = arena;
   const { shapes } = state.cluster;
   const entries: (Entry | undefined)[] = new Array(state.cluster.nodes.length);
   const best = createHeap<Entry>(compareHosts);
   const expiring = createHeap<Entry>(compareBounds);
   const seen = new Set<NodeIndex>();
+  /** Nodes where it mattered how pods of a request are judged. */
+  const judgedOn = new Map<ServiceLedger, Set<NodeIndex>>();
   /** 1 for the nodes whose entry is not the one that all tables share. */
   const isOwn = new Uint8Array(entries.length);
   let shared = 0;
-  let caughtUp = -1;
+  let caughtUp: { readonly touched: number; readonly rejudged: number } | undefined;
   let surroundings = Number.NaN;
   let metric = Number.NEGATIVE_INFINITY;
   const file = (node: NodeIndex, entry: Entry | undefined): void => {
@@ -76,8 +81,18 @@ export function createCandidateTable(arena: Arena): CandidateTable {
       file(node, guesses.on(claimant, node));
     }
   };
+  const forget = (nodes: Iterable<NodeIndex>, claimant: Preemptor): void => {
+    for (const node of nodes) {
+      if (seen.delete(node)) {
+        file(node, guesses.on(claimant, node));
+      }
+    }
+  };
   const look = (node: NodeIndex, claimant: Preemptor): void => {
-    const host = hostOn(arena, claimant, node);
+    const host = hostOn(arena, claimant, node, ({ standing: { request } }) => {
+      const nodes = judgedOn.get(request) ?? new Set<NodeIndex>();
+      judgedOn.set(request, nodes.add(node));
+    });
     const entry = host === undefined ? undefined : { ...host, isGuess: false };
     seen.add(node);
     file(node, entry);
@@ -87,17 +102,20 @@ export function createCandidateTable(arena: Arena): CandidateTable {
   };
   const isCurrent = (entry: Entry): boolean => entries[entry.node] === entry;
   const catchUp = (claimant: Preemptor): void => {
-    if (caughtUp < 0) {
+    if (caughtUp === undefined) {
       guess(withRoomFor(claimant.pod, state), claimant);
     }
-    guess(new Set(touched.slice(Math.max(0, caughtUp))), claimant);
-    caughtUp = touched.length;
+    guess(new Set(touched.slice(caughtUp?.touched)), claimant);
     const before = metric;
     metric = claimant.standing?.metric ?? Number.POSITIVE_INFINITY;
     if (state.surroundings(claimant.pod) !== surroundings || metric < before) {
-      guess(seen, claimant);
-      seen.clear();
+      forget(seen, claimant);
     }
+    for (const request of new Set(rejudged.slice(caughtUp?.rejudged))) {
+      forget(judgedOn.get(request) ?? [], claimant);
+      judgedOn.delete(request);
+    }
+    caughtUp = { touched: touched.length, rejudged: rejudged.length };
   };
   const dropExpired = (claimant: Preemptor): void => {
     for (let entry = expiring.peek(); entry !== undefined && !(metric < entry.bound); entry = expiring.peek()) {
@@ -162,7 +180,13 @@ function withRoomFor(pod: PodIndex, { cluster, couldHold }: State): readonly Nod
   return indicesWhere(cluster.nodes.length, (node) => couldHold(pod, node));
 }
 
-function hostOn(arena: Arena, claimant: Preemptor, node: NodeIndex): CandidateNode | undefined {
+/** Tells `onJudged` of every pod on whose judgement it depends. */
+function hostOn(
+  arena: Arena,
+  claimant: Preemptor,
+  node: NodeIndex,
+  onJudged: (resident: PotentialVictim) => void,
+): CandidateNode | undefined {
   const { state, rules, guesses } = arena;
   const { shapes } = state.cluster;
   const { pod, standing } = claimant;
@@ -176,7 +200,7 @@ function hostOn(arena: Arena, claimant: Preemptor, node: NodeIndex): CandidateNo
   if (standing === undefined || best === undefined || !(standing.metric < best.bound)) {
     return undefined;
   }
-  const victims = victimsOn(arena, standing, node, createTrial(state, pod, node));
+  const victims = victimsOn(arena, standing, node, createTrial(state, pod, node), onJudged);
   return victims === undefined
     ? undefined
     : {
@@ -194,12 +218,13 @@ function victimsOn(
   claimant: ServicePosition,
   node: NodeIndex,
   trial: Trial,
+  onJudged: (resident: PotentialVictim) => void,
 ): readonly PotentialVictim[] | undefined {
   const { budgets, rules } = arena;
   const removed: PotentialVictim[] = [];
   const evictions = createReplicaCount(arena.evictions);
   let fits = false;
-  for (const resident of inTurn(arena, arena.victims.on(node), evictions)) {
+  for (const resident of inTurn(arena, arena.residentsOf(node), evictions, onJudged)) {
     if (mayGo(arena, resident, claimant) && isAllowed(arena, resident.pod)) {
       budgets.spend(resident.pod);
       trial.remove(resident.pod);
@@ -230,6 +255,7 @@ function* inTurn(
   arena: Arena,
   residents: readonly PotentialVictim[],
   evictions: ReplicaCount,
+  onJudged: (resident: PotentialVictim) => void,
 ): Generator<PotentialVictim> {
   const current = (victim: PotentialVictim): PotentialVictim => {
     const gone = evictions.of(victim.standing);
@@ -238,6 +264,7 @@ function* inTurn(
   // Nobody can do longer without running than the snapshot says, so those further back need no look yet.
   const queue = [...residents];
   for (let first = queue.shift(); first !== undefined; first = queue.shift()) {
+    onJudged(first);
     const now = current(first);
     if (now === first) {
       yield now;

@@ -1,11 +1,11 @@
 import { oncePer } from '../../model/once-per.ts';
 import type { ServiceClass } from '../../model/service-level.ts';
-import { allocationScore } from '../../qos/allocation-score.ts';
+import { type Allocation, allocationScore } from '../../qos/allocation-score.ts';
 import { compareCosts, NONE_BELOW, type PreemptionCost } from '../../qos/preemption-cost.ts';
 import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { classOf } from '../shapes.ts';
 import type { State } from '../state.ts';
-import type { PotentialVictim, PotentialVictims } from './potential-victims.ts';
+import type { PotentialVictim, PotentialVictimsOf } from './potential-victims.ts';
 import type { BestCase, PreemptionRules, ServicePosition } from './rules.ts';
 
 /** A node for a pod that waits, and who has to leave it first. */
@@ -46,17 +46,16 @@ export interface Guesses {
 }
 
 /** Remembers by class of the claimant what evictions cost at best. */
-export function createGuesses(state: State, victims: PotentialVictims, rules: PreemptionRules): Guesses {
+export function createGuesses(state: State, residentsOf: PotentialVictimsOf, rules: PreemptionRules): Guesses {
   const { shapes, nodes } = state.cluster;
-  const bestCasesFor = oncePer((claimants: ServiceClass) => createBestCases(victims, rules, claimants));
+  const bestCasesFor = oncePer((claimants: ServiceClass) => createBestCases(residentsOf, rules, claimants));
   const evicting = (claimants: ServiceClass, node: NodeIndex): Entry | undefined => {
     const best = bestCasesFor(claimants)(node);
     if (best === undefined) {
       return undefined;
     }
-    const { cost, bound } = best;
-    const residents = victims.on(node);
-    const score = Math.max(...best.victims.map((place) => scoreOf(state, node, [itemAt(residents, place)])));
+    const { cost, bound, victims } = best;
+    const score = highestScore(state, node, residentsOf(node), victims);
     return { node, victims: [], bound, cost, score, isGuess: true };
   };
   return {
@@ -74,16 +73,37 @@ export function createGuesses(state: State, victims: PotentialVictims, rules: Pr
   };
 }
 
+/** The score without one of these, by place among the residents; those of one template mostly follow each other. */
+function highestScore(
+  state: State,
+  node: NodeIndex,
+  residents: readonly PotentialVictim[],
+  places: readonly number[],
+): number {
+  const { pods } = state.cluster;
+  const allocated = allocatedOn(state, node);
+  let highest = 0;
+  let before: ResourceAmounts | undefined;
+  for (const place of places) {
+    const { requests } = itemAt(pods, itemAt(residents, place).pod).constraints;
+    if (requests !== before) {
+      highest = Math.max(highest, scoreWithout(allocated, requests));
+      before = requests;
+    }
+  }
+  return highest;
+}
+
 /** Judges for the largest margin that a claimant of the class can have. */
 function createBestCases(
-  victims: PotentialVictims,
+  residentsOf: PotentialVictimsOf,
   rules: PreemptionRules,
   claimants: ServiceClass,
 ): (node: NodeIndex) => BestCase | undefined {
   const known = new Map<NodeIndex, BestCase | undefined>();
   return (node) => {
     if (!known.has(node)) {
-      const residents = victims.on(node).map(({ standing }) => standing);
+      const residents = residentsOf(node).map(({ standing }) => standing);
       known.set(node, rules.bestCase(residents, claimants));
     }
     return known.get(node);
@@ -101,13 +121,39 @@ export const FREE: PreemptionCost = { below: NONE_BELOW, above: Number.POSITIVE_
 const OPEN = { victims: [], bound: Number.POSITIVE_INFINITY, cost: FREE, isGuess: true } as const;
 
 /** The allocation score of the node as it is without its victims; what it is scored for does not count (QoS 3). */
-export function scoreOf({ cluster, whereabouts }: State, node: NodeIndex, victims: readonly PotentialVictim[]): number {
-  const { nodes, siteOf, pods } = cluster;
+export function scoreOf(state: State, node: NodeIndex, victims: readonly PotentialVictim[]): number {
+  const { pods } = state.cluster;
+  const gone = { cpu: 0, memory: 0 };
+  for (const { pod } of victims) {
+    const { requests } = itemAt(pods, pod).constraints;
+    gone.cpu += requests.cpu;
+    gone.memory += requests.memory;
+  }
+  return scoreWithout(allocatedOn(state, node), gone);
+}
+
+/** What is counted of the requests of pods. */
+interface ResourceAmounts {
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+type Allocated = Readonly<Record<keyof ResourceAmounts, Allocation>>;
+
+function allocatedOn({ cluster, whereabouts }: State, node: NodeIndex): Allocated {
+  const { nodes, siteOf } = cluster;
+  const { allocatable } = itemAt(nodes, node);
   const room = whereabouts.freeCapacityOf(at(siteOf, node));
-  const allocation = (resource: 'cpu' | 'memory') => {
-    const capacity = itemAt(nodes, node).allocatable[resource];
-    const gone = victims.reduce((sum, victim) => sum + itemAt(pods, victim.pod).constraints.requests[resource], 0);
-    return { capacity, allocated: capacity - room[resource] - gone };
-  };
-  return allocationScore(allocation('cpu'), allocation('memory'));
+  const of = (resource: keyof ResourceAmounts): Allocation => ({
+    capacity: allocatable[resource],
+    allocated: allocatable[resource] - room[resource],
+  });
+  return { cpu: of('cpu'), memory: of('memory') };
+}
+
+function scoreWithout({ cpu, memory }: Allocated, gone: ResourceAmounts): number {
+  return allocationScore(
+    { capacity: cpu.capacity, allocated: cpu.allocated - gone.cpu },
+    { capacity: memory.capacity, allocated: memory.allocated - gone.memory },
+  );
 }

@@ -1,5 +1,3 @@
-import type { ServiceLedger } from '../../model/service-level.ts';
-import { addsReplicasUp } from '../../qos/time-to-violate.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Evictability } from '../evictability.ts';
 import { itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
@@ -25,13 +23,11 @@ export function compareVictims(left: PotentialVictim, right: PotentialVictim): n
   );
 }
 
-/** Running pods that no protection, class or ledger keeps where they are. */
-export interface PotentialVictims {
-  /** Idle ones first, then whoever can do longest without running. */
-  readonly on: (node: NodeIndex) => readonly PotentialVictim[];
-  /** Where those are that are judged otherwise once this one has gone; none where replicas are not added up. */
-  readonly besides: (position: ServicePosition) => ReadonlySet<NodeIndex>;
-}
+/**
+ * Pods on each node that no protection, class or ledger keeps there: idle ones first, then whoever can do longest without
+ * running.
+ */
+export type PotentialVictimsOf = (node: NodeIndex) => readonly PotentialVictim[];
 
 /**
  * Judges all pods when it is first asked, in their order, which has those of one request together. Sorts the pods of a node when
@@ -41,38 +37,17 @@ export function createPotentialVictims(
   cluster: Cluster,
   holds: Evictability,
   standings: ServicePositions,
-): PotentialVictims {
+): PotentialVictimsOf {
   const byNode = once(() => victimsByNode(cluster, holds, standings));
-  const byRequest = once(() => nodesByRequest(byNode()));
   const isSorted = new Uint8Array(cluster.nodes.length);
-  return {
-    on: (node) => {
-      const residents = itemAt(byNode(), node);
-      if (isSorted[node] === 0) {
-        residents.sort(compareVictims);
-        isSorted[node] = 1;
-      }
-      return residents;
-    },
-    besides: ({ request }) => byRequest().get(request) ?? NOWHERE,
-  };
-}
-
-const NOWHERE: ReadonlySet<NodeIndex> = new Set();
-
-function nodesByRequest(
-  byNode: readonly (readonly PotentialVictim[])[],
-): ReadonlyMap<ServiceLedger, ReadonlySet<NodeIndex>> {
-  const found = new Map<ServiceLedger, Set<NodeIndex>>();
-  for (const [node, victims] of byNode.entries()) {
-    for (const { request, serviceClass } of victims.map(({ standing }) => standing)) {
-      if (addsReplicasUp(serviceClass.mode)) {
-        const nodes = found.get(request) ?? new Set<NodeIndex>();
-        found.set(request, nodes.add(node as NodeIndex));
-      }
+  return (node) => {
+    const residents = itemAt(byNode(), node);
+    if (isSorted[node] === 0) {
+      residents.sort(compareVictims);
+      isSorted[node] = 1;
     }
-  }
-  return found;
+    return residents;
+  };
 }
 
 function victimsByNode(

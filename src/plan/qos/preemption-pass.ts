@@ -1,3 +1,4 @@
+import type { ServiceLedger } from '../../model/service-level.ts';
 import type { BudgetRefusal, PreemptionBudget } from '../budgets/budget.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Evictability } from '../evictability.ts';
@@ -90,19 +91,21 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
   const steps: PreemptionPassStep[] = [];
   const evicted = new Set<PodIndex>();
   const touched: NodeIndex[] = [];
+  const rejudged: ServiceLedger[] = [];
   const refusals = new Map<BudgetRefusal['code'], BudgetRefusal>();
-  const victims = createPotentialVictims(state.cluster, holds, standings);
+  const residentsOf = createPotentialVictims(state.cluster, holds, standings);
   const [evictions, admissions] = [createReplicaCount(), createReplicaCount()];
   const arena: Arena = {
     state,
     rules,
     budgets,
-    victims,
-    guesses: createGuesses(state, victims, rules),
+    residentsOf,
+    guesses: createGuesses(state, residentsOf, rules),
     wasEvicted: (pod) => evicted.has(pod),
     evictions,
     judgedWithout: createJudgedWithout(standings),
     touched,
+    rejudged,
     onRefusal: (refusal) => refusals.set(refusal.code, refusal),
   };
   const tableOf = createTables(arena);
@@ -112,7 +115,7 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
       state.lift(pod);
       evicted.add(pod);
       evictions.add(standing, 1);
-      touched.push(...victims.besides(standing));
+      rejudged.push(standing.request);
       steps.push({ kind: 'Preemption', pod, node: host.node, standing, beneficiary: claimant });
       budgets.spend(pod);
     }
@@ -142,7 +145,6 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
     if (kind === 'Admission') {
       state.lift(pod);
     } else {
-      touched.push(...victims.besides(standing));
       state.place(pod, node);
       evicted.delete(pod);
       budgets.refund(pod);
