@@ -42,6 +42,11 @@ export function aRequest(
   return { pod, ledger };
 }
 
+/** Fields of a pod that requests so many millicores. */
+export function cpu(millicores: number) {
+  return { constraints: { requests: { cpu: millicores } } };
+}
+
 /** A request that has a node and has not been Ready for `seconds`. */
 export function anUnreadyRequest(
   name: string,

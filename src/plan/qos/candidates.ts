@@ -35,7 +35,7 @@ export interface Arena {
   readonly judgedWithout: (victim: PotentialVictim, gone: number) => PotentialVictim;
   /** Nodes that the plan has changed, oldest first. */
   readonly touched: readonly NodeIndex[];
-  /** Requests whose pods are judged otherwise since replicas were evicted, oldest first. */
+  /** Requests whose other pods are judged otherwise since a replica was evicted, oldest first. */
   readonly rejudged: readonly ServiceLedger[];
   /** Told which budget keeps a pod from being evicted. */
   readonly onRefusal: (refusal: BudgetRefusal) => void;
@@ -82,11 +82,10 @@ export function createCandidateTable(arena: Arena): CandidateTable {
     }
   };
   const forget = (nodes: Iterable<NodeIndex>, claimant: Preemptor): void => {
-    for (const node of nodes) {
-      if (seen.delete(node)) {
-        file(node, guesses.on(claimant, node));
-      }
-    }
+    guess(
+      [...nodes].filter((node) => seen.delete(node)),
+      claimant,
+    );
   };
   const look = (node: NodeIndex, claimant: Preemptor): void => {
     const host = hostOn(arena, claimant, node, ({ standing: { request } }) => {

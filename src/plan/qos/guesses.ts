@@ -73,7 +73,7 @@ export function createGuesses(state: State, residentsOf: PotentialVictimsOf, rul
   };
 }
 
-/** The score without one of these, by place among the residents; those of one template mostly follow each other. */
+/** The best score of the node without one of its residents at these places. Those of one template mostly follow each other. */
 function highestScore(
   state: State,
   node: NodeIndex,

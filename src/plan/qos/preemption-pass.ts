@@ -115,7 +115,9 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
       state.lift(pod);
       evicted.add(pod);
       evictions.add(standing, 1);
-      rejudged.push(standing.request);
+      if (evictions.of(standing) > 0) {
+        rejudged.push(standing.request);
+      }
       steps.push({ kind: 'Preemption', pod, node: host.node, standing, beneficiary: claimant });
       budgets.spend(pod);
     }

@@ -72,7 +72,7 @@ export const PUBLISHED: PreemptionRules = {
   spares: false,
 };
 
-/** What those cost that cost least of all that a claimant of this class may have; `undefined`: it may have none. */
+/** The least that one eviction costs a claimant of this class, and every pod that costs as little; `undefined`: it may have none. */
 export function leastCost(
   residents: readonly ServicePosition[],
   claimant: Omit<Contender, 'metric'>,

@@ -10,14 +10,13 @@ import { aBudget } from '../../../support/builders/options.ts';
 import { aPolicy } from '../../../support/builders/policy.ts';
 import { aServiceClass } from '../../../support/builders/service-levels.ts';
 import { aNode, aWorkload, ownerOf } from '../../../support/builders.ts';
-import { aContest, aRequest, qosOptions } from '../../../support/gated.ts';
+import { aContest, aRequest, cpu, qosOptions } from '../../../support/gated.ts';
 
 const CLASSES = [
   aServiceClass({ name: 'prod', slo: 1, importance: 1 }),
   aServiceClass({ name: 'free', slo: 0.5, importance: 3 }),
 ];
 const DEFAULTS = resolveOptions(aPolicy('qos').spec).budgets;
-const cpu = (amount: number) => ({ constraints: { requests: { cpu: amount } } });
 
 /** Nodes of so many slots of 1,000 millicores, full of best-effort pods, and pods that take this many of them. */
 function aFullCluster(nodes: readonly number[], waiting: readonly number[]): ClusterSnapshot {

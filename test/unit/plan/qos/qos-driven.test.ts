@@ -8,7 +8,7 @@ import { aBudget } from '../../../support/builders/options.ts';
 import { anAffinityTerm } from '../../../support/builders/scheduling.ts';
 import { aServiceClass } from '../../../support/builders/service-levels.ts';
 import { aNode, aPdb, NOW } from '../../../support/builders.ts';
-import { aContest, aRequest, qosOptions } from '../../../support/gated.ts';
+import { aContest, aRequest, cpu, qosOptions } from '../../../support/gated.ts';
 
 const CLASSES = [
   aServiceClass({ name: 'prod', slo: 1, importance: 1 }),
@@ -187,7 +187,6 @@ describe('QoSDriven', () => {
 
   it('takes the node with the best score of those where evictions cost as little', () => {
     const classes = [...CLASSES, aServiceClass({ name: 'any', slo: 0, importance: 4 })];
-    const cpu = (amount: number) => ({ constraints: { requests: { cpu: amount } } });
     const requests = [
       aRequest('little', 'any', 'n1', {}, cpu(100)),
       aRequest('much', 'any', 'n1', {}, cpu(2000)),
@@ -205,7 +204,6 @@ describe('QoSDriven', () => {
       aServiceClass({ name: 'batch', slo: 0.9, importance: 2, safetyMargin: 30, expectedStartup: 1 }),
       aServiceClass({ name: 'free', slo: 0.5, importance: 3 }),
     ];
-    const cpu = (amount: number) => ({ constraints: { requests: { cpu: amount } } });
     const requests = [
       aRequest('small', 'free', 'n1', { useful: 3000 }, cpu(10)),
       aRequest('large', 'free', 'n1', { useful: 1000 }, cpu(1000)),

@@ -3,7 +3,7 @@ import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { aServiceClass, type LedgerFields } from '../../../support/builders/service-levels.ts';
 import { aNode, aWorkload } from '../../../support/builders.ts';
-import { aContest, aRequest, qosOptions, type Request } from '../../../support/gated.ts';
+import { aContest, aRequest, cpu, qosOptions, type Request } from '../../../support/gated.ts';
 
 const CLASSES = [aServiceClass({ name: 'batch', slo: 0.9 }), aServiceClass({ name: 'free', slo: 0.5, importance: 3 })];
 const BOTH = ['None', 'Standard'] as const;
@@ -57,7 +57,6 @@ describe('replicas whose time is added up', () => {
   });
 
   it('get a victim that was refused to one who can wait longer, once others of theirs have gone', () => {
-    const cpu = (amount: number) => ({ constraints: { requests: { cpu: amount } } });
     const [runs, waits] = twoReplicas('pair', ['n1', undefined], { useful: 1300, pending: 700 });
     const requests = [
       { ...(runs as Request), pod: aRequest('pair-0', 'free', 'n1', {}, { owner: 'pair', ...cpu(2000) }).pod },
