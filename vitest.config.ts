@@ -38,6 +38,7 @@ export default defineConfig({
         test: {
           name: 'control-plane',
           globalSetup: ['test/control-plane/global-setup.ts'],
+          setupFiles: ['test/support/tell-logs.ts'],
           testTimeout: 300_000,
           hookTimeout: 1_200_000,
           include: ['test/{e2e,control-plane,parity,monitoring}/**/*.test.ts', 'test/contract/kubernetes*.test.ts'],

@@ -27,7 +27,7 @@ describe('behind a proxy', () => {
   beforeAll(async () => {
     const upstream = await cp.kubeconfigFor({ namespace: 'evenkeel-system', name: 'evenkeel' });
     proxy = await startFaultProxy({ upstream, seed: 2 });
-    operator = await startOperator(cp, { kubeconfig: proxy.kubeconfig, args: ['--lease-duration', '4s'] });
+    operator = await startOperator(cp, { kubeconfig: proxy.kubeconfig });
   });
 
   afterAll(async () => {
@@ -61,6 +61,8 @@ describe('behind a proxy', () => {
 
   it('stops to lead when it is cut off, and changes nothing more', async () => {
     proxy.spoil(0);
+    await operator.end('SIGTERM');
+    operator = await startOperator(cp, { kubeconfig: proxy.kubeconfig, args: ['--lease-duration', '4s'] });
     await applyEagerPolicy(cp, 'cut-off');
     await waitUntil(
       'the first eviction',

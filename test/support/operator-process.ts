@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import type { ControlPlane } from '../control-plane/start.ts';
@@ -128,7 +128,13 @@ function deployedEnvironment(): Readonly<Record<string, string>> {
   return Object.fromEntries(variables.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
 }
 
-let started = 0;
+const logFiles: string[] = [];
+
+/** The last lines that each operator started by this process logged, as far as its control plane still runs. */
+export function lastLogs(): readonly string[] {
+  const ofLiving = logFiles.filter((file) => existsSync(file));
+  return ofLiving.map((file) => `${basename(file)} ends:\n${readFileSync(file, 'utf8').slice(-4000)}`);
+}
 
 /** Starts the bundled operator as the ServiceAccount of deploy/, with exactly its rights, or as another account. */
 export async function startOperator(
@@ -137,8 +143,8 @@ export async function startOperator(
 ): Promise<OperatorProcess> {
   const account = { namespace: 'evenkeel-system', name: options.account ?? 'evenkeel' };
   const kubeconfig = options.kubeconfig ?? (await cp.kubeconfigFor(account));
-  started += 1;
-  const logFile = join(cp.dir, `operator-${started}.log`);
+  const logFile = join(cp.dir, `operator-${logFiles.length + 1}.log`);
+  logFiles.push(logFile);
   const output = openSync(logFile, 'a');
   const addresses = ['--health-address', '127.0.0.1:0', '--metrics-address', '127.0.0.1:0'];
   const flags = ['--kubeconfig', kubeconfig, ...addresses, ...(options.args ?? [])];
