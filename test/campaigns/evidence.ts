@@ -1,6 +1,6 @@
-import type { MovePhase, MoveStatus, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import type { MoveStatus, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
-import { hasEnded, type PlanLog } from './plan-log.ts';
+import { hasEnded, NOT_EVICTED, type PlanLog } from './plan-log.ts';
 
 /** What audit log and plans say of the promises that hold whatever happens: each list is to be empty. */
 export interface Evidence {
@@ -47,12 +47,9 @@ function unexplained(audit: readonly AuditEvent[], plans: readonly RebalancePlan
   return acceptedEvictions(audit).filter(({ uidPrecondition }) => !planned.has(uidPrecondition ?? ''));
 }
 
-/** Phases of a move whose pod was not evicted, or not by it. */
-const NOT_EVICTED: readonly MovePhase[] = ['Planned', 'Skipped', 'Aborted'];
-
 /** Pods that were evicted and that no plan owns up to. */
 function disowned(audit: readonly AuditEvent[], moves: readonly MoveStatus[]): readonly string[] {
-  const owned = new Set(moves.filter(({ phase }) => !NOT_EVICTED.includes(phase)).map(({ podUID }) => podUID));
+  const owned = new Set(moves.filter(({ phase }) => !NOT_EVICTED.has(phase)).map(({ podUID }) => podUID));
   const named = new Set(moves.map(({ podUID }) => podUID));
   return acceptedEvictions(audit)
     .map(({ uidPrecondition }) => uidPrecondition ?? '')

@@ -6,7 +6,7 @@ import { pastMovesOf } from '../../src/observe/project/past-moves.ts';
 import { lostService } from '../../src/plan/budgets/overhead.ts';
 import { NO_PODS, startupTimes } from '../../src/plan/startup.ts';
 import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
-import { createJoin, keyOf, type StoredChange } from './plan-log.ts';
+import { createJoin, keyOf, NOT_EVICTED, type StoredChange } from './plan-log.ts';
 
 /** What a policy may do at a time. */
 export interface PolicyLimits {
@@ -29,8 +29,9 @@ export interface LimitReport {
   /** Policies that had more moves in flight than maxConcurrent in what was stored, and `all` with more than all may have, as `name: moves`. */
   readonly overConcurrent: readonly string[];
   /**
-   * Moves whose intent was stored though the service that they were expected to cost was not left any more. Not those that went back to
-   * Planned, since they have evicted nobody: an intent whose write takes effect only after the operator has given it up is not acted on.
+   * Moves whose intent was stored though the service that they were expected to cost was not left any more, and how they stood last. Not
+   * those that went back to Planned, or ended without an eviction: an intent whose write takes effect only after the operator has given
+   * it up is not acted on.
    */
   readonly overOverhead: readonly string[];
   /** Most moves of all policies that were in flight at an instant. */
@@ -71,6 +72,15 @@ interface State {
   readonly at: number;
 }
 
+/** A move that began though too little service was left. */
+interface Overspending {
+  /** Its key. */
+  readonly plan: string;
+  readonly place: number;
+  /** What was left, and what was not. */
+  readonly excess: string;
+}
+
 /**
  * Plays all changes of plans and journals in the order in which the API server stored them: by their resourceVersions, since each kind has a
  * watch of its own. So at every intent all is known that was stored before it, and nothing that came later.
@@ -80,7 +90,7 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
   const states = new Map<string, State>();
   const join = createJoin();
   const most = new Map<string, number>();
-  const overOverhead = new Map<string, string>();
+  const overOverhead = new Map<string, Overspending>();
   let timesAtLimit = 0;
   let intentsWithinOverhead = 0;
 
@@ -98,7 +108,7 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
     const policy = policyOf(plan);
     const begun = begunMoves(plan, states.get(keyOf(plan))?.plan);
     const keyAt = (place: number | undefined): string => `${keyOf(plan)} ${place}`;
-    for (const place of plannedMoves(plan)) {
+    for (const place of movesNotEvicted(plan)) {
       overOverhead.delete(keyAt(place));
     }
     const overhead = limits.policies.get(policy)?.overhead;
@@ -107,7 +117,7 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
       const before = states.get(keyOf(plan))?.plan ?? plan;
       const excess = begun.length > 0 ? overspent(before, overhead, [...states.values()], at) : undefined;
       if (excess !== undefined) {
-        overOverhead.set(keyAt(begun[0]), excess);
+        overOverhead.set(keyAt(begun[0]), { plan: keyOf(plan), place: begun[0] ?? 0, excess });
       }
     }
     states.set(keyOf(plan), { plan, inFlight: disruptionsInFlight(plan), at });
@@ -135,7 +145,10 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
         overConcurrent: [...most].flatMap(([name, moves]) =>
           moves > limitOf(name, limits) ? `${name}: ${moves}` : [],
         ),
-        overOverhead: [...overOverhead.values()],
+        overOverhead: [...overOverhead.values()].map(({ plan, place, excess }) => {
+          const phase = states.get(plan)?.plan.status?.moves?.[place]?.phase;
+          return `${excess}; move ${place} is ${phase} in the end`;
+        }),
         mostInFlight: most.get('all') ?? 0,
         timesAtLimit,
         intentsWithinOverhead,
@@ -197,9 +210,9 @@ function begunMoves({ status }: RebalancePlan, before: RebalancePlan | undefined
   });
 }
 
-/** Places of the moves that are planned, for the first time or again. */
-function plannedMoves({ status }: RebalancePlan): readonly number[] {
-  return (status?.moves ?? []).flatMap(({ phase }, place) => (phase === 'Planned' ? [place] : []));
+/** Places of the moves that have evicted nobody: where a plan stops, a move that was taken back ends without being stored as Planned. */
+function movesNotEvicted({ status }: RebalancePlan): readonly number[] {
+  return (status?.moves ?? []).flatMap(({ phase }, place) => (NOT_EVICTED.has(phase) ? [place] : []));
 }
 
 /**

@@ -92,7 +92,7 @@ describe('limits by what was stored', () => {
     [
       'are exceeded by service that another policy has cost',
       21,
-      ['thrifty: 21 s were lost and the next move costs 10 s of 30 s'],
+      ['thrifty: 21 s were lost and the next move costs 10 s of 30 s; move 0 is Intent in the end'],
     ],
   ])('%s', (_, lost, overOverhead) => {
     const plans = [plan('free', [lost]), plan('thrifty', ['Planned']), plan('thrifty', ['Intent'])];
@@ -112,6 +112,17 @@ describe('limits by what was stored', () => {
     expect(judged([...late, plan('thrifty', ['Intent'])]).map(({ overOverhead }) => overOverhead.length)).toEqual([
       1, 1,
     ]);
+  });
+
+  it.each(['Aborted', 'Skipped'] as const)('are not exceeded by an intent whose move is %s', (phase) => {
+    const stopped = [
+      plan('free', [21]),
+      plan('thrifty', ['Planned']),
+      plan('thrifty', ['Intent']),
+      plan('thrifty', ['Evicting']),
+    ];
+    expect(judged(stopped).map(({ overOverhead }) => overOverhead.length)).toEqual([1, 1]);
+    expect(judged([...stopped, plan('thrifty', [phase])]).map(({ overOverhead }) => overOverhead)).toEqual([[], []]);
   });
 
   it('count what moves in flight are expected to cost', () => {
