@@ -1,5 +1,6 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import { entries } from '../execute/journal.ts';
+import { NOT_EVICTED } from '../execute/transitions.ts';
 import { kindOf } from '../model/move.ts';
 import { oncePer } from '../model/once-per.ts';
 import { type Seconds, seconds } from '../model/units.ts';
@@ -189,10 +190,10 @@ async function preemptedPods(
 
 /** UIDs of the pods whose eviction for others was sent, or may have been. */
 export const preemptionsOf = oncePer((plan: RebalancePlan): readonly string[] =>
-  entries(plan).flatMap(({ move, run }) => (kindOf(move) === 'Preemption' && !UNSENT.has(run.phase) ? run.podUID : [])),
+  entries(plan).flatMap(({ move, run }) =>
+    kindOf(move) === 'Preemption' && !NOT_EVICTED.has(run.phase) ? run.podUID : [],
+  ),
 );
-
-const UNSENT: ReadonlySet<string> = new Set(['Planned', 'Skipped', 'Aborted']);
 
 /** A few at a time, in turns. */
 function choose(changes: readonly Change[], memory: Memory, most: number): readonly Change[] {

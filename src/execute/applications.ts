@@ -1,11 +1,8 @@
-import type { MovePhase, RebalancePlanStatus } from '../api/v1alpha1/rebalance-plan.ts';
+import type { RebalancePlanStatus } from '../api/v1alpha1/rebalance-plan.ts';
 import type { JournalEntry } from './move.ts';
-import { isFinal } from './transitions.ts';
+import { isFinal, NOT_EVICTED } from './transitions.ts';
 
 type MovedApplication = NonNullable<RebalancePlanStatus['applications']>[number];
-
-/** Phases of a move that ended without its pod having been evicted. */
-const NOT_MOVED: ReadonlySet<MovePhase> = new Set(['Planned', 'Skipped', 'Aborted']);
 
 /**
  * How far the applications are moved of which these are moves, those that are not Complete first. What is moved in part stays so
@@ -25,7 +22,7 @@ function phaseOf(own: readonly JournalEntry[], landed: number): MovedApplication
   if (landed === own.length) {
     return 'Complete';
   }
-  return own.every(({ run }) => NOT_MOVED.has(run.phase)) ? 'Unmoved' : 'Partial';
+  return own.every(({ run }) => NOT_EVICTED.has(run.phase)) ? 'Unmoved' : 'Partial';
 }
 
 /** Applications that are named in a sentence. */
@@ -47,14 +44,14 @@ export function givenUp(journal: readonly JournalEntry[]): ReadonlyMap<string, J
   return new Map(
     [...byApplication(journal)].flatMap(([key, own]) => {
       const ended = own.find(({ run }) => isFinal(run.phase));
-      return ended !== undefined && own.every(({ run }) => NOT_MOVED.has(run.phase)) ? [[key, ended] as const] : [];
+      return ended !== undefined && own.every(({ run }) => NOT_EVICTED.has(run.phase)) ? [[key, ended] as const] : [];
     }),
   );
 }
 
 /** Names of applications of which a move has begun. */
 export function begunApplications(journal: readonly JournalEntry[]): ReadonlySet<string> {
-  const begun = journal.filter(({ run }) => !NOT_MOVED.has(run.phase));
+  const begun = journal.filter(({ run }) => !NOT_EVICTED.has(run.phase));
   return new Set(begun.flatMap(({ move }) => move.application ?? []));
 }
 

@@ -35,6 +35,9 @@ export const TRANSITIONS = {
   Aborted: [],
 } as const satisfies Record<MovePhase, readonly MovePhase[]>;
 
+/** Phases of a move whose pod was not evicted, or not by it. */
+export const NOT_EVICTED: ReadonlySet<MovePhase> = new Set(['Planned', 'Skipped', 'Aborted']);
+
 /** Whether a move has come to its end. */
 export function isFinal(phase: MovePhase): boolean {
   return TRANSITIONS[phase].length === 0;

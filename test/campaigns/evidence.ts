@@ -1,6 +1,7 @@
 import type { MoveStatus, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import { NOT_EVICTED } from '../../src/execute/transitions.ts';
 import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
-import { hasEnded, NOT_EVICTED, type PlanLog } from './plan-log.ts';
+import { hasEnded, type PlanLog } from './plan-log.ts';
 
 /** What audit log and plans say of the promises that hold whatever happens: each list is to be empty. */
 export interface Evidence {

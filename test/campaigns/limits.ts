@@ -1,12 +1,12 @@
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
-import { isInFlight } from '../../src/execute/transitions.ts';
+import { isInFlight, NOT_EVICTED } from '../../src/execute/transitions.ts';
 import { isDisruption } from '../../src/model/move.ts';
 import { epochSeconds, seconds } from '../../src/model/units.ts';
 import { pastMovesOf } from '../../src/observe/project/past-moves.ts';
 import { lostService } from '../../src/plan/budgets/overhead.ts';
 import { NO_PODS, startupTimes } from '../../src/plan/startup.ts';
 import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
-import { createJoin, keyOf, NOT_EVICTED, type StoredChange } from './plan-log.ts';
+import { createJoin, keyOf, type StoredChange } from './plan-log.ts';
 
 /** What a policy may do at a time. */
 export interface PolicyLimits {
@@ -107,17 +107,18 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
     }
     const policy = policyOf(plan);
     const begun = begunMoves(plan, states.get(keyOf(plan))?.plan);
-    const keyAt = (place: number | undefined): string => `${keyOf(plan)} ${place}`;
+    const keyAt = (place: number): string => `${keyOf(plan)} ${place}`;
     for (const place of movesNotEvicted(plan)) {
       overOverhead.delete(keyAt(place));
     }
     const overhead = limits.policies.get(policy)?.overhead;
-    if (overhead !== undefined) {
+    const [place] = begun;
+    if (overhead !== undefined && place !== undefined) {
       intentsWithinOverhead += begun.length;
       const before = states.get(keyOf(plan))?.plan ?? plan;
-      const excess = begun.length > 0 ? overspent(before, overhead, [...states.values()], at) : undefined;
+      const excess = overspent(before, overhead, [...states.values()], at);
       if (excess !== undefined) {
-        overOverhead.set(keyAt(begun[0]), { plan: keyOf(plan), place: begun[0] ?? 0, excess });
+        overOverhead.set(keyAt(place), { plan: keyOf(plan), place, excess });
       }
     }
     states.set(keyOf(plan), { plan, inFlight: disruptionsInFlight(plan), at });

@@ -18,9 +18,6 @@ export interface PlanLog {
   readonly stop: () => Promise<void>;
 }
 
-/** Phases of a move whose pod was not evicted, or not by it. */
-export const NOT_EVICTED: ReadonlySet<MovePhase> = new Set(['Planned', 'Skipped', 'Aborted']);
-
 const API = '/apis/evenkeel.dev/v1alpha1';
 
 /** A plan or a journal as it was stored: the status of a plan alone lacks what its journal has. */
