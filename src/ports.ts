@@ -294,6 +294,8 @@ export interface SharedLeases {
   list(signal: AbortSignal): Promise<readonly StoredLease[]>;
   /** Calls `changed` after every change until aborted; then resolves. */
   watch(changed: () => void, signal: AbortSignal): Promise<void>;
+  /** Lists them anew, at once, and watches from there: what the watch has brought is old. */
+  renew(): void;
 }
 
 /** The containers that replicas run in, as the kubelets of their nodes report them. */

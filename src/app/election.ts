@@ -11,7 +11,7 @@ import { leaseOfReplica, SHARED_HOLDER } from '../control/shards/names.ts';
 import { Sight } from '../control/shards/sight.ts';
 import { parseDuration } from '../model/duration.ts';
 import { replicaIdentity } from '../model/replica.ts';
-import { type Seconds, seconds } from '../model/units.ts';
+import type { Seconds } from '../model/units.ts';
 import type { LeaseRecord, LeaseStore, ReplicaContainers, SharedLeases } from '../ports.ts';
 import { VERSION } from '../version.ts';
 import type { ClusterFlags } from './cluster.ts';
@@ -78,7 +78,7 @@ export async function openElection(flags: ElectionFlags & ClusterFlags, hooks: E
   const pod = process.env['POD_NAME'] ?? hostname();
   const identity = replicaIdentity(pod, randomUUID());
   const base = flags.leaseName;
-  const place = { namespace: flags.ownNamespace, deadline: seconds(times.renewDeadline / 2) };
+  const place = { namespace: flags.ownNamespace, deadline: times.requestDeadline };
   const failed = (error: unknown): void => hooks.report({ kind: 'Failed', error });
   const leases = createSharedLeases(client, place, failed);
   const containers = createReplicaContainers(client, flags.ownNamespace, pod, failed);

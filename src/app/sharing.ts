@@ -66,16 +66,23 @@ export async function shareWork(
       }
     },
   });
-  await ready;
-  await elector.run(async (_, signal) => {
-    log('member joined', { holder: identity });
-    await beginSharing(options, signal);
-    await Promise.all([
-      keeper.run(signal),
-      work.policies(keeper, signal),
-      whileLed(REST, keeper, (term) => work.rest(keeper, term), systemClock, signal),
-    ]);
-  }, stop);
+  const over = new AbortController();
+  const watching = keeper.watch(over.signal);
+  try {
+    await ready;
+    await elector.run(async (_, signal) => {
+      log('member joined', { holder: identity });
+      await beginSharing(options, signal);
+      await Promise.all([
+        keeper.run(signal),
+        work.policies(keeper, signal),
+        whileLed(REST, keeper, (term) => work.rest(keeper, term), systemClock, signal),
+      ]);
+    }, stop);
+  } finally {
+    over.abort();
+    await watching;
+  }
   await leave().catch(failed);
 
   async function leave(): Promise<void> {

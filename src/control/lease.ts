@@ -10,11 +10,22 @@ export interface LeaseTimes {
   readonly renewDeadline: Seconds;
   /** Time between two attempts. */
   readonly retryPeriod: Seconds;
+  /** Time until the answer to one request. */
+  readonly requestDeadline: Seconds;
 }
 
-/** client-go's proportions: 15, 10 and 2 s for its default of 15 s. */
+/**
+ * client-go's proportions: 15, 10 and 2 s for its default of 15 s. A request is given up after two retry periods, so that one that
+ * hangs leaves time for two more before the renew deadline.
+ */
 export function leaseTimes(duration: Seconds): LeaseTimes {
-  return { duration, renewDeadline: seconds((duration * 10) / 15), retryPeriod: seconds((duration * 2) / 15) };
+  const retryPeriod = seconds((duration * 2) / 15);
+  return {
+    duration,
+    renewDeadline: seconds((duration * 10) / 15),
+    retryPeriod,
+    requestDeadline: seconds(2 * retryPeriod),
+  };
 }
 
 /** client-go's JitterFactor: an attempt is put off by up to this many retry periods. */

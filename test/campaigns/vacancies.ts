@@ -18,13 +18,13 @@ export interface Vacancies {
   readonly vacantTooLong: readonly string[];
 }
 
-/** Requests of a replica that takes over, one after the other: two reads, and a write. */
-const REQUESTS = 3;
+/** Requests of a replica that takes over, one after the other: a read, and a write. */
+const REQUESTS = 2;
 /** A replica without the others' share waits up to that many retry periods for each retry (client-go's jitter). */
 const JITTER = 2.2;
 
 /**
- * Judges times without a leader: a lease and two retries are allowed, and the time of three requests, each as long as the slowest that
+ * Judges times without a leader: a lease and two retries are allowed, and the time of two requests, each as long as the slowest that
  * was measured in that very time, since all of it runs on one busy machine. Where one replica leads everything (`shared` is false), retries are jittered.
  */
 export function judgeVacancies(

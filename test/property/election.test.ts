@@ -27,7 +27,7 @@ function start(time: VirtualTime, lease: FakeLease, identity: string, fate: Fate
   const elector = new Elector({
     identity,
     times: TIMES,
-    store: overNetwork(lease, time, process, TIMES.renewDeadline / 2, () => passageAt(fate, time.now())),
+    store: overNetwork(lease, time, process, TIMES.requestDeadline, () => passageAt(fate, time.now())),
     clock: process.clock,
     random: () => fate.jitter,
     report: () => undefined,

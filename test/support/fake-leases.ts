@@ -94,31 +94,40 @@ export function fakeLeases(): FakeLeases {
 /** Time until a watch that was cut off is begun anew. */
 const REWATCH = 2;
 
-/** The same as `process` sees them over a network, with a watch, whose `watched` is what `passage` is to requests; see `overNetwork`. */
+/**
+ * The same as `process` sees them over a network, with a watch, whose `watched` is what `passage` is to requests; see `overNetwork`. It is
+ * asked with the number of times that the watch was begun anew before.
+ */
 export function sharedOverNetwork(
   leases: FakeLeases,
   time: VirtualTime,
   process: VirtualProcess,
   deadline: number,
   passage: () => Passage,
-  watched = passage,
+  watched: (watch: number) => Passage = passage,
 ): SharedLeases {
   const seen = new Map<string, StoredLease>();
   let hear = (): void => undefined;
+  /** Which watch it is; what an earlier one brings is not heard. */
+  let watch = 0;
+  const show = (now: ReadonlyMap<string, StoredLease>, back: number, of: number): void => {
+    process.wake(time.now() + back, () => {
+      if (of === watch) {
+        seen.clear();
+        for (const [name, lease] of now) {
+          seen.set(name, lease);
+        }
+        hear();
+      }
+    });
+  };
   const bring = (): void => {
-    const { back, lost } = watched();
+    const { back, lost } = watched(watch);
     if (lost !== 'never') {
       time.at(time.now() + REWATCH, bring);
       return;
     }
-    const now = leases.stored();
-    process.wake(time.now() + back, () => {
-      seen.clear();
-      for (const [name, lease] of now) {
-        seen.set(name, lease);
-      }
-      hear();
-    });
+    show(leases.stored(), back, watch);
   };
   leases.onChange(bring);
   return {
@@ -130,6 +139,10 @@ export function sharedOverNetwork(
       bring();
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
       hear = () => undefined;
+    },
+    renew() {
+      watch += 1;
+      show(leases.stored(), passage().back, watch);
     },
   };
 }

@@ -31,8 +31,8 @@ export interface ReplicaOptions {
   readonly shards: Iterable<Shard>;
   /** Says how each of its requests fares, and what its watch brings; `NEAR` unless given. */
   readonly passage?: () => Passage;
-  /** The same for what the watch brings alone. */
-  readonly watched?: () => Passage;
+  /** The same for what the watch brings alone, which has been begun anew so often. */
+  readonly watched?: (watch: number) => Passage;
   /** Sees each write before it is sent, and may throw. */
   readonly refuse?: (name: string, record: LeaseRecord | undefined) => void;
   /** Speed of its monotonic clock. */
@@ -41,6 +41,8 @@ export interface ReplicaOptions {
   readonly jitter?: number;
   /** When it starts: now unless said otherwise. */
   readonly startsAt?: number;
+  /** Seconds before that from which it watches the Leases; default 0. */
+  readonly watchesFor?: number;
   /** Seconds that work on a shard goes on after nothing new may begin. */
   readonly work?: (shard: Shard) => number;
   /** Makes it decide again and again: how long each time, and the pause after it, in seconds. */
@@ -97,13 +99,21 @@ function refusing(leases: SharedLeases, refuse: Required<ReplicaOptions>['refuse
 
 /** Starts a replica: an elector for its own Lease, and a keeper, with work on each shard that it leads. */
 export function startReplica(time: VirtualTime, group: FakeLeases, options: ReplicaOptions): SharingReplica {
-  const { identity, passage = () => NEAR, rate = 1, jitter = 0.5, startsAt = time.now(), work = () => 0 } = options;
+  const {
+    identity,
+    passage = () => NEAR,
+    rate = 1,
+    jitter = 0.5,
+    startsAt = time.now(),
+    watchesFor = 0,
+    work = () => 0,
+  } = options;
   const shards = new Set(options.shards);
   const process = time.process(rate);
   const { clock } = process;
   const stop = new AbortController();
   const { watched = passage, refuse = () => undefined } = options;
-  const network = sharedOverNetwork(group, time, process, TIMES.renewDeadline / 2, passage, watched);
+  const network = sharedOverNetwork(group, time, process, TIMES.requestDeadline, passage, watched);
   const leases = refusing(network, refuse);
   const { name, labels } = leaseOfReplica(BASE, identity);
   const store = leases.of(name, labels);
@@ -160,11 +170,13 @@ export function startReplica(time: VirtualTime, group: FakeLeases, options: Repl
       await clock.sleep(seconds(pause), signal).catch(() => undefined);
     }
   };
+  const over = new AbortController();
   const run = (): Promise<void> =>
     elector
       .run(async (_, signal) => {
         await Promise.all([keeper.run(signal), decide(signal)]);
       }, stop.signal)
+      .finally(() => over.abort())
       .then(
         () => {
           outcome = 'ended';
@@ -173,7 +185,9 @@ export function startReplica(time: VirtualTime, group: FakeLeases, options: Repl
           outcome = error;
         },
       );
-  time.at(startsAt, () => process.wake(startsAt, () => void run()));
+  const at = (instant: number, begin: () => void): void => time.at(instant, () => process.wake(instant, begin));
+  at(startsAt - watchesFor, () => void keeper.watch(over.signal));
+  at(startsAt, () => void run());
   return {
     identity,
     process,

@@ -97,6 +97,7 @@ export function createSharedLeases(
       hear = changed;
       await reflection.run(signal);
     },
+    renew: reflection.renew,
   };
 }
 

@@ -15,8 +15,8 @@ import { claim, type LeaseTimes, released } from '../lease.ts';
 import { createWaker } from '../periodic.ts';
 import { catchUp, createDecisions, RecordedPlans, type SharedPlans } from './decisions.ts';
 import type { Leadership, Term } from './leadership.ts';
-import { annotated, leaseOfShard, purposeOf, RELEASED_BY, REST, releasedBy, type Shard, textIn } from './names.ts';
-import { rendezvous } from './rendezvous.ts';
+import { Members } from './members.ts';
+import { annotated, leaseOfReplica, leaseOfShard, purposeOf, RELEASED_BY, REST, type Shard, textIn } from './names.ts';
 import { Sight } from './sight.ts';
 
 /** What a keeper reports while it runs. */
@@ -60,6 +60,8 @@ const WRITES_AT_A_TIME = 4;
 const FORGOTTEN_AFTER = 10;
 /** A shard that another replica should have taken, and has not, is led for so many lease durations before that one may take it again. */
 const KEPT_OUT_OF_TURN = 4;
+/** The watch is behind when it has not shown a renewal of this replica for so many retry periods; one that is not shows each within little more than one. */
+const BEHIND_AFTER = 2;
 const IDLE_WAIT: Seconds = seconds(30);
 
 /**
@@ -79,14 +81,13 @@ export class ShardKeeper implements Leadership {
   readonly #sight: Sight;
   readonly #recorded: RecordedPlans;
   readonly #waker = createWaker();
+  readonly #members: Members;
   readonly #held = new Map<Shard, Held>();
   readonly #freeSince = new Map<Shard, Seconds>();
   readonly #leaving = new Map<Shard, Promise<void>>();
   #shards: ReadonlySet<Shard> = new Set([REST]);
-  /** The replicas that take part, and since when they are the same. */
-  #members = { names: '', since: seconds(0) };
-  /** When each of them was seen first. */
-  readonly #joined = new Map<string, Seconds>();
+  /** When the watch was last begun anew because it was behind, on the monotonic clock. */
+  #watchedAnew: Seconds = seconds(0);
   readonly #listeners: (() => void)[] = [];
   readonly #ended: ((shard: Shard) => Promise<void>)[] = [];
 
@@ -96,6 +97,7 @@ export class ShardKeeper implements Leadership {
     const { times, plans, containers } = options;
     this.#recorded = new RecordedPlans(plans);
     this.#sight = new Sight({ ...options, duration: times.duration });
+    this.#members = new Members(times.duration);
     containers.onChange(this.#waker.wake);
   }
 
@@ -130,10 +132,18 @@ export class ShardKeeper implements Leadership {
     await catchUp({ ...this.#options, recorded: this.#recorded }, signal);
   }
 
-  /** Takes part until aborted, while the Lease of this replica is held; then hands over all that it leads. */
+  /** Sees what becomes of the Leases until aborted. It may begin before this replica takes part: what it has seen until then counts. */
+  watch(signal: AbortSignal): Promise<void> {
+    const changed = (): void => {
+      this.#sight.look();
+      this.#waker.wake();
+    };
+    return this.#options.leases.watch(changed, signal);
+  }
+
+  /** Takes part until aborted, while the Leases are watched and that of this replica is held; then hands over all that it leads. */
   async run(signal: AbortSignal): Promise<void> {
-    const { leases, clock, times, report } = this.#options;
-    const watching = leases.watch(this.#waker.wake, signal);
+    const { clock, times, report } = this.#options;
     while (!signal.aborted) {
       let wait = times.retryPeriod;
       try {
@@ -145,7 +155,6 @@ export class ShardKeeper implements Leadership {
       }
       await this.#waker.wait(wait, clock, signal);
     }
-    await watching;
     await Promise.all([...this.#held.keys()].map((shard) => this.#handOver(shard, true)));
   }
 
@@ -158,7 +167,7 @@ export class ShardKeeper implements Leadership {
   async #round(signal: AbortSignal): Promise<Seconds> {
     const now = this.#look();
     const due: number[] = [IDLE_WAIT];
-    const settles = this.#members.since + this.#options.times.duration - now;
+    const settles = this.#members.sameSince + this.#options.times.duration - now;
     for (const [shard, held] of [...this.#held]) {
       if (!held.isLeaving && !this.#isMine(shard)) {
         const wait = Math.max(this.#shards.has(shard) ? settles : 0, held.keptUntil - now);
@@ -174,22 +183,23 @@ export class ShardKeeper implements Leadership {
     const waits = new Map(wanted.map((shard) => [shard, this.#untilDue(shard, now)]));
     due.push(...[...waits.values()].filter((wait) => wait > 0));
     const free = wanted.filter((shard) => (waits.get(shard) ?? 0) <= 0);
-    await runConcurrently(free, WRITES_AT_A_TIME, signal, (shard) => this.#take(shard, signal));
+    await this.#takeAll(free, signal);
     if (free.some((shard) => !this.#held.has(shard))) {
       due.push(this.#options.times.retryPeriod);
     }
     if (this.of(REST) !== undefined) {
       await this.#sweep(signal);
     }
-    return seconds(Math.max(0, Math.min(...due)));
+    const elapsed = this.#options.clock.monotonic() - now;
+    return seconds(Math.max(0, Math.min(...due) - elapsed));
   }
 
-  /** Takes in what the watch has brought, and gives up what somebody else has written. Returns the time. */
+  /** Counts the replicas, and gives up what somebody else has written. Returns the time. */
   #look(): Seconds {
     const { clock, identity } = this.#options;
-    this.#sight.look();
     const now = clock.monotonic();
-    this.#count([...new Set([...this.#sight.replicas().keys(), identity])], now);
+    this.#watchAnewIfBehind(now);
+    this.#members.count(new Set([...this.#sight.replicas().keys(), identity]), now);
     for (const [shard, held] of this.#held) {
       const seen = this.#sight.last(this.#nameOf(shard));
       if (seen !== undefined && !held.isLeaving && isAnothers(seen, held.lease, identity)) {
@@ -199,16 +209,14 @@ export class ShardKeeper implements Leadership {
     return now;
   }
 
-  #count(replicas: readonly string[], now: Seconds): void {
-    const names = replicas.toSorted().join(' ');
-    if (names !== this.#members.names) {
-      this.#members = { names, since: now };
-    }
-    for (const gone of [...this.#joined.keys()].filter((replica) => !replicas.includes(replica))) {
-      this.#joined.delete(gone);
-    }
-    for (const replica of replicas.filter((each) => !this.#joined.has(each))) {
-      this.#joined.set(replica, now);
+  /** A watch that is behind shows a replica that was killed as if it lived. It shows the renewals of this one late, too, which tells it. */
+  #watchAnewIfBehind(now: Seconds): void {
+    const { base, identity, leases, times, clock } = this.#options;
+    const shown = leases.seen.get(leaseOfReplica(base, identity).name);
+    const isBehind = shown !== undefined && clock.now() - shown.record.renewedAt > BEHIND_AFTER * times.retryPeriod;
+    if (isBehind && now - this.#watchedAnew > times.duration) {
+      this.#watchedAnew = now;
+      leases.renew();
     }
   }
 
@@ -242,20 +250,7 @@ export class ShardKeeper implements Leadership {
 
   /** Whether a shard falls to this replica once the replicas have been the same for a while. */
   #isMine(shard: Shard): boolean {
-    return this.#shards.has(shard) && rendezvous(shard, this.#joined.keys())[0] === this.#options.identity;
-  }
-
-  /**
-   * Replicas that may take a free shard, the first choice first. The one that has let go of it is none of them. Where its leader was
-   * killed, those are none that have joined just now: they cannot tell yet that it was. If that leaves nobody, all are.
-   */
-  #heirs(shard: Shard, now: Seconds): readonly string[] {
-    const lease = this.#sight.last(this.#nameOf(shard));
-    const wasKilled = lease !== undefined && lease.record.holder !== '';
-    const isHeir = ([replica, since]: readonly [string, Seconds]): boolean =>
-      wasKilled ? now - since >= this.#options.times.duration : lease === undefined || replica !== releasedBy(lease);
-    const heirs = [...this.#joined].filter(isHeir).map(([replica]) => replica);
-    return rendezvous(shard, heirs.length === 0 ? this.#joined.keys() : heirs);
+    return this.#shards.has(shard) && this.#members.first(shard) === this.#options.identity;
   }
 
   /** How long this replica has to wait before it takes a shard: until it is free, and for those that come before it. */
@@ -268,39 +263,55 @@ export class ShardKeeper implements Leadership {
     }
     const since = this.#freeSince.get(shard) ?? now;
     this.#freeSince.set(shard, since);
-    const place = this.#heirs(shard, now).indexOf(identity);
+    const place = this.#members.heirs(shard, lease, now).indexOf(identity);
     return place < 0 ? times.retryPeriod : since + place * times.duration - now;
   }
 
-  async #take(shard: Shard, signal: AbortSignal): Promise<void> {
+  /** Takes shards once a read has shown that those who led them are dead. What fails is reported, and keeps none of the others. */
+  async #takeAll(free: readonly Shard[], signal: AbortSignal): Promise<void> {
+    const { identity } = this.#options;
+    const found = free.map((shard) => ({ shard, lease: this.#sight.last(this.#nameOf(shard)) }));
+    const holders = Map.groupBy(found, ({ lease }) => lease?.record.holder ?? '');
+    const taking = [...holders].map(([holder, led]) =>
+      this.#orReport(async () => {
+        if (holder === identity || (await this.#sight.isGone(holder, signal))) {
+          await runConcurrently(led, WRITES_AT_A_TIME, signal, ({ shard, lease }) =>
+            this.#orReport(() => this.#take(shard, lease, signal), signal),
+          );
+        }
+      }, signal),
+    );
+    await Promise.all(taking);
+  }
+
+  async #orReport(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#options.report({ kind: 'Failed', error });
+    }
+  }
+
+  /** Writes this replica into the Lease of a shard if that is still `last`, whose holder is dead, or undefined for one that was never seen. */
+  async #take(shard: Shard, last: StoredLease | undefined, signal: AbortSignal): Promise<void> {
     const { identity, times, clock, report } = this.#options;
     const store = this.#storeOf(shard);
-    const found = await store.get(signal);
     const name = this.#nameOf(shard);
-    this.#sight.note(name, found);
-    const last = this.#sight.last(name);
-    if (
-      last !== undefined &&
-      last.record.holder !== identity &&
-      !(await this.#sight.isGone(last.record.holder, signal))
-    ) {
-      return;
-    }
     const record = claim(last?.record, identity, times, clock.now());
+    const isThere = last !== undefined && !this.#sight.isDeleted(name);
     try {
-      const lease = await (found === undefined ? store.create(record, signal) : store.update(found, record, signal));
+      const lease = await (isThere ? store.update(last, record, signal) : store.create(record, signal));
       this.#sight.note(name, lease);
       this.#freeSince.delete(shard);
       const now = clock.monotonic();
-      const isInTurn = this.#heirs(shard, now)[0] === identity;
+      const isInTurn = this.#members.heirs(shard, lease, now)[0] === identity;
       const keptUntil = seconds(isInTurn ? 0 : now + KEPT_OUT_OF_TURN * times.duration);
       this.#held.set(shard, { lease, lost: new AbortController(), isLeaving: false, keptUntil });
       report({ kind: 'Led', shard, epoch: record.transitions, before: last !== undefined });
       this.#tell();
     } catch (error) {
-      if (!(error instanceof ConflictError)) {
-        throw error;
-      }
+      ignoreConflict(error);
       this.#sight.note(name, await store.get(signal));
       this.#waker.wake();
     }

@@ -32,7 +32,7 @@ export class Sight {
   readonly #absent = new Map<string, Seconds>();
   /** Names of the Leases that were there at the last look. */
   #present: ReadonlySet<string> = new Set();
-  /** Names of those that were there before it. */
+  /** Names of those that had been there before. */
   readonly #deleted = new Set<string>();
 
   constructor(options: SightOptions) {
@@ -50,11 +50,13 @@ export class Sight {
     }
   }
 
-  /** Takes in what a request has brought, unless something newer is known. */
+  /** Takes in what a request has brought, unless something newer is known: nothing where the Lease is not there. */
   note(name: string, lease: StoredLease | undefined): void {
     const known = this.#known.get(name);
     if (lease !== undefined) {
       this.#deleted.delete(name);
+    } else if (known !== undefined) {
+      this.#deleted.add(name);
     }
     if (lease !== undefined && !(known !== undefined && isOlder(lease, known.lease))) {
       const observation = observe(known?.observation, lease.record, this.#options.clock.monotonic());

@@ -172,6 +172,7 @@ export function startReplica(stage: Stage, replica: number, rate: number, genera
     const gatePorts = { ...ports, policies: far(stage, me, 'policies of the gate keeper', stage.policies.store) };
     const keep = (term: Term) => keepGates(gatePorts, SETTINGS, term.signal);
     await Promise.all([
+      keeper?.watch(signal),
       keeper?.run(signal),
       runLoop(ports, SETTINGS, signal),
       whileLed(REST, leadership, keep, process.clock, signal),

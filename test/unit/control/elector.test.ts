@@ -70,8 +70,7 @@ function start(
     ...others,
     identity,
     times: TIMES,
-    store:
-      store ?? overNetwork(lease, time, process, TIMES.renewDeadline / 2, () => passages.shift() ?? replica.passage),
+    store: store ?? overNetwork(lease, time, process, TIMES.requestDeadline, () => passages.shift() ?? replica.passage),
     clock: process.clock,
     random: () => 0.5,
     report: (event) => events.push(describeEvent(event)),
@@ -134,9 +133,9 @@ describe('a lease that is free', () => {
 describe('a lease that was won by a request whose answer came late', () => {
   it('may be used until 10 s after that request was sent', async () => {
     const { time, start } = cluster();
-    const a = start('a', { first: [AT_ONCE, { there: 0, back: 4, lost: 'never' }] });
+    const a = start('a', { first: [AT_ONCE, { there: 0, back: 3, lost: 'never' }] });
     a.passage = NOTHING_ARRIVES;
-    await time.run(4);
+    await time.run(3);
     expect(a.elector.leading).toBe(true);
     await time.run(9.999);
     expect(a.elector.leading).toBe(true);

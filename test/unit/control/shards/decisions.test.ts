@@ -90,7 +90,7 @@ function join(time: VirtualTime, leases: FakeLeases, identity: string, deciding:
     },
     renew: () => void seen.push('renew'),
   };
-  const shared = sharedOverNetwork(leases, time, process, TIMES.renewDeadline / 2, () => decider.passage);
+  const shared = sharedOverNetwork(leases, time, process, TIMES.requestDeadline, () => decider.passage);
   const sight = new Sight({ base: BASE, duration: TIMES.duration, leases: shared, containers: NONE_ENDED, clock });
   const recorded = new RecordedPlans(plans);
   const report = ({ error }: { error: unknown }): void => void failures.push(error);

@@ -194,6 +194,82 @@ describe('a replica that is gone', () => {
     expect([...happened(b, 'Led', 60), ...happened(c, 'Led', 60)].sort()).toEqual(before);
   });
 
+  it('after a kill: who adopts its shards asks for its Lease once, and writes theirs without another question', async () => {
+    const g = group();
+    let requests = 0;
+    const b = g.start('b', {
+      passage: () => {
+        requests += 1;
+        return NEAR;
+      },
+    });
+    const a = g.start('a');
+    await g.run(60);
+    const orphans = a.leads();
+    expect(orphans.length).toBeGreaterThan(8);
+    a.process.pause();
+    await g.run(60 + TIMES.duration - TIMES.retryPeriod - 0.1);
+    const [before, from] = [requests, g.time.now()];
+    await g.run(60 + TIMES.duration + TIMES.retryPeriod);
+    expect(happened(b, 'Led', 60)).toEqual(orphans);
+    const renewals = Math.ceil((g.time.now() - from) / TIMES.retryPeriod);
+    // What the watch brings passes the same network.
+    const events = renewals + orphans.length;
+    expect(requests - before).toBeLessThanOrEqual(1 + orphans.length + renewals + events);
+  });
+
+  it('after a kill: a write that fails is made up for within two retry periods, and holds up no other', async () => {
+    const g = group();
+    const a = g.start('a');
+    await g.run(60);
+    const [unlucky, ...others] = a.leads() as [Shard, ...Shard[]];
+    const over = 62 + TIMES.duration + 0.5;
+    const b = g.start('b', {
+      refuse: (name) => {
+        if (name === leaseOfShard(BASE, unlucky).name && g.time.now() > 62 && g.time.now() < over) {
+          throw new Error('injected');
+        }
+      },
+    });
+    await g.run(62);
+    a.process.pause();
+    await g.run(over - 0.1);
+    expect(b.leads()).toEqual(others);
+    await g.run(62 + TIMES.duration + 2 * TIMES.retryPeriod);
+    expect(b.leads()).toEqual([...others, unlucky].sort());
+    expect(b.events.filter(({ event }) => event.kind === 'Failed').length).toBeGreaterThan(0);
+  });
+
+  it('after a kill: who joins later counts from when its watch began', async () => {
+    const g = group();
+    const a = g.start('a');
+    await g.run(60);
+    a.process.pause();
+    const b = g.start('b', { startsAt: 70, watchesFor: 10 });
+    await g.run(60 + TIMES.duration - 0.1);
+    expect(b.leads()).toEqual([]);
+    await g.run(60 + TIMES.duration + TIMES.retryPeriod);
+    expect(b.leads()).toEqual(a.leads());
+  });
+
+  it('after a kill: they are adopted in time by one whose watch is behind, which it sees by its own renewals', async () => {
+    const g = group();
+    const watches = new Set<number>();
+    const a = g.start('a');
+    const b = g.start('b', {
+      watched: (watch) => {
+        watches.add(watch);
+        return watch === 0 && g.time.now() > 50 ? { ...NEAR, back: 8 } : NEAR;
+      },
+    });
+    await g.run(60);
+    const orphans = a.leads();
+    a.process.pause();
+    await g.run(60 + TIMES.duration + 2 * TIMES.retryPeriod);
+    expect(happened(b, 'Led', 60)).toEqual(orphans);
+    expect([...watches]).toEqual([0, 1]);
+  });
+
   it('after a stop: they are adopted within a tenth of a second, and no other shard moves', async () => {
     const g = group();
     const passage = () => ({ ...NEAR, there: 0.002, back: 0.002 });

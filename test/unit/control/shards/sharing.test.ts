@@ -67,7 +67,7 @@ function share(time: VirtualTime, leases: FakeLeases, single: FakeLease, identit
   const failures: unknown[] = [];
   const stop = new AbortController();
   let began: number | undefined;
-  const store = overNetwork(single, time, process, TIMES.renewDeadline / 2, () => replica.passage);
+  const store = overNetwork(single, time, process, TIMES.requestDeadline, () => replica.passage);
   const waiting = (holder: string): void => void waits.push(holder);
   const failed = (error: unknown): void => void failures.push(error);
   const options = { store, times: TIMES, clock, looked: () => undefined, waiting, failed };
@@ -110,7 +110,7 @@ function elect(time: VirtualTime, single: FakeLease, identity: string): Alone {
   const elector = new Elector({
     identity,
     times: TIMES,
-    store: overNetwork(single, time, process, TIMES.renewDeadline / 2, () => AT_ONCE),
+    store: overNetwork(single, time, process, TIMES.requestDeadline, () => AT_ONCE),
     clock: process.clock,
     random: () => 0.5,
     report: () => undefined,
