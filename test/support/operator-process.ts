@@ -5,6 +5,7 @@ import { basename, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import type { ControlPlane } from '../control-plane/start.ts';
+import { firstLogged } from './log-file.ts';
 
 /** The bundle that `npm run build` writes. */
 export const BUNDLE: string = join(import.meta.dirname, '..', '..', 'dist', 'evenkeel.js');
@@ -184,11 +185,9 @@ async function firstLine(
 ): Promise<Readonly<Record<string, unknown>>> {
   const deadline = performance.now() + 30_000;
   for (;;) {
-    const line = log()
-      .split('\n')
-      .find((each) => each.includes(`"msg":"${message}"`));
+    const line = firstLogged(log(), message);
     if (line !== undefined) {
-      return JSON.parse(line) as Readonly<Record<string, unknown>>;
+      return line;
     }
     if (child.exitCode !== null || performance.now() > deadline) {
       throw new Error(`the operator never logged "${message}":\n${log().slice(-4000)}`);

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../../model/units.ts';
+import { ConflictError } from '../../ports.ts';
 import { describeResource, type ResourceRef } from './resource.ts';
 
 /** What went wrong with a request, by what can be done about it. */
@@ -265,4 +266,16 @@ function explainTransport(server: string, { code, message }: TransportError): st
     return `the certificate of the API server ${server} is not trusted (${message}): check certificate-authority in the kubeconfig`;
   }
   return `the connection to the API server ${server} broke (${code}): ${message}`;
+}
+
+/** ConflictError for what somebody else was faster with, or has deleted. */
+export async function orConflict<Answer>(request: Promise<Answer>): Promise<Answer> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isApiError(error, 'Conflict', 'AlreadyExists', 'NotFound')) {
+      throw new ConflictError(error.message, { cause: error });
+    }
+    throw error;
+  }
 }

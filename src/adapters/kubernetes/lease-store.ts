@@ -12,12 +12,11 @@ import {
   type SharedLeases,
   type StoredLease,
 } from '../../ports.ts';
-import { ApiError, ifThere, isApiError } from './api-error.ts';
+import { ApiError, ifThere, isApiError, orConflict } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { formatMicroTime } from './events.ts';
 import { listObjects } from './list.ts';
 import { describeDiff } from './object-table.ts';
-import { orConflict } from './plan-store.ts';
 import { Reflector } from './reflector.ts';
 import { RESOURCES } from './resource.ts';
 import type { SentJson } from './sent-json.ts';

@@ -5,11 +5,10 @@ import { isObject, type JsonObject, MalformedField } from '../../model/json.ts';
 import { projectServiceLedger } from '../../observe/project/service-ledger.ts';
 import type { LedgerStore, StoredLedger } from '../../ports.ts';
 import { ledgerName, ledgerSpec, ledgerStatus } from '../../report/ledger-resource.ts';
-import { ApiError, ifThere, isApiError } from './api-error.ts';
+import { ApiError, ifThere, isApiError, orConflict } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listObjects } from './list.ts';
 import { MERGE_PATCH, replacingPatch } from './merge-patch.ts';
-import { orConflict } from './plan-store.ts';
 import { RESOURCES } from './resource.ts';
 import type { SentJson } from './sent-json.ts';
 

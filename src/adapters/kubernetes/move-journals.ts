@@ -3,12 +3,11 @@ import type { MoveJournal, MoveJournalSpec } from '../../api/v1alpha1/move-journ
 import type { RebalancePlan } from '../../api/v1alpha1/rebalance-plan.ts';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import { isObject } from '../../model/json.ts';
-import { ApiError, ifThere, isApiError } from './api-error.ts';
+import { ApiError, ifThere, isApiError, orConflict } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listObjects } from './list.ts';
 import { MERGE_PATCH, replacingPatch } from './merge-patch.ts';
 import { followMetadata } from './metadata-watch.ts';
-import { orConflict } from './plan-store.ts';
 import { RESOURCES } from './resource.ts';
 import type { SentJson } from './sent-json.ts';
 

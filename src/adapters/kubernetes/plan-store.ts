@@ -1,8 +1,8 @@
 import type { RebalancePlan, RebalancePlanStatus } from '../../api/v1alpha1/rebalance-plan.ts';
 import { API_VERSION } from '../../api/v1alpha1/schema.ts';
 import { isObject } from '../../model/json.ts';
-import { ConflictError, type PlanStore } from '../../ports.ts';
-import { ApiError, ifThere, isApiError } from './api-error.ts';
+import type { PlanStore } from '../../ports.ts';
+import { ApiError, ifThere, orConflict } from './api-error.ts';
 import type { ApiClient } from './client.ts';
 import { listObjects } from './list.ts';
 import { MERGE_PATCH, replacingPatch } from './merge-patch.ts';
@@ -49,18 +49,6 @@ export function createPlanStore(client: ApiClient, report: (error: unknown) => v
     },
     watch: (changed, signal) => followMetadata(client, RESOURCES.RebalancePlan, changed, report).run(signal),
   };
-}
-
-/** ConflictError for what somebody else was faster with, or has deleted. */
-export async function orConflict<Answer>(request: Promise<Answer>): Promise<Answer> {
-  try {
-    return await request;
-  } catch (error) {
-    if (isApiError(error, 'Conflict', 'AlreadyExists', 'NotFound')) {
-      throw new ConflictError(error.message, { cause: error });
-    }
-    throw error;
-  }
 }
 
 /** The API server has checked the schema; this is about talking to the right one. Items of a list name no kind. Throws ApiError. */

@@ -1,7 +1,6 @@
 import { ConflictError } from '../../ports.ts';
-import { isApiError } from './api-error.ts';
+import { isApiError, orConflict } from './api-error.ts';
 import type { ApiClient } from './client.ts';
-import { orConflict } from './plan-store.ts';
 import type { ResourceRef } from './resource.ts';
 
 /**
