@@ -98,10 +98,14 @@ function byNoStrategy(planningInput: PlanningInput, options: PolicyOptions): Pla
   if (metricsProblem(planningInput, options) !== undefined) {
     return finish(planningInput, options, outcome, { stays });
   }
-  // Nothing is moved any more, so no pod need be known to be movable, nor where it would fit.
-  const atRest = { ...planningInput, holds: { ...holds, inScope: new Uint8Array(pods.length) } };
-  const cluster = clusterOf(atRest, options);
+  const cluster = clusterOf(withoutMovable(planningInput), options);
   return finish(planningInput, options, outcome, { stays, cluster, state: initialState(cluster) });
+}
+
+/** Where no load is balanced, no pod need be known to add to one, nor where it would fit, but those that are placed all the same. */
+function withoutMovable(planningInput: PlanningInput): PlanningInput {
+  const { holds, pods } = planningInput;
+  return { ...planningInput, holds: { ...holds, inScope: new Uint8Array(pods.length) } };
 }
 
 /** The budgets of what follows on the repairs: these have spent of them. */
@@ -128,7 +132,7 @@ function byServiceLevel(
   repaired: readonly Relocation[],
 ): Plan {
   const { snapshot, participation } = planningInput;
-  const cluster = clusterOf(planningInput, options);
+  const cluster = clusterOf(withoutMovable(planningInput), options);
   const state = initialState(cluster);
   const budgets = budgetsAfter(planningInput, options, cluster, repaired);
   const { moves, stays, outcome, end } = qosDriven(planningInput, state, budgets, strategy, options);

@@ -17,7 +17,7 @@ import {
   scoreOf,
 } from './guesses.ts';
 import { isIdleSibling } from './idle-replicas.ts';
-import { compareVictims, type PotentialVictim, type PotentialVictimsOf } from './potential-victims.ts';
+import { compareVictims, type PotentialVictim, type PotentialVictims } from './potential-victims.ts';
 import { createReplicaCount, type ReplicaCount } from './replica-count.ts';
 import { compareNumbers, type PreemptionRules, type ServicePosition } from './rules.ts';
 
@@ -26,7 +26,7 @@ export interface Arena {
   readonly state: State;
   readonly rules: PreemptionRules;
   readonly budgets: Budget;
-  readonly residentsOf: PotentialVictimsOf;
+  readonly potentialVictims: PotentialVictims;
   readonly guesses: Guesses;
   readonly wasEvicted: (pod: PodIndex) => boolean;
   /** Evictions of this pass by request. */
@@ -140,10 +140,12 @@ export function createCandidateTable(arena: Arena): CandidateTable {
   };
   const peekBest = (claimant: Preemptor): Entry | undefined => {
     const { standing } = claimant;
-    const ranked = standing === undefined || best.peek()?.cost === FREE ? [] : guesses.ranked(standing.serviceClass);
-    for (let entry = ranked[shared]; entry !== undefined && isFirst(entry); entry = ranked[shared]) {
-      shared += 1;
-      takeOn(entry, claimant);
+    if (standing !== undefined && best.peek()?.cost !== FREE) {
+      const ranked = guesses.ranked(standing.serviceClass);
+      for (let entry = ranked(shared); entry !== undefined && isFirst(entry); entry = ranked(shared)) {
+        shared += 1;
+        takeOn(entry, claimant);
+      }
     }
     return best.peek();
   };
@@ -223,7 +225,7 @@ function victimsOn(
   const removed: PotentialVictim[] = [];
   const evictions = createReplicaCount(arena.evictions);
   let fits = false;
-  for (const resident of inTurn(arena, arena.residentsOf(node), evictions, onJudged)) {
+  for (const resident of inTurn(arena, arena.potentialVictims.inTurn(node), evictions, onJudged)) {
     if (mayGo(arena, resident, claimant) && isAllowed(arena, resident.pod)) {
       budgets.spend(resident.pod);
       trial.remove(resident.pod);

@@ -5,7 +5,7 @@ import { compareCosts, NONE_BELOW, type PreemptionCost } from '../../qos/preempt
 import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
 import { classOf } from '../shapes.ts';
 import type { State } from '../state.ts';
-import type { PotentialVictim, PotentialVictimsOf } from './potential-victims.ts';
+import type { PotentialVictim, PotentialVictims } from './potential-victims.ts';
 import type { BestCase, PreemptionRules, ServicePosition } from './rules.ts';
 
 /** A node for a pod that waits, and who has to leave it first. */
@@ -39,22 +39,17 @@ export interface Guesses {
   /** What evictions from a node cost at least, for claimants of this class; `undefined`: there are none. */
   readonly bestCaseOn: (node: NodeIndex, claimants: ServiceClass) => BestCase | undefined;
   /**
-   * All nodes from which claimants of this class might have pods evicted, each with the best of its victims alone, the best
-   * node first: as they were when it was first asked for them.
+   * The nodes from which claimants of this class might have pods evicted, each with the best of its victims alone, by place, the best
+   * node first; `undefined` after the last. Nodes that the plan had not changed when it was first asked are right; others are not.
    */
-  readonly ranked: (claimants: ServiceClass) => readonly Entry[];
+  readonly ranked: (claimants: ServiceClass) => (place: number) => Entry | undefined;
 }
 
 /** Remembers by class of the claimant what evictions cost at best. */
-export function createGuesses(state: State, residentsOf: PotentialVictimsOf, rules: PreemptionRules): Guesses {
+export function createGuesses(state: State, { on: residentsOf }: PotentialVictims, rules: PreemptionRules): Guesses {
   const { shapes, nodes } = state.cluster;
   const bestCasesFor = oncePer((claimants: ServiceClass) => createBestCases(residentsOf, rules, claimants));
-  const evicting = (claimants: ServiceClass, node: NodeIndex): Entry | undefined => {
-    const best = bestCasesFor(claimants)(node);
-    if (best === undefined) {
-      return undefined;
-    }
-    const { cost, bound, victims } = best;
+  const evicting = (node: NodeIndex, { cost, bound, victims }: BestCase): Entry => {
     const score = highestScore(state, node, residentsOf(node), victims);
     return { node, victims: [], bound, cost, score, isGuess: true };
   };
@@ -66,10 +61,43 @@ export function createGuesses(state: State, residentsOf: PotentialVictimsOf, rul
       if (state.couldHold(pod, node)) {
         return { ...OPEN, node, score: scoreOf(state, node, []) };
       }
-      return standing === undefined ? undefined : evicting(standing.serviceClass, node);
+      const best = standing && bestCasesFor(standing.serviceClass)(node);
+      return best && evicting(node, best);
     },
     bestCaseOn: (node, claimants) => bestCasesFor(claimants)(node),
-    ranked: oncePer((claimants) => nodes.flatMap((_, node) => evicting(claimants, node) ?? []).sort(compareHosts)),
+    ranked: oncePer((claimants) => {
+      const cases = nodes.flatMap((_, node) => {
+        const best = bestCasesFor(claimants)(node);
+        return best === undefined ? [] : [{ node, best }];
+      });
+      return createRanking(cases, ({ node, best }) => evicting(node, best));
+    }),
+  };
+}
+
+/** A node as it is at best, without its score. */
+interface NodeCase {
+  readonly node: NodeIndex;
+  readonly best: BestCase;
+}
+
+/** The entries by place, the best first. Only those are scored that cost as little as one that was asked for. */
+function createRanking(
+  cases: readonly NodeCase[],
+  scored: (at: NodeCase) => Entry,
+): (place: number) => Entry | undefined {
+  const byCost = cases.toSorted((left, right) => compareCosts(left.best.cost, right.best.cost));
+  const ranked: Entry[] = [];
+  return (place) => {
+    while (ranked.length <= place && ranked.length < byCost.length) {
+      const { cost } = itemAt(byCost, ranked.length).best;
+      let end = ranked.length + 1;
+      while (end < byCost.length && compareCosts(itemAt(byCost, end).best.cost, cost) === 0) {
+        end += 1;
+      }
+      ranked.push(...byCost.slice(ranked.length, end).map(scored).sort(compareHosts));
+    }
+    return ranked[place];
   };
 }
 
@@ -96,7 +124,7 @@ function highestScore(
 
 /** Judges for the largest margin that a claimant of the class can have. */
 function createBestCases(
-  residentsOf: PotentialVictimsOf,
+  residentsOf: PotentialVictims['on'],
   rules: PreemptionRules,
   claimants: ServiceClass,
 ): (node: NodeIndex) => BestCase | undefined {

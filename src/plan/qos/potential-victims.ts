@@ -23,30 +23,30 @@ export function compareVictims(left: PotentialVictim, right: PotentialVictim): n
   );
 }
 
-/**
- * Pods on each node that no protection, class or ledger keeps there: idle ones first, then whoever can do longest without
- * running.
- */
-export type PotentialVictimsOf = (node: NodeIndex) => readonly PotentialVictim[];
+/** Pods on each node that no protection, class or ledger keeps there. */
+export interface PotentialVictims {
+  /** In the order of the pods, which has those of one request together. */
+  readonly on: (node: NodeIndex) => readonly PotentialVictim[];
+  /** In the order in which they make room (`compareVictims`). */
+  readonly inTurn: (node: NodeIndex) => readonly PotentialVictim[];
+}
 
-/**
- * Judges all pods when it is first asked, in their order, which has those of one request together. Sorts the pods of a node when
- * they are first asked for.
- */
+/** Judges all pods when it is first asked. Sorts those of a node when it is first asked for their turns: of most nodes it never is. */
 export function createPotentialVictims(
   cluster: Cluster,
   holds: Evictability,
   standings: ServicePositions,
-): PotentialVictimsOf {
+): PotentialVictims {
   const byNode = once(() => victimsByNode(cluster, holds, standings));
-  const isSorted = new Uint8Array(cluster.nodes.length);
-  return (node) => {
-    const residents = itemAt(byNode(), node);
-    if (isSorted[node] === 0) {
-      residents.sort(compareVictims);
-      isSorted[node] = 1;
-    }
-    return residents;
+  const sorted: (readonly PotentialVictim[] | undefined)[] = new Array(cluster.nodes.length);
+  const on = (node: NodeIndex): readonly PotentialVictim[] => itemAt(byNode(), node);
+  return {
+    on,
+    inTurn: (node) => {
+      const residents = sorted[node] ?? on(node).toSorted(compareVictims);
+      sorted[node] = residents;
+      return residents;
+    },
   };
 }
 

@@ -93,14 +93,14 @@ function createDraft({ state, rules, budgets, holds, standings, maxSteps }: Pree
   const touched: NodeIndex[] = [];
   const rejudged: ServiceLedger[] = [];
   const refusals = new Map<BudgetRefusal['code'], BudgetRefusal>();
-  const residentsOf = createPotentialVictims(state.cluster, holds, standings);
+  const potentialVictims = createPotentialVictims(state.cluster, holds, standings);
   const [evictions, admissions] = [createReplicaCount(), createReplicaCount()];
   const arena: Arena = {
     state,
     rules,
     budgets,
-    residentsOf,
-    guesses: createGuesses(state, residentsOf, rules),
+    potentialVictims,
+    guesses: createGuesses(state, potentialVictims, rules),
     wasEvicted: (pod) => evicted.has(pod),
     evictions,
     judgedWithout: createJudgedWithout(standings),

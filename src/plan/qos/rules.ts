@@ -65,8 +65,9 @@ export const PUBLISHED: PreemptionRules = {
   costOf: preemptionCost,
   bestCase: (residents, claimant) => {
     const least = leastCost(residents, claimant, eligibilityBound, preemptionCost);
-    // Of victims above their margin the sum counts, so that more of them cost less.
-    const above = residents.reduce((sum, { metric, safetyMargin }) => sum + Math.max(0, metric - safetyMargin), 0);
+    // Of victims above their margin the sum counts, so that more of them cost less. It may be rounded otherwise in another order.
+    const sum = residents.reduce((total, { metric, safetyMargin }) => total + Math.max(0, metric - safetyMargin), 0);
+    const above = sum * (1 + residents.length * Number.EPSILON);
     return least === undefined ? undefined : { ...least, cost: { ...least.cost, above } };
   },
   spares: false,
