@@ -50,15 +50,17 @@ export class Sight {
     }
   }
 
-  /** Takes in what a request has brought, unless something newer is known: nothing where the Lease is not there. */
+  /** Takes in what a request has brought, unless something newer is known; `undefined`: the Lease is not there. */
   note(name: string, lease: StoredLease | undefined): void {
     const known = this.#known.get(name);
-    if (lease !== undefined) {
-      this.#deleted.delete(name);
-    } else if (known !== undefined) {
-      this.#deleted.add(name);
+    if (lease === undefined) {
+      if (known !== undefined) {
+        this.#deleted.add(name);
+      }
+      return;
     }
-    if (lease !== undefined && !(known !== undefined && isOlder(lease, known.lease))) {
+    this.#deleted.delete(name);
+    if (known === undefined || !isOlder(lease, known.lease)) {
       const observation = observe(known?.observation, lease.record, this.#options.clock.monotonic());
       this.#known.set(name, { lease, observation });
     }
