@@ -1,29 +1,33 @@
 import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
-import { entries } from '../execute/journal.ts';
+import type { PlannedMove } from '../execute/move.ts';
 import type { StopReason } from '../execute/stop-rules.ts';
+import type { StopRule } from '../execute/together.ts';
 import { parseInstant } from '../model/instant.ts';
 import { isDisruption } from '../model/move.ts';
-import type { EpochSeconds } from '../model/units.ts';
+import { type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { type ActiveBudget, budgetsInForce } from '../plan/budgets/in-force.ts';
 import { lostService } from '../plan/budgets/overhead.ts';
 import { inSeconds } from '../plan/format.ts';
+import { once } from '../plan/once.ts';
 import type { BudgetOptions, PolicyOptions } from '../plan/options.ts';
-import { NO_PODS, startupTimes } from '../plan/startup.ts';
+import { NO_PODS, type StartupTimes, startupTimes } from '../plan/startup.ts';
 import type { MoveHistory } from './past-overhead.ts';
 
 /**
  * Why no further pod may be evicted for a plan although it was within all budgets when it was made; `undefined` when it still
  * is. An entry has come into force since: another plan, made within it, takes this one's place. Or moves have cost more
- * service than was expected, so that the next one would exceed `maxOverhead`.
+ * service than was expected, so that those of `next` together would exceed `maxOverhead`. `history` is asked for only where it matters.
  */
 export function budgetStop(
   plan: RebalancePlan,
   { budgets }: PolicyOptions,
-  history: MoveHistory,
+  history: () => MoveHistory,
   now: EpochSeconds,
-): StopReason | undefined {
+): StopRule {
   const inForce = budgetsInForce(budgets, now);
-  return windowStop(plan, budgets, inForce) ?? overheadStop(plan, inForce, history, now);
+  const fresh = windowStop(plan, budgets, inForce);
+  const limits = once(() => overheadLimits(inForce, history(), now));
+  return (next) => fresh ?? overheadStop(next.filter(isDisruption), limits());
 }
 
 function windowStop(
@@ -48,24 +52,35 @@ function limitsPlans({ maxMoves, perOwner, perNode, perNamespace, overhead }: Bu
   return Object.values(limits).some((limit) => limit !== undefined);
 }
 
-function overheadStop(
-  plan: RebalancePlan,
+/** A limit of lost service, and how much of it was lost. */
+interface OverheadLimit {
+  readonly place: number;
+  readonly limit: Seconds;
+  readonly window: Seconds;
+  readonly lost: Seconds;
+  readonly startup: StartupTimes;
+}
+
+function overheadLimits(
   inForce: readonly ActiveBudget[],
-  { pastMoves, spent: forgotten }: MoveHistory,
+  { pastMoves, spent }: MoveHistory,
   now: EpochSeconds,
-): StopReason | undefined {
-  const next = entries(plan).find(({ move, run }) => run.phase === 'Planned' && isDisruption(move))?.move;
-  const limited = inForce.flatMap(({ place, overhead }) => (overhead === undefined ? [] : [{ place, ...overhead }]));
-  if (next === undefined || limited.length === 0) {
-    return undefined;
-  }
+): readonly OverheadLimit[] {
   const startup = startupTimes(pastMoves, NO_PODS);
-  const cost = next.cost === undefined ? startup.of(next.owner.uid) : Number(next.cost);
-  for (const { place, limit, window } of limited) {
-    const lost = lostService(pastMoves, startup, window, now, forgotten);
+  return inForce.flatMap(({ place, overhead }) =>
+    overhead === undefined
+      ? []
+      : [{ place, ...overhead, lost: lostService(pastMoves, startup, overhead.window, now, spent), startup }],
+  );
+}
+
+function overheadStop(next: readonly PlannedMove[], limits: readonly OverheadLimit[]): StopReason | undefined {
+  for (const { place, limit, window, lost, startup } of next.length === 0 ? [] : limits) {
+    const cost = seconds(next.reduce((sum, { cost, owner }) => sum + Number(cost ?? startup.of(owner.uid)), 0));
     if (!(lost + cost <= limit)) {
       const spent = `${inSeconds(lost)} of service were lost in the last ${inSeconds(window)}`;
-      const message = `${spent}, the next move would cost ${inSeconds(cost)}: maxOverhead of budgets[${place}] allows ${inSeconds(limit)}`;
+      const would = next.length === 1 ? 'the next move would cost' : `the next ${next.length} moves would cost`;
+      const message = `${spent}, ${would} ${inSeconds(cost)}: maxOverhead of budgets[${place}] allows ${inSeconds(limit)}`;
       return { reason: 'BudgetExhausted', message, stops: 'Disruptions' };
     }
   }

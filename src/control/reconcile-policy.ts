@@ -226,9 +226,12 @@ function executionPolicy(
   return {
     ...limits,
     // Policies after plans: a plan that is deleted has been counted by its policy before.
-    stop: async (plans, at) =>
-      budgetStop(plan, options, moveHistory(await policies.list(at), plans), clock.now()) ??
-      serviceStop(plan, ledgerNews.levels(), clock.now()),
+    stop: async (plans, at) => {
+      const stored = await policies.list(at);
+      const service = serviceStop(plan, ledgerNews.levels(), clock.now());
+      const budgets = budgetStop(plan, options, () => moveHistory(stored, plans), clock.now());
+      return (next) => budgets(next) ?? service;
+    },
   };
 }
 

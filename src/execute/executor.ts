@@ -40,7 +40,8 @@ import { gateWish, openGate } from './open-gate.ts';
 import { placesHints } from './place-hints.ts';
 import { type Limits, NOTHING_ELSEWHERE, type ReadyMoves, readyMoves } from './ready-moves.ts';
 import { type EvictionTerms, held, sendEvictions } from './send-evictions.ts';
-import { answerStop, isStopped, type StopReason, stoppedMoves, stopReason } from './stop-rules.ts';
+import { answerStop, type StopReason, stoppedMoves, stopReason } from './stop-rules.ts';
+import { allowedTogether, nextDisruption, type StopRule, withoutIntents } from './together.ts';
 import { isFinal } from './transitions.ts';
 
 /** Moves that are looked at concurrently. */
@@ -71,12 +72,10 @@ export interface ExecutionPolicy extends Limits {
   /** Undefined when there is no policy to resolve. */
   readonly options: PolicyOptions | undefined;
   /**
-   * Why budgets, or the service that moves have cost, let no further move begin while the plans of all policies stand like this;
-   * resolves to `undefined` when they do. `undefined` for moves without a budget.
+   * What budgets, and the service that moves have cost, let begin while the plans of all policies stand like this. `undefined` for
+   * moves without a budget.
    */
-  readonly stop:
-    | ((plans: readonly RebalancePlan[], signal: AbortSignal) => Promise<StopReason | undefined>)
-    | undefined;
+  readonly stop: ((plans: readonly RebalancePlan[], signal: AbortSignal) => Promise<StopRule>) | undefined;
 }
 
 /**
@@ -97,7 +96,7 @@ export async function step(
   const nodes = await ports.reader.nodes(signal);
   const stop =
     stopReason(recorder.plan, await policy.current(signal), nodes) ??
-    (await policy.stop?.(await ports.plans.list(signal), signal));
+    (await policy.stop?.(await ports.plans.list(signal), signal))?.(nextDisruption(recorder.plan));
   if (stop !== undefined) {
     await abortStopped(recorder, stop);
   }
@@ -327,7 +326,7 @@ async function beginMoves(
   await evictAll(
     recorder,
     begun.pending.filter(({ effects }) => effects.includes('Evict')),
-    { ...policy, inFlight: begun.inFlight },
+    { ...policy, inFlight: begun.inFlight, stopFor: (...moves) => stopUnsent(recorder, moves, policy) },
   );
 }
 
@@ -348,12 +347,22 @@ async function storeIntents(
   const { plan, ports, signal } = recorder;
   const plans = await ports.plans.list(signal);
   const elsewhere = inFlightElsewhere(plan, plans);
-  const stop = await policy.stop?.(plans, signal);
   const { ready } = readyMoves(entries(plan), elsewhere, policy, ports.clock.now());
-  const allowed = ready.filter(({ move }) => stop === undefined || !isStopped(move, stop.stops));
+  const clear = ready.filter(({ index }) => checked.get(index)?.kind === 'Begin');
+  const allowed = allowedTogether(clear, await policy.stop?.(plans, signal));
   const mayBegin = new Set(allowed.map(({ index }) => index));
   const events = [...checked].filter(([index, { kind }]) => kind !== 'Begin' || mayBegin.has(index));
   return { pending: await record(recorder, new Map(events)), inFlight: underWay(plan, elsewhere) };
+}
+
+/** Why the next eviction is not sent though its intent is stored: since then moves may have cost more service than was expected. */
+async function stopUnsent(
+  { plan, ports, signal }: Recorder,
+  [next, unsent]: Parameters<EvictionTerms['stopFor']>,
+  { stop }: ExecutionPolicy,
+): Promise<StopReason | undefined> {
+  const rule = await stop?.(withoutIntents(await ports.plans.list(signal), plan, unsent), signal);
+  return rule?.([next.move]);
 }
 
 /** Whether a move may begin: the check of an eviction by the caches with its dry run on the server, since each is checked again. */

@@ -23,6 +23,8 @@ export interface EvictionTerms {
   readonly current: (signal: AbortSignal) => Promise<StoredPolicy | undefined>;
   /** The other moves that are under way, of all plans. */
   readonly inFlight: readonly JournalEntry[];
+  /** Why a move may not begin any more, of those whose intents are stored and not sent; resolves to `undefined` when it may. */
+  readonly stopFor: (next: JournalEntry, unsent: readonly JournalEntry[]) => Promise<StopReason | undefined>;
 }
 
 /** What came of the evictions of a batch. */
@@ -35,13 +37,13 @@ export interface Sent {
 
 /**
  * Sends the evictions of moves whose intents are stored, one after the other. A batch takes seconds, so each is checked at its
- * own moment: the stop rules, the scope, what protects the pod, and the room on its target. A move that cannot be checked, or whose
+ * own moment: the stop rules, the budgets, the scope, what protects the pod, and the room on its target. A move that cannot be checked, or whose
  * hint could not be placed, is not sent. `started` is called before each eviction. Rejects when aborted.
  */
 export async function sendEvictions(
   plan: RebalancePlan,
   moves: readonly JournalEntry[],
-  { options, current, inFlight }: EvictionTerms,
+  { options, current, inFlight, stopFor }: EvictionTerms,
   ports: EvictionPorts,
   started: (entry: JournalEntry) => Promise<void>,
   failures: Failures,
@@ -59,14 +61,13 @@ export async function sendEvictions(
     return new Map(moves.map(({ index }) => [index, error]));
   });
 
-  const check = async ({
-    move,
-    index,
-  }: JournalEntry): Promise<Checked | Extract<MoveEvent, { readonly kind: 'Abort' }>> => {
+  const check = async (entry: JournalEntry): Promise<Checked | Extract<MoveEvent, { readonly kind: 'Abort' }>> => {
+    const { move, index } = entry;
     if (unplaced.has(index)) {
       throw unplaced.get(index);
     }
-    stop ??= stopReason(plan, await current(signal), await reader.nodes(signal));
+    const unsent = moves.filter((other) => !underWay.includes(other));
+    stop ??= stopReason(plan, await current(signal), await reader.nodes(signal)) ?? (await stopFor(entry, unsent));
     return stop !== undefined && isStopped(move, stop.stops)
       ? { kind: 'Abort', why: stop.message }
       : liveCheck({ move, plannedAt, options, inFlight: underWay }, { reader, clock }, signal);

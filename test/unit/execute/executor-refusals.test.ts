@@ -225,7 +225,7 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
     put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'b')]);
     await stepOnce(w, execution(1));
     const stop = { reason: 'BudgetExhausted', message: 'no moves until 18:00', stops: 'Evictions' } as const;
-    expect((await run(w, execution(1, { stop: async () => stop }))).status).toMatchObject({
+    expect((await run(w, execution(1, { stop: async () => () => stop }))).status).toMatchObject({
       phase: 'Aborted',
       message: stop.message,
     });

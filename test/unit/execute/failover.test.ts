@@ -23,7 +23,7 @@ const EXECUTION: ExecutionPolicy = {
   options: OPTIONS,
   maxConcurrent: 0,
   maxInFlight: 0,
-  stop: async () => ({ reason: 'BudgetExhausted', message: 'no more service may be lost', stops: 'Disruptions' }),
+  stop: async () => () => ({ reason: 'BudgetExhausted', message: 'no more service may be lost', stops: 'Disruptions' }),
 };
 
 const prod = aWorkload('prod', { replicas: 1 });
