@@ -1,19 +1,17 @@
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
-import { isInFlight, NOT_EVICTED } from '../../src/execute/transitions.ts';
+import { entries } from '../../src/execute/journal.ts';
+import type { JournalEntry } from '../../src/execute/move.ts';
+import { isInFlight } from '../../src/execute/transitions.ts';
 import { isDisruption } from '../../src/model/move.ts';
-import { epochSeconds, seconds } from '../../src/model/units.ts';
-import { pastMovesOf } from '../../src/observe/project/past-moves.ts';
-import { lostService } from '../../src/plan/budgets/overhead.ts';
-import { NO_PODS, startupTimes } from '../../src/plan/startup.ts';
 import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
 import { createJoin, keyOf, type StoredChange } from './plan-log.ts';
+import { type OverheadLimit, overspent, type SpendingIntents, spendingIntents } from './spending.ts';
 
 /** What a policy may do at a time. */
 export interface PolicyLimits {
   /** Moves in flight, over all its plans. */
   readonly maxConcurrent: number;
-  /** Pod-seconds of service that moves of all policies may have cost in the seconds of `window` before one of this policy begins. */
-  readonly overhead?: { readonly limit: number; readonly window: number };
+  readonly overhead?: OverheadLimit;
 }
 
 /** What all policies may do at a time. */
@@ -28,11 +26,7 @@ export interface OperatorLimits {
 export interface LimitReport {
   /** Policies that had more moves in flight than maxConcurrent in what was stored, and `all` with more than all may have, as `name: moves`. */
   readonly overConcurrent: readonly string[];
-  /**
-   * Moves whose intent was stored though the service that they were expected to cost was not left any more, and how they stood last. Not
-   * those that went back to Planned, or ended without an eviction: an intent whose write takes effect only after the operator has given
-   * it up is not acted on.
-   */
+  /** Moves that began though the service that they were expected to cost was not left any more, and how they stood last. */
   readonly overOverhead: readonly string[];
   /** Most moves of all policies that were in flight at an instant. */
   readonly mostInFlight: number;
@@ -52,8 +46,6 @@ export interface LimitWatch {
 
 /** Milliseconds within which two watches bring all that was stored before. */
 const SETTLED = 3000;
-/** Seconds between the decision to begin a move and the time when a watch has brought it, at most. */
-const DELAY = 3;
 /** Seconds after its end for which a move may still count within a window: no pod of a campaign needs longer to start. */
 const LONGEST_MOVE = 60;
 
@@ -72,15 +64,6 @@ interface State {
   readonly at: number;
 }
 
-/** A move that began though too little service was left. */
-interface Overspending {
-  /** Its key. */
-  readonly plan: string;
-  readonly place: number;
-  /** What was left, and what was not. */
-  readonly excess: string;
-}
-
 /**
  * Plays all changes of plans and journals in the order in which the API server stored them: by their resourceVersions, since each kind has a
  * watch of its own. So at every intent all is known that was stored before it, and nothing that came later.
@@ -90,9 +73,8 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
   const states = new Map<string, State>();
   const join = createJoin();
   const most = new Map<string, number>();
-  const overOverhead = new Map<string, Overspending>();
+  const spending: SpendingIntents[] = [];
   let timesAtLimit = 0;
-  let intentsWithinOverhead = 0;
 
   const count = (name: string, inFlight: number): void => void most.set(name, Math.max(most.get(name) ?? 0, inFlight));
   const inFlightOf = (policy?: string): number =>
@@ -107,21 +89,21 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
     }
     const policy = policyOf(plan);
     const begun = begunMoves(plan, states.get(keyOf(plan))?.plan);
-    const keyAt = (place: number): string => `${keyOf(plan)} ${place}`;
-    for (const place of movesNotEvicted(plan)) {
-      overOverhead.delete(keyAt(place));
-    }
-    const overhead = limits.policies.get(policy)?.overhead;
-    const [place] = begun;
-    if (overhead !== undefined && place !== undefined) {
-      intentsWithinOverhead += begun.length;
-      const before = states.get(keyOf(plan))?.plan ?? plan;
-      const excess = overspent(before, overhead, [...states.values()], at);
-      if (excess !== undefined) {
-        overOverhead.set(keyAt(place), { plan: keyOf(plan), place, excess });
-      }
-    }
     states.set(keyOf(plan), { plan, inFlight: disruptionsInFlight(plan), at });
+    const overhead = limits.policies.get(policy)?.overhead;
+    if (overhead !== undefined && begun.length > 0) {
+      const since = at - overhead.window - LONGEST_MOVE;
+      const recent = [...states.values()].filter((state) => state.at > since || state.inFlight > 0);
+      spending.push(
+        spendingIntents(
+          plan,
+          begun,
+          overhead,
+          recent.map((state) => state.plan),
+          at,
+        ),
+      );
+    }
     count(policy, inFlightOf(policy));
     const all = inFlightOf();
     count('all', all);
@@ -146,13 +128,10 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
         overConcurrent: [...most].flatMap(([name, moves]) =>
           moves > limitOf(name, limits) ? `${name}: ${moves}` : [],
         ),
-        overOverhead: [...overOverhead.values()].map(({ plan, place, excess }) => {
-          const phase = states.get(plan)?.plan.status?.moves?.[place]?.phase;
-          return `${excess}; move ${place} is ${phase} in the end`;
-        }),
+        overOverhead: overspent(spending, new Map([...states.values()].map(({ plan }) => [plan.metadata.name, plan]))),
         mostInFlight: most.get('all') ?? 0,
         timesAtLimit,
-        intentsWithinOverhead,
+        intentsWithinOverhead: spending.reduce((sum, { begun }) => sum + begun.length, 0),
       };
     },
   };
@@ -203,40 +182,14 @@ function disruptionsInFlight({ spec, status }: RebalancePlan): number {
   }).length;
 }
 
-/** Places of the moves that are in flight and were not before. */
-function begunMoves({ status }: RebalancePlan, before: RebalancePlan | undefined): readonly number[] {
-  return (status?.moves ?? []).flatMap(({ phase }, place) => {
-    const old = before?.status?.moves?.[place]?.phase ?? 'Planned';
-    return isInFlight(phase) && !isInFlight(old) ? [place] : [];
-  });
-}
-
-/** Places of the moves that have evicted nobody: where a plan stops, a move that was taken back ends without being stored as Planned. */
-function movesNotEvicted({ status }: RebalancePlan): readonly number[] {
-  return (status?.moves ?? []).flatMap(({ phase }, place) => (NOT_EVICTED.has(phase) ? [place] : []));
-}
-
 /**
- * Says so when the next move of a plan had too little service left when it began. `before` is the plan before that, `states` are all plans by
- * then, `at` is when the watch has brought that it began.
+ * Moves that are in flight and were not before. Every time that a move is taken back is one try more, and what it is then may be stored
+ * with its next intent only.
  */
-function overspent(
-  before: RebalancePlan,
-  { limit, window }: NonNullable<PolicyLimits['overhead']>,
-  states: readonly State[],
-  at: number,
-): string | undefined {
-  const recent = states.filter((state) => state.at > at - window - LONGEST_MOVE || state.inFlight > 0);
-  const past = pastMovesOf(recent.map(({ plan }) => plan));
-  const startup = startupTimes(past, NO_PODS);
-  const next = before.spec.moves.find((move, place) => {
-    const phase = before.status?.moves?.[place]?.phase ?? 'Planned';
-    return phase === 'Planned' && isDisruption(move);
+function begunMoves(plan: RebalancePlan, before: RebalancePlan | undefined): readonly JournalEntry[] {
+  return entries(plan).filter(({ index, run }) => {
+    const old = before?.status?.moves?.[index];
+    const isAnew = !isInFlight(old?.phase ?? 'Planned') || old?.attempt !== run.attempt;
+    return isInFlight(run.phase) && isAnew;
   });
-  const cost = next === undefined ? 0 : Number(next.cost ?? startup.of(next.owner.uid));
-  const instants = Array.from({ length: DELAY + 1 }, (_, delay) => epochSeconds(at - delay));
-  const lost = Math.min(...instants.map((now) => lostService(past, startup, seconds(window), now)));
-  return lost + cost > limit
-    ? `${before.metadata.name}: ${lost.toFixed(0)} s were lost and the next move costs ${cost.toFixed(0)} s of ${limit} s`
-    : undefined;
 }

@@ -58,9 +58,9 @@ function poolName(place: number): string {
   return `pool-${place + 1}`;
 }
 
-/** A budget for service is checked before moves begin, and all that begin together count once: so one at a time. */
 function limitsOf(place: number): PolicyLimits {
-  return place % LIMITED_EVERY === 1 ? { maxConcurrent: 1, overhead: OVERHEAD } : { maxConcurrent: MAX_CONCURRENT };
+  const limits = { maxConcurrent: MAX_CONCURRENT };
+  return place % LIMITED_EVERY === 1 ? { ...limits, overhead: OVERHEAD } : limits;
 }
 
 function budgetOf({ maxConcurrent, overhead }: PolicyLimits, maxMoves: number): Readonly<Record<string, unknown>> {
