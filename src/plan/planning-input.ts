@@ -34,7 +34,7 @@ import { promisesIn } from './promises.ts';
 import { createGuard, type RepairGuard } from './repair/guard.ts';
 import { hostCounter } from './repair/hosts.ts';
 import { createShapeRegistry, type ShapeRegistry } from './shapes.ts';
-import { type OwnedPods, type StartupTimes, startupTimes } from './startup.ts';
+import { type StartupTimes, startupTimes } from './startup.ts';
 import { STRATEGY_TRAITS } from './strategies/traits.ts';
 import type { CountedForRepairs } from './topology/topology-index.ts';
 
@@ -73,7 +73,7 @@ export function planningInputOf(snapshot: ClusterSnapshot, policy: PolicyOptions
   const kinds = sortIntoKinds(pods);
   const owners = indexOwners(kinds, snapshot.workloads);
   const pdbs = pdbLookup(snapshot.pdbs);
-  const history = historyOf(snapshot, { pods, owners }, options);
+  const history = historyOf(snapshot, { pods, owners, kinds }, options);
   const subjects = { pods, nodes, owners, kinds, located: locatePods(pods, nodes) };
   const holds = assessEvictability(snapshot, subjects, pdbs, options, history.cooldowns);
   const { admitsWaitingPods } = STRATEGY_TRAITS[options.strategy.type];
@@ -233,7 +233,7 @@ export function clusterOf(
 /** What was moved before the snapshot, as far as a plan depends on it; worked out when first asked for. */
 function historyOf(
   snapshot: ClusterSnapshot,
-  owned: OwnedPods,
+  owned: Pick<Subjects, 'pods' | 'owners' | 'kinds'>,
   { protections, strategy }: PolicyOptions,
 ): BudgetHistory {
   const { pastMoves, spent, takenAt } = snapshot;

@@ -1,10 +1,13 @@
 import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
 import type { Labels } from '../model/selector.ts';
-import type { IndexTable, KindIndex, PodIndex } from './indices.ts';
+import { at, type IndexTable, itemAt, type KindIndex, type PodIndex } from './indices.ts';
 
 /** What pods of one template have in common. */
 export interface PodKind
-  extends Pick<PodInfo, 'labels' | 'namespace' | 'terminating' | 'constraints' | 'owner' | 'priority'> {
+  extends Pick<
+    PodInfo,
+    'labels' | 'namespace' | 'terminating' | 'constraints' | 'owner' | 'priority' | 'priorityClassName'
+  > {
   /** They have claims, of which each pod of a StatefulSet has its own. */
   readonly mounts: boolean;
 }
@@ -36,9 +39,10 @@ export function sortIntoKinds(pods: readonly PodInfo[]): PodKinds {
     if (known !== undefined) {
       return known;
     }
-    const { labels, namespace, terminating, constraints, owner, priority, claims } = pod;
+    const { labels, namespace, terminating, constraints, owner, priority, priorityClassName, claims } = pod;
     const mounts = claims.length > 0;
-    const place = list.push({ labels, namespace, terminating, constraints, owner, priority, mounts }) - 1;
+    const kind = { labels, namespace, terminating, constraints, owner, priority, priorityClassName, mounts };
+    const place = list.push(kind) - 1;
     candidates.push(place);
     firstOf.push(at);
     return place;
@@ -51,6 +55,20 @@ export function sortIntoKinds(pods: readonly PodInfo[]): PodKinds {
   return { list, ofPod, firstOf: Int32Array.from(firstOf) };
 }
 
+/** What `make` makes of the kind of a pod: once for each, when it is first asked for. */
+export function perKind<Value extends object>(
+  { list, ofPod }: PodKinds,
+  make: (kind: PodKind, place: KindIndex) => Value,
+): (pod: PodIndex) => Value {
+  const known: (Value | undefined)[] = new Array(list.length);
+  return (pod) => {
+    const place = at(ofPod, pod);
+    const value = known[place] ?? make(itemAt(list, place), place);
+    known[place] = value;
+    return value;
+  };
+}
+
 function isOfKind(pod: PodInfo, kind: PodKind | undefined): boolean {
   return (
     kind !== undefined &&
@@ -59,6 +77,7 @@ function isOfKind(pod: PodInfo, kind: PodKind | undefined): boolean {
     pod.namespace === kind.namespace &&
     pod.terminating === kind.terminating &&
     pod.priority === kind.priority &&
+    pod.priorityClassName === kind.priorityClassName &&
     pod.claims.length > 0 === kind.mounts &&
     (pod.owner === kind.owner || pod.owner?.uid === kind.owner?.uid)
   );

@@ -2,9 +2,10 @@ import type { ServiceClass, ServiceLedger } from '../model/service-level.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type EpochSeconds, elapsed } from '../model/units.ts';
 import { classOf } from '../qos/class-of.ts';
-import { at, type OwnerIndex, type PodIndex } from './indices.ts';
+import { at, type PodIndex } from './indices.ts';
 import { type Owner, ownerOf } from './owners.ts';
-import type { OwnedPods } from './startup.ts';
+import { perKind } from './pod-kinds.ts';
+import type { Subjects } from './pod-usage.ts';
 
 /** A ledger counted up to an instant later than this after the snapshot is not believed: clocks differ by less. */
 const FUTURE_TOLERANCE = 5;
@@ -22,25 +23,21 @@ export interface Promises {
   readonly ledgerOf: (pod: PodIndex) => ServiceLedger | undefined;
 }
 
-/** Looks up classes and ledgers when they are asked for. */
-export function promisesIn(snapshot: ClusterSnapshot, { pods, owners }: OwnedPods): Promises {
-  const { serviceLevels, namespaces, takenAt } = snapshot;
-  const ledgers = new Map<OwnerIndex, ServiceLedger | undefined>();
+/** Looks up classes and ledgers when they are asked for, once for pods of a kind. */
+export function promisesIn(
+  { serviceLevels, namespaces, takenAt }: ClusterSnapshot,
+  { owners, kinds }: Pick<Subjects, 'owners' | 'kinds'>,
+): Promises {
   const believable = (owner: Owner | undefined): ServiceLedger | undefined => {
     const ledger = serviceLevels.ledgers.get(owner?.top?.uid ?? owner?.ref.uid ?? '');
     return ledger !== undefined && isBelievable(ledger, takenAt) ? ledger : undefined;
   };
+  const promised = perKind(kinds, (kind, place) => ({
+    serviceClass: classOf(kind, serviceLevels, namespaces),
+    ledger: believable(ownerOf(owners, at(kinds.firstOf, place))),
+  }));
   return {
-    classOf: (pod) => {
-      const info = pods[pod];
-      return info === undefined ? undefined : classOf(info, serviceLevels, namespaces);
-    },
-    ledgerOf: (pod) => {
-      const owner = at(owners.ofPod, pod);
-      if (!ledgers.has(owner)) {
-        ledgers.set(owner, believable(ownerOf(owners, pod)));
-      }
-      return ledgers.get(owner);
-    },
+    classOf: (pod) => promised(pod).serviceClass,
+    ledgerOf: (pod) => promised(pod).ledger,
   };
 }

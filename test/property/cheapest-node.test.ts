@@ -90,7 +90,7 @@ function passOver(
 /** Takes every node to be the best until it has been looked at. */
 function hopeful(rules: PreemptionRules): PreemptionRules {
   const best = { cost: FREE, victims: [0], bound: Number.POSITIVE_INFINITY };
-  return { ...rules, bestCase: (residents) => (residents.length === 0 ? undefined : best) };
+  return { ...rules, bestCaseFor: () => (residents) => (residents.length === 0 ? undefined : best) };
 }
 
 /** Gives every pod a class of its own, so that nothing that was found for one is used for another. */

@@ -141,8 +141,9 @@ export function createCandidateTable(arena: Arena): CandidateTable {
   const peekBest = (claimant: Preemptor): Entry | undefined => {
     const { standing } = claimant;
     if (standing !== undefined && best.peek()?.cost !== FREE) {
-      const ranked = guesses.ranked(standing.serviceClass);
-      for (let entry = ranked(shared); entry !== undefined && isFirst(entry); entry = ranked(shared)) {
+      const ranking = guesses.ranked(standing.serviceClass);
+      const next = (): Entry | undefined => (standing.metric < ranking.bound ? ranking.at(shared) : undefined);
+      for (let entry = next(); entry !== undefined && isFirst(entry); entry = next()) {
         shared += 1;
         takeOn(entry, claimant);
       }

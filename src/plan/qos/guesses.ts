@@ -3,6 +3,7 @@ import type { ServiceClass } from '../../model/service-level.ts';
 import { type Allocation, allocationScore } from '../../qos/allocation-score.ts';
 import { compareCosts, NONE_BELOW, type PreemptionCost } from '../../qos/preemption-cost.ts';
 import { at, itemAt, type NodeIndex, type PodIndex } from '../indices.ts';
+import { once } from '../once.ts';
 import { classOf } from '../shapes.ts';
 import type { State } from '../state.ts';
 import type { PotentialVictim, PotentialVictims } from './potential-victims.ts';
@@ -38,11 +39,16 @@ export interface Guesses {
   readonly on: (claimant: Preemptor, node: NodeIndex) => Entry | undefined;
   /** What evictions from a node cost at least, for claimants of this class; `undefined`: there are none. */
   readonly bestCaseOn: (node: NodeIndex, claimants: ServiceClass) => BestCase | undefined;
-  /**
-   * The nodes from which claimants of this class might have pods evicted, each with the best of its victims alone, by place, the best
-   * node first; `undefined` after the last. Nodes that the plan had not changed when it was first asked are right; others are not.
-   */
-  readonly ranked: (claimants: ServiceClass) => (place: number) => Entry | undefined;
+  /** The nodes from which claimants of this class might have pods evicted. */
+  readonly ranked: (claimants: ServiceClass) => Ranking;
+}
+
+/** Nodes with the best of their victims alone. Those that the plan had not changed when it was made are right; others are not. */
+export interface Ranking {
+  /** Claimants with a metric that is not below this can have nobody evicted from any of them; -Infinity when there are none. */
+  readonly bound: number;
+  /** By place, the best node first; `undefined` after the last. */
+  readonly at: (place: number) => Entry | undefined;
 }
 
 /** Remembers by class of the claimant what evictions cost at best. */
@@ -82,13 +88,11 @@ interface NodeCase {
 }
 
 /** The entries by place, the best first. Only those are scored that cost as little as one that was asked for. */
-function createRanking(
-  cases: readonly NodeCase[],
-  scored: (at: NodeCase) => Entry,
-): (place: number) => Entry | undefined {
-  const byCost = cases.toSorted((left, right) => compareCosts(left.best.cost, right.best.cost));
+function createRanking(cases: readonly NodeCase[], scored: (node: NodeCase) => Entry): Ranking {
+  const sorted = once(() => cases.toSorted((left, right) => compareCosts(left.best.cost, right.best.cost)));
   const ranked: Entry[] = [];
-  return (place) => {
+  const at = (place: number): Entry | undefined => {
+    const byCost = sorted();
     while (ranked.length <= place && ranked.length < byCost.length) {
       const { cost } = itemAt(byCost, ranked.length).best;
       let end = ranked.length + 1;
@@ -99,24 +103,25 @@ function createRanking(
     }
     return ranked[place];
   };
+  return { bound: cases.reduce((most, { best }) => Math.max(most, best.bound), Number.NEGATIVE_INFINITY), at };
 }
 
-/** The best score of the node without one of its residents at these places. Those of one template mostly follow each other. */
+/** The best score of the node without one of its residents at these places. Those of a kind request the same. */
 function highestScore(
   state: State,
   node: NodeIndex,
   residents: readonly PotentialVictim[],
   places: readonly number[],
 ): number {
-  const { pods } = state.cluster;
+  const { list, ofPod } = state.cluster.sites.counts.topologyIndex.kinds;
   const allocated = allocatedOn(state, node);
   let highest = 0;
-  let before: ResourceAmounts | undefined;
+  let before = -1;
   for (const place of places) {
-    const { requests } = itemAt(pods, itemAt(residents, place).pod).constraints;
-    if (requests !== before) {
-      highest = Math.max(highest, scoreWithout(allocated, requests));
-      before = requests;
+    const kind = at(ofPod, itemAt(residents, place).pod);
+    if (kind !== before) {
+      highest = Math.max(highest, scoreWithout(allocated, itemAt(list, kind).constraints.requests));
+      before = kind;
     }
   }
   return highest;
@@ -128,11 +133,11 @@ function createBestCases(
   rules: PreemptionRules,
   claimants: ServiceClass,
 ): (node: NodeIndex) => BestCase | undefined {
+  const bestOf = rules.bestCaseFor(claimants);
   const known = new Map<NodeIndex, BestCase | undefined>();
   return (node) => {
     if (!known.has(node)) {
-      const residents = residentsOf(node).map(({ standing }) => standing);
-      known.set(node, rules.bestCase(residents, claimants));
+      known.set(node, bestOf(residentsOf(node).map(({ standing }) => standing)));
     }
     return known.get(node);
   };

@@ -25,11 +25,14 @@ export function freeingIdleReplicas(rules: PreemptionRules): PreemptionRules {
       const busy = victims.filter((victim) => !isIdle(victim));
       return busy.length === 0 ? nothingLost(victims.length) : { ...rules.costOf(busy), victims: victims.length };
     },
-    bestCase: (residents, claimant) => {
-      const idle = indicesWhere(residents.length, (place) => isIdle(itemAt(residents, place)));
-      return idle.length === 0
-        ? rules.bestCase(residents, claimant)
-        : { cost: nothingLost(1), victims: idle, bound: Number.POSITIVE_INFINITY };
+    bestCaseFor: (claimant) => {
+      const bestOf = rules.bestCaseFor(claimant);
+      return (residents) => {
+        const idle = indicesWhere(residents.length, (place) => isIdle(itemAt(residents, place)));
+        return idle.length === 0
+          ? bestOf(residents)
+          : { cost: nothingLost(1), victims: idle, bound: Number.POSITIVE_INFINITY };
+      };
     },
   };
 }

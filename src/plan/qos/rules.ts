@@ -3,6 +3,7 @@ import type { EpochSeconds, Seconds } from '../../model/units.ts';
 import { type Contender, eligibilityBound, type Incumbent } from '../../qos/eligibility.ts';
 import { compareCosts, type PreemptionCost, preemptionCost } from '../../qos/preemption-cost.ts';
 import { qosMetric, type Replica } from '../../qos/time-to-violate.ts';
+import { itemAt } from '../indices.ts';
 
 /** How a pod stands in the contest for room. */
 export interface ServicePosition extends Incumbent {
@@ -37,16 +38,16 @@ export interface PreemptionRules {
   /** What evicting these costs, for compareCosts. */
   readonly costOf: (victims: readonly ServicePosition[]) => PreemptionCost;
   /**
-   * The least that evicting any of these can cost claimants of this rank and of margins up to this; `undefined` where they can
-   * have none.
+   * The least that evicting any of some residents can cost claimants of this rank and of margins up to this; `undefined` where they
+   * can have none. Judges each resident once.
    */
-  readonly bestCase: (
-    residents: readonly ServicePosition[],
-    claimant: Omit<Contender, 'metric'>,
-  ) => BestCase | undefined;
+  readonly bestCaseFor: (claimant: Omit<Contender, 'metric'>) => BestCaseOf;
   /** Whether a victim without which there is room as well is spared. */
   readonly spares: boolean;
 }
+
+/** The best case of these residents. */
+export type BestCaseOf = (residents: readonly ServicePosition[]) => BestCase | undefined;
 
 /** What an eviction costs at least, and whose that would be: any of these, by place among the residents. */
 export interface BestCase {
@@ -63,47 +64,52 @@ export const PUBLISHED: PreemptionRules = {
   compare: (left, right) => compareNumbers(left.metric, right.metric),
   boundOf: eligibilityBound,
   costOf: preemptionCost,
-  bestCase: (residents, claimant) => {
-    const least = leastCost(residents, claimant, eligibilityBound, preemptionCost);
-    // Of victims above their margin the sum counts, so that more of them cost less. It may be rounded otherwise in another order.
-    const sum = residents.reduce((total, { metric, safetyMargin }) => total + Math.max(0, metric - safetyMargin), 0);
-    const above = sum * (1 + residents.length * Number.EPSILON);
-    return least === undefined ? undefined : { ...least, cost: { ...least.cost, above } };
+  bestCaseFor: (claimant) => {
+    const leastOf = leastCost(claimant, eligibilityBound, preemptionCost);
+    return (residents) => {
+      const least = leastOf(residents);
+      // Of victims above their margin the sum counts, so that more of them cost less. It may be rounded otherwise in another order.
+      const sum = residents.reduce((total, { metric, safetyMargin }) => total + Math.max(0, metric - safetyMargin), 0);
+      const above = sum * (1 + residents.length * Number.EPSILON);
+      return least === undefined ? undefined : { ...least, cost: { ...least.cost, above } };
+    };
   },
   spares: false,
 };
 
 /** The least that one eviction costs a claimant of this class, and every pod that costs as little; `undefined`: it may have none. */
 export function leastCost(
-  residents: readonly ServicePosition[],
   claimant: Omit<Contender, 'metric'>,
   boundOf: PreemptionRules['boundOf'],
   costOf: PreemptionRules['costOf'],
-): BestCase | undefined {
-  const victims: number[] = [];
-  let least: PreemptionCost | undefined;
-  let order = 1;
-  // A victim that falls below its own margin, since others have gone, may have to go for whoever is below theirs.
-  let bound: number = claimant.safetyMargin;
-  for (const [place, resident] of residents.entries()) {
-    if (resident === residents[place - 1]) {
-      // Replicas of one workload mostly stand alike.
-      order = Math.max(order, 0);
-    } else {
-      const own = boundOf(resident, claimant);
-      const cost = own > Number.NEGATIVE_INFINITY ? costOf([resident]) : undefined;
-      order = cost === undefined ? 1 : compareToLeast(cost, least);
+): BestCaseOf {
+  const known = new Map<ServicePosition, { readonly own: number; readonly cost: PreemptionCost | undefined }>();
+  const judge = (resident: ServicePosition) => {
+    const own = boundOf(resident, claimant);
+    const judged = { own, cost: own > Number.NEGATIVE_INFINITY ? costOf([resident]) : undefined };
+    known.set(resident, judged);
+    return judged;
+  };
+  return (residents) => {
+    const victims: number[] = [];
+    let least: PreemptionCost | undefined;
+    // A victim that falls below its own margin, since others have gone, may have to go for whoever is below theirs.
+    let bound: number = claimant.safetyMargin;
+    for (let place = 0; place < residents.length; place += 1) {
+      const resident = itemAt(residents, place);
+      const { own, cost } = known.get(resident) ?? judge(resident);
+      const order = cost === undefined ? 1 : compareToLeast(cost, least);
       bound = Math.max(bound, own);
       if (order < 0) {
         least = cost;
         victims.length = 0;
       }
+      if (order <= 0) {
+        victims.push(place);
+      }
     }
-    if (order <= 0) {
-      victims.push(place);
-    }
-  }
-  return least && { cost: least, victims, bound };
+    return least && { cost: least, victims, bound };
+  };
 }
 
 function compareToLeast(cost: PreemptionCost, least: PreemptionCost | undefined): number {

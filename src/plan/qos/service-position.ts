@@ -8,9 +8,11 @@ import { expectedStartup, type ImageState } from '../../qos/startup.ts';
 import { addsReplicasUp, instancesByPod, type Replica, tellsReplicasApart } from '../../qos/time-to-violate.ts';
 import { timesAt } from '../../qos/times.ts';
 import { waitingAllowance } from '../../qos/waiting-time.ts';
-import type { PodIndex } from '../indices.ts';
+import { at, type PodIndex } from '../indices.ts';
+import { once } from '../once.ts';
 import type { PlanningInput } from '../planning-input.ts';
-import { promisesIn } from '../promises.ts';
+import { type PodKinds, perKind } from '../pod-kinds.ts';
+import { type Promises, promisesIn } from '../promises.ts';
 import type { PreemptionRules, ServicePosition } from './rules.ts';
 
 /** ServicePositions of pods, by place; worked out when first asked for. */
@@ -33,36 +35,28 @@ export interface ServicePositions {
 export function createServicePositions(planningInput: PlanningInput, rules: PreemptionRules): ServicePositions {
   const { snapshot, pods, subjects } = planningInput;
   const { takenAt } = snapshot;
-  const shared = new Map<ServiceLedger, Map<number, ServicePosition>>();
-  const { ledgerOf, classOf } = promisesIn(snapshot, subjects);
+  const promises = promisesIn(snapshot, subjects);
+  const { ledgerOf, classOf } = promises;
   const failed = failedNodes(snapshot.nodes);
-  const placesOf = createPlaces(pods, ledgerOf, failed);
+  const requestOf = createRequests(subjects.kinds, promises, createPlaces(pods, ledgerOf, failed));
   const instanceOf = createInstances(pods, ledgerOf);
   const standing = (pod: PodIndex, change = 0): ServicePosition | undefined => {
-    const [info, ledger] = [pods[pod], ledgerOf(pod)];
-    const serviceClass = ledger === undefined ? undefined : classOf(pod);
-    if (info === undefined || ledger === undefined || serviceClass === undefined) {
+    const [info, { request }] = [pods[pod], requestOf(pod)];
+    if (info === undefined || request === undefined) {
       return undefined;
     }
+    const { ledger, serviceClass, isAdded, places, positions } = request;
     const running = isRunning(info);
-    const isAdded = addsReplicasUp(serviceClass.mode) && ledger.running + ledger.waiting > 1;
-    const others = isAdded ? Math.max(0, placesOf(ledger).served - Number(isServed(info, failed)) + change) : 0;
+    const others = isAdded ? Math.max(0, places().served - Number(isServed(info, failed)) + change) : 0;
     const key = 2 * others + Number(running);
-    const alike = shared.get(ledger)?.get(key);
-    if (alike?.serviceClass === serviceClass) {
+    const alike = positions?.get(key);
+    if (alike !== undefined) {
       return alike;
     }
-    const replica = {
-      running,
-      others,
-      instance: tellsReplicasApart(serviceClass.mode) ? instanceOf(ledger, info) : undefined,
-    };
-    const lacking = serviceClass.mode === 'Concurrent' ? placesOf(ledger).lacking : 0;
-    const found = standingOf(replica, ledger, serviceClass, takenAt, rules, lacking);
-    if (!tellsReplicasApart(serviceClass.mode)) {
-      const known = shared.get(ledger) ?? new Map<number, ServicePosition>();
-      shared.set(ledger, known.set(key, found));
-    }
+    const instance = positions === undefined ? instanceOf(ledger, info) : undefined;
+    const lacking = serviceClass.mode === 'Concurrent' ? places().lacking : 0;
+    const found = standingOf({ running, others, instance }, ledger, serviceClass, takenAt, rules, lacking);
+    positions?.set(key, found);
     return found;
   };
   return {
@@ -76,6 +70,45 @@ export function createServicePositions(planningInput: PlanningInput, rules: Pree
     startOf: (_, { request, serviceClass, running }, image) =>
       expectedStartup(request, serviceClass, { running }, image),
   };
+}
+
+/** What the replicas of a request have in common. */
+interface Request {
+  readonly ledger: ServiceLedger;
+  readonly serviceClass: ServiceClass;
+  /** Whether it matters how many others run. */
+  readonly isAdded: boolean;
+  readonly places: () => Places;
+  /** By what tells replicas apart that have no account of their own; `undefined` where each has one. */
+  readonly positions: Map<number, ServicePosition> | undefined;
+}
+
+/** Requests by pod, those of a kind looked up once; `undefined` without a class or a ledger. */
+function createRequests(
+  kinds: PodKinds,
+  { ledgerOf, classOf }: Promises,
+  placesOf: (ledger: ServiceLedger) => Places,
+): (pod: PodIndex) => { readonly request: Request | undefined } {
+  const known = new Map<ServiceLedger, Request[]>();
+  const requestOf = (ledger: ServiceLedger, serviceClass: ServiceClass): Request => {
+    const own = known.get(ledger) ?? [];
+    const found = own.find((request) => request.serviceClass === serviceClass) ?? {
+      ledger,
+      serviceClass,
+      isAdded: addsReplicasUp(serviceClass.mode) && ledger.running + ledger.waiting > 1,
+      places: once(() => placesOf(ledger)),
+      positions: tellsReplicasApart(serviceClass.mode) ? undefined : new Map(),
+    };
+    known.set(ledger, own.includes(found) ? own : [...own, found]);
+    return found;
+  };
+  return perKind(kinds, (_, place) => {
+    const first = at(kinds.firstOf, place);
+    const [ledger, serviceClass] = [ledgerOf(first), classOf(first)];
+    return {
+      request: ledger === undefined || serviceClass === undefined ? undefined : requestOf(ledger, serviceClass),
+    };
+  });
 }
 
 /** As its ledger counts it: a pod that has a node and is not Ready waits all the same. */
@@ -151,13 +184,15 @@ function createPlaces(
   let counts: Map<ServiceLedger, { placed: number; served: number }> | undefined;
   const count = (): NonNullable<typeof counts> => {
     const found: NonNullable<typeof counts> = new Map();
-    for (const [pod, info] of pods.entries()) {
+    pods.forEach((info, pod) => {
       const ledger = hasPlace(info) ? ledgerOf(pod) : undefined;
       if (ledger !== undefined) {
-        const { placed, served } = found.get(ledger) ?? { placed: 0, served: 0 };
-        found.set(ledger, { placed: placed + 1, served: served + Number(isServed(info, failed)) });
+        const own = found.get(ledger) ?? { placed: 0, served: 0 };
+        own.placed += 1;
+        own.served += Number(isServed(info, failed));
+        found.set(ledger, own);
       }
-    }
+    });
     return found;
   };
   return (ledger) => {

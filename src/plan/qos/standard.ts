@@ -1,6 +1,6 @@
 import { seconds } from '../../model/units.ts';
 import type { Contender } from '../../qos/eligibility.ts';
-import { NONE_BELOW, type PreemptionCost } from '../../qos/preemption-cost.ts';
+import { NONE_BELOW, type PreemptionCost, withShortfall } from '../../qos/preemption-cost.ts';
 import { waitingAllowance, waitingTime } from '../../qos/waiting-time.ts';
 import { compareNumbers, leastCost, type PreemptionRules, type ServicePosition } from './rules.ts';
 
@@ -53,7 +53,7 @@ export const STANDARD: PreemptionRules = {
   },
   boundOf,
   costOf,
-  bestCase: (residents, claimant) => leastCost(residents, claimant, boundOf, costOf),
+  bestCaseFor: (claimant) => leastCost(claimant, boundOf, costOf),
   spares: true,
 };
 
@@ -111,15 +111,14 @@ function evenedOut(incumbent: ServicePosition): number {
  * each must buy as much quiet time as one would.
  */
 function costOf(victims: readonly ServicePosition[]): PreemptionCost {
-  let below: Map<number, number> | undefined;
+  let below = NONE_BELOW;
   let least = Number.POSITIVE_INFINITY;
   for (const victim of victims) {
     const slack = slackOf(victim);
     least = Math.min(least, slack);
     if (!canWait(victim)) {
-      below ??= new Map();
-      below.set(victim.importance, (below.get(victim.importance) ?? 0) + slack - quietOf(victim));
+      below = withShortfall(below, victim.importance, slack - quietOf(victim));
     }
   }
-  return { below: below ?? NONE_BELOW, above: least / victims.length, victims: victims.length };
+  return { below, above: least / victims.length, victims: victims.length };
 }
