@@ -36,7 +36,7 @@ describe('the best case of a node', () => {
       fc.array(residents, { minLength: 1, maxLength: 6 }),
       fc.record({ serviceClass: classes, margin: shares, fall: fc.nat({ max: 1000 }) }),
       (incumbents, { serviceClass: { importance, safetyMargin }, margin, fall }) => {
-        const best = rules.bestCaseFor({ importance, safetyMargin })(incumbents);
+        const best = rules.bestCaseFor({ importance, safetyMargin })(incumbents.map((standing) => ({ standing })));
         const claimant = { importance, safetyMargin: seconds(margin * safetyMargin) };
         const fallen = incumbents.map((each) => ({ ...each, metric: seconds(each.metric - fall) }));
         const bounds = [...incumbents, ...fallen].map((each) => rules.boundOf(each, claimant));

@@ -137,7 +137,7 @@ function createBestCases(
   const known = new Map<NodeIndex, BestCase | undefined>();
   return (node) => {
     if (!known.has(node)) {
-      known.set(node, bestOf(residentsOf(node).map(({ standing }) => standing)));
+      known.set(node, bestOf(residentsOf(node)));
     }
     return known.get(node);
   };

@@ -28,7 +28,7 @@ export function freeingIdleReplicas(rules: PreemptionRules): PreemptionRules {
     bestCaseFor: (claimant) => {
       const bestOf = rules.bestCaseFor(claimant);
       return (residents) => {
-        const idle = indicesWhere(residents.length, (place) => isIdle(itemAt(residents, place)));
+        const idle = indicesWhere(residents.length, (place) => isIdle(itemAt(residents, place).standing));
         return idle.length === 0
           ? bestOf(residents)
           : { cost: nothingLost(1), victims: idle, bound: Number.POSITIVE_INFINITY };

@@ -280,9 +280,12 @@ function createTables(arena: Arena): (claimant: Preemptor) => CandidateTable {
 /** Pods whose gate was opened to a node on which kube-scheduler has not bound them yet: their room is taken. */
 export function promisedPlaces({ pods, nodes, home }: Cluster): readonly (readonly [pod: PodIndex, node: NodeIndex])[] {
   const places = new Map(nodes.map(({ name }, node) => [name, node]));
-  return pods.flatMap(({ nodeName, waiting, terminating }, pod) => {
-    const node = places.get(waiting?.pinnedTo ?? '');
-    const isPromised = nodeName === undefined && waiting?.gated === false && !terminating && home[pod] === -1;
-    return isPromised && node !== undefined ? [[pod, node] as const] : [];
+  const promised: (readonly [pod: PodIndex, node: NodeIndex])[] = [];
+  pods.forEach(({ nodeName, waiting, terminating }, pod) => {
+    const node = waiting?.gated === false ? places.get(waiting.pinnedTo ?? '') : undefined;
+    if (node !== undefined && nodeName === undefined && !terminating && home[pod] === -1) {
+      promised.push([pod, node]);
+    }
   });
+  return promised;
 }

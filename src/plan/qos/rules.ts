@@ -47,7 +47,12 @@ export interface PreemptionRules {
 }
 
 /** The best case of these residents. */
-export type BestCaseOf = (residents: readonly ServicePosition[]) => BestCase | undefined;
+export type BestCaseOf = (residents: readonly Resident[]) => BestCase | undefined;
+
+/** A pod that may have to go. */
+export interface Resident {
+  readonly standing: ServicePosition;
+}
 
 /** What an eviction costs at least, and whose that would be: any of these, by place among the residents. */
 export interface BestCase {
@@ -69,7 +74,10 @@ export const PUBLISHED: PreemptionRules = {
     return (residents) => {
       const least = leastOf(residents);
       // Of victims above their margin the sum counts, so that more of them cost less. It may be rounded otherwise in another order.
-      const sum = residents.reduce((total, { metric, safetyMargin }) => total + Math.max(0, metric - safetyMargin), 0);
+      const sum = residents.reduce(
+        (total, { standing }) => total + Math.max(0, standing.metric - standing.safetyMargin),
+        0,
+      );
       const above = sum * (1 + residents.length * Number.EPSILON);
       return least === undefined ? undefined : { ...least, cost: { ...least.cost, above } };
     };
@@ -96,8 +104,8 @@ export function leastCost(
     // A victim that falls below its own margin, since others have gone, may have to go for whoever is below theirs.
     let bound: number = claimant.safetyMargin;
     for (let place = 0; place < residents.length; place += 1) {
-      const resident = itemAt(residents, place);
-      const { own, cost } = known.get(resident) ?? judge(resident);
+      const { standing } = itemAt(residents, place);
+      const { own, cost } = known.get(standing) ?? judge(standing);
       const order = cost === undefined ? 1 : compareToLeast(cost, least);
       bound = Math.max(bound, own);
       if (order < 0) {
