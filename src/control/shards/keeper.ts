@@ -14,6 +14,7 @@ import {
 import { claim, type LeaseTimes, released } from '../lease.ts';
 import { createWaker } from '../periodic.ts';
 import { catchUp, createDecisions, RecordedPlans, type SharedPlans } from './decisions.ts';
+import { hedged } from './hedged.ts';
 import type { Leadership, Term } from './leadership.ts';
 import { Members } from './members.ts';
 import { annotated, leaseOfReplica, leaseOfShard, purposeOf, RELEASED_BY, REST, type Shard, textIn } from './names.ts';
@@ -274,7 +275,7 @@ export class ShardKeeper implements Leadership {
     const holders = Map.groupBy(found, ({ lease }) => lease?.record.holder ?? '');
     const taking = [...holders].map(([holder, led]) =>
       this.#orReport(async () => {
-        if (holder === identity || (await this.#sight.isGone(holder, signal))) {
+        if (holder === identity || (await this.#twice((at) => this.#sight.isGone(holder, at), signal))) {
           await runConcurrently(led, WRITES_AT_A_TIME, signal, ({ shard, lease }) =>
             this.#orReport(() => this.#take(shard, lease, signal), signal),
           );
@@ -295,26 +296,44 @@ export class ShardKeeper implements Leadership {
 
   /** Writes this replica into the Lease of a shard if that is still `last`, whose holder is dead, or undefined for one that was never seen. */
   async #take(shard: Shard, last: StoredLease | undefined, signal: AbortSignal): Promise<void> {
-    const { identity, times, clock, report } = this.#options;
+    const { identity, times, clock } = this.#options;
     const store = this.#storeOf(shard);
     const name = this.#nameOf(shard);
     const record = claim(last?.record, identity, times, clock.now());
     const isThere = last !== undefined && !this.#sight.isDeleted(name);
     try {
-      const lease = await (isThere ? store.update(last, record, signal) : store.create(record, signal));
-      this.#sight.note(name, lease);
-      this.#freeSince.delete(shard);
-      const now = clock.monotonic();
-      const isInTurn = this.#members.heirs(shard, lease, now)[0] === identity;
-      const keptUntil = seconds(isInTurn ? 0 : now + KEPT_OUT_OF_TURN * times.duration);
-      this.#held.set(shard, { lease, lost: new AbortController(), isLeaving: false, keptUntil });
-      report({ kind: 'Led', shard, epoch: record.transitions, before: last !== undefined });
-      this.#tell();
+      const write = (at: AbortSignal) => (isThere ? store.update(last, record, at) : store.create(record, at));
+      this.#lead(shard, await this.#twice(write, signal), last !== undefined);
     } catch (error) {
       ignoreConflict(error);
-      this.#sight.note(name, await store.get(signal));
-      this.#waker.wake();
+      const found = await store.get(signal);
+      if (found?.record.holder === identity && found.record.transitions === record.transitions) {
+        // It is what was written, whose answer was lost.
+        this.#lead(shard, found, last !== undefined);
+      } else {
+        this.#sight.note(name, found);
+        this.#waker.wake();
+      }
     }
+  }
+
+  /** For requests that somebody waits for who has no leader. */
+  #twice<Answer>(request: (signal: AbortSignal) => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+    const { times, clock } = this.#options;
+    return hedged(request, times.retryPeriod, clock, signal);
+  }
+
+  /** `before` says whether another replica has led the shard. */
+  #lead(shard: Shard, lease: StoredLease, before: boolean): void {
+    const { identity, times, clock, report } = this.#options;
+    this.#sight.note(this.#nameOf(shard), lease);
+    this.#freeSince.delete(shard);
+    const now = clock.monotonic();
+    const isInTurn = this.#members.heirs(shard, lease, now)[0] === identity;
+    const keptUntil = seconds(isInTurn ? 0 : now + KEPT_OUT_OF_TURN * times.duration);
+    this.#held.set(shard, { lease, lost: new AbortController(), isLeaving: false, keptUntil });
+    report({ kind: 'Led', shard, epoch: lease.record.transitions, before });
+    this.#tell();
   }
 
   /** `isEnding` says whether this replica ends, and so takes nothing back. */

@@ -218,26 +218,48 @@ describe('a replica that is gone', () => {
     expect(requests - before).toBeLessThanOrEqual(1 + orphans.length + renewals + events);
   });
 
-  it('after a kill: a write that fails is made up for within two retry periods, and holds up no other', async () => {
+  it.each([
+    [1, false],
+    [2, true],
+  ])(
+    'after a kill: a write that fails is sent again, and holds up no other; %d of them',
+    async (failing, isReported) => {
+      const g = group();
+      const a = g.start('a');
+      await g.run(60);
+      const [unlucky, ...others] = a.leads() as [Shard, ...Shard[]];
+      let left = failing;
+      const b = g.start('b', {
+        refuse: (name) => {
+          if (name === leaseOfShard(BASE, unlucky).name && g.time.now() > 62 && left > 0) {
+            left -= 1;
+            throw new Error('injected');
+          }
+        },
+      });
+      await g.run(62);
+      a.process.pause();
+      await g.run(62 + TIMES.duration + 0.3);
+      expect(b.leads()).toEqual(others);
+      await g.run(62 + TIMES.duration + 2 * TIMES.retryPeriod);
+      expect(b.leads()).toEqual([...others, unlucky].sort());
+      expect(b.events.some(({ event }) => event.kind === 'Failed')).toBe(isReported);
+    },
+  );
+
+  it('after a kill: answers that are lost cost a retry period, not the time for which they are waited for', async () => {
     const g = group();
     const a = g.start('a');
     await g.run(60);
-    const [unlucky, ...others] = a.leads() as [Shard, ...Shard[]];
-    const over = 62 + TIMES.duration + 0.5;
-    const b = g.start('b', {
-      refuse: (name) => {
-        if (name === leaseOfShard(BASE, unlucky).name && g.time.now() > 62 && g.time.now() < over) {
-          throw new Error('injected');
-        }
-      },
-    });
+    const orphans = a.leads();
+    const due = 62 + TIMES.duration;
+    const isLost = () => g.time.now() > due - TIMES.retryPeriod && g.time.now() < due + 0.5;
+    const b = g.start('b', { passage: () => ({ ...NEAR, lost: isLost() ? 'back' : 'never' }), watched: () => NEAR });
     await g.run(62);
     a.process.pause();
-    await g.run(over - 0.1);
-    expect(b.leads()).toEqual(others);
-    await g.run(62 + TIMES.duration + 2 * TIMES.retryPeriod);
-    expect(b.leads()).toEqual([...others, unlucky].sort());
-    expect(b.events.filter(({ event }) => event.kind === 'Failed').length).toBeGreaterThan(0);
+    await g.run(due + TIMES.retryPeriod + 0.5);
+    expect(b.leads()).toEqual(orphans);
+    expect(happened(b, 'Led', 60)).toEqual(orphans);
   });
 
   it('after a kill: who joins later counts from when its watch began', async () => {
