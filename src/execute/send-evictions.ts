@@ -67,7 +67,11 @@ export async function sendEvictions(
       throw unplaced.get(index);
     }
     const unsent = moves.filter((other) => !underWay.includes(other));
-    stop ??= stopReason(plan, await current(signal), await reader.nodes(signal)) ?? (await stopFor(entry, unsent));
+    if (stop === undefined) {
+      const overspent = await stopFor(entry, unsent);
+      // Last: a look at the nodes fails when the caches are behind.
+      stop = stopReason(plan, await current(signal), await reader.nodes(signal)) ?? overspent;
+    }
     return stop !== undefined && isStopped(move, stop.stops)
       ? { kind: 'Abort', why: stop.message }
       : liveCheck({ move, plannedAt, options, inFlight: underWay }, { reader, clock }, signal);

@@ -4,7 +4,7 @@ import type { Gap } from './gaps.ts';
 import type { Leaders } from './leaders.ts';
 import type { RequestTimes } from './request-times.ts';
 
-/** How long policies, or the rest, were without a leader. The list is to be empty. */
+/** How long policies, or the rest, were without a leader. The list is to be empty. Instants of gaps are of `performance.now()`. */
 export interface Vacancies {
   /** Times without a leader. */
   readonly vacancies: number;
@@ -40,7 +40,7 @@ export function judgeVacancies(
     return to - since <= limit
       ? []
       : [
-          `${name}: ${inSeconds(to - since)} s, allowed are ${inSeconds(limit)} s (${inSeconds(to - from)} s in all, ${endOf(gap)})`,
+          `${name} at ${timeOf(from)}: ${inSeconds(to - since)} s, allowed are ${inSeconds(limit)} s (${inSeconds(to - from)} s in all, ${endOf(gap)})`,
         ];
   });
   return {
@@ -58,6 +58,11 @@ function endOf({ from, nextJoined }: Gap): string {
   }
   const when = nextJoined > from ? `${inSeconds(nextJoined - from)} s after it began` : 'before it began';
   return `ended by a replica that had joined ${when}`;
+}
+
+/** The instant of `performance.now()` as logs of operators have it. */
+function timeOf(instant: number): string {
+  return new Date(performance.timeOrigin + instant).toISOString();
 }
 
 function inSeconds(milliseconds: number): number {
