@@ -16,7 +16,7 @@ import type { MoveHistory } from './past-overhead.ts';
 /**
  * Why no further pod may be evicted for a plan although it was within all budgets when it was made; `undefined` when it still
  * is. An entry has come into force since: another plan, made within it, takes this one's place. Or moves have cost more
- * service than was expected, so that those of `next` together would exceed `maxOverhead`. `history` is asked for only where it matters.
+ * service than was expected, so that those of `next` together would exceed `maxOverhead`.
  */
 export function budgetStop(
   plan: RebalancePlan,
@@ -26,7 +26,7 @@ export function budgetStop(
 ): StopRule {
   const inForce = budgetsInForce(budgets, now);
   const fresh = windowStop(plan, budgets, inForce);
-  const limits = once(() => overheadLimits(inForce, history(), now));
+  const limits = once(() => overheadLimits(inForce, history, now));
   return (next) => fresh ?? overheadStop(next.filter(isDisruption), limits());
 }
 
@@ -61,17 +61,19 @@ interface OverheadLimit {
   readonly startup: StartupTimes;
 }
 
+/** The history of all moves is not put together where no budget in force limits what they cost. */
 function overheadLimits(
   inForce: readonly ActiveBudget[],
-  { pastMoves, spent }: MoveHistory,
+  history: () => MoveHistory,
   now: EpochSeconds,
 ): readonly OverheadLimit[] {
+  const limited = inForce.flatMap(({ place, overhead }) => (overhead === undefined ? [] : [{ place, ...overhead }]));
+  if (limited.length === 0) {
+    return [];
+  }
+  const { pastMoves, spent } = history();
   const startup = startupTimes(pastMoves, NO_PODS);
-  return inForce.flatMap(({ place, overhead }) =>
-    overhead === undefined
-      ? []
-      : [{ place, ...overhead, lost: lostService(pastMoves, startup, overhead.window, now, spent), startup }],
-  );
+  return limited.map((each) => ({ ...each, lost: lostService(pastMoves, startup, each.window, now, spent), startup }));
 }
 
 function overheadStop(next: readonly PlannedMove[], limits: readonly OverheadLimit[]): StopReason | undefined {

@@ -50,3 +50,10 @@ it.each([
   const next = Array.from({ length: moves }, () => ({ ...aMove(pod, 'b'), cost: '20' }));
   expect(budgetStop(PLAN, options, () => ({ pastMoves: [], spent }), now)(next)?.message).toBe(message);
 });
+
+it('asks for no history where no budget limits the service that moves cost', () => {
+  const options = someOptions({ budgets: [aBudget({ maxConcurrent: 1 })] });
+  const move = aMove(aPodOf(aWorkload('web', { replicas: 3 }), 'web-1', 'a'), 'b');
+  const stop = budgetStop(PLAN, options, () => expect.fail('history was asked for'), epochSeconds(MADE + 60));
+  expect(stop([move])).toBeUndefined();
+});
