@@ -8,11 +8,12 @@ import { systemClock } from '../adapters/system-clock.ts';
 import { type ElectionEvent, Elector } from '../control/elector.ts';
 import { type LeaseTimes, leaseTimes } from '../control/lease.ts';
 import { leaseOfReplica, SHARED_HOLDER } from '../control/shards/names.ts';
+import { type RememberedLeases, rememberWrites } from '../control/shards/own-writes.ts';
 import { Sight } from '../control/shards/sight.ts';
 import { parseDuration } from '../model/duration.ts';
 import { replicaIdentity } from '../model/replica.ts';
 import type { Seconds } from '../model/units.ts';
-import type { LeaseRecord, LeaseStore, ReplicaContainers, SharedLeases } from '../ports.ts';
+import type { LeaseRecord, LeaseStore, ReplicaContainers } from '../ports.ts';
 import { VERSION } from '../version.ts';
 import type { ClusterFlags } from './cluster.ts';
 import { Failure } from './failure.ts';
@@ -47,7 +48,7 @@ export interface Election {
   /** The Lease that the elector is for. */
   readonly own: LeaseStore;
   /** All others. */
-  readonly leases: SharedLeases;
+  readonly leases: RememberedLeases;
   /** To be watched by whoever opened this. */
   readonly containers: ReplicaContainers;
   close(): Promise<void>;
@@ -80,7 +81,7 @@ export async function openElection(flags: ElectionFlags & ClusterFlags, hooks: E
   const base = flags.leaseName;
   const place = { namespace: flags.ownNamespace, deadline: times.requestDeadline };
   const failed = (error: unknown): void => hooks.report({ kind: 'Failed', error });
-  const leases = createSharedLeases(client, place, failed);
+  const leases = rememberWrites(createSharedLeases(client, place, failed), times.duration, systemClock);
   const containers = createReplicaContainers(client, flags.ownNamespace, pod, failed);
   const single = createLeaseStore(client, { ...place, name: base });
   const { name, labels } = leaseOfReplica(base, identity);

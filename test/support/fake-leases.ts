@@ -1,3 +1,4 @@
+import { type RememberedLeases, rememberWrites } from '../../src/control/shards/own-writes.ts';
 import type { Labels } from '../../src/model/selector.ts';
 import { seconds } from '../../src/model/units.ts';
 import {
@@ -19,17 +20,26 @@ export interface FakeLease {
   readonly store: LeaseStore;
 }
 
+/** Counts writes from 1: one count for all Leases of a store. */
+function createVersions(): () => number {
+  let version = 0;
+  return () => {
+    version += 1;
+    return version;
+  };
+}
+
 /** No Lease yet; `created` are the labels and the like that it gets, `changed` is called after every write. */
 export function fakeLease(
   created: Readonly<Record<string, unknown>> = {},
   changed: () => void = () => undefined,
+  nextVersion = createVersions(),
 ): FakeLease {
   const history: LeaseRecord[] = [];
-  let version = 0;
   const write = (record: LeaseRecord, metadata: StoredLease['metadata']): StoredLease => {
-    version += 1;
     history.push(record);
-    lease.stored = { record: structuredClone(record), metadata: { ...metadata, resourceVersion: String(version) } };
+    const resourceVersion = String(nextVersion());
+    lease.stored = { record: structuredClone(record), metadata: { ...metadata, resourceVersion } };
     changed();
     return lease.stored;
   };
@@ -42,7 +52,7 @@ export function fakeLease(
         if (lease.stored !== undefined) {
           throw new ConflictError('there is one');
         }
-        return write(record, { ...created, uid: `uid-${version}` });
+        return write(record, { ...created, uid: `uid-${history.length}` });
       },
       async update({ metadata }, record) {
         if (lease.stored?.metadata['resourceVersion'] !== metadata['resourceVersion']) {
@@ -75,6 +85,7 @@ export interface FakeLeases {
 export function fakeLeases(): FakeLeases {
   const leases = new Map<string, FakeLease>();
   const listeners: (() => void)[] = [];
+  const nextVersion = createVersions();
   const tell = (): void => {
     for (const listener of listeners) {
       listener();
@@ -82,7 +93,7 @@ export function fakeLeases(): FakeLeases {
   };
   return {
     of(name, labels) {
-      const lease = leases.get(name) ?? fakeLease({ name, labels: Object.fromEntries(labels) }, tell);
+      const lease = leases.get(name) ?? fakeLease({ name, labels: Object.fromEntries(labels) }, tell, nextVersion);
       leases.set(name, lease);
       return lease;
     },
@@ -93,6 +104,8 @@ export function fakeLeases(): FakeLeases {
 
 /** Time until a watch that was cut off is begun anew. */
 const REWATCH = 2;
+/** How long a process remembers its writes: longer than any lease of the tests. */
+const REMEMBERED = seconds(60);
 
 /**
  * The same as `process` sees them over a network, with a watch, whose `watched` is what `passage` is to requests; see `overNetwork`. It is
@@ -105,7 +118,7 @@ export function sharedOverNetwork(
   deadline: number,
   passage: () => Passage,
   watched: (watch: number) => Passage = passage,
-): SharedLeases {
+): RememberedLeases {
   const seen = new Map<string, StoredLease>();
   let hear = (): void => undefined;
   /** Which watch it is; what an earlier one brings is not heard. */
@@ -130,7 +143,7 @@ export function sharedOverNetwork(
     show(leases.stored(), back, watch);
   };
   leases.onChange(bring);
-  return {
+  const shared: SharedLeases = {
     of: (name, labels) => overNetwork(leases.of(name, labels), time, process, deadline, passage),
     seen,
     list: async () => [...leases.stored().values()],
@@ -145,6 +158,7 @@ export function sharedOverNetwork(
       show(leases.stored(), passage().back, watch);
     },
   };
+  return rememberWrites(shared, REMEMBERED, process.clock);
 }
 
 /** What becomes of one request: seconds on its way to the store and back, and whether it gets there, and the answer here. */

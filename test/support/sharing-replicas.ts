@@ -3,9 +3,10 @@ import { type LeaseTimes, leaseTimes } from '../../src/control/lease.ts';
 import type { SharedPlans } from '../../src/control/shards/decisions.ts';
 import { type ShardEvent, ShardKeeper } from '../../src/control/shards/keeper.ts';
 import { leaseOfReplica, type Shard } from '../../src/control/shards/names.ts';
+import type { RememberedLeases } from '../../src/control/shards/own-writes.ts';
 import { createMutex } from '../../src/model/mutex.ts';
 import { seconds } from '../../src/model/units.ts';
-import type { LeaseRecord, SharedLeases } from '../../src/ports.ts';
+import type { LeaseRecord } from '../../src/ports.ts';
 import { type FakeLeases, type Passage, sharedOverNetwork } from './fake-leases.ts';
 import type { VirtualProcess, VirtualTime } from './virtual-time.ts';
 
@@ -33,8 +34,8 @@ export interface ReplicaOptions {
   readonly passage?: () => Passage;
   /** The same for what the watch brings alone, which has been begun anew so often. */
   readonly watched?: (watch: number) => Passage;
-  /** Sees each write before it is sent, and may throw. */
-  readonly refuse?: (name: string, record: LeaseRecord | undefined) => void;
+  /** Sees each write before it is sent, and may hold it up, or throw; a Lease that is removed has no record. */
+  readonly refuse?: (name: string, record: LeaseRecord | undefined) => void | Promise<void>;
   /** Speed of its monotonic clock. */
   readonly rate?: number;
   /** In [0, 1): what it draws to put off its attempts. */
@@ -73,7 +74,7 @@ export interface SharingReplica {
 /** A hundredth of a second each way. */
 export const NEAR: Passage = { there: 0.01, back: 0.01, lost: 'never' };
 
-function refusing(leases: SharedLeases, refuse: Required<ReplicaOptions>['refuse']): SharedLeases {
+function refusing(leases: RememberedLeases, refuse: Required<ReplicaOptions>['refuse']): RememberedLeases {
   return {
     ...leases,
     of: (name, labels) => {
@@ -81,15 +82,15 @@ function refusing(leases: SharedLeases, refuse: Required<ReplicaOptions>['refuse
       return {
         get: store.get,
         create: async (record, signal) => {
-          refuse(name, record);
+          await refuse(name, record);
           return await store.create(record, signal);
         },
         update: async (lease, record, signal) => {
-          refuse(name, record);
+          await refuse(name, record);
           return await store.update(lease, record, signal);
         },
         remove: async (lease, signal) => {
-          refuse(name, undefined);
+          await refuse(name, undefined);
           await store.remove(lease, signal);
         },
       };

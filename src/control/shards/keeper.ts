@@ -8,7 +8,6 @@ import {
   ConflictError,
   type LeaseStore,
   type ReplicaContainers,
-  type SharedLeases,
   type StoredLease,
 } from '../../ports.ts';
 import { claim, type LeaseTimes, released } from '../lease.ts';
@@ -18,6 +17,7 @@ import { hedged } from './hedged.ts';
 import type { Leadership, Term } from './leadership.ts';
 import { Members } from './members.ts';
 import { annotated, leaseOfReplica, leaseOfShard, purposeOf, RELEASED_BY, REST, type Shard, textIn } from './names.ts';
+import type { RememberedLeases } from './own-writes.ts';
 import { Sight } from './sight.ts';
 
 /** What a keeper reports while it runs. */
@@ -38,7 +38,7 @@ export interface KeeperOptions {
   /** Of this replica, as its own Lease names it. */
   readonly identity: string;
   readonly times: LeaseTimes;
-  readonly leases: SharedLeases;
+  readonly leases: RememberedLeases;
   readonly containers: Pick<ReplicaContainers, 'hasEnded' | 'onChange'>;
   readonly clock: Clock;
   readonly report: (event: ShardEvent) => void;

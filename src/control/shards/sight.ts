@@ -1,8 +1,9 @@
 import { compareVersions } from '../../model/resource-version.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
-import type { Clock, ReplicaContainers, SharedLeases, StoredLease } from '../../ports.ts';
+import type { Clock, ReplicaContainers, StoredLease } from '../../ports.ts';
 import { expiryOf, type Observation, observe } from '../lease.ts';
 import { leaseOfReplica, purposeOf } from './names.ts';
+import type { RememberedLeases } from './own-writes.ts';
 
 /** A Lease, and since when it stands like this. */
 interface Seen {
@@ -16,14 +17,15 @@ export interface SightOptions {
   readonly base: string;
   /** How long a replica counts whose Lease nobody has seen. */
   readonly duration: Seconds;
-  readonly leases: SharedLeases;
+  readonly leases: RememberedLeases;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly containers: Pick<ReplicaContainers, 'hasEnded'>;
 }
 
 /**
- * What this replica has seen of the Leases, each with the time since when it is unchanged. A Lease that was deleted stays in mind as
- * it was: whoever it named may not know of that.
+ * What this replica has seen of the Leases, each with the time since when it is unchanged: since it was seen like this, or since this
+ * replica had written a newer one (see `rememberWrites`). A Lease that was deleted stays in mind as it was: whoever it named may not
+ * know of that.
  */
 export class Sight {
   readonly #options: SightOptions;
@@ -61,8 +63,9 @@ export class Sight {
     }
     this.#deleted.delete(name);
     if (known === undefined || !isOlder(lease, known.lease)) {
-      const observation = observe(known?.observation, lease.record, this.#options.clock.monotonic());
-      this.#known.set(name, { lease, observation });
+      const { leases, clock } = this.#options;
+      const since = leases.writtenBy(lease) ?? clock.monotonic();
+      this.#known.set(name, { lease, observation: observe(known?.observation, lease.record, since) });
     }
   }
 
