@@ -3,13 +3,7 @@ import { POLICY_LABEL } from '../../model/lease-labels.ts';
 import type { Mutex } from '../../model/mutex.ts';
 import { replicaName } from '../../model/replica.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
-import {
-  type Clock,
-  ConflictError,
-  type LeaseStore,
-  type ReplicaContainers,
-  type StoredLease,
-} from '../../ports.ts';
+import { type Clock, ConflictError, type LeaseStore, type ReplicaContainers, type StoredLease } from '../../ports.ts';
 import { claim, type LeaseTimes, released } from '../lease.ts';
 import { createWaker } from '../periodic.ts';
 import { catchUp, createDecisions, RecordedPlans, type SharedPlans } from './decisions.ts';
@@ -55,6 +49,15 @@ interface Held {
   keptUntil: Seconds;
 }
 
+/** A shard that this replica may take. */
+interface FreeShard {
+  readonly shard: Shard;
+  /** Its Lease as it was seen last, whose holder is nobody or dead; undefined for one that was never seen. */
+  readonly last: StoredLease | undefined;
+  /** Whether it falls to this replica: another one that it falls to gets it later. */
+  readonly isInTurn: boolean;
+}
+
 /** Leases that are written at a time. */
 const WRITES_AT_A_TIME = 4;
 /** After so many lease durations without a change, the Lease of a replica that has ended is deleted. */
@@ -63,7 +66,8 @@ const FORGOTTEN_AFTER = 10;
 const KEPT_OUT_OF_TURN = 4;
 /** The watch is behind when it has not shown a renewal of this replica for so many retry periods; one that is not shows each within little more than one. */
 const BEHIND_AFTER = 2;
-const IDLE_WAIT: Seconds = seconds(30);
+/** A request that somebody waits for is sent once more after so many retry periods. */
+const PATIENCE = 1 / 2;
 
 /**
  * Leads the shards that fall to this replica, as long as the Lease of the replica itself is held, which is another's business (see
@@ -85,6 +89,12 @@ export class ShardKeeper implements Leadership {
   readonly #members: Members;
   readonly #held = new Map<Shard, Held>();
   readonly #freeSince = new Map<Shard, Seconds>();
+  /** Shards that a request is under way for. */
+  readonly #busy = new Set<Shard>();
+  /** When a shard may be tried again for which a request has failed, on the monotonic clock. */
+  readonly #notBefore = new Map<Shard, Seconds>();
+  readonly #underWay = new Set<Promise<void>>();
+  #isSweeping = false;
   readonly #leaving = new Map<Shard, Promise<void>>();
   #shards: ReadonlySet<Shard> = new Set([REST]);
   /** When the watch was last begun anew because it was behind, on the monotonic clock. */
@@ -144,18 +154,10 @@ export class ShardKeeper implements Leadership {
 
   /** Takes part until aborted, while the Leases are watched and that of this replica is held; then hands over all that it leads. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, times, report } = this.#options;
     while (!signal.aborted) {
-      let wait = times.retryPeriod;
-      try {
-        wait = await this.#round(signal);
-      } catch (error) {
-        if (!signal.aborted) {
-          report({ kind: 'Failed', error });
-        }
-      }
-      await this.#waker.wait(wait, clock, signal);
+      await this.#waker.wait(this.#round(signal), this.#options.clock, signal);
     }
+    await Promise.all(this.#underWay);
     await Promise.all([...this.#held.keys()].map((shard) => this.#handOver(shard, true)));
   }
 
@@ -164,11 +166,13 @@ export class ShardKeeper implements Leadership {
     return this.#sight.isDeserted(new AbortController().signal);
   }
 
-  /** Resolves to the time until the next one is due if nothing changes. */
-  async #round(signal: AbortSignal): Promise<Seconds> {
+  /** Begins all that is due, and waits for none of it: one answer that does not come delays nothing else. Returns the time until the next round. */
+  #round(signal: AbortSignal): Seconds {
     const now = this.#look();
-    const due: number[] = [IDLE_WAIT];
-    const settles = this.#members.sameSince + this.#options.times.duration - now;
+    const { times } = this.#options;
+    // The watch wakes it more often, by the renewals of this replica; when it does not, it may be behind.
+    const due: number[] = [BEHIND_AFTER * times.retryPeriod];
+    const settles = this.#members.sameSince + times.duration - now;
     for (const [shard, held] of [...this.#held]) {
       if (!held.isLeaving && !this.#isMine(shard)) {
         const wait = Math.max(this.#shards.has(shard) ? settles : 0, held.keptUntil - now);
@@ -179,20 +183,17 @@ export class ShardKeeper implements Leadership {
         }
       }
     }
-    await this.#restore(signal);
-    const wanted = [...this.#shards].filter((shard) => !this.#held.has(shard));
+    this.#restore(signal);
+    const wanted = [...this.#shards].filter((shard) => !this.#held.has(shard) && !this.#busy.has(shard));
     const waits = new Map(wanted.map((shard) => [shard, this.#untilDue(shard, now)]));
     due.push(...[...waits.values()].filter((wait) => wait > 0));
     const free = wanted.filter((shard) => (waits.get(shard) ?? 0) <= 0);
-    await this.#takeAll(free, signal);
-    if (free.some((shard) => !this.#held.has(shard))) {
-      due.push(this.#options.times.retryPeriod);
-    }
-    if (this.of(REST) !== undefined) {
-      await this.#sweep(signal);
-    }
-    const elapsed = this.#options.clock.monotonic() - now;
-    return seconds(Math.max(0, Math.min(...due) - elapsed));
+    this.#takeAll(
+      free.map((shard) => this.#foundFree(shard, now)),
+      signal,
+    );
+    this.#sweep(signal);
+    return seconds(Math.min(...due));
   }
 
   /** Counts the replicas, and gives up what somebody else has written. Returns the time. */
@@ -222,20 +223,24 @@ export class ShardKeeper implements Leadership {
   }
 
   /** Makes Leases anew that somebody has deleted: a replica that has not seen them would take the shards to be free. */
-  async #restore(signal: AbortSignal): Promise<void> {
-    for (const [shard, held] of [...this.#held]) {
+  #restore(signal: AbortSignal): void {
+    for (const [shard, held] of this.#held) {
       const name = this.#nameOf(shard);
-      if (!held.isLeaving && this.#sight.isDeleted(name)) {
-        const store = this.#storeOf(shard);
-        try {
-          held.lease = await store.create(held.lease.record, signal);
-          this.#sight.note(name, held.lease);
-        } catch (error) {
-          ignoreConflict(error);
-          this.#sight.note(name, await store.get(signal));
-          this.#waker.wake();
-        }
+      if (!(held.isLeaving || this.#busy.has(shard)) && this.#sight.isDeleted(name)) {
+        this.#begin([shard], () => this.#make(shard, held, signal), signal);
       }
+    }
+  }
+
+  async #make(shard: Shard, held: Held, signal: AbortSignal): Promise<void> {
+    const store = this.#storeOf(shard);
+    const name = this.#nameOf(shard);
+    try {
+      held.lease = await store.create(held.lease.record, signal);
+      this.#sight.note(name, held.lease);
+    } catch (error) {
+      ignoreConflict(error);
+      this.#sight.note(name, await store.get(signal));
     }
   }
 
@@ -254,7 +259,7 @@ export class ShardKeeper implements Leadership {
     return this.#shards.has(shard) && this.#members.first(shard) === this.#options.identity;
   }
 
-  /** How long this replica has to wait before it takes a shard: until it is free, and for those that come before it. */
+  /** How long this replica has to wait before it takes a shard: until it is free, for those that come before it, and after a failure. */
   #untilDue(shard: Shard, now: Seconds): number {
     const { identity, times } = this.#options;
     const lease = this.#sight.last(this.#nameOf(shard));
@@ -265,37 +270,73 @@ export class ShardKeeper implements Leadership {
     const since = this.#freeSince.get(shard) ?? now;
     this.#freeSince.set(shard, since);
     const place = this.#members.heirs(shard, lease, now).indexOf(identity);
-    return place < 0 ? times.retryPeriod : since + place * times.duration - now;
+    const turn = place < 0 ? times.retryPeriod : since + place * times.duration - now;
+    return Math.max(turn, (this.#notBefore.get(shard) ?? now) - now);
   }
 
-  /** Takes shards once a read has shown that those who led them are dead. What fails is reported, and keeps none of the others. */
-  async #takeAll(free: readonly Shard[], signal: AbortSignal): Promise<void> {
+  #foundFree(shard: Shard, now: Seconds): FreeShard {
+    const last = this.#sight.last(this.#nameOf(shard));
+    return { shard, last, isInTurn: this.#members.established(shard, now)[0] === this.#options.identity };
+  }
+
+  /** Takes shards once a read has shown that those who led them are dead. */
+  #takeAll(free: readonly FreeShard[], signal: AbortSignal): void {
     const { identity } = this.#options;
-    const found = free.map((shard) => ({ shard, lease: this.#sight.last(this.#nameOf(shard)) }));
-    const holders = Map.groupBy(found, ({ lease }) => lease?.record.holder ?? '');
-    const taking = [...holders].map(([holder, led]) =>
-      this.#orReport(async () => {
+    for (const [holder, led] of Map.groupBy(free, ({ last }) => last?.record.holder ?? '')) {
+      const takeEach = async (): Promise<void> => {
         if (holder === identity || (await this.#twice((at) => this.#sight.isGone(holder, at), signal))) {
-          await runConcurrently(led, WRITES_AT_A_TIME, signal, ({ shard, lease }) =>
-            this.#orReport(() => this.#take(shard, lease, signal), signal),
+          await runConcurrently(led, WRITES_AT_A_TIME, signal, (found) =>
+            this.#orReport([found.shard], () => this.#take(found, signal), signal),
           );
         }
-      }, signal),
-    );
-    await Promise.all(taking);
-  }
-
-  async #orReport(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      signal.throwIfAborted();
-      this.#options.report({ kind: 'Failed', error });
+      };
+      this.#begin(
+        led.map(({ shard }) => shard),
+        takeEach,
+        signal,
+      );
     }
   }
 
-  /** Writes this replica into the Lease of a shard if that is still `last`, whose holder is dead, or undefined for one that was never seen. */
-  async #take(shard: Shard, last: StoredLease | undefined, signal: AbortSignal): Promise<void> {
+  /** Sends requests for shards, for which there are none then, and wakes the loop when they are answered. */
+  #begin(shards: readonly Shard[], work: () => Promise<void>, signal: AbortSignal): void {
+    for (const shard of shards) {
+      this.#busy.add(shard);
+    }
+    this.#track(
+      this.#orReport(shards, work, signal).finally(() => {
+        for (const shard of shards) {
+          this.#busy.delete(shard);
+        }
+        this.#waker.wake();
+      }),
+    );
+  }
+
+  /** Remembers what is under way until it has ended. */
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
+  }
+
+  /** What fails is reported, and tried again for these shards after a retry period. */
+  async #orReport(shards: readonly Shard[], work: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { clock, times, report } = this.#options;
+    try {
+      await work();
+    } catch (error) {
+      if (!signal.aborted) {
+        report({ kind: 'Failed', error });
+        for (const shard of shards) {
+          this.#notBefore.set(shard, seconds(clock.monotonic() + times.retryPeriod));
+        }
+      }
+    }
+  }
+
+  /** Writes this replica into the Lease of a shard if that is still as it was seen last. */
+  async #take(found: FreeShard, signal: AbortSignal): Promise<void> {
+    const { shard, last } = found;
     const { identity, times, clock } = this.#options;
     const store = this.#storeOf(shard);
     const name = this.#nameOf(shard);
@@ -303,16 +344,15 @@ export class ShardKeeper implements Leadership {
     const isThere = last !== undefined && !this.#sight.isDeleted(name);
     try {
       const write = (at: AbortSignal) => (isThere ? store.update(last, record, at) : store.create(record, at));
-      this.#lead(shard, await this.#twice(write, signal), last !== undefined);
+      this.#lead(found, await this.#twice(write, signal));
     } catch (error) {
       ignoreConflict(error);
-      const found = await store.get(signal);
-      if (found?.record.holder === identity && found.record.transitions === record.transitions) {
+      const now = await store.get(signal);
+      if (now?.record.holder === identity && now.record.transitions === record.transitions) {
         // It is what was written, whose answer was lost.
-        this.#lead(shard, found, last !== undefined);
+        this.#lead(found, now);
       } else {
-        this.#sight.note(name, found);
-        this.#waker.wake();
+        this.#sight.note(name, now);
       }
     }
   }
@@ -320,19 +360,16 @@ export class ShardKeeper implements Leadership {
   /** For requests that somebody waits for who has no leader. */
   #twice<Answer>(request: (signal: AbortSignal) => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     const { times, clock } = this.#options;
-    return hedged(request, times.retryPeriod, clock, signal);
+    return hedged(request, seconds(PATIENCE * times.retryPeriod), clock, signal);
   }
 
-  /** `before` says whether another replica has led the shard. */
-  #lead(shard: Shard, lease: StoredLease, before: boolean): void {
-    const { identity, times, clock, report } = this.#options;
+  #lead({ shard, last, isInTurn }: FreeShard, lease: StoredLease): void {
+    const { times, clock, report } = this.#options;
     this.#sight.note(this.#nameOf(shard), lease);
     this.#freeSince.delete(shard);
-    const now = clock.monotonic();
-    const isInTurn = this.#members.heirs(shard, lease, now)[0] === identity;
-    const keptUntil = seconds(isInTurn ? 0 : now + KEPT_OUT_OF_TURN * times.duration);
+    const keptUntil = seconds(isInTurn ? 0 : clock.monotonic() + KEPT_OUT_OF_TURN * times.duration);
     this.#held.set(shard, { lease, lost: new AbortController(), isLeaving: false, keptUntil });
-    report({ kind: 'Led', shard, epoch: lease.record.transitions, before });
+    report({ kind: 'Led', shard, epoch: lease.record.transitions, before: last !== undefined });
     this.#tell();
   }
 
@@ -398,8 +435,21 @@ export class ShardKeeper implements Leadership {
     this.#tell();
   }
 
+  /** Whoever leads the rest clears away Leases that nobody needs; no more than one sweep at a time. */
+  #sweep(signal: AbortSignal): void {
+    if (this.of(REST) !== undefined && !this.#isSweeping) {
+      this.#isSweeping = true;
+      const sweeping = this.#orReport([], () => this.#clearAway(signal), signal);
+      this.#track(
+        sweeping.finally(() => {
+          this.#isSweeping = false;
+        }),
+      );
+    }
+  }
+
   /** Deletes Leases of replicas that ended long ago, and free ones of policies that are gone. */
-  async #sweep(signal: AbortSignal): Promise<void> {
+  async #clearAway(signal: AbortSignal): Promise<void> {
     const { times, leases, identity } = this.#options;
     for (const { name, lease } of this.#sight.unchangedFor(seconds(FORGOTTEN_AFTER * times.duration))) {
       const { holder } = lease.record;

@@ -42,14 +42,19 @@ export class Members {
 
   /**
    * Those that may take a free shard, whose Lease was last seen like this, the first choice first. The one that has let go of it is none
-   * of them. Where its leader was killed, those are none that have joined just now: they cannot tell yet that it was. If that leaves
-   * nobody, all are.
+   * of them. Where its leader was killed, only established ones are: others cannot tell yet that it was.
    */
   heirs(shard: Shard, lease: StoredLease | undefined, now: Seconds): readonly string[] {
-    const wasKilled = lease !== undefined && lease.record.holder !== '';
-    const isHeir = ([replica, since]: readonly [string, Seconds]): boolean =>
-      wasKilled ? now - since >= this.#duration : lease === undefined || replica !== releasedBy(lease);
-    const heirs = [...this.#joined].filter(isHeir).map(([replica]) => replica);
-    return rendezvous(shard, heirs.length === 0 ? this.#joined.keys() : heirs);
+    if (lease !== undefined && lease.record.holder !== '') {
+      return this.established(shard, now);
+    }
+    const others = [...this.#joined.keys()].filter((replica) => lease === undefined || replica !== releasedBy(lease));
+    return rendezvous(shard, others.length === 0 ? this.#joined.keys() : others);
+  }
+
+  /** Those that have not joined just now, the first choice for the shard first; all, where all have. */
+  established(shard: Shard, now: Seconds): readonly string[] {
+    const old = [...this.#joined].filter(([, since]) => now - since >= this.#duration).map(([replica]) => replica);
+    return rendezvous(shard, old.length === 0 ? this.#joined.keys() : old);
   }
 }

@@ -256,18 +256,20 @@ describe('a replica that is gone', () => {
     },
   );
 
-  it('after a kill: answers that are lost cost a retry period, not the time for which they are waited for', async () => {
+  it('after a kill: answers that are lost cost half a retry period, not the time for which they are waited for', async () => {
     const g = group();
     const a = g.start('a');
     await g.run(60);
     const orphans = a.leads();
-    const due = 62 + TIMES.duration;
-    const isLost = () => g.time.now() > due - TIMES.retryPeriod && g.time.now() < due + 0.5;
+    let due = Number.POSITIVE_INFINITY;
+    const isLost = () => g.time.now() > due - 0.5 && g.time.now() < due + 0.45 * TIMES.retryPeriod;
     const b = g.start('b', { passage: () => ({ ...NEAR, lost: isLost() ? 'back' : 'never' }), watched: () => NEAR });
     await g.run(62);
     a.process.pause();
-    await g.run(due + TIMES.retryPeriod + 0.5);
-    expect(b.leads()).toEqual(orphans);
+    due = dueAfter(g, 'a');
+    await g.run(due + 0.4 * TIMES.retryPeriod);
+    expect(b.leads()).toEqual([]);
+    await g.run(due + 0.8 * TIMES.retryPeriod);
     expect(happened(b, 'Led', 60)).toEqual(orphans);
   });
 
@@ -313,6 +315,52 @@ describe('a replica that is gone', () => {
     a.process.pause();
     await g.run(60 + TIMES.duration + 1.1 * TIMES.retryPeriod);
     expect(happened(b, 'Led', 60)).toEqual(orphans);
+  });
+
+  it('after a kill: questions about another replica that are not answered delay nothing', async () => {
+    const g = group();
+    let due = Number.POSITIVE_INFINITY;
+    const isLost = () => g.time.now() > due - 0.5 && g.time.now() < due + 0.9 * TIMES.retryPeriod;
+    const b = g.start('b', { passage: () => ({ ...NEAR, lost: isLost() ? 'there' : 'never' }), watched: () => NEAR });
+    const [a, c] = [g.start('a'), g.start('c')];
+    await g.run(60);
+    const [ofA, ofC] = [a.leads(), c.leads()];
+    a.process.pause();
+    await g.run(62.5);
+    c.process.pause();
+    due = dueAfter(g, 'a');
+    expect(dueAfter(g, 'c')).toBeGreaterThan(due + 0.95 * TIMES.retryPeriod);
+    await g.run(dueAfter(g, 'c') + 0.5);
+    expect(happened(b, 'Led', 61)).toEqual(expect.arrayContaining([...ofC]));
+    expect(happened(b, 'Led', 61).length).toBeLessThan(ofA.length + ofC.length);
+    await g.run(due + TIMES.requestDeadline + 3 * TIMES.retryPeriod);
+    expect(happened(b, 'Led', 61)).toEqual([...ofA, ...ofC].sort());
+  });
+
+  it('after a kill: clearing away what nobody needs delays nothing', async () => {
+    const g = group();
+    const [sweeper = '', other = '', gone = ''] = rendezvous(REST, ['a', 'b', 'c']);
+    const long = leaseOfReplica(BASE, gone).name;
+    let held = Number.POSITIVE_INFINITY;
+    const replicas = [sweeper, other, gone].map((identity) =>
+      g.start(identity, {
+        refuse: (name, record) => {
+          if (name !== long || record !== undefined) {
+            return undefined;
+          }
+          held = Math.min(held, g.time.now());
+          return new Promise(() => undefined);
+        },
+      }),
+    ) as [SharingReplica, SharingReplica, SharingReplica];
+    await g.run(60);
+    replicas[2].process.pause();
+    await g.run(60 + 12 * TIMES.duration);
+    expect(held).toBeLessThan(g.time.now());
+    const [killed, orphans] = [g.time.now(), replicas[1].leads()];
+    replicas[1].process.pause();
+    await g.run(killed + TIMES.duration + TIMES.retryPeriod);
+    expect(happened(replicas[0], 'Led', killed)).toEqual(orphans);
   });
 
   it('after a stop: they are adopted within a tenth of a second, and no other shard moves', async () => {
