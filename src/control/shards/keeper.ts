@@ -58,7 +58,7 @@ interface FreeShard {
   readonly isInTurn: boolean;
 }
 
-/** Leases that are written at a time. */
+/** Leases that are written at a time, of those that are taken together. */
 const WRITES_AT_A_TIME = 4;
 /** After so many lease durations without a change, the Lease of a replica that has ended is deleted. */
 const FORGOTTEN_AFTER = 10;
@@ -183,7 +183,7 @@ export class ShardKeeper implements Leadership {
         }
       }
     }
-    this.#restore(signal);
+    this.#restore(now, signal);
     const wanted = [...this.#shards].filter((shard) => !this.#held.has(shard) && !this.#busy.has(shard));
     const waits = new Map(wanted.map((shard) => [shard, this.#untilDue(shard, now)]));
     due.push(...[...waits.values()].filter((wait) => wait > 0));
@@ -223,10 +223,10 @@ export class ShardKeeper implements Leadership {
   }
 
   /** Makes Leases anew that somebody has deleted: a replica that has not seen them would take the shards to be free. */
-  #restore(signal: AbortSignal): void {
+  #restore(now: Seconds, signal: AbortSignal): void {
     for (const [shard, held] of this.#held) {
-      const name = this.#nameOf(shard);
-      if (!(held.isLeaving || this.#busy.has(shard)) && this.#sight.isDeleted(name)) {
+      const mayBegin = !(held.isLeaving || this.#busy.has(shard)) && this.#restOf(shard, now) <= 0;
+      if (mayBegin && this.#sight.isDeleted(this.#nameOf(shard))) {
         this.#begin([shard], () => this.#make(shard, held, signal), signal);
       }
     }
@@ -271,7 +271,12 @@ export class ShardKeeper implements Leadership {
     this.#freeSince.set(shard, since);
     const place = this.#members.heirs(shard, lease, now).indexOf(identity);
     const turn = place < 0 ? times.retryPeriod : since + place * times.duration - now;
-    return Math.max(turn, (this.#notBefore.get(shard) ?? now) - now);
+    return Math.max(turn, this.#restOf(shard, now));
+  }
+
+  /** How long a shard rests after a failure; not above 0 where it does not. */
+  #restOf(shard: Shard, now: Seconds): number {
+    return (this.#notBefore.get(shard) ?? now) - now;
   }
 
   #foundFree(shard: Shard, now: Seconds): FreeShard {

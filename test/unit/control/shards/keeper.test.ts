@@ -491,6 +491,25 @@ describe('a person', () => {
     expect(storedOf(g, shard).record).toMatchObject({ holder: 'a', transitions: term?.epoch });
   });
 
+  it('who deletes it, and forbids to make it anew, is asked no more than once in a retry period', async () => {
+    const g = group();
+    let asked = 0;
+    const a = g.start('a', {
+      refuse: (name) => {
+        if (name === leaseOfShard(BASE, 'uid-3').name && g.time.now() > 60) {
+          asked += 1;
+          throw new Error('leases.coordination.k8s.io is forbidden');
+        }
+      },
+    });
+    await g.run(60);
+    await remove(g, 'uid-3');
+    await g.run(60 + 10 * TIMES.retryPeriod);
+    expect(asked).toBeGreaterThan(3);
+    expect(asked).toBeLessThanOrEqual(11);
+    expect(a.leads()).toEqual(SHARDS.toSorted());
+  });
+
   it('who deletes it does not give it to a replica that joins then, and has never seen it', async () => {
     const g = group();
     const [a] = (await g.settled('a')) as [SharingReplica];
