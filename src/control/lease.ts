@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { compareVersions } from '../model/resource-version.ts';
 import { type EpochSeconds, type Seconds, seconds } from '../model/units.ts';
-import type { LeaseRecord } from '../ports.ts';
+import type { LeaseRecord, StoredLease } from '../ports.ts';
 
 /** The times of an election (client-go, tools/leaderelection, LeaderElectionConfig). */
 export interface LeaseTimes {
@@ -80,4 +81,10 @@ export function claim(
 /** The record that the next candidate may take at once: no holder, and the shortest duration that the API allows. */
 export function released({ transitions }: LeaseRecord, now: EpochSeconds): LeaseRecord {
   return { holder: '', duration: seconds(1), acquiredAt: now, renewedAt: now, transitions };
+}
+
+/** Whether a Lease was written before another one, which may be of another name; false where their resourceVersions cannot be compared. */
+export function isOlder(lease: StoredLease, than: StoredLease): boolean {
+  const [own = '', other = ''] = [lease, than].map(({ metadata }) => String(metadata['resourceVersion'] ?? ''));
+  return (compareVersions(own, other) ?? 0) < 0;
 }

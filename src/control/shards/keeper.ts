@@ -6,6 +6,7 @@ import { type Seconds, seconds } from '../../model/units.ts';
 import { type Clock, ConflictError, type LeaseStore, type ReplicaContainers, type StoredLease } from '../../ports.ts';
 import { claim, type LeaseTimes, released } from '../lease.ts';
 import { createWaker } from '../periodic.ts';
+import { Attempts } from './attempts.ts';
 import { catchUp, createDecisions, RecordedPlans, type SharedPlans } from './decisions.ts';
 import { hedged } from './hedged.ts';
 import type { Leadership, Term } from './leadership.ts';
@@ -67,7 +68,7 @@ const KEPT_OUT_OF_TURN = 4;
 /** The watch is behind when it has not shown a renewal of this replica for so many retry periods; one that is not shows each within little more than one. */
 const BEHIND_AFTER = 2;
 /** A request that somebody waits for is sent once more after so many retry periods. */
-const PATIENCE = 1 / 2;
+const HEDGED_AFTER = 1 / 2;
 
 /**
  * Leads the shards that fall to this replica, as long as the Lease of the replica itself is held, which is another's business (see
@@ -89,12 +90,8 @@ export class ShardKeeper implements Leadership {
   readonly #members: Members;
   readonly #held = new Map<Shard, Held>();
   readonly #freeSince = new Map<Shard, Seconds>();
-  /** Shards that a request is under way for. */
-  readonly #busy = new Set<Shard>();
-  /** When a shard may be tried again for which a request has failed, on the monotonic clock. */
-  readonly #notBefore = new Map<Shard, Seconds>();
-  readonly #underWay = new Set<Promise<void>>();
-  #isSweeping = false;
+  readonly #attempts: Attempts;
+  #sweeping: Promise<void> | undefined;
   readonly #leaving = new Map<Shard, Promise<void>>();
   #shards: ReadonlySet<Shard> = new Set([REST]);
   /** When the watch was last begun anew because it was behind, on the monotonic clock. */
@@ -105,10 +102,16 @@ export class ShardKeeper implements Leadership {
   constructor(options: KeeperOptions) {
     this.#options = options;
     this.replica = replicaName(options.identity);
-    const { times, plans, containers } = options;
+    const { times, plans, containers, clock, report } = options;
     this.#recorded = new RecordedPlans(plans);
     this.#sight = new Sight({ ...options, duration: times.duration });
     this.#members = new Members(times.duration);
+    this.#attempts = new Attempts({
+      clock,
+      rest: times.retryPeriod,
+      failed: (error) => report({ kind: 'Failed', error }),
+      ended: this.#waker.wake,
+    });
     containers.onChange(this.#waker.wake);
   }
 
@@ -157,7 +160,7 @@ export class ShardKeeper implements Leadership {
     while (!signal.aborted) {
       await this.#waker.wait(this.#round(signal), this.#options.clock, signal);
     }
-    await Promise.all(this.#underWay);
+    await this.#attempts.idle();
     await Promise.all([...this.#held.keys()].map((shard) => this.#handOver(shard, true)));
   }
 
@@ -184,7 +187,7 @@ export class ShardKeeper implements Leadership {
       }
     }
     this.#restore(now, signal);
-    const wanted = [...this.#shards].filter((shard) => !this.#held.has(shard) && !this.#busy.has(shard));
+    const wanted = [...this.#shards].filter((shard) => !this.#held.has(shard) && !this.#attempts.isBusy(shard));
     const waits = new Map(wanted.map((shard) => [shard, this.#untilDue(shard, now)]));
     due.push(...[...waits.values()].filter((wait) => wait > 0));
     const free = wanted.filter((shard) => (waits.get(shard) ?? 0) <= 0);
@@ -225,9 +228,9 @@ export class ShardKeeper implements Leadership {
   /** Makes Leases anew that somebody has deleted: a replica that has not seen them would take the shards to be free. */
   #restore(now: Seconds, signal: AbortSignal): void {
     for (const [shard, held] of this.#held) {
-      const mayBegin = !(held.isLeaving || this.#busy.has(shard)) && this.#restOf(shard, now) <= 0;
+      const mayBegin = !(held.isLeaving || this.#attempts.isBusy(shard)) && this.#attempts.restOf(shard, now) <= 0;
       if (mayBegin && this.#sight.isDeleted(this.#nameOf(shard))) {
-        this.#begin([shard], () => this.#make(shard, held, signal), signal);
+        this.#attempts.begin([shard], () => this.#make(shard, held, signal), signal);
       }
     }
   }
@@ -271,12 +274,7 @@ export class ShardKeeper implements Leadership {
     this.#freeSince.set(shard, since);
     const place = this.#members.heirs(shard, lease, now).indexOf(identity);
     const turn = place < 0 ? times.retryPeriod : since + place * times.duration - now;
-    return Math.max(turn, this.#restOf(shard, now));
-  }
-
-  /** How long a shard rests after a failure; not above 0 where it does not. */
-  #restOf(shard: Shard, now: Seconds): number {
-    return (this.#notBefore.get(shard) ?? now) - now;
+    return Math.max(turn, this.#attempts.restOf(shard, now));
   }
 
   #foundFree(shard: Shard, now: Seconds): FreeShard {
@@ -291,51 +289,15 @@ export class ShardKeeper implements Leadership {
       const takeEach = async (): Promise<void> => {
         if (holder === identity || (await this.#twice((at) => this.#sight.isGone(holder, at), signal))) {
           await runConcurrently(led, WRITES_AT_A_TIME, signal, (found) =>
-            this.#orReport([found.shard], () => this.#take(found, signal), signal),
+            this.#attempts.run([found.shard], () => this.#take(found, signal), signal),
           );
         }
       };
-      this.#begin(
+      this.#attempts.begin(
         led.map(({ shard }) => shard),
         takeEach,
         signal,
       );
-    }
-  }
-
-  /** Sends requests for shards, for which there are none then, and wakes the loop when they are answered. */
-  #begin(shards: readonly Shard[], work: () => Promise<void>, signal: AbortSignal): void {
-    for (const shard of shards) {
-      this.#busy.add(shard);
-    }
-    this.#track(
-      this.#orReport(shards, work, signal).finally(() => {
-        for (const shard of shards) {
-          this.#busy.delete(shard);
-        }
-        this.#waker.wake();
-      }),
-    );
-  }
-
-  /** Remembers what is under way until it has ended. */
-  #track(work: Promise<void>): void {
-    const tracked = work.finally(() => this.#underWay.delete(tracked));
-    this.#underWay.add(tracked);
-  }
-
-  /** What fails is reported, and tried again for these shards after a retry period. */
-  async #orReport(shards: readonly Shard[], work: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    const { clock, times, report } = this.#options;
-    try {
-      await work();
-    } catch (error) {
-      if (!signal.aborted) {
-        report({ kind: 'Failed', error });
-        for (const shard of shards) {
-          this.#notBefore.set(shard, seconds(clock.monotonic() + times.retryPeriod));
-        }
-      }
     }
   }
 
@@ -365,7 +327,7 @@ export class ShardKeeper implements Leadership {
   /** For requests that somebody waits for who has no leader. */
   #twice<Answer>(request: (signal: AbortSignal) => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     const { times, clock } = this.#options;
-    return hedged(request, seconds(PATIENCE * times.retryPeriod), clock, signal);
+    return hedged(request, seconds(HEDGED_AFTER * times.retryPeriod), clock, signal);
   }
 
   #lead({ shard, last, isInTurn }: FreeShard, lease: StoredLease): void {
@@ -442,14 +404,12 @@ export class ShardKeeper implements Leadership {
 
   /** Whoever leads the rest clears away Leases that nobody needs; no more than one sweep at a time. */
   #sweep(signal: AbortSignal): void {
-    if (this.of(REST) !== undefined && !this.#isSweeping) {
-      this.#isSweeping = true;
-      const sweeping = this.#orReport([], () => this.#clearAway(signal), signal);
-      this.#track(
-        sweeping.finally(() => {
-          this.#isSweeping = false;
-        }),
-      );
+    if (this.of(REST) !== undefined) {
+      this.#sweeping ??= this.#attempts
+        .run([], () => this.#clearAway(signal), signal)
+        .finally(() => {
+          this.#sweeping = undefined;
+        });
     }
   }
 

@@ -1,6 +1,6 @@
-import { compareVersions } from '../../model/resource-version.ts';
 import type { Seconds } from '../../model/units.ts';
 import type { Clock, SharedLeases, StoredLease } from '../../ports.ts';
+import { isOlder } from '../lease.ts';
 
 /** Leases, and when this process has written some of them. */
 export interface RememberedLeases extends SharedLeases {
@@ -13,7 +13,7 @@ export interface RememberedLeases extends SharedLeases {
 
 /** A write of this process. */
 interface OwnWrite {
-  readonly version: string;
+  readonly written: StoredLease;
   /** When its answer had come. */
   readonly at: Seconds;
 }
@@ -32,7 +32,7 @@ export function rememberWrites(
   const remembered = async (write: Promise<StoredLease>): Promise<StoredLease> => {
     const lease = await write;
     const at = monotonic();
-    writes = [...writes.filter((each) => at - each.at <= span), { version: versionOf(lease), at }];
+    writes = [...writes.filter((each) => at - each.at <= span), { written: lease, at }];
     return lease;
   };
   return {
@@ -45,13 +45,6 @@ export function rememberWrites(
         update: (last, record, signal) => remembered(store.update(last, record, signal)),
       };
     },
-    writtenBy: (lease) => {
-      const version = versionOf(lease);
-      return writes.find((write) => (compareVersions(version, write.version) ?? 0) < 0)?.at;
-    },
+    writtenBy: (lease) => writes.find(({ written }) => isOlder(lease, written))?.at,
   };
-}
-
-function versionOf({ metadata }: StoredLease): string {
-  return String(metadata['resourceVersion'] ?? '');
 }

@@ -1,7 +1,6 @@
-import { compareVersions } from '../../model/resource-version.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
 import type { Clock, ReplicaContainers, StoredLease } from '../../ports.ts';
-import { expiryOf, type Observation, observe } from '../lease.ts';
+import { expiryOf, isOlder, type Observation, observe } from '../lease.ts';
 import { leaseOfReplica, purposeOf } from './names.ts';
 import type { RememberedLeases } from './own-writes.ts';
 
@@ -156,9 +155,4 @@ export class Sight {
       return known !== undefined && now - known.observation.since >= span ? [{ name, lease: known.lease }] : [];
     });
   }
-}
-
-function isOlder(lease: StoredLease, than: StoredLease): boolean {
-  const [own, other] = [lease, than].map(({ metadata }) => String(metadata['resourceVersion'] ?? ''));
-  return (compareVersions(own ?? '', other ?? '') ?? 0) < 0;
 }

@@ -270,6 +270,7 @@ describe('a replica that is gone', () => {
     await g.run(due + 0.4 * TIMES.retryPeriod);
     expect(b.leads()).toEqual([]);
     await g.run(due + 0.8 * TIMES.retryPeriod);
+    expect(b.leads()).toEqual(orphans);
     expect(happened(b, 'Led', 60)).toEqual(orphans);
   });
 
