@@ -179,7 +179,7 @@ describe('a leader that is paused and comes back', () => {
       expect(await leader.process.exited).toBe(1);
       const [taken] = leaseWrites(await writesOf(next));
       const takenAt = taken?.answeredAt ?? '';
-      const late = (await writesOf(leader)).filter((event) => event.at > takenAt);
+      const late = (await writesOf(leader)).filter((event) => event.at > takenAt && !isRefusedRenewal(event));
       expect({ by: leader.account, late }).toEqual({ by: leader.account, late: [] });
       hits.push(caught);
       leader = next;
@@ -191,6 +191,14 @@ describe('a leader that is paused and comes back', () => {
     expect(new Set(accepted).size).toBe(accepted.length);
   });
 });
+
+/**
+ * Whether this is a renewal that the API server refused because another replica has the Lease. A pause can catch a renewal that
+ * was in time between the look at the clock and the socket; its resourceVersion is what stops it then.
+ */
+function isRefusedRenewal({ resource, verb, code }: AuditEvent): boolean {
+  return resource === 'leases' && verb === 'update' && code === 409;
+}
 
 /**
  * Waits until a leader has stored an intent whose eviction it has not sent: it makes the hint in between, and gives it a second
