@@ -7,7 +7,7 @@ import { drive, testClock } from '../../../support/test-clock.ts';
 /** What becomes of a request: so many seconds until its answer, or until it fails. */
 type Fate = { readonly after: number; readonly error?: Error };
 
-/** What two requests come to of which the second is sent 2 s after the first, when, and how many were sent. */
+/** What requests come to of which one is sent 2 s after the first, when, and how many were sent. */
 async function outcome(...fates: readonly Fate[]) {
   const clock = testClock();
   const stop = new AbortController();
@@ -44,16 +44,26 @@ describe('a request that is sent once more', () => {
     expect(await outcome({ after: 3 }, { after: 5 })).toEqual({ value: 0, at: 3, sent: 2, ended: [1] });
   });
 
-  it('makes up for one that fails', async () => {
-    expect(await outcome({ after: 0.5, error: new Error('first') }, { after: 1 })).toMatchObject({ value: 1, at: 3 });
+  it('is sent anew at once where it fails', async () => {
+    const first = { after: 0.5, error: new Error('first') };
+    expect(await outcome(first, { after: 1 })).toMatchObject({ value: 1, at: 1.5, sent: 2 });
+    expect(await outcome(first, { after: 9 }, { after: 1 })).toMatchObject({ value: 2, at: 3, sent: 3, ended: [1] });
+    expect(await outcome(first, { after: 1, error: new Error('anew') }, { after: 1 })).toMatchObject({
+      value: 2,
+      at: 3,
+    });
+  });
+
+  it('makes up for another that fails', async () => {
     expect(await outcome({ after: 4 }, { after: 1, error: new Error('second') })).toMatchObject({ value: 0, at: 4 });
   });
 
-  it('fails when both have, with why the second did', async () => {
+  it('fails when all have, with why the later one did', async () => {
     const second = new Error('second');
     expect(await outcome({ after: 9, error: new Error('first') }, { after: 1, error: second })).toMatchObject({
       error: second,
       at: 9,
+      sent: 2,
     });
   });
 
