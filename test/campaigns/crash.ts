@@ -169,7 +169,7 @@ async function play(
     const unbalanced = await untilConverged(cp, policies.names, plans, log);
     await sleep(5000);
     const hints = await cp.kubectl(['get', 'placementhints', '-A', '-o', 'name']);
-    const vacancies = judgeVacancies(leaders.gaps(), requests, leaders);
+    const vacancies = judgeVacancies(leaders.gaps(), requests, leaders, api.leaseFaults);
     await leaders.stop();
     await operators.stop();
     await plans.look();

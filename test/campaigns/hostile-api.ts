@@ -16,6 +16,8 @@ export interface HostileApi {
   readonly requests: () => number;
   /** How often each kind was injected. */
   readonly injected: () => Readonly<Record<HostileKind, number>>;
+  /** What happened on their way to requests for Leases that came between two instants of `performance.now()`, each in a few words. */
+  readonly leaseFaults: (from: number, to: number) => readonly string[];
   /** Evictions that the API server accepted after the operator had given them up. */
   readonly lateEvictions: () => number;
   /** Share of requests that fail from now on, in [0, 1], and how on their way; the webhook refuses half that share of evictions, or a quarter. */
@@ -27,6 +29,7 @@ export interface HostileApi {
 /** Starts both; nothing fails yet. */
 export async function startHostileApi(cp: ControlPlane, seed: number): Promise<HostileApi> {
   let lateEvictions = 0;
+  const leaseFaults: { readonly at: number; readonly text: string }[] = [];
   const upstream = await cp.kubeconfigFor({ namespace: 'evenkeel-system', name: 'evenkeel' });
   const webhook = await startEvictionWebhook(cp, seed);
   const proxy = await startFaultProxy({
@@ -34,6 +37,12 @@ export async function startHostileApi(cp: ControlPlane, seed: number): Promise<H
     seed,
     answered: ({ isLate, url, code }) => {
       lateEvictions += isLate && url.endsWith('/eviction') && code === 201 ? 1 : 0;
+    },
+    spoiled: (kind, { method, path, query }) => {
+      if (path.includes('/leases')) {
+        const verb = query.has('watch') ? 'watch' : method;
+        leaseFaults.push({ at: performance.now(), text: `${kind} of ${verb} ${path.split('/').at(-1)}` });
+      }
     },
   });
   let stopped: Promise<void> | undefined;
@@ -47,6 +56,10 @@ export async function startHostileApi(cp: ControlPlane, seed: number): Promise<H
         number
       >;
     },
+    leaseFaults: (from, to) =>
+      leaseFaults
+        .filter(({ at }) => at >= from && at <= to)
+        .map(({ at, text }) => `${((at - from) / 1000).toFixed(2)} s: ${text}`),
     lateEvictions: () => lateEvictions,
     spoil: (rate, kinds) => {
       proxy.spoil(rate, kinds);

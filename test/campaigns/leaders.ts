@@ -109,7 +109,10 @@ export async function followLeaders(
     joined: () => alive().flatMap((life) => whoIs(life).joined ?? []),
     changedAt: () => Math.max(0, ...shards().flatMap(({ changes }) => changes.map(({ at }) => at))),
     gaps: () => {
-      const replicas = operators.lives.map((life) => ({ ...whoIs(life), ended: life.ended }));
+      const replicas = operators.lives.map((life) => {
+        const who = whoIs(life);
+        return { ...who, ended: life.ended, renewed: renewalOf(who.identity, shared, log) };
+      });
       const now = performance.now();
       return shards().flatMap(({ name, changes }) => gapsOf(name, changes, replicas, now));
     },
@@ -182,6 +185,12 @@ function candidateOf({ process }: ReplicaLife, log: LeaseLog): Known {
   const changes = log.all().find(({ name }) => name === SINGLE)?.changes ?? [];
   const taken = changes.find(({ epoch, holder }) => holder !== '' && epoch === leading?.['epoch']);
   return { identity: taken?.holder, joined: first === undefined ? undefined : instantOf(first) };
+}
+
+/** When the Lease by which a replica lives was last seen renewed. */
+function renewalOf(identity: string | undefined, shared: boolean, log: LeaseLog): number | undefined {
+  const own = log.all().filter(({ name, labels }) => (shared ? labels[PURPOSE] === 'replica' : name === SINGLE));
+  return own.flatMap(({ changes }) => changes).findLast(({ holder }) => holder === identity)?.renewed;
 }
 
 /** When a line was logged, on the clock of `performance.now()`. */

@@ -9,9 +9,11 @@ export interface LeaseChange {
   readonly holder: string;
   /** `leaseTransitions`. */
   readonly epoch: number;
+  /** When the last write under this holder was seen, in milliseconds of `performance.now()`; it may be a renewal that reached the API server late. */
+  readonly renewed: number;
 }
 
-/** A Lease with all its holders, the first one first; renewals are left out. */
+/** A Lease with all its holders, the first one first. */
 export interface FollowedLease {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -41,9 +43,12 @@ export async function followLeases(cp: ControlPlane): Promise<LeaseLog> {
     const { name, labels = {} } = metadata;
     const lease = seen.get(name) ?? { name, labels, changes: [] };
     seen.set(name, lease);
+    const now = performance.now();
     const last = lease.changes.at(-1);
-    if (last?.holder !== holder || last.epoch !== epoch) {
-      lease.changes.push({ at: performance.now(), holder, epoch });
+    if (last?.holder === holder && last.epoch === epoch) {
+      lease.changes.splice(-1, 1, { ...last, renewed: now });
+    } else {
+      lease.changes.push({ at: now, holder, epoch, renewed: now });
     }
   });
   let isStopped = false;

@@ -12,6 +12,11 @@ export interface Vacancies {
   readonly longestVacancy: number;
   /** Seconds of the longest one since the last replica ended that could have taken over, or since the first that could had joined. */
   readonly longestAdoption: number;
+  /**
+   * Times without a leader in which the last renewal of a killed replica reached the API server only after its end (fault LateWrite, or an
+   * event that was seen a little later): what is allowed counts from then.
+   */
+  readonly renewedLate: number;
   /** Seconds within which 99 % of requests to the API server were answered while replicas were killed. */
   readonly slowestRequest: number;
   /** Those in which that took longer than a lease, two retries, and the requests that the next leader sends. */
@@ -22,15 +27,19 @@ export interface Vacancies {
 const REQUESTS = 2;
 /** A replica without the others' share waits up to that many retry periods for each retry (client-go's jitter). */
 const JITTER = 2.2;
+/** Milliseconds before a time without a leader in which a watch may have begun that lags in it. */
+const WATCHED_BEFORE = 30_000;
 
 /**
  * Judges times without a leader: a lease and two retries are allowed, and the time of two requests, each as long as the slowest that
- * was measured in that very time, since all of it runs on one busy machine. Where one replica leads everything (`shared` is false), retries are jittered.
+ * was measured in that very time, since all of it runs on one busy machine. Where one replica leads everything (`shared` is false), retries are
+ * jittered. `faultsIn` tells what happened to requests for Leases between two instants, for those that were too long.
  */
 export function judgeVacancies(
   gaps: readonly Gap[],
   requests: Pick<RequestTimes, 'longest' | 'quantile'>,
   { shared, lease }: Pick<Leaders, 'shared' | 'lease'>,
+  faultsIn: (from: number, to: number) => readonly string[] = () => [],
 ): Vacancies {
   const { duration, retryPeriod } = leaseTimes(seconds(lease));
   const allowed = 1000 * (duration + 2 * retryPeriod * (shared ? 1 : JITTER));
@@ -40,16 +49,21 @@ export function judgeVacancies(
     return to - since <= limit
       ? []
       : [
-          `${name} at ${timeOf(from)}: ${inSeconds(to - since)} s, allowed are ${inSeconds(limit)} s (${inSeconds(to - from)} s in all, ${endOf(gap)})`,
+          `${name} at ${timeOf(from)}: ${inSeconds(to - since)} s, allowed are ${inSeconds(limit)} s (${inSeconds(to - from)} s in all, ${endOf(gap)})${told(faultsIn(from - WATCHED_BEFORE, to))}`,
         ];
   });
   return {
     vacancies: gaps.length,
     longestVacancy: inSeconds(Math.max(0, ...gaps.map(({ from, to }) => to - from))),
     longestAdoption: inSeconds(Math.max(0, ...gaps.map(({ since, to }) => to - since))),
+    renewedLate: gaps.filter(({ isRenewedLate }) => isRenewedLate).length,
     slowestRequest: inSeconds(requests.quantile(0.99)),
     vacantTooLong: tooLong,
   };
+}
+
+function told(faults: readonly string[]): string {
+  return faults.length === 0 ? '' : `; since ${WATCHED_BEFORE / 1000} s before it: ${faults.join(', ')}`;
 }
 
 function endOf({ from, nextJoined }: Gap): string {

@@ -59,6 +59,8 @@ export interface FaultProxyOptions {
   readonly latest?: number;
   /** Hears of every answer of the API server. */
   readonly answered?: (answer: ProxiedAnswer) => void;
+  /** Hears of every request that is spoiled, as it comes. */
+  readonly spoiled?: (kind: FaultKind, request: FaultyRequest) => void;
 }
 
 interface Upstream {
@@ -73,6 +75,7 @@ export async function startFaultProxy({
   seed,
   latest = LATEST,
   answered = () => undefined,
+  spoiled = () => undefined,
 }: FaultProxyOptions): Promise<FaultProxy> {
   const upstream = readUpstream(file);
   const random = createRandom(seed);
@@ -95,6 +98,9 @@ export async function startFaultProxy({
     const request = { method: incoming.method ?? 'GET', path, query };
     const count = (kind: FaultKind): void => void injected.set(kind, (injected.get(kind) ?? 0) + 1);
     const fault = chooseFault(request, plan.rate, plan.kinds, injected, random);
+    if (fault !== undefined) {
+      spoiled(fault, request);
+    }
     if (fault !== undefined && fault !== 'OldList') {
       count(fault);
     }

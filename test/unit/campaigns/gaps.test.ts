@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { type Candidate, gapsOf } from '../../campaigns/gaps.ts';
 import type { LeaseChange } from '../../campaigns/lease-log.ts';
 
-function replica(identity: string, joined: number, ended?: number): Candidate {
-  return { identity, joined, ended };
+function replica(identity: string, joined: number, ended?: number, renewed?: number): Candidate {
+  return { identity, joined, ended, renewed };
 }
 
 function taken(at: number, holder: string, epoch = 0): LeaseChange {
-  return { at, holder, epoch };
+  return { at, holder, epoch, renewed: at };
 }
 
 describe('times without a leader', () => {
@@ -59,8 +59,20 @@ describe('times without a leader', () => {
     [
       'not since the end of a replica that had not joined',
       [taken(0, 'a'), taken(60, 'b')],
-      [replica('a', 0, 10), { identity: undefined, joined: undefined, ended: 20 }, replica('b', 5)],
+      [replica('a', 0, 10), { identity: undefined, joined: undefined, ended: 20, renewed: undefined }, replica('b', 5)],
       [{ from: 10, to: 60, since: 10 }],
+    ],
+    [
+      'since a renewal that came after the end of its replica',
+      [taken(0, 'a'), taken(60, 'b')],
+      [replica('a', 0, 10, 30), replica('b', 5, undefined, 50)],
+      [{ from: 10, to: 60, since: 30, isRenewedLate: true }],
+    ],
+    [
+      'not since one that came before it, or when another one led',
+      [taken(0, 'a'), taken(60, 'b')],
+      [replica('a', 0, 10, 9), replica('b', 5), replica('c', 0, 2, 70)],
+      [{ from: 10, to: 60, since: 10, isRenewedLate: false }],
     ],
     [
       'of a holder that nobody knows',
