@@ -106,7 +106,11 @@ export async function untilQuiet(
     }
     await sleep(500);
   }
-  throw new Error(`the cluster did not come to rest within ${patienceMs / 60_000} minutes`);
+  const phases = (await getPlans(cp)).map(({ metadata, status }) => `${metadata.name} ${status?.phase}`);
+  const runs = (await getPolicy(cp, 'demo')).status?.history ?? [];
+  throw new Error(
+    `the cluster did not come to rest within ${patienceMs / 60_000} minutes; plans: ${phases.join(', ')}; runs: ${JSON.stringify(runs)}`,
+  );
 }
 
 async function quietRuns(cp: ControlPlane): Promise<readonly number[]> {

@@ -23,8 +23,8 @@ export function byKustomize(cp: ControlPlane, overlay: Overlay): Installation {
       await cp.kubectl(['apply', '--server-side', '--warnings-as-errors', '--validate=strict', '-k', folder]);
     },
     async uninstall() {
-      await cp.kubectl(['delete', '--timeout=60s', 'namespace', NAMESPACE]);
-      await cp.kubectl(['delete', '--timeout=60s', '--ignore-not-found', '-k', folder]);
+      await cp.kubectl(['delete', '--timeout=180s', 'namespace', NAMESPACE]);
+      await cp.kubectl(['delete', '--timeout=180s', '--ignore-not-found', '-k', folder]);
     },
   };
 }
@@ -39,8 +39,8 @@ export function byHelm(cp: ControlPlane, helm: Helm, mode: Mode, settings: reado
     },
     async uninstall() {
       await helm(['uninstall', 'evenkeel', '-n', NAMESPACE, '--wait']);
-      await cp.kubectl(['delete', '--timeout=60s', 'namespace', NAMESPACE]);
-      await cp.kubectl(['delete', '--timeout=60s', 'crd', '-l', 'app.kubernetes.io/name=evenkeel']);
+      await cp.kubectl(['delete', '--timeout=180s', 'namespace', NAMESPACE]);
+      await cp.kubectl(['delete', '--timeout=180s', 'crd', '-l', 'app.kubernetes.io/name=evenkeel']);
     },
   };
 }
