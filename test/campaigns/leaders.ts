@@ -152,8 +152,11 @@ async function namesByUid(cp: ControlPlane, policies: readonly string[]): Promis
 }
 
 function singleIn(log: LeaseLog, policies: readonly string[]): readonly Shard[] {
-  const changes = log.all().find(({ name }) => name === SINGLE)?.changes ?? [];
-  return [{ name: EVERYTHING, policies, changes }];
+  return [{ name: EVERYTHING, policies, changes: changesOfSingle(log) }];
+}
+
+function changesOfSingle(log: LeaseLog): FollowedLease['changes'] {
+  return log.all().find(({ name }) => name === SINGLE)?.changes ?? [];
 }
 
 function sharedIn(log: LeaseLog, names: ReadonlyMap<string, string>): readonly Shard[] {
@@ -182,15 +185,15 @@ function candidateOf({ process }: ReplicaLife, log: LeaseLog): Known {
   const text = process.log();
   const leading = firstLogged(text, 'leading');
   const first = firstLogged(text, 'another replica leads') ?? leading;
-  const changes = log.all().find(({ name }) => name === SINGLE)?.changes ?? [];
-  const taken = changes.find(({ epoch, holder }) => holder !== '' && epoch === leading?.['epoch']);
+  const taken = changesOfSingle(log).find(({ epoch, holder }) => holder !== '' && epoch === leading?.['epoch']);
   return { identity: taken?.holder, joined: first === undefined ? undefined : instantOf(first) };
 }
 
 /** When the Lease by which a replica lives was last seen renewed. */
 function renewalOf(identity: string | undefined, shared: boolean, log: LeaseLog): number | undefined {
-  const own = log.all().filter(({ name, labels }) => (shared ? labels[PURPOSE] === 'replica' : name === SINGLE));
-  return own.flatMap(({ changes }) => changes).findLast(({ holder }) => holder === identity)?.renewed;
+  const ofReplicas = log.all().filter(({ labels }) => labels[PURPOSE] === 'replica');
+  const changes = shared ? ofReplicas.flatMap((lease) => lease.changes) : changesOfSingle(log);
+  return changes.findLast(({ holder }) => holder === identity)?.renewed;
 }
 
 /** When a line was logged, on the clock of `performance.now()`. */

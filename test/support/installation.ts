@@ -13,6 +13,8 @@ export interface Installation {
 }
 
 const NAMESPACE = 'evenkeel-system';
+/** The deletion of a CRD takes more than a minute on a busy machine. */
+const PATIENCE = '--timeout=180s';
 const RESTRICTED = ['enforce', 'warn', 'audit'].map((use) => `pod-security.kubernetes.io/${use}=restricted`);
 
 /** By kustomize: everything in one folder. A warning of the API server is an error. */
@@ -23,8 +25,8 @@ export function byKustomize(cp: ControlPlane, overlay: Overlay): Installation {
       await cp.kubectl(['apply', '--server-side', '--warnings-as-errors', '--validate=strict', '-k', folder]);
     },
     async uninstall() {
-      await cp.kubectl(['delete', '--timeout=180s', 'namespace', NAMESPACE]);
-      await cp.kubectl(['delete', '--timeout=180s', '--ignore-not-found', '-k', folder]);
+      await cp.kubectl(['delete', PATIENCE, 'namespace', NAMESPACE]);
+      await cp.kubectl(['delete', PATIENCE, '--ignore-not-found', '-k', folder]);
     },
   };
 }
@@ -39,8 +41,8 @@ export function byHelm(cp: ControlPlane, helm: Helm, mode: Mode, settings: reado
     },
     async uninstall() {
       await helm(['uninstall', 'evenkeel', '-n', NAMESPACE, '--wait']);
-      await cp.kubectl(['delete', '--timeout=180s', 'namespace', NAMESPACE]);
-      await cp.kubectl(['delete', '--timeout=180s', 'crd', '-l', 'app.kubernetes.io/name=evenkeel']);
+      await cp.kubectl(['delete', PATIENCE, 'namespace', NAMESPACE]);
+      await cp.kubectl(['delete', PATIENCE, 'crd', '-l', 'app.kubernetes.io/name=evenkeel']);
     },
   };
 }

@@ -59,7 +59,7 @@ export interface FaultProxyOptions {
   readonly latest?: number;
   /** Hears of every answer of the API server. */
   readonly answered?: (answer: ProxiedAnswer) => void;
-  /** Hears of every request that is spoiled, as it comes. */
+  /** Hears of every fault that is injected, with the request. */
   readonly spoiled?: (kind: FaultKind, request: FaultyRequest) => void;
 }
 
@@ -96,11 +96,11 @@ export async function startFaultProxy({
     requests += 1;
     const { pathname: path, searchParams: query } = new URL(incoming.url ?? '/', upstream.url);
     const request = { method: incoming.method ?? 'GET', path, query };
-    const count = (kind: FaultKind): void => void injected.set(kind, (injected.get(kind) ?? 0) + 1);
+    const count = (kind: FaultKind): void => {
+      injected.set(kind, (injected.get(kind) ?? 0) + 1);
+      spoiled(kind, request);
+    };
     const fault = chooseFault(request, plan.rate, plan.kinds, injected, random);
-    if (fault !== undefined) {
-      spoiled(fault, request);
-    }
     if (fault !== undefined && fault !== 'OldList') {
       count(fault);
     }
