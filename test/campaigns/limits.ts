@@ -4,6 +4,7 @@ import type { JournalEntry } from '../../src/execute/move.ts';
 import { isInFlight } from '../../src/execute/transitions.ts';
 import { isDisruption } from '../../src/model/move.ts';
 import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
+import { hadEnded, isTakenBack, type LastPlans, lastRun } from './last-runs.ts';
 import { createJoin, keyOf, type StoredChange } from './plan-log.ts';
 import { type OverheadLimit, overspent, type SpendingIntents, spendingIntents } from './spending.ts';
 
@@ -24,13 +25,13 @@ export interface OperatorLimits {
 
 /** What came of the limits. Each list is to be empty. */
 export interface LimitReport {
-  /** Policies that had more moves in flight than maxConcurrent in what was stored, and `all` with more than all may have, as `name: moves`. */
+  /** Policies that had more moves in flight than maxConcurrent when one began, and `all` with more than all may have, as `name: moves`. */
   readonly overConcurrent: readonly string[];
   /** Moves that began though the service that they were expected to cost was not left any more, and how they stood last. */
   readonly overOverhead: readonly string[];
-  /** Most moves of all policies that were in flight at an instant. */
+  /** Most moves of all policies that were in flight when one of them began. */
   readonly mostInFlight: number;
-  /** How often an intent was stored that brought all policies to their limit. */
+  /** How often a move began that brought all policies to their limit. */
   readonly timesAtLimit: number;
   /** Intents of policies with a budget for service. */
   readonly intentsWithinOverhead: number;
@@ -59,9 +60,16 @@ interface Arrival {
 /** A plan as it stands at an instant. */
 interface State {
   readonly plan: RebalancePlan;
-  readonly inFlight: number;
+  readonly inFlight: readonly JournalEntry[];
   /** Seconds since the epoch. */
   readonly at: number;
+}
+
+/** Moves that were in flight together when some of them began, as was stored by then. */
+interface Together {
+  /** Seconds since the epoch. */
+  readonly at: number;
+  readonly moves: readonly { readonly plan: RebalancePlan; readonly entry: JournalEntry }[];
 }
 
 /**
@@ -72,16 +80,9 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
   const arrivals: Arrival[] = [];
   const states = new Map<string, State>();
   const join = createJoin();
-  const most = new Map<string, number>();
+  const together: Together[] = [];
   const spending: SpendingIntents[] = [];
-  let timesAtLimit = 0;
 
-  const count = (name: string, inFlight: number): void => void most.set(name, Math.max(most.get(name) ?? 0, inFlight));
-  const inFlightOf = (policy?: string): number =>
-    [...states.values()].reduce(
-      (sum, { plan, inFlight }) => sum + (policy === undefined || policyOf(plan) === policy ? inFlight : 0),
-      0,
-    );
   const play = ({ at, change }: Arrival): void => {
     const plan = join(change);
     if (plan === undefined) {
@@ -90,10 +91,16 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
     const policy = policyOf(plan);
     const begun = begunMoves(plan, states.get(keyOf(plan))?.plan);
     states.set(keyOf(plan), { plan, inFlight: disruptionsInFlight(plan), at });
+    if (begun.length > 0) {
+      const moves = [...states.values()].flatMap((state) =>
+        state.inFlight.map((entry) => ({ plan: state.plan, entry })),
+      );
+      together.push({ at, moves });
+    }
     const overhead = limits.policies.get(policy)?.overhead;
     if (overhead !== undefined && begun.length > 0) {
       const since = at - overhead.window - LONGEST_MOVE;
-      const recent = [...states.values()].filter((state) => state.at > since || state.inFlight > 0);
+      const recent = [...states.values()].filter((state) => state.at > since || state.inFlight.length > 0);
       spending.push(
         spendingIntents(
           plan,
@@ -104,10 +111,6 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
         ),
       );
     }
-    count(policy, inFlightOf(policy));
-    const all = inFlightOf();
-    count('all', all);
-    timesAtLimit += begun.length > 0 && all >= limits.maxInFlight ? 1 : 0;
   };
   const playUntil = (instant: number): void => {
     arrivals.sort((left, right) => left.version - right.version);
@@ -124,16 +127,39 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
     },
     report: () => {
       playUntil(Number.POSITIVE_INFINITY);
+      const ends: LastPlans = new Map([...states.values()].map(({ plan }) => [plan.metadata.name, plan]));
       return {
-        overConcurrent: [...most].flatMap(([name, moves]) =>
-          moves > limitOf(name, limits) ? `${name}: ${moves}` : [],
-        ),
-        overOverhead: overspent(spending, new Map([...states.values()].map(({ plan }) => [plan.metadata.name, plan]))),
-        mostInFlight: most.get('all') ?? 0,
-        timesAtLimit,
+        ...countTogether(together, ends, limits),
+        overOverhead: overspent(spending, ends),
         intentsWithinOverhead: spending.reduce((sum, { begun }) => sum + begun.length, 0),
       };
     },
+  };
+}
+
+/**
+ * A move counts as the operator may have known it: one that had ended by then does not, nor one that was taken back, be it that its intent
+ * was stored after whoever sent it had given it up. What the API server was asked for is judged by the audit log.
+ */
+function countTogether(
+  together: readonly Together[],
+  ends: LastPlans,
+  limits: OperatorLimits,
+): Pick<LimitReport, 'overConcurrent' | 'mostInFlight' | 'timesAtLimit'> {
+  const counts = together.map(({ at, moves }) => {
+    const under = moves.filter(({ plan, entry: { run } }) => {
+      const last = lastRun(ends, plan.metadata.name, run.podUID);
+      return !isTakenBack(last, run.attempt) && !hadEnded(last, at);
+    });
+    const byPolicy = Map.groupBy(under, ({ plan }) => policyOf(plan));
+    return new Map([['all', under.length], ...[...byPolicy].map(([name, own]) => [name, own.length] as const)]);
+  });
+  const most = (name: string): number => Math.max(0, ...counts.map((count) => count.get(name) ?? 0));
+  const names = ['all', ...limits.policies.keys()];
+  return {
+    overConcurrent: names.flatMap((name) => (most(name) > limitOf(name, limits) ? [`${name}: ${most(name)}`] : [])),
+    mostInFlight: most('all'),
+    timesAtLimit: counts.filter((count) => (count.get('all') ?? 0) >= limits.maxInFlight).length,
   };
 }
 
@@ -175,11 +201,8 @@ function policyOf({ spec }: RebalancePlan): string {
   return spec.policy.name;
 }
 
-function disruptionsInFlight({ spec, status }: RebalancePlan): number {
-  return (status?.moves ?? []).filter(({ phase }, place) => {
-    const move = spec.moves[place];
-    return isInFlight(phase) && move !== undefined && isDisruption(move);
-  }).length;
+function disruptionsInFlight(plan: RebalancePlan): readonly JournalEntry[] {
+  return entries(plan).filter(({ move, run }) => isInFlight(run.phase) && isDisruption(move));
 }
 
 /**

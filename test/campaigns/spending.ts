@@ -1,14 +1,13 @@
-import type { MoveStatus, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
-import { entries } from '../../src/execute/journal.ts';
+import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import type { JournalEntry } from '../../src/execute/move.ts';
 import { withoutIntents } from '../../src/execute/together.ts';
-import { NOT_EVICTED } from '../../src/execute/transitions.ts';
 import { isDisruption } from '../../src/model/move.ts';
 import type { PastMove } from '../../src/model/past-move.ts';
 import { epochSeconds, seconds } from '../../src/model/units.ts';
 import { pastMovesOf } from '../../src/observe/project/past-moves.ts';
 import { lostService } from '../../src/plan/budgets/overhead.ts';
 import { NO_PODS, startupTimes } from '../../src/plan/startup.ts';
+import { hadEnded, isTakenBack, type LastPlans, lastRun } from './last-runs.ts';
 
 /** Pod-seconds of service that moves of all policies may have cost in the seconds of `window` before one begins. */
 export interface OverheadLimit {
@@ -50,16 +49,13 @@ export function spendingIntents(
  * The moves that began though too little service was left, and whose pods were evicted; `ends` are all plans as they stood last. An
  * intent whose write takes effect only after the operator has given it up is not acted on.
  */
-export function overspent(
-  intents: readonly SpendingIntents[],
-  ends: ReadonlyMap<string, RebalancePlan>,
-): readonly string[] {
+export function overspent(intents: readonly SpendingIntents[], ends: LastPlans): readonly string[] {
   return intents.flatMap((intent) => {
     const excess = excessOf(intent, ends);
     return excess === undefined
       ? []
       : intent.begun.flatMap(({ index, run }) => {
-          const last = runOf(ends.get(intent.plan.metadata.name), run.podUID);
+          const last = lastRun(ends, intent.plan.metadata.name, run.podUID);
           return isTakenBack(last, run.attempt) ? [] : `${excess}; move ${index} is ${last?.phase} in the end`;
         });
   });
@@ -67,7 +63,7 @@ export function overspent(
 
 function excessOf(
   { plan, begun, overhead: { limit, window }, at, ...stored }: SpendingIntents,
-  ends: ReadonlyMap<string, RebalancePlan>,
+  ends: LastPlans,
 ): string | undefined {
   const past = knownBy(at, stored, ends);
   const startup = startupTimes(past, NO_PODS);
@@ -87,23 +83,14 @@ function excessOf(
 function knownBy(
   at: number,
   { past, tries }: Pick<SpendingIntents, 'past' | 'tries'>,
-  ends: ReadonlyMap<string, RebalancePlan>,
+  ends: LastPlans,
 ): readonly PastMove[] {
   return past.flatMap((move) => {
-    const end = ends.get(move.plan);
-    if (isTakenBack(runOf(end, move.pod.uid), tries.get(`${move.plan} ${move.pod.uid}`))) {
+    const last = lastRun(ends, move.plan, move.pod.uid);
+    if (isTakenBack(last, tries.get(`${move.plan} ${move.pod.uid}`))) {
       return [];
     }
-    const last = pastMovesOf(end === undefined ? [] : [end]).find(({ pod }) => pod.uid === move.pod.uid);
-    return last?.endedAt !== undefined && last.endedAt <= at ? [last] : [move];
+    const end = hadEnded(last, at) ? ends.get(move.plan) : undefined;
+    return pastMovesOf(end === undefined ? [] : [end]).find(({ pod }) => pod.uid === move.pod.uid) ?? move;
   });
-}
-
-/** Whether a try has evicted nobody: every time that a move goes back is one try more. */
-function isTakenBack(last: MoveStatus | undefined, attempt: number | undefined): boolean {
-  return last !== undefined && (NOT_EVICTED.has(last.phase) || last.attempt !== attempt);
-}
-
-function runOf(plan: RebalancePlan | undefined, podUID: string): MoveStatus | undefined {
-  return plan && entries(plan).find(({ run }) => run.podUID === podUID)?.run;
 }
