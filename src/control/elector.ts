@@ -8,6 +8,7 @@ import {
   NamespaceMissingError,
   type StoredLease,
 } from '../ports.ts';
+import { hedged } from './hedged.ts';
 import {
   claim,
   expiryOf,
@@ -69,6 +70,8 @@ interface Held {
  * renewal was *sent*. Another replica counts from when it sees that renewal, so it takes over later, even if one clock runs half
  * as fast again as the other. A leader that sees another name in the lease stops at once. A replica that has seen a leader waits
  * for it even if the Lease was deleted.
+ *
+ * A renewal is hedged, since a replica tells by its own renewals how long another one has not renewed (see `rememberWrites`).
  *
  * The elector is the fence of all requests that change the cluster: it is open only while this replica leads, judged by
  * the monotonic clock at that moment, not by timers, which are late in a process that was paused.
@@ -217,8 +220,9 @@ export class Elector implements Fence {
     if (!this.leading) {
       return this.#expire();
     }
+    const { times, clock } = this.#options;
     try {
-      const renewed = await this.#renewed(signal);
+      const renewed = await hedged((at) => this.#renewed(at), times.hedgeAfter, clock, signal);
       if (!this.leading) {
         this.#expire();
       } else if (renewed !== undefined) {

@@ -13,6 +13,8 @@ export interface LeaseTimes {
   readonly retryPeriod: Seconds;
   /** Time until the answer to one request. */
   readonly requestDeadline: Seconds;
+  /** A request that somebody waits for is sent once more when there is no answer after this time. */
+  readonly hedgeAfter: Seconds;
 }
 
 /**
@@ -26,6 +28,7 @@ export function leaseTimes(duration: Seconds): LeaseTimes {
     renewDeadline: seconds((duration * 10) / 15),
     retryPeriod,
     requestDeadline: seconds(2 * retryPeriod),
+    hedgeAfter: seconds(retryPeriod / 2),
   };
 }
 

@@ -4,11 +4,11 @@ import type { Mutex } from '../../model/mutex.ts';
 import { replicaName } from '../../model/replica.ts';
 import { type Seconds, seconds } from '../../model/units.ts';
 import { type Clock, ConflictError, type LeaseStore, type ReplicaContainers, type StoredLease } from '../../ports.ts';
+import { hedged } from '../hedged.ts';
 import { claim, type LeaseTimes, released } from '../lease.ts';
 import { createWaker } from '../periodic.ts';
 import { Attempts } from './attempts.ts';
 import { catchUp, createDecisions, RecordedPlans, type SharedPlans } from './decisions.ts';
-import { hedged } from './hedged.ts';
 import type { Leadership, Term } from './leadership.ts';
 import { Members } from './members.ts';
 import { annotated, leaseOfReplica, leaseOfShard, purposeOf, RELEASED_BY, REST, type Shard, textIn } from './names.ts';
@@ -67,8 +67,6 @@ const FORGOTTEN_AFTER = 10;
 const KEPT_OUT_OF_TURN = 4;
 /** The watch is behind when it has not shown a renewal of this replica for so many retry periods; one that is not shows each within little more than one. */
 const BEHIND_AFTER = 2;
-/** A request that somebody waits for is sent once more after so many retry periods. */
-const HEDGED_AFTER = 1 / 2;
 
 /**
  * Leads the shards that fall to this replica, as long as the Lease of the replica itself is held, which is another's business (see
@@ -327,7 +325,7 @@ export class ShardKeeper implements Leadership {
   /** For requests that somebody waits for who has no leader. */
   #twice<Answer>(request: (signal: AbortSignal) => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     const { times, clock } = this.#options;
-    return hedged(request, seconds(HEDGED_AFTER * times.retryPeriod), clock, signal);
+    return hedged(request, times.hedgeAfter, clock, signal);
   }
 
   #lead({ shard, last, isInTurn }: FreeShard, lease: StoredLease): void {

@@ -264,6 +264,16 @@ describe('a leader who cannot renew', () => {
     },
   );
 
+  it.each([
+    ['the request', NOTHING_ARRIVES, [0, 3, 5, 7]],
+    ['the answer', NO_ANSWERS, [0, 2, 3, 5, 7]],
+  ])('is not late for long where %s is lost once', async (_, lost, written) => {
+    const { time, lease, start } = cluster();
+    start('a', { first: [AT_ONCE, AT_ONCE, lost] });
+    await time.run(8);
+    expect(lease.history.map(({ renewedAt, acquiredAt }) => renewedAt - acquiredAt)).toEqual(written);
+  });
+
   it('leads on when an attempt succeeds in time', async () => {
     const { time, start } = cluster();
     const a = start('a');

@@ -24,10 +24,10 @@ function seenAt(since: number, changes: Partial<LeaseRecord> = {}): Observation 
 }
 
 describe('leaseTimes', () => {
-  it("is client-go's 15, 10 and 2 s, with 4 s for a request, and keeps these proportions", () => {
-    expect(TIMES).toEqual({ duration: 15, renewDeadline: 10, retryPeriod: 2, requestDeadline: 4 });
+  it("is client-go's 15, 10 and 2 s, with 4 s for a request and 1 s until it is hedged, and keeps these proportions", () => {
+    expect(TIMES).toEqual({ duration: 15, renewDeadline: 10, retryPeriod: 2, requestDeadline: 4, hedgeAfter: 1 });
     const short = leaseTimes(seconds(4));
-    expect(Object.values(short).map((span) => Math.round(span * 100) / 100)).toEqual([4, 2.67, 0.53, 1.07]);
+    expect(Object.values(short).map((span) => Math.round(span * 100) / 100)).toEqual([4, 2.67, 0.53, 1.07, 0.27]);
   });
 
   it("fulfils client-go's conditions: duration above deadline, deadline above the jittered period", () => {

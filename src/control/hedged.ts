@@ -1,5 +1,5 @@
-import type { Seconds } from '../../model/units.ts';
-import { type Clock, ConflictError } from '../../ports.ts';
+import type { Seconds } from '../model/units.ts';
+import { type Clock, ConflictError } from '../ports.ts';
 
 /**
  * The answer to a request that is sent once more when there is none `after` so long: one that is lost, or late, costs that time and no

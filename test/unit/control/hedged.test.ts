@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { hedged } from '../../../../src/control/shards/hedged.ts';
-import { seconds } from '../../../../src/model/units.ts';
-import { ConflictError } from '../../../../src/ports.ts';
-import { drive, testClock } from '../../../support/test-clock.ts';
+import { hedged } from '../../../src/control/hedged.ts';
+import { seconds } from '../../../src/model/units.ts';
+import { ConflictError } from '../../../src/ports.ts';
+import { drive, testClock } from '../../support/test-clock.ts';
 
 /** What becomes of a request: so many seconds until its answer, or until it fails. */
 type Fate = { readonly after: number; readonly error?: Error };
