@@ -29,9 +29,9 @@ export interface LimitReport {
   readonly overConcurrent: readonly string[];
   /** Moves that began though the service that they were expected to cost was not left any more, and how they stood last. */
   readonly overOverhead: readonly string[];
-  /** Most moves of all policies that were in flight when one of them began. */
+  /** Most moves of all policies that stood as in flight when one of them began: the operator may have known of less. */
   readonly mostInFlight: number;
-  /** How often a move began that brought all policies to their limit. */
+  /** How often a move began that brought all policies to their limit, by the same count. */
   readonly timesAtLimit: number;
   /** Intents of policies with a budget for service. */
   readonly intentsWithinOverhead: number;
@@ -128,8 +128,11 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
     report: () => {
       playUntil(Number.POSITIVE_INFINITY);
       const ends: LastPlans = new Map([...states.values()].map(({ plan }) => [plan.metadata.name, plan]));
+      const stored = together.map(({ moves }) => moves.length);
       return {
-        ...countTogether(together, ends, limits),
+        overConcurrent: overConcurrent(together, ends, limits),
+        mostInFlight: Math.max(0, ...stored),
+        timesAtLimit: stored.filter((count) => count >= limits.maxInFlight).length,
         overOverhead: overspent(spending, ends),
         intentsWithinOverhead: spending.reduce((sum, { begun }) => sum + begun.length, 0),
       };
@@ -141,11 +144,7 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
  * A move counts as the operator may have known it: one that had ended by then does not, nor one that was taken back, be it that its intent
  * was stored after whoever sent it had given it up. What the API server was asked for is judged by the audit log.
  */
-function countTogether(
-  together: readonly Together[],
-  ends: LastPlans,
-  limits: OperatorLimits,
-): Pick<LimitReport, 'overConcurrent' | 'mostInFlight' | 'timesAtLimit'> {
+function overConcurrent(together: readonly Together[], ends: LastPlans, limits: OperatorLimits): readonly string[] {
   const counts = together.map(({ at, moves }) => {
     const under = moves.filter(({ plan, entry: { run } }) => {
       const last = lastRun(ends, plan.metadata.name, run.podUID);
@@ -156,11 +155,7 @@ function countTogether(
   });
   const most = (name: string): number => Math.max(0, ...counts.map((count) => count.get(name) ?? 0));
   const names = ['all', ...limits.policies.keys()];
-  return {
-    overConcurrent: names.flatMap((name) => (most(name) > limitOf(name, limits) ? [`${name}: ${most(name)}`] : [])),
-    mostInFlight: most('all'),
-    timesAtLimit: counts.filter((count) => (count.get('all') ?? 0) >= limits.maxInFlight).length,
-  };
+  return names.flatMap((name) => (most(name) > limitOf(name, limits) ? [`${name}: ${most(name)}`] : []));
 }
 
 /**
