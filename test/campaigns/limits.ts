@@ -88,17 +88,15 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
     if (plan === undefined) {
       return;
     }
-    const policy = policyOf(plan);
     const begun = begunMoves(plan, states.get(keyOf(plan))?.plan);
     states.set(keyOf(plan), { plan, inFlight: disruptionsInFlight(plan), at });
-    if (begun.length > 0) {
-      const moves = [...states.values()].flatMap((state) =>
-        state.inFlight.map((entry) => ({ plan: state.plan, entry })),
-      );
-      together.push({ at, moves });
+    if (begun.length === 0) {
+      return;
     }
-    const overhead = limits.policies.get(policy)?.overhead;
-    if (overhead !== undefined && begun.length > 0) {
+    const moves = [...states.values()].flatMap((state) => state.inFlight.map((entry) => ({ plan: state.plan, entry })));
+    together.push({ at, moves });
+    const overhead = limits.policies.get(policyOf(plan))?.overhead;
+    if (overhead !== undefined) {
       const since = at - overhead.window - LONGEST_MOVE;
       const recent = [...states.values()].filter((state) => state.at > since || state.inFlight.length > 0);
       spending.push(
