@@ -183,7 +183,7 @@ async function play(
       ...vacancies,
       unbalanced,
       ...evidenceOf(audit, plans, MAX_CONCURRENT),
-      ...limitWatch.report(),
+      ...limitWatch.report(api.lateWrites()),
       overConcurrentByAudit: overConcurrentByAudit(audit, plans.all(), policies.limits),
       strays: plans
         .all()

@@ -20,6 +20,8 @@ export interface HostileApi {
   readonly leaseFaults: (from: number, to: number) => readonly string[];
   /** Evictions that the API server accepted after the operator had given them up. */
   readonly lateEvictions: () => number;
+  /** The resourceVersions of what the API server stored after the operator had given it up. */
+  readonly lateWrites: () => ReadonlySet<number>;
   /** Share of requests that fail from now on, in [0, 1], and how on their way; the webhook refuses half that share of evictions, or a quarter. */
   spoil(rate: number, kinds?: readonly FaultKind[]): void;
   /** Ends it; a second call does nothing. */
@@ -29,6 +31,7 @@ export interface HostileApi {
 /** Starts both; nothing fails yet. */
 export async function startHostileApi(cp: ControlPlane, seed: number): Promise<HostileApi> {
   let lateEvictions = 0;
+  const lateWrites = new Set<number>();
   const leaseFaults: { readonly at: number; readonly text: string }[] = [];
   const upstream = await cp.kubeconfigFor({ namespace: 'evenkeel-system', name: 'evenkeel' });
   const webhook = await startEvictionWebhook(cp, seed);
@@ -38,6 +41,7 @@ export async function startHostileApi(cp: ControlPlane, seed: number): Promise<H
     answered: ({ isLate, url, code }) => {
       lateEvictions += isLate && url.endsWith('/eviction') && code === 201 ? 1 : 0;
     },
+    storedLate: (resourceVersion) => void lateWrites.add(Number(resourceVersion)),
     spoiled: (kind, { method, path, query }) => {
       if (path.includes('/leases')) {
         const verb = query.has('watch') ? 'watch' : method;
@@ -61,6 +65,7 @@ export async function startHostileApi(cp: ControlPlane, seed: number): Promise<H
         .filter(({ at }) => at >= from && at <= to)
         .map(({ at, text }) => `${((at - from) / 1000).toFixed(2)} s: ${text}`),
     lateEvictions: () => lateEvictions,
+    lateWrites: () => lateWrites,
     spoil: (rate, kinds) => {
       proxy.spoil(rate, kinds);
       webhook.refuse(rate === 0 ? 0 : Math.max(rate / 2, LEAST_OF_EVICTIONS));

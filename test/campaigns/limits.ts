@@ -1,12 +1,14 @@
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
+import { ANSWER_GRACE } from '../../src/execute/advance.ts';
 import { entries } from '../../src/execute/journal.ts';
 import type { JournalEntry } from '../../src/execute/move.ts';
 import { isInFlight } from '../../src/execute/transitions.ts';
 import { isDisruption } from '../../src/model/move.ts';
 import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
-import { hadEnded, isTakenBack, type LastPlans, lastRun } from './last-runs.ts';
+import { hadEnded, type LastPlans, lastRun } from './last-runs.ts';
 import { createJoin, keyOf, type StoredChange } from './plan-log.ts';
 import { type OverheadLimit, overspent, type SpendingIntents, spendingIntents } from './spending.ts';
+import { createTries, type Try } from './tries.ts';
 
 /** What a policy may do at a time. */
 export interface PolicyLimits {
@@ -25,7 +27,7 @@ export interface OperatorLimits {
 
 /** What came of the limits. Each list is to be empty. */
 export interface LimitReport {
-  /** Policies that had more moves in flight than maxConcurrent when one began, and `all` with more than all may have, as `name: moves`. */
+  /** Policies that had more moves in flight than maxConcurrent when one began, and `all` with more than all may have, as `name: number of moves: moves`. */
   readonly overConcurrent: readonly string[];
   /** Moves that began though the service that they were expected to cost was not left any more, and how they stood last. */
   readonly overOverhead: readonly string[];
@@ -41,14 +43,19 @@ export interface LimitReport {
 export interface LimitWatch {
   /** A change, as a watch brings it. */
   take(change: StoredChange): void;
-  /** What all changes until now come to. */
-  report(): LimitReport;
+  /** What all changes until now come to; `lateWrites` are the resourceVersions of what was stored after its sender had given it up. */
+  report(lateWrites?: ReadonlySet<number>): LimitReport;
 }
 
 /** Milliseconds within which two watches bring all that was stored before. */
 const SETTLED = 3000;
 /** Seconds after its end for which a move may still count within a window: no pod of a campaign needs longer to start. */
 const LONGEST_MOVE = 60;
+/**
+ * Seconds within which it is stored that an eviction was refused or not sent, even where one write of that is lost. An eviction that may
+ * have been sent counts for longer than that.
+ */
+const STORED_WITHIN = ANSWER_GRACE - 3;
 
 /** A change with its place in the order of the API server, and the time when it came. */
 interface Arrival {
@@ -65,11 +72,16 @@ interface State {
   readonly at: number;
 }
 
+interface InFlight {
+  readonly plan: RebalancePlan;
+  readonly entry: JournalEntry;
+}
+
 /** Moves that were in flight together when some of them began, as was stored by then. */
 interface Together {
   /** Seconds since the epoch. */
   readonly at: number;
-  readonly moves: readonly { readonly plan: RebalancePlan; readonly entry: JournalEntry }[];
+  readonly moves: readonly InFlight[];
 }
 
 /**
@@ -79,16 +91,17 @@ interface Together {
 export function createLimitWatch(limits: OperatorLimits): LimitWatch {
   const arrivals: Arrival[] = [];
   const states = new Map<string, State>();
+  const tries = createTries();
   const join = createJoin();
   const together: Together[] = [];
   const spending: SpendingIntents[] = [];
 
-  const play = ({ at, change }: Arrival): void => {
+  const play = ({ version, at, change }: Arrival): void => {
     const plan = join(change);
     if (plan === undefined) {
       return;
     }
-    const begun = begunMoves(plan, states.get(keyOf(plan))?.plan);
+    const begun = tries.follow(plan, states.get(keyOf(plan))?.plan, { version, at });
     states.set(keyOf(plan), { plan, inFlight: disruptionsInFlight(plan), at });
     if (begun.length === 0) {
       return;
@@ -123,12 +136,17 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
       arrivals.push({ version, at: Date.now() / 1000, change });
       playUntil(Date.now() - SETTLED);
     },
-    report: () => {
+    report: (lateWrites = new Set()) => {
       playUntil(Number.POSITIVE_INFINITY);
       const ends: LastPlans = new Map([...states.values()].map(({ plan }) => [plan.metadata.name, plan]));
       const stored = together.map(({ moves }) => moves.length);
+      const isUnknown = (at: number, { plan, entry: { run } }: InFlight): boolean => {
+        const last = lastRun(ends, plan.metadata.name, run.podUID);
+        return hadEnded(last, at) || isTakenBackSoon(at, tries.of(plan, run), lateWrites);
+      };
+      const known = together.map(({ at, moves }) => moves.filter((move) => !isUnknown(at, move)));
       return {
-        overConcurrent: overConcurrent(together, ends, limits),
+        overConcurrent: overConcurrent(known, limits),
         mostInFlight: Math.max(0, ...stored),
         timesAtLimit: stored.filter((count) => count >= limits.maxInFlight).length,
         overOverhead: overspent(spending, ends),
@@ -139,21 +157,28 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
 }
 
 /**
- * A move counts as the operator may have known it: one that had ended by then does not, nor one that was taken back, be it that its intent
- * was stored after whoever sent it had given it up. What the API server was asked for is judged by the audit log.
+ * A move counts as the operator may have known it: what it knows of an eviction that was refused is stored a little later, and an intent
+ * that was stored after its sender had given it up is never acted on. What the API server was asked for is judged by the audit log.
  */
-function overConcurrent(together: readonly Together[], ends: LastPlans, limits: OperatorLimits): readonly string[] {
-  const counts = together.map(({ at, moves }) => {
-    const under = moves.filter(({ plan, entry: { run } }) => {
-      const last = lastRun(ends, plan.metadata.name, run.podUID);
-      return !isTakenBack(last, run.attempt) && !hadEnded(last, at);
-    });
-    const byPolicy = Map.groupBy(under, ({ plan }) => policyOf(plan));
-    return new Map([['all', under.length], ...[...byPolicy].map(([name, own]) => [name, own.length] as const)]);
-  });
-  const most = (name: string): number => Math.max(0, ...counts.map((count) => count.get(name) ?? 0));
+function isTakenBackSoon(at: number, sent: Try | undefined, lateWrites: ReadonlySet<number>): boolean {
+  const { takenBackAt, version } = sent ?? {};
+  return (
+    takenBackAt !== undefined &&
+    (takenBackAt <= at + STORED_WITHIN || (version !== undefined && lateWrites.has(version)))
+  );
+}
+
+function overConcurrent(together: readonly (readonly InFlight[])[], limits: OperatorLimits): readonly string[] {
   const names = ['all', ...limits.policies.keys()];
-  return names.flatMap((name) => (most(name) > limitOf(name, limits) ? [`${name}: ${most(name)}`] : []));
+  return names.flatMap((name) => {
+    const own = together.map((moves) => moves.filter(({ plan }) => name === 'all' || policyOf(plan) === name));
+    const most = own.reduce((left, right) => (right.length > left.length ? right : left), []);
+    return most.length > limitOf(name, limits)
+      ? [
+          `${name}: ${most.length}: ${most.map(({ plan, entry: { run } }) => `${plan.metadata.name} ${run.podUID} ${run.phase} try ${run.attempt}`).join(', ')}`,
+        ]
+      : [];
+  });
 }
 
 /**
@@ -196,16 +221,4 @@ function policyOf({ spec }: RebalancePlan): string {
 
 function disruptionsInFlight(plan: RebalancePlan): readonly JournalEntry[] {
   return entries(plan).filter(({ move, run }) => isInFlight(run.phase) && isDisruption(move));
-}
-
-/**
- * Moves that are in flight and were not before. Every time that a move is taken back is one try more, and what it is then may be stored
- * with its next intent only.
- */
-function begunMoves(plan: RebalancePlan, before: RebalancePlan | undefined): readonly JournalEntry[] {
-  return entries(plan).filter(({ index, run }) => {
-    const old = before?.status?.moves?.[index];
-    const isAnew = !isInFlight(old?.phase ?? 'Planned') || old?.attempt !== run.attempt;
-    return isInFlight(run.phase) && isAnew;
-  });
 }

@@ -29,6 +29,7 @@ let proxy: FaultProxy;
 let client: Agent;
 let arrived: string[] = [];
 let late: string[] = [];
+let versions: string[] = [];
 
 const VERSION = '{"kind":"NamespaceList","apiVersion":"v1","metadata":{"resourceVersion":"100"},"items":[]}';
 const podOf = (uid: string) =>
@@ -46,6 +47,9 @@ function answerTo(url: string): string {
   }
   if (url === '/api/v1/nodes/node-1/pods') {
     return `${POD_AHEAD}\n${POD_BEHIND}`;
+  }
+  if (url.startsWith('/api/v1/namespaces/shop/')) {
+    return JSON.stringify({ metadata: url.endsWith('/eviction') ? {} : { resourceVersion: '7' } });
   }
   return url.includes('metrics.k8s.io') ? JSON.stringify(METRICS) : `echo ${url} `.repeat(100);
 }
@@ -70,6 +74,7 @@ beforeAll(async () => {
     seed: 1,
     latest: 500,
     answered: ({ url, isLate }) => void (isLate && late.push(url)),
+    storedLate: (version) => void versions.push(version),
   });
   client = new Agent({ connect: { rejectUnauthorized: false } });
 });
@@ -79,6 +84,7 @@ afterEach(() => {
   proxy.partition(false);
   arrived = [];
   late = [];
+  versions = [];
 });
 
 afterAll(async () => {
@@ -150,14 +156,15 @@ describe('a fault proxy', () => {
   });
 
   it.each([
-    ['LateWrite', '/api/v1/namespaces/shop/pods'],
-    ['LateEviction', '/api/v1/namespaces/shop/pods/web/eviction'],
-  ] as const)('has the server carry out a request after the client gave it up: %s', async (kind, path) => {
+    ['LateWrite', '/api/v1/namespaces/shop/pods', ['7']],
+    ['LateEviction', '/api/v1/namespaces/shop/pods/web/eviction', []],
+  ] as const)('has the server carry out a request after the client gave it up: %s', async (kind, path, stored) => {
     proxy.spoil(1, [kind]);
     await expect(ask(path, 500, 'POST')).rejects.toThrow('Headers Timeout');
     expect(arrived).toEqual([]);
     await vi.waitFor(() => expect(late).toEqual([path]), { timeout: 10_000 });
     expect(arrived).toHaveLength(1);
+    await vi.waitFor(() => expect(versions).toEqual(stored));
   });
 
   it('keeps late effects to what has an effect', async () => {

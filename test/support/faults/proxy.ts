@@ -50,6 +50,11 @@ export interface ProxiedAnswer {
   readonly isLate: boolean;
 }
 
+/** As much of an answer as tells which version of an object was stored. */
+interface StoredObject {
+  readonly metadata?: { readonly resourceVersion?: string };
+}
+
 /** What a proxy is made of. */
 export interface FaultProxyOptions {
   /** Path of a kubeconfig as `ControlPlane.kubeconfigFor` writes it, with a token. */
@@ -59,6 +64,8 @@ export interface FaultProxyOptions {
   readonly latest?: number;
   /** Hears of every answer of the API server. */
   readonly answered?: (answer: ProxiedAnswer) => void;
+  /** Hears of every write that took effect after the client had given it up, with the resourceVersion that it has stored. */
+  readonly storedLate?: (resourceVersion: string) => void;
   /** Hears of every fault that is injected, with the request. */
   readonly spoiled?: (kind: FaultKind, request: FaultyRequest) => void;
 }
@@ -75,6 +82,7 @@ export async function startFaultProxy({
   seed,
   latest = LATEST,
   answered = () => undefined,
+  storedLate = () => undefined,
   spoiled = () => undefined,
 }: FaultProxyOptions): Promise<FaultProxy> {
   const upstream = readUpstream(file);
@@ -106,7 +114,7 @@ export async function startFaultProxy({
     }
     const isSpared = (): boolean => plan.rate === 0;
     const skewsCreation = !isSpared() && plan.kinds.has('SkewedCreation') && hasPods(request);
-    const shared = { upstream, agent, random, latest, answered, watches, versions, isSpared };
+    const shared = { upstream, agent, random, latest, answered, storedLate, watches, versions, isSpared };
     exchange({ ...shared, incoming, answer, request, skewsCreation, count }, fault).catch(() =>
       incoming.socket.destroy(),
     );
@@ -163,6 +171,7 @@ interface Exchange {
   readonly incoming: IncomingMessage;
   readonly answer: ServerResponse;
   readonly answered: (answer: ProxiedAnswer) => void;
+  readonly storedLate: (resourceVersion: string) => void;
   readonly request: FaultyRequest;
   readonly versions: PastVersions;
   /** Whether pods of this answer get the creation times of several API servers. */
@@ -234,13 +243,18 @@ async function exchange(context: Exchange, fault: FaultKind | undefined): Promis
 
 /** Has the server carry out a request some time after the client has given it up, by its deadline or its death. */
 async function actLate(context: Exchange): Promise<void> {
-  const { incoming, random, latest } = context;
+  const { incoming, random, latest, storedLate } = context;
   const body = await bytesOf(incoming);
   const { socket } = incoming;
   await Promise.race([once(socket, 'close'), sleep(STALL, undefined, { ref: false })]);
   await sleep(random.next() * latest, undefined, { ref: false });
   const upstream = await send(context, incoming.url ?? '/', true, (onward) => onward.end(body));
-  upstream.resume();
+  const text = (await bytesOf(upstream)).toString('utf8');
+  const isDone = upstream.statusCode !== undefined && upstream.statusCode < 300;
+  const { metadata: { resourceVersion } = {} }: StoredObject = isDone ? JSON.parse(text) : {};
+  if (resourceVersion !== undefined) {
+    storedLate(resourceVersion);
+  }
 }
 
 /** The URL of a list with the state of some seconds ago; the URL as it is while that is unknown. */

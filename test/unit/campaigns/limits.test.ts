@@ -1,6 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { MovePhase, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
-import { createLimitWatch, type OperatorLimits, overConcurrentByAudit } from '../../campaigns/limits.ts';
+import {
+  createLimitWatch,
+  type LimitReport,
+  type OperatorLimits,
+  overConcurrentByAudit,
+} from '../../campaigns/limits.ts';
 import type { AuditEvent } from '../../control-plane/audit.ts';
 
 const LIMITS: OperatorLimits = {
@@ -66,6 +71,15 @@ function judged(plans: readonly RebalancePlan[]) {
   });
 }
 
+/** Who had more moves in flight than they may have, and how many. */
+function whoExceeded({ overConcurrent }: LimitReport): readonly string[] {
+  return overConcurrent.map((text) => text.split(': ').slice(0, 2).join(': '));
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 describe('limits by what was stored', () => {
   it('hold where one move ends before the next one begins, in whatever order that is seen', () => {
     const plans = [
@@ -84,25 +98,49 @@ describe('limits by what was stored', () => {
       plan('other', ['Intent'], 'other-old'),
       plan('other', ['Intent', 'Intent'], 'other-new'),
     ];
-    for (const { overConcurrent } of judged(plans)) {
-      expect(overConcurrent.toSorted()).toEqual(['all: 5', 'other: 3']);
+    for (const report of judged(plans)) {
+      expect(whoExceeded(report).toSorted()).toEqual(['all: 5', 'other: 3']);
+      expect(report.overConcurrent.find((text) => text.startsWith('other'))).toBe(
+        'other: 3: other-old other-old-0 Intent try 0, other-new other-new-0 Intent try 0, other-new other-new-1 Intent try 0',
+      );
     }
   });
 
   it('count moves in flight as the operator may have known them, whose end it stores a little later', () => {
     const begun = () => [plan('free', ['Evicting', 'Evicting', 'Evicting']), plan('other', ['Intent'])];
-    const ends = (...moves: readonly MoveState[]) =>
-      judged([...begun(), plan('free', moves)]).map(({ overConcurrent }) => overConcurrent);
+    const ends = (...moves: readonly MoveState[]) => judged([...begun(), plan('free', moves)]).map(whoExceeded);
     expect(ends('Evicting', 'Evicting', 'Verifying')).toEqual([['all: 4'], ['all: 4']]);
     expect(ends('Evicting', 'Evicting', 0)).toEqual([[], []]);
     expect(ends('Evicting', 'Evicting', ['Planned', 1])).toEqual([[], []]);
   });
 
-  it('are not exceeded by an intent that nobody acts on', () => {
-    const late = [plan('free', ['Intent', 'Intent', 'Intent']), plan('other', ['Intent'])];
-    expect(judged(late).map(({ overConcurrent }) => overConcurrent)).toEqual([['all: 4'], ['all: 4']]);
-    const noticed = [...late, plan('other', ['Evicting']), plan('other', [['Planned', 1]])];
-    expect(judged(noticed).map(({ overConcurrent }) => overConcurrent)).toEqual([[], []]);
+  it.each([
+    ['at once, since it was refused', 12, 0],
+    ['later than that of one that was refused, since it may have been sent', 13, 1],
+  ])('know that a move was taken back %s', (_, delay, exceeded) => {
+    vi.useFakeTimers();
+    const watch = createLimitWatch(LIMITS);
+    const store = (object: RebalancePlan) => watch.take({ kind: 'Plan', object });
+    store(plan('free', ['Intent', 'Intent', 'Intent']));
+    store(plan('other', ['Intent']));
+    vi.advanceTimersByTime(1000 * delay);
+    store(plan('free', ['Intent', 'Intent', ['Planned', 1]]));
+    expect(watch.report().overConcurrent.length).toBe(exceeded);
+  });
+
+  it('are not exceeded by an intent that was stored late and taken back, however late', () => {
+    vi.useFakeTimers();
+    const watch = createLimitWatch(LIMITS);
+    const store = (object: RebalancePlan) => watch.take({ kind: 'Plan', object });
+    store(plan('free', ['Intent', 'Intent', 'Intent']));
+    store(plan('other', ['Intent']));
+    const late = new Set([version]);
+    store(plan('other', ['Evicting']));
+    expect(whoExceeded(watch.report(late))).toEqual(['all: 4']);
+    vi.advanceTimersByTime(30_000);
+    store(plan('other', [['Planned', 1]]));
+    expect(whoExceeded(watch.report())).toEqual(['all: 4']);
+    expect(whoExceeded(watch.report(late))).toEqual([]);
   });
 
   it.each([
