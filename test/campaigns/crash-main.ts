@@ -1,5 +1,5 @@
 /**
- * `npm run campaign:crash [-- --kills N --minutes M --seed S --clusters C --replicas N --policies N --shard-policies]`: kill -9 of the operator, mostly
+ * `npm run campaign:crash [-- --kills N --minutes M --seed S --clusters C --replicas N --policies N --shard-policies --lease SECONDS]`: kill -9 of the operator, mostly
  * in the middle of moves, on real control planes: the kills wait for moves most of the time, so several clusters side by side take a
  * fraction of the time. Progress goes to stderr, the report to stdout; the exit code is 1 when a promise was broken.
  */
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     replicas: { type: 'string', default: '2' },
     policies: { type: 'string', default: '1' },
     'shard-policies': { type: 'boolean', default: false },
+    lease: { type: 'string', default: '2' },
   },
 });
 const clusters = Number(values.clusters);
@@ -31,6 +32,7 @@ const reports = await Promise.all(
       replicas: Number(values.replicas),
       policies: Number(values.policies),
       shardPolicies: values['shard-policies'],
+      lease: Number(values.lease),
       log: (line) => void process.stderr.write(`cluster ${cluster}: ${line}\n`),
     }),
   ),

@@ -12,7 +12,7 @@ import { type Evidence, evidenceOf, strayMoves } from './evidence.ts';
 import { type HostileApi, type HostileKind, startHostileApi } from './hostile-api.ts';
 import { followLeaders, type Leaders } from './leaders.ts';
 import { createLimitWatch, type LimitReport, overConcurrentByAudit } from './limits.ts';
-import { LEASE, type Operators, startOperators } from './operators.ts';
+import { LEASE_SECONDS, leaseFlag, type Operators, startOperators } from './operators.ts';
 import { followPlans, type PlanLog, phasesInFlight, untilConverged } from './plan-log.ts';
 import { onePolicy, type Policies, poolPolicies, setPools } from './pools.ts';
 import { measureRequests } from './request-times.ts';
@@ -31,6 +31,8 @@ export interface CrashOptions {
   readonly policies?: number;
   /** Whether replicas share the policies; default false: one leads everything. */
   readonly shardPolicies?: boolean;
+  /** Seconds of a lease; default the shortest, which a machine without room for it loses while replicas start. */
+  readonly lease?: number;
   readonly log: (line: string) => void;
 }
 
@@ -138,20 +140,28 @@ async function play(
   cp: ControlPlane,
   policies: Policies,
   api: HostileApi,
-  { kills, minutes = Number.POSITIVE_INFINITY, seed, replicas = 2, shardPolicies = false, log }: CrashOptions,
+  {
+    kills,
+    minutes = Number.POSITIVE_INFINITY,
+    seed,
+    replicas = 2,
+    shardPolicies = false,
+    lease = LEASE_SECONDS,
+    log,
+  }: CrashOptions,
 ): Promise<CrashReport> {
   const random = createRandom(seed);
   const limitWatch = createLimitWatch(policies.limits);
   const usages: Usages = new Map();
   const plans = withLoad(await followPlans(cp, limitWatch.take), cp, usages);
-  const args = [...LEASE, ...policies.args, ...(shardPolicies ? ['--shard-policies'] : [])];
+  const args = [...leaseFlag(lease), ...policies.args, ...(shardPolicies ? ['--shard-policies'] : [])];
   const pods = await createReplicaPods(cp);
   const operators = await startOperators(cp, replicas, { args, kubeconfig: api.kubeconfig, pods });
   const requests = await measureRequests(cp);
   let leaders: Leaders | undefined;
   try {
     await policies.apply(cp);
-    leaders = await followLeaders(cp, operators, { shared: shardPolicies, policies: policies.names });
+    leaders = await followLeaders(cp, operators, { shared: shardPolicies, policies: policies.names, lease });
     const scene = { cp, operators, plans, leaders, random, usages, policies, replicas };
     api.spoil(FAULT_RATE, CRASH_FAULTS);
     const began = performance.now();
