@@ -232,6 +232,17 @@ describe('a step that the state of the cluster, a budget or the policy holds bac
     expect(w.plans.of(PLAN).status?.moves?.map(({ phase }) => phase)).toEqual(['Landed', 'Aborted']);
   });
 
+  it('stores at once which moves it has given up, while another one is in flight', async () => {
+    const made = aWorld();
+    const w = { ...made, ports: made.newProcess(seconds(1_000)) };
+    w.cluster.delays.ready = 60;
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c')]);
+    await stepOnce(w, execution(1));
+    const stop = { reason: 'BudgetExhausted', message: 'no moves until 18:00', stops: 'Evictions' } as const;
+    await stepOnce(w, execution(1, { stop: async () => () => stop }));
+    expect(phases(w.plans.of(PLAN))[1]).toBe('Aborted');
+  });
+
   it('skips a move whose target is not Ready', async () => {
     const w = world(
       [

@@ -122,6 +122,17 @@ describe('a plan under Gate', () => {
     ]);
   });
 
+  it('has stored why before the replacement is removed, since nothing on the cluster would tell it again', async () => {
+    const w = aWorld();
+    w.cluster.full.add('b');
+    let stored: MoveStatus | undefined;
+    w.tap = (when, call) => {
+      stored = when === 'before' && call === 'gates.release' ? w.plans.of(PLAN).status?.moves?.[0] : stored;
+    };
+    await run(w);
+    expect(stored).toMatchObject({ phase: 'Verifying', miss: { reason: 'TargetRefused' } });
+  });
+
   it('opens the gate without a node when another steering is in force', async () => {
     const w = aWorld('None');
     expect(await run(w)).toMatchObject(MISSED);

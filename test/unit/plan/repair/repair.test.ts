@@ -273,6 +273,13 @@ describe('topology spread', () => {
     expect(found.moves[0]?.reason).toContain('zone x has 3 pods of its spread, the emptiest 0, and maxSkew is 1');
   });
 
+  it('takes another one where the first must stay, and says nothing of that one then', () => {
+    const pods = [...on('a', ['p'], { ...spread({}), localStorage: true }), ...on('a', ['q'], spread({}))];
+    const found = repaired({ nodes: inZones({ a: 'x', b: 'y' }), pods }, HARD);
+    expect(found.moved).toEqual([['q', 'a', 'b', 'TopologySpread']]);
+    expect(found.rejections.reasons.map(({ message }) => message)).toEqual([expect.not.stringContaining('spread')]);
+  });
+
   it('waits while the skew is within the tolerance', () => {
     const all = inZones({ a: 'x', b: 'y' });
     const pods = on('a', ['p', 'q'], spread({}));
