@@ -3,6 +3,10 @@ import { collectDefaultMetrics } from 'prom-client';
 import { startCron } from '../adapters/cron.ts';
 import type { CachedPlans } from '../adapters/kubernetes/cached-plans.ts';
 import { systemClock } from '../adapters/system-clock.ts';
+import { appGraphKind } from '../api/v1alpha1/app-graph.ts';
+import { rebalancePolicyKind } from '../api/v1alpha1/rebalance-policy.ts';
+import { serviceClassKind } from '../api/v1alpha1/service-class.ts';
+import { compileSchemas } from '../api/validate.ts';
 import { type ElectionEvent, LeadershipLostError } from '../control/elector.ts';
 import { digestEnded } from '../control/ended-plans.ts';
 import { createGateQueue } from '../control/gate-queue.ts';
@@ -62,6 +66,9 @@ interface Operator {
   lastPass: Seconds | undefined;
 }
 
+/** Kinds of which the operator judges objects. */
+const WRITTEN_BY_PEOPLE = [rebalancePolicyKind, serviceClassKind, appGraphKind];
+
 /**
  * Runs the operator until aborted; moves in flight are left in the journal. Throws Failure when it cannot start, and when
  * it has lost the lease: the process must end then, before the next leader can begin.
@@ -104,6 +111,8 @@ export async function runOperator(flags: OperatorFlags, signal: AbortSignal): Pr
   const watching = Promise.all([plans.run(ended), election?.containers.watch(ended)]);
   const cache = startCache(cluster, operator.metrics, log, signal);
   const recording = records.watch(ended);
+  // Before this replica takes part: one that stood still right after would miss renewals of its Lease.
+  compileSchemas(WRITTEN_BY_PEOPLE);
   caching.resolve(cache);
   try {
     webhook = await serveWebhook(operator);

@@ -114,6 +114,7 @@ export const ROOMS: readonly Room[] = [
     rooms: [
       'log-lines.ts',
       'model',
+      'api',
       'steer',
       'qos',
       'plan',
@@ -141,7 +142,7 @@ export const ROOMS: readonly Room[] = [
       'pino',
       'prom-client',
     ],
-    types: ['api', 'report/page/state.ts'],
+    types: ['report/page/state.ts'],
   },
   {
     path: 'cli',

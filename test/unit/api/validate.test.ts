@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import { formatProblem, isOurs, validatePolicy, validateResource } from '../../../src/api/validate.ts';
+import { Ajv } from 'ajv';
+import { describe, expect, it, vi } from 'vitest';
+import { serviceClassKind } from '../../../src/api/v1alpha1/service-class.ts';
+import { compileSchemas, formatProblem, isOurs, validatePolicy, validateResource } from '../../../src/api/validate.ts';
 
 const head = { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'RebalancePolicy', metadata: { name: 'default' } };
 
@@ -536,6 +538,18 @@ describe('validateResource', () => {
   it('leaves rules about updates to the API server', () => {
     const spec = { ownerUID: 'a', nodeName: 'b', plan: 'c', podUID: 'd' };
     expect(validateResource({ ...head, kind: 'PlacementHint', spec }).problems).toEqual([]);
+  });
+});
+
+describe('compileSchemas', () => {
+  it('leaves nothing to compile for the first object of a kind', () => {
+    const compiled = vi.spyOn(Ajv.prototype, 'compile');
+    const gadgets = { ...serviceClassKind, kind: 'Gadget' };
+    compileSchemas([gadgets]);
+    expect(compiled).toHaveBeenCalledTimes(1);
+    validateResource({ apiVersion: 'evenkeel.dev/v1alpha1', kind: 'Gadget', metadata: { name: 'one' } }, [gadgets]);
+    expect(compiled).toHaveBeenCalledTimes(1);
+    compiled.mockRestore();
   });
 });
 
