@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { mergedReport, runCrashCampaign } from './crash.ts';
+import { LEASE_SECONDS } from './operators.ts';
 import { conclude } from './report.ts';
 
 /** Kills after which every kind of fault should have come. */
@@ -19,7 +20,7 @@ const { values } = parseArgs({
     replicas: { type: 'string', default: '2' },
     policies: { type: 'string', default: '1' },
     'shard-policies': { type: 'boolean', default: false },
-    lease: { type: 'string', default: '2' },
+    lease: { type: 'string', default: String(LEASE_SECONDS) },
   },
 });
 const clusters = Number(values.clusters);

@@ -142,7 +142,7 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
       const stored = together.map(({ moves }) => moves.length);
       const isUnknown = (at: number, { plan, entry: { run } }: InFlight): boolean => {
         const last = lastRun(ends, plan.metadata.name, run.podUID);
-        return hadEnded(last, at) || isTakenBackSoon(at, tries.of(plan, run), lateWrites);
+        return hadEnded(last, at) || isKnownUnsent(at, tries.of(plan, run), lateWrites);
       };
       const known = together.map(({ at, moves }) => moves.filter((move) => !isUnknown(at, move)));
       return {
@@ -160,12 +160,8 @@ export function createLimitWatch(limits: OperatorLimits): LimitWatch {
  * A move counts as the operator may have known it: what it knows of an eviction that was refused is stored a little later, and an intent
  * that was stored after its sender had given it up is never acted on. What the API server was asked for is judged by the audit log.
  */
-function isTakenBackSoon(at: number, sent: Try | undefined, lateWrites: ReadonlySet<number>): boolean {
-  const { takenBackAt, version } = sent ?? {};
-  return (
-    takenBackAt !== undefined &&
-    (takenBackAt <= at + STORED_WITHIN || (version !== undefined && lateWrites.has(version)))
-  );
+function isKnownUnsent(at: number, sent: Try | undefined, lateWrites: ReadonlySet<number>): boolean {
+  return sent?.takenBackAt !== undefined && (sent.takenBackAt <= at + STORED_WITHIN || lateWrites.has(sent.version));
 }
 
 function overConcurrent(together: readonly (readonly InFlight[])[], limits: OperatorLimits): readonly string[] {

@@ -1,7 +1,8 @@
 import type { MoveStatus, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { entries } from '../../src/execute/journal.ts';
 import type { JournalEntry } from '../../src/execute/move.ts';
-import { isInFlight, NOT_EVICTED } from '../../src/execute/transitions.ts';
+import { isInFlight } from '../../src/execute/transitions.ts';
+import { isTakenBack } from './last-runs.ts';
 import { keyOf } from './plan-log.ts';
 
 /** A try of a move. */
@@ -50,11 +51,11 @@ function keyOfTry(plan: RebalancePlan, { podUID, attempt }: MoveStatus): string 
   return `${keyOf(plan)} ${podUID} ${attempt}`;
 }
 
-/** Tries that were in flight before and have evicted nobody: every time that a move goes back is one try more. */
+/** Tries that were in flight before and have evicted nobody. */
 function takenBack(plan: RebalancePlan, before: RebalancePlan | undefined): readonly MoveStatus[] {
   return (before?.status?.moves ?? []).filter(({ phase, attempt }, index) => {
     const run = plan.status?.moves?.[index];
-    return isInFlight(phase) && run !== undefined && (NOT_EVICTED.has(run.phase) || run.attempt !== attempt);
+    return isInFlight(phase) && isTakenBack(run, attempt);
   });
 }
 
