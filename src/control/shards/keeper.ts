@@ -172,7 +172,7 @@ export class ShardKeeper implements Leadership {
     const now = this.#look();
     const { times } = this.#options;
     // The watch wakes it more often, by the renewals of this replica; when it does not, it may be behind.
-    const due: number[] = [BEHIND_AFTER * times.retryPeriod];
+    const due: number[] = [BEHIND_AFTER * times.retryPeriod, ...this.#untilDead(now)];
     const settles = this.#members.sameSince + times.duration - now;
     for (const [shard, held] of [...this.#held]) {
       if (!held.isLeaving && !this.#isMine(shard)) {
@@ -258,6 +258,11 @@ export class ShardKeeper implements Leadership {
   /** Whether a shard falls to this replica once the replicas have been the same for a while. */
   #isMine(shard: Shard): boolean {
     return this.#shards.has(shard) && this.#members.first(shard) === this.#options.identity;
+  }
+
+  /** How long each replica counts yet: when one is dead, what it was the first choice for falls to another one, also where it leads nothing. */
+  #untilDead(now: Seconds): readonly number[] {
+    return [...this.#sight.replicas().values()].map((until) => until - now);
   }
 
   /** How long this replica has to wait before it takes a shard: until it is free, for those that come before it, and after a failure. */

@@ -316,6 +316,23 @@ describe('a replica that is gone', () => {
     expect(happened(b, 'Led', 60)).toEqual(orphans);
   });
 
+  it.each([0.3, 0.8, 1.3, 1.8, 2.3])(
+    'after a kill: where the first heir is killed %d s later, before it leads anything, another one adopts as soon as that one counts as dead',
+    async (later) => {
+      const g = group();
+      const [a, c] = (await g.settled('a', 'c')) as [SharingReplica, SharingReplica];
+      const b = g.start('b');
+      const d = g.start('d', { startsAt: 70 });
+      await g.run(60 + TIMES.duration + 1);
+      a.process.pause();
+      await g.run(g.time.now() + later);
+      expect([...b.leads(), ...d.leads()]).toEqual([]);
+      b.process.pause();
+      await g.run(Math.max(dueAfter(g, 'a'), dueAfter(g, 'b')) + 0.2);
+      expect([...c.leads(), ...d.leads()].sort()).toEqual(SHARDS.toSorted());
+    },
+  );
+
   it('after a kill: questions about another replica that are not answered delay nothing', async () => {
     const g = group();
     let due = Number.POSITIVE_INFINITY;
