@@ -40,7 +40,9 @@ for (const system of SYSTEMS.filter((each) => values.only === undefined || each 
   for (const profile of profiles) {
     const report = await play(system, profile);
     undisturbed ??= report;
-    rows.push(rowOf(system, profile, report, undisturbed));
+    const row = rowOf(system, profile, report, undisturbed);
+    process.stderr.write(`${row.join('  ')}\n`);
+    rows.push(row);
   }
 }
 printTable(
