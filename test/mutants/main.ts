@@ -112,44 +112,62 @@ async function draw(room: string, count: number, sandbox: Sandbox): Promise<read
   return drawn.slice(0, count);
 }
 
-/** Asks a few tests of each mutation first, which notice most: what every other test evaluates takes long to find out. */
-async function judgeLikely(candidates: readonly Candidate[], sandbox: Sandbox): Promise<void> {
-  const testsOf = likelyTests(TOP);
-  for (const candidate of candidates.filter((each) => known.get(keyOf(each))?.fate !== 'Unlikely')) {
-    const fate = await sandbox.judge(candidate.mutation, testsOf(candidate.mutation.file));
-    note(candidate, fate === 'Noticed' || fate === 'TimedOut' ? fate : 'Unlikely');
-  }
+/** Does something with each of them, in as many sandboxes at the same time as there are. */
+async function inSandboxes<T>(
+  all: readonly T[],
+  sandboxes: readonly Sandbox[],
+  judge: (each: T, sandbox: Sandbox) => Promise<unknown>,
+): Promise<void> {
+  const queue = all.values();
+  const work = async (sandbox: Sandbox): Promise<void> => {
+    for (const each of queue) {
+      await judge(each, sandbox);
+    }
+  };
+  await Promise.all(sandboxes.map(work));
 }
 
-async function judgeAll(): Promise<readonly Outcome[]> {
+/** Asks a few tests of each mutation first, which notice most: what every other test evaluates takes long to find out. */
+async function judgeLikely(candidates: readonly Candidate[], sandboxes: readonly Sandbox[]): Promise<void> {
+  const testsOf = likelyTests(TOP);
+  const untried = candidates.filter((candidate) => known.get(keyOf(candidate))?.fate !== 'Unlikely');
+  await inSandboxes(untried, sandboxes, async (candidate, sandbox) => {
+    const fate = await sandbox.judge(candidate.mutation, testsOf(candidate.mutation.file));
+    note(candidate, fate === 'Noticed' || fate === 'TimedOut' ? fate : 'Unlikely');
+  });
+}
+
+async function judgeAll(sandboxes: readonly [Sandbox, ...Sandbox[]]): Promise<readonly Outcome[]> {
+  const [first] = sandboxes;
   const rooms = values.rooms.split(',');
-  const sandbox = createSandbox(TOP);
-  try {
-    const drawn: Candidate[] = [];
-    const share = Math.ceil(Number(values.count) / rooms.length);
-    for (const room of rooms) {
-      drawn.push(...(await draw(room, share, sandbox)));
-    }
-    // The rooms in turn, so that a run that is ended has judged as many of each.
-    const inTurn = drawn.toSorted((a, b) => (drawn.indexOf(a) % share) - (drawn.indexOf(b) % share));
-    const fresh = inTurn.filter((candidate) =>
-      ['Compiles', 'Unlikely'].includes(known.get(keyOf(candidate))?.fate ?? 'Compiles'),
-    );
-    process.stderr.write(`${drawn.length} mutations, ${fresh.length} of them to be judged\n`);
-    await judgeLikely(fresh, sandbox);
-    const left = fresh.filter((candidate) => known.get(keyOf(candidate))?.fate === 'Unlikely');
-    const tests = await sandbox.testsOf(left.map(({ mutation }) => mutation));
-    for (const [index, candidate] of left.entries()) {
-      note(candidate, await sandbox.judge(candidate.mutation, tests[index] ?? []));
-    }
-    return drawn.flatMap((candidate) => known.get(keyOf(candidate)) ?? []);
-  } finally {
-    sandbox.remove();
+  const drawn: Candidate[] = [];
+  const share = Math.ceil(Number(values.count) / rooms.length);
+  for (const room of rooms) {
+    drawn.push(...(await draw(room, share, first)));
   }
+  // The rooms in turn, so that a run that is ended has judged as many of each.
+  const inTurn = drawn.toSorted((a, b) => (drawn.indexOf(a) % share) - (drawn.indexOf(b) % share));
+  const fresh = inTurn.filter((candidate) =>
+    ['Compiles', 'Unlikely'].includes(known.get(keyOf(candidate))?.fate ?? 'Compiles'),
+  );
+  process.stderr.write(`${drawn.length} mutations, ${fresh.length} of them to be judged\n`);
+  await judgeLikely(fresh, sandboxes);
+  const left = fresh.filter((candidate) => known.get(keyOf(candidate))?.fate === 'Unlikely');
+  const tests = await first.testsOf(left.map(({ mutation }) => mutation));
+  await inSandboxes([...left.entries()], sandboxes, async ([index, candidate], sandbox) =>
+    note(candidate, await sandbox.judge(candidate.mutation, tests[index] ?? [])),
+  );
+  return drawn.flatMap((candidate) => known.get(keyOf(candidate)) ?? []);
 }
 
 const known = new Map(readReport(values.report).map((outcome) => [keyOf(outcome), outcome]));
-const outcomes = await judgeAll();
+/** A tool starts on one core and rests while files are read, so that two cores have room for two. */
+const sandboxes = [createSandbox(TOP), createSandbox(TOP)] as const;
+const outcomes = await judgeAll(sandboxes).finally(() => {
+  for (const sandbox of sandboxes) {
+    sandbox.remove();
+  }
+});
 const byRoom = Map.groupBy(outcomes, ({ room }) => room);
 printTable(
   ['room', 'mutations', 'noticed', 'share'],

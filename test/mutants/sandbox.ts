@@ -113,7 +113,8 @@ async function judge(folder: string, { file }: Mutation, tests: readonly string[
   if (tests.length === 0) {
     return 'Unreached';
   }
-  const { verdict } = await run(folder, 'vitest', [...VITEST, '--bail', '1', ...tests], { EVENKEEL_MUTANT: file });
+  const args = [...VITEST, '--maxWorkers', '1', '--bail', '1', ...tests];
+  const { verdict } = await run(folder, 'vitest', args, { EVENKEEL_MUTANT: file });
   return verdict === 'Passed' ? 'Survived' : verdict === 'Failed' ? 'Noticed' : 'TimedOut';
 }
 
