@@ -21,12 +21,13 @@ for (const contender of CONTENDERS.filter((each) => values.only === undefined ||
 }
 const share = (value: number): string => value.toFixed(4);
 printTable(
-  ['', 'A', 'B', 'C', 'least A', 'least B', 'least C', 'Gini of C', 'preemptions', 'ledger error'],
-  reports.map(({ contender, classes: { A, B, C }, giniOfC, preemptions, ledgerError }) => [
+  ['', 'A', 'B', 'C', 'least A', 'least B', 'least C', 'Gini of C', 'longest vacancy', 'preemptions', 'ledger error'],
+  reports.map(({ contender, classes: { A, B, C }, giniOfC, longestVacancy, preemptions, ledgerError }) => [
     contender,
     ...[A, B, C].map(({ mean }) => share(mean)),
     ...[A, B, C].map(({ least }) => share(least)),
     share(giniOfC),
+    `${longestVacancy.toFixed(1)} s`,
     String(preemptions),
     ledgerError === undefined ? '-' : share(ledgerError),
   ]),

@@ -45,6 +45,8 @@ export interface QosReport {
   /** Availabilities since admission, by class. */
   readonly classes: Readonly<Record<ClassName, ClassReport>>;
   readonly giniOfC: number;
+  /** Seconds that a place for a pod stood empty at the longest: more pods wait than there are places. */
+  readonly longestVacancy: number;
   /** Pods that were taken from their nodes: evictions, and deletions by kube-scheduler, by the audit log. */
   readonly preemptions: number;
   /** Largest difference between a QoSLedger's availability and that of the record; undefined without ledgers. */
@@ -169,6 +171,7 @@ function report(
     ...run,
     classes: { A: summarize(watch, 'A'), B: summarize(watch, 'B'), C: summarize(watch, 'C') },
     giniOfC: gini(namesOf(watch, 'C').map(watch.availability)),
+    longestVacancy: watch.longestVacancy(),
     preemptions,
   };
 }

@@ -3,6 +3,8 @@ import { CLASS_LABEL } from '../../src/qos/class-of.ts';
 
 /** Namespace of all requests. */
 export const NAMESPACE = 'requests';
+/** Seconds between two runs of a contest's policy for which there is no other cause. */
+export const CONTEST_INTERVAL = 30;
 /** Seconds from bound to Ready, as measured by the authors, and from deleted to gone. */
 const STARTUP = '2400ms';
 const TERMINATION = '200ms';
@@ -51,7 +53,7 @@ export function serviceClassObject(name: string, spec: object): object {
 export function contestSpec(refinements: 'None' | 'Standard'): Record<string, unknown> {
   return {
     mode: 'Automatic',
-    interval: '30s',
+    interval: `${CONTEST_INTERVAL}s`,
     strategy: { type: 'QoSDriven', qosDriven: { refinements } },
     steering: { mode: 'Gate' },
     budgets: [{ maxMoves: 100, maxConcurrent: 100 }],
