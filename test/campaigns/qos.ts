@@ -9,6 +9,7 @@ import { type AuditEvent, acceptedEvictions } from '../control-plane/audit.ts';
 import { applyScenario, loadScenario } from '../control-plane/scenario.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start.ts';
 import { type AvailabilityWatch, watchAvailability } from '../support/availability-watch.ts';
+import { type LoggedLine, readLog } from '../support/log-file.ts';
 import { meanOf } from '../support/mean.ts';
 import { install, type OperatorProcess, startOperator } from '../support/operator-process.ts';
 import { createRandom } from '../support/random.ts';
@@ -51,8 +52,11 @@ export interface QosReport {
   readonly preemptions: number;
   /** Largest difference between a QoSLedger's availability and that of the record; undefined without ledgers. */
   readonly ledgerError: number | undefined;
+  /** What the operator logged that is no information, the last lines; its log goes with the control plane. */
+  readonly warnings: readonly LoggedLine[];
 }
 
+const MAX_WARNINGS = 20;
 const CLASSES = {
   A: { count: 16, name: 'prod', slo: '1', importance: 1 },
   B: { count: 16, name: 'batch', slo: '0.9', importance: 2 },
@@ -83,7 +87,9 @@ export async function runQos({ contender, minutes, seed, log }: QosOptions): Pro
     await watch.stop();
     const now = epochSeconds(Date.now() / 1000);
     const ledgerError = operator === undefined ? undefined : largestError(await serviceLevels(cp, now), watch, now);
-    return { ...report({ contender, minutes }, watch, preemptionsIn(await cp.audit())), ledgerError };
+    const warnings = operator === undefined ? [] : readLog(operator.log()).filter(({ level }) => level !== 'info');
+    const played = report({ contender, minutes }, watch, preemptionsIn(await cp.audit()));
+    return { ...played, ledgerError, warnings: warnings.slice(-MAX_WARNINGS) };
   } finally {
     await operator?.end('SIGTERM');
     await cp.stop();
@@ -166,7 +172,7 @@ function report(
   run: Pick<QosReport, 'contender' | 'minutes'>,
   watch: AvailabilityWatch,
   preemptions: number,
-): Omit<QosReport, 'ledgerError'> {
+): Omit<QosReport, 'ledgerError' | 'warnings'> {
   return {
     ...run,
     classes: { A: summarize(watch, 'A'), B: summarize(watch, 'B'), C: summarize(watch, 'C') },
