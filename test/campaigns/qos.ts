@@ -52,7 +52,7 @@ export interface QosReport {
   readonly preemptions: number;
   /** Largest difference between a QoSLedger's availability and that of the record; undefined without ledgers. */
   readonly ledgerError: number | undefined;
-  /** What the operator logged that is no information, the last lines; its log goes with the control plane. */
+  /** Warnings and errors that the operator logged, the last `MAX_WARNINGS`; its log goes with the control plane. */
   readonly warnings: readonly LoggedLine[];
 }
 

@@ -7,6 +7,7 @@
 import { appendFileSync, existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runConcurrently } from '../../src/model/concurrent.ts';
 import { printTable } from '../support/print-table.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { likelyTests } from './likely.ts';
@@ -118,13 +119,13 @@ async function inSandboxes<T>(
   sandboxes: readonly Sandbox[],
   judge: (each: T, sandbox: Sandbox) => Promise<unknown>,
 ): Promise<void> {
-  const queue = all.values();
-  const work = async (sandbox: Sandbox): Promise<void> => {
-    for (const each of queue) {
+  const free = [...sandboxes];
+  await runConcurrently(all, sandboxes.length, new AbortController().signal, async (each) => {
+    for (const sandbox of free.splice(0, 1)) {
       await judge(each, sandbox);
+      free.push(sandbox);
     }
-  };
-  await Promise.all(sandboxes.map(work));
+  });
 }
 
 /** Asks a few tests of each mutation first, which notice most: what every other test evaluates takes long to find out. */
@@ -161,7 +162,7 @@ async function judgeAll(sandboxes: readonly [Sandbox, ...Sandbox[]]): Promise<re
 }
 
 const known = new Map(readReport(values.report).map((outcome) => [keyOf(outcome), outcome]));
-/** A tool starts on one core and rests while files are read, so that two cores have room for two. */
+/** One for each of two cores: tests of a mutation run one after another. */
 const sandboxes = [createSandbox(TOP), createSandbox(TOP)] as const;
 const outcomes = await judgeAll(sandboxes).finally(() => {
   for (const sandbox of sandboxes) {
