@@ -23,15 +23,15 @@ describe(`51 requests for 40 slots over ${MINUTES} minutes`, () => {
     // What a start takes is the machine's: of three minutes a busy one takes several times as much of each.
     expect(A.placed).toBeGreaterThan(0.93);
     expect(B.placed).toBeGreaterThan(0.86);
-    // .48, also beside four busy processes; .38 was seen once: whether room stood empty then is asked below.
-    expect(C.placed, JSON.stringify(preemptionPass)).toBeGreaterThan(0.3);
+    // .48, also beside four busy processes: what is below .4 has another cause, which the report may tell.
+    expect(C.placed, JSON.stringify(preemptionPass)).toBeGreaterThan(0.4);
     expect(Math.min(A.mean, B.mean)).toBeGreaterThan(0.8);
     expect(Math.min(A.mean, B.mean)).toBeGreaterThan(C.mean);
     // Whoever came last has been there for little more than two minutes, and may be in the middle of a wait.
     expect(C.least).toBeGreaterThan(0.15);
   });
 
-  it('take room that was left at once: 2 s at most beside four busy processes, not at the next run', () => {
+  it('take room that was left without waiting for the next run of the policy', () => {
     expect(preemptionPass.longestVacancy, JSON.stringify(preemptionPass)).toBeLessThan(CONTEST_INTERVAL / 2);
   });
 
