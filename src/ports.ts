@@ -176,9 +176,9 @@ export interface Evictor {
 
 /** What came and went on the cluster, counted. */
 export interface Turnover {
-  /** Pods and nodes: when it has changed, room may have been freed or taken. */
+  /** Pods, nodes and storage: when it has changed, room may have been freed or taken. */
   readonly room: number;
-  /** Controllers and nodes: when it has changed, a request may have ended, but no pod was merely replaced. */
+  /** Controllers, and nodes that came, went, or may take other pods than before: no pod was merely replaced. */
   readonly requests: number;
   /** UIDs of the pods that are down with their nodes (see stranded.ts): they wait for room like those at the gate. */
   readonly stranded: readonly string[];

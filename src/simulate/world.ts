@@ -8,6 +8,7 @@ import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
 import { compareNames } from '../observe/order.ts';
 import { allowsUnready, budgetHealth, disruptionsAllowed } from '../observe/pdb-allowance.ts';
 import type { BudgetHealth } from '../observe/project/pdb.ts';
+import { nodeTakesOthers } from '../observe/room-change.ts';
 import type { Turnover } from '../ports.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { Scenario, WorkloadSpec } from './scenario.ts';
@@ -94,7 +95,7 @@ export interface World {
   /** Tells observers that a pod serves or no longer does, although the API server does not know. */
   readonly touch: (pod: SimulatedPod) => void;
   readonly observe: (observer: PodObserver) => void;
-  /** Calls back when a node comes, becomes Ready or not, or is cordoned or not. */
+  /** Calls back when a node comes, or may take other pods than before. */
   readonly observeNodes: (observer: () => void) => void;
   /** Grows with every change of what runs where, and of nodes: of all that the filters look at. */
   readonly layout: () => number;
@@ -199,12 +200,12 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
       nodesTurned();
     },
     changeNode: (node, info) => {
-      const isTurn = node.info.ready !== info.ready || node.info.unschedulable !== info.unschedulable;
+      const isTurn = nodeTakesOthers(node.info, info);
       node.info = info;
       layout += 1;
       delete known.nodes;
       if (isTurn) {
-        tellOfNodes();
+        nodesTurned();
       }
     },
     removeWorkload: ({ info: { uid } }) => {

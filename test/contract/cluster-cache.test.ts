@@ -373,6 +373,64 @@ describe('a cache of pods', () => {
   });
 });
 
+describe('what came and went', () => {
+  type Started = Awaited<ReturnType<typeof synced>>;
+
+  /** What a change counts for. Objects of one kind are told of in their order: one more after it says that it is in. */
+  async function counted({ cache, change }: Started, changes: readonly Raw[]) {
+    const [object = {}] = changes;
+    const resource = cache
+      .states()
+      .find(({ resource: name }) => name.startsWith(`${object['kind']}`.toLowerCase()))?.resource;
+    const size = () => cache.states().find((state) => state.resource === resource)?.objects ?? 0;
+    const [before, objects] = [cache.turnover(), size()];
+    for (const each of changes) {
+      change('MODIFIED', each);
+    }
+    const uid = `last of ${objects}`;
+    change('ADDED', { ...object, metadata: { ...(object['metadata'] as Raw), name: uid, uid } });
+    await soon(uid, async () => (size() > objects ? undefined : 'not there yet'));
+    const { room, requests } = cache.turnover();
+    return { room: room - before.room, requests: requests - before.requests };
+  }
+
+  const waiting = aRawNode('a', { status: { conditions: [{ type: 'Ready', status: 'False' }] } });
+  const images = aRawNode('a', { status: { images: [{ names: ['app:1'], sizeBytes: 5 }] } });
+  const known = (wanted: string): Raw => CLUSTER.findLast(({ kind }) => kind === wanted) ?? {};
+
+  it('are also nodes that take other pods than before, pods that leave their room, and storage', async () => {
+    const started = await synced([...CLUSTER]);
+    // The last one of each counts for 1.
+    expect(await counted(started, [images])).toEqual({ room: 1, requests: 1 });
+    expect(await counted(started, [waiting])).toEqual({ room: 2, requests: 2 });
+    expect(await counted(started, [aRawNode('a'), waiting, aRawNode('a')])).toEqual({ room: 4, requests: 4 });
+    expect(await counted(started, [aRawPod('web-1')])).toEqual({ room: 1, requests: 0 });
+    expect(await counted(started, [aRawPod('web-1', { status: { phase: 'Failed' } })])).toEqual({
+      room: 2,
+      requests: 0,
+    });
+    expect(await counted(started, [known('PersistentVolumeClaim')])).toEqual({ room: 2, requests: 0 });
+    expect(await counted(started, [known('ReplicaSet')])).toEqual({ room: 0, requests: 1 });
+    expect(await counted(started, [aRawPod('broken')])).toEqual({ room: 2, requests: 0 });
+  });
+
+  it('are counted when the list is complete that tells of them, whatever comes meanwhile', async () => {
+    const started = await synced([...CLUSTER]);
+    const before = started.cache.turnover();
+    started.dropNext();
+    started.change('MODIFIED', waiting);
+    const complete = await started.listHalf('/api/v1/nodes');
+    started.change('ADDED', aRawPod('other'));
+    await soon('a pod', async () => (started.cache.turnover().room > before.room ? undefined : 'not there yet'));
+    expect(started.cache.turnover()).toEqual({ ...before, room: before.room + 1 });
+    complete();
+    await soon('the list', async () =>
+      started.cache.turnover().requests > before.requests ? undefined : 'not there yet',
+    );
+    expect(started.cache.turnover()).toMatchObject({ room: before.room + 2, requests: before.requests + 1 });
+  });
+});
+
 it('a cache tells of pods that come to our gate, and of no others', async () => {
   const started = await synced(CLUSTER);
   const arrived = vi.fn<() => void>();

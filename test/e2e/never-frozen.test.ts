@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCHEDULING_GATE } from '../../src/model/gate.ts';
 import { CLASS_LABEL } from '../../src/qos/class-of.ts';
@@ -17,6 +18,8 @@ const NAMESPACE = 'frozen';
 const NODES = 20;
 const FAILING = 3;
 const FULL = 10;
+/** Milliseconds in which the operator has planned after what came last. */
+const SETTLE = 5000;
 
 /** A Deployment whose pods wait at the gate; those of class prod may wait for nobody, those of class crew run together. */
 interface Request {
@@ -169,7 +172,12 @@ describe('QoSDriven with the default budgets', () => {
     await cp.apply([requestObject({ app: 'solo', className: 'free', group: 'three' })]);
     expect((await waited('solo', 60_000))[1]).toBe('small');
     expect((await podsOf('crew')).flatMap(({ spec }) => spec.nodeName ?? [])).toEqual([]);
+    // A node comes long before it takes pods: its coming alone tells of no room.
     await cp.apply([nodeOfGroup('wide', 'three', '2')]);
+    await cp.kubectl(['cordon', 'wide']);
+    await sleep(SETTLE);
+    expect((await podsOf('crew')).flatMap(({ spec }) => spec.nodeName ?? [])).toEqual([]);
+    await cp.kubectl(['uncordon', 'wide']);
     const bound = async () => {
       const nodes = (await podsOf('crew')).flatMap(({ spec }) => spec.nodeName ?? []);
       return nodes.length === 3 ? undefined : `${nodes.length} of 3 have a node`;

@@ -15,7 +15,12 @@ export const ROOMS: readonly Room[] = [
   { path: 'log-lines.ts' },
   { path: 'ports.ts', types: ['model', 'api', 'qos', 'plan', 'log-lines.ts'] },
   { path: 'steer', rooms: ['model', 'plan'], types: ['api'] },
-  { path: 'observe', rooms: ['model', 'api', 'qos', 'steer'], packages: ['node:crypto'], types: ['ports.ts'] },
+  {
+    path: 'observe',
+    rooms: ['model', 'api', 'qos', 'steer'],
+    packages: ['node:crypto', 'node:util'],
+    types: ['ports.ts'],
+  },
   { path: 'execute', rooms: ['model', 'qos', 'plan', 'steer', 'ports.ts'], types: ['api', 'log-lines.ts'] },
   {
     path: 'report',

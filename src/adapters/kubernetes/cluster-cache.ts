@@ -9,6 +9,7 @@ import { createInterner, type Interner } from '../../observe/interner.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import { pastMovesOf } from '../../observe/project/past-moves.ts';
 import { WORKLOAD_KINDS } from '../../observe/project/workload.ts';
+import { nodeTakesOthers, podChangesRoom } from '../../observe/room-change.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
 import { type Projected, readObject } from '../../observe/snapshot-kinds.ts';
 import { type Clock, type ClusterReader, type PlanStore, StaleCacheError, type Turnover } from '../../ports.ts';
@@ -60,12 +61,23 @@ export interface ClusterCache {
   states(): readonly CacheState[];
 }
 
+/** Storage, which decides where pods find room. Each change of it counts: there are few. */
+const STORAGE_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set([
+  'PersistentVolume',
+  'PersistentVolumeClaim',
+  'StorageClass',
+  'CSINode',
+  'CSIDriver',
+]);
 /** What takes room, or is room. */
-const ROOM_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set(['Pod', 'Node']);
+const ROOM_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set(['Pod', 'Node', ...STORAGE_KINDS]);
 /** What wants room, or is room. */
 const REQUEST_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set([...WORKLOAD_KINDS, 'Node']);
 
 type Cached = Reflection<Projected | string>;
+
+/** Hears of an object that was read, and of what was kept of it before. */
+type Seen = (after: Projected | string, before: Projected | string | undefined) => void;
 
 /**
  * Empty caches on shared watches; `run` fills them. With `plans`, which keep hundreds of large plans already, what has been moved
@@ -81,26 +93,29 @@ export function createClusterCache(
   const interner = createInterner();
   const turnover = { room: 0, requests: 0 };
   let arrived = (): void => undefined;
-  let isGatedRead = false;
-  const counted = (kind: SnapshotSource['kind'], { added, removed }: Diff): void => {
-    turnover.room += ROOM_KINDS.has(kind) ? added + removed : 0;
-    turnover.requests += REQUEST_KINDS.has(kind) ? added + removed : 0;
+  const counted = (kind: SnapshotSource['kind'], turns: number): void => {
+    turnover.room += ROOM_KINDS.has(kind) ? turns : 0;
+    turnover.requests += REQUEST_KINDS.has(kind) ? turns : 0;
   };
-  const all = sources.map((source) =>
-    reflect(reflectors, source, interner, {
+  const all = sources.map((source) => {
+    let isGatedRead = false;
+    let turns = 0;
+    return reflect(reflectors, source, interner, {
       ...listener,
-      gated: () => {
-        isGatedRead = true;
+      seen: (after, before) => {
+        isGatedRead ||= isAtGate(after);
+        turns += changesRoom(before, after) ? 1 : 0;
       },
-      changed: (diff) => {
-        counted(source.kind, diff);
-        if (isGatedRead && diff.added > 0) {
+      changed: ({ added, removed }) => {
+        counted(source.kind, added + removed + turns);
+        if (isGatedRead && added > 0) {
           arrived();
         }
         isGatedRead = false;
+        turns = 0;
       },
-    }),
-  );
+    });
+  });
   const ofKind = (wanted: SnapshotSource['kind']) => all.filter((_, index) => sources[index]?.kind === wanted);
   const measuredCaches = USAGE_SOURCES.flatMap(({ kind }) => ofKind(kind));
   const live = createLiveReads(client);
@@ -165,14 +180,12 @@ function reflect(
   reflectors: SharedReflectors,
   { kind, part }: SnapshotSource,
   interner: Interner,
-  listener: CacheListener & Pick<Handler<unknown>, 'changed'> & { readonly gated: () => void },
+  listener: CacheListener & Pick<Handler<unknown>, 'changed'> & { readonly seen: Seen },
 ): Cached {
-  const read = (object: unknown): Projected | string => {
+  const read = (object: unknown, before: Projected | string | undefined): Projected | string => {
     try {
       const projected = readObject(kind, object, interner);
-      if (isAtGate(projected)) {
-        listener.gated();
-      }
+      listener.seen(projected, before);
       return projected;
     } catch (error) {
       // A bug of ours must not end the watch of all other objects.
@@ -188,6 +201,20 @@ function reflect(
     drifted: (diff) => listener.drifted(cache.name, diff),
   });
   return cache;
+}
+
+/** Whether an object that stays leaves other room than it did. One that could not be read before gives what it has. */
+function changesRoom(before: Projected | string | undefined, after: Projected | string): boolean {
+  if (before === undefined || typeof after === 'string') {
+    return false;
+  }
+  if (typeof before === 'string' || STORAGE_KINDS.has(after.kind)) {
+    return true;
+  }
+  if (before.kind === 'Pod' && after.kind === 'Pod') {
+    return podChangesRoom(before.value.pod, after.value.pod);
+  }
+  return before.kind === 'Node' && after.kind === 'Node' && nodeTakesOthers(before.value, after.value);
 }
 
 function isAtGate(projected: Projected | string): boolean {

@@ -53,8 +53,10 @@ export function describeDiff({ added, updated, removed }: Diff): string {
   return `${added} added, ${updated} updated, ${removed} removed`;
 }
 
-/** An empty table. `read` makes of an object what is kept of it; it must not throw. */
-export function createObjectTable<Value>(read: (object: unknown) => Value): ObjectTable<Value> {
+/** An empty table. `read` makes of an object what is kept of it, and gets what was kept under its name before; it must not throw. */
+export function createObjectTable<Value>(
+  read: (object: unknown, before: Value | undefined) => Value,
+): ObjectTable<Value> {
   let entries = new Map<string, Entry<Value>>();
   /** Of the last list: what it does not have was gone by then. */
   let listedAt = '0';
@@ -67,7 +69,7 @@ export function createObjectTable<Value>(read: (object: unknown) => Value): Obje
       return NOTHING;
     }
     tombstones.delete(identity.name);
-    entries.set(identity.name, entryOf(identity, read(object)));
+    entries.set(identity.name, entryOf(identity, read(object, known?.value)));
     return difference(known, identity);
   }
 
@@ -112,7 +114,7 @@ export function createObjectTable<Value>(read: (object: unknown) => Value): Obje
           const identity = identify(object);
           const known = entries.get(identity.name);
           const same = known !== undefined && isSame(known, identity);
-          listed.set(identity.name, same ? known : entryOf(identity, read(object)));
+          listed.set(identity.name, same ? known : entryOf(identity, read(object, known?.value)));
         },
         restart() {
           listed = new Map();

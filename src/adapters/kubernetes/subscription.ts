@@ -7,8 +7,8 @@ import type { WatchEvent } from './watch.ts';
 export interface Handler<Value> {
   /** The part of the objects that it wants; all unless said otherwise. What leaves the part counts as deleted. */
   readonly part?: Part | undefined;
-  /** What is kept of an object that was listed or watched, whatever the server sent. */
-  readonly read: (object: unknown) => Value;
+  /** What is kept of an object that was listed or watched, whatever the server sent; `before` is what is kept of it up to now. */
+  read(object: unknown, before: Value | undefined): Value;
   /** Hears of an object that a watch says was deleted, in its last state. */
   readonly removed?: (object: unknown) => void;
   /** A list has replaced all that is kept, changed or not. */

@@ -22,6 +22,25 @@ function contentOf({ entries }: ReturnType<typeof table>): readonly string[] {
   return [...entries].map(([name, { uid, resourceVersion }]) => `${name} ${uid} ${resourceVersion}`);
 }
 
+it('is read with what was kept under its name before', () => {
+  const befores: (string | undefined)[] = [];
+  const made = createObjectTable<string>((read, before) => {
+    befores.push(before);
+    return (read as ReturnType<typeof object>).metadata.resourceVersion;
+  });
+  made.apply('ADDED', object('one', '5'));
+  made.apply('MODIFIED', object('one', '6'));
+  const draft = made.beginList();
+  draft.put(object('one', '6'));
+  draft.put(object('two', '7', 'b'));
+  draft.restart();
+  draft.put(object('one', '8'));
+  draft.commit('8');
+  made.apply('DELETED', object('one', '9'));
+  made.apply('ADDED', object('three', '10'));
+  expect(befores).toEqual([undefined, '5', undefined, '6', undefined]);
+});
+
 describe('an event', () => {
   it('that comes twice, or after a later one, changes nothing', () => {
     const made = table();

@@ -67,6 +67,27 @@ async function play(settings: Settings): Promise<{ readonly lost: number; readon
   return { lost: (1 - (classes.find(({ name }) => name === 'prod')?.least ?? 0)) * HOUR - START, moves };
 }
 
+describe('room that a node gives when it takes pods again', () => {
+  it.each(['Standard', 'None'] as const)('is taken at once, with refinements %s', async (refinements) => {
+    const base = scenario({ failing: [], patient: 0 });
+    const [last] = base.workloads.slice(-1);
+    const nodes = base.nodes.slice(0, 3);
+    const incidents = [
+      { at: 0, kind: 'Cordon', node: 'n0' },
+      { at: 0, kind: 'Taint', node: 'n1', taint: { key: 'busy', value: '', effect: 'NoSchedule' } },
+      { at: 600, kind: 'Uncordon', node: 'n0' },
+      { at: 1200, kind: 'Untaint', node: 'n1', taint: { key: 'busy', value: '', effect: 'NoSchedule' } },
+    ] as const;
+    expect(last).toBeDefined();
+    const qosDriven = { type: 'QoSDriven', qosDriven: { refinements, overload: '0.9' } } as const;
+    const policies = [{ ...policy, spec: { ...policy.spec, strategy: qosDriven } }];
+    const variants = [{ name: 'ours', scheduler: 'None', policies }] as const;
+    const result = await simulate({ ...base, nodes, incidents, variants });
+    const served = result.variants[0]?.classes.find(({ name }) => name === 'prod');
+    expect(served?.mean).toBeGreaterThan((HOUR + HOUR - 600 + HOUR - 1200) / 3 / HOUR - START / HOUR);
+  });
+});
+
 describe('a request that cannot wait, on a node that fails', () => {
   it('runs elsewhere after a start, not when the node controller deletes it', async () => {
     const { lost, moves } = await play({ failing: ['n0', 'n1'], patient: 2 });
