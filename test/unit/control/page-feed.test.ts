@@ -153,6 +153,18 @@ describe('a feed', () => {
     expect(heard.findLast(({ event }) => event === 'patch')?.data).toBe('{"trouble":null}');
   });
 
+  it('reports that it cannot read or watch, but not once nobody listens', async () => {
+    const failing = stage();
+    failing.state.failure = 'no list';
+    const { leave, done } = failing.watch();
+    await failing.clock.advance(1);
+    expect(failing.reported.map(String)).toEqual(['Error: no list']);
+    leave();
+    await done;
+    await failing.clock.advance(60);
+    expect(failing.reported).toHaveLength(1);
+  });
+
   it('answers who asks once, and explains what is there', async () => {
     const { feed, clock } = stage();
     const { signal } = new AbortController();

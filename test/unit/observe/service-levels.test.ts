@@ -81,7 +81,42 @@ describe('a QoSLedger', () => {
     expect(problems).toEqual([]);
   });
 
+  const instance = (fields: JsonObject): JsonObject => ({
+    status: {
+      ...(ledger['status'] as JsonObject),
+      running: fields['running'] === true ? 1 : 0,
+      waiting: fields['running'] === true ? 0 : 1,
+      instances: [{ useful: 5, discarded: 0, pending: 0, ...fields }],
+    },
+  });
+  const withStatus = (fields: JsonObject): JsonObject => ({
+    status: { ...(ledger['status'] as JsonObject), ...fields },
+  });
+  const times = { useful: 0, discarded: 0, pending: 0 };
+
+  it('may have an attempt as long as all useful time, and a checkpoint when it was last kept', () => {
+    const attempt = instance({ pod: 'uid-web-1', running: true, attempt: 5 });
+    const last = withStatus({ checkpoints: [{ at: '2026-01-01T00:01:00Z', ...times }] });
+    for (const change of [attempt, last, withStatus({ admittedAt: '2026-01-01T00:01:00Z', checkpoints: [] })]) {
+      expect(snapshotOf(gold, { ...ledger, ...change })).toMatchObject({ problems: [] });
+    }
+  });
+
   it.each<[string, JsonObject, string]>([
+    ['with an attempt that is longer', instance({ pod: 'a', running: true, attempt: 6 }), 'more than its useful time'],
+    ['with a pod that runs and is none', instance({ running: true }), 'running: is true without a pod'],
+    ['that ends before it begins', withStatus({ admittedAt: '2026-01-01T00:01:01Z' }), 'asOf: is before admittedAt'],
+    ['with another number of those that wait', withStatus({ waiting: 2 }), 'waiting: is 2, but status.instances has 1'],
+    [
+      'with checkpoints out of order',
+      withStatus({ checkpoints: ['00:00:50', '00:00:40'].map((time) => ({ at: `2026-01-01T${time}Z`, ...times })) }),
+      'not in the order of their instants',
+    ],
+    [
+      'with a checkpoint after its end',
+      withStatus({ checkpoints: [{ at: '2026-01-01T00:01:01Z', ...times }] }),
+      'not in the order of their instants, up to asOf',
+    ],
     ['without its class', { spec: { ...(ledger['spec'] as object), className: 'none' } }, 'there is no ServiceClass'],
     ['from the future', { status: { ...(ledger['status'] as object), asOf: '2027-01-01T00:00:00Z' } }, 'in the future'],
     ['that does not add up', { status: { ...(ledger['status'] as object), running: 2 } }, 'status.instances has 1'],

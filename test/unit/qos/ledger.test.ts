@@ -349,6 +349,18 @@ describe('start-up times', () => {
     expect(hot?.deviation).toBeCloseTo(Math.sqrt(26 / 3), 9);
   });
 
+  it('weigh half once there are 64 of them, so that they follow an image that has grown', () => {
+    const pods = Array.from({ length: 64 }, (_, place) =>
+      aPodRecord(`p${place}`, 0, { ready: [place % 2 === 0 ? 2 : 4], hot: true }),
+    );
+    const later = aPodRecord('q', 100, { ready: [109], hot: true });
+    const grown = (...more: Parameters<typeof ledgerAfter>[0]) => ledgerAfter([{ at: 30, desired: 64, pods }, ...more]);
+    expect(grown().startup.hot?.mean).toBe(3);
+    const { hot } = grown({ at: 130, desired: 65, pods: [...pods, later] }).startup;
+    expect(hot?.mean).toBe((96 + 9) / 33);
+    expect(hot?.deviation).toBeCloseTo(Math.sqrt((320 + 81) / 33 - (105 / 33) ** 2), 9);
+  });
+
   it('are not measured of pods that were Ready before they were seen', () => {
     expect(ledgerAfter([{ at: 30, pods: [aPodRecord('a', 0, { ready: [10] })] }]).startup.cold).toBeUndefined();
   });

@@ -471,8 +471,11 @@ describe('a person', () => {
     const [a, b] = (await g.settled('a', 'b')) as [SharingReplica, SharingReplica];
     const [shard, ...others] = a.leads() as [Shard, ...Shard[]];
     const signals = new Map(a.leads().map((each) => [each, a.keeper.of(each)?.signal]));
+    const told: boolean[] = [];
+    a.keeper.onChange(() => told.push(a.keeper.of(shard) !== undefined));
     await edit(g, shard, { holder: 'somebody' });
     await g.run(60.1);
+    expect(told).toEqual([false]);
     expect(signals.get(shard)?.aborted).toBe(true);
     expect(String(signals.get(shard)?.reason)).toContain('"somebody"');
     expect(others.filter((each) => signals.get(each)?.aborted)).toEqual([]);
