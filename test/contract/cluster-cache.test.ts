@@ -414,6 +414,21 @@ describe('what came and went', () => {
     expect(await counted(started, [aRawPod('broken')])).toEqual({ room: 2, requests: 0 });
   });
 
+  it('say which pods are down with the one node that has failed', async () => {
+    const started = await synced([...CLUSTER]);
+    const notReady = { conditions: [{ type: 'Ready', status: 'False' }] };
+    const stranded = () => started.cache.turnover().stranded;
+    const others = { spec: { nodeName: 'b' }, status: notReady };
+    expect(stranded()).toEqual([]);
+    for (const pod of [aRawPod('web-1', { status: notReady }), aRawPod('web-2', others), waiting]) {
+      started.change('MODIFIED', pod);
+    }
+    await soon('the pod', async () => (stranded().includes('pod-web-1') ? undefined : 'not there yet'));
+    expect(stranded()).toEqual(['pod-web-1']);
+    started.change('MODIFIED', aRawNode('a'));
+    await soon('the node', async () => (stranded().length === 0 ? undefined : 'not Ready yet'));
+  });
+
   it('are counted when the list is complete that tells of them, whatever comes meanwhile', async () => {
     const started = await synced([...CLUSTER]);
     const before = started.cache.turnover();

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClusterReader } from '../../src/adapters/kubernetes/cluster-reader.ts';
-import { listAll, listObjects } from '../../src/adapters/kubernetes/list.ts';
+import { listAll, listObjects, type ReadingClient } from '../../src/adapters/kubernetes/list.ts';
 import { Reflector } from '../../src/adapters/kubernetes/reflector.ts';
 import { RESOURCES } from '../../src/adapters/kubernetes/resource.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
 import { type Seconds, seconds } from '../../src/model/units.ts';
+import { aRawReplicaSet } from '../support/builders/raw.ts';
 import {
   clientOf,
   type FakeApiServer,
@@ -83,6 +84,24 @@ describe('a list', () => {
     const made = client(server, { clock: impatientClock(500) });
     expect(await listObjects(made, RESOURCES.Node, {}, NEVER)).toEqual(named('a'));
     expect(performance.now() - began).toBeGreaterThanOrEqual(39);
+  });
+
+  it('gives each page a minute', async () => {
+    const server = await start(json(listOf(named('a'), { continue: 'next' })), json(listOf(named('b'))));
+    const made = client(server);
+    const deadlines: unknown[] = [];
+    const watched: ReadingClient = {
+      options: made.options,
+      open: (request, ...rest) => {
+        deadlines.push(request.deadline);
+        return made.open(request, ...rest);
+      },
+    };
+    const names: unknown[] = [];
+    const listener = { item: (item: unknown) => names.push(item), restart: () => undefined };
+    await listAll(watched, RESOURCES.Node, {}, listener, NEVER);
+    expect(names).toEqual(named('a', 'b'));
+    expect(deadlines).toEqual([60, 60]);
   });
 
   it('repeats a page of which nothing has come yet', async () => {
@@ -397,5 +416,26 @@ describe('a snapshot', () => {
     };
     const snapshot = await createClusterReader(client(await start(route({ '/api/v1/nodes': nodes })))).snapshot(NEVER);
     expect([snapshot.nodes.length, snapshot.problems]).toEqual([1, []]);
+  });
+});
+
+describe('a live read of a workload', () => {
+  const replicaSet = aRawReplicaSet('web');
+  const path = '/apis/apps/v1/namespaces/shop/replicasets/web';
+  const owner = { kind: 'ReplicaSet', name: 'web', uid: 'rs-web' };
+
+  it('asks for an object of its kind and takes it only for the one with its UID', async () => {
+    const server = await start(json(replicaSet));
+    const reader = createClusterReader(client(server));
+    expect(await reader.workload('shop', owner, NEVER)).toMatchObject({ kind: 'ReplicaSet', name: 'web', replicas: 3 });
+    expect(await reader.workload('shop', { ...owner, uid: 'another' }, NEVER)).toBeUndefined();
+    expect(server.seen.map((seen) => seen.path)).toEqual([path, path]);
+  });
+
+  it('asks for nothing of a kind that no plan knows', async () => {
+    const server = await start(json(replicaSet));
+    const reader = createClusterReader(client(server));
+    expect(await reader.workload('shop', { ...owner, kind: 'CloneSet' }, NEVER)).toBeUndefined();
+    expect(server.seen).toEqual([]);
   });
 });

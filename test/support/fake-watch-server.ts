@@ -29,7 +29,7 @@ export interface FakeWatchServer {
   /** Forgets the past: continue tokens and watches from before are answered with 410. */
   compact(): void;
   /** The next requests fail so, one each. */
-  refuse(...errors: readonly ApiError[]): void;
+  refuse(...errors: readonly Error[]): void;
   /** Breaks the connections of open watches. */
   reset(): void;
   /** Sends half of an event and breaks the connection. */
@@ -75,7 +75,7 @@ export function unreachable(): ApiError {
 export function fakeWatchServer(clock: TestClock, random: () => number = () => 0.5): FakeWatchServer {
   const objects = new Map<string, Stored>();
   const asked: string[] = [];
-  const refusals: ApiError[] = [];
+  const refusals: Error[] = [];
   const connections = new Set<Connection>();
   /** Every event since the beginning, and the list as it was at each revision that is a continue token. */
   let log: { readonly revision: number; readonly line: Line }[] = [];

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCachedObjects, newer } from '../../../src/adapters/kubernetes/cached-objects.ts';
 import { Reflector } from '../../../src/adapters/kubernetes/reflector.ts';
 import { ConflictError, StaleCacheError } from '../../../src/ports.ts';
-import { fakeWatchServer, type Stored } from '../../support/fake-watch-server.ts';
+import { fakeWatchServer, type Stored, unreachable } from '../../support/fake-watch-server.ts';
 import { testClock } from '../../support/test-clock.ts';
 
 const stopping: (() => Promise<void>)[] = [];
@@ -98,6 +98,40 @@ describe('the version of the newest write', () => {
     ['7', '7', '7'],
   ])('of %j and %j is %j', (left, right, expected) => {
     expect(newer(left, right)).toBe(expected);
+  });
+});
+
+describe('a list of cached objects', () => {
+  it('lacks what was removed here before the watch has told so, and has what was made anew under its name', async () => {
+    const { clock, server, objects, put, names } = cached();
+    put('first');
+    put('second');
+    await clock.advance(5);
+    server.stall();
+    await objects.remove('first', async () => server.remove('first'));
+    expect(await names()).toEqual(['second']);
+    put('first');
+    objects.renew();
+    await clock.advance(5);
+    expect(await names()).toEqual(['first', 'second']);
+  });
+
+  it('is refused when each watch has ended at once for a minute, and says why where something has failed', async () => {
+    const { clock, server, names } = cached();
+    const endWatches = async (span: number) => {
+      for (let second = 0; second < span; second += 1) {
+        server.end();
+        await clock.advance(1);
+      }
+    };
+    await clock.advance(5);
+    await endWatches(60);
+    expect(await names()).toEqual([]);
+    await endWatches(5);
+    await expect(names()).rejects.toThrow(/ have been cut off for 6\d s$/);
+    server.refuse(...Array.from({ length: 20 }, unreachable));
+    await endWatches(30);
+    await expect(names()).rejects.toThrow(/ have been cut off for 9\d s \(the connection broke\)$/);
   });
 });
 

@@ -81,6 +81,26 @@ describe('a circuit breaker', () => {
     await expect(breaker.guard(answers)).resolves.toBe('an answer');
   });
 
+  it('stays closed while answers come between fewer than five failures in a row', async () => {
+    const breaker = createCircuitBreaker('it', { clock: testClock(), random: () => 0.99 });
+    for (let round = 0; round < 3; round += 1) {
+      await broken(breaker, 4, 'Timeout');
+      await expect(breaker.guard(answers)).resolves.toBe('an answer');
+    }
+  });
+
+  it('lets one call at a time through to try already after the first five failures', async () => {
+    const clock = testClock();
+    const breaker = createCircuitBreaker('it', { clock, random: () => 0.99 });
+    await broken(breaker, 5, 'Timeout');
+    await clock.advance(0.5);
+    const held = Promise.withResolvers<string>();
+    const probe = breaker.guard(() => held.promise);
+    await expect(breaker.guard(answers)).rejects.toThrow('left alone for a while');
+    held.resolve('back');
+    expect(await probe).toBe('back');
+  });
+
   it('does not count what the caller has broken off', async () => {
     const breaker = createCircuitBreaker('it', { clock: testClock(), random: () => 0.99 });
     for (let index = 0; index < 10; index += 1) {

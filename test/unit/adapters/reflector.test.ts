@@ -162,17 +162,23 @@ describe('a reflector', () => {
     expect(failures.length).toBeLessThan(20);
   });
 
-  it('backs off from 0.5 s to 30 s with full jitter, and begins anew when all is well again', async () => {
-    const { clock, server } = reflected();
-    const times: number[] = [];
-    server.refuse(...Array.from({ length: 9 }, unreachable));
-    for (let tick = 0; tick < 800 && server.asked.length < 10; tick += 1) {
-      await clock.advance(tick === 0 ? 0 : 0.25);
-      times.push(...server.asked.slice(times.length).map(() => tick / 4));
-    }
-    const waits = times.slice(1, 9).map((time, index) => time - (times[index] ?? Number.NaN));
-    expect(waits).toEqual([0.25, 0.5, 1, 2, 4, 8, 15, 15]);
-  });
+  it.each<[string, () => Error]>([
+    ['the server cannot be reached', unreachable],
+    ['something breaks on this side', () => new Error('out of memory')],
+  ])(
+    'backs off from 0.5 s to 30 s with full jitter while %s, and begins anew when all is well again',
+    async (_, fail) => {
+      const { clock, server } = reflected();
+      const times: number[] = [];
+      server.refuse(...Array.from({ length: 9 }, fail));
+      for (let tick = 0; tick < 800 && server.asked.length < 10; tick += 1) {
+        await clock.advance(tick === 0 ? 0 : 0.25);
+        times.push(...server.asked.slice(times.length).map(() => tick / 4));
+      }
+      const waits = times.slice(1, 9).map((time, index) => time - (times[index] ?? Number.NaN));
+      expect(waits).toEqual([0.25, 0.5, 1, 2, 4, 8, 15, 15]);
+    },
+  );
 
   it.each([
     [20, 20],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MOVE_PHASES, type MovePhase, type MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { ANSWER_GRACE, advance, MAX_ATTEMPTS } from '../../../src/execute/advance.ts';
 import type { Advanced, MoveEvent, Observation, PlannedMove, Replacement } from '../../../src/execute/move.ts';
-import { assertLegal, isFinal, isInFlight, TRANSITIONS } from '../../../src/execute/transitions.ts';
+import { assertLegal, clip, isFinal, isInFlight, TRANSITIONS } from '../../../src/execute/transitions.ts';
 import { REPLACEMENT_DEADLINE } from '../../../src/execute/verify.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
@@ -465,5 +465,13 @@ describe('advance', () => {
     ['a stop', 'Planned', { kind: 'Abort', why: 'x'.repeat(5_000) }],
   ])('keeps the outcome of %s within what the CRD allows', (_, phase, event) => {
     expect(at(1, move(phase), event).run.outcome?.length).toBeLessThanOrEqual(512);
+  });
+});
+
+describe('what is told of a move', () => {
+  it('is cut to 500 characters, which the API takes', () => {
+    const fits = 'x'.repeat(500);
+    expect(clip(fits)).toBe(fits);
+    expect(clip(`${fits}x`)).toBe(`${'x'.repeat(499)}…`);
   });
 });

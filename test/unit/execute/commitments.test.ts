@@ -35,6 +35,18 @@ describe('withCommitments', () => {
     ]);
   });
 
+  it('has one like it that does not serve yet', () => {
+    const serves = { ...OLD, terminating: true, ready: true, readySince: NOW };
+    const [, standIn] = withCommitments([serves], [entry()]);
+    expect(standIn).toMatchObject({
+      phase: 'Pending',
+      ready: false,
+      readySince: undefined,
+      terminating: false,
+      owner: undefined,
+    });
+  });
+
   it('has a replacement that waits on the planned node, and one that is bound where it is', () => {
     const replacement = aPod('new', { phase: 'Pending' });
     const run = { phase: 'Verifying', replacement: { name: 'new', uid: replacement.uid } } as const;

@@ -20,9 +20,30 @@ import {
   web,
 } from '../../support/execution.ts';
 import { placements } from '../../support/fake-cluster.ts';
+import type { World } from '../../support/fake-world.ts';
 import { NOON } from '../../support/test-clock.ts';
 
 describe('a step', () => {
+  it('keeps nothing of how long it has looked at an eviction once that had its effect', async () => {
+    const w = aWorld();
+    const [ever, looked] = [new Set<string>(), new Set<string>()];
+    const firstLooks: World['ports']['firstLooks'] = {
+      since(podUID, sentAt) {
+        ever.add(podUID);
+        looked.add(podUID);
+        return w.ports.firstLooks.since(podUID, sentAt);
+      },
+      forget(podUID) {
+        looked.delete(podUID);
+        w.ports.firstLooks.forget(podUID);
+      },
+    };
+    put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c')]);
+    expect(phases(await run({ ...w, ports: { ...w.ports, firstLooks } }))).toEqual(['Landed', 'Landed']);
+    expect([...ever].sort()).toEqual([API_1.uid, WEB_1.uid]);
+    expect([...looked]).toEqual([]);
+  });
+
   it('moves pods to where the plan says and says so', async () => {
     const w = aWorld();
     put(w, [aMove(WEB_1, 'b'), aMove(API_1, 'c'), aMove(DB_0, 'b')], { steering: 'AdmissionPolicy' });

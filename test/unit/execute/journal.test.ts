@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
-import { entries, openJournal, podsInFlight, summarize, withRuns } from '../../../src/execute/journal.ts';
+import type { MoveStatus, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import {
+  entries,
+  inFlightElsewhere,
+  openJournal,
+  podsInFlight,
+  summarize,
+  withRuns,
+} from '../../../src/execute/journal.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aPodOf, aWorkload } from '../../support/builders.ts';
@@ -54,5 +61,18 @@ describe('the journal', () => {
       ({ uid }, index): MoveStatus => ({ podUID: uid, phase: phases[index] ?? 'Planned', attempt: 0 }),
     );
     expect([...podsInFlight([{ ...plan, status: { moves } }, plan])]).toEqual(['uid-web-1', 'uid-web-2']);
+  });
+
+  it('tells what other plans of the same policy have in flight from what those of others have', () => {
+    const planOf = (policy: string, name: string, pod: string): RebalancePlan => {
+      const made = aPlan(aPolicy(policy), [aMove(aPodOf(web, pod, 'a'), 'b')]);
+      const moves = [{ podUID: `uid-${pod}`, phase: 'Evicting', attempt: 0 } as const];
+      return { ...made, metadata: { name }, status: { ...made.status, moves } };
+    };
+    const own = planOf('even', 'even-1', 'web-1');
+    const plans = [own, planOf('even', 'even-2', 'web-2'), planOf('tidy', 'tidy-1', 'web-3')];
+    const { ofPolicy, ofOthers } = inFlightElsewhere(own, plans);
+    expect(ofPolicy.map(({ run }) => run.podUID)).toEqual(['uid-web-2']);
+    expect(ofOthers.map(({ run }) => run.podUID)).toEqual(['uid-web-3']);
   });
 });

@@ -73,9 +73,10 @@ describe('planner and live check', () => {
   });
 
   it('the live check lets a pod go that is not Ready only when its restarts are repaired', async () => {
-    const repair = (name: 'Restarts' | 'Taints' | 'MaxLifetime') => ({ ...aMove(WEB_1, 'b'), repairs: [name] });
+    const repair = (...repairs: ('Restarts' | 'Taints' | 'MaxLifetime')[]) => ({ ...aMove(WEB_1, 'b'), repairs });
     const failing = { pod: { ready: false } };
     expect((await verdictsOn(failing, repair('Restarts'))).live).toBe('Clear');
+    expect((await verdictsOn(failing, repair('Taints', 'Restarts'))).live).toBe('Clear');
     expect((await verdictsOn(failing, repair('Taints'))).live).toBe('Skip');
     expect((await verdictsOn(failing, repair('MaxLifetime'))).live).toBe('Skip');
     expect((await verdictsOn({ pod: { ...failing.pod, localStorage: true } }, repair('Restarts'))).live).toBe('Skip');

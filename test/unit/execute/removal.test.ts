@@ -60,6 +60,12 @@ describe('a plan that removes failed pods', () => {
     expect(w.plans.of(PLAN).status?.moves?.[0]).not.toHaveProperty('unavailableSeconds');
   });
 
+  it('of one pod tells of nothing but that', async () => {
+    const w = aWorld(FAILED.slice(0, 1));
+    await run(w);
+    expect(w.plans.of(PLAN).status?.message).toBe('1 of 1 failed pods removed');
+  });
+
   it('places and removes no hint, and says in an event that the pod has failed', async () => {
     const w = aWorld();
     await run(w);

@@ -71,6 +71,13 @@ describe('an AppGraph', () => {
     expect(learning).toMatchObject({ message: 'nothing was learnt from Prometheus server main yet' });
   });
 
+  it('takes no edges from a status that does not say when they were learnt', () => {
+    const status = { edges: [{ from: 'web', to: 'db', bandwidth: '20M' }], ignoredSamples: 4 };
+    const { edges, learning } = projected({ traffic: { server: 'main', preset: 'Linkerd' } }, status);
+    expect(edges).toEqual([]);
+    expect(learning).toMatchObject({ kind: 'Unknown', reason: 'NoSamples' });
+  });
+
   it('has generation 0 where none is written, as in a manifest', () => {
     const { metadata, ...rest } = resource({ edges: [{ from: 'web', to: 'db', bandwidth: '1M' }] });
     const { generation: _, ...written } = metadata as JsonObject;

@@ -98,6 +98,7 @@ describe('a PodDisruptionBudget without a status', () => {
     expect(allows({}, { disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 2 })).toBe(true);
     expect(allows({}, { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2 })).toBe(false);
     expect(allows({}, { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0 })).toBe(false);
+    expect(allows({}, { disruptionsAllowed: 0, desiredHealthy: 1 })).toBe(false);
     const always = { unhealthyPodEvictionPolicy: 'AlwaysAllow' };
     expect(allows(always, { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2 })).toBe(true);
   });

@@ -101,6 +101,20 @@ describe('requests of a pod that is resized in place', () => {
     expect(requestsOf({ containers: [container({ cpu: '9' })] }, { containerStatuses, conditions }).cpu).toBe(2000);
   });
 
+  it('are told apart for pods of one template of which one cannot be resized', () => {
+    const interner = createInterner();
+    const requestsWith = (...conditions: readonly Raw[]) => {
+      const raw = aRawPod('p', {
+        spec: { containers: [container({ cpu: '9' })] },
+        status: { containerStatuses, conditions },
+      });
+      return projectPod(raw, interner).pod.constraints.requests.cpu;
+    };
+    expect(requestsWith()).toBe(9000);
+    expect(requestsWith({ type: 'PodResizePending', status: 'True', reason: 'Infeasible' })).toBe(2000);
+    expect(requestsWith({ type: 'PodResizePending', status: 'True', reason: 'Deferred' })).toBe(9000);
+  });
+
   it('ignore a status that reports no resources', () => {
     expect(requestsOf(spec, { containerStatuses: [{ name: 'c', allocatedResources: { cpu: '2' } }] }).cpu).toBe(1000);
   });

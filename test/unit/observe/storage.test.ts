@@ -214,6 +214,13 @@ describe('a StorageClass', () => {
     });
   });
 
+  it('keeps a topology of one requirement', () => {
+    const allowedTopologies = [{ matchLabelExpressions: [{ key: 'zone', values: ['a'] }] }];
+    expect(classOf(aRawStorageClass('fast', { allowedTopologies }))?.allowedTopologies).toEqual([
+      [{ key: 'zone', operator: 'In', values: ['a'] }],
+    ]);
+  });
+
   it('binds at once unless it says otherwise', () => {
     expect(classOf(aRawStorageClass('fast', { volumeBindingMode: undefined }))).toMatchObject({
       waitForFirstConsumer: false,
