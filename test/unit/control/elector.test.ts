@@ -42,6 +42,8 @@ interface Cluster {
 
 interface StartOptions {
   readonly store?: LeaseStore;
+  /** Stands in for its sleep. */
+  readonly sleep?: VirtualProcess['clock']['sleep'];
   /** How its first requests fare, one by one; all others get through at once. */
   readonly first?: readonly Passage[];
   readonly isAbandoned?: () => Promise<boolean>;
@@ -58,7 +60,7 @@ function start(
   time: VirtualTime,
   lease: FakeLease,
   identity: string,
-  { store, first = [], ...others }: StartOptions = {},
+  { store, sleep, first = [], ...others }: StartOptions = {},
 ): Replica {
   const process = time.process();
   const events: string[] = [];
@@ -71,7 +73,7 @@ function start(
     identity,
     times: TIMES,
     store: store ?? overNetwork(lease, time, process, TIMES.requestDeadline, () => passages.shift() ?? replica.passage),
-    clock: process.clock,
+    clock: sleep === undefined ? process.clock : { ...process.clock, sleep },
     random: () => 0.5,
     report: (event) => events.push(describeEvent(event)),
   });
@@ -329,6 +331,27 @@ describe('a leader who cannot renew', () => {
     await time.run(41);
     expect(a.events).not.toContain('Released');
     expect(lease.stored?.record.holder).toBe('a');
+  });
+});
+
+describe('a leader who cannot wait for the next renewal', () => {
+  it('gives up at once, and says why', async () => {
+    const { time, start } = cluster();
+    let isBroken = false;
+    const { clock } = time.process();
+    const a = start('a', {
+      sleep: (span, signal) => (isBroken ? Promise.reject(new Error('no timers')) : clock.sleep(span, signal)),
+    });
+    await time.run(3);
+    expect(a.events).toEqual(['Leading 0']);
+    isBroken = true;
+    await time.run(5);
+    expect(a.events).toEqual(['Leading 0', 'Lost']);
+    expect(a.work()?.aborted).toBe(true);
+    expect(a.outcome()).toMatchObject({
+      message: 'renewing the lease failed for good',
+      cause: expect.objectContaining({ message: 'no timers' }),
+    });
   });
 });
 

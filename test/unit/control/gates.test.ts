@@ -225,6 +225,30 @@ describe('keepGates', () => {
     expect(atTheGate(w)).toEqual([]);
   });
 
+  it.each<[string, boolean, readonly string[]]>([
+    ['lets a pod at the gate, and one that is stuck, go', false, ['open at-the-gate', 'release stuck']],
+    ['leaves both while they are being deleted', true, []],
+  ])('%s', async (_, terminating, done) => {
+    const w = aWorld([]);
+    const waiting = { gated: false, pinnedTo: 'b', unschedulable: true };
+    const pods = [gatedPod('at-the-gate', { terminating }), gatedPod('stuck', { terminating, waiting }, 600)];
+    const calls: string[] = [];
+    const gates: Gates = {
+      ...w.ports.gates,
+      list: async () => pods,
+      open: async ({ name }) => {
+        calls.push(`open ${name}`);
+        return 'Done';
+      },
+      release: async ({ name }) => {
+        calls.push(`release ${name}`);
+        return 'Done';
+      },
+    };
+    await keep({ ...w, ports: { ...w.ports, gates } });
+    expect(calls).toEqual(done);
+  });
+
   it('asks other replicas nothing while no pod is to be let go', async () => {
     const w = aWorld([gatedPod('r')], {});
     const caughtUp = async (): Promise<void> => expect.fail('it has asked');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
-import { orphaned } from '../../../src/control/ledger-changes.ts';
+import { isChanged, orphaned } from '../../../src/control/ledger-changes.ts';
 import { createLedgerNews } from '../../../src/control/ledger-health.ts';
 import { keepLedgers } from '../../../src/control/ledgers.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
@@ -101,6 +101,7 @@ async function keepFor(
   view: (second: number) => ServiceView,
   evicted: readonly RebalancePlan[] = [],
   clock = testClock(),
+  changes: readonly number[] = [],
 ) {
   const news = createLedgerNews();
   const preemptions: string[] = [];
@@ -112,7 +113,11 @@ async function keepFor(
     {
       ledgers: store,
       records: {
-        follow: () => undefined,
+        follow: (changed) => {
+          for (const second of changes) {
+            clock.at(NOON + second, changed);
+          }
+        },
         view: () => view(clock.now() - NOON),
         counted: () => undefined,
       },
@@ -143,6 +148,21 @@ describe('orphaned', () => {
       throw new Error('the ledger has not ended');
     }
     expect(orphaned(stored, aView([]), epochSeconds(endedAt + age)).ledger !== undefined).toBe(isKept);
+  });
+});
+
+describe('isChanged', () => {
+  it.each<[string, Partial<typeof terms>, boolean, boolean]>([
+    ['the ledger of a class that promises something else now', { slo: 0.5 }, false, true],
+    ['the ledger of a class that promises the same', {}, false, false],
+    ['an ended ledger, whatever its class promises', { slo: 0.5 }, true, false],
+  ])('judges whether %s has to be written', async (_, promise, hasEnded, isDue) => {
+    const memory = aStore();
+    await keep(300, memory, (second) => aView(hasEnded && second >= 60 ? [] : [aRequest('web', [aRunningPod('a')])]));
+    const [stored] = memory.stored.values();
+    const view = aView([], new Map([['gold', { ...gold, terms: { ...terms, ...promise } }]]));
+    expect(stored?.ledger?.endedAt !== undefined).toBe(hasEnded);
+    expect(isChanged({ stored, ledger: stored?.ledger, record: aRequest('web') }, view)).toBe(isDue);
   });
 });
 
@@ -247,6 +267,22 @@ describe('keepLedgers', () => {
     };
     const { logged, failures } = await keepFor(60, slow, () => aView([aRequest('web')]), [], clock);
     expect([calls, logged, failures]).toEqual([['begin'], [], 0]);
+  });
+
+  it('lists ledgers anew after five minutes, and not before', async () => {
+    const { store } = aStore();
+    const clock = testClock();
+    const lists: number[] = [];
+    const listed: LedgerStore = {
+      ...store,
+      list: async (signal) => {
+        lists.push(clock.now() - NOON);
+        return store.list(signal);
+      },
+    };
+    // It looks a second after each change, first at 5 s.
+    await keepFor(320, listed, () => aView([]), [], clock, [303, 304]);
+    expect(lists).toEqual([5, 305]);
   });
 
   it('tells the others why nothing is kept', async () => {

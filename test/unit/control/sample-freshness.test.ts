@@ -60,6 +60,16 @@ describe('awaitsSamples', () => {
     expect(awaitsSamples({ ...snapshot, usage }, [ended('Completed')])).toBeUndefined();
   });
 
+  it('waits for pods without a sample for two minutes after the second in which the move ended', async () => {
+    const at = async (span: number) => {
+      const snapshot = await snapshotAt(span);
+      const usage = snapshot.usage === undefined ? undefined : { ...snapshot.usage, pods: new Map() };
+      return awaitsSamples({ ...snapshot, usage }, [ended('Completed')]);
+    };
+    expect(await at(121)).toContain('samples of 1 pod');
+    expect(await at(122)).toBeUndefined();
+  });
+
   it.each([600, 3600].map(seconds))(
     'waits as long as samples span, as a range of %d s of Prometheus does',
     async (window) => {

@@ -3,7 +3,7 @@ import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
 import { explainNode } from '../../../src/plan/explain/node.ts';
 import { explainPod } from '../../../src/plan/explain/pod.ts';
 import type { PolicyOptions } from '../../../src/plan/options.ts';
-import { aBudget, someOptions } from '../../support/builders/options.ts';
+import { aBudget, pack, someOptions } from '../../support/builders/options.ts';
 import { anAffinityTerm, aTaint } from '../../support/builders/scheduling.ts';
 import { aNode, aPdb, aPod, aSnapshot } from '../../support/builders.ts';
 
@@ -67,6 +67,17 @@ describe('explainPod', () => {
     const { nodes, load } = podOf(tilted(), 'x');
     expect(load).toBeCloseTo(0.25);
     expect(nodes.map(({ gain }) => gain)).toEqual([0.25, undefined, undefined, undefined]);
+  });
+
+  it.each(['a', 'b'])('gives the load that the pod adds to node %s, whichever comes first', (nodeName) => {
+    const pods = [aPod('x', { nodeName, constraints: { requests: { cpu: 1000 } } })];
+    const snapshot = aSnapshot({ nodes: [aNode('a'), aNode('b')], pods, uses: { x: 1000 } });
+    expect(podOf(snapshot, 'x').load).toBeCloseTo(0.25);
+  });
+
+  it.each([true, false])('knows of a pod that a strategy may move without regard to loads: protected %s', (held) => {
+    const snapshot = tilted(held ? { annotations: { 'evenkeel.dev/do-not-evict': 'true' } } : {});
+    expect(podOf(snapshot, 'x', someOptions({ strategy: pack() })).movable).toBe(!held);
   });
 
   it('says which nodes take no part', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { epochSeconds } from '../../../src/model/units.ts';
-import { fulfilmentByClass, summarize } from '../../../src/qos/fulfilment.ts';
+import { fulfilmentByClass, gini, summarize } from '../../../src/qos/fulfilment.ts';
 import { aLedger, anInstance, aServiceClass, times } from '../../support/builders/service-levels.ts';
 import { NOW } from '../../support/builders.ts';
 
@@ -78,5 +78,17 @@ describe('a summary of availabilities', () => {
     expect(summarize([], 0.9).least).toBeUndefined();
     expect(summarize([0.95], 0.9)).toMatchObject({ mean: 0.95, least: 0.95, missed: 0, deficit: 0 });
     expect(summarize([0.95, 0.8], 0.9)).toMatchObject({ least: 0.8, missed: 1 });
+  });
+});
+
+describe('the Gini coefficient', () => {
+  it.each([
+    [0, []],
+    [0, [0, 0]],
+    [0, [0.9, 0.9, 0.9]],
+    [0.25, [3, 1]],
+    [0.75, [0, 0, 0, 5]],
+  ])('is %d for %j', (coefficient, values) => {
+    expect(gini(values)).toBeCloseTo(coefficient, 12);
   });
 });

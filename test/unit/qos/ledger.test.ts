@@ -177,6 +177,38 @@ describe('a ledger', () => {
     expect(timesOf(ledger, 30)).toEqual([10, 0, 20]);
   });
 
+  it.each([
+    [200, 200],
+    [200.4, 200],
+    [200.9, 200],
+    [201, 201],
+  ])('counts whole seconds: after a look at %d s up to %d s', (at, asOf) => {
+    const before = { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] };
+    const scaled = { ...before, at, desired: 2 };
+    expect(ledgerAfter([before, scaled]).asOf).toBe(instant(asOf));
+  });
+
+  it('gives a new pod the replica that has been without one for the longest time', () => {
+    const ready = { ready: [5] };
+    const running = ['a', 'b', 'c'].map((uid) => aPodRecord(uid, 0, ready));
+    const gone = [
+      aPodRecord('a', 0, { ...ready, asked: 40 }),
+      aPodRecord('b', 0, { ...ready, asked: 20 }),
+      aPodRecord('c', 0, { ...ready, asked: 30 }),
+    ];
+    const independent = aServiceClass({ name: 'gold', mode: 'Independent' });
+    const ledger = ledgerAfter(
+      [
+        { at: 10, desired: 3, pods: running },
+        { at: 50, desired: 3, pods: gone },
+        { at: 80, desired: 3, pods: [...gone, aPodRecord('d', 60, { ready: [65] })] },
+        { at: 90, desired: 3, pods: [...gone, aPodRecord('d', 60, { ready: [65] }), aPodRecord('e', 85)] },
+      ],
+      independent,
+    );
+    expect(ledger.instances.map(({ pod }) => pod)).toEqual([undefined, 'd', 'e']);
+  });
+
   it('counts at most a thousand replicas, and says so', () => {
     const ledger = ledgerAfter([{ at: 1, desired: 1500, pods: [] }]);
     expect(ledger.instances).toHaveLength(MAX_INSTANCES);

@@ -153,6 +153,18 @@ describe('QoSDriven', () => {
     expect(movesOf(aContest({ n1: 3 }, CLASSES, requests))).toEqual(['b-free:  > n1', 'a-none:  > n1']);
   });
 
+  it('says why a pod that runs on has no part in the contest: no class, or no ledger', () => {
+    const unknown = aRequest('unknown', 'batch', 'n1', {});
+    const requests = [aRequest('known', 'batch', 'n1', {}), aRequest('none', '', 'n1', {}), unknown];
+    const { serviceLevels, ...snapshot } = aContest({ n1: 3 }, CLASSES, requests);
+    const ledgers = new Map([...serviceLevels.ledgers].filter(([, each]) => each !== unknown.ledger));
+    expect(codesOf({ ...snapshot, serviceLevels: { ...serviceLevels, ledgers } })).toEqual({
+      known: 'NotNeeded',
+      none: 'NoServiceClass',
+      unknown: 'NoLedger',
+    });
+  });
+
   it('does not believe a ledger from the future', () => {
     const rich = aRequest('rich', 'free', 'n1', { useful: 3000 });
     const future = { ...rich, ledger: { ...rich.ledger, asOf: epochSeconds(NOW + 60) } };

@@ -314,6 +314,38 @@ describe('topology spread', () => {
     ]);
   });
 
+  it('goes to the node that restores both of two constraints, though others are less loaded', () => {
+    const both = spread({}, { topologyKey: 'rack' });
+    const at = (name: string, zone: string, rack: string) => aNode(name, { labels: { zone, rack } });
+    const half = ['b', 'c', 'd', 'e'].map((name) => at(name, 'y', '1'));
+    const pods = [
+      ...on('a', ['p', 'q'], both),
+      aPod('busy', { nodeName: 'z', constraints: { requests: { cpu: 2000 } } }),
+    ];
+    const all = [at('a', 'x', '1'), ...half, at('z', 'y', '2')];
+    expect(repaired({ nodes: all, pods }, HARD, { load: { source: 'Requests' } }).moved).toEqual([
+      ['p', 'a', 'z', 'TopologySpread'],
+    ]);
+  });
+
+  it('moves the pod that restores both of two constraints, though others come first for either', () => {
+    const at = (name: string, zone: string, rack: string) => aNode(name, { labels: { zone, rack } });
+    const overZones = aSpread({ app: 'web' });
+    const overRacks = aSpread({ tier: 'front' }, { topologyKey: 'rack' });
+    const pods = [
+      aPod('p', { nodeName: 'a', labels: { app: 'web' }, constraints: { spread: [overZones] } }),
+      aPod('q', { nodeName: 'a', labels: { tier: 'front' }, constraints: { spread: [overRacks] } }),
+      aPod('r', {
+        nodeName: 'a',
+        labels: { app: 'web', tier: 'front' },
+        constraints: { spread: [overZones, overRacks] },
+      }),
+    ];
+    expect(repaired({ nodes: [at('a', 'x', '1'), at('b', 'y', '2')], pods }, HARD).moved).toEqual([
+      ['r', 'a', 'b', 'TopologySpread'],
+    ]);
+  });
+
   it('lets the strategy break nothing that it repairs', () => {
     const all = inZones({ a: 'x', b: 'y' });
     const pods = [

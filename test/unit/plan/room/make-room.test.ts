@@ -4,6 +4,7 @@ import { epochSeconds, seconds } from '../../../../src/model/units.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { applyPlan } from '../../../support/apply-plan.ts';
 import { aBudget, greedyLb, type OptionFields, pack, someOptions } from '../../../support/builders/options.ts';
+import { anAffinityTerm } from '../../../support/builders/scheduling.ts';
 import {
   aNode,
   aPdb,
@@ -79,6 +80,48 @@ describe('makeRoom', () => {
     expect(planned(after).moves).toEqual([]);
     expect(reasonFor('w', after)?.message).toBe('has no node yet: s1 has room for it, which the plan leaves free');
     expect(planned(after).outcome.kind).toBe('NothingToRepair');
+  });
+
+  it('leaves the room of the first node alone as well', () => {
+    const found = aSnapshot({
+      nodes: [small('a1'), large('z1')],
+      pods: [running('a', 'a1', 1000), waiting('w', 1000)],
+    });
+    expect(planned(found).moves).toEqual([]);
+    expect(reasonFor('w', found)?.message).toBe('has no node yet: a1 has room for it, which the plan leaves free');
+  });
+
+  it('moves a pod away for one that is pinned by the pods that it wants to be near', () => {
+    const near = {
+      constraints: constraints({
+        requests: { cpu: 1000 },
+        podAffinity: [anAffinityTerm({ app: 'cache' }, { topologyKey: 'kubernetes.io/hostname' })],
+      }),
+    };
+    const hosts = ['h1', 'h2'].map((name) =>
+      aNode(name, { labels: { 'kubernetes.io/hostname': name }, allocatable: { cpu: 2000 } }),
+    );
+    const pods = [
+      running('cache', 'h1', 1000, { labels: { app: 'cache' }, priority: 5 }),
+      running('a', 'h1', 1000),
+      waiting('w', 1000, near),
+    ];
+    expect(movesOf(aSnapshot({ nodes: hosts, pods }))).toEqual([['a', 'h2', 'shop/w']]);
+  });
+
+  it('takes the largest pods where too many sets of them would have to be looked at, for each of two pods', () => {
+    const names = ['s1', 's2'];
+    const sizes = Array.from({ length: 30 }, (_, place) => place);
+    const pods = names.flatMap((name) =>
+      sizes.map((place) => running(`${name}-${place}`, name, 20 + place, { priority: place })),
+    );
+    const nodes = [...names.map((name) => small(name, 1035)), large('l1')];
+    // What the ten largest of either node request.
+    const found = movesOf(aSnapshot({ nodes, pods: [...pods, waiting('w1', 445), waiting('w2', 445)] }));
+    const movedFor = (name: string) => found.filter(([, , pod]) => pod === name).map(([pod]) => pod);
+    const largest = (name: string) => sizes.slice(20).map((place) => `${name}-${place}`);
+    expect(movedFor('shop/w1').toSorted()).toEqual(largest('s1'));
+    expect(movedFor('shop/w2').toSorted()).toEqual(largest('s2'));
   });
 
   it('takes few pods before unimportant ones, and of as few the least important', () => {

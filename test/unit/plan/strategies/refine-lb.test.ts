@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../../src/plan/plan.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { applyPlan } from '../../../support/apply-plan.ts';
-import { refineLb, someOptions } from '../../../support/builders/options.ts';
+import { aBudget, refineLb, someOptions } from '../../../support/builders/options.ts';
 import { aNode, aPod, aSnapshot } from '../../../support/builders.ts';
 import { bestPossibleHighest, pictureOf } from '../../../support/oracle.ts';
 import { transfersOf } from '../../../support/transfers.ts';
@@ -89,6 +89,21 @@ describe('RefineLB with its standard refinements', () => {
       const { loads, mean } = pictureOf(applyPlan(snapshot, found, index), standard());
       expect(loads.get(from)).toBeGreaterThan(mean);
     }
+  });
+
+  it.each([
+    ['n0', 'n1'],
+    ['n1', 'n0'],
+  ])('makes the move first that evens out most, to %s', (best, other) => {
+    const nodes = ['n0', 'n1', 'n2'].map((name) =>
+      aNode(name, { labels: { host: name }, allocatable: { cpu: 10_000 } }),
+    );
+    const only = (name: string, host: string) =>
+      aPod(name, { nodeName: 'n2', constraints: { requests: {}, nodeSelector: new Map([['host', host]]) } });
+    const pods = [only('big', best), only('small', other), only('rest', 'n2')];
+    const snapshot = aSnapshot({ nodes, pods, uses: { big: 2500, small: 1500, rest: 4000 } });
+    const options = { strategy: refineLb(), ...EAGER, budgets: [aBudget({ maxMoves: 1 })] };
+    expect(steps(plan(snapshot, someOptions(options)))).toEqual([`big -> ${best}`]);
   });
 
   it('spreads what three nodes should share with as few moves as there are pods too many', () => {

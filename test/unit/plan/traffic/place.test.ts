@@ -100,6 +100,35 @@ describe('an application that fits', () => {
     expect(at(1.5)).toMatchObject({ cost: 1.5 });
   });
 
+  it.each([
+    ['the cheapest of all ways where they are few', 8, [1, 1, 1]],
+    ['what single changes come to where they are more', 7, [0, 0, 0]],
+  ])('gets %s', (_, ways, hosts) => {
+    // All three talk so much that only together they leave the host that is the cheaper one for the first.
+    const demands = [
+      [4, 0],
+      [0, 1],
+      [0, 1],
+    ];
+    const edges = [
+      { from: 0, to: 1, bandwidth: 10 },
+      { from: 0, to: 2, bandwidth: 10 },
+      { from: 1, to: 2, bandwidth: 10 },
+    ];
+    const application = applicationOf(
+      demands.map((amounts) => Float64Array.from(amounts)),
+      edges,
+    );
+    const machines = plainHosts([
+      { capacity: [10, 10], prices: [0.025, 1] },
+      { capacity: [10, 10], prices: [0.05, 0.5] },
+    ]);
+    const uplinks = [0, 1].map(() => ({ capacity: Number.POSITIVE_INFINITY, price: 1 }));
+    const limits = { ...SEARCH_LIMITS, ways };
+    const request = requestFor(application, machines.of(application), meshOf(uplinks), undefined, { limits });
+    expect(placeApplication(request)).toMatchObject({ kind: 'Placed', hosts });
+  });
+
   it('sums its new traffic over a link before it compares', () => {
     // Each of the two talks passes the uplink of the middle one alone, both together do not.
     const edges = [
