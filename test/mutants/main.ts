@@ -12,7 +12,7 @@ import { printTable } from '../support/print-table.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { likelyTests } from './likely.ts';
 import { type Mutation, mutationsOf } from './mutations.ts';
-import { createSandbox, type Fate, type Sandbox } from './sandbox.ts';
+import { createSandbox, endTools, type Fate, type Sandbox } from './sandbox.ts';
 
 const TOP = join(import.meta.dirname, '..', '..');
 const ROOMS = ['plan', 'execute', 'control', 'qos', 'adapters/kubernetes', 'observe'];
@@ -164,11 +164,19 @@ async function judgeAll(sandboxes: readonly [Sandbox, ...Sandbox[]]): Promise<re
 const known = new Map(readReport(values.report).map((outcome) => [keyOf(outcome), outcome]));
 /** One for each of two cores: tests of a mutation run one after another. */
 const sandboxes = [createSandbox(TOP), createSandbox(TOP)] as const;
-const outcomes = await judgeAll(sandboxes).finally(() => {
+const removeAll = (): void => {
   for (const sandbox of sandboxes) {
     sandbox.remove();
   }
-});
+};
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    endTools();
+    removeAll();
+    process.exit(1);
+  });
+}
+const outcomes = await judgeAll(sandboxes).finally(removeAll);
 const byRoom = Map.groupBy(outcomes, ({ room }) => room);
 printTable(
   ['room', 'mutations', 'noticed', 'share'],

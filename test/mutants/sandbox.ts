@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -123,7 +123,21 @@ interface Run {
   readonly output: string;
 }
 
-/** Ends the whole process group of a tool that prints nothing for too long: tests have workers. */
+/** The tools that run, each with a process group of its own: tests have workers. */
+const tools = new Set<ChildProcess>();
+
+/** Ends what runs in all sandboxes, where a person ends the campaign. */
+export function endTools(): void {
+  tools.forEach(endGroup);
+}
+
+function endGroup({ pid, exitCode }: ChildProcess): void {
+  if (pid !== undefined && exitCode === null) {
+    process.kill(-pid, 'SIGKILL');
+  }
+}
+
+/** Ends a tool that prints nothing for too long. */
 function run(
   cwd: string,
   tool: 'tsc' | 'vitest',
@@ -137,11 +151,12 @@ function run(
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
     });
+    tools.add(child);
     let timedOut = false;
     let output = '';
     const timer = setTimeout(() => {
       timedOut = true;
-      process.kill(-(child.pid ?? 0), 'SIGKILL');
+      endGroup(child);
     }, PATIENCE);
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
@@ -150,6 +165,7 @@ function run(
     child.once('error', reject);
     child.once('close', (code) => {
       clearTimeout(timer);
+      tools.delete(child);
       resolve({ verdict: timedOut ? 'TimedOut' : code === 0 ? 'Passed' : 'Failed', output });
     });
   });

@@ -31,7 +31,7 @@ export function watchPods(cp: ControlPlane, take: (event: PodEvent) => void): Pr
  * every change in order.
  */
 export async function watchObjects<Value>(
-  cp: ControlPlane,
+  cp: Pick<ControlPlane, 'kubeconfig' | 'bin'>,
   path: string,
   take: (event: ObjectEvent<Value>) => void,
 ): Promise<ObjectWatch> {
@@ -47,9 +47,11 @@ export async function watchObjects<Value>(
   };
   let failure: unknown;
   let isOver = false;
+  let isStopping = false;
   const reading = read()
     .catch((error: unknown) => {
-      failure = error;
+      // What is being sent while the watch is stopped is cut off.
+      failure = isStopping && error instanceof SyntaxError ? undefined : error;
     })
     .finally(() => {
       isOver = true;
@@ -59,6 +61,7 @@ export async function watchObjects<Value>(
     begun: begun.promise,
     async stop() {
       const wasOver = isOver;
+      isStopping = true;
       child.kill();
       await reading;
       if (failure !== undefined || wasOver) {
