@@ -128,11 +128,14 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
       observer();
     }
   };
+  const nodesChanged = (): void => {
+    layout += 1;
+    delete known.nodes;
+  };
   const nodesTurned = (): void => {
     turnover.room += 1;
     turnover.requests += 1;
-    layout += 1;
-    delete known.nodes;
+    nodesChanged();
     tellOfNodes();
   };
   const podsTurned = (pod: SimulatedPod): void => {
@@ -202,10 +205,10 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
     changeNode: (node, info) => {
       const isTurn = nodeTakesOthers(node.info, info);
       node.info = info;
-      layout += 1;
-      delete known.nodes;
       if (isTurn) {
         nodesTurned();
+      } else {
+        nodesChanged();
       }
     },
     removeWorkload: ({ info: { uid } }) => {

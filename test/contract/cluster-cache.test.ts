@@ -379,10 +379,8 @@ describe('what came and went', () => {
   /** What a change counts for. Objects of one kind are told of in their order: one more after it says that it is in. */
   async function counted({ cache, change }: Started, changes: readonly Raw[]) {
     const [object = {}] = changes;
-    const resource = cache
-      .states()
-      .find(({ resource: name }) => name.startsWith(`${object['kind']}`.toLowerCase()))?.resource;
-    const size = () => cache.states().find((state) => state.resource === resource)?.objects ?? 0;
+    const { resource } = RESOURCES[object['kind'] as keyof typeof RESOURCES];
+    const size = () => cache.states().find((state) => state.resource.split('.')[0] === resource)?.objects ?? 0;
     const [before, objects] = [cache.turnover(), size()];
     for (const each of changes) {
       change('MODIFIED', each);

@@ -1,18 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { type PolicyState, RETRY_WAIT, whatIsDue } from '../../../src/control/due.ts';
+import { startCron } from '../../../src/adapters/cron.ts';
+import { RETRY_WAIT, whatIsDue } from '../../../src/control/due.ts';
+import { createPolicyMemory } from '../../../src/control/policy-memory.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
-import { NOON } from '../../support/test-clock.ts';
+import { NOON, testClock } from '../../support/test-clock.ts';
 
-/** Why a run is due for a policy whose schedule is always due, and that has to wait for so long yet. */
+/** Why a run is due for a policy that has never run, and that has to wait for so long yet. */
 function dueAfter(wait: number | undefined) {
-  const remembered = {
-    schedule: { due: () => true },
-    notBefore: wait === undefined ? undefined : epochSeconds(NOON + wait),
-    underWay: new Set(),
-  } as unknown as PolicyState['remembered'];
   const stored = { policy: aPolicy('even'), invalid: [] };
-  return whatIsDue({ stored, plans: [], remembered, news: { room: 0, requests: 0 }, now: NOON }).run;
+  const memory = createPolicyMemory(() => undefined, { clock: testClock(), startCron });
+  const remembered = memory.of(stored);
+  remembered.notBefore = wait === undefined ? undefined : epochSeconds(NOON + wait);
+  const { run } = whatIsDue({ stored, plans: [], remembered, news: { room: 0, requests: 0 }, now: NOON });
+  memory.clear();
+  return run;
 }
 
 describe('a run that is due by the schedule', () => {

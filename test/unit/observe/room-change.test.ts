@@ -1,29 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeInfo } from '../../../src/model/node.ts';
-import type { PodInfo } from '../../../src/model/pod.ts';
 import { bytes, epochSeconds } from '../../../src/model/units.ts';
 import { createInterner } from '../../../src/observe/interner.ts';
+import { projectNode } from '../../../src/observe/project/node.ts';
+import { projectPod } from '../../../src/observe/project/pod.ts';
 import { nodeTakesOthers, podChangesRoom } from '../../../src/observe/room-change.ts';
-import { readObject } from '../../../src/observe/snapshot-kinds.ts';
 import { aRawNode, aRawPod, type Raw } from '../../support/builders/raw.ts';
 
 const interner = createInterner();
 
-function node(raw: Raw): NodeInfo {
-  const read = readObject('Node', raw, interner);
-  if (typeof read === 'string') {
-    throw new Error(read);
-  }
-  return read.value;
-}
-
-function pod(raw: Raw): PodInfo {
-  const read = readObject('Pod', raw, interner);
-  if (typeof read === 'string') {
-    throw new Error(read);
-  }
-  return read.value.pod;
-}
+const node = (raw: Raw) => projectNode(raw, interner);
+const pod = (raw: Raw) => projectPod(raw, interner).pod;
 
 describe('a node', () => {
   const cases: readonly (readonly [what: string, change: Partial<Record<'spec' | 'status' | 'metadata', Raw>>])[] = [

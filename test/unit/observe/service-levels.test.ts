@@ -81,21 +81,15 @@ describe('a QoSLedger', () => {
     expect(problems).toEqual([]);
   });
 
-  const instance = (fields: JsonObject): JsonObject => ({
-    status: {
-      ...(ledger['status'] as JsonObject),
-      running: fields['running'] === true ? 1 : 0,
-      waiting: fields['running'] === true ? 0 : 1,
-      instances: [{ useful: 5, discarded: 0, pending: 0, ...fields }],
-    },
-  });
   const withStatus = (fields: JsonObject): JsonObject => ({
     status: { ...(ledger['status'] as JsonObject), ...fields },
   });
   const times = { useful: 0, discarded: 0, pending: 0 };
+  const runningInstance = (fields: JsonObject): JsonObject =>
+    withStatus({ running: 1, waiting: 0, instances: [{ ...times, useful: 5, running: true, ...fields }] });
 
   it('may have an attempt as long as all useful time, and a checkpoint when it was last kept', () => {
-    const attempt = instance({ pod: 'uid-web-1', running: true, attempt: 5 });
+    const attempt = runningInstance({ pod: 'uid-web-1', attempt: 5 });
     const last = withStatus({ checkpoints: [{ at: '2026-01-01T00:01:00Z', ...times }] });
     for (const change of [attempt, last, withStatus({ admittedAt: '2026-01-01T00:01:00Z', checkpoints: [] })]) {
       expect(snapshotOf(gold, { ...ledger, ...change })).toMatchObject({ problems: [] });
@@ -103,8 +97,8 @@ describe('a QoSLedger', () => {
   });
 
   it.each<[string, JsonObject, string]>([
-    ['with an attempt that is longer', instance({ pod: 'a', running: true, attempt: 6 }), 'more than its useful time'],
-    ['with a pod that runs and is none', instance({ running: true }), 'running: is true without a pod'],
+    ['with an attempt that is longer', runningInstance({ pod: 'a', attempt: 6 }), 'more than its useful time'],
+    ['with a pod that runs and is none', runningInstance({}), 'running: is true without a pod'],
     ['that ends before it begins', withStatus({ admittedAt: '2026-01-01T00:01:01Z' }), 'asOf: is before admittedAt'],
     ['with another number of those that wait', withStatus({ waiting: 2 }), 'waiting: is 2, but status.instances has 1'],
     [
@@ -118,18 +112,10 @@ describe('a QoSLedger', () => {
       'not in the order of their instants, up to asOf',
     ],
     ['without its class', { spec: { ...(ledger['spec'] as object), className: 'none' } }, 'there is no ServiceClass'],
-    ['from the future', { status: { ...(ledger['status'] as object), asOf: '2027-01-01T00:00:00Z' } }, 'in the future'],
-    ['that does not add up', { status: { ...(ledger['status'] as object), running: 2 } }, 'status.instances has 1'],
-    [
-      'that lacks a count',
-      { status: { ...(ledger['status'] as object), overhead: undefined } },
-      'overhead: is missing',
-    ],
-    [
-      'with a count below zero',
-      { status: { ...(ledger['status'] as object), overhead: -5 } },
-      'overhead: -5 is negative',
-    ],
+    ['from the future', withStatus({ asOf: '2027-01-01T00:00:00Z' }), 'in the future'],
+    ['that does not add up', withStatus({ running: 2 }), 'status.instances has 1'],
+    ['that lacks a count', withStatus({ overhead: undefined }), 'overhead: is missing'],
+    ['with a count below zero', withStatus({ overhead: -5 }), 'overhead: -5 is negative'],
   ])('%s takes no part, and it is said', (_, change, problem) => {
     const { serviceLevels, problems } = snapshotOf(gold, { ...ledger, ...change });
     expect(serviceLevels.ledgers.size).toBe(0);
@@ -137,8 +123,7 @@ describe('a QoSLedger', () => {
   });
 
   it('that has ended takes no part', () => {
-    const ended = { ...(ledger['status'] as object), endedAt: at(59) };
-    expect(snapshotOf(gold, { ...ledger, status: ended })).toMatchObject({
+    expect(snapshotOf(gold, { ...ledger, ...withStatus({ endedAt: at(59) }) })).toMatchObject({
       problems: [],
       serviceLevels: { ledgers: new Map() },
     });
