@@ -70,8 +70,10 @@ describe('commands outside of blocks', () => {
     ({ prose }) => prose.match(/^ {4}(?:npm|npx|kubectl|helm|evenkeel|docker) .*$/gm) ?? [],
   );
 
-  it('are the two of the README that install and start the demo', () => {
-    expect(indented.map((line) => line.trim())).toEqual(['npm ci', 'npm run demo']);
+  it('are those of the README that install, run the demo and run the tests, the last as CI does', () => {
+    const [install, demo, tests] = indented.map((line) => line.trim());
+    expect([install, demo]).toEqual(['npm ci', 'npm ci && npm run demo']);
+    expect(readFileSync(join(ROOT, '.ci', 'run'), 'utf8').trimEnd().split('\n').at(-1)).toBe(tests);
   });
 });
 
