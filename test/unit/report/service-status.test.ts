@@ -111,8 +111,9 @@ describe('what the CRD takes', () => {
       serviceClass: aServiceClass({ name: `${place}`.padEnd(253, 'c'), slo: 0.999_999 }),
       ledger: aLedger({ owner, namespace: 's'.repeat(63), times: { useful: 1, pending: 2 }, preemptions: 2 ** 31 - 1 }),
     }));
-    const definition = { ...rebalancePolicyKind, spec: RebalancePolicyStatus };
-    const head = { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'RebalancePolicy', metadata: { name: 'even' } };
+    const kind = 'RebalancePolicyStatus';
+    const definition = { ...rebalancePolicyKind, kind, spec: RebalancePolicyStatus };
+    const head = { apiVersion: 'evenkeel.dev/v1alpha1', kind, metadata: { name: 'even' } };
     const spec = serviceFields(aReport(requests));
     expect(validateResource({ ...head, spec }, [definition]).problems).toEqual([]);
     expect(validateResource({ ...head, spec: { sloMissed: 'two' } }, [definition]).problems).not.toEqual([]);
