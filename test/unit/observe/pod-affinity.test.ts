@@ -130,6 +130,11 @@ describe('pod affinity', () => {
       `spec.affinity.podAffinity.${PREFERRED}[0].weight: 0 is not a weight: write a number from 1 to 100`,
     ],
     [
+      'a weight that is too large',
+      { podAntiAffinity: { [PREFERRED]: [{ weight: 101, podAffinityTerm: { topologyKey: 'z' } }] } },
+      `spec.affinity.podAntiAffinity.${PREFERRED}[0].weight: 101 is not a weight: write a number from 1 to 100`,
+    ],
+    [
       'a weighted term of nothing',
       { podAntiAffinity: { [PREFERRED]: [{ weight: 1 }] } },
       `spec.affinity.podAntiAffinity.${PREFERRED}[0].podAffinityTerm.topologyKey: "" is not`,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_CONTAINER_STATES } from '../../../src/model/pod.ts';
 import { createInterner } from '../../../src/observe/interner.ts';
 import { projectPod } from '../../../src/observe/project/pod.ts';
+import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
 import { aRawPod, type Raw } from '../../support/builders/raw.ts';
 
 function podOf(raw: Raw) {
@@ -67,6 +68,51 @@ describe('requests of a pod', () => {
       'example.com/gpu': 2,
       'hugepages-2Mi': 4 * 1024 * 1024,
     });
+  });
+
+  it.each([
+    ['example.com/gpu', true],
+    ['kubernetes.io/batch', true],
+    ['example.com/requests.', true],
+    ['requests.example.com/gpu', false],
+    ['hugepages-1Gi', true],
+    ['my-hugepages-1Gi', false],
+    ['attachable-volumes-csi', true],
+    ['some-attachable-volumes-csi', false],
+    ['pods', false],
+    ['cpu', false],
+    ['memory', false],
+    ['ephemeral-storage', false],
+  ])('count %s among what the scheduler calls scalar: %s', (name, isScalar) => {
+    expect(requestsOf({ containers: [container({ [name]: '3' })] }).extended).toEqual(isScalar ? { [name]: 3 } : {});
+  });
+
+  it('are rounded up, each in its unit', () => {
+    const amounts = { cpu: '1.0001', memory: '1.5', 'ephemeral-storage': '2.5', 'example.com/gpu': '500m' };
+    expect(podOf(aRawPod('p', { spec: { containers: [container(amounts)] } })).constraints.requests).toEqual({
+      cpu: 1001,
+      memory: 2,
+      ephemeralStorage: 3,
+      extended: new Map([['example.com/gpu', 1]]),
+    });
+  });
+
+  it('are text, with blanks around it or without, or numbers, or nothing, which is zero', () => {
+    const amounts = { cpu: 1.5, memory: ' 3 ', 'example.com/gpu': null };
+    expect(requestsOf({ containers: [container(amounts)] })).toEqual({ cpu: 1500, memory: 3, extended: {} });
+  });
+
+  it.each([
+    [true, 'true is not a quantity: write 250m, 1.5 or 512Mi'],
+    [['1'], 'is not a quantity: write 250m, 1.5 or 512Mi'],
+    ['1x', '"1x" is not a quantity'],
+    ['-1n', '"-1n" is negative'],
+    [-1, '-1 is negative'],
+  ])('are not %j, and it is said in which field', (cpu, problem) => {
+    const { pods, problems } = buildSnapshot([aRawPod('p', { spec: { containers: [container({ cpu })] } })]);
+    expect(pods).toEqual([]);
+    expect(problems).toEqual([expect.stringContaining(problem)]);
+    expect(problems[0]).toContain('Pod shop/p: spec.containers[0].resources.requests.cpu: ');
   });
 });
 
@@ -168,6 +214,26 @@ describe('projectPod', () => {
     expect(podOf(aRawPod('p', { metadata: { ownerReferences } })).mirror).toBe(true);
   });
 
+  it.each(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'])('knows the phase %s', (phase) => {
+    expect(podOf(aRawPod('p', { status: { phase } })).phase).toBe(phase);
+  });
+
+  it('does not take another word for a phase', () => {
+    expect(() => podOf(aRawPod('p', { status: { phase: 'Sleeping' } }))).toThrow(
+      '"Sleeping" is not a phase: write Pending, Running, Succeeded, Failed, Unknown',
+    );
+  });
+
+  it('is not Ready without a condition that says so, unless it was written by hand, runs and has no conditions', () => {
+    const readyOf = (metadata: Raw, status: Raw) => podOf({ metadata: { name: 'p', ...metadata }, status }).ready;
+    expect(readyOf({}, { phase: 'Running' })).toBe(true);
+    expect(readyOf({ uid: 'u' }, { phase: 'Running' })).toBe(false);
+    expect(readyOf({}, { phase: 'Pending' })).toBe(false);
+    expect(readyOf({}, { phase: 'Running', conditions: [] })).toBe(false);
+    expect(readyOf({}, { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] })).toBe(false);
+    expect(readyOf({ uid: 'u' }, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] })).toBe(true);
+  });
+
   it('ignores owners that do not control it', () => {
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' }];
     expect(podOf(aRawPod('p', { metadata: { ownerReferences } })).owner).toBeUndefined();
@@ -259,6 +325,28 @@ describe('what a pod is worth, and how it fares', () => {
       NO_CONTAINER_STATES,
       false,
     ]);
+  });
+
+  it.each([
+    ['0', 0],
+    ['7', 7],
+    ['-7', -7],
+    ['2147483647', 2_147_483_647],
+    ['-2147483647', -2_147_483_647],
+    ['2147483648', 0],
+    ['-2147483649', 0],
+    ['+7', 0],
+    ['007', 0],
+    ['7 ', 0],
+    ['7.5', 0],
+    ['', 0],
+  ])('costs to delete what a ReplicaSet takes %j for: %i', (text, cost) => {
+    const metadata = { annotations: { 'controller.kubernetes.io/pod-deletion-cost': text } };
+    expect(read(aRawPod('p', { metadata })).deletionCost).toBe(cost);
+  });
+
+  it.each(['Guaranteed', 'Burstable', 'BestEffort'])('is %s where its status says so', (qosClass) => {
+    expect(read(aRawPod('p', { status: { qosClass } })).qosClass).toBe(qosClass);
   });
 
   it('is Burstable, of no cost and without restarts where nothing says so', () => {

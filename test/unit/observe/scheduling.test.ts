@@ -56,6 +56,59 @@ describe('constraints of a pod', () => {
     expect(constraintsOf({}).preferredNodeAffinity).toEqual([]);
   });
 
+  it.each([
+    ['In', [false, true, true]],
+    ['NotIn', [false, true, true]],
+    ['Exists', [true, false, false]],
+    ['DoesNotExist', [true, false, false]],
+    ['Gt', [false, true, false]],
+    ['Lt', [false, true, false]],
+  ])('take no value, one or two for %s of a node label: %j', (operator, taken) => {
+    const required = (values: readonly string[]) => ({
+      nodeSelectorTerms: [{ matchExpressions: [{ key: 'cores', operator, values }] }],
+    });
+    const isTaken = (values: readonly string[]) => {
+      const { nodeAffinity, unsupported } = constraintsOf({
+        affinity: { nodeAffinity: { [REQUIRED]: required(values) } },
+      });
+      expect(nodeAffinity).toEqual(
+        unsupported.length === 0 ? [{ expressions: [{ key: 'cores', operator, values }], fields: [] }] : [],
+      );
+      return unsupported.length === 0;
+    };
+    expect([[], ['8'], ['8', '16']].map(isTaken)).toEqual(taken);
+  });
+
+  it.each([
+    ['metadata.name', 'In', ['a'], true],
+    ['metadata.name', 'NotIn', ['a'], true],
+    ['metadata.name', 'In', ['a', 'b'], false],
+    ['metadata.name', 'Exists', [], false],
+    ['metadata.name', 'Gt', ['1'], false],
+    ['spec.unschedulable', 'In', ['a'], false],
+  ])('take the node field %s %s %j: %s', (key, operator, values, isTaken) => {
+    const nodeSelectorTerms = [{ matchFields: [{ key, operator, values }] }];
+    expect(unsupportedBy({ affinity: { nodeAffinity: { [REQUIRED]: { nodeSelectorTerms } } } })).toEqual(
+      isTaken ? [] : ['NodeAffinity'],
+    );
+  });
+
+  it.each([
+    [1, true],
+    [100, true],
+    [0, false],
+    [101, false],
+    [undefined, false],
+  ])('take %s for the weight of a preference: %s', (weight, isTaken) => {
+    const { preferredNodeAffinity, unsupported } = constraintsOf({
+      affinity: { nodeAffinity: { [PREFERRED]: [{ weight, preference: {} }] } },
+    });
+    expect(preferredNodeAffinity.map((term) => term.weight)).toEqual(isTaken ? [weight] : []);
+    expect(unsupported.map(({ detail }) => detail)).toEqual(
+      isTaken ? [] : [expect.stringContaining('is not a weight: write a number from 1 to 100')],
+    );
+  });
+
   it('name one image for each container as nodes list them, init containers first', () => {
     const containers = ['web', 'registry.local:5000/web', 'web:1.2', 'web@sha256:abc', undefined].map(
       (image, index) => ({

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/model/json.ts';
 import { projectPodSighting } from '../../../src/observe/project/pod-sighting.ts';
 import { projectRequest } from '../../../src/observe/project/request.ts';
 import { projectServiceClass } from '../../../src/observe/project/service-class.ts';
-import { gatherRequests } from '../../../src/observe/service-requests.ts';
+import { assembleServiceView, gatherRequests } from '../../../src/observe/service-requests.ts';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
 import { aRawServiceClass } from '../../support/builders/raw.ts';
 import { RAW_KINDS } from '../../support/raw-kinds.ts';
@@ -55,6 +55,23 @@ describe('a ServiceClass', () => {
     const { serviceLevels, problems } = buildSnapshot([aRawServiceClass('fine', FINE), more]);
     expect(Object.fromEntries(serviceLevels.byPriorityClass)).toEqual({ both: 'more', low: 'fine' });
     expect(problems).toEqual([expect.stringContaining('"both" belongs to ServiceClass more')]);
+  });
+
+  it('of two that are as important gives way to the first by name', () => {
+    const [a, b] = ['a', 'b'].map((name) =>
+      aRawServiceClass(name, { slo: '0.9', importance: 2, default: true, priorityClassNames: ['high'] }),
+    );
+    for (const classes of [
+      [a, b],
+      [b, a],
+    ]) {
+      const { serviceLevels, problems } = buildSnapshot(classes);
+      expect([serviceLevels.byDefault, [...serviceLevels.byPriorityClass]]).toEqual(['a', [['high', 'a']]]);
+      expect(problems).toEqual([
+        'ServiceClass b: spec.default: ServiceClass a is the default: let one class be it',
+        'ServiceClass b: spec.priorityClassNames: "high" belongs to ServiceClass a: name it in one class',
+      ]);
+    }
   });
 
   it('is the default one; of two that are, the more important', () => {
@@ -120,6 +137,32 @@ describe('a QoSLedger', () => {
     const { serviceLevels, problems } = snapshotOf(gold, { ...ledger, ...change });
     expect(serviceLevels.ledgers.size).toBe(0);
     expect(problems).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it('may be a minute younger than the snapshot, and no more', () => {
+    const asOf = (time: string) => snapshotOf(gold, { ...ledger, ...withStatus({ asOf: time }) });
+    expect(asOf('2026-01-01T00:06:00Z')).toMatchObject({ problems: [] });
+    expect(asOf('2026-01-01T00:06:00Z').serviceLevels.ledgers.size).toBe(1);
+    expect(asOf('2026-01-01T00:06:01Z').serviceLevels.ledgers.size).toBe(0);
+    expect(asOf('2026-01-01T00:06:01Z').problems).toEqual([
+      'QoSLedger shop/replicaset-app: status.asOf: is in the future: the ledger takes no part',
+    ]);
+  });
+
+  it('of a workload that has another one takes no part: the first by name counts', () => {
+    const second = {
+      ...ledger,
+      ...withStatus({ overhead: 7 }),
+      metadata: { name: 'second', namespace: 'shop', uid: 'uid-second' },
+    };
+    const { serviceLevels, problems } = snapshotOf(gold, second, ledger);
+    expect([...serviceLevels.ledgers].map(([uid, { overhead }]) => [uid, overhead])).toEqual([['uid-app', 5]]);
+    expect(problems).toEqual(['QoSLedger shop/second: another ledger is of the same workload: the first one counts']);
+  });
+
+  it('that is not written yet takes no part', () => {
+    const { status: _, ...empty } = ledger;
+    expect(snapshotOf(gold, empty)).toMatchObject({ problems: [], serviceLevels: { ledgers: new Map() } });
   });
 
   it('that has ended takes no part', () => {
@@ -232,5 +275,45 @@ describe('what a workload wants', () => {
     expect(gatherRequests({ ...sources, assigned: none }).classed).toEqual([]);
     const byDefault = gatherRequests({ ...sources, assigned: { ...none, byDefault: 'plain' } });
     expect(byDefault.classed.map(({ className }) => className)).toEqual(['plain']);
+  });
+
+  it('is known of each workload by its UID, with the pods that it has, and of one that is not there as nothing', () => {
+    const [web, db] = ['web', 'db'].map((name) =>
+      projectRequest({ metadata: { ...metadata, name, uid: name }, spec: { replicas: 2 } }, 'StatefulSet'),
+    );
+    if (web === undefined || db === undefined) {
+      throw new Error('two workloads were made');
+    }
+    const pods = ['p', 'q'].map((uid) => ({
+      pod: { uid, createdAt: START, marks: [] } as never,
+      owner: uid === 'p' ? 'web' : 'db',
+      priorityClassName: uid === 'p' ? 'high' : undefined,
+    }));
+    const gold = aRawServiceClass('gold', { slo: '0.9', importance: 1, priorityClassNames: ['high'] });
+    const { classes, requests, recordOf, problems } = assembleServiceView({
+      classes: [projectServiceClass(gold)],
+      workloads: [web, db],
+      namespaces: [],
+      pods,
+    });
+    const known = { namespace: 'shop', owner: web.self, createdAt: START, desired: 2, completedAt: undefined };
+    expect([...classes.keys()]).toEqual(['gold']);
+    expect(requests).toEqual([{ className: 'gold', record: { ...known, pods: [pods[0]?.pod] } }]);
+    expect(recordOf({ namespace: 'shop', owner: web.self })).toEqual({ ...known, pods: [pods[0]?.pod] });
+    expect(recordOf({ namespace: 'shop', owner: db.self })).toEqual({
+      ...known,
+      owner: db.self,
+      pods: [pods[1]?.pod],
+    });
+    const gone = { kind: 'Job', name: 'gone', uid: 'gone' };
+    expect(recordOf({ namespace: 'bank', owner: gone })).toEqual({
+      namespace: 'bank',
+      owner: gone,
+      createdAt: 0,
+      desired: 0,
+      completedAt: undefined,
+      pods: [],
+    });
+    expect(problems).toEqual([]);
   });
 });

@@ -71,6 +71,61 @@ describe('buildSnapshot', () => {
     expect(snapshot.problems).toEqual([]);
   });
 
+  it('opens eight lists one in the other, and none that is deeper', () => {
+    const nested = (levels: number) => {
+      let object: Raw = aRawNode('a');
+      for (let level = 0; level < levels; level += 1) {
+        object = { apiVersion: 'v1', kind: 'List', items: [object] };
+      }
+      return buildSnapshot([object]).nodes.length;
+    };
+    expect([0, 1, 8, 9].map(nested)).toEqual([1, 1, 1, 0]);
+  });
+
+  it('takes the kind of a typed list for its items only where they name none', () => {
+    const { kind: _, apiVersion: __, ...bare } = aRawNode('a');
+    const listed = (list: Raw) => buildSnapshot([{ apiVersion: 'v1', kind: 'NodeList', ...list }]);
+    expect(listed({ items: [{ ...bare, apiVersion: 'v1' }, aRawPod('p')] })).toMatchObject({
+      nodes: [{ name: 'a' }],
+      pods: [{ name: 'p' }],
+      problems: [],
+    });
+    expect(listed({ items: [{ ...bare, apiVersion: 'example.com/v1' }] }).nodes).toEqual([]);
+    expect(listed({ kind: 'List', items: [bare] }).problems).toEqual([expect.stringContaining('a names no kind')]);
+    expect(listed({ items: [7] }).problems).toEqual([expect.stringContaining('7 is not an object')]);
+    expect(listed({ items: 'none' })).toMatchObject({ nodes: [], problems: [] });
+  });
+
+  it('lists a thousand problems one by one, and counts the rest', () => {
+    const problemsOf = (count: number) =>
+      buildSnapshot(Array.from({ length: count }, (_, index) => ({ metadata: { name: `x-${index}` } }))).problems;
+    expect(problemsOf(1000)).toHaveLength(1000);
+    expect(problemsOf(1000).at(-1)).toContain('x-999 names no kind');
+    expect(problemsOf(1001)).toHaveLength(1001);
+    expect(problemsOf(1001).at(-1)).toBe('and 1 more problems of this sort');
+    expect(problemsOf(1003).at(-1)).toBe('and 3 more problems of this sort');
+  });
+
+  it('sorts pods by namespace, name and UID', () => {
+    const pod = (namespace: string, name: string, uid: string) => aRawPod(name, { metadata: { namespace, name, uid } });
+    const { pods } = buildSnapshot([
+      pod('shop', 'b', '1'),
+      pod('shop', 'a', '3'),
+      pod('bank', 'c', '2'),
+      pod('bank', 'b', '4'),
+    ]);
+    expect(pods.map(({ namespace, name }) => `${namespace}/${name}`)).toEqual(['bank/b', 'bank/c', 'shop/a', 'shop/b']);
+  });
+
+  it('lets the last of several controllers with one uid count and says so', () => {
+    const { workloads, problems } = buildSnapshot([
+      aRawReplicaSet('web', { metadata: { uid: 'one' } }),
+      aRawReplicaSet('shop', { metadata: { uid: 'one' } }),
+    ]);
+    expect([...workloads.values()].map(({ name }) => name)).toEqual(['shop']);
+    expect(problems).toEqual(['ReplicaSet shop/shop: another controller has the same uid: the last one counts']);
+  });
+
   it('keeps failed pods apart, and leaves out those that succeeded, other kinds, and the same words of other API groups', () => {
     const snapshot = buildSnapshot([
       aRawPod('done', { status: { phase: 'Succeeded' } }),
@@ -180,6 +235,51 @@ describe('the instant of a snapshot', () => {
     expect(buildSnapshot([aRawPod('p'), aRawNode('a')]).takenAt).toBe(at('2026-01-01T00:00:05Z'));
   });
 
+  it('is that of the newest sample, of a node or a pod, whose time can be read', () => {
+    const taken = (name: string, timestamp: string) => sample('NodeMetrics', name, { timestamp, usage: {} });
+    const later = taken('b', '2026-01-01T10:00:05Z');
+    const unreadable = taken('c', 'noon');
+    const ofPod = sample('PodMetrics', 'p', { timestamp: '2026-01-01T10:00:09Z', containers: [] });
+    const instantOf = (...objects: readonly Raw[]) => buildSnapshot(objects).takenAt;
+    expect(instantOf(metrics, later)).toBe(at('2026-01-01T10:00:05Z'));
+    expect(instantOf(later, metrics)).toBe(at('2026-01-01T10:00:05Z'));
+    expect(instantOf(unreadable, metrics)).toBe(at('2026-01-01T10:00:00Z'));
+    expect(instantOf(metrics, unreadable)).toBe(at('2026-01-01T10:00:00Z'));
+    expect(instantOf(metrics, ofPod)).toBe(at('2026-01-01T10:00:09Z'));
+    expect(instantOf(unreadable, aRawNode('a'))).toBe(at('2026-01-01T00:00:00Z'));
+    expect(instantOf(unreadable)).toBe(0);
+  });
+
+  it('is, without samples, that of the newest node, pod or readiness', () => {
+    const node = (creationTimestamp: string) => aRawNode('a', { metadata: { creationTimestamp } });
+    const pod = (creationTimestamp: string, ready: string | undefined) =>
+      aRawPod('p', {
+        metadata: { creationTimestamp },
+        status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: ready }] },
+      });
+    const instantOf = (...objects: readonly Raw[]) => buildSnapshot(objects).takenAt;
+    const [early, middle, late] = ['2026-01-01T00:00:10Z', '2026-01-01T00:00:20Z', '2026-01-01T00:00:30Z'] as const;
+    expect(instantOf(node(late), pod(early, middle))).toBe(at(late));
+    expect(instantOf(node(early), pod(middle, late))).toBe(at(late));
+    expect(instantOf(node(early), pod(late, middle))).toBe(at(late));
+    expect(instantOf(node(early), pod(late, undefined))).toBe(at(late));
+  });
+
+  it('is that of the newest annotation of several lists', () => {
+    const taken = (time: unknown) => ({
+      apiVersion: 'v1',
+      kind: 'List',
+      metadata: { annotations: { 'evenkeel.dev/taken-at': time } },
+      items: [],
+    });
+    const [early, late] = ['2026-01-01T10:00:00Z', '2026-01-01T10:00:01Z'] as const;
+    expect(buildSnapshot([taken(early), taken(late)]).takenAt).toBe(at(late));
+    expect(buildSnapshot([taken(late), taken(early)]).takenAt).toBe(at(late));
+    expect(buildSnapshot([taken(7)]).problems).toEqual([
+      'annotation evenkeel.dev/taken-at: 7 is not a time: write 2026-01-31T12:00:00Z',
+    ]);
+  });
+
   it('does not come from an annotation that is no time', () => {
     const list = {
       apiVersion: 'v1',
@@ -229,8 +329,11 @@ describe('usage', () => {
 
   it('is undefined without metrics objects, and empty when the Metrics API has none', () => {
     expect(buildSnapshot([aRawNode('a')]).usage).toBeUndefined();
-    const none = { apiVersion: 'metrics.k8s.io/v1beta1', kind: 'NodeMetricsList', items: [] };
-    expect(buildSnapshot([none]).usage).toEqual({ nodes: new Map(), pods: new Map() });
+    const none = (kind: string) => ({ apiVersion: 'metrics.k8s.io/v1beta1', kind, items: [] });
+    for (const kind of ['NodeMetricsList', 'PodMetricsList']) {
+      expect(buildSnapshot([none(kind)]).usage).toEqual({ nodes: new Map(), pods: new Map() });
+    }
+    expect(buildSnapshot([none('NodeList')]).usage).toBeUndefined();
   });
 });
 
