@@ -114,6 +114,58 @@ describe('a request', () => {
     expect(server.seen).toHaveLength(1);
   });
 
+  it('rejects with the reason of its signal also where it fails at the same moment', async () => {
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const torn = async (): Promise<never> => {
+      // The failure is on its way when the signal ends.
+      void Promise.resolve()
+        .then(() => undefined)
+        .then(() => stop.abort(reason));
+      throw new Error('torn');
+    };
+    await expect(client(await start(json(pod))).open(getPod, stop.signal, torn)).rejects.toBe(reason);
+  });
+
+  it('that is broken off is counted as that, or by the answer that had begun', async () => {
+    const counted: string[] = [];
+    const options = { attempts: 1, onRequest: (verb: string, code: string) => void counted.push(`${verb} ${code}`) };
+    for (const isEarly of [true, false]) {
+      const stop = new AbortController();
+      const breakOff = () => stop.abort(new Error('enough'));
+      const server = await start(isEarly ? breakOff : json(pod));
+      const request = client(server, options).open(getPod, stop.signal, async () => breakOff());
+      await expect(request).rejects.toThrow('enough');
+    }
+    expect(counted).toEqual(['get aborted', 'get 200']);
+  });
+
+  it.each([
+    [200, true],
+    [299, true],
+    [300, false],
+    [304, false],
+  ])('has succeeded with %i: %s', async (code, isSuccess) => {
+    const made = client(await start(json(pod, code)), { attempts: 1 });
+    const succeeded = made.open(getPod, NEVER, async () => 'an answer');
+    await (isSuccess
+      ? expect(succeeded).resolves.toBe('an answer')
+      : expect(succeeded).rejects.toMatchObject({ kind: 'Invalid', status: code }));
+  });
+
+  it.each([
+    ['0', 0],
+    ['7', 7],
+    ['999999', 999_999],
+    ['1000000', undefined],
+    ['1.5', undefined],
+    ['-1', undefined],
+    ['Thu, 01 Jan 2026 10:00:00 GMT', undefined],
+  ])('that is answered with Retry-After %s may be repeated after %s seconds', async (text, expected) => {
+    const server = await start(status(429, {}, 429, { 'retry-after': text }));
+    expect((await errorOf(client(server).send(getPod, NEVER))).retryAfter).toBe(expected);
+  });
+
   it('is counted with its verb and what became of it', async () => {
     const counted: string[] = [];
     const server = await start(json(pod), status(404), silence(), reset());

@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClusterReader } from '../../src/adapters/kubernetes/cluster-reader.ts';
 import { listAll, listObjects, type ReadingClient } from '../../src/adapters/kubernetes/list.ts';
+import { listRawSnapshot } from '../../src/adapters/kubernetes/raw-snapshot.ts';
 import { Reflector } from '../../src/adapters/kubernetes/reflector.ts';
 import { RESOURCES } from '../../src/adapters/kubernetes/resource.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
+import { isObject } from '../../src/model/json.ts';
 import { type Seconds, seconds } from '../../src/model/units.ts';
 import { aRawReplicaSet } from '../support/builders/raw.ts';
 import {
@@ -416,6 +418,56 @@ describe('a snapshot', () => {
     };
     const snapshot = await createClusterReader(client(await start(route({ '/api/v1/nodes': nodes })))).snapshot(NEVER);
     expect([snapshot.nodes.length, snapshot.problems]).toEqual([1, []]);
+  });
+
+  describe('of objects as they are', () => {
+    const at = (second: number) => ({ date: `Thu, 01 Jan 2026 10:00:0${second} GMT` });
+    const [pods, metrics] = ['/api/v1/pods', '/apis/metrics.k8s.io/v1beta1/nodes'] as const;
+    const read = async (routes: Record<string, Handler>) =>
+      await listRawSnapshot(
+        client(await start(route(routes)), { attempts: 1 }),
+        (kind, { metadata }) => `${kind} ${isObject(metadata) ? metadata['name'] : ''}`,
+        NEVER,
+      );
+
+    it('has them by kind, trimmed, and the earliest time of what no cluster is without', async () => {
+      const snapshot = await read({
+        '/api/v1/nodes': json(listOf([node, { metadata: { name: 'b' } }]), 200, at(5)),
+        [pods]: json(listOf([{ metadata: { name: 'web-1' } }]), 200, at(3)),
+        [metrics]: json(listOf([{ metadata: { name: 'a' } }]), 200, at(1)),
+      });
+      expect(snapshot.takenAt).toBe(Date.parse('2026-01-01T10:00:03Z') / 1000);
+      expect(snapshot.objects.toSorted()).toEqual(['Node a', 'Node b', 'NodeMetrics a', 'Pod web-1']);
+      expect(snapshot.metricsServed).toBe(true);
+    });
+
+    it('does without usage that is not measured, and without our kinds, and says only the first', async () => {
+      const gone: Handler = (_, response) => response.writeHead(404).end('404 page not found');
+      const unmeasured = await read({ [metrics]: gone });
+      expect([unmeasured.objects, unmeasured.metricsServed]).toEqual([[], false]);
+      const plain = await read({ '/apis/evenkeel.dev/v1alpha1/serviceclasses': gone });
+      expect([plain.objects, plain.metricsServed]).toEqual([[], true]);
+    });
+
+    it('is none where a list fails that no cluster is without', async () => {
+      await expect(read({ [pods]: status(404) })).rejects.toMatchObject({ kind: 'NotFound' });
+      await expect(read({ [metrics]: status(403) })).rejects.toMatchObject({ kind: 'Forbidden' });
+    });
+
+    it('has each object once when a list begins anew', async () => {
+      let asked = 0;
+      const first = json(listOf([node], { continue: 'c' }));
+      const last = json(listOf([node, { metadata: { name: 'b' } }]));
+      const nodes: Handler = (...request) => {
+        asked += 1;
+        (asked === 1 ? first : asked === 2 ? status(410) : last)(...request);
+      };
+      const { objects } = await read({
+        [pods]: json(listOf([{ metadata: { name: 'web-1' } }])),
+        '/api/v1/nodes': nodes,
+      });
+      expect(objects.toSorted()).toEqual(['Node a', 'Node b', 'Pod web-1']);
+    });
   });
 });
 

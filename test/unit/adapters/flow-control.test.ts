@@ -106,6 +106,53 @@ describe('a circuit breaker', () => {
     await expectOneTry(breaker);
   });
 
+  it('lets a call through at the moment to which it was put off, and not before', async () => {
+    const clock = testClock();
+    const breaker = createCircuitBreaker('it', { clock, random: () => 0.5 });
+    await broken(breaker, 5, 'Timeout');
+    await clock.advance(0.125);
+    await expect(breaker.guard(answers)).rejects.toMatchObject({ retryAfter: 0.125 });
+    await clock.advance(0.125);
+    await expect(breaker.guard(answers)).resolves.toBe('an answer');
+  });
+
+  it('says when to come back, a tenth of a second at least, with status and reason of the last failure', async () => {
+    const clock = testClock();
+    const breaker = createCircuitBreaker('it', { clock, random: () => 0.5 });
+    const cause = new ApiError('ServerError', 'it is down', { status: 503, reason: 'ServiceUnavailable' });
+    for (let index = 0; index < 5; index += 1) {
+      await expect(breaker.guard(() => Promise.reject(cause))).rejects.toBe(cause);
+    }
+    await clock.advance(0.2);
+    const refusal = { kind: 'ServerError', status: 503, reason: 'ServiceUnavailable', unsent: true, cause };
+    await expect(breaker.guard(answers)).rejects.toMatchObject({ ...refusal, retryAfter: 0.1 });
+    await clock.advance(0.05);
+    const held = Promise.withResolvers<string>();
+    const probe = breaker.guard(() => held.promise);
+    await expect(breaker.guard(answers)).rejects.toMatchObject({ ...refusal, retryAfter: 0.1 });
+    held.resolve('back');
+    await probe;
+  });
+
+  it('counts anew once a call that was let through has succeeded', async () => {
+    const clock = testClock();
+    const breaker = createCircuitBreaker('it', { clock, random: () => 0.5 });
+    await broken(breaker, 5, 'Timeout');
+    await clock.advance(1);
+    await expect(breaker.guard(answers)).resolves.toBe('an answer');
+    await broken(breaker, 4, 'Timeout');
+    await expect(breaker.guard(answers)).resolves.toBe('an answer');
+  });
+
+  it('tries again after a call that was let through and broken off', async () => {
+    const clock = testClock();
+    const breaker = createCircuitBreaker('it', { clock, random: () => 0.5 });
+    await broken(breaker, 5, 'Timeout');
+    await clock.advance(1);
+    await expect(breaker.guard(() => Promise.reject(new Error('aborted')))).rejects.toThrow('aborted');
+    await expectOneTry(breaker);
+  });
+
   it('does not count what the caller has broken off', async () => {
     const breaker = createCircuitBreaker('it', { clock: testClock(), random: () => 0.99 });
     for (let index = 0; index < 10; index += 1) {
@@ -133,6 +180,42 @@ describe('a circuit breaker', () => {
 });
 
 describe('the valve of a client', () => {
+  it('has a bucket for reads and one for changes, of all API groups together', async () => {
+    const clock = testClock();
+    const limits = { reads: { perSecond: 1, burst: 1 }, changes: { perSecond: 0.5, burst: 2 } };
+    const valve = createFlowControl(limits, { clock, random: () => 0.99 });
+    const gone: string[] = [];
+    for (const group of ['', 'apps', 'policy', 'batch']) {
+      for (const isChange of [false, true]) {
+        const call = async () => void gone.push(`${isChange ? 'change' : 'read'} ${group} at ${clock.monotonic()} s`);
+        void valve.pass(group, isChange, forever, call);
+      }
+    }
+    await clock.advance(10);
+    expect(gone.toSorted()).toEqual([
+      'change  at 0 s',
+      'change apps at 0 s',
+      'change batch at 4 s',
+      'change policy at 2 s',
+      'read  at 0 s',
+      'read apps at 1 s',
+      'read batch at 3 s',
+      'read policy at 2 s',
+    ]);
+  });
+
+  it('leaves an API group alone after five failures, and says which', async () => {
+    const limits = { reads: { perSecond: 1, burst: 9 }, changes: { perSecond: 1, burst: 9 } };
+    const valve = createFlowControl(limits, { clock: testClock(), random: () => 0.99 });
+    for (let index = 0; index < 5; index += 1) {
+      await expect(valve.pass('apps', index % 2 === 0, forever, failing('Timeout'))).rejects.toThrow('it is Timeout');
+    }
+    await expect(valve.pass('apps', false, forever, answers)).rejects.toThrow(
+      'API group "apps" failed 5 times in a row and is left alone for a while: it is Timeout',
+    );
+    await expect(valve.pass('batch', false, forever, answers)).resolves.toBe('an answer');
+  });
+
   it('has a circuit for each API group, and keeps no change waiting behind reads', async () => {
     const clock = testClock();
     const limits = { reads: { perSecond: 1, burst: 5 }, changes: { perSecond: 1, burst: 1 } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createObjectTable } from '../../../src/adapters/kubernetes/object-table.ts';
+import { createObjectTable, describeDiff, isEmpty } from '../../../src/adapters/kubernetes/object-table.ts';
 import { compareVersions } from '../../../src/model/resource-version.ts';
 
 const object = (uid: string, resourceVersion: string, name = 'a') => ({ metadata: { name, uid, resourceVersion } });
@@ -114,6 +114,46 @@ describe('an event', () => {
     expect(made.apply('ADDED', object('x', '1', 'n-10001'))).toEqual(none);
     expect(made.apply('ADDED', object('x', '1', 'n-1'))).toEqual({ ...none, added: 1 });
   });
+
+  it('from before one of the last ten thousand deletions is remembered as such', () => {
+    const made = createObjectTable(() => undefined);
+    for (let index = 1; index <= 10_000; index += 1) {
+      made.apply('DELETED', object('x', String(index), `n-${index}`));
+    }
+    expect(made.apply('ADDED', object('x', '1', 'n-1'))).toEqual(none);
+    made.apply('DELETED', object('x', '10001', 'n-10001'));
+    expect(made.apply('ADDED', object('x', '2', 'n-2'))).toEqual(none);
+    expect(made.apply('ADDED', object('x', '1', 'n-1'))).toEqual({ ...none, added: 1 });
+  });
+
+  it('from before a deletion that was told of again is remembered longer than older ones', () => {
+    const made = createObjectTable(() => undefined);
+    for (let index = 1; index <= 10_000; index += 1) {
+      made.apply('DELETED', object('x', String(index), `n-${index}`));
+    }
+    made.apply('DELETED', object('x', '10001', 'n-1'));
+    made.apply('DELETED', object('x', '10002', 'n-10002'));
+    expect(made.apply('ADDED', object('x', '10000', 'n-1'))).toEqual(none);
+    expect(made.apply('ADDED', object('x', '10001', 'n-1'))).toEqual(none);
+    expect(made.apply('ADDED', object('x', '2', 'n-2'))).toEqual({ ...none, added: 1 });
+  });
+
+  it('from after a deletion brings the object back, and one from before that deletion is forgotten with it', () => {
+    const made = table();
+    made.apply('DELETED', object('one', '7'));
+    expect(made.apply('ADDED', object('two', '8'))).toEqual({ ...none, added: 1 });
+    expect(made.apply('DELETED', object('one', '7'))).toEqual(none);
+    expect(contentOf(made)).toEqual(['a two 8']);
+  });
+});
+
+it.each([
+  [none, true, '0 added, 0 updated, 0 removed'],
+  [{ ...none, added: 1 }, false, '1 added, 0 updated, 0 removed'],
+  [{ ...none, updated: 2 }, false, '0 added, 2 updated, 0 removed'],
+  [{ ...none, removed: 3 }, false, '0 added, 0 updated, 3 removed'],
+])('a difference of %j changes nothing: %s', (diff, nothing, text) => {
+  expect([isEmpty(diff), describeDiff(diff)]).toEqual([nothing, text]);
 });
 
 describe('a list', () => {

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ApiError, type ApiErrorKind } from '../../../src/adapters/kubernetes/api-error.ts';
 import { formatMicroTime } from '../../../src/adapters/kubernetes/events.ts';
 import { replacingPatch } from '../../../src/adapters/kubernetes/merge-patch.ts';
-import { jitteredDelay } from '../../../src/adapters/kubernetes/retry.ts';
+import { isBrief, isPassing, jitteredDelay, retry } from '../../../src/adapters/kubernetes/retry.ts';
 import { systemClock } from '../../../src/adapters/system-clock.ts';
 import { runConcurrently } from '../../../src/model/concurrent.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
+import { drive, testClock } from '../../support/test-clock.ts';
 
 /** RFC 7386. */
 function applyPatch(target: unknown, patch: unknown): unknown {
@@ -59,6 +61,74 @@ describe('jitteredDelay', () => {
     const most = [0, 1, 2, 6, 7, 1000].map((failures) => jitteredDelay(failures, () => 0.999_999));
     expect(most.map((delay) => Math.round(delay * 10) / 10)).toEqual([0.5, 1, 2, 30, 30, 30]);
     expect(jitteredDelay(5, () => 0)).toBe(0);
+  });
+});
+
+describe('a request that is repeated', () => {
+  /** What becomes of a request that fails so, one error after the other, and then succeeds; and when it was sent. */
+  async function repeated(attempts: number, ...errors: readonly Error[]) {
+    const clock = testClock();
+    const sent: number[] = [];
+    const run = async () => {
+      const error = errors[sent.length];
+      sent.push(clock.monotonic());
+      if (error !== undefined) {
+        throw error;
+      }
+      return 'an answer';
+    };
+    const { signal } = new AbortController();
+    const outcome = await drive(clock, retry(attempts, { clock, random: () => 0.5 }, signal, run)).catch(
+      (error: unknown) => error,
+    );
+    return { outcome, sent };
+  }
+  const failure = (kind: ApiErrorKind, retryAfter?: number) =>
+    new ApiError(kind, `it is ${kind}`, retryAfter === undefined ? {} : { retryAfter: seconds(retryAfter) });
+
+  it('is sent so many times while its failure may pass, ever later', async () => {
+    const [first, second, third] = [failure('Timeout'), failure('ServerError'), failure('Unreachable')];
+    expect(await repeated(1, first)).toEqual({ outcome: first, sent: [0] });
+    expect(await repeated(3, first, second)).toEqual({ outcome: 'an answer', sent: [0, 0.25, 0.75] });
+    expect(await repeated(3, first, second, third)).toEqual({ outcome: third, sent: [0, 0.25, 0.75] });
+  });
+
+  it('waits as long as the server asks where that is longer, up to half a minute', async () => {
+    expect(await repeated(2, failure('TooManyRequests', 0))).toEqual({ outcome: 'an answer', sent: [0, 0.25] });
+    expect(await repeated(2, failure('TooManyRequests', 7))).toEqual({ outcome: 'an answer', sent: [0, 7] });
+    expect(await repeated(2, failure('TooManyRequests', 30))).toEqual({ outcome: 'an answer', sent: [0, 30] });
+    const long = failure('TooManyRequests', 31);
+    expect(await repeated(2, long)).toEqual({ outcome: long, sent: [0] });
+  });
+
+  it('is sent once where its failure does not pass', async () => {
+    for (const error of [failure('Conflict'), new Error('a bug')]) {
+      expect(await repeated(3, error)).toEqual({ outcome: error, sent: [0] });
+    }
+  });
+
+  it.each<[ApiErrorKind, boolean, boolean]>([
+    ['Unreachable', true, true],
+    ['Timeout', true, false],
+    ['TooManyRequests', true, true],
+    ['ServerError', true, true],
+    ['BadAnswer', true, true],
+    ['Credentials', false, false],
+    ['Unauthorized', false, false],
+    ['Forbidden', false, false],
+    ['NotFound', false, false],
+    ['NotServed', false, false],
+    ['Conflict', false, false],
+    ['AlreadyExists', false, false],
+    ['Expired', false, false],
+    ['Invalid', false, false],
+  ])('has a failure that passes with %s: %s, within moments: %s', (kind, passing, brief) => {
+    expect([isPassing(failure(kind)), isBrief(failure(kind))]).toEqual([passing, brief]);
+  });
+
+  it('has a failure that passes within moments as long as no more than two seconds are asked for', () => {
+    expect([0, 2, 2.5].map((wait) => isBrief(failure('TooManyRequests', wait)))).toEqual([true, true, false]);
+    expect([isPassing(new Error('a bug')), isBrief(new Error('a bug'))]).toEqual([false, false]);
   });
 });
 
