@@ -23,7 +23,9 @@ describe('isUnsent', () => {
     broken('EHOSTUNREACH', 'connect'),
     broken('UND_ERR_CONNECT_TIMEOUT'),
     broken('ENOTFOUND', 'getaddrinfo'),
+    broken('EAI_AGAIN', 'getaddrinfo'),
     broken('CERT_HAS_EXPIRED'),
+    broken('ENETUNREACH', 'connect'),
     Object.assign(new AggregateError([broken('ECONNREFUSED', 'connect'), broken('ENETUNREACH', 'connect')]), {
       code: 'ECONNREFUSED',
     }),
@@ -36,6 +38,10 @@ describe('isUnsent', () => {
     broken('ENETUNREACH', 'write'),
     broken('ECONNRESET', 'read'),
     broken('UND_ERR_SOCKET'),
+    broken('ECONNRESET', 'connect'),
+    broken('ECONNREFUSED'),
+    Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }),
+    Object.assign(new AggregateError([null]), { code: 'ECONNREFUSED' }),
     Object.assign(new AggregateError([broken('EHOSTUNREACH', 'connect'), broken('EHOSTUNREACH', 'read')]), {
       code: 'EHOSTUNREACH',
     }),

@@ -138,6 +138,39 @@ describe('an event', () => {
     expect(made.apply('ADDED', object('x', '2', 'n-2'))).toEqual({ ...none, added: 1 });
   });
 
+  it.each<[string, (made: ReturnType<typeof table>) => void]>([
+    [
+      'came back',
+      (made) => {
+        made.apply('DELETED', object('x', '2', 'back'));
+        made.apply('ADDED', object('y', '3', 'back'));
+      },
+    ],
+    [
+      'was told late to be deleted, and made anew before',
+      (made) => {
+        made.apply('ADDED', object('y', '3', 'back'));
+        made.apply('DELETED', object('x', '2', 'back'));
+      },
+    ],
+  ])('that tells of an object that %s takes no place among deletions', (_, come) => {
+    const made = createObjectTable(() => undefined);
+    made.apply('DELETED', object('x', '1', 'n-1'));
+    come(made);
+    for (let index = 2; index <= 10_000; index += 1) {
+      made.apply('DELETED', object('x', String(index), `n-${index}`));
+    }
+    expect(made.apply('ADDED', object('x', '1', 'n-1'))).toEqual(none);
+    expect([...made.entries.keys()]).toEqual(['back']);
+  });
+
+  it('from before a deletion counts after a list of before it, as of a restored backup', () => {
+    const made = table();
+    made.apply('DELETED', object('one', '9'));
+    made.beginList().commit('5');
+    expect(made.apply('ADDED', object('one', '6'))).toEqual({ ...none, added: 1 });
+  });
+
   it('from after a deletion brings the object back, and one from before that deletion is forgotten with it', () => {
     const made = table();
     made.apply('DELETED', object('one', '7'));

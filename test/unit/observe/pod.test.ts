@@ -73,7 +73,7 @@ describe('requests of a pod', () => {
   it.each([
     ['example.com/gpu', true],
     ['kubernetes.io/batch', true],
-    ['example.com/requests.', true],
+    ['example.com/requests', true],
     ['requests.example.com/gpu', false],
     ['hugepages-1Gi', true],
     ['my-hugepages-1Gi', false],
@@ -214,6 +214,14 @@ describe('projectPod', () => {
     expect(podOf(aRawPod('p', { metadata: { ownerReferences } })).mirror).toBe(true);
   });
 
+  it('has the priority that it says, else 0 until its class is known', () => {
+    const read = (priority: number | undefined) =>
+      projectPod(aRawPod('p', { spec: { priority, priorityClassName: 'high' } }), createInterner());
+    expect(read(7)).toMatchObject({ pod: { priority: 7, priorityClassName: 'high' }, priorityUnknown: false });
+    expect(read(0)).toMatchObject({ pod: { priority: 0 }, priorityUnknown: false });
+    expect(read(undefined)).toMatchObject({ pod: { priority: 0 }, priorityUnknown: true });
+  });
+
   it.each(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'])('knows the phase %s', (phase) => {
     expect(podOf(aRawPod('p', { status: { phase } })).phase).toBe(phase);
   });
@@ -347,6 +355,18 @@ describe('what a pod is worth, and how it fares', () => {
 
   it.each(['Guaranteed', 'Burstable', 'BestEffort'])('is %s where its status says so', (qosClass) => {
     expect(read(aRawPod('p', { status: { qosClass } })).qosClass).toBe(qosClass);
+  });
+
+  it('says nothing of containers that run, wait for no reason or say none, and takes an exit without a code for 0', () => {
+    const statesOf = (...states: readonly Raw[]) =>
+      podOf(aRawPod('p', { status: { containerStatuses: states.map((state) => ({ name: 'c', state })) } })).states;
+    expect(statesOf({ running: {} }, { waiting: {} }, { waiting: { reason: '' } })).toEqual(NO_CONTAINER_STATES);
+    expect(statesOf({ terminated: {} })).toEqual({ reasons: [], exitCodes: [0] });
+    expect(statesOf({ waiting: { reason: 'ErrImagePull' } })).toEqual({ reasons: ['ErrImagePull'], exitCodes: [] });
+    expect(statesOf({ terminated: { reason: 'Error', exitCode: 3 } }, { terminated: { exitCode: 4 } })).toEqual({
+      reasons: ['Error'],
+      exitCodes: [3, 4],
+    });
   });
 
   it('is Burstable, of no cost and without restarts where nothing says so', () => {

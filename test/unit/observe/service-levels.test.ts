@@ -277,6 +277,44 @@ describe('what a workload wants', () => {
     expect(byDefault.classed.map(({ className }) => className)).toEqual(['plain']);
   });
 
+  it('has no class of its own below another workload, and that of its newest pod where the template names none', () => {
+    const owner = { kind: 'Deployment', name: 'web', uid: 'u', controller: true };
+    const workloads = [
+      projectRequest({ metadata }, 'Deployment'),
+      projectRequest({ metadata: { ...metadata, name: 'web-1', uid: 'rs', ownerReferences: [owner] } }, 'ReplicaSet'),
+      projectRequest(
+        { metadata: { ...metadata, name: 'db', uid: 'db', ownerReferences: [{ ...owner, uid: 'gone' }] } },
+        'StatefulSet',
+      ),
+    ];
+    const podOf = (uid: string, ownerUid: string, priorityClassName: string) => ({
+      pod: { uid, createdAt: START, marks: [] } as never,
+      owner: ownerUid,
+      priorityClassName,
+    });
+    const { classed, recordOf } = gatherRequests({
+      workloads: new Map(workloads.map((each) => [each.self.uid, each])),
+      pods: [podOf('p', 'rs', 'low'), podOf('q', 'rs', 'high'), podOf('r', 'db', 'low')],
+      namespaces: new Map(),
+      assigned: {
+        byPriorityClass: new Map([
+          ['high', 'gold'],
+          ['low', 'plain'],
+        ]),
+        byDefault: undefined,
+      },
+    });
+    expect(
+      classed.map(({ className, record }) => [className, record.owner.uid, record.pods.map(({ uid }) => uid)]),
+    ).toEqual([
+      ['gold', 'u', ['p', 'q']],
+      ['plain', 'db', ['r']],
+    ]);
+    expect(recordOf('u')?.pods.map(({ uid }) => uid)).toEqual(['p', 'q']);
+    expect(recordOf('rs')?.pods).toEqual([]);
+    expect(recordOf('gone')).toBeUndefined();
+  });
+
   it('is known of each workload by its UID, with the pods that it has, and of one that is not there as nothing', () => {
     const [web, db] = ['web', 'db'].map((name) =>
       projectRequest({ metadata: { ...metadata, name, uid: name }, spec: { replicas: 2 } }, 'StatefulSet'),

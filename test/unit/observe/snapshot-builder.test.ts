@@ -106,7 +106,7 @@ describe('buildSnapshot', () => {
     expect(problemsOf(1003).at(-1)).toBe('and 3 more problems of this sort');
   });
 
-  it('sorts pods by namespace, name and UID', () => {
+  it('sorts pods by namespace and name', () => {
     const pod = (namespace: string, name: string, uid: string) => aRawPod(name, { metadata: { namespace, name, uid } });
     const { pods } = buildSnapshot([
       pod('shop', 'b', '1'),
@@ -198,6 +198,10 @@ describe('buildSnapshot', () => {
       'Pod shop/d: spec.priorityClassName: there is no PriorityClass "lost": the priority counts as 0; write spec.priority, or add the class',
     ]);
     expect(buildSnapshot([pod('b')]).pods[0]?.priority).toBe(0);
+    const defaults = [priorityClass('usual', 7, true), priorityClass('low', 3, true), priorityClass('least', 1)];
+    expect(buildSnapshot([pod('b'), ...defaults]).pods[0]?.priority).toBe(3);
+    expect(buildSnapshot([pod('b'), priorityClass('least', 1)]).pods[0]?.priority).toBe(0);
+    expect(buildSnapshot([pod('c', 'system-cluster-critical')]).pods[0]?.priority).toBe(2_000_000_000);
     const { value: _, ...withoutValue } = priorityClass('none', 1);
     expect(buildSnapshot([pod('a', 'none'), withoutValue]).pods[0]?.priority).toBe(0);
   });
@@ -216,6 +220,20 @@ describe('buildSnapshot', () => {
       }),
     ]);
     expect([...snapshot.workloads.keys()]).toEqual(['rs-fading', 'rs-web']);
+  });
+
+  it('keeps workloads of other kinds that are scaled to zero, and ReplicaSets whose pods have failed', () => {
+    const { workloads } = buildSnapshot([
+      { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'db', uid: 'db' }, spec: { replicas: 0 } },
+      aRawReplicaSet('web', { spec: { replicas: 0 } }),
+      aRawPod('p', { status: { phase: 'Failed' } }),
+      aRawReplicaSet('done', { spec: { replicas: 0 } }),
+      aRawPod('q', {
+        metadata: { ownerReferences: [{ kind: 'ReplicaSet', name: 'done', uid: 'rs-done', controller: true }] },
+        status: { phase: 'Succeeded' },
+      }),
+    ]);
+    expect([...workloads.keys()]).toEqual(['db', 'rs-web']);
   });
 });
 

@@ -168,6 +168,55 @@ describe('a PersistentVolume', () => {
     expect(served({ local: { path: '/disk' } })).toBeUndefined();
   });
 
+  it.each([
+    ['awsElasticBlockStore', 'volumeID', 'ebs.csi.aws.com'],
+    ['azureDisk', 'diskURI', 'disk.csi.azure.com'],
+    ['cinder', 'volumeID', 'cinder.csi.openstack.org'],
+    ['gcePersistentDisk', 'pdName', 'pd.csi.storage.gke.io'],
+    ['portworxVolume', 'volumeID', 'pxd.portworx.com'],
+  ])('of kind %s is named by its %s', (source, handle, driver) => {
+    const served = (content: Raw) => volumeOf(aRawVolume('v', { spec: { csi: undefined, [source]: content } }))?.csi;
+    expect(served({ [handle]: 'disk' })).toEqual({ driver, handle: 'disk' });
+    expect(served({})).toEqual({ driver, handle: '' });
+  });
+
+  it('of a CSI driver that names neither the driver nor the volume has empty names, and comes before other kinds', () => {
+    expect(volumeOf(aRawVolume('v', { spec: { csi: {} } }))?.csi).toEqual({ driver: '', handle: '' });
+    const both = { csi: { driver: 'd', volumeHandle: 'h' }, cinder: { volumeID: 'c' } };
+    expect(volumeOf(aRawVolume('v', { spec: both }))?.csi).toEqual({ driver: 'd', handle: 'h' });
+  });
+
+  it('belongs to a claim of the namespace default where it names none, and to none without a name', () => {
+    const claimed = (claimRef: Raw) => volumeOf(aRawVolume('v', { spec: { claimRef } }))?.claim;
+    expect(claimed({ name: 'data', namespace: '' })).toEqual({ namespace: 'default', name: 'data', uid: undefined });
+    expect(claimed({ name: 'data', namespace: 'shop', uid: 'u' })).toEqual({
+      namespace: 'shop',
+      name: 'data',
+      uid: 'u',
+    });
+    expect(problemOf(aRawVolume('v', { spec: { claimRef: { name: '' } } }))).toContain('claimRef.name: is missing');
+  });
+
+  it('with a phase is available by that alone, written by hand or not', () => {
+    const written = (metadata: Raw, status: Raw) =>
+      volumeOf({ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'v', ...metadata }, spec: {}, status });
+    expect(written({}, { phase: 'Bound' })?.available).toBe(false);
+    expect(written({}, { phase: 'Available' })?.available).toBe(true);
+    expect(written({}, { phase: '' })?.available).toBe(true);
+    expect(written({ uid: 'u' }, {})?.available).toBe(false);
+  });
+
+  it.each(['Filesystem', 'Block'])('may have the mode %s', (volumeMode) => {
+    expect(volumeOf(aRawVolume('v', { spec: { volumeMode } }))?.volumeMode).toBe(volumeMode);
+    expect(volumeOf(aRawVolume('v', { spec: { volumeMode: '' } }))?.volumeMode).toBe('Filesystem');
+  });
+
+  it('has the size that is a part of a byte rounded up, and the class of the earlier annotation', () => {
+    expect(volumeOf(aRawVolume('v', { spec: { capacity: { storage: '1.5' } } }))?.size).toBe(2);
+    const annotations = { 'volume.beta.kubernetes.io/storage-class': 'old' };
+    expect(volumeOf(aRawVolume('v', { metadata: { annotations } }))?.storageClass).toBe('old');
+  });
+
   it.each<[string, Raw, string]>([
     ['capacity', { capacity: { storage: '-1' } }, 'capacity.storage: "-1" is negative'],
     ['claim', { claimRef: { namespace: 'shop' } }, 'claimRef.name: is missing'],
@@ -241,6 +290,9 @@ describe('a StorageClass', () => {
   it('of a provisioner of earlier versions is that of the CSI driver in its place', () => {
     expect(classOf(aRawStorageClass('old', { provisioner: 'kubernetes.io/aws-ebs' }))?.provisioner).toBe(
       'ebs.csi.aws.com',
+    );
+    expect(classOf(aRawStorageClass('old', { provisioner: 'kubernetes.io/portworx-volume' }))?.provisioner).toBe(
+      'pxd.portworx.com',
     );
     expect(classOf(aRawStorageClass('none', { provisioner: 'kubernetes.io/no-provisioner' }))?.provisioner).toBe(
       'kubernetes.io/no-provisioner',
