@@ -73,7 +73,12 @@ describe('commands outside of blocks', () => {
   it('are those of the README that install, run the demo and run the tests, the last as CI does', () => {
     const [install, demo, tests] = indented.map((line) => line.trim());
     expect([install, demo]).toEqual(['npm ci', 'npm ci && npm run demo']);
-    expect(readFileSync(join(ROOT, '.ci', 'run'), 'utf8').trimEnd().split('\n').at(-1)).toBe(tests);
+    expect(
+      readFileSync(join(ROOT, '.ci', 'run'), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .at(-1),
+    ).toBe(tests);
   });
 });
 
