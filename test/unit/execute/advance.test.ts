@@ -2,7 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { MOVE_PHASES, type MovePhase, type MoveStatus } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { ANSWER_GRACE, advance, MAX_ATTEMPTS } from '../../../src/execute/advance.ts';
 import type { Advanced, MoveEvent, Observation, PlannedMove, Replacement } from '../../../src/execute/move.ts';
-import { assertLegal, clip, isFinal, isInFlight, TRANSITIONS } from '../../../src/execute/transitions.ts';
+import {
+  assertLegal,
+  clip,
+  enter,
+  finish,
+  hintEffects,
+  isFinal,
+  isInFlight,
+  sinceReplaceable,
+  sinceStart,
+  TRANSITIONS,
+} from '../../../src/execute/transitions.ts';
 import { REPLACEMENT_DEADLINE } from '../../../src/execute/verify.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
@@ -182,6 +193,91 @@ describe('TRANSITIONS', () => {
     );
     expect(() => assertLegal('Evicting', 'Skipped')).not.toThrow();
     expect(() => assertLegal('Landed', 'Landed')).toThrow();
+  });
+});
+
+describe('enter', () => {
+  const kept = {
+    sentAt: instant(1),
+    siblings: { digests: 'abcdef' },
+    waitingFor: 'its finalizers',
+    goneAt: instant(9),
+  };
+  const full: MoveStatus = { podUID: 'old', phase: 'Intent', attempt: 2, outcome: 'why', ...kept };
+
+  it.each<[MovePhase, MovePhase, readonly (keyof typeof kept)[]]>([
+    ['Intent', 'Evicting', ['sentAt', 'siblings', 'goneAt']],
+    ['Evicting', 'AwaitingReplacement', ['siblings', 'waitingFor', 'goneAt']],
+    ['AwaitingReplacement', 'Verifying', ['siblings', 'goneAt']],
+    ['Verifying', 'Landed', []],
+    ['Evicting', 'Planned', []],
+  ])('keeps on the way from %s to %s only what is read there', (from, to, names) => {
+    const rest = Object.fromEntries(names.map((name) => [name, kept[name]]));
+    expect(enter(full, from, to)).toStrictEqual({ podUID: 'old', phase: to, attempt: 2, outcome: 'why', ...rest });
+  });
+
+  it.each<[MovePhase, MovePhase]>([
+    ['Intent', 'Evicting'],
+    ['Evicting', 'AwaitingReplacement'],
+    ['AwaitingReplacement', 'Verifying'],
+  ])('adds nothing on the way from %s to %s', (from, to) => {
+    expect(enter({ podUID: 'old', phase: from, attempt: 0 }, from, to)).toStrictEqual({
+      podUID: 'old',
+      phase: to,
+      attempt: 0,
+    });
+  });
+
+  it('takes no way that the table does not have', () => {
+    expect(() => enter(full, 'Landed', 'Planned')).toThrow('a move cannot go from Landed to Planned');
+  });
+});
+
+describe('finish', () => {
+  it('notes what came of the move and when, cut to what the API takes, and that it waits for nothing', () => {
+    const run = move('Verifying', { notBefore: instant(3) });
+    expect(finish(run, 'Failed', 'x'.repeat(501), later(7))).toStrictEqual({
+      run: {
+        podUID: 'old',
+        phase: 'Failed',
+        attempt: 0,
+        startedAt: instant(0),
+        outcome: `${'x'.repeat(499)}…`,
+        finishedAt: instant(7),
+      },
+      effects: ['RemoveHint'],
+    });
+  });
+
+  it('leaves a text that the API takes as it is', () => {
+    expect(clip('x'.repeat(500))).toBe('x'.repeat(500));
+    expect(clip('x'.repeat(501))).toHaveLength(500);
+  });
+});
+
+describe('hintEffects', () => {
+  it.each<[MovePhase, MoveStatus['replacement'], boolean]>([
+    ['Planned', undefined, false],
+    ['Intent', undefined, true],
+    ['Verifying', { name: 'new', uid: 'new' }, true],
+    ['Verifying', { name: 'new', uid: 'new', node: 'node-b' }, false],
+  ])('in %s with replacement %j', (phase, replacement, isThere) => {
+    const run = replacement === undefined ? move(phase) : move(phase, { replacement });
+    expect(hintEffects(run)).toEqual(isThere ? ['RemoveHint'] : []);
+  });
+});
+
+describe('the time that a move takes', () => {
+  it('runs from its intent, or from when the pod was gone that it has waited for', () => {
+    const run = move('AwaitingReplacement');
+    expect([sinceStart(run, later(7)), sinceReplaceable(run, later(7))]).toEqual([7, 7]);
+    const gone = { ...run, goneAt: instant(5) };
+    expect([sinceStart(gone, later(7)), sinceReplaceable(gone, later(7))]).toEqual([7, 2]);
+  });
+
+  it('is none before the intent', () => {
+    const { startedAt: _, ...run } = move('Planned');
+    expect([sinceStart(run, later(7)), sinceReplaceable(run, later(7))]).toEqual([0, 0]);
   });
 });
 

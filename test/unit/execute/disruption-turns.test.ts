@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { EVERYTHING } from '../../../src/model/selector.ts';
-import { aMove } from '../../support/builders/plan.ts';
-import { aPdb } from '../../support/builders.ts';
+import { withinDisruptionBudgets } from '../../../src/execute/disruption-turns.ts';
+import type { JournalEntry } from '../../../src/execute/move.ts';
+import type { PodInfo } from '../../../src/model/pod.ts';
+import { EVERYTHING, type Selector } from '../../../src/model/selector.ts';
+import { aMove, anAdmission, aRemoval } from '../../support/builders/plan.ts';
+import { aPdb, selecting } from '../../support/builders.ts';
 import { API_1, aWorld, DB_0, execution, PODS, phases, put, run, stepOnce, WEB_1 } from '../../support/execution.ts';
 import type { World } from '../../support/fake-world.ts';
 
@@ -46,5 +49,63 @@ describe('moves of pods that share a PodDisruptionBudget', () => {
     put(w, MOVES);
     await stepOnce(w, execution(3));
     expect(w.calls.filter((call) => call.startsWith('dry-run'))).toHaveLength(1);
+  });
+});
+
+describe('withinDisruptionBudgets', () => {
+  const entry = (move: JournalEntry['move'], index: number): JournalEntry => ({
+    index,
+    move,
+    run: { podUID: move.pod.uid, phase: 'Planned', attempt: 0 },
+  });
+  const PAIR = [WEB_1, API_1].map((pod, index) => entry(aMove(pod, 'b'), index));
+  const BUSY = [entry(aMove(DB_0, 'b'), 9)];
+
+  /** Names of the pods whose moves begin. */
+  function begun(
+    ready: readonly JournalEntry[],
+    inFlight: readonly JournalEntry[],
+    pdb: Partial<ReturnType<typeof aPdb>>,
+    pods: readonly PodInfo[] = PODS,
+  ): readonly string[] {
+    const pdbs = [aPdb('all', { namespace: WEB_1.namespace, ...pdb })];
+    return withinDisruptionBudgets(ready, inFlight, { pods, pdbs }).map(({ move }) => move.pod.name);
+  }
+
+  it.each([
+    [0, []],
+    [1, ['web-1']],
+    [2, ['web-1', 'api-1']],
+    [3, ['web-1', 'api-1']],
+  ])('lets begin as many as the budget allows beside a move in flight: %d', (disruptionsAllowed, names) => {
+    expect(begun(PAIR, BUSY, { disruptionsAllowed })).toEqual(names);
+  });
+
+  it('waits for a budget that allows nothing only where a move of its namespace takes a pod away', () => {
+    expect(begun(PAIR, [], { disruptionsAllowed: 0 })).toEqual(['web-1']);
+    const elsewhere = { ...DB_0, namespace: 'elsewhere' };
+    expect(begun(PAIR, [entry(aMove(elsewhere, 'b'), 9)], { disruptionsAllowed: 0 })).toEqual(['web-1']);
+    expect(begun(PAIR, [entry(anAdmission(DB_0, 'b'), 9)], { disruptionsAllowed: 0 })).toEqual(['web-1']);
+  });
+
+  it.each<[string, boolean, boolean, readonly string[]]>([
+    ['Ready, though those that are not need no permission', true, true, []],
+    ['Ready', true, false, []],
+    ['not Ready and needs permission all the same', false, false, []],
+    ['not Ready and needs no permission', false, true, ['web-1', 'api-1']],
+  ])('asks the budget about a pod that is %s', (_, ready, allowsUnready, names) => {
+    const pods = PODS.map((pod) => ({ ...pod, ready }));
+    expect(begun(PAIR, BUSY, { disruptionsAllowed: 0, allowsUnready }, pods)).toEqual(names);
+  });
+
+  it('counts for a budget only the pods that it selects', () => {
+    const selector: Selector = selecting({ app: 'api' });
+    expect(begun(PAIR, BUSY, { disruptionsAllowed: 0, selector })).toEqual(['web-1']);
+  });
+
+  it('lets through what takes no pod away that runs, and a pod that is gone from the snapshot', () => {
+    const harmless = [entry(anAdmission(WEB_1, 'b'), 0), entry(aRemoval(API_1), 1)];
+    expect(begun(harmless, BUSY, { disruptionsAllowed: 0 })).toEqual(['web-1', 'api-1']);
+    expect(begun(PAIR, BUSY, { disruptionsAllowed: 0 }, [API_1])).toEqual(['web-1']);
   });
 });

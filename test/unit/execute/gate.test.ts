@@ -9,6 +9,7 @@ import { epochSeconds, type Seconds, seconds } from '../../../src/model/units.ts
 import { resolveOptions } from '../../../src/plan/options.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
+import { anAffinityTerm } from '../../support/builders/scheduling.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { noted } from '../../support/execution.ts';
 import { type World, world } from '../../support/fake-world.ts';
@@ -138,6 +139,37 @@ describe('a plan under Gate', () => {
     expect(await run(w)).toMatchObject(MISSED);
     expect(w.gateActions).toEqual(['OpenedToAny']);
     expect(w.events.map(({ reason }) => reason)).not.toContain('TargetGivenUp');
+  });
+
+  it.each<[string, boolean, string]>([
+    ['to its planned node', false, 'OpenedToTarget'],
+    ['anywhere where another plan brings there what it keeps away from', true, 'OpenedToAny'],
+  ])('lets a replacement go %s, whatever other moves of the plan do meanwhile', async (_, isComing, action) => {
+    const [api, other] = ['api', 'other'].map((name) => aWorkload(name, { replicas: 3 })) as [typeof web, typeof web];
+    const away = anAffinityTerm({ app: 'other' }, { topologyKey: 'kubernetes.io/hostname' });
+    const picky = { ...WEB_1, constraints: { ...WEB_1.constraints, podAntiAffinity: [away] } };
+    const plain = aPodOf(api, 'api-1', 'a');
+    const going = { ...aPodOf(other, 'other-1', 'c'), terminating: true };
+    const nodes = ['a', 'b', 'c', 'd'].map((name) => aNode(name, TEN_CORES));
+    const w = world(nodes, [web, api, other], [picky, plain, going]);
+    w.cluster.gated.add(web.uid);
+    w.cluster.bindTo = () => 'c';
+    w.cluster.delays.ready = 60;
+    w.plans.put(aPlan(policy, [aMove(plain, 'd'), aMove(picky, 'b')], { steering: 'Gate' }));
+    w.tap = (when, call, args) => {
+      const isSent = call === 'evictor.evict' && JSON.stringify(args).includes('"dryRun":false');
+      if (isComing && when === 'after' && isSent) {
+        const moves = [{ podUID: going.uid, phase: 'AwaitingReplacement', attempt: 0 } as const];
+        w.plans.put(aPlan(aPolicy('other'), [aMove(going, 'b')], { moves }));
+      }
+    };
+    const how = { ...EXECUTION, maxConcurrent: 2 };
+    for (let count = 0; count < 30 && w.gateActions.length === 0; count += 1) {
+      await drive(w.clock, step(await noted(w), how, w.ports, forever));
+      await w.clock.advance(1);
+    }
+    expect(w.gateActions).toEqual([action]);
+    expect((await noted(w)).status?.moves?.map(({ phase }) => phase)).toEqual(['Verifying', 'Verifying']);
   });
 
   it('goes on when the replacement is deleted at the gate', async () => {

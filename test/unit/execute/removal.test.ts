@@ -66,6 +66,23 @@ describe('a plan that removes failed pods', () => {
     expect(w.plans.of(PLAN).status?.message).toBe('1 of 1 failed pods removed');
   });
 
+  it.each([
+    [1, '1 of 1 replacements landed as planned, 1 of 1 failed pods removed'],
+    [2, '2 of 2 replacements landed as planned, 1 of 1 failed pods removed'],
+  ])('and moves pods besides tells of both: %d', async (count, message) => {
+    const running = ['db-1', 'db-2'].slice(0, count).map((name) => aPodOf(aWorkload(name), name, 'a'));
+    const failed = FAILED.slice(0, 1);
+    const w = world(
+      [aNode('a', TEN_CORES), aNode('b', TEN_CORES)],
+      running.map(({ owner }) => aWorkload(owner?.name ?? '')),
+      [...running, ...failed],
+    );
+    w.cluster.bindTo = () => 'b';
+    w.plans.put(aPlan(policy, [...running.map((pod) => aMove(pod, 'b')), ...failed.map(aRemoval)]));
+    await run(w);
+    expect(w.plans.of(PLAN).status?.message).toBe(message);
+  });
+
   it('places and removes no hint, and says in an event that the pod has failed', async () => {
     const w = aWorld();
     await run(w);

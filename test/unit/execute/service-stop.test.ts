@@ -88,4 +88,27 @@ describe('serviceStop', () => {
     const task = levels({ times: { useful: 800, discarded: 190, pending: 10 } }, { mode: 'Task' });
     expect(serviceStop(moved({ startedAt: ago(5) }), task, NOW)?.message).toContain('has cost it 195 s of service');
   });
+
+  it('adds up what its moves of the workload have cost within the window, and nothing for those before it', () => {
+    const pods = Array.from({ length: 4 }, (_, index) =>
+      aPodOf(aWorkload('web', { replicas: 4 }), `web-${index}`, 'a'),
+    );
+    const other = aPodOf(aWorkload('api', { replicas: 3 }), 'api-1', 'a');
+    const runs: readonly Partial<MoveStatus>[] = [
+      { phase: 'Landed', startedAt: ago(1_010), unavailableSeconds: 30 },
+      { phase: 'Landed', startedAt: ago(2_000), unavailableSeconds: 30 },
+      { phase: 'Landed', startedAt: ago(20), unavailableSeconds: 50 },
+      { phase: 'Skipped', startedAt: ago(30) },
+      { phase: 'Verifying', startedAt: ago(500) },
+    ];
+    const moves = [...pods, other].map((each) => aMove(each, 'b'));
+    const plan = aPlan(aPolicy('even'), moves, {
+      moves: moves.map(({ pod: { uid } }, index) => ({ podUID: uid, phase: 'Landed', attempt: 0, ...runs[index] })),
+    });
+    const message = (useful: number) =>
+      serviceStop(plan, levels({ times: { useful, pending: 1_000 - useful } }), NOW)?.message;
+    expect(message(899)).toContain('has cost it 40 s of service');
+    expect(message(860)).toContain('has cost it 40 s of service');
+    expect(message(859)).toBeUndefined();
+  });
 });

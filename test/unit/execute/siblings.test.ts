@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../src/execute/move.ts';
 import { observeMove } from '../../../src/execute/observe-move.ts';
 import { cameAfter, recordSiblings } from '../../../src/execute/siblings.ts';
+import { formatInstant } from '../../../src/model/instant.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { after as later, seconds } from '../../../src/model/units.ts';
 import type { ClusterReader } from '../../../src/ports.ts';
@@ -59,6 +60,22 @@ describe('recordSiblings', () => {
     expect(known.filter(isLater)).toEqual([]);
     expect(isLater({ ...WEB_1, uid: 'another', createdAt: later(WEB_1.createdAt, seconds(4_999)) })).toBe(true);
     expect(JSON.stringify(siblings).length).toBeLessThan(450);
+  });
+
+  it('keeps the creation time of the oldest that it records where it does not record all', () => {
+    expect(recordSiblings(pods(64)).since).toBeUndefined();
+    const siblings = recordSiblings(pods(65));
+    expect(siblings.since).toBe(formatInstant(later(WEB_1.createdAt, seconds(1))));
+    const at = (span: number) => ({ ...WEB_1, uid: 'another', createdAt: later(WEB_1.createdAt, seconds(span)) });
+    expect([0, 1, 2].map((span) => cameAfter(siblings)(at(span)))).toEqual([false, true, true]);
+  });
+
+  it('records the same in whatever order pods are listed, also where they are as old', () => {
+    const known = pods(70).map((pod, index) => ({ ...pod, createdAt: later(WEB_1.createdAt, seconds(index % 2)) }));
+    const siblings = recordSiblings(known);
+    expect(recordSiblings(known.toReversed())).toEqual(siblings);
+    expect(siblings.digests).toHaveLength(64 * 6);
+    expect(known.filter(({ createdAt }) => createdAt > WEB_1.createdAt).filter(cameAfter(siblings))).toEqual([]);
   });
 
   it('records nothing of an owner without pods', () => {
