@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { PlanPhase } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { awaitsSamples, SETTLE_LIMIT } from '../../../src/control/sample-freshness.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
-import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
+import type { PodInfo } from '../../../src/model/pod.ts';
+import type { ClusterSnapshot, UsageSample } from '../../../src/model/snapshot.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
-import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
+import { aNode, aPodOf, aSample, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
 import { NOON, testClock } from '../../support/test-clock.ts';
 
@@ -52,6 +53,40 @@ describe('awaitsSamples', () => {
     expect(awaitsSamples({ ...snapshot, usage }, [ended('Completed')])).toBe(
       'the last plan has ended: the next run waits for samples of 1 pod, until 12:03 UTC at the latest',
     );
+  });
+
+  it.each<[string, Partial<PodInfo>, boolean]>([
+    ['was there a second before', { createdAt: epochSeconds(NOON) }, true],
+    ['was made at the moment', { createdAt: epochSeconds(NOON + 1) }, true],
+    ['was made a second after', { createdAt: epochSeconds(NOON + 2) }, false],
+    ['is not Ready', { ready: false }, false],
+    ['has the name of one in another namespace that has a sample', { namespace: 'elsewhere' }, true],
+  ])('asks for a sample of a pod that %s the last plan ended', async (_, fields, isAwaited) => {
+    const snapshot = await snapshotAt(60);
+    const [sampled] = snapshot.pods;
+    const pod: PodInfo = { ...aPodOf(web, 'web-2', 'a'), ...fields };
+    const other = fields.namespace === undefined ? pod : { ...pod, name: sampled?.name ?? '' };
+    const said = awaitsSamples({ ...snapshot, pods: [...snapshot.pods, other] }, [ended('Completed')]);
+    expect(said?.includes('samples of 1 pod') ?? false).toBe(isAwaited);
+  });
+
+  it('names both what it waits for, and the longer wait', async () => {
+    const snapshot = await snapshotAt(5);
+    const { usage } = snapshot;
+    const sample = (window: number, timestamp: number): UsageSample => ({
+      ...aSample(0),
+      window: seconds(window),
+      timestamp: epochSeconds(NOON + timestamp),
+    });
+    const said = (...samples: readonly UsageSample[]) => {
+      const nodes = new Map(samples.map((each, place) => [`node-${place}`, each]));
+      return awaitsSamples({ ...snapshot, usage: usage && { nodes, pods: new Map() } }, [ended('Completed')]);
+    };
+    expect(said(sample(600, 5), sample(1, 2))).toBe(
+      'the last plan has ended: the next run waits for newer samples of 1 node and samples of 1 pod, until 12:13 UTC at the latest',
+    );
+    expect(said(sample(1, 1))).toContain('newer samples of 1 node and');
+    expect(said(sample(1, 2), sample(Number.NaN, 9))).toContain('waits for samples of 1 pod, until 12:03 UTC');
   });
 
   it('waits no longer than the limit', async () => {

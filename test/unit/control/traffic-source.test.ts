@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { withTraffic } from '../../../src/control/traffic-source.ts';
+import { learningReader, withTraffic } from '../../../src/control/traffic-source.ts';
 import type { AppGraphInfo, GraphMember, TrafficSample } from '../../../src/model/app-graph.ts';
-import { UsageError, type UsageServer } from '../../../src/ports.ts';
+import { type ClusterReader, UsageError, type UsageServer } from '../../../src/ports.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
-import { aPod, aSnapshot, aWorkload, selecting } from '../../support/builders.ts';
+import { aNode, aPod, aSnapshot, aWorkload, selecting } from '../../support/builders.ts';
+import { world } from '../../support/fake-world.ts';
 
 const { signal } = new AbortController();
 const member = (name: string): GraphMember => ({ name, workload: { kind: 'Deployment', name } });
@@ -19,9 +20,10 @@ function aGraph(fields: Partial<AppGraphInfo> = {}): AppGraphInfo {
   return { namespace: 'shop', name: 'checkout', uid: 'u', generation: 1, members, edges: [], query, ...fields };
 }
 
+const fails = () => Promise.reject(new Error('not asked for'));
+
 /** The graph as a plan sees it, when the server answers with these samples, or fails. */
 async function learnt(answer: readonly TrafficSample[] | Error | undefined, graph = aGraph(), type = 'TrafficAware') {
-  const fails = () => Promise.reject(new Error('not asked for'));
   const traffic = async () => (answer instanceof Error ? Promise.reject(answer) : (answer ?? []));
   const server: UsageServer = { nodes: fails, pods: fails, nodeLoads: fails, traffic };
   const servers = new Map(answer === undefined ? [] : [['main', server]]);
@@ -87,8 +89,32 @@ describe('an AppGraph that learns its edges', () => {
     expect(graph?.learning).toEqual({ kind: 'Unknown', reason, message: `Prometheus server main: ${problem}` });
   });
 
+  it('has the edges that it was given where it has no query', async () => {
+    const { query: _, ...given } = aGraph({ edges: [{ from: 'web', to: 'db', bandwidth: 1 }] });
+    expect(await learnt([between('web', 'db', 10)], given)).toEqual(given);
+    expect(await learnt(undefined, given)).toEqual(given);
+  });
+
   it('is not asked for by a policy that does not go by traffic', async () => {
     expect(await learnt([between('web', 'db', 10)], aGraph(), 'RefineLB')).toEqual(aGraph());
+  });
+
+  it.each([
+    ['TrafficAware', 'Learnt', [{ from: 'web', to: 'db', bandwidth: 10 }]],
+    ['RefineLB', undefined, []],
+  ])('comes with the snapshots of a policy of strategy %s as %s', async (type, kind, edges) => {
+    const w = world([aNode('a')], [], []);
+    const reader: ClusterReader = {
+      ...w.ports.reader,
+      snapshot: async (...args) => ({ ...(await w.ports.reader.snapshot(...args)), appGraphs: [aGraph()] }),
+    };
+    const traffic = async () => [between('web', 'db', 10)];
+    const servers = new Map([['main', { nodes: fails, pods: fails, nodeLoads: fails, traffic }]]);
+    const learning = learningReader(aPolicy('traffic', { strategy: { type } }).spec, reader, servers);
+    const [graph] = (await learning.snapshot(signal)).appGraphs ?? [];
+    expect(graph?.edges).toEqual(edges);
+    expect(graph?.learning?.kind).toBe(kind);
+    expect(learning.nodes).toBe(reader.nodes);
   });
 
   it('lets a failure of another kind through', async () => {

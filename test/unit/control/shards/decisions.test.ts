@@ -397,6 +397,26 @@ describe('an answer that is lost', () => {
   });
 });
 
+describe('a Lease that somebody has written since it was taken', () => {
+  it('is left to whoever has it then, without a failure and another try', async () => {
+    const g = group();
+    const [a, b] = [g.join('a'), g.join('b')];
+    await g.run(1);
+    const first = outcomeOf(a.decide(1, { plans: '7' }));
+    await g.run(1.5);
+    const stored = g.lease.stored ?? expect.fail('no Lease');
+    await g.lease.store.update(stored, { ...stored.record, holder: 'b' }, NEVER);
+    await g.run(20);
+    expect(first()).toBeTypeOf('number');
+    expect(a.failures).toEqual([]);
+    expect(g.lease.history.map(({ holder }) => holder)).toEqual(['a', 'b']);
+    const next = outcomeOf(b.decide(0.1));
+    await g.run(21);
+    expect(next()).toBeTypeOf('number');
+    expect(holderOf(g)).toBe('');
+  });
+});
+
 describe('an annotation that a person has broken', () => {
   it.each([
     ['is no JSON', { [WRITTEN]: 'seven' }],

@@ -543,6 +543,24 @@ describe('a person', () => {
     expect(shares([a, b])).toEqual(fair(SHARDS, ['a', 'b']));
   });
 
+  it('who deletes it when its holder has freed it: who makes it anew goes by what it wrote, not by what its watch still shows', async () => {
+    const g = group();
+    const a = g.start('a');
+    await g.run(20);
+    const b = g.start('b', { watched: () => ({ ...NEAR, back: 1 }) });
+    await g.run(30);
+    expect(a.leads()).toEqual(SHARDS.toSorted());
+    a.stop.abort();
+    await g.run(30.5);
+    expect(storedOf(g, 'uid-3').record.holder).toBe('');
+    await remove(g, 'uid-3');
+    await g.run(40);
+    expect(b.leads()).toEqual(SHARDS.toSorted());
+    expect(happened(b, 'Lost')).toEqual([]);
+    expect(happened(b, 'Led').filter((shard) => shard === 'uid-3')).toHaveLength(1);
+    expect(storedOf(g, 'uid-3').record).toMatchObject({ holder: 'b', transitions: b.keeper.of('uid-3')?.epoch });
+  });
+
   it('who deletes it while its holder hands it over delays nothing', async () => {
     const g = group();
     const a = g.start('a', { work: () => 1 });
