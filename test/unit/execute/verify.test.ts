@@ -300,6 +300,8 @@ describe('a move that waits for its pod to go', () => {
     );
     expect(at(63, { due: later(62), finalizers: [] })).toBe(`${began}: its grace period ends at ${instant(62)}`);
     expect(at(60, undefined, { ...AWAITING, waitingFor: 'known' })).toBe('known');
+    const told = { ...AWAITING, waitingFor: began };
+    expect(awaitReplacement(told, seen(99, undefined, { pod: 'Terminating' }), TRANSFER).run).toBe(told);
     expect(awaitReplacement(AWAITING, seen(61, undefined, { pod: 'Running' }), TRANSFER).run).toBe(AWAITING);
   });
 
