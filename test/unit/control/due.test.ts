@@ -236,6 +236,7 @@ describe('the next look at a policy', () => {
     ['when news need wait no longer', { spec: QOS, notBefore: 3, room: 1 }, 3],
     ['at its next run, where news need not wait', { spec: QOS, room: 1 }, 100],
     ['when it is due again', { spec: QOS, againAt: 2 }, 2],
+    ['when it is due again in half a second', { spec: QOS, againAt: 0.5 }, 0.5],
     ['when the first of several is due', { spec: QOS, againAt: 2, notBefore: 3, room: 1 }, 2],
     ['when its next sample is due', { spec: { load: { smoothing: '10m' } } }, 0],
   ])('is %s', (_, known, span) => {
