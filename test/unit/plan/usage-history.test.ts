@@ -7,7 +7,10 @@ import { aNode, aPod, aSnapshot, NOW } from '../../support/builders.ts';
 const MINUTE = seconds(60);
 const MAX_AGE = seconds(90);
 
-/** Millicores that nodes and pods used in the fifteen seconds before `second`. */
+/** Bytes that nodes and pods use for each millicore. */
+const MEMORY = 1000;
+
+/** Millicores that nodes and pods used in the fifteen seconds before `second`, and memory in proportion. */
 interface Use {
   readonly second?: number;
   /** Seconds over which the samples were taken; 15 unless given. */
@@ -22,7 +25,7 @@ function measured({ second = 0, window = 15, nodes, pods = {}, where = {} }: Use
   const takenAt = after(NOW, seconds(second));
   const sample = (cpu: number): UsageSample => ({
     cpu: milliCpu(cpu),
-    memory: bytes(0),
+    memory: bytes(MEMORY * cpu),
     timestamp: takenAt,
     window: seconds(window),
   });
@@ -49,11 +52,34 @@ function smooth(...all: readonly Use[]): ClusterSnapshot {
 
 const ofPod = ({ usage }: ClusterSnapshot, name: string) => usage?.pods.get(`shop/${name}`)?.cpu;
 const ofNode = ({ usage }: ClusterSnapshot, name: string) => usage?.nodes.get(name)?.cpu;
+const memoryOf = ({ usage }: ClusterSnapshot, name: string) =>
+  (usage?.nodes.get(name) ?? usage?.pods.get(`shop/${name}`))?.memory;
 
 describe('smoothed usage', () => {
   it('is the first sample as it is', () => {
     const only = smooth({ nodes: { n1: 700 }, pods: { 'web-1': 400 }, where: { 'web-1': 'n1' } });
     expect([ofPod(only, 'web-1'), ofNode(only, 'n1')]).toEqual([400, 700]);
+  });
+
+  it('is that of memory as much as that of cores', () => {
+    const where = { 'web-1': 'n1' };
+    const first = { nodes: { n1: 700, n2: 300 }, pods: { 'web-1': 400 }, where };
+    const once = smooth(first);
+    expect(['web-1', 'n1', 'n2'].map((name) => memoryOf(once, name))).toEqual([400_000, 700_000, 300_000]);
+    const twice = smooth(first, { ...first, second: 60, nodes: { n1: 300, n2: 900 }, pods: { 'web-1': 100 } });
+    const faded = Math.exp(-1);
+    const mean = (early: number, late: number) => expect.closeTo((MEMORY * (early * faded + late)) / (1 + faded), 3);
+    expect(['web-1', 'n1', 'n2'].map((name) => memoryOf(twice, name))).toEqual([
+      mean(400, 100),
+      mean(700, 300),
+      mean(300, 900),
+    ]);
+  });
+
+  it('of a node is what its pods use, and never less than nothing beyond that', () => {
+    const where = { 'web-1': 'n1', 'web-2': 'n1' };
+    const only = smooth({ nodes: { n1: 500 }, pods: { 'web-1': 400, 'web-2': 300 }, where });
+    expect([ofNode(only, 'n1'), memoryOf(only, 'n1')]).toEqual([700, 700_000]);
   });
 
   it('lets a sample fade to 1/e within the time constant', () => {

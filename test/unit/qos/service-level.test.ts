@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { epochSeconds } from '../../../src/model/units.ts';
+import { bytes, epochSeconds, seconds } from '../../../src/model/units.ts';
 import { classOf } from '../../../src/qos/class-of.ts';
 import { serviceLevelAt } from '../../../src/qos/service-level.ts';
-import { expectedStartup, measuredStartup } from '../../../src/qos/startup.ts';
+import { expectedStartup, imagesOn, measuredStartup, startTimeOf } from '../../../src/qos/startup.ts';
 import { randomStreams } from '../../../src/simulate/random.ts';
 import {
   aLedger,
@@ -12,7 +12,7 @@ import {
   serviceLevels,
   times,
 } from '../../support/builders/service-levels.ts';
-import { aPod, labels, NOW } from '../../support/builders.ts';
+import { aNode, aPod, labels, NOW } from '../../support/builders.ts';
 
 describe('what a request got of its service level', () => {
   it('is extrapolated since admission and over the window', () => {
@@ -78,6 +78,18 @@ describe('alpha', () => {
     expect(expectedStartup(ledger, together, { running: false })).toBeCloseTo(6 + 3 / 2, 12);
     expect(expectedStartup(ledger, together, running)).toBeCloseTo(6 + 3 * (1 / 2 + 1 / 3), 12);
     expect(expectedStartup(ledger, promised, running)).toBe(6);
+    const alone = { ...ledger, waiting: 0 };
+    expect(expectedStartup(alone, together, { running: false })).toBe(6);
+    expect(expectedStartup(alone, together, running)).toBe(6);
+  });
+
+  it('is that of a single start where nobody says of how many', () => {
+    const ledger = { startup: { hot: aStartTime(6, 3), cold: aStartTime(5, 9) } };
+    expect(measuredStartup(ledger)).toBe(6);
+    expect(measuredStartup(ledger, 1, 'Absent')).toBe(5);
+    expect(measuredStartup(ledger, 2)).toBeCloseTo(5 + 9 / 2, 12);
+    expect(measuredStartup(ledger, 2, 'Present')).toBeCloseTo(6 + 3 / 2, 12);
+    expect(measuredStartup({ startup: { hot: undefined, cold: undefined } })).toBeUndefined();
   });
 
   it('is near the maximum of starts that were drawn, however many there are', () => {
@@ -89,6 +101,41 @@ describe('alpha', () => {
       const ledger = { startup: { hot: aStartTime(6, 4), cold: undefined } };
       expect(Math.abs((measuredStartup(ledger, starts) ?? 0) / mean - 1)).toBeLessThan(0.05);
     }
+  });
+});
+
+describe('the starts that were measured', () => {
+  const starts = (count: number, total: number, squares: number) => ({ count, total: seconds(total), squares });
+
+  it('have no time where there were none', () => {
+    expect(startTimeOf(undefined)).toBeUndefined();
+    expect(startTimeOf(starts(0, 0, 0))).toBeUndefined();
+  });
+
+  it('have a mean and a deviation from it', () => {
+    // Of 5; of 2 and 8; of 1, 1 and 4.
+    expect(startTimeOf(starts(1, 5, 25))).toEqual(aStartTime(5, 0));
+    expect(startTimeOf(starts(2, 10, 68))).toEqual(aStartTime(5, 3));
+    expect(startTimeOf(starts(3, 6, 18))?.deviation).toBeCloseTo(Math.SQRT2, 12);
+  });
+
+  it('do not deviate where rounding leaves less than nothing', () => {
+    expect(startTimeOf(starts(2, 10, 49.999))).toEqual(aStartTime(5, 0));
+  });
+});
+
+describe('the images of a pod', () => {
+  const images = new Map(['app:1', 'proxy:2'].map((name) => [name, bytes(9)]));
+  const podOf = (...names: readonly string[]) => aPod('p', { constraints: { images: names } });
+
+  it('are present on a node that has all of them, and absent where one is not listed', () => {
+    expect(imagesOn(aNode('n', { images }), podOf('app:1', 'proxy:2'))).toBe('Present');
+    expect(imagesOn(aNode('n', { images }), podOf('app:1', 'app:2'))).toBe('Absent');
+    expect(imagesOn(aNode('n', { images }), podOf('app:2'))).toBe('Absent');
+  });
+
+  it('may be on a node that lists none', () => {
+    expect(imagesOn(aNode('n', { images: new Map() }), podOf('app:1'))).toBeUndefined();
   });
 });
 

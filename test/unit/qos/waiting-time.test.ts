@@ -60,6 +60,10 @@ describe('the time that a pod can wait', () => {
 
   it('is infinite for best effort, and while enough others run', () => {
     expect(waits({ slo: 0 }, {})).toBe(Number.POSITIVE_INFINITY);
+    // Ten instances waited for an hour before nine were scaled away.
+    expect(waits({ slo: 0 }, { admittedAt: epochSeconds(NOW - 3600), times: { pending: 36_000 } })).toBe(
+      Number.POSITIVE_INFINITY,
+    );
     expect(waits({ slo: 0.9 }, { running: 20, times: { useful: 80_000 } })).toBe(Number.POSITIVE_INFINITY);
   });
 
