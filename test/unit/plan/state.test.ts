@@ -79,6 +79,40 @@ describe('the state of a plan', () => {
     expect(fork.load(1)).toBe(40 * PERCENT);
   });
 
+  it('lists the movable pods of a node: those that are still there, then those that came, in that order', () => {
+    const state = stateOf(loaded([30, 20, 10], [5, 4], []));
+    const on = (node: number) => [...state.movablePodsOn(node)];
+    expect([on(0), on(1), on(2)]).toEqual([[0, 1, 2], [3, 4], []]);
+    state.move(4, 0);
+    state.move(1, 2);
+    state.move(3, 0);
+    expect([on(0), on(1), on(2)]).toEqual([[0, 2, 4, 3], [], [1]]);
+    state.move(4, 2);
+    state.lift(3);
+    expect([on(0), on(1), on(2)]).toEqual([[0, 2], [], [1, 4]]);
+  });
+
+  it('lists a pod once that came back, to its home or to another node', () => {
+    const state = stateOf(loaded([30, 20], [5], []));
+    const on = (node: number) => [...state.movablePodsOn(node)];
+    for (const node of [1, 2, 1, 0]) {
+      state.move(0, node);
+    }
+    expect([on(0), on(1), on(2)]).toEqual([[0, 1], [2], []]);
+    state.move(0, 1);
+    expect([on(0), on(1), on(2)]).toEqual([[1], [2, 0], []]);
+  });
+
+  it('lists the pods that came in a fork as well, and not those that come to one of the two later', () => {
+    const state = stateOf(loaded([30, 20], [10], []));
+    state.move(0, 2);
+    const fork = state.fork();
+    fork.move(1, 2);
+    state.move(2, 2);
+    expect([...fork.movablePodsOn(2)]).toEqual([0, 1]);
+    expect([...state.movablePodsOn(2)]).toEqual([0, 2]);
+  });
+
   it('tells which nodes have changed, so that indexes can follow', () => {
     const state = stateOf(loaded([30, 20], [10], [5]));
     state.move(0, 2);

@@ -72,6 +72,63 @@ describe('the room of a node', () => {
     expect(room).toEqual(before);
   });
 
+  it('is less by all that its pods request, and tells how many of them request no cpu, or no memory', () => {
+    const room = freeCapacityOf(node, []);
+    const wanting = (cpu: number, memory: number) => constraints({ requests: { cpu, memory } });
+    occupy(room, demanding);
+    expect(room).toMatchObject({ slots: 2, cpu: 990, memory: GIB - 20, ephemeralStorage: GIB - 30 });
+    expect([room.extended, room.ports]).toEqual([new Map([['gpu', 1]]), [aHostPort(80)]]);
+    const counts = () => [room.slots, room.withoutCpu, room.withoutMemory];
+    expect(counts()).toEqual([2, 0, 0]);
+    occupy(room, wanting(0, 5));
+    expect(counts()).toEqual([1, 1, 0]);
+    occupy(room, wanting(5, 0));
+    occupy(room, wanting(0, 0));
+    expect(counts()).toEqual([-1, 2, 2]);
+    vacate(room, wanting(5, 0));
+    expect(counts()).toEqual([0, 2, 1]);
+    vacate(room, wanting(0, 5));
+    vacate(room, wanting(0, 0));
+    expect(counts()).toEqual([2, 0, 0]);
+  });
+
+  it('gives back one port of several that are alike, and keeps those of another address, protocol or number', () => {
+    const ports = [aHostPort(80), aHostPort(80), aHostPort(80, { ip: '10.0.0.1' }), aHostPort(80, { protocol: 'UDP' })];
+    const others = [...ports, aHostPort(81)];
+    const room = freeCapacityOf(node, [aPod('p', { constraints: { hostPorts: others } })]);
+    vacate(room, constraints({ hostPorts: [aHostPort(80)] }));
+    expect(room.ports).toEqual(others.slice(1));
+    vacate(room, constraints({ hostPorts: [aHostPort(80)] }));
+    expect(room.ports).toEqual(others.slice(2));
+    vacate(room, constraints({ hostPorts: [aHostPort(80)] }));
+    expect(room.ports).toEqual(others.slice(2));
+  });
+
+  it('counts the users of each volume, and detaches one that nobody uses', () => {
+    const room = freeCapacityOf(node, []);
+    const [first, second] = [
+      { driver: 'disk', id: 'v1' },
+      { driver: 'disk', id: 'v2' },
+    ];
+    occupy(room, constraints(), [first, second]);
+    occupy(room, constraints(), [first]);
+    expect(room.attached).toEqual(
+      new Map([
+        [
+          'disk',
+          new Map([
+            ['v1', 2],
+            ['v2', 1],
+          ]),
+        ],
+      ]),
+    );
+    vacate(room, constraints(), [first, second]);
+    expect(room.attached).toEqual(new Map([['disk', new Map([['v1', 1]])]]));
+    vacate(room, constraints(), [first]);
+    expect(room.attached).toEqual(new Map([['disk', new Map()]]));
+  });
+
   it('is not changed through a copy, nor is the node', () => {
     const room = freeCapacityOf(node, []);
     const before = structuredClone({ room, node });

@@ -8,17 +8,18 @@ import { aContest, aRequest, cpu, qosOptions, type Request } from '../../../supp
 const CLASSES = [aServiceClass({ name: 'batch', slo: 0.9 }), aServiceClass({ name: 'free', slo: 0.5, importance: 3 })];
 const BOTH = ['None', 'Standard'] as const;
 
-/** A request of two replicas, each on its node or at the gate. */
-function twoReplicas(
+/** A request of several replicas, each on its node or at the gate. */
+function replicas(
   name: string,
-  nodes: readonly [string | undefined, string | undefined],
+  nodes: readonly (string | undefined)[],
   times: NonNullable<LedgerFields['times']>,
+  fields: Parameters<typeof aRequest>[4] = {},
 ): readonly Request[] {
   const running = nodes.filter((node) => node !== undefined).length;
   return nodes.map((node, index) => {
-    const { pod, ledger } = aRequest(`${name}-${index}`, 'free', node, times, { owner: name });
+    const { pod, ledger } = aRequest(`${name}-${index}`, 'free', node, times, { owner: name, ...fields });
     const owner = { ...ledger.owner, name, uid: `uid-${name}` };
-    return { pod, ledger: { ...ledger, owner, running, waiting: 2 - running } };
+    return { pod, ledger: { ...ledger, owner, running, waiting: nodes.length - running } };
   });
 }
 
@@ -37,7 +38,7 @@ function evicted(snapshot: ClusterSnapshot, refinements: (typeof BOTH)[number]):
 describe('replicas whose time is added up', () => {
   it.each(BOTH)('are not both evicted in a pass as if the other one kept running (refinements %s)', (refinements) => {
     const requests = [
-      ...twoReplicas('pair', ['n1', 'n2'], { useful: 1100, pending: 900 }),
+      ...replicas('pair', ['n1', 'n2'], { useful: 1100, pending: 900 }),
       aRequest('single', 'free', 'n3', { useful: 1400 }),
       aRequest('first', 'batch', undefined, { useful: 900, pending: 100 }),
       aRequest('second', 'batch', undefined, { useful: 900, pending: 100 }),
@@ -48,7 +49,7 @@ describe('replicas whose time is added up', () => {
 
   it.each(BOTH)('that wait are judged with those that were just let in (refinements %s)', (refinements) => {
     const requests = [
-      ...twoReplicas('pair', [undefined, undefined], { useful: 1000, pending: 1000 }),
+      ...replicas('pair', [undefined, undefined], { useful: 1000, pending: 1000 }),
       aRequest('rich', 'free', 'n1', { useful: 1400 }),
       aRequest('richer', 'free', 'n2', { useful: 1500 }),
     ];
@@ -56,8 +57,23 @@ describe('replicas whose time is added up', () => {
     expect(evicted(contest({ n1: 1, n2: 1 }, requests), refinements)).toEqual(['richer']);
   });
 
+  it('leave a node one after the other, each judged without those that leave before it', () => {
+    // Of three the first is not needed, the second can wait for 200 s less its start, the third for 66 s less that.
+    const trio = replicas('trio', ['n1', 'n1', 'n1'], { useful: 1100, pending: 900 }, cpu(1000));
+    const nodes = [aNode('n1', { allocatable: { cpu: 3000 } })];
+    const leaving = (cores: number, useful: number): readonly string[] => {
+      const claimant = aRequest('large', 'batch', undefined, { useful, pending: 50 }, cpu(cores * 1000));
+      return evicted({ ...contest({}, [...trio, claimant]), nodes }, 'None');
+    };
+    // Can wait for 47 s, for 97 s and for 247 s.
+    const [early, late, last] = [900, 1350, 2700];
+    expect(leaving(1, last)).toEqual(['trio-0']);
+    expect([leaving(2, late), leaving(2, last)]).toEqual([['trio-0', 'trio-1'], []]);
+    expect([leaving(3, early), leaving(3, late)]).toEqual([['trio-0', 'trio-1', 'trio-2'], []]);
+  });
+
   it('get a victim that was refused to one who can wait longer, once others of theirs have gone', () => {
-    const [runs, waits] = twoReplicas('pair', ['n1', undefined], { useful: 1300, pending: 700 });
+    const [runs, waits] = replicas('pair', ['n1', undefined], { useful: 1300, pending: 700 });
     const requests = [
       { ...(runs as Request), pod: aRequest('pair-0', 'free', 'n1', {}, { owner: 'pair', ...cpu(2000) }).pod },
       { ...(waits as Request), pod: aRequest('pair-1', 'free', undefined, {}, { owner: 'pair', ...cpu(500) }).pod },
@@ -71,7 +87,7 @@ describe('replicas whose time is added up', () => {
   });
 
   it.each(BOTH)('are judged without those that are leaving already (refinements %s)', (refinements) => {
-    const [leaving, stays] = twoReplicas('pair', ['n1', 'n2'], { useful: 1100, pending: 900 });
+    const [leaving, stays] = replicas('pair', ['n1', 'n2'], { useful: 1100, pending: 900 });
     const requests = [
       { pod: { ...(leaving as Request).pod, terminating: true }, ledger: (leaving as Request).ledger },
       stays as Request,

@@ -139,6 +139,31 @@ describe('repair', () => {
     expect(found.rejections.reasons[0]?.message).toContain('fits on none of 1 other node');
   });
 
+  it('says of a pod on the only node that it has nowhere to go, and of others what each node refuses', () => {
+    const tainted = (...others: readonly ReturnType<typeof aNode>[]) => {
+      const all = [aNode('a', { taints: [aTaint('old')] }), ...others];
+      const [reason] = repaired({ nodes: all, pods: on('a', ['p']) }, { taints: TAINTS }).rejections.reasons;
+      return { code: reason?.code, message: reason?.message?.split('; ').at(-1), numbers: reason?.numbers };
+    };
+    const full = aNode('b', { allocatable: { pods: 0 } });
+    const refused = aNode('c', { taints: [aTaint('other')] });
+    expect(tainted()).toEqual({
+      code: 'NoFeasibleNode',
+      message: 'can be repaired on none of 0 other nodes',
+      numbers: { nodes: 0 },
+    });
+    expect(tainted(full)).toMatchObject({ code: 'NodeResourcesFit', numbers: { nodes: 1 } });
+    expect(tainted(full, { ...full, name: 'c' })).toMatchObject({
+      code: 'NodeResourcesFit',
+      message: expect.stringContaining('fits on none of 2 other nodes: b has 0 free pod slots'),
+    });
+    expect(tainted(refused, full)).toEqual({
+      code: 'NoFeasibleNode',
+      message: 'can be repaired on none of 2 other nodes: NodeResourcesFit on 1, TaintToleration on 1',
+      numbers: { nodes: 2 },
+    });
+  });
+
   it('does not move pods from or to a node that is not Ready, drained or out of scope', () => {
     const draining = aTaint('ToBeDeletedByClusterAutoscaler');
     const all = [

@@ -129,6 +129,20 @@ describe('NodeResourcesFit', () => {
     expect(scores('NodeResourcesFit', { pod: aPod('p', asking(0, 0)), nodes, others })).toEqual([90, 70]);
   });
 
+  it('assumes something of a resource only for the pods that request none of that one', () => {
+    const node = sized('a', 1000, 2000 * MIB);
+    const pod = aPod('p', asking(100, 200 * MIB));
+    const of = (...pods: readonly PodFields[]) => {
+      const others = pods.map((fields, place) => aPod(`x${place}`, { nodeName: 'a', ...fields }));
+      return scores('NodeResourcesFit', { pod, nodes: [node], others });
+    };
+    expect(of()).toEqual([90]);
+    // Of cpu and memory: 50 and 80 %, 80 and 40 %, 40 and 30 %.
+    expect(of(asking(400, 0))).toEqual([65]);
+    expect(of(asking(0, 1000 * MIB))).toEqual([60]);
+    expect(of(asking(400, 0), asking(0, 1000 * MIB))).toEqual([35]);
+  });
+
   it('gives nothing for a resource that does not suffice, and leaves out one that is not offered', () => {
     const nodes = [sized('a', 1000, 10_000), sized('b', 0, 10_000), sized('c', 0, 0)];
     expect(scores('NodeResourcesFit', { pod: aPod('p', asking(2000, 5000)), nodes })).toEqual([25, 50, 0]);
@@ -151,6 +165,36 @@ describe('NodeResourcesBalancedAllocation', () => {
     const nodes = [node, { ...node, name: 'b' }];
     // a: 1 - 0.5 / 2 = 75 with the pod, 100 without; b: 100 with the pod, 75 without.
     expect(scores('NodeResourcesBalancedAllocation', { pod, nodes, others })).toEqual([62, 87]);
+  });
+
+  it('counts a resource that is requested beyond what there is as used up, before and with the pod', () => {
+    const on = (cpu: number, memory: number, pod: PodInfo) => {
+      const others = [aPod('x', { nodeName: 'a', ...asking(cpu, memory) })];
+      return scores('NodeResourcesBalancedAllocation', { pod, nodes: [node], others });
+    };
+    // Of cpu all was taken already: 100 - 50 / 2 = 75 before, 100 - 40 / 2 = 80 with the pod.
+    expect(on(15_000, 10_000, aPod('p', asking(0, 2000)))).toEqual([77]);
+    expect(on(10_000, 10_000, aPod('p', asking(0, 2000)))).toEqual([77]);
+    expect(on(5000, 30_000, aPod('p', asking(1000, 0)))).toEqual([77]);
+    expect(on(5000, 20_000, aPod('p', asking(1000, 0)))).toEqual([77]);
+    // The pod itself asks for more than is left: from 100 to 100 - 50 / 2.
+    expect(on(5000, 10_000, aPod('p', asking(9000, 0)))).toEqual([62]);
+    expect(on(5000, 10_000, aPod('p', asking(0, 90_000)))).toEqual([62]);
+  });
+
+  it('leaves the balance out where a node does not offer both', () => {
+    const pod = aPod('p', asking(1000, 2000));
+    const nodes = [
+      aNode('a', { allocatable: { cpu: 0, memory: 20_000 } }),
+      aNode('b', { allocatable: { cpu: 10_000, memory: 0 } }),
+    ];
+    expect(scores('NodeResourcesBalancedAllocation', { pod, nodes })).toEqual([75, 75]);
+  });
+
+  it('has an opinion on a pod that requests one of them', () => {
+    const [cpu, memory] = [aPod('p', asking(2000, 0)), aPod('p', asking(0, 4000))];
+    expect(scores('NodeResourcesBalancedAllocation', { pod: cpu, nodes: [node] })).toEqual([70]);
+    expect(scores('NodeResourcesBalancedAllocation', { pod: memory, nodes: [node] })).toEqual([70]);
   });
 
   it('has no opinion on a pod that requests neither', () => {

@@ -57,6 +57,18 @@ describe('GreedyLB that minimizes moves', () => {
     expect(plan(loaded([20, 20, 12, 2], [20, 20]), options(0.02)).moves).not.toEqual([]);
   });
 
+  it('takes half the tolerance on either side of the mean as the tolerance', () => {
+    const options = (tolerance: number) => someOptions({ strategy: greedyLb({ tolerance }), ...EAGER });
+    const moves = (tolerance: number, ...sizes: readonly (readonly number[])[]) =>
+      plan(loaded(...sizes), options(tolerance)).moves.length;
+    const full = Array.from({ length: 5 }, () => [16, 16, 16, 3]);
+    // Five nodes at 51 % and one at 45: five points below the mean of 50.
+    expect([moves(0.11, ...full, [15, 15, 15]), moves(0.09, ...full, [15, 15, 15])]).toEqual([0, 1]);
+    // Five nodes at 49 % and one at 55.
+    const light = Array.from({ length: 5 }, () => [16, 16, 17]);
+    expect([moves(0.11, ...light, [16, 16, 20, 3]), moves(0.09, ...light, [16, 16, 20, 3])]).toEqual([0, 1]);
+  });
+
   it('fills a node that is far below the others although none of them is far above', () => {
     const nodes = Array.from({ length: 10 }, () => Array<number>(10).fill(5));
     const found = plan(loaded(...nodes, []), someOptions({ strategy: greedyLb() }));

@@ -129,6 +129,21 @@ describe('an application that fits', () => {
     expect(placeApplication(request)).toMatchObject({ kind: 'Placed', hosts });
   });
 
+  it('gets the first of several ways that cost the same, be it one of few or of many', () => {
+    const price = { prices: [1] };
+    const application = applicationOf(
+      [1, 1].map((cores) => Float64Array.of(cores)),
+      [],
+    );
+    for (const ways of [1, 9]) {
+      const machines = plainHosts([4, 4, 4].map((cores) => ({ capacity: [cores], ...price })));
+      const limits = { ...SEARCH_LIMITS, ways };
+      const mesh = meshOf([FREE, FREE, FREE]);
+      const request = requestFor(application, machines.of(application), mesh, undefined, { limits });
+      expect(placeApplication(request)).toEqual({ kind: 'Placed', hosts: [0, 0], cost: 2 });
+    }
+  });
+
   it('sums its new traffic over a link before it compares', () => {
     // Each of the two talks passes the uplink of the middle one alone, both together do not.
     const edges = [
