@@ -8,12 +8,12 @@ import { loaded } from './loaded.ts';
 
 const PERCENT = 1e7;
 
-/** The pair that helps node 0, its moves as `pod>node`; `stay` names pods that may not be moved. Nodes as in `loaded`. */
-function found(nodes: readonly (readonly number[])[], minGain = 0, stay: readonly string[] = []) {
+/** The pair that helps a node, its moves as `pod>node`; `stay` names pods that may not be moved. Nodes as in `loaded`. */
+function found(nodes: readonly (readonly number[])[], minGain = 0, stay: readonly string[] = [], node = 0) {
   const state = stateOf(loaded(...nodes));
   const nameOf = (pod: number): string => state.cluster.pods[pod]?.name ?? '';
   const before = [...state.placement];
-  const pair = bestPairFrom(state, 0, createLoadOrder(state, state.cluster.nodes.keys()), createTargets(state), {
+  const pair = bestPairFrom(state, node, createLoadOrder(state, state.cluster.nodes.keys()), createTargets(state), {
     minGain: minGain * PERCENT,
     allows: (pod) => !stay.includes(nameOf(pod)),
     note: () => undefined,
@@ -83,6 +83,21 @@ describe('a pair of moves that helps a node', () => {
     // With 25 moved on, 30 comes to 70; with 10, to 85.
     expect(found([[30, 70], [10, 25, 30], [40]], 0, ['p0-1', 'p1-2', 'p2-0'])).toEqual(['p1-1>n2', 'p0-0>n1']);
     expect(found([[30, 70], [25, 10, 30], [40]], 0, ['p0-1', 'p1-2', 'p2-0'])).toEqual(['p1-0>n2', 'p0-0>n1']);
+  });
+
+  it('is the first of those that come to the same', () => {
+    const swap = [
+      [30, 30, 40],
+      [20, 20, 25],
+    ];
+    expect(found(swap, 0, ['p0-2', 'p1-2'])).toEqual(['p0-0>n1', 'p1-0>n0']);
+    const chain = [[30, 30, 40], [25, 25, 15], [40]];
+    expect(found(chain, 0, ['p0-2', 'p1-2', 'p2-0'])).toEqual(['p1-0>n2', 'p0-0>n1']);
+  });
+
+  it('moves a pod on to any node, the first one among them', () => {
+    const nodes = [[40], [30, 70], [25, 40]];
+    expect(found(nodes, 0, ['p0-0', 'p1-1', 'p2-1'], 1)).toEqual(['p2-0>n0', 'p1-0>n2']);
   });
 
   it('gains exactly what it must, or is not made', () => {
