@@ -1,6 +1,7 @@
 import type { MoveStatus } from '../api/v1alpha1/rebalance-plan.ts';
 import { formatInstant, parseInstant } from '../model/instant.ts';
 import type { PodInfo } from '../model/pod.ts';
+import { after, seconds } from '../model/units.ts';
 import { shortDigest } from '../plan/hash.ts';
 
 /** Pods of an owner that are recorded one by one: the youngest, so that the journal of a large owner stays small. */
@@ -13,18 +14,22 @@ export type Siblings = NonNullable<MoveStatus['siblings']>;
 
 /**
  * Records which pods an owner has, so that the one that its controller makes next is known by its UID: creation times are those of
- * several API servers, whose clocks differ. Of more than 64 pods the youngest are recorded, and the creation time of the oldest of
- * those: what was created before that is no replacement either.
+ * several API servers, whose clocks differ. Of more than 64 pods the youngest are recorded, and since when they are all of them: what
+ * was created before that is no replacement either. Pods that are created together have the same creation time, in whole seconds;
+ * where the limit falls between such pods, none of that second is recorded.
  */
 export function recordSiblings(pods: readonly PodInfo[]): Siblings {
-  const youngest = pods
-    .toSorted((a, b) => b.createdAt - a.createdAt || (a.uid < b.uid ? -1 : 1))
-    .slice(0, MAX_RECORDED);
-  const oldest = youngest.at(-1);
-  return {
-    digests: youngest.map(({ uid }) => shortDigest(uid, DIGEST)).join(''),
-    ...(pods.length > MAX_RECORDED && oldest !== undefined ? { since: formatInstant(oldest.createdAt) } : {}),
-  };
+  const byAge = pods.toSorted((a, b) => b.createdAt - a.createdAt || (a.uid < b.uid ? -1 : 1));
+  const [oldest, next] = byAge.slice(MAX_RECORDED - 1);
+  if (oldest === undefined || next === undefined) {
+    return { digests: digestsOf(byAge) };
+  }
+  const since = oldest.createdAt === next.createdAt ? after(oldest.createdAt, seconds(1)) : oldest.createdAt;
+  return { digests: digestsOf(byAge.filter(({ createdAt }) => createdAt >= since)), since: formatInstant(since) };
+}
+
+function digestsOf(pods: readonly PodInfo[]): string {
+  return pods.map(({ uid }) => shortDigest(uid, DIGEST)).join('');
 }
 
 /** Whether `pod`, of the same owner, came after its siblings were recorded. */

@@ -337,7 +337,7 @@ export const MoveStatus = Type.Object({
       {
         digests: text(384, { description: 'Digests of their UIDs, six characters each, of the 64 youngest at most.' }),
         since: Type.Optional(
-          instant({ description: 'When the oldest of these was created. Absent when all pods are recorded.' }),
+          instant({ description: 'What was created before is one of them, too. Absent when all pods are recorded.' }),
         ),
       },
       {

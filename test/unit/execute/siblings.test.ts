@@ -74,8 +74,16 @@ describe('recordSiblings', () => {
     const known = pods(70).map((pod, index) => ({ ...pod, createdAt: later(WEB_1.createdAt, seconds(index % 2)) }));
     const siblings = recordSiblings(known);
     expect(recordSiblings(known.toReversed())).toEqual(siblings);
-    expect(siblings.digests).toHaveLength(64 * 6);
-    expect(known.filter(({ createdAt }) => createdAt > WEB_1.createdAt).filter(cameAfter(siblings))).toEqual([]);
+    expect(siblings.digests).toHaveLength(35 * 6);
+    expect(siblings.since).toBe(formatInstant(later(WEB_1.createdAt, seconds(1))));
+    expect(known.filter(cameAfter(siblings))).toEqual([]);
+  });
+
+  it.each([65, 100, 1000])('knows each of %d pods that were created in the same second', (count) => {
+    const known = pods(count).map((pod) => ({ ...pod, createdAt: WEB_1.createdAt }));
+    const isLater = cameAfter(recordSiblings(known));
+    expect(known.filter(isLater)).toEqual([]);
+    expect(isLater({ ...WEB_1, uid: 'another', createdAt: later(WEB_1.createdAt, seconds(1)) })).toBe(true);
   });
 
   it('records nothing of an owner without pods', () => {
@@ -132,6 +140,18 @@ describe('the replacement of an evicted pod', () => {
     await w.clock.advance(5);
     await stepOnce(w);
     expect(phases(await stepOnce(w))).toEqual(['AwaitingReplacement']);
+  });
+
+  it('is the new one also of a hundred pods that were created in the same second', async () => {
+    const crowd = Array.from({ length: 100 }, (_, index) => aPodOf(web, `web-${index}`, 'a', 50));
+    const w = aWorld(crowd);
+    put(
+      w,
+      crowd.slice(0, 1).map((pod) => aMove(pod, 'b')),
+    );
+    const plan = await run(w);
+    expect(phases(plan)).toEqual(['Landed']);
+    expect(crowd.map(({ uid }) => uid)).not.toContain(plan.status?.moves?.[0]?.replacement?.uid);
   });
 
   it('is told from a pod that its controller made between the intent and the eviction', async () => {
