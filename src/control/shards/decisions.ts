@@ -256,7 +256,7 @@ class DecisionLock {
     }
   }
 
-  /** Whether nothing is left to do: a conflict shows that the Lease was written since, by whoever has it now. */
+  /** Whether the Lease is free. A conflict shows that it was written since, but not by whom: it may be a person who annotates it. */
   async #freed(held: StoredLease, written = writtenIn(held)): Promise<boolean> {
     const { clock, recorded, report } = this.#options;
     const { transitions } = held.record;
@@ -266,10 +266,9 @@ class DecisionLock {
       await this.#store.update(annotated(held, { [WRITTEN]: text }), released(held.record, clock.now()), signal);
       return true;
     } catch (error) {
-      if (error instanceof ConflictError) {
-        return true;
+      if (!(error instanceof ConflictError)) {
+        report({ kind: 'Failed', error });
       }
-      report({ kind: 'Failed', error });
       return false;
     }
   }

@@ -223,6 +223,23 @@ describe('a decision', () => {
     expect(g.lease.history.map(({ holder }) => holder)).toEqual(['a', '']);
   });
 
+  it('ends with a free Lease also where a person annotates it meanwhile', async () => {
+    const g = group();
+    const [a, b] = [g.join('a'), g.join('b')];
+    await g.run(1);
+    void a.decide(1, { plans: '7' });
+    await g.run(1.5);
+    await annotate(g, { team: 'platform' });
+    const second = outcomeOf(b.decide(0.1));
+    await g.run(2.1);
+    expect(holderOf(g)).toBe('a');
+    await g.run(2.1 + 2 * TIMES.retryPeriod);
+    expect(second()).toBeTypeOf('number');
+    expect([...a.failures, ...b.failures]).toEqual([]);
+    expect(b.seen.at(-1)).toEqual({ plans: '7', journals: '' });
+    expect(holderOf(g)).toBe('');
+  });
+
   it('that is given up while it catches up frees the Lease with what was said before', async () => {
     const g = group();
     const [a, b] = [g.join('a'), g.join('b')];
