@@ -177,11 +177,14 @@ function readQosClass(status: JsonObject): QosClass {
   return QOS_CLASSES.find((name) => name === text) ?? 'Burstable';
 }
 
-/** As controller.GetDeletionCostFromPodAnnotations reads it: a 32-bit integer without a plus sign or zeros in front, else 0. */
+/**
+ * As controller.GetDeletionCostFromPodAnnotations reads it: a 32-bit integer without a plus sign, and without zeros in front where it
+ * is positive, else 0.
+ */
 function readDeletionCost(annotations: Labels): number {
   const text = annotations.get(DELETION_COST) ?? '0';
-  const cost = /^(0|-?[1-9][0-9]*)$/.test(text) ? Number(text) : 0;
-  return Math.abs(cost) < 2 ** 31 ? cost : 0;
+  const cost = /^(0|[1-9][0-9]*|-[0-9]+)$/.test(text) ? Number(text) : 0;
+  return cost >= -(2 ** 31) && cost < 2 ** 31 ? cost || 0 : 0;
 }
 
 function readPhase({ handWritten }: Metadata, nodeName: string | undefined, status: JsonObject): PodPhase {

@@ -91,9 +91,8 @@ function isScalarResource(name: string): boolean {
   if (COUNTED_APART.has(name)) {
     return false;
   }
-  return (
-    (name.includes('/') && !name.startsWith('requests.')) || isHugePages(name) || name.startsWith('attachable-volumes-')
-  );
+  const isExtended = name.includes('/') && !name.startsWith('requests.');
+  return isExtended || isHugePages(name) || name.includes('kubernetes.io/') || name.startsWith('attachable-volumes-');
 }
 
 /** Whether a resource is huge pages of some size. */
