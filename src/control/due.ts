@@ -3,6 +3,7 @@ import type { RebalancePolicy } from '../api/v1alpha1/rebalance-policy.ts';
 import { runRequestOf } from '../api/v1alpha1/run-request.ts';
 import { formatProblem } from '../api/validate.ts';
 import { openMoves } from '../execute/committed.ts';
+import { LONGEST_REST } from '../execute/failed-admissions.ts';
 import { parseInstant } from '../model/instant.ts';
 import { type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
@@ -57,7 +58,7 @@ export type RunCause =
   | 'Request'
   /** What waits, or what room there is, has changed. */
   | 'News'
-  /** The last one lacked ledgers, which may be there by now. It counts as the same run. */
+  /** The last one lacked ledgers, or nodes that had failed to take pods, which may be there by now. It counts as the same run. */
   | 'Again';
 
 /** Decides what a pass does for a policy. Pure: the performer asks again after each stage, with the plans as they stand then. */
@@ -157,7 +158,7 @@ function isDemanded(
 }
 
 function isAgainDue({ againAt }: Remembered, now: EpochSeconds): boolean {
-  return againAt !== undefined && untilFree(againAt, now) === 0;
+  return againAt !== undefined && untilFree(againAt, now, LONGEST_REST) === 0;
 }
 
 /** Pods whose moves have begun, or are bound to, and have not ended. */
@@ -176,9 +177,9 @@ function isExecuting(plans: readonly RebalancePlan[]): boolean {
 }
 
 /** A wait longer than any that is given was written before our clock was set back: it is over. */
-function untilFree(notBefore: EpochSeconds | undefined, now: EpochSeconds): Seconds {
+function untilFree(notBefore: EpochSeconds | undefined, now: EpochSeconds, longest: Seconds = RETRY_WAIT): Seconds {
   const left = notBefore === undefined ? 0 : elapsed(now, notBefore);
-  return seconds(left > 0 && left <= RETRY_WAIT ? left : 0);
+  return seconds(left > 0 && left <= longest ? left : 0);
 }
 
 /** When the policy last ran by its status; `undefined` before the first run, and after an edit, which runs at once. */
@@ -214,7 +215,7 @@ export function untilNextLook(
   const untilStep = isExecuting(plans) ? pace.plans : Number.POSITIVE_INFINITY;
   const held = untilFree(remembered?.notBefore, now);
   const isDue = remembered !== undefined && isDemanded(remembered, newsOf(stored, news), plans);
-  const untilAgain = untilFree(remembered?.againAt, now);
+  const untilAgain = untilFree(remembered?.againAt, now, LONGEST_REST);
   const waits = [isDue ? held : 0, untilAgain].filter((wait) => wait > 0);
   return seconds(Math.min(untilRun, untilStep, ...waits, untilSample(remembered?.sampling, now)));
 }

@@ -18,7 +18,7 @@ export interface Remembered {
   ranAt: EpochSeconds | undefined;
   /** The request that the last run answered; `undefined` before the first one: then the status says it. */
   request: string | undefined;
-  /** When it is due again at the latest, since ledgers of pods that wait were not kept yet; `undefined` when they are. */
+  /** When it is due again at the latest, since ledgers of pods that wait were not kept yet, or a node is kept from them; else `undefined`. */
   againAt: EpochSeconds | undefined;
   /** Whether the last run was postponed. */
   isPostponed: boolean;

@@ -313,7 +313,7 @@ function remember(
     remembered.demand = news ?? 0;
     remembered.request = result.facts.request;
     remembered.ranAt = cause === 'Again' ? remembered.ranAt : result.facts.startedAt;
-    remembered.againAt = result.awaitsLedgers ? after(now, RETRY_WAIT) : undefined;
+    remembered.againAt = result.awaitsLedgers ? after(now, RETRY_WAIT) : result.restEnds;
     remembered.underWay = underWay;
     remembered.overlap = result.overlap;
     remembered.services = result.facts.services;

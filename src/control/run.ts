@@ -3,7 +3,7 @@ import { runRequestOf } from '../api/v1alpha1/run-request.ts';
 import { withoutRemoved, withPromises } from '../execute/commitments.ts';
 import { movesUnderWay, openMoves } from '../execute/committed.ts';
 import { type ExecutorPorts, giveWay } from '../execute/executor.ts';
-import { withoutFailedTargets } from '../execute/failed-admissions.ts';
+import { firstRestEnds, withoutFailedTargets } from '../execute/failed-admissions.ts';
 import { openJournal, summarize } from '../execute/journal.ts';
 import { planFields } from '../execute/move-log.ts';
 import { healthStop } from '../execute/stop-rules.ts';
@@ -49,6 +49,8 @@ export type RunResult =
       readonly overlap: string | undefined;
       /** Whether pods wait that would be let in, or get room, once their ledgers are kept. */
       readonly awaitsLedgers: boolean;
+      /** When a node may be tried again that a pod which waits is kept from; `undefined` where there is none. */
+      readonly restEnds: EpochSeconds | undefined;
       readonly isNews: boolean;
     }
   /** Not now; the verdicts say why. The run is tried again soon. */
@@ -95,7 +97,7 @@ export async function runPolicy(
   if (decided.kind === 'Waiting') {
     return postponed(decided.why);
   }
-  const { snapshot, found, plan, stored, isNews, services, aboveTrigger, overlap } = decided;
+  const { snapshot, found, plan, stored, isNews, services, aboveTrigger, overlap, restEnds } = decided;
   await reportGraphs(context.stored.policy.metadata.name, snapshot, found, ports, signal);
   await recordActual(context.plans, plan, ports, signal);
   await reportExhausted(context.stored, plan, ports, signal);
@@ -106,6 +108,7 @@ export async function runPolicy(
     facts: { startedAt, request, plan, services, stored, aboveTrigger, consecutive },
     overlap,
     awaitsLedgers: awaitsLedgers(plan, snapshot),
+    restEnds,
     isNews:
       isNews ||
       context.cause === 'Schedule' ||
@@ -136,6 +139,7 @@ interface DecidedPlan extends Stored {
   readonly services: ServiceReport;
   readonly aboveTrigger: number;
   readonly overlap: string | undefined;
+  readonly restEnds: EpochSeconds | undefined;
 }
 
 async function planAndStore(context: Run, seen: Seen, ports: RunPorts, signal: AbortSignal): Promise<Decided> {
@@ -158,7 +162,18 @@ async function planAndStore(context: Run, seen: Seen, ports: RunPorts, signal: A
   const plan = isDue(stored, found, aboveTrigger) ? found : withoutStrategy(found, snapshot, options);
   const names = new Set(plans.map(({ metadata }) => metadata.name));
   const kept = await store(context, plan, aboveTrigger, snapshot, names, ports, signal);
-  return { kind: 'Decided', ...kept, snapshot, found, plan, services, aboveTrigger, overlap: foreign.message };
+  const restEnds = firstRestEnds(snapshot.pods, plans, seen.takenAt);
+  return {
+    kind: 'Decided',
+    ...kept,
+    snapshot,
+    found,
+    plan,
+    services,
+    aboveTrigger,
+    overlap: foreign.message,
+    restEnds,
+  };
 }
 
 /** The cluster as it stands when what the journals promise is kept. */

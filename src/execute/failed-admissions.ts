@@ -3,12 +3,13 @@ import { parseInstant } from '../model/instant.ts';
 import { kindOf } from '../model/move.ts';
 import { oncePer } from '../model/once-per.ts';
 import type { PodInfo, SchedulingConstraints } from '../model/pod.ts';
-import { type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
+import { after, type EpochSeconds, elapsed, epochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { entries } from './journal.ts';
 import type { JournalEntry } from './move.ts';
 import { ADMISSION_PATIENCE } from './verify.ts';
 
-const LONGEST_REST: Seconds = seconds(3600);
+/** The longest time for which a pod that waits is kept from a node. */
+export const LONGEST_REST: Seconds = seconds(3600);
 
 /** Admissions of pods of one controller to one node that failed. */
 interface Failures {
@@ -26,22 +27,39 @@ export function withoutFailedTargets(
   plans: readonly RebalancePlan[],
   now: EpochSeconds,
 ): readonly PodInfo[] {
-  const barred = barredNodes(plans, now);
-  if (barred.size === 0) {
+  const rests = restsOf(plans, now);
+  if (rests.size === 0) {
     return pods;
   }
-  const made = new Map([...barred.keys()].map((owner) => [owner, new Map()] as const));
+  const made = new Map([...rests.keys()].map((owner) => [owner, new Map()] as const));
   return pods.map((pod) => {
     const owner = pod.owner?.uid ?? '';
-    const [nodes, known] = [barred.get(owner), made.get(owner)];
+    const [nodes, known] = [rests.get(owner), made.get(owner)];
     return nodes === undefined || known === undefined || pod.waiting?.gated !== true
       ? pod
-      : { ...pod, constraints: without(nodes, pod.constraints, known) };
+      : { ...pod, constraints: without([...nodes.keys()].sort(), pod.constraints, known) };
   });
 }
 
-/** Names of nodes by UID of the controller. */
-function barredNodes(plans: readonly RebalancePlan[], now: EpochSeconds): ReadonlyMap<string, readonly string[]> {
+/** When the next plan may place one of the pods where this one may not; `undefined` where no node is kept from one that waits. */
+export function firstRestEnds(
+  pods: readonly PodInfo[],
+  plans: readonly RebalancePlan[],
+  now: EpochSeconds,
+): EpochSeconds | undefined {
+  const owners = new Set(pods.flatMap(({ owner, waiting }) => (waiting?.gated === true ? [owner?.uid ?? ''] : [])));
+  const ends = [...restsOf(plans, now)].flatMap(([owner, nodes]) => (owners.has(owner) ? [...nodes.values()] : []));
+  return ends.reduce<EpochSeconds | undefined>(
+    (first, end) => epochSeconds(Math.min(first ?? Number.POSITIVE_INFINITY, end)),
+    undefined,
+  );
+}
+
+/** When nodes may be tried again that may not be yet, by UID of the controller and name of the node. */
+function restsOf(
+  plans: readonly RebalancePlan[],
+  now: EpochSeconds,
+): ReadonlyMap<string, ReadonlyMap<string, EpochSeconds>> {
   const failures = new Map<string, Map<string, Failures>>();
   for (const { move, run } of plans.flatMap(failedAdmissions)) {
     const { owner, to = '' } = move;
@@ -50,11 +68,11 @@ function barredNodes(plans: readonly RebalancePlan[], now: EpochSeconds): Readon
     const at = parseInstant(run.finishedAt ?? '');
     failures.set(owner.uid, byNode.set(to, { count: count + 1, last: count === 0 || at > last ? at : last }));
   }
-  const barred = [...failures].map(([owner, byNode]) => {
-    const nodes = [...byNode].flatMap(([node, failed]) => (rests(failed, now) ? [node] : []));
-    return [owner, nodes.sort()] as const;
+  const rests = [...failures].map(([owner, byNode]) => {
+    const resting = [...byNode].filter(([, failed]) => failed.last <= now && now < restEnds(failed));
+    return [owner, new Map(resting.map(([node, failed]) => [node, restEnds(failed)]))] as const;
   });
-  return new Map(barred.filter(([, nodes]) => nodes.length > 0));
+  return new Map(rests.filter(([, nodes]) => nodes.size > 0));
 }
 
 /** Of one plan. */
@@ -73,9 +91,8 @@ function hasFailed({ move, run }: JournalEntry): boolean {
   );
 }
 
-function rests({ count, last }: Failures, now: EpochSeconds): boolean {
-  const since = elapsed(last, now);
-  return since >= 0 && since < Math.min(LONGEST_REST, ADMISSION_PATIENCE * 2 ** (count - 1));
+function restEnds({ count, last }: Failures): EpochSeconds {
+  return after(last, seconds(Math.min(LONGEST_REST, ADMISSION_PATIENCE * 2 ** (count - 1))));
 }
 
 /** One object for pods of one template, as verdicts are remembered by it. An empty term matches no node, and stays so. */

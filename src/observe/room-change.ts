@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { NodeInfo } from '../model/node.ts';
 import type { PodInfo } from '../model/pod.ts';
+import type { ProjectedPdb } from './project/pdb.ts';
 
 /** What the scheduler's filters read of a node (kube-scheduler's events Add and Update of Node). */
 const OF_NODES = ['ready', 'unschedulable', 'terminating', 'taints', 'labels', 'allocatable'] as const;
@@ -18,4 +19,11 @@ export function podChangesRoom(before: PodInfo, after: PodInfo): boolean {
     !isDeepStrictEqual(before.constraints, after.constraints) ||
     !isDeepStrictEqual(before.labels, after.labels)
   );
+}
+
+type Allowance = Pick<ProjectedPdb, 'disruptionsAllowed'>;
+
+/** Whether a budget lets pods go that it kept: one that waits may get the room of those. */
+export function budgetOpens(before: Allowance, after: Allowance): boolean {
+  return before.disruptionsAllowed === 0 && after.disruptionsAllowed !== 0;
 }

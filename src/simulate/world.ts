@@ -8,7 +8,8 @@ import type { PdbInfo, WorkloadInfo } from '../model/workload.ts';
 import { compareNames } from '../observe/order.ts';
 import { allowsUnready, budgetHealth, disruptionsAllowed } from '../observe/pdb-allowance.ts';
 import type { BudgetHealth } from '../observe/project/pdb.ts';
-import { nodeTakesOthers } from '../observe/room-change.ts';
+import { budgetOpens, nodeTakesOthers } from '../observe/room-change.ts';
+import { itemAt } from '../plan/indices.ts';
 import type { Turnover } from '../ports.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { Scenario, WorkloadSpec } from './scenario.ts';
@@ -159,6 +160,12 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
     return failed.size === 0 ? [] : podInfos().flatMap((pod) => (isStranded(pod, failed) ? [pod.uid] : []));
   };
   const pdbs = (): readonly ModelledPdb[] => allowances(scenario, podInfos, infos);
+  let lastPdbs: readonly ModelledPdb[] = [];
+  const countOpened = (): void => {
+    const now = pdbs();
+    turnover.room += lastPdbs.filter((before, place) => budgetOpens(before, itemAt(now, place))).length;
+    lastPdbs = now;
+  };
   return {
     scenario,
     queue,
@@ -222,7 +229,10 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
         infos.set(info.uid, info);
       }
     },
-    turnover: () => ({ ...turnover, stranded: strandedNow() }),
+    turnover: () => {
+      countOpened();
+      return { ...turnover, stranded: strandedNow() };
+    },
     touch: tell,
     observe: (observer) => {
       observers.push(observer);

@@ -396,6 +396,16 @@ describe('what came and went', () => {
   const images = aRawNode('a', { status: { images: [{ names: ['app:1'], sizeBytes: 5 }] } });
   const known = (wanted: string): Raw => CLUSTER.findLast(({ kind }) => kind === wanted) ?? {};
 
+  it('are also budgets that let go whom they kept, but not those that let go others, or keep them', async () => {
+    const started = await synced([...CLUSTER]);
+    const budget = (disruptionsAllowed: number): Raw => ({
+      ...known('PodDisruptionBudget'),
+      status: { disruptionsAllowed },
+    });
+    expect(await counted(started, [budget(2), budget(0), budget(0)])).toEqual({ room: 1, requests: 0 });
+    expect(await counted(started, [budget(1), budget(2)])).toEqual({ room: 2, requests: 0 });
+  });
+
   it('are also nodes that take other pods than before, pods that leave their room, and storage', async () => {
     const started = await synced([...CLUSTER]);
     // The last one of each counts for 1.

@@ -9,7 +9,7 @@ import { createInterner, type Interner } from '../../observe/interner.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
 import { pastMovesOf } from '../../observe/project/past-moves.ts';
 import { WORKLOAD_KINDS } from '../../observe/project/workload.ts';
-import { nodeTakesOthers, podChangesRoom } from '../../observe/room-change.ts';
+import { budgetOpens, nodeTakesOthers, podChangesRoom } from '../../observe/room-change.ts';
 import { createSnapshotBuilder, type SnapshotBuilder } from '../../observe/snapshot-builder.ts';
 import { type Projected, readObject } from '../../observe/snapshot-kinds.ts';
 import { type Clock, type ClusterReader, type PlanStore, StaleCacheError, type Turnover } from '../../ports.ts';
@@ -69,8 +69,13 @@ const STORAGE_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set([
   'CSINode',
   'CSIDriver',
 ]);
-/** What takes room, or is room. */
-const ROOM_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set(['Pod', 'Node', ...STORAGE_KINDS]);
+/** What takes room, is room, or keeps pods where they take it. */
+const ROOM_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set([
+  'Pod',
+  'Node',
+  'PodDisruptionBudget',
+  ...STORAGE_KINDS,
+]);
 /** What wants room, or is room. */
 const REQUEST_KINDS: ReadonlySet<SnapshotSource['kind']> = new Set([...WORKLOAD_KINDS, 'Node']);
 
@@ -213,6 +218,9 @@ function changesRoom(before: Projected | string | undefined, after: Projected | 
   }
   if (before.kind === 'Pod' && after.kind === 'Pod') {
     return podChangesRoom(before.value.pod, after.value.pod);
+  }
+  if (before.kind === 'PodDisruptionBudget' && after.kind === 'PodDisruptionBudget') {
+    return budgetOpens(before.value, after.value);
   }
   return before.kind === 'Node' && after.kind === 'Node' && nodeTakesOthers(before.value, after.value);
 }

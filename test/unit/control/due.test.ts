@@ -175,6 +175,12 @@ describe('a run', () => {
     ],
     ['is due again now', { spec: QOS, lastRun: -1, againAt: 0 }, 'Again'],
     ['is due again later', { spec: QOS, lastRun: -1, againAt: 1 }, undefined],
+    ['is due again in an hour', { spec: QOS, lastRun: -1, againAt: 3600 }, undefined],
+    [
+      'was due again later than anything rests, and the clock was set back',
+      { spec: QOS, lastRun: -1, againAt: 3601 },
+      'Again',
+    ],
     ['is due again for no strategy that runs by its schedule alone', { lastRun: -1, againAt: 0 }, undefined],
     ['has to wait', { notBefore: 1, asked: 'now' }, undefined],
     ['is of a suspended policy', { spec: { suspend: true }, asked: 'now' }, undefined],

@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { keepGates } from '../../../src/control/gates.ts';
 import { runLoop } from '../../../src/control/loop.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
+import { formatInstant } from '../../../src/model/instant.ts';
 import type { NodeInfo } from '../../../src/model/node.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { epochSeconds, milliCpu, seconds } from '../../../src/model/units.ts';
+import { anAdmission, aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
 import { aLedger, aServiceClass } from '../../support/builders/service-levels.ts';
 import { aNode, aPodOf, aWorkload, ownerOf, TEN_CORES } from '../../support/builders.ts';
 import { type World, world } from '../../support/fake-world.ts';
@@ -420,5 +423,24 @@ describe('on a cluster with failing nodes', () => {
     await play(w, 60);
     expect(w.cluster.accepted).toEqual([]);
     expect([FIRST, other, SECOND].map((pod) => nodeOf(w, pod)).sort()).toEqual(['n2', undefined, undefined]);
+  });
+});
+
+describe('on a node that did not take it a while ago', () => {
+  it('a request is let in as soon as that node may be tried again', async () => {
+    const w = aCluster([empty('a')], [], [{ at: 10, pod: FIRST }]);
+    const failed = {
+      podUID: FIRST.uid,
+      phase: 'Failed',
+      attempt: 0,
+      startedAt: formatInstant(epochSeconds(NOON - 90)),
+      finishedAt: formatInstant(epochSeconds(NOON - 20)),
+    } as const;
+    const end = { phase: 'Completed', finishedAt: failed.finishedAt } as const;
+    w.plans.put(aPlan(aPolicy('qos', POLICY), [anAdmission(FIRST, 'a')], { ...end, moves: [failed] }));
+    await play(w, 39);
+    expect(nodeOf(w, FIRST)).toBeUndefined();
+    await play(w, 1 + SOON);
+    expect(nodeOf(w, FIRST)).toBe('a');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
-import { withoutFailedTargets } from '../../../src/execute/failed-admissions.ts';
+import { firstRestEnds, withoutFailedTargets } from '../../../src/execute/failed-admissions.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { anAdmission, aPlan } from '../../support/builders/plan.ts';
@@ -50,5 +50,26 @@ describe('a node on which admissions of a controller have failed', () => {
 
   it('is tried again at once when the pod was gone within a minute', () => {
     expect(mayTry(failures(3, 59), 0)).toBe(true);
+  });
+});
+
+describe('the first rest that ends', () => {
+  const at = (second: number) => epochSeconds(NOON + second);
+
+  it('is that of the node that may be tried first, by a controller whose pods wait', () => {
+    const [one = expect.fail(), two = expect.fail()] = failures(2);
+    const elsewhere = { ...two, spec: { ...two.spec, moves: [anAdmission(WAITS, 'b')] } };
+    expect(firstRestEnds([WAITS], [one], at(0))).toBe(at(60));
+    expect(firstRestEnds([WAITS], [one, two], at(0))).toBe(at(120));
+    expect(firstRestEnds([WAITS, aPod('other')], [one, elsewhere], at(-50))).toBe(at(-40));
+    expect(firstRestEnds([WAITS], [one, elsewhere], at(0))).toBe(at(60));
+  });
+
+  it('is none where no node is kept from a pod that waits', () => {
+    const running = { ...WAITS, waiting: undefined };
+    expect(firstRestEnds([WAITS], [], at(0))).toBeUndefined();
+    expect(firstRestEnds([WAITS], failures(1), at(60))).toBeUndefined();
+    expect(firstRestEnds([WAITS], failures(1), at(-1))).toBeUndefined();
+    expect(firstRestEnds([running, { ...WAITS, owner: undefined }], failures(1), at(0))).toBeUndefined();
   });
 });

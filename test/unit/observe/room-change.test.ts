@@ -3,7 +3,7 @@ import { bytes, epochSeconds } from '../../../src/model/units.ts';
 import { createInterner } from '../../../src/observe/interner.ts';
 import { projectNode } from '../../../src/observe/project/node.ts';
 import { projectPod } from '../../../src/observe/project/pod.ts';
-import { nodeTakesOthers, podChangesRoom } from '../../../src/observe/room-change.ts';
+import { budgetOpens, nodeTakesOthers, podChangesRoom } from '../../../src/observe/room-change.ts';
 import { aRawNode, aRawPod, type Raw } from '../../support/builders/raw.ts';
 
 const interner = createInterner();
@@ -75,5 +75,18 @@ describe('a pod that stays', () => {
   it('leaves room once, however often it is told that it has failed', () => {
     const failed = { ...plain, phase: 'Failed' } as const;
     expect(podChangesRoom(failed, failed)).toBe(false);
+  });
+});
+
+describe('a budget', () => {
+  it.each([
+    [0, 1, true],
+    [0, undefined, true],
+    [0, 0, false],
+    [1, 0, false],
+    [1, 2, false],
+    [undefined, 1, false],
+  ])('that allowed %s disruptions and allows %s now opens: %s', (before, now, opens) => {
+    expect(budgetOpens({ disruptionsAllowed: before }, { disruptionsAllowed: now })).toBe(opens);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { seconds } from '../../../src/model/units.ts';
+import { projectPdb } from '../../../src/observe/project/pdb.ts';
 import type { VariantResult } from '../../../src/report/simulation-result.ts';
-import type { Scenario } from '../../../src/simulate/scenario.ts';
+import type { Scenario, WorkloadSpec } from '../../../src/simulate/scenario.ts';
 import { simulate } from '../../../src/simulate/simulate.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aServiceClass } from '../../support/builders/service-levels.ts';
@@ -85,6 +86,28 @@ describe('room that a node gives when it takes pods again', () => {
     const result = await simulate({ ...base, nodes, incidents, variants });
     const served = result.variants[0]?.classes.find(({ name }) => name === 'prod');
     expect(served?.mean).toBeGreaterThan((HOUR + HOUR - 600 + HOUR - 1200) / 3 / HOUR - START / HOUR);
+  });
+});
+
+describe('room that a budget gives when it lets go whom it kept', () => {
+  it('is taken at once', async () => {
+    const base = scenario({ failing: [], patient: 1 });
+    const [prod, , , free] = base.workloads;
+    const guard = aSimulatedWorkload('guard');
+    const others = { key: 'evenkeel.dev/service-class', operator: 'NotIn', values: ['prod'] };
+    const pdb = projectPdb({
+      metadata: { name: 'others', namespace: 'default' },
+      spec: { minAvailable: 2, selector: { matchExpressions: [others] } },
+    });
+    const result = await simulate({
+      ...base,
+      nodes: [aSimulatedNode('n0', { cpu: '2200m' })],
+      workloads: [{ ...(prod as WorkloadSpec), arrivesAt: 60 }, free as WorkloadSpec, guard],
+      pdbs: [pdb],
+      incidents: [{ at: 600, kind: 'Scale', workload: 'guard', replicas: 2 }],
+    });
+    const served = result.variants[0]?.classes.find(({ name }) => name === 'prod');
+    expect(served?.mean).toBeGreaterThan(1 - (600 - 60 + 2 * START) / (HOUR - 60));
   });
 });
 
