@@ -24,6 +24,7 @@ const SETTLE = 5000;
 /** A Deployment whose pods wait at the gate; those of class prod may wait for nobody, those of class crew run together. */
 interface Request {
   readonly app: string;
+  readonly namespace?: string;
   readonly className: 'prod' | 'free' | 'crew';
   readonly group: string;
   readonly cpu?: string;
@@ -32,12 +33,13 @@ interface Request {
   readonly grace?: string;
 }
 
-function requestObject({ app, className, group, cpu = '1', replicas = 1, node, grace = '200ms' }: Request): object {
+function requestObject({ app, namespace = NAMESPACE, className, group, ...rest }: Request): object {
+  const { cpu = '1', replicas = 1, node, grace = '200ms' } = rest;
   const host = node === undefined ? {} : { 'kubernetes.io/hostname': node };
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: app, namespace: NAMESPACE },
+    metadata: { name: app, namespace },
     spec: {
       replicas,
       selector: { matchLabels: { app } },
@@ -54,6 +56,18 @@ function requestObject({ app, className, group, cpu = '1', replicas = 1, node, g
       },
     },
   };
+}
+
+/** A policy for one namespace, which runs by its interval alone once in the time of this test. */
+function policyFor(namespace: string, refinements: 'Standard' | 'None'): object {
+  return policyObject(namespace, {
+    mode: 'Automatic',
+    interval: '5m',
+    scope: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } },
+    strategy: { type: 'QoSDriven', qosDriven: { refinements } },
+    steering: { mode: 'Gate' },
+    protections: { minReplicas: 1 },
+  });
 }
 
 function nodeOfGroup(name: string, group: string, cpu: string): object {
@@ -80,13 +94,7 @@ beforeAll(async () => {
     serviceClassObject('free', { slo: '0.5', importance: 3, window: '10m', expectedStartup: '1s' }),
     serviceClassObject('crew', { slo: '0.9', importance: 2, window: '10m', expectedStartup: '1s', mode: 'Concurrent' }),
     // The default budgets.
-    policyObject('qos', {
-      mode: 'Automatic',
-      interval: '5m',
-      strategy: { type: 'QoSDriven', qosDriven: { refinements: 'None' } },
-      steering: { mode: 'Gate' },
-      protections: { minReplicas: 1 },
-    }),
+    policyFor(NAMESPACE, 'None'),
   ]);
   const unready = async () => {
     const nodes = (await listNodes(cp)).filter((node) => !hasCondition(node, 'Ready'));
@@ -127,8 +135,8 @@ async function notReady(wanted: number): Promise<string | undefined> {
   return ready === wanted ? undefined : `${ready} of ${wanted} pods are Ready`;
 }
 
-async function evicted(): Promise<number> {
-  return acceptedEvictions(await cp.audit()).length;
+async function evicted(namespace = NAMESPACE): Promise<number> {
+  return acceptedEvictions(await cp.audit()).filter((event) => event.namespace === namespace).length;
 }
 
 /** Resolves to how long the only pod of the workload waited, in seconds, and for which node. */
@@ -139,6 +147,32 @@ async function waited(app: string, patience: number): Promise<readonly [seconds:
   const { came = 0, bound = Number.NaN, node } = find() ?? {};
   return [(bound - came) / 1000, node];
 }
+
+describe('QoSDriven with its refinements', () => {
+  it('evicts for one that waits as soon as a PodDisruptionBudget lets the victim go', async () => {
+    const namespace = 'kept';
+    const budget = (maxUnavailable: number): object => ({
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'free', namespace },
+      spec: { maxUnavailable, selector: { matchLabels: { app: 'free-kept' } } },
+    });
+    await cp.apply([
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+      nodeOfGroup('kept', 'four', '1'),
+      budget(0),
+      policyFor(namespace, 'Standard'),
+      requestObject({ app: 'free-kept', namespace, className: 'free', group: 'four' }),
+    ]);
+    expect((await waited('free-kept', 120_000))[1]).toBe('kept');
+    await cp.apply([requestObject({ app: 'urgent', namespace, className: 'prod', group: 'four' })]);
+    await sleep(2 * SETTLE);
+    expect([...seen.values()].flatMap(({ app, bound }) => (app === 'urgent' ? [bound] : []))).toEqual([undefined]);
+    await cp.apply([budget(1)]);
+    expect((await waited('urgent', 60_000))[1]).toBe('kept');
+    expect(await evicted(namespace)).toBe(1);
+  });
+});
 
 describe('QoSDriven with the default budgets', () => {
   it('evicts three pods of one node for one that needs the room of all of them', async () => {
@@ -227,7 +261,7 @@ describe('QoSDriven with the default budgets', () => {
       return new Map([...lines].map(([, className = '', value]) => [className, Number(value)]));
     };
     const classOf = ({ metadata }: PodState): string => metadata.labels?.[CLASS_LABEL] ?? '';
-    const pods = await podsOf();
+    const pods = (await listPods(cp)).filter((pod) => classOf(pod) !== '');
     const gated = pods.filter(({ spec }) => spec.schedulingGates?.some(({ name }) => name === SCHEDULING_GATE));
     const byClass = [...Map.groupBy(gated, classOf)].map(([name, own]) => [name, own.length] as const);
     expect(byClass.length).toBeGreaterThan(0);
