@@ -6,8 +6,8 @@ import { recordSiblings } from '../../../src/execute/siblings.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { NO_SERVICE_LEVELS } from '../../../src/model/service-level.ts';
-import { epochSeconds } from '../../../src/model/units.ts';
-import { type Gates, StaleCacheError } from '../../../src/ports.ts';
+import { epochSeconds, seconds } from '../../../src/model/units.ts';
+import { type Gates, StaleCacheError, type StoredPolicy } from '../../../src/ports.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aServiceClass } from '../../support/builders/service-levels.ts';
@@ -319,6 +319,32 @@ describe('keepGates', () => {
     expect(atTheGate(w)).toEqual([]);
   });
 
+  it('asks twice a minute whether gates may be opened, where they may', async () => {
+    const w = aWorld([]);
+    const asked: number[] = [];
+    w.tap = (when, call) => {
+      if (when === 'before' && call === 'gates.available') {
+        asked.push(w.clock.now() - NOON);
+      }
+    };
+    await keep(w, 61);
+    expect(asked).toEqual([0, 30, 60]);
+    w.cluster.opensGates = false;
+    await keep(w, 61);
+    expect(asked.slice(3)).toEqual([61, 91, 121]);
+  });
+
+  it('opens no gate from the first time on that it hears that it may not', async () => {
+    const w = aWorld([]);
+    w.clock.at(NOON + 10, () => {
+      w.cluster.opensGates = false;
+    });
+    w.clock.at(NOON + 20, () => w.cluster.putPod(gatedPod('before')));
+    w.clock.at(NOON + 29, () => w.cluster.putPod(gatedPod('after')));
+    await keep(w, 55);
+    expect(atTheGate(w)).toEqual(['after']);
+  });
+
   it('keeps no pod waiting because another one cannot be changed', async () => {
     const w = aWorld([gatedPod('odd'), gatedPod('scaled-up')]);
     w.tap = (when, call, [pod]) => {
@@ -339,6 +365,48 @@ describe('keepGates', () => {
     expect(await looksAfter(arrivals, 5.5)).toEqual(looks);
   });
 
+  it('says how many pods could not be let go, and why the first one could not', async () => {
+    const w = aWorld([gatedPod('odd'), gatedPod('strange'), gatedPod('scaled-up')]);
+    w.tap = (when, call, [pod]) => {
+      if (when === 'before' && call === 'gates.open' && (pod as PodInfo).name !== 'scaled-up') {
+        throw new Error(`${(pod as PodInfo).name} is refused`);
+      }
+    };
+    await keep(w);
+    expect(atTheGate(w)).toEqual(['odd', 'strange']);
+    const [{ fields: { err = undefined } = {} } = {}] = w.lines.filter(({ line }) => line === 'gates failed');
+    expect(err).toMatchObject({
+      message: '2 pods could not be let through the gate',
+      cause: { message: 'odd is refused' },
+      errors: [{ message: 'odd is refused' }, { message: 'strange is refused' }],
+    });
+  });
+
+  it('says which pod it has removed, and the node that could not take it', async () => {
+    const w = aWorld([pinnedPod('stuck', {})]);
+    w.cluster.full.add('b');
+    await keep(w, 40);
+    expect(w.lines.find(({ line }) => line === 'pod released')?.fields).toEqual({
+      pod: 'shop/stuck',
+      podUID: 'uid-stuck',
+      to: 'b',
+      result: 'b cannot take it',
+    });
+  });
+
+  it.each(['Gone', 'Changed'] as const)('says and counts nothing of pods that are %s meanwhile', async (outcome) => {
+    const w = aWorld([gatedPod('at-the-gate'), pinnedPod('stuck', { createdAt: epochSeconds(NOON - 600) })]);
+    const asked: string[] = [];
+    const answer = async ({ name }: { readonly name: string }) => {
+      asked.push(name);
+      return outcome;
+    };
+    const gates: Gates = { ...w.ports.gates, open: answer, release: answer };
+    await keep({ ...w, ports: { ...w.ports, gates } });
+    expect(asked).toEqual(['at-the-gate', 'stuck']);
+    expect([w.lines, w.gateActions, w.failures()]).toEqual([[], [], 0]);
+  });
+
   it('counts a failure and tries again', async () => {
     const w = aWorld([gatedPod('scaled-up')]);
     let failures = 2;
@@ -351,5 +419,101 @@ describe('keepGates', () => {
     await keep(w, 11);
     expect(w.failures()).toBe(2);
     expect(atTheGate(w)).toEqual([]);
+  });
+});
+
+describe('pods that QoSDriven lets in when their turn comes', () => {
+  const labels = new Map([['evenkeel.dev/service-class', 'batch']]);
+  const POLICY = { strategy: { type: 'QoSDriven' }, mode: 'Automatic' };
+
+  function aQueue(pods: readonly PodInfo[], spec: Record<string, unknown> = POLICY): World {
+    const w = aWorld(pods);
+    const batch = aServiceClass();
+    w.cluster.serviceLevels = { ...NO_SERVICE_LEVELS, classes: new Map([[batch.name, batch]]) };
+    w.policies.apply('qos', spec);
+    return w;
+  }
+
+  /** Looks after the gates, and resolves to what others heard of those that wait, each time. */
+  async function heard(w: World, span: number) {
+    const demanded: (readonly unknown[])[] = [];
+    const measured: (readonly unknown[])[] = [];
+    const ports = {
+      ...w.ports,
+      demand: { ...w.ports.demand, tell: (queue: readonly unknown[]) => void demanded.push(queue) },
+      telemetry: {
+        ...w.ports.telemetry,
+        waiting: (pods: readonly unknown[], now: number) => void measured.push([...pods, now - NOON]),
+      },
+    };
+    await keep({ ...w, ports }, span);
+    return { demanded, measured };
+  }
+
+  it('are told of at each look, with their controller, class and age, until none is left', async () => {
+    const [r, bare] = [gatedPod('r', { labels }, 7), gatedPod('bare', { labels, owner: undefined })];
+    const w = aQueue([gatedPod('no-class')]);
+    const { list } = w.ports.gates;
+    const waiting = async (signal: AbortSignal): Promise<readonly PodInfo[]> => {
+      const second = w.clock.now() - NOON;
+      const others = await list(signal);
+      return second < 1 ? [r, bare, ...others] : second < 2 ? [r, ...others] : others;
+    };
+    const { demanded, measured } = await heard(
+      { ...w, ports: { ...w.ports, gates: { ...w.ports.gates, list: waiting } } },
+      2.5,
+    );
+    const queued = { uid: 'uid-r', owner: web.uid };
+    expect(demanded).toEqual([[queued, { uid: 'uid-bare', owner: undefined }], [queued], []]);
+    const waits = { uid: 'uid-r', createdAt: NOON - 7, className: 'batch' };
+    expect(measured).toEqual([
+      [waits, { uid: 'uid-bare', createdAt: NOON - 1, className: 'batch' }, 0],
+      [waits, 1],
+      [2],
+    ]);
+    expect(w.gateActions).toEqual(['OpenedUnplanned']);
+  });
+
+  it('are none that wait for the scheduler, though they have a class', async () => {
+    const w = aQueue([pinnedPod('stuck', { labels, createdAt: epochSeconds(NOON - 600) })]);
+    expect((await heard(w, 0.5)).demanded).toEqual([[]]);
+    expect(w.gateActions).toEqual(['Released']);
+  });
+
+  it.each([
+    [1, [0, 1, 2, 3, 4]],
+    [3, [0, 2, 4]],
+  ])('are looked at as often as plans, where that is sooner: every %d s', async (plans, looks) => {
+    const w = aQueue([gatedPod('r', { labels })]);
+    const seen: number[] = [];
+    w.tap = (when, call) => {
+      if (when === 'before' && call === 'gates.list') {
+        seen.push(w.clock.now() - NOON);
+      }
+    };
+    await keep(w, 4.5, { ...OPERATOR_PACE, plans: seconds(plans) });
+    expect(seen).toEqual(looks);
+  });
+
+  it.each<[string, Partial<StoredPolicy>, Record<string, unknown>]>([
+    ['is not valid', { invalid: ['spec.mode: wrong'] }, {}],
+    ['has a schedule that cannot be used', {}, { schedule: '0 3 1 * 1' }],
+  ])('are let in at once where the policy %s', async (_, changes, spec) => {
+    const w = aQueue([gatedPod('r', { labels })]);
+    const stored: StoredPolicy = { policy: aPolicy('qos', { ...POLICY, ...spec }), invalid: [], ...changes };
+    await keep({ ...w, ports: { ...w.ports, policies: { ...w.ports.policies, list: async () => [stored] } } });
+    expect(atTheGate(w)).toEqual([]);
+  });
+
+  it('wait as long as one of several policies lets them in, and are asked for no promises where none does', async () => {
+    const w = aQueue([gatedPod('r', { labels })], { ...POLICY, scope: { namespaceSelector: { names: ['other'] } } });
+    w.policies.apply('qos-of-all', POLICY);
+    await keep(w);
+    expect(atTheGate(w)).toEqual(['r']);
+    expect(w.calls).toContain('reader.promises');
+    const balanced = aQueue([gatedPod('r', { labels })], { mode: 'Automatic' });
+    await keep(balanced);
+    expect(atTheGate(balanced)).toEqual([]);
+    expect(balanced.calls).not.toContain('reader.promises');
   });
 });

@@ -108,6 +108,9 @@ async function keepFor(
   const logged: (readonly [what: string, fields: object])[] = [];
   const stopping = new AbortController();
   const failed: unknown[] = [];
+  const looks: number[] = [];
+  const counted: (readonly [second: number, name: string])[] = [];
+  const planLists: number[] = [];
   clock.at(NOON + span, () => stopping.abort());
   const keeping = keepLedgers(
     {
@@ -118,10 +121,18 @@ async function keepFor(
             clock.at(NOON + second, changed);
           }
         },
-        view: () => view(clock.now() - NOON),
-        counted: () => undefined,
+        view: () => {
+          looks.push(clock.now() - NOON);
+          return view(clock.now() - NOON);
+        },
+        counted: ({ owner }) => void counted.push([clock.now() - NOON, owner.name]),
       },
-      plans: { list: async () => evicted },
+      plans: {
+        list: async () => {
+          planLists.push(clock.now() - NOON);
+          return evicted;
+        },
+      },
       clock,
       log: (what, fields) => void logged.push([what, fields]),
       runFailed: () => failed.push(clock.now()),
@@ -132,7 +143,7 @@ async function keepFor(
     stopping.signal,
   );
   await drive(clock, keeping);
-  return { failures: failed.length, news, preemptions, logged, clock };
+  return { failures: failed.length, news, preemptions, logged, clock, looks, counted, planLists };
 }
 
 describe('orphaned', () => {
@@ -317,5 +328,134 @@ describe('keepLedgers', () => {
     const view = (second: number) => aView([aRequest('web', [second < 100 ? aRunningPod('a') : gone])]);
     const { preemptions } = await keepFor(1000, store, view, [plan]);
     expect(preemptions).toEqual(['gold 1']);
+  });
+
+  it('counts those that come later besides, and no others', async () => {
+    const { store } = aStore();
+    const goneAt = (uid: string, second: number): PodRecord => ({
+      ...aRunningPod(uid),
+      end: { at: epochSeconds(NOON + second), how: 'Deleted' },
+    });
+    const workload = aWorkload('web', { replicas: 3 });
+    const evicted = ['a', 'b', 'unsent'].map((name) => ({ ...aPodOf(workload, name, 'node'), uid: name }));
+    const plan = aPlan(aPolicy('qos'), evicted.map(aPreemption), {
+      moves: [
+        { podUID: 'a', phase: 'Vacated', attempt: 0 },
+        { podUID: 'b', phase: 'Evicting', attempt: 0 },
+        { podUID: 'unsent', phase: 'Planned', attempt: 0 },
+      ],
+    });
+    const pods = (second: number) => [
+      second < 100 ? aRunningPod('a') : goneAt('a', 100),
+      second < 200 ? aRunningPod('b') : goneAt('b', 200),
+      second < 300 ? aRunningPod('unsent') : goneAt('unsent', 300),
+      aRunningPod('d'),
+    ];
+    const view = (second: number) => aView([aRequest('api', [aRunningPod('x')]), aRequest('web', pods(second))]);
+    const { preemptions } = await keepFor(1000, store, view, [plan]);
+    expect(preemptions).toEqual(['gold 1', 'gold 1']);
+  });
+
+  it('asks for the plans only where a pod has gone', async () => {
+    const { store } = aStore();
+    const gone: PodRecord = { ...aRunningPod('a'), end: { at: epochSeconds(NOON + 50), how: 'Deleted' } };
+    const others = [aRequest('api', [aRunningPod('x')])];
+    const view = (second: number) =>
+      aView([...others, aRequest('web', [second < 60 ? aRunningPod('a') : gone, aRunningPod('b')])]);
+    const { planLists } = await keepFor(80, store, view);
+    expect(planLists).toEqual([67]);
+  });
+
+  it('looks twice a minute, and a second after a change, however many come', async () => {
+    const { store } = aStore();
+    const { looks } = await keepFor(80, store, () => aView([]), [], testClock(), [10, 10.25, 10.5]);
+    expect(looks).toEqual([5, 11, 12, 43, 74]);
+  });
+
+  it('says of each ledger that it has counted, when it is written and when there was nothing to write, once', async () => {
+    const { store } = aStore();
+    const view = aView([aRequest('web', [aRunningPod('a')])]);
+    const { counted } = await keepFor(300, store, () => view);
+    expect(counted).toEqual([
+      [5, 'web'],
+      [36, 'web'],
+    ]);
+  });
+
+  it('tries those that cannot be written in turns, beginning with the first', async () => {
+    const { store } = aStore();
+    const tried: string[] = [];
+    const refused: LedgerStore = {
+      ...store,
+      create: async ({ owner }) => {
+        tried.push(owner.name);
+        throw new Error('forbidden');
+      },
+    };
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'];
+    await keepFor(24, refused, () => aView(names.map((name) => aRequest(name))));
+    expect(tried.join(' ')).toBe('a b c d e f g h i j k l a b c d e f g h');
+  });
+
+  it.each([
+    [1, '1 ledger could not be written: forbidden'],
+    [6, '6 ledgers could not be written: forbidden'],
+  ])('tells the others that nothing is kept where none of %d ledgers can be written', async (many, why) => {
+    const { store } = aStore();
+    const requests = Array.from({ length: many }, (_, place) => aRequest(`web-${place}`, [aRunningPod(`${place}`)]));
+    await keepFor(60, store, () => aView(requests));
+    const refused: LedgerStore = { ...store, write: async () => Promise.reject(new Error('forbidden')) };
+    // All workloads are gone: their ledgers are to end.
+    const { news, clock, failures } = await keepFor(300, refused, () => aView([]));
+    expect(news.health(clock.monotonic())).toEqual({ kind: 'Failing', why });
+    expect(failures).toBeGreaterThan(5);
+  });
+
+  it('forgets that a ledger could not be created when its workload is gone', async () => {
+    const { store } = aStore();
+    const refused: LedgerStore = { ...store, create: async () => Promise.reject(new Error('forbidden')) };
+    const view = (second: number) => aView(second < 60 ? [aRequest('web', [aRunningPod('a')])] : []);
+    const { news, clock, failures } = await keepFor(300, refused, view);
+    expect(news.health(clock.monotonic())).toEqual({ kind: 'Kept' });
+    const soon = await keepFor(60, refused, view);
+    expect(failures).toBe(soon.failures);
+  });
+
+  it('says which ledger cannot be read, and leaves it as it is while no workload has it', async () => {
+    const { store, stored, calls } = aStore();
+    await keepFor(60, store, () => aView([aRequest('web', [aRunningPod('a')])]));
+    const [readable] = stored.values();
+    stored.set('deployment-web', {
+      ...(readable ?? expect.fail('nothing is stored')),
+      ledger: undefined,
+      problem: 'status.asOf: no time',
+    });
+    const { logged, news } = await keepFor(60, store, () => aView([]));
+    const told = { ledger: 'shop/deployment-web', problem: 'status.asOf: no time' };
+    expect(logged).toEqual([['ledger not readable', told]]);
+    expect(news.levels().ledgers.size).toBe(0);
+    expect(calls).toEqual(['create deployment-web']);
+  });
+
+  it('makes a ledger anew that somebody has deleted, as soon as there is something to write', async () => {
+    const { store, stored, calls } = aStore();
+    const clock = testClock();
+    const guarded: LedgerStore = {
+      ...store,
+      write: async (old, ...rest) => {
+        if (!stored.has(old.name)) {
+          calls.push('conflict');
+          throw new ConflictError('it is gone');
+        }
+        return store.write(old, ...rest);
+      },
+    };
+    clock.at(NOON + 50, () => stored.clear());
+    const view = (second: number) => aView(second < 60 ? [aRequest('web', [aRunningPod('a')])] : []);
+    const back = (second: number) => (second < 90 ? view(second) : view(0));
+    const { logged, failures } = await keepFor(150, guarded, back, [], clock);
+    expect(calls).toEqual(['create deployment-web', 'conflict', 'create deployment-web']);
+    const conflict = { policy: undefined, ledger: 'shop/deployment-web', problem: 'it is gone' };
+    expect([logged, failures]).toEqual([[['write conflict', conflict]], 0]);
   });
 });
