@@ -64,6 +64,14 @@ describe('what moves have cost', () => {
     expect(lost([policyWith(after)], plans.slice(1))).toBe(40);
   });
 
+  it('is remembered in whole seconds, none too few', () => {
+    const startedAt = formatInstant(epochSeconds(NOW - 600));
+    const run = { podUID: 'uid-victim', phase: 'Vacated', attempt: 1, startedAt, finishedAt: startedAt } as const;
+    const pod = { ...aPod('victim', { nodeName: 'a' }), uid: 'uid-victim' };
+    const plan = aPlan(even, [{ ...aPreemption(pod), cost: '45.25' }], { phase: 'Completed', moves: [run] });
+    expect(withExpired(undefined, [plan], [], NOW).pastOverhead?.map(({ seconds: lost }) => lost)).toEqual([46]);
+  });
+
   it('is forgotten after a day', () => {
     const counted = withExpired(undefined, [ended('old', 1000)], [], NOW);
     expect(withExpired(counted, [], [], epochSeconds(NOW + 24 * 3600))).toEqual({});

@@ -4,12 +4,18 @@ import type { RebalancePolicy } from '../../../src/api/v1alpha1/rebalance-policy
 import type { RunCause } from '../../../src/control/due.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import { type RunResult, runPolicy } from '../../../src/control/run.ts';
-import { aPlan } from '../../support/builders/plan.ts';
+import { formatInstant } from '../../../src/model/instant.ts';
+import type { PodInfo } from '../../../src/model/pod.ts';
+import type { Measured, UsageHistory } from '../../../src/plan/usage-history.ts';
+import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
-import { aNode, TEN_CORES } from '../../support/builders.ts';
+import { aTaint } from '../../support/builders/scheduling.ts';
+import { aServiceClass, serviceLevels } from '../../support/builders/service-levels.ts';
+import { aNode, aPodOf, TEN_CORES } from '../../support/builders.ts';
 import { forever } from '../../support/execution.ts';
 import { type World, world } from '../../support/fake-world.ts';
 import { evenPods, OWNERS, tilted } from '../../support/played.ts';
+import { NOON } from '../../support/test-clock.ts';
 
 const AUTOMATIC = { mode: 'Automatic', thresholds: { consecutive: 1 } };
 const THREE = ['a', 'b', 'c'].map((name) => aNode(name, TEN_CORES));
@@ -30,8 +36,8 @@ interface Standing {
   readonly observed?: number;
 }
 
-/** A run of a policy. Fails when it is postponed. */
-async function run(w: World, standing: Standing = {}): Promise<RunResult & { readonly kind: 'Planned' }> {
+/** A run of a policy; `history` stands in for what it has measured before. */
+async function attempt(w: World, standing: Standing = {}, history?: UsageHistory): Promise<RunResult> {
   const { spec = {}, plans = [], cause = 'News', conditions = [], aboveTrigger = 0, observed = 1 } = standing;
   const made = aPolicy('even', spec);
   const known = conditions.map((told) => ({
@@ -47,7 +53,12 @@ async function run(w: World, standing: Standing = {}): Promise<RunResult & { rea
   };
   const stored = { policy: { ...made, status }, invalid: [] };
   const context = { stored, policies: [stored], plans, excludedNamespaces: new Set<string>(), pace: OPERATOR_PACE };
-  const result = await runPolicy({ ...context, cause }, w.ports, forever);
+  return await runPolicy({ ...context, cause }, w.ports, forever, history);
+}
+
+/** A run of a policy. Fails when it is postponed. */
+async function run(w: World, standing: Standing = {}): Promise<RunResult & { readonly kind: 'Planned' }> {
+  const result = await attempt(w, standing);
   return result.kind === 'Planned' ? result : expect.fail(result.why);
 }
 
@@ -254,4 +265,248 @@ describe('budgets that keep the cluster unbalanced', () => {
   it('are not told of where they do not', async () => {
     expect(await told([], AUTOMATIC)).toEqual(['PlanComputed']);
   });
+});
+
+/** The same with a pod on a node that has got a taint. */
+function tiltedWithTaint(): World {
+  const w = tilted();
+  w.cluster.putNode(aNode('d', { ...TEN_CORES, taints: [aTaint('old')] }));
+  w.cluster.putPod(aPodOf(OWNERS[0] ?? expect.fail('no workload'), 'odd-1', 'd', 100));
+  return w;
+}
+
+const REPAIRS = { repair: { taints: {} } };
+
+describe('a run that comes just after pods were moved', () => {
+  const MOVED = aPlan(aPolicy('even'), [aMove(aPodOf(OWNERS[0] ?? expect.fail('no workload'), 'api-0', 'a'), 'b')], {
+    phase: 'Completed',
+    finishedAt: formatInstant(NOON),
+    moves: [{ podUID: 'uid-api-0', phase: 'Landed', attempt: 1 }],
+  });
+  const plans = [MOVED];
+
+  it('waits for newer samples, and decides nothing', async () => {
+    const w = tilted();
+    const result = await attempt(w, { spec: AUTOMATIC, plans });
+    const why = result.kind === 'Postponed' ? result.why : expect.fail('it has planned');
+    expect(why).toMatch(/^the last plan has ended: the next run waits for newer samples of 3 nodes, /);
+    const told = { status: 'False', reason: 'AwaitingSamples', message: why };
+    expect(result).toEqual({
+      kind: 'Postponed',
+      why,
+      verdicts: { MetricsFresh: told, PlanReady: told, Converged: { ...told, status: 'Unknown' } },
+    });
+    expect(w.calls).not.toContain('plans.list');
+    expect(w.plans.stored.size).toBe(0);
+  });
+
+  it.each([
+    ['goes by requests', { load: { source: 'Requests' } }],
+    ['only repairs', { strategy: { type: 'None' }, ...REPAIRS }],
+  ])('plans at once for a policy that %s', async (_, spec) => {
+    const w = tilted();
+    expect((await attempt(w, { spec, plans: [put(w, MOVED)] })).kind).toBe('Planned');
+  });
+
+  it.each([
+    ['repairs', REPAIRS],
+    ['makes room', { makeRoom: 'Pinned' }],
+  ])(
+    'looks whether there is something else to do for a policy that %s, and waits where there is not',
+    async (_, spec) => {
+      const w = tilted();
+      expect((await attempt(w, { spec: { ...AUTOMATIC, ...spec }, plans })).kind).toBe('Postponed');
+      expect(w.calls).toContain('plans.list');
+      expect(w.plans.stored.size).toBe(0);
+    },
+  );
+
+  it('repairs what is to be repaired, and leaves the load for later', async () => {
+    const w = tiltedWithTaint();
+    const spec = { ...AUTOMATIC, ...REPAIRS };
+    const { facts } = await run(w, { spec, plans: [put(w, MOVED)], aboveTrigger: 2 });
+    expect(facts.stored?.spec).toMatchObject({ strategy: 'None', moves: [{ from: 'd', repairs: ['Taints'] }] });
+    expect(facts.aboveTrigger).toBe(2);
+  });
+
+  it('takes no samples into the history that are older than the moves, and plans by the history otherwise', async () => {
+    const w = tilted();
+    const added: Measured[] = [];
+    const level = world(THREE, OWNERS, evenPods(1_000));
+    const smoothed = await level.ports.reader.snapshot(forever);
+    const history: UsageHistory = {
+      add: (measured) => void added.push(measured),
+      smooth: (snapshot) => ({ ...snapshot, usage: smoothed.usage, pods: smoothed.pods }),
+    };
+    expect((await attempt(w, { spec: AUTOMATIC, plans }, history)).kind).toBe('Postponed');
+    expect(added).toHaveLength(0);
+    const result = await attempt(w, { spec: AUTOMATIC }, history);
+    expect(added).toHaveLength(1);
+    expect(result.kind === 'Planned' ? result.facts.plan.outcome.kind : undefined).toBe('Balanced');
+  });
+});
+
+describe('a run with something to repair', () => {
+  it.each([
+    ['Automatic', 1, 'None', 1],
+    ['Automatic', 2, 'RefineLB', 3],
+    ['Approve', 1, 'None', 1],
+    ['DryRun', 0, 'RefineLB', 3],
+  ])(
+    'in mode %s after %d others above the trigger, where three in a row count, has a plan of %s',
+    async (mode, aboveTrigger, strategy, moves) => {
+      const spec = { mode, thresholds: { consecutive: 3 }, ...REPAIRS };
+      const { facts } = await run(tiltedWithTaint(), { spec, aboveTrigger });
+      expect([facts.plan.strategy, facts.plan.moves.length]).toEqual([strategy, moves]);
+    },
+  );
+
+  it('says what it would do for the load alone, before that is due', async () => {
+    const { facts } = await run(tilted(), { spec: { mode: 'Automatic', thresholds: { consecutive: 3 }, ...REPAIRS } });
+    expect([facts.plan.strategy, facts.plan.moves.length, facts.stored]).toEqual(['RefineLB', 2, undefined]);
+  });
+});
+
+describe('a run at the bounds of the policy', () => {
+  it('counts as above the trigger where the spread just reaches it', async () => {
+    const count = async (trigger: string) => {
+      const { facts } = await run(tilted(), { spec: { ...AUTOMATIC, thresholds: { consecutive: 3, trigger } } });
+      return [facts.plan.spread.before, facts.aboveTrigger];
+    };
+    expect(await count('0.8')).toEqual([0.8, 1]);
+    expect(await count('0.801')).toEqual([0.8, 0]);
+  });
+
+  it('counts as above the trigger where just as many nodes have samples as must have them', async () => {
+    const spec = { ...AUTOMATIC, load: { minCoverage: '1' }, thresholds: { consecutive: 3 } };
+    expect((await run(tilted(), { spec })).facts.aboveTrigger).toBe(1);
+  });
+});
+
+describe('plans under way', () => {
+  /** A plan with a move from node a under way, and so many that have not begun. */
+  function underWay(owner: string, pending: number): RebalancePlan {
+    const pods = OWNERS.slice(0, 1 + pending).map((workload) => aPodOf(workload, `${workload.name}-1`, 'a', 1_000));
+    const plan = aPlan(
+      aPolicy(owner),
+      pods.map((pod) => aMove(pod, 'b')),
+      {
+        moves: pods.map(({ uid }, place) => ({
+          podUID: uid,
+          phase: place === 0 ? 'Evicting' : 'Planned',
+          attempt: 0,
+          ...(place === 0 ? { startedAt: formatInstant(NOON) } : {}),
+        })),
+      },
+    );
+    return plan;
+  }
+  const spec = { ...AUTOMATIC, budgets: [{ perNode: 1 }] };
+
+  it('of the policy itself count against its budgets, those of others do not', async () => {
+    const own = tilted();
+    const plans = [put(own, underWay('even', 0))];
+    expect((await run(own, { spec, plans })).facts.plan.moves).toHaveLength(0);
+    const others = tilted();
+    put(others, underWay('other', 0));
+    expect((await run(others, { spec })).facts.plan.moves).toHaveLength(1);
+  });
+
+  it('go on where all of their moves have begun; the others give way', async () => {
+    const free = { ...AUTOMATIC, budgets: [{ perNode: 5 }] };
+    const runsAfter = async (pending: number) => {
+      const w = tilted();
+      const plan = put(w, underWay('even', pending));
+      const { facts } = await run(w, { spec: free, plans: [plan] });
+      expect(facts.stored?.metadata.name).not.toBe(plan.metadata.name);
+      return w.plans.of(plan.metadata.name).status?.moves?.map(({ phase }) => phase);
+    };
+    expect(await runsAfter(0)).toEqual(['Evicting']);
+    expect(await runsAfter(1)).toEqual(['Evicting', 'Aborted']);
+  });
+
+  it('that only propose something give way to another one, and to none, which is news', async () => {
+    const w = tilted();
+    const old = put(w, { ...underWay('even', 1), status: { phase: 'Proposed' } });
+    const { facts } = await run(w, { plans: [old] });
+    expect(facts.stored?.status?.phase).toBe('Proposed');
+    expect(w.plans.of(old.metadata.name).status?.phase).toBe('Superseded');
+    const level = balanced();
+    const idle = put(level, { ...underWay('even', 1), status: { phase: 'Proposed' } });
+    const conditions: readonly Told[] = [{ type: 'PlanReady', status: 'False', reason: 'Balanced' }];
+    const result = await run(level, { plans: [idle], conditions });
+    expect([result.facts.stored, result.isNews]).toEqual([undefined, true]);
+    expect(level.plans.of(idle.metadata.name).status?.phase).toBe('Superseded');
+  });
+
+  it('stay as they are while there are no metrics, which is news', async () => {
+    const w = tilted();
+    const plan = put(w, { ...underWay('even', 1), status: { phase: 'Proposed' } });
+    w.cluster.metered = false;
+    const conditions: readonly Told[] = [{ type: 'PlanReady', status: 'False', reason: 'MetricsUnavailable' }];
+    const { facts, isNews } = await run(w, { plans: [plan], conditions });
+    expect([facts.plan.outcome.kind, facts.stored, isNews]).toEqual(['MetricsUnavailable', undefined, true]);
+    expect(w.plans.of(plan.metadata.name).status?.phase).toBe('Proposed');
+  });
+});
+
+describe('a plan that failing nodes have stopped', () => {
+  /** What stands for the next run: the plan itself, or another one. */
+  async function next(stopped: 'ClusterUnhealthy' | 'Suspended', phase: PlanPhase, recovered: boolean) {
+    const w = tilted();
+    const failing = ['x', 'y', 'z'].map((name) => aNode(name, { ...TEN_CORES, ready: false }));
+    failing.forEach(w.cluster.putNode);
+    const plan = await storedBy(w, { spec: AUTOMATIC });
+    const moves = plan.status?.moves?.map((move) => ({ ...move, phase: 'Aborted' as const })) ?? [];
+    const ended = put(w, { ...plan, status: { ...plan.status, phase, stopped, moves } });
+    if (recovered) {
+      failing.forEach((node) => void w.cluster.putNode({ ...node, ready: true, unschedulable: true }));
+    }
+    const { facts } = await run(w, { spec: AUTOMATIC, plans: [ended] });
+    return facts.stored?.metadata.name === plan.metadata.name ? 'itself' : facts.stored?.status?.phase;
+  }
+
+  it('stands for the next that would be the same, as long as they fail', async () => {
+    expect(await next('ClusterUnhealthy', 'Aborted', false)).toBe('itself');
+    expect(await next('ClusterUnhealthy', 'Aborted', true)).toBe('Executing');
+    expect(await next('Suspended', 'Aborted', false)).toBe('Executing');
+    expect(await next('ClusterUnhealthy', 'Superseded', false)).toBe('Executing');
+  });
+});
+
+describe('pods that wait for their ledgers', () => {
+  const label = (pod: PodInfo): PodInfo => ({ ...pod, labels: new Map([['evenkeel.dev/service-class', 'batch']]) });
+  const [api, db] = OWNERS;
+  const RUNNING = label(aPodOf(api ?? expect.fail('no workload'), 'api-1', 'a', 9_000));
+  const WAITING: PodInfo = {
+    ...label(aPodOf(db ?? expect.fail('no workload'), 'db-1', '', 9_000)),
+    nodeName: undefined,
+    phase: 'Pending',
+    ready: false,
+    waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
+  };
+
+  it.each<[string, readonly PodInfo[], boolean]>([
+    ['one that is at the gate', [RUNNING, WAITING], true],
+    ['one that runs', [RUNNING], false],
+    [
+      'one that has passed the gate',
+      [{ ...WAITING, waiting: { gated: false, pinnedTo: undefined, unschedulable: false } }],
+      false,
+    ],
+  ])('have the policy of QoSDriven run again soon: %s', async (_, pods, awaitsLedgers) => {
+    const w = world(THREE.slice(0, 1), OWNERS, pods);
+    w.cluster.serviceLevels = serviceLevels([aServiceClass()], []);
+    const spec = { strategy: { type: 'QoSDriven' }, mode: 'Automatic' };
+    expect((await run(w, { spec })).awaitsLedgers).toBe(awaitsLedgers);
+  });
+});
+
+it('a run tells what it has found, and what its budgets leave', async () => {
+  const w = tilted();
+  const told: Parameters<World['ports']['telemetry']['planned']>[0][] = [];
+  const telemetry = { ...w.ports.telemetry, planned: (found: (typeof told)[number]) => void told.push(found) };
+  const { facts } = await run({ ...w, ports: { ...w.ports, telemetry } });
+  expect(told).toHaveLength(1);
+  expect(told[0]).toMatchObject({ policy: 'even', plan: facts.plan, duration: 0, services: facts.services });
 });
