@@ -155,6 +155,11 @@ describe('a schedule by interval', () => {
     expect(schedule.due(later(5), NOON)).toBe(false);
   });
 
+  it('takes a run that is up to ten seconds ahead for one that was just now, by the clock of another leader', () => {
+    expect([schedule.due(later(10), NOON), schedule.nextRun(later(10), NOON)]).toEqual([false, later(310)]);
+    expect([schedule.due(later(10.5), NOON), schedule.nextRun(later(10.5), NOON)]).toEqual([true, NOON]);
+  });
+
   it('runs every five minutes when nothing is said', () => {
     expect(scheduleOf({}, startCron, () => undefined).nextRun(NOON, NOON)).toBe(later(300));
   });
@@ -181,6 +186,15 @@ describe('a schedule by cron expression', () => {
     schedule.stop();
     await vi.advanceTimersByTimeAsync(2 * 86_400_000);
     expect(woken).toBe(1);
+  });
+
+  it('is due no more when a run is recorded in whole seconds, in the second in which it fired', async () => {
+    vi.useFakeTimers({ now: NOON * 1000 });
+    const schedule = scheduleOf({ schedule: '30 13 * * *', timeZone: 'Europe/Rome' }, startCron, () => undefined);
+    await vi.advanceTimersByTimeAsync(1_800_500);
+    expect(schedule.due(later(1_799), later(1_800.5))).toBe(true);
+    expect(schedule.due(later(1_800), later(1_800.6))).toBe(false);
+    schedule.stop();
   });
 
   it('is due once also when runs are recorded by a clock that is an hour behind the one by which it fires', async () => {

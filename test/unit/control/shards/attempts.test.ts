@@ -38,4 +38,35 @@ describe('attempts', () => {
       1, 2, 0,
     ]);
   });
+
+  it('keep their shards busy until they have ended, however that was, and tell so then', async () => {
+    let ended = 0;
+    const tried = new Attempts({
+      clock: { monotonic: () => seconds(100) },
+      rest: seconds(2),
+      failed: () => undefined,
+      ended: () => {
+        ended += 1;
+      },
+    });
+    const busy = () => ['uid-1', 'uid-2', 'uid-3'].map((shard) => tried.isBusy(shard));
+    const { promise, reject } = Promise.withResolvers<void>();
+    tried.begin(['uid-1', 'uid-2'], () => promise, NEVER);
+    expect([busy(), ended]).toEqual([[true, true, false], 0]);
+    reject(new Error('no'));
+    await tried.idle();
+    await new Promise(setImmediate);
+    expect([busy(), ended]).toEqual([[false, false, false], 1]);
+    expect(tried.restOf('uid-2', seconds(100.5))).toBe(1.5);
+    expect(tried.restOf('uid-2', seconds(103))).toBeLessThanOrEqual(0);
+  });
+
+  it('that an abort ends have not failed', async () => {
+    const { tried, failures } = attempts();
+    const stop = new AbortController();
+    const run = tried.run(['uid-1'], async () => Promise.reject(new Error('cut off')), stop.signal);
+    stop.abort();
+    await run;
+    expect([failures, tried.restOf('uid-1', seconds(100))]).toEqual([[], 0]);
+  });
 });
