@@ -433,6 +433,47 @@ describe('a clean stop', () => {
     expect(lease.stored?.record.holder).toBe('');
   });
 
+  it('of a replica that has written nothing asks for nothing more', async () => {
+    const { time, lease, start } = cluster();
+    start('a');
+    await time.run(1);
+    let asked = 0;
+    const get = (signal: AbortSignal) => {
+      asked += 1;
+      return lease.store.get(signal);
+    };
+    const b = start('b', { store: { ...lease.store, get } });
+    await time.run(31.5);
+    const before = asked;
+    b.stop();
+    await time.run(32);
+    expect([b.outcome(), before > 0, asked - before]).toEqual(['ended', true, 0]);
+  });
+
+  it('whose release fails says so, and ends all the same', async () => {
+    const { time, lease, start } = cluster();
+    let isCut = false;
+    const get = async (signal: AbortSignal) => (isCut ? Promise.reject(new Error('503')) : lease.store.get(signal));
+    const a = start('a', { store: { ...lease.store, get } });
+    await time.run(31);
+    isCut = true;
+    a.stop();
+    await time.run(32);
+    expect([a.outcome(), a.events]).toEqual(['ended', ['Leading 0', 'Failed']]);
+    expect(lease.stored?.record.holder).toBe('a');
+  });
+
+  it('leaves a lease alone that somebody else has taken over meanwhile', async () => {
+    const { time, lease, start } = cluster();
+    const a = start('a');
+    await time.run(30.5);
+    const stored = lease.stored ?? expect.fail('no lease');
+    await lease.store.update(stored, { ...stored.record, holder: 'b' }, new AbortController().signal);
+    a.stop();
+    await time.run(31);
+    expect([lease.stored?.record.holder, a.events]).toEqual(['b', ['Leading 0']]);
+  });
+
   it('of a replica that never led touches nothing', async () => {
     const { time, lease, start } = cluster();
     start('a');
@@ -504,6 +545,19 @@ describe('errors', () => {
     await time.run(45);
     expect(a.elector.leading).toBe(true);
     expect(a.elector.contactedAt).toBeGreaterThan(1000);
+  });
+
+  it('of the store are no reason to ask it more often than those who compete for a lease do', async () => {
+    const { time, lease, start } = cluster();
+    const asked: number[] = [];
+    const get = async () => {
+      asked.push(Math.round(10 * time.now()) / 10);
+      throw new Error('503');
+    };
+    start('a', { store: { ...lease.store, get } });
+    await time.run(10);
+    // One retry period and 0.6 of it besides, by what the replica draws.
+    expect(asked).toEqual([0, 3.2, 6.4, 9.6]);
   });
 
   it('that waiting does not mend end the election', async () => {

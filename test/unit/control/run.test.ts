@@ -126,6 +126,12 @@ describe('a run that changes no plan', () => {
 });
 
 describe('the plan of a run', () => {
+  it('is news where it is stored', async () => {
+    const conditions: readonly Told[] = [{ type: 'Degraded', status: 'False', reason: 'AsExpected' }];
+    const { facts, isNews } = await run(tilted(), { spec: AUTOMATIC, conditions });
+    expect([facts.stored?.status?.phase, isNews]).toEqual(['Executing', true]);
+  });
+
   it('is carried out at once, with the steering that there is, where the policy is automatic', async () => {
     const w = tilted();
     const plan = await storedBy(w, { spec: AUTOMATIC });
@@ -504,6 +510,7 @@ describe('pods that wait for their ledgers', () => {
 
 it('a run tells what it has found, and what its budgets leave', async () => {
   const w = tilted();
+  await w.clock.advance(100);
   const told: Parameters<World['ports']['telemetry']['planned']>[0][] = [];
   const telemetry = { ...w.ports.telemetry, planned: (found: (typeof told)[number]) => void told.push(found) };
   const { facts } = await run({ ...w, ports: { ...w.ports, telemetry } });
