@@ -458,4 +458,38 @@ describe('keepLedgers', () => {
     const conflict = { policy: undefined, ledger: 'shop/deployment-web', problem: 'it is gone' };
     expect([logged, failures]).toEqual([[['write conflict', conflict]], 0]);
   });
+
+  it('goes on from what somebody else has written meanwhile, and makes no second ledger', async () => {
+    const { store, stored, calls } = aStore();
+    let conflicts = 1;
+    const guarded: LedgerStore = {
+      ...store,
+      write: async (old, ...rest) => {
+        if (conflicts > 0) {
+          conflicts -= 1;
+          const now = stored.get(old.name) ?? expect.fail('it is not there');
+          stored.set(old.name, {
+            ...now,
+            resource: { ...now.resource, metadata: { ...now.resource.metadata, resourceVersion: '77' } },
+          });
+          throw new ConflictError('newer');
+        }
+        calls.push(`over ${old.resource.metadata.resourceVersion}`);
+        return store.write(old, ...rest);
+      },
+    };
+    await keepFor(150, guarded, (second) => aView(second < 60 ? [aRequest('web', [aRunningPod('a')])] : []));
+    expect(calls).toEqual(['create deployment-web', 'over 77', 'write deployment-web']);
+  });
+
+  it('counts those also that it finds when it makes the ledger', async () => {
+    const { store } = aStore();
+    const gone: PodRecord = { ...aRunningPod('a'), end: { at: epochSeconds(NOON + 3), how: 'Deleted' } };
+    const pod = { ...aPodOf(aWorkload('web', { replicas: 3 }), 'a', 'node'), uid: 'a' };
+    const plan = aPlan(aPolicy('qos'), [aPreemption(pod)], {
+      moves: [{ podUID: 'a', phase: 'Vacated', attempt: 0 }],
+    });
+    const { preemptions } = await keepFor(100, store, () => aView([aRequest('web', [gone])]), [plan]);
+    expect(preemptions).toEqual(['gold 1']);
+  });
 });

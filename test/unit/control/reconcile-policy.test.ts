@@ -219,6 +219,29 @@ describe('a stage of a look that fails', () => {
     ]);
   });
 
+  it('keeps neither the run nor the status from what is known of the plans', async () => {
+    const { w, look, stored } = bench({ suspend: true });
+    w.plans.put(underWay(stored()));
+    failAt(w, 'plans.writeStatus', new Error('etcd leader changed'));
+    await look();
+    expect([condition(w, 'even', 'Degraded'), messageOf(w, 'even', 'Degraded')]).toEqual([
+      'True ExecuteFailed',
+      'etcd leader changed',
+    ]);
+    expect(condition(w, 'even', 'Accepted')).toBe('True Valid');
+  });
+
+  it('says what was thrown, whatever that was', async () => {
+    const { w, look } = bench({ mode: 'DryRun' });
+    w.tap = (when, call) => {
+      if (when === 'before' && call === 'reader.snapshot') {
+        throw 'a text';
+      }
+    };
+    await look();
+    expect(messageOf(w, 'even', 'Degraded')).toBe('a text');
+  });
+
   it('is neither after the end', async () => {
     const { w, look } = bench({ mode: 'DryRun' });
     const stop = new AbortController();
@@ -247,6 +270,7 @@ describe('a run', () => {
     const { w, look, remembered, stored } = bench({ mode: 'DryRun', interval: '10m' });
     expect(await look()).toBe(600);
     const [plan] = plansOf(w);
+    expect(condition(w, 'even', 'PlanReady')).toBe('True DryRun');
     expect(linesOf(w, 'run finished')).toEqual([
       {
         policy: 'even',
@@ -273,6 +297,7 @@ describe('a run', () => {
     });
     w.plans.put(moved);
     expect(await look()).toBe(5);
+    expect(linesOf(w, 'run postponed')).toHaveLength(1);
     expect(remembered()).toMatchObject({ ranAt: undefined, notBefore: NOON + 5, isPostponed: true });
     await w.clock.advance(5);
     await look();
@@ -280,6 +305,29 @@ describe('a run', () => {
     expect(why).toContain('the next run waits for newer samples');
     expect(linesOf(w, 'run postponed')).toEqual([{ policy: 'even', cause: 'Schedule', result: why }]);
     expect(condition(w, 'even', 'Converged')).toBe('Unknown AwaitingSamples');
+  });
+
+  it('is none where none is due: then the plans are not read again', async () => {
+    const { w, look } = bench({ mode: 'DryRun', interval: '10m' });
+    await look();
+    const before = w.calls.length;
+    await w.clock.advance(60);
+    expect(await look()).toBe(540);
+    expect(w.calls.slice(before).filter((call) => call === 'plans.list' || call === 'reader.snapshot')).toEqual([
+      'plans.list',
+    ]);
+    expect(linesOf(w, 'run finished')).toHaveLength(1);
+  });
+
+  it.each([
+    ['spec', { mode: 'Auto' }, 'False InvalidSpec'],
+    ['schedule', { schedule: '0 0 1 * 1' }, 'False InvalidSchedule'],
+  ])('is none, and none is announced, where the %s is not valid', async (_, spec, accepted) => {
+    const { w, look } = bench(spec);
+    expect(await look()).toBe(Number.POSITIVE_INFINITY);
+    expect(condition(w, 'even', 'Accepted')).toBe(accepted);
+    expect(w.calls).not.toContain('reader.snapshot');
+    expect(w.nextRuns).toEqual(new Map([['even', undefined]]));
   });
 
   it('is none for a policy that is not valid, whose plans go on to their end all the same', async () => {
@@ -290,5 +338,82 @@ describe('a run', () => {
     expect(w.calls).not.toContain('reader.snapshot');
     expect(w.nextRuns).toEqual(new Map([['even', undefined]]));
     expect(w.calls).toContain('plans.list');
+  });
+
+  it('fails where the steering is not there that the policy insists on, and remembers what there is otherwise', async () => {
+    const insists = bench({
+      mode: 'Automatic',
+      interval: '10m',
+      thresholds: { consecutive: 1 },
+      steering: { mode: 'AdmissionPolicy' },
+    });
+    insists.w.cluster.steerable = false;
+    await insists.look();
+    expect(condition(insists.w, 'even', 'Degraded')).toBe('True SteeringUnavailable');
+    const { look, remembered } = bench({ mode: 'Automatic', interval: '10m' });
+    await look();
+    expect(remembered().steering).toBeDefined();
+  });
+
+  it('at news, once for each, that comes to nothing new leaves the status as it is', async () => {
+    const { w, look, remembered, stored } = bench({
+      mode: 'Automatic',
+      interval: '10m',
+      strategy: { type: 'QoSDriven' },
+    });
+    await look();
+    const { status } = stored().policy;
+    await w.clock.advance(20);
+    w.ports.demand.tell([{ uid: 'uid-new', owner: 'uid-of-it' }]);
+    const runs = () => w.calls.filter((call) => call === 'reader.snapshot').length;
+    await look();
+    expect([runs(), remembered().ranAt, remembered().demand]).toEqual([2, NOON + 20, 1]);
+    await w.clock.advance(20);
+    await look();
+    expect([runs(), linesOf(w, 'run finished').length]).toEqual([2, 1]);
+    expect(stored().policy.status).toEqual(status);
+    expect(status?.nextRun).toBe(formatInstant(epochSeconds(NOON + 600)));
+    expect(w.nextRuns.get('even')).toBe(NOON + 620);
+  });
+
+  it('that comes again for ledgers is no run of its own', async () => {
+    const { w, look, remembered } = bench({ mode: 'Automatic', interval: '10m', strategy: { type: 'QoSDriven' } });
+    await look();
+    expect(remembered()).toMatchObject({ ranAt: NOON, againAt: undefined });
+    remembered().againAt = epochSeconds(NOON + 20);
+    await w.clock.advance(20);
+    await look();
+    expect(w.calls.filter((call) => call === 'reader.snapshot')).toHaveLength(2);
+    expect(remembered()).toMatchObject({ ranAt: NOON, notBefore: NOON + 21, againAt: undefined });
+  });
+});
+
+describe('a look without a run', () => {
+  it('takes samples for a policy that smooths them, and for no other', async () => {
+    const reads = async (load: Record<string, unknown>) => {
+      const { w, look } = bench({ suspend: false, interval: '10m', load });
+      await look();
+      await w.clock.advance(60);
+      w.calls.length = 0;
+      await look();
+      return w.calls.filter((call) => call.startsWith('reader.'));
+    };
+    expect(await reads({ smoothing: '10m' })).toEqual(['reader.measured']);
+    expect(await reads({})).toEqual([]);
+  });
+
+  it('begins a plan that was approved, and says so', async () => {
+    const { w, look, stored } = bench({ mode: 'Approve', interval: '10m' });
+    const plan = underWay(stored());
+    w.plans.put({
+      ...plan,
+      spec: { ...plan.spec, approved: true },
+      status: { ...plan.status, phase: 'AwaitingApproval' },
+    });
+    await look();
+    expect(plansOf(w)[0]?.status).toMatchObject({ phase: 'Executing', steering: 'AdmissionPolicy' });
+    expect(linesOf(w, 'plan approved')).toEqual([
+      expect.objectContaining({ plan: plan.metadata.name, moves: 4, steering: 'AdmissionPolicy' }),
+    ]);
   });
 });
