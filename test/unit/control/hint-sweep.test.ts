@@ -97,3 +97,94 @@ describe('hints of moves in flight', () => {
     expect((await swept(hints, ['1'], [planOf('1', true)])).removed).toEqual(['plan-1']);
   });
 });
+
+describe('hints that cannot be removed', () => {
+  /** Sweeps as the leader of all; `failing` says what becomes of a removal. */
+  async function sweep(
+    list: () => Promise<readonly PlacementHint[]>,
+    failing: (hint: PlacementHint) => Promise<void>,
+    signal = NEVER,
+  ) {
+    const lines: (readonly [line: string, fields: object])[] = [];
+    let failures = 0;
+    let lists = 0;
+    const ports = {
+      steering: { list, discard: failing },
+      plans: {
+        list: async () => {
+          lists += 1;
+          return [planOf('1'), planOf('2')];
+        },
+        get: async () => undefined,
+      },
+      log: (line: string, fields: object) => void lines.push([line, fields]),
+      runFailed: () => {
+        failures += 1;
+      },
+    };
+    const problems = await sweepHints(ports, () => true, signal);
+    return { problems: [...problems], lines, failures, lists };
+  }
+
+  it('are told of by their plan, each counts as a failure, and the others go', async () => {
+    const removed: string[] = [];
+    const { problems, lines, failures } = await sweep(
+      async () => [aHint('plan-1'), aHint('plan-2')],
+      async ({ spec }) => {
+        if (spec.plan === 'plan-1') {
+          throw new Error('forbidden');
+        }
+        removed.push(spec.plan);
+      },
+    );
+    expect(removed).toEqual(['plan-2']);
+    expect(problems).toEqual([
+      ['plan-1', 'PlacementHint shop/hint-plan-1 remains and goes on steering pods: forbidden'],
+    ]);
+    expect(lines).toEqual([['hint remains', { hint: 'shop/hint-plan-1', problem: 'forbidden' }]]);
+    expect(failures).toBe(1);
+  });
+
+  it('are not deleted again where their deletion waits for somebody', async () => {
+    const leaving = (finalizers?: string[]): PlacementHint => {
+      const hint = aHint('plan-1');
+      const begun = { deletionTimestamp: '2026-01-01T12:00:00Z', ...(finalizers === undefined ? {} : { finalizers }) };
+      return { ...hint, metadata: { ...hint.metadata, ...begun } };
+    };
+    const removal = async () => expect.fail('it is deleted again');
+    const { problems, failures } = await sweep(async () => [leaving(['a/b', 'c/d'])], removal);
+    expect(problems).toEqual([
+      [
+        'plan-1',
+        'PlacementHint shop/hint-plan-1 remains and goes on steering pods: its deletion began at 2026-01-01T12:00:00Z and waits for a/b, c/d',
+      ],
+    ]);
+    expect(failures).toBe(1);
+  });
+
+  it('are none that cannot be listed: that is told, and counts as one failure', async () => {
+    const cause = new Error('503');
+    const result = await sweep(
+      async () => Promise.reject(cause),
+      async () => undefined,
+    );
+    expect(result).toEqual({ problems: [], lines: [['hints not listed', { err: cause }]], failures: 1, lists: 0 });
+  });
+
+  it('are not told of after the end', async () => {
+    const stop = new AbortController();
+    const cut = async () => {
+      stop.abort(new Error('the end'));
+      throw new Error('cut off');
+    };
+    await expect(sweep(cut, async () => undefined, stop.signal)).rejects.toThrow('the end');
+  });
+
+  it('are looked for without asking for plans where there are none', async () => {
+    const none = await sweep(
+      async () => [],
+      async () => undefined,
+    );
+    expect(none).toEqual({ problems: [], lines: [], failures: 0, lists: 0 });
+  });
+});

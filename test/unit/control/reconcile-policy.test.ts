@@ -1,16 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../../../src/api/v1alpha1/rebalance-policy.ts';
+import type { LedgerHealth } from '../../../src/control/ledger-health.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import { createPolicyMemory, type PolicyMemory } from '../../../src/control/policy-memory.ts';
 import { reconcilePolicy } from '../../../src/control/reconcile-policy.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
+import { NO_SERVICE_LEVELS } from '../../../src/model/service-level.ts';
 import { epochSeconds, type Seconds } from '../../../src/model/units.ts';
 import { ConflictError, type StoredPolicy } from '../../../src/ports.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
+import { aServiceClass, serviceLevels } from '../../support/builders/service-levels.ts';
 import { aNode, aPodOf, TEN_CORES } from '../../support/builders.ts';
 import { forever } from '../../support/execution.ts';
-import type { World } from '../../support/fake-world.ts';
+import type { World, WorldPorts } from '../../support/fake-world.ts';
 import { condition, messageOf, OWNERS, plansOf, tilted } from '../../support/played.ts';
 import { NOON } from '../../support/test-clock.ts';
 
@@ -25,7 +28,7 @@ interface Bench {
   remembered(): ReturnType<PolicyMemory['of']>;
 }
 
-function bench(spec: Record<string, unknown>): Bench {
+function bench(spec: Record<string, unknown>, ports: Partial<WorldPorts> = {}): Bench {
   const w = tilted();
   w.cluster.putNode(aNode('d', TEN_CORES));
   w.cluster.putNode(aNode('e', TEN_CORES));
@@ -48,7 +51,7 @@ function bench(spec: Record<string, unknown>): Bench {
         maxInFlight: 100,
         hintProblem,
       };
-      return await reconcilePolicy(context, memory, w.ports, signal);
+      return await reconcilePolicy(context, memory, { ...w.ports, ...ports }, signal);
     },
   };
 }
@@ -414,6 +417,41 @@ describe('a look without a run', () => {
     expect(plansOf(w)[0]?.status).toMatchObject({ phase: 'Executing', steering: 'AdmissionPolicy' });
     expect(linesOf(w, 'plan approved')).toEqual([
       expect.objectContaining({ plan: plan.metadata.name, moves: 4, steering: 'AdmissionPolicy' }),
+    ]);
+  });
+});
+
+describe('ledgers', () => {
+  it.each<[string, LedgerHealth, string]>([
+    ['kept', { kind: 'Kept' }, 'False LedgersIncomplete'],
+    ['not kept', { kind: 'Failing', why: 'forbidden' }, 'False LedgersUnavailable'],
+  ])('that are %s are told of in the status', async (_, health, told) => {
+    const { w, look } = bench(
+      { mode: 'Automatic', strategy: { type: 'QoSDriven' } },
+      { ledgerNews: { health: () => health, levels: () => NO_SERVICE_LEVELS } },
+    );
+    w.cluster.serviceLevels = serviceLevels([aServiceClass()], []);
+    const [pod] = w.cluster.pods.values();
+    const labels = new Map([['evenkeel.dev/service-class', 'batch']]);
+    w.cluster.putPod({ ...(pod ?? expect.fail('no pod')), labels });
+    await look();
+    expect(condition(w, 'even', 'LedgerFresh')).toBe(told);
+  });
+
+  it('that nobody has looked at yet are awaited, and so are those of a policy that has not run', async () => {
+    const awaiting = bench(
+      { mode: 'Automatic', strategy: { type: 'QoSDriven' } },
+      { ledgerNews: { health: () => ({ kind: 'Awaiting' }), levels: () => NO_SERVICE_LEVELS } },
+    );
+    await awaiting.look();
+    const suspended = bench({ suspend: true });
+    await suspended.look();
+    const run = bench({});
+    await run.look();
+    expect([awaiting, suspended, run].map(({ w }) => condition(w, 'even', 'LedgerFresh'))).toEqual([
+      'Unknown AwaitingFirstRun',
+      'Unknown AwaitingFirstRun',
+      'True NotNeeded',
     ]);
   });
 });
