@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { MoveStatus, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import type { MoveStatus, PlanPhase, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { decide } from '../../../src/control/plan-decision.ts';
 import { expiredPlans, isOpen } from '../../../src/control/retention.ts';
+import { openJournal } from '../../../src/execute/journal.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
+import type { Plan, Transfer } from '../../../src/plan/plan.ts';
 import { plan as computePlan } from '../../../src/plan/planner.ts';
 import { inPhase, toRebalancePlan } from '../../../src/report/plan-resource.ts';
 import { aPlan } from '../../support/builders/plan.ts';
@@ -72,6 +73,84 @@ describe('decide', () => {
     const policy = aPolicy('even', { mode: 'Automatic' });
     expect(decide(policy, plan, [], false, snapshot)).toEqual({ kind: 'Drop' });
     expect(decide(policy, plan, [], true, snapshot)).toEqual({ kind: 'Store', phase: 'Executing' });
+  });
+});
+
+describe('decide, in mode Automatic,', () => {
+  const policy = aPolicy('even', { mode: 'Automatic' });
+  const resource = toRebalancePlan(plan, policy);
+  const transfers = plan.moves.filter((move): move is Transfer => move.from !== undefined && move.to !== undefined);
+  const [first = expect.fail('no move'), second = expect.fail('one move')] = transfers;
+  const runs = openJournal(resource);
+
+  /** The plan as it stands when its moves are in these phases. */
+  function standing(phase: PlanPhase, ...phases: readonly MoveStatus['phase'][]): RebalancePlan {
+    const moves = runs.map((run, place) => ({ ...run, phase: phases[place] ?? run.phase }));
+    return inPhase(resource, phase, { moves });
+  }
+
+  const STORE = { kind: 'Store', phase: 'Executing' };
+
+  it('has a plan of two moves to decide on', () => {
+    expect(plan.moves).toHaveLength(2);
+  });
+
+  it('keeps the plan under way that would begin the same next, in the same order', () => {
+    const begun = standing('Executing');
+    expect(decide(policy, plan, [begun], true, snapshot)).toEqual({ kind: 'Keep', plan: begun });
+    expect(decide(policy, { ...plan, moves: [second, first] }, [begun], true, snapshot)).toEqual(STORE);
+    const half = standing('Executing', 'Evicting');
+    expect(decide(policy, { ...plan, moves: [second] }, [half], false, snapshot)).toEqual({ kind: 'Keep', plan: half });
+    expect(decide(policy, plan, [half], true, snapshot)).toEqual(STORE);
+    expect(decide(policy, { ...plan, moves: [first] }, [begun], true, snapshot)).toEqual(STORE);
+  });
+
+  it.each<[string, Partial<Pick<Transfer, 'pod' | 'from' | 'to'>>]>([
+    ['another pod', { pod: { ...first.pod, uid: 'uid-other' } }],
+    ['another source', { from: 'c' }],
+    ['another target', { to: 'c' }],
+  ])('makes another plan where the next move has %s', (_, changes) => {
+    const moves = [{ ...first, ...changes }, second];
+    expect(decide(policy, { ...plan, moves }, [standing('Executing')], true, snapshot)).toEqual(STORE);
+    expect(decide(policy, { ...plan, moves }, [], true, snapshot, standing('Aborted', 'Aborted', 'Aborted'))).toEqual(
+      STORE,
+    );
+  });
+
+  it('keeps the plan that was stopped, while what it has not begun is what would be done', () => {
+    const stopped = standing('Aborted', 'Landed', 'Aborted');
+    expect(decide(policy, { ...plan, moves: [second] }, [], true, snapshot, stopped)).toEqual({
+      kind: 'Keep',
+      plan: stopped,
+    });
+    expect(decide(policy, plan, [], true, snapshot, stopped)).toEqual(STORE);
+    expect(decide(policy, plan, [], false, snapshot, stopped)).toEqual({ kind: 'Drop' });
+  });
+
+  it('keeps none that only proposes it', () => {
+    expect(decide(policy, plan, [standing('Proposed')], true, snapshot)).toEqual(STORE);
+  });
+});
+
+describe('decide, in mode Approve,', () => {
+  const policy = aPolicy('even', { mode: 'Approve' });
+  const waiting = open(policy, 'AwaitingApproval');
+  const nodesOf = (...nodes: readonly string[]) => {
+    const moved = new Map(plan.moves.map(({ pod }, place) => [pod.uid, nodes[place] ?? 'a']));
+    const changed = snapshot.pods.map((pod) => ({ ...pod, nodeName: moved.get(pod.uid) ?? pod.nodeName }));
+    return { ...snapshot, pods: changed };
+  };
+
+  it('keeps a plan only while all of its pods are where it says, those that have failed included', () => {
+    const kept = { kind: 'Keep', plan: waiting };
+    expect(decide(policy, plan, [waiting], false, nodesOf('a', 'a'))).toEqual(kept);
+    expect(decide(policy, plan, [waiting], false, nodesOf('a', 'b'))).toEqual({ kind: 'Drop' });
+    expect(decide(policy, plan, [waiting], false, { ...snapshot, pods: [], failedPods: snapshot.pods })).toEqual(kept);
+    expect(decide(policy, plan, [waiting], false, { ...snapshot, pods: [] })).toEqual({ kind: 'Drop' });
+  });
+
+  it('keeps none that was only proposed', () => {
+    expect(decide(policy, plan, [open(policy)], true, snapshot)).toEqual({ kind: 'Store', phase: 'AwaitingApproval' });
   });
 });
 
