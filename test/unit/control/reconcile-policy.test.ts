@@ -379,6 +379,28 @@ describe('a run', () => {
     expect(w.nextRuns.get('even')).toBe(NOON + 620);
   });
 
+  it('comes again in five seconds while a pod at the gate waits for its ledger', async () => {
+    const { w, look, remembered } = bench({ mode: 'Automatic', interval: '10m', strategy: { type: 'QoSDriven' } });
+    const [workload = expect.fail('no workload')] = OWNERS;
+    w.cluster.serviceLevels = serviceLevels([aServiceClass()], []);
+    for (const node of ['b', 'c', 'd', 'e']) {
+      w.cluster.putPod(aPodOf(workload, `full-${node}`, node, 9_000));
+    }
+    w.cluster.putPod({
+      ...aPodOf(workload, 'waiting', '', 9_000),
+      labels: new Map([['evenkeel.dev/service-class', 'batch']]),
+      nodeName: undefined,
+      phase: 'Pending',
+      ready: false,
+      waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
+    });
+    expect(await look()).toBe(5);
+    expect(remembered()).toMatchObject({ ranAt: NOON, againAt: NOON + 5 });
+    await w.clock.advance(5);
+    await look();
+    expect(remembered()).toMatchObject({ ranAt: NOON, againAt: NOON + 10 });
+  });
+
   it('that comes again for ledgers is no run of its own', async () => {
     const { w, look, remembered } = bench({ mode: 'Automatic', interval: '10m', strategy: { type: 'QoSDriven' } });
     await look();
