@@ -147,6 +147,7 @@ describe('the pods that have a say about the target of a move', () => {
     ['c', { kind: 'Clear' }],
   ])('include one that the scheduler keeps room for: on %s', async (node, expected) => {
     expect(await checked(aWorld(), {}, { pods: [...PODS, nominee(node)] })).toMatchObject(expected);
+    expect(await checked(aWorld(), {}, { pods: [nominee(node)] })).toMatchObject(expected);
   });
 
   it('include one there that keeps away from it, even if the pod itself has no terms', async () => {

@@ -13,7 +13,6 @@ import { drive, NOON } from '../../support/test-clock.ts';
 interface Setting {
   readonly steering?: SteeringMode;
   readonly inFlight?: readonly JournalEntry[];
-  readonly signal?: AbortSignal;
   /** Calls for a pod with this UID fail. */
   readonly failing?: string;
   readonly error?: Error;
@@ -21,7 +20,7 @@ interface Setting {
 
 /** Places the hints of these moves; what was placed and where, what failed, and how long it took. */
 async function placed(w: World, moves: readonly PlannedMove[], setting: Setting = {}) {
-  const { steering = 'AdmissionPolicy', inFlight = [], signal = forever, failing, error } = setting;
+  const { steering = 'AdmissionPolicy', inFlight = [], failing, error } = setting;
   const plan = aPlan(policy, moves, { steering });
   const hints: [string, PlacementHintSpec][] = [];
   const place: World['ports']['steering']['place'] = async (namespace, hint) => {
@@ -31,7 +30,7 @@ async function placed(w: World, moves: readonly PlannedMove[], setting: Setting 
     hints.push([namespace, hint]);
   };
   const ports = { ...w.ports, steering: { ...w.ports.steering, place } };
-  const failed = await drive(w.clock, placeHints(plan, entries(plan), inFlight, ports, signal));
+  const failed = await drive(w.clock, placeHints(plan, entries(plan), inFlight, ports, forever));
   return { hints, failed: [...failed], took: w.clock.now() - NOON };
 }
 
@@ -90,12 +89,19 @@ describe('hints', () => {
   });
 
   it('are placed no further once the work is aborted', async () => {
+    const w = aWorld();
     const stop = new AbortController();
-    stop.abort(new Error('the lease is lost'));
-    const moves = [aMove(WEB_1, 'b'), aMove(API_1, 'c')];
-    await expect(placed(aWorld(), moves, { failing: WEB_1.uid, signal: stop.signal })).rejects.toThrow(
-      'the lease is lost',
-    );
+    const tried: string[] = [];
+    const place: World['ports']['steering']['place'] = async (_, { podUID }) => {
+      tried.push(podUID);
+      stop.abort(new Error('the lease is lost'));
+      throw new Error('cut off');
+    };
+    const plan = aPlan(policy, [aMove(WEB_1, 'b'), aMove(API_1, 'c')], { steering: 'Webhook' });
+    const ports = { ...w.ports, steering: { ...w.ports.steering, place } };
+    const placing = drive(w.clock, placeHints(plan, entries(plan), [], ports, stop.signal));
+    await expect(placing).rejects.toThrow('the lease is lost');
+    expect(tried).toEqual([WEB_1.uid]);
   });
 
   it('name alternatives where the preference alone would not decide, but no node that moves under way will fill', async () => {
