@@ -445,6 +445,9 @@ describe('advance', () => {
   });
 
   it('takes up an intent after a crash: its eviction may have been sent until now', () => {
+    expect(at(40, move('Intent'), seen(40, 'Running', undefined, ANSWER_GRACE + 1)).run.phase).toBe('Evicting');
+    const sentTwice = move('Intent', { sentAt: instant(0) });
+    expect(at(40, sentTwice, seen(40, 'Running', undefined, ANSWER_GRACE + 1)).run.phase).toBe('Evicting');
     const { run: taken, effects } = at(16, move('Intent'), seen(16, 'Running'));
     expect(taken).toMatchObject({ phase: 'Evicting', sentAt: instant(16) });
     expect(effects).toEqual([]);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { firstRestEnds, withoutFailedTargets } from '../../../src/execute/failed-admissions.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
+import type { PodInfo } from '../../../src/model/pod.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { anAdmission, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
@@ -50,6 +51,43 @@ describe('a node on which admissions of a controller have failed', () => {
 
   it('is tried again at once when the pod was gone within a minute', () => {
     expect(mayTry(failures(3, 59), 0)).toBe(true);
+  });
+
+  it('is left alone since the last of them, in whatever order their plans come', () => {
+    expect([failures(2), failures(2).toReversed()].map((plans) => mayTry(plans, 110))).toEqual([false, false]);
+  });
+
+  it('is as open as before to pods that do not wait at the gate, and to those of other controllers', () => {
+    const others: readonly PodInfo[] = [
+      { ...WAITS, waiting: undefined },
+      { ...WAITS, waiting: { gated: false, pinnedTo: undefined, unschedulable: true } },
+      { ...WAITS, owner: { kind: 'ReplicaSet', name: 'other', uid: 'uid-other' } },
+      { ...WAITS, owner: undefined },
+    ];
+    expect(withoutFailedTargets(others, failures(1), NOON)).toEqual(others);
+    expect(withoutFailedTargets(others, [], NOON)).toBe(others);
+  });
+
+  it('is left out of each term that the pod has itself, and an empty term matches no node still', () => {
+    const zone = { key: 'zone', operator: 'In', values: ['east'] } as const;
+    const named = { key: 'metadata.name', operator: 'NotIn', values: ['b'] } as const;
+    const without = { key: 'metadata.name', operator: 'NotIn', values: ['a'] } as const;
+    const nodeAffinity = [
+      { expressions: [zone], fields: [] },
+      { expressions: [], fields: [] },
+      { expressions: [], fields: [named] },
+    ];
+    const constraints = { ...WAITS.constraints, nodeAffinity };
+    const pods = [
+      { ...WAITS, constraints },
+      { ...WAITS, constraints },
+    ];
+    const [first, second] = withoutFailedTargets(pods, failures(1), NOON);
+    expect(first?.constraints.nodeAffinity).toEqual([
+      { expressions: [zone], fields: [without] },
+      { expressions: [], fields: [named, without] },
+    ]);
+    expect(second?.constraints).toBe(first?.constraints);
   });
 });
 

@@ -139,8 +139,20 @@ describe('turnsOf', () => {
       ).ready;
     };
     expect(rested(600)).toEqual([]);
+    expect(rested(1)).toEqual([]);
     expect(rested(0)).toHaveLength(1);
+    expect(rested(601)).toHaveLength(1);
     // Written before our clock was set back by an hour.
     expect(rested(3_610)).toHaveLength(1);
+  });
+
+  it('begins one move of an owner at a time', () => {
+    const owner = aWorkload('web', { replicas: 3 });
+    const [p, q] = [aMove(aPodOf(owner, 'p', 'a'), 'b'), aMove(aPodOf(owner, 'q', 'a'), 'c')];
+    const two = [
+      [p, 'Planned'],
+      [q, 'Planned'],
+    ] as const;
+    expect(turns(two).ready).toEqual([0]);
   });
 });
