@@ -111,6 +111,44 @@ describe('an eviction', () => {
       status(429, budget('still being processed'), 429, { 'retry-after': '10' }),
       { kind: 'RefusedByBudget', message: 'still being processed' },
     ],
+    [
+      '429 of a PDB that says no more',
+      status(429, budget('')),
+      {
+        kind: 'RefusedByBudget',
+        message: expect.stringContaining("Cannot evict pod as it would violate the pod's disruption budget."),
+      },
+    ],
+    [
+      '429 of a PDB among other causes',
+      status(429, {
+        details: {
+          causes: [
+            { reason: 'FieldValueInvalid', message: 'something else' },
+            { reason: 'DisruptionBudget', message: 'needs 3 healthy pods' },
+          ],
+        },
+      }),
+      { kind: 'RefusedByBudget', message: 'needs 3 healthy pods' },
+    ],
+    [
+      '429 of another cause',
+      status(429, { details: { causes: [{ reason: 'FieldValueInvalid', message: 'something else' }] } }),
+      { kind: 'TryLater', message: expect.any(String), retryAfter: 5 as never },
+    ],
+    [
+      '409 over the UID of the PDB, whose pod is there',
+      status(409, {
+        message: 'Precondition failed: UID in precondition: a, UID in object meta: b',
+        details: { kind: 'poddisruptionbudgets' },
+      }),
+      { kind: 'TryLater', message: expect.any(String), retryAfter: 5 as never },
+    ],
+    [
+      '409 with Retry-After',
+      status(409, {}, 409, { 'retry-after': '7' }),
+      { kind: 'TryLater', message: expect.any(String), retryAfter: 7 as never },
+    ],
     ['429', status(429), { kind: 'TryLater', message: expect.any(String), retryAfter: 5 as never }],
     [
       '429 with Retry-After',
@@ -143,6 +181,11 @@ describe('an eviction', () => {
         message: 'pods "web-1" is forbidden: User "u" cannot create resource "pods/eviction" in API group ""',
       }),
       'Forbidden',
+    ],
+    [
+      '404 of a server that serves no evictions',
+      (_, response) => response.writeHead(404).end('page not found'),
+      'Refused',
     ],
     ['422', status(422), 'Refused'],
     ['500', status(500), 'Ambiguous'],

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createSharedLeases } from '../../src/adapters/kubernetes/lease-store.ts';
+import { createLeaseStore, createSharedLeases } from '../../src/adapters/kubernetes/lease-store.ts';
 import { epochSeconds, seconds } from '../../src/model/units.ts';
-import { ConflictError, type LeaseRecord, type StoredLease } from '../../src/ports.ts';
+import { ConflictError, type LeaseRecord, NamespaceMissingError, type StoredLease } from '../../src/ports.ts';
 import {
   clientOf,
   type FakeApiServer,
@@ -50,7 +50,7 @@ async function start(...handlers: readonly Handler[]) {
   const leases = createSharedLeases(client, { namespace: 'evenkeel-system', deadline: seconds(5) }, (error) =>
     reports.push(error),
   );
-  return { server, leases, reports };
+  return { server, client, leases, reports };
 }
 
 function lastOf({ seen }: FakeApiServer) {
@@ -116,6 +116,109 @@ describe('the Lease of a policy', () => {
     expect(await remove(status(409, { reason: 'Conflict' }))).toBeInstanceOf(ConflictError);
     expect(await remove(status(403, { reason: 'Forbidden' }))).toMatchObject({ kind: 'Forbidden' });
     expect(await remove(reset())).toMatchObject({ name: 'ApiError' });
+  });
+});
+
+describe('what a Lease says', () => {
+  const read = async (handler: Handler) => {
+    const { leases } = await start(handler);
+    return leases.of('evenkeel-policy-1', new Map()).get(NEVER);
+  };
+  const metadata = { name: 'evenkeel-policy-1', uid: 'uid-1', resourceVersion: '7' };
+
+  it('is read with the times to the microsecond, and with its metadata', async () => {
+    const spec = {
+      holderIdentity: 'host_2',
+      leaseDurationSeconds: 20,
+      acquireTime: '2027-01-15T08:00:00.250000Z',
+      renewTime: '2027-01-15T08:00:10.500000Z',
+      leaseTransitions: 4,
+    };
+    expect(await read(json({ metadata, spec }))).toEqual({
+      record: {
+        holder: 'host_2',
+        duration: 20,
+        acquiredAt: 1_800_000_000.25,
+        renewedAt: 1_800_000_010.5,
+        transitions: 4,
+      },
+      metadata,
+    });
+  });
+
+  it.each<[string, object]>([
+    ['is absent', {}],
+    ['is absent in an empty spec', { spec: {} }],
+    [
+      'is of another type',
+      {
+        spec: {
+          holderIdentity: 7,
+          leaseDurationSeconds: '15',
+          acquireTime: 1_800_000_000,
+          renewTime: 'yesterday',
+          leaseTransitions: '2',
+        },
+      },
+    ],
+  ])('counts as nothing where it %s', async (_, parts) => {
+    expect((await read(json({ metadata, ...parts })))?.record).toEqual({
+      holder: '',
+      duration: 0,
+      acquiredAt: 0,
+      renewedAt: 0,
+      transitions: 0,
+    });
+  });
+
+  it('is nothing where there is none; where it may not be read, that is an error', async () => {
+    expect(await read(status(404, { reason: 'NotFound' }))).toBeUndefined();
+    await expect(read(status(403))).rejects.toMatchObject({ kind: 'Forbidden' });
+  });
+
+  it.each<[string, unknown]>([
+    ['a list', []],
+    ['an object without metadata', { spec: {} }],
+    ['an object whose metadata is none', { metadata: 'evenkeel', spec: {} }],
+  ])('is not read from %s', async (_, body) => {
+    await expect(read(json(body))).rejects.toMatchObject({
+      kind: 'BadAnswer',
+      message: 'the API server answered with something that is no Lease',
+    });
+  });
+
+  it('is written as it is meant, and without labels where there are none', async () => {
+    const { server, client } = await start(json(aLease('evenkeel'), 201));
+    const store = createLeaseStore(client, { namespace: 'evenkeel-system', name: 'evenkeel', deadline: seconds(5) });
+    await store.create({ ...RECORD, renewedAt: epochSeconds(1_800_000_010.5) }, NEVER);
+    expect(lastOf(server).body).toEqual({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'evenkeel', namespace: 'evenkeel-system' },
+      spec: {
+        holderIdentity: 'host_1',
+        leaseDurationSeconds: 15,
+        acquireTime: '2027-01-15T08:00:00.000000Z',
+        renewTime: '2027-01-15T08:00:10.500000Z',
+        leaseTransitions: 2,
+      },
+    });
+  });
+
+  it.each<[string, number, string, unknown]>([
+    ['conflicts where somebody else was faster', 409, 'AlreadyExists', ConflictError],
+    ['needs its namespace', 404, 'NotFound', NamespaceMissingError],
+  ])('%s when it is created', async (_, code, reason, error) => {
+    const { leases } = await start(status(code, { reason }));
+    await expect(leases.of('evenkeel-policy-1', new Map()).create(RECORD, NEVER)).rejects.toBeInstanceOf(error);
+  });
+
+  it('is not created where that is refused, which is neither', async () => {
+    const { leases } = await start(status(403));
+    await expect(leases.of('evenkeel-policy-1', new Map()).create(RECORD, NEVER)).rejects.toMatchObject({
+      name: 'ApiError',
+      kind: 'Forbidden',
+    });
   });
 });
 

@@ -104,6 +104,27 @@ describe('a journal', () => {
     await expect(journals.remove(stored('7'), NEVER)).rejects.toThrow('may not delete movejournals');
   });
 
+  it('is deleted by its name where its UID is not known; one made anew since then stays, which is fine', async () => {
+    const { server, journals } = await serverOf(json({}), status(409, { reason: 'Conflict' }));
+    const { metadata, ...rest } = stored('7');
+    await journals.remove({ ...rest, metadata: { name: metadata.name } }, NEVER);
+    expect(server.seen.map(({ body }) => body)).toMatchObject([{ kind: 'DeleteOptions', preconditions: {} }]);
+    expect(server.seen[0]?.body).not.toHaveProperty('preconditions.uid');
+    await expect(journals.remove(stored('7'), NEVER)).resolves.toBeUndefined();
+  });
+
+  it.each<[string, unknown]>([
+    ['a list', []],
+    ['an object without metadata', { spec: {} }],
+    ['an object without a spec', { metadata: { name } }],
+  ])('is not read from %s', async (_, body) => {
+    const { journals } = await serverOf(json(body));
+    await expect(journals.get(name, NEVER)).rejects.toMatchObject({
+      kind: 'BadAnswer',
+      message: 'the API server answered with something that is no MoveJournal',
+    });
+  });
+
   it('is read alone, or is not there', async () => {
     const { journals } = await serverOf(
       json(stored('7')),

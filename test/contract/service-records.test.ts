@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ReadingClient } from '../../src/adapters/kubernetes/list.ts';
+import { RESOURCES } from '../../src/adapters/kubernetes/resource.ts';
 import { createServiceRecords } from '../../src/adapters/kubernetes/service-records.ts';
 import { createSharedReflectors } from '../../src/adapters/kubernetes/shared-reflectors.ts';
 import { systemClock } from '../../src/adapters/system-clock.ts';
 import { StaleCacheError } from '../../src/ports.ts';
+import { aRawPod, aRawReplicaSet, type Raw } from '../support/builders/raw.ts';
 import { answer, type FakeWatchServer, fakeWatchServer, unreachable } from '../support/fake-watch-server.ts';
 import { testClock } from '../support/test-clock.ts';
 import { clientOf, type FakeApiServer, json, listOf, silence, startFakeApiServer } from './fake-api-server.ts';
@@ -163,5 +165,111 @@ describe('what ledgers are kept by', () => {
     expect([...(records.view()?.classes.keys() ?? [])]).toEqual(['gold']);
     expect(unreadable).toEqual([expect.stringContaining('serviceclasses worse: ')]);
     expect(failures).toEqual([]);
+  });
+
+  /** Records of the workload web, which has two pods. */
+  async function ofWeb() {
+    const made = recorded();
+    made.classes.put('gold', GOLD);
+    await made.clock.advance(5);
+    let version = 100;
+    const tell = async (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Raw): Promise<void> => {
+      version += 1;
+      const metadata = { ...(object['metadata'] as Raw), resourceVersion: String(version) };
+      const { resource } = RESOURCES[object['kind'] as keyof typeof RESOURCES];
+      made.of(resource).say(`${JSON.stringify({ type, object: { ...object, metadata } })}\n`);
+      await made.clock.advance(0);
+    };
+    const labels = { 'evenkeel.dev/service-class': 'gold' };
+    await tell('ADDED', aRawReplicaSet('web', { spec: { template: { metadata: { labels } } } }));
+    await tell('ADDED', aRawPod('web-1'));
+    await tell('ADDED', aRawPod('web-2'));
+    /** Pods as ledgers would have them, each with how it ended. */
+    const pods = () =>
+      (made.records.view()?.requests ?? [])
+        .flatMap(({ record }) => record.pods)
+        .map(({ uid, end }) => (end === undefined ? uid : `${uid} ${end.how}`));
+    return { ...made, tell, pods };
+  }
+
+  it('tell of pods that are gone, however they went', async () => {
+    const { tell, pods, unreadable } = await ofWeb();
+    expect(pods()).toEqual(['pod-web-1', 'pod-web-2']);
+    await tell('DELETED', aRawPod('web-1'));
+    expect(pods()).toEqual(['pod-web-1 Deleted', 'pod-web-2']);
+    // It can be read no more.
+    await tell('MODIFIED', aRawPod('web-2', { spec: { nodeName: 7 } }));
+    expect(pods()).toEqual(['pod-web-1 Deleted', 'pod-web-2 Deleted']);
+    expect(unreadable).toEqual([expect.stringMatching(/^pods shop\/web-2: spec.nodeName/)]);
+  });
+
+  it('have the last state of a pod that was deleted, and nothing of one without a UID', async () => {
+    const { tell, pods, failures } = await ofWeb();
+    await tell('DELETED', aRawPod('web-1', { status: { phase: 'Succeeded' } }));
+    await tell('DELETED', aRawPod('web-9', { metadata: { uid: 9 } }));
+    expect(pods()).toEqual(['pod-web-1 Succeeded', 'pod-web-2']);
+    expect(failures).toEqual([]);
+  });
+
+  it.each([
+    ['have a pod for fifteen minutes after it went', 900, ['pod-web-1 Deleted', 'pod-web-2']],
+    ['have a pod no longer than that', 901, ['pod-web-2']],
+  ])('%s while a replica waits to lead', async (_, later, expected) => {
+    const { clock, tell, pods } = await ofWeb();
+    await tell('DELETED', aRawPod('web-1'));
+    await clock.advance(later);
+    await tell('MODIFIED', aRawPod('web-2'));
+    expect(pods()).toEqual(expected);
+  });
+
+  it('are looked through once a minute for what has gone long ago', async () => {
+    const { clock, tell, pods } = await ofWeb();
+    await tell('DELETED', aRawPod('web-1'));
+    await clock.advance(850);
+    await tell('MODIFIED', aRawPod('web-2'));
+    await clock.advance(59.9);
+    await tell('MODIFIED', aRawPod('web-2'));
+    expect(pods()).toContain('pod-web-1 Deleted');
+    await clock.advance(0.1);
+    await tell('MODIFIED', aRawPod('web-2'));
+    expect(pods()).toEqual(['pod-web-2']);
+  });
+
+  it('keep all that has gone for the one who follows', async () => {
+    const made = await ofWeb();
+    follower(made);
+    await made.tell('DELETED', aRawPod('web-1'));
+    await made.clock.advance(2000);
+    await made.tell('MODIFIED', aRawPod('web-2'));
+    expect(made.pods()).toEqual(['pod-web-1 Deleted', 'pod-web-2']);
+  });
+
+  it('are not known well enough once pods or workloads have been cut off for more than a minute', async () => {
+    const { clock, of, records } = await ofWeb();
+    for (const resource of ['pods', 'replicasets']) {
+      of(resource).refuse(...Array.from({ length: 50 }, unreachable));
+      of(resource).reset();
+    }
+    await clock.advance(60);
+    expect(records.view()?.requests).toHaveLength(1);
+    await clock.advance(0.5);
+    expect(() => records.view()).toThrow(
+      'workloads are not known well enough: pods (the connection broke); replicasets (the connection broke)',
+    );
+  });
+
+  it('are told of again when one stops to follow that another has taken over from', async () => {
+    const made = await ofWeb();
+    const { heard, stop } = follower(made);
+    const before = heard.length;
+    await made.tell('DELETED', aRawPod('web-1'));
+    expect(heard.length).toBeGreaterThan(before);
+    stop();
+    const after = heard.length;
+    await made.tell('DELETED', aRawPod('web-2'));
+    expect(heard).toHaveLength(after);
+    await made.clock.advance(2000);
+    await made.tell('MODIFIED', aRawReplicaSet('other'));
+    expect(made.pods()).toEqual([]);
   });
 });

@@ -143,6 +143,17 @@ describe('a plan with a journal', () => {
     expect(server.journals.stored.size).toBe(0);
   });
 
+  it.each([
+    ['has none with 20 moves', 20, 0],
+    ['has one with 21 moves', 21, 1],
+  ])('%s, unless it is said otherwise', async (_, moves, journals) => {
+    const { server, read } = cluster(moves);
+    const store = createJournalledPlans(server.whole.store, server.journals.store, () => undefined);
+    const plan = await read(store);
+    await store.writeStatus(plan, change(plan, 0, 'Intent'), signal);
+    expect(server.journals.stored.size).toBe(journals);
+  });
+
   it('goes on where the version before, which knew no journals, has left it', async () => {
     const { server, process, read } = cluster();
     const { name } = server.put({ ...server.whole.of((await read(process())).metadata.name) }).metadata;
@@ -329,6 +340,7 @@ describe('a journal that somebody has deleted', () => {
     });
     const annotated = await read(store);
     expect(phasesOf(annotated)).toEqual(phasesOf(plan));
+    expect(annotated.metadata.annotations).toEqual({ team: 'shop' });
     await store.writeStatus(annotated, change(annotated, 3, 'Intent'), signal);
     expect(phasesOf(await read(process()))).toEqual([...phasesOf(plan).slice(0, 3), 'Intent', 'Planned', 'Planned']);
     const next = await read(store);

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Reflector } from '../../../src/adapters/kubernetes/reflector.ts';
 import { SILENCE_LIMIT } from '../../../src/adapters/kubernetes/watch.ts';
 import { seconds } from '../../../src/model/units.ts';
 import type { Part } from '../../../src/observe/kind-table.ts';
@@ -231,6 +232,136 @@ describe('a reflector', () => {
     expect(server.asked).toEqual(['watch from 9']);
   });
 
+  it('goes on at once after a watch of a second, and backs off after a shorter one', async () => {
+    const { clock, server } = await watching();
+    server.end();
+    await clock.advance(1);
+    server.end();
+    await clock.advance(0);
+    expect(server.asked).toEqual(['watch from 5', 'watch from 5']);
+    await clock.advance(0.9);
+    server.end();
+    await clock.advance(0.2);
+    expect(server.asked).toHaveLength(2);
+    await clock.advance(0.1);
+    expect(server.asked).toHaveLength(3);
+  });
+
+  it('waits no longer the next time when a watch has lasted in between, though nothing came by it', async () => {
+    const { clock, server, reflector } = await watching();
+    for (let round = 1; round <= 6; round += 1) {
+      server.reset();
+      await clock.advance(0.2);
+      expect([server.asked.length, reflector.trouble]).toEqual([round - 1, 'the connection broke']);
+      await clock.advance(1.8);
+      expect(server.asked).toHaveLength(round);
+    }
+    server.end();
+    await clock.advance(0);
+    expect(reflector.trouble).toBeUndefined();
+  });
+
+  it('goes on from where an event was, whatever its version looks like, unless it has none', async () => {
+    const { clock, server, reflector } = await watching();
+    const event = (metadata: object) => JSON.stringify({ type: 'ADDED', object: { metadata, spec: {} } });
+    server.say(`${event({ name: 'x', uid: 'x' })}\n`);
+    await clock.advance(0);
+    expect(reflector.position).toBe('5');
+    server.say(`${event({ name: 'y', uid: 'y', resourceVersion: 'seven' })}\n`);
+    await clock.advance(0);
+    expect(reflector.position).toBe('seven');
+    server.end();
+    await clock.advance(0);
+    expect(server.asked).toEqual(['watch from seven']);
+  });
+
+  it('has no position before the first list, and none once it is distrusted', async () => {
+    const { clock, reflector } = reflected();
+    expect(reflector.position).toBeUndefined();
+    await clock.advance(1);
+    expect(reflector.position).toBe('5');
+    reflector.distrust('it is wrong');
+    expect(reflector.position).toBeUndefined();
+  });
+
+  it('lists anew at once, which is no failure, when all that was written must be seen', async () => {
+    const { clock, server, reflector, failures, changes } = await watching();
+    const before = changes();
+    reflector.renew();
+    expect([reflector.position, reflector.age]).toEqual([undefined, undefined]);
+    await clock.advance(0);
+    expect(server.asked).toEqual(['list', 'next page', 'watch from 5']);
+    expect([reflector.position, reflector.age, failures, reflector.trouble]).toEqual(['5', 0, [], undefined]);
+    expect(changes()).toBe(before + 1);
+  });
+
+  it('lists anew after a watch that the server takes for invalid', async () => {
+    const { clock, server, failures } = await watching();
+    server.refuse(answer(422));
+    server.end();
+    await clock.advance(0.3);
+    expect(server.asked).toEqual(['watch from 5', 'list', 'next page', 'watch from 5']);
+    expect(failures).toHaveLength(1);
+  });
+
+  it('takes no list that does not say of when it is', async () => {
+    const { clock, server, reflector, failures } = reflected();
+    const { open } = server.client;
+    const list = vi.spyOn(server.client, 'open');
+    list.mockImplementationOnce(async (_, __, consume) => {
+      const chunks = (async function* () {
+        yield Buffer.from('{"kind":"List","metadata":{},"items":[]}');
+      })();
+      return await consume({ chunks, serverTime: clock.now() });
+    });
+    list.mockImplementation(open);
+    await clock.advance(0);
+    expect([reflector.age, reflector.position]).toEqual([undefined, undefined]);
+    expect(failures.map(String)).toEqual([expect.stringContaining('list of things has no resourceVersion')]);
+    await clock.advance(1);
+    expect(reflector.entries.size).toBe(4);
+  });
+
+  it.each([
+    ['whole objects', false, [undefined, undefined, undefined]],
+    [
+      'their metadata alone',
+      true,
+      [
+        'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+        'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+        'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+      ],
+    ],
+  ])('asks for %s', async (_, metadataOnly, expected) => {
+    const { clock, server, stop } = reflected();
+    await stop();
+    const target = { group: '', version: 'v1', resource: 'things' };
+    const open = vi.spyOn(server.client, 'open');
+    const reflection = new Reflector(server.client, { target, metadataOnly }).handle({
+      read: () => undefined,
+      changed: () => undefined,
+      failed: () => undefined,
+      drifted: () => undefined,
+    });
+    const controller = new AbortController();
+    const running = reflection.run(controller.signal);
+    await clock.advance(1);
+    expect(open.mock.calls.map(([request]) => request.accept)).toEqual(expected);
+    controller.abort();
+    await running;
+  });
+
+  it('asks for nothing when it was stopped before', async () => {
+    const { clock, server, shared } = reflected([]);
+    await clock.advance(1);
+    server.asked.splice(0);
+    const quiet = { read: () => 0, changed: () => undefined, failed: () => undefined, drifted: () => undefined };
+    await shared.handle(quiet).run(AbortSignal.abort());
+    await clock.advance(1);
+    expect(server.asked).toEqual([]);
+  });
+
   it('survives a listener that throws', async () => {
     const { clock, server, reflector, failures } = await watching();
     failures.push = () => {
@@ -381,6 +512,50 @@ describe('an audit', () => {
     expect(made.held()).toEqual(made.stored());
     expect(made.drifts).toEqual([{ added: 1, updated: 0, removed: 1 }]);
     expect(made.server.asked.filter((asked) => asked.startsWith('list'))).toEqual(['list at 7']);
+  });
+
+  /** What is asked when the server ends the watch this long after the last time. */
+  async function askedAfter({ clock, server }: ReflectedServer, span: number) {
+    await clock.advance(span);
+    server.asked.splice(0);
+    server.end();
+    await clock.advance(0);
+    return [...server.asked];
+  }
+
+  it('is due an hour after the list, and an hour after the last audit', async () => {
+    const made = reflected(['a']);
+    await made.clock.advance(0);
+    expect(await askedAfter(made, 3599)).toEqual(['watch from 2']);
+    expect(await askedAfter(made, 1)).toEqual(['list at 2', 'watch from 2']);
+    expect(await askedAfter(made, 3599)).toEqual(['watch from 2']);
+    expect(await askedAfter(made, 1)).toEqual(['list at 2', 'watch from 2']);
+  });
+
+  it('that failed is due ten minutes later, and is no trouble of the watch', async () => {
+    const made = reflected(['a']);
+    await made.clock.advance(0);
+    await askedAfter(made, 3599);
+    made.server.refuse(answer(403));
+    expect(await askedAfter(made, 1)).toEqual(['list at 2', 'watch from 2']);
+    expect([made.failures.length, made.reflector.trouble]).toEqual([1, undefined]);
+    expect(await askedAfter(made, 599)).toEqual(['watch from 2']);
+    expect(await askedAfter(made, 1)).toEqual(['list at 2', 'watch from 2']);
+    expect(made.failures).toHaveLength(1);
+  });
+
+  it('tells handlers of nothing when nothing differs', async () => {
+    const made = reflected(['a']);
+    await made.clock.advance(0);
+    const before = made.changes();
+    await askedAfter(made, 3599);
+    expect(await askedAfter(made, 1)).toEqual(['list at 2', 'watch from 2']);
+    expect([made.drifts, made.changes()]).toEqual([[], before]);
+    made.server.dropNext();
+    made.server.remove('a');
+    await askedAfter(made, 3599);
+    expect(await askedAfter(made, 1)).toEqual(['list at 3', 'watch from 3']);
+    expect([made.drifts, made.changes()]).toEqual([[{ added: 0, updated: 0, removed: 1 }], before + 1]);
   });
 
   it('takes nothing for drift that changes while it lists', async () => {
