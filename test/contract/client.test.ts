@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ApiError, type ApiErrorKind } from '../../src/adapters/kubernetes/api-error.ts';
 import { ApiClient, type ApiRequest } from '../../src/adapters/kubernetes/client.ts';
 import { RESOURCES } from '../../src/adapters/kubernetes/resource.ts';
+import { epochSeconds } from '../../src/model/units.ts';
 import {
   clientOf,
   type FakeApiServer,
@@ -57,6 +58,65 @@ describe('a request', () => {
     expect(server.seen[0]).toMatchObject({ method: 'GET', path: '/api/v1/namespaces/shop/pods/web-1' });
     expect(server.seen[0]?.query.get('a')).toBe('b c');
     expect(server.seen[0]?.headers['user-agent']).toBe('evenkeel/test');
+  });
+
+  it('says what it sends and what it wants: JSON, unless it is said otherwise', async () => {
+    const server = await start(json(pod));
+    const sent = client(server);
+    await sent.read(getPod, NEVER);
+    await sent.send({ ...getPod, verb: 'create', body: {} }, NEVER);
+    await sent.send(
+      { ...getPod, verb: 'patch', body: {}, contentType: 'application/merge-patch+json', accept: 'application/yaml' },
+      NEVER,
+    );
+    expect(server.seen.map(({ headers }) => [headers['content-type'], headers.accept])).toEqual([
+      [undefined, 'application/json'],
+      ['application/json', 'application/json'],
+      ['application/merge-patch+json', 'application/yaml'],
+    ]);
+    expect(server.seen.map(({ body }) => body)).toEqual([undefined, {}, {}]);
+  });
+
+  it.each<[string, Record<string, string> | undefined, readonly number[]]>([
+    ['of the server', { date: 'Thu, 01 Jan 2026 10:00:00 GMT' }, [Date.parse('2026-01-01T10:00:00Z') / 1000]],
+    ['of this side where the server does not say it', undefined, []],
+    ['of this side where the server says nonsense', { date: 'noon' }, []],
+  ])('has the time %s', async (_, headers, expected) => {
+    const clock = { ...fastClock(), now: () => epochSeconds(7) };
+    const heard: number[] = [];
+    const server = await start((_seen, response) => {
+      response.sendDate = false;
+      response.writeHead(200, headers).end('{}');
+    });
+    const made = client(server, { clock, onServerTime: (time) => void heard.push(time) });
+    expect((await made.read(getPod, NEVER)).serverTime).toBe(expected[0] ?? 7);
+    expect(heard).toEqual(expected);
+    // Nobody needs to hear it.
+    expect((await client(server, { clock }).read(getPod, NEVER)).serverTime).toBe(expected[0] ?? 7);
+  });
+
+  it('has ten seconds, unless it is said otherwise', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const url = 'http://127.0.0.1:1';
+      const credentials = () => new Promise<never>(() => undefined);
+      const stuck = new ApiClient({ ...plainConnection(url), credentials }, clientOf(url).options);
+      const failed = vi.fn<(error: unknown) => void>();
+      const request = stuck.send(getPod, NEVER).catch(failed);
+      await vi.advanceTimersByTimeAsync(9999);
+      expect(failed).not.toHaveBeenCalled();
+      await vi.advanceTimersByTimeAsync(1);
+      await request;
+      expect(failed).toHaveBeenCalledWith(
+        expect.objectContaining({
+          kind: 'Timeout',
+          message: expect.stringContaining('not answered within 10 s: get pods'),
+        }),
+      );
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('keeps the path prefix of the server, and names inside of their place in the path', async () => {

@@ -356,6 +356,16 @@ describe('a cache of pods', () => {
     expect(listed()).toBe(1);
   });
 
+  it('is listed anew once, and is believed when the list has the pod as it was', async () => {
+    const { cache, later, listed } = await reading(status(404));
+    later(5);
+    await expect(cache.reader.snapshot(NEVER)).rejects.toThrow('pods not listed yet');
+    await soon('the list', async () => (cache.states().some(({ age }) => age === undefined) ? 'not yet' : undefined));
+    later(5);
+    expect((await cache.reader.snapshot(NEVER)).pods.map(({ name }) => name)).toContain('web-1');
+    expect(listed()).toBe(1);
+  });
+
   it.each<[string, Handler, ((change: Change) => void) | undefined]>([
     ['it is right', json(aRawPod('web-1')), undefined],
     ['the watch tells, if late', status(404), (change) => change('DELETED', aRawPod('web-1'))],

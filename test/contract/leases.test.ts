@@ -236,7 +236,7 @@ describe('the Leases that replicas share their work by', () => {
 
   it('come by a watch: those of others are not among them, and those that go are gone', async () => {
     const events: { send(type: string, object: unknown): void } = { send: () => expect.fail('no watch yet') };
-    const { leases, reports } = await start((seen, response, socket) => {
+    const { server, leases, reports } = await start((seen, response, socket) => {
       if (seen.query.get('watch') === null) {
         json(listOf([aLease('evenkeel-policy-1'), unlabelled]))(seen, response, socket);
         return;
@@ -247,7 +247,12 @@ describe('the Leases that replicas share their work by', () => {
     });
     const stop = new AbortController();
     let news = Promise.withResolvers<void>();
-    const running = leases.watch(() => news.resolve(), stop.signal);
+    let heard = 0;
+    const changed = (): void => {
+      heard += 1;
+      news.resolve();
+    };
+    const running = leases.watch(changed, stop.signal);
     const until = async (isSo: () => boolean): Promise<void> => {
       while (!isSo()) {
         await Promise.race([news.promise, new Promise((resolve) => setTimeout(resolve, 20))]);
@@ -277,6 +282,10 @@ describe('the Leases that replicas share their work by', () => {
     events.send('MODIFIED', aLease('evenkeel-rest', { resourceVersion: '12', labels: {} }));
     await until(() => leases.seen.size === 0);
     expect(reports).toEqual([]);
+    // The list, and each event but those that were not waited for one by one.
+    expect(heard).toBeGreaterThanOrEqual(5);
+    // Who holds them is in none of their metadata.
+    expect(server.seen.map(({ headers }) => headers.accept)).toEqual(['application/json', 'application/json']);
     stop.abort();
     await running;
   });

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/adapters/system-clock.ts';
 import { StaleCacheError } from '../../src/ports.ts';
 import { aRawPod, aRawReplicaSet, type Raw } from '../support/builders/raw.ts';
 import { answer, type FakeWatchServer, fakeWatchServer, unreachable } from '../support/fake-watch-server.ts';
-import { testClock } from '../support/test-clock.ts';
+import { NOON, testClock } from '../support/test-clock.ts';
 import { clientOf, type FakeApiServer, json, listOf, silence, startFakeApiServer } from './fake-api-server.ts';
 
 let server: FakeApiServer | undefined;
@@ -203,6 +203,14 @@ describe('what ledgers are kept by', () => {
     expect(unreadable).toEqual([expect.stringMatching(/^pods shop\/web-2: spec.nodeName/)]);
   });
 
+  it('say since which second a pod is missed', async () => {
+    const { clock, tell, records } = await ofWeb();
+    await clock.advance(0.7);
+    await tell('DELETED', aRawPod('web-1'));
+    const seen = records.view()?.requests.flatMap(({ record }) => record.pods.map(({ missedAt }) => missedAt));
+    expect(seen).toEqual([NOON + 5, undefined]);
+  });
+
   it('have the last state of a pod that was deleted, and nothing of one without a UID', async () => {
     const { tell, pods, failures } = await ofWeb();
     await tell('DELETED', aRawPod('web-1', { status: { phase: 'Succeeded' } }));
@@ -216,6 +224,8 @@ describe('what ledgers are kept by', () => {
     ['have a pod no longer than that', 901, ['pod-web-2']],
   ])('%s while a replica waits to lead', async (_, later, expected) => {
     const { clock, tell, pods } = await ofWeb();
+    // Times are of whole seconds.
+    await clock.advance(0.5);
     await tell('DELETED', aRawPod('web-1'));
     await clock.advance(later);
     await tell('MODIFIED', aRawPod('web-2'));

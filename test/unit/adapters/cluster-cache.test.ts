@@ -18,8 +18,8 @@ afterEach(async () => {
 
 type Told = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** Caches of a cluster in memory whose watches are all open since five seconds; each resource has a server of its own. */
-async function cached() {
+/** Caches of a cluster in memory whose watches are open since so many seconds, or not yet; each resource has a server of its own. */
+async function cached(watched = 5) {
   const clock: TestClock = testClock();
   const servers = new Map<string, FakeWatchServer>();
   const of = (resource: string, group = ''): FakeWatchServer => {
@@ -62,7 +62,9 @@ async function cached() {
     await running;
     await client.close();
   });
-  await clock.advance(5);
+  if (watched > 0) {
+    await clock.advance(watched);
+  }
   let version = 100;
   /** A watch tells of these objects, one after the other. */
   const tell = async (type: Told, ...objects: readonly Raw[]): Promise<void> => {
@@ -94,6 +96,14 @@ describe('caches of a cluster', () => {
     await expect(cache.reader.snapshot(NEVER)).rejects.toThrow(stale);
     await expect(cache.reader.placements(NEVER)).rejects.toThrow(stale);
     await expect(cache.reader.measured(NEVER)).rejects.toThrow(stale);
+  });
+
+  it('are not known well enough before they are listed, all of them', async () => {
+    const { cache } = await cached(0);
+    await expect(cache.reader.placements(NEVER)).rejects.toThrow(
+      /^the cluster is not known well enough: pods not listed yet; nodes not listed yet; .*[a-z] not listed yet$/,
+    );
+    expect(new Set(cache.states().map(({ age }) => age))).toEqual(new Set([undefined]));
   });
 
   it('that are not needed for usage do not keep it from being read', async () => {
@@ -202,6 +212,18 @@ describe('a pod that a live read finds otherwise than the cache has it', () => {
     await cache.reader.pod(ref, NEVER);
     await clock.advance(30);
     expect(await isTrusted()).toBe(true);
+  });
+
+  it('leaves the caches not synced until pods are listed, and it is said why they cannot be', async () => {
+    const { clock, cache, of } = await doubted();
+    await clock.advance(5);
+    of('pods').refuse(...Array.from({ length: 50 }, unreachable));
+    await expect(cache.reader.placements(NEVER)).rejects.toThrow('pods not listed yet');
+    const synced = expect(cache.synced(seconds(1), NEVER)).rejects.toThrow(
+      'pods could not be listed within 1 s: the connection broke',
+    );
+    await clock.advance(1);
+    await synced;
   });
 
   it('counts once for all that is in doubt, since all pods are listed anew', async () => {

@@ -461,6 +461,8 @@ describe('several handlers of one reflector', () => {
     expect(second.names()).toContain('e');
     expect(made.reflector.entries.has('e')).toBe(false);
     await second.leave();
+    // To be stopped is no trouble.
+    expect([second.reflection.trouble, second.heard]).toEqual([undefined, ['+4 ~0 -0', '+1 ~0 -0']]);
     made.server.asked.splice(0);
     await made.clock.advance(700);
     expect(made.server.asked).toEqual([]);
@@ -542,6 +544,16 @@ describe('an audit', () => {
     expect(await askedAfter(made, 599)).toEqual(['watch from 2']);
     expect(await askedAfter(made, 1)).toEqual(['list at 2', 'watch from 2']);
     expect(made.failures).toHaveLength(1);
+  });
+
+  it('at a version that the server forgets becomes a list at once, without a watch from there', async () => {
+    const made = reflected(['a']);
+    await made.clock.advance(0);
+    await askedAfter(made, 3599);
+    made.server.compact();
+    const asked = await askedAfter(made, 1);
+    expect(asked[0]).toBe('list at 2');
+    expect(asked.filter((each) => each !== 'list at 2')).toEqual(['list', 'watch from 3']);
   });
 
   it('tells handlers of nothing when nothing differs', async () => {
