@@ -94,6 +94,8 @@ describe('caches of a cluster', () => {
     const stale = 'the cluster is not known well enough: nodes cut off for 61 s (the connection broke)';
     await expect(cache.reader.nodes(NEVER)).rejects.toThrow(stale);
     await expect(cache.reader.snapshot(NEVER)).rejects.toThrow(stale);
+    // Nothing is listed for it either.
+    expect(of('qosledgers', 'evenkeel.dev').asked).toEqual([]);
     await expect(cache.reader.placements(NEVER)).rejects.toThrow(stale);
     await expect(cache.reader.measured(NEVER)).rejects.toThrow(stale);
   });
