@@ -1,6 +1,10 @@
-import type { MovePhase, PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import type { PlanPhase, RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
+import { entries } from '../execute/journal.ts';
+import type { JournalEntry } from '../execute/move.ts';
+import { isFinal, NOT_EVICTED } from '../execute/transitions.ts';
 import { compareText } from '../model/compare-text.ts';
 import { parseInstant } from '../model/instant.ts';
+import { kindOf } from '../model/move.ts';
 import { oncePer } from '../model/once-per.ts';
 import { type EpochSeconds, elapsed } from '../model/units.ts';
 import { LOOK_BACK } from '../plan/budgets/cooldown.ts';
@@ -12,8 +16,6 @@ import { LOOK_BACK } from '../plan/budgets/cooldown.ts';
 export const MAX_REMEMBERED = 100;
 
 const OPEN: readonly (PlanPhase | undefined)[] = ['Executing', 'AwaitingApproval', 'Proposed'];
-
-const EVICTED: readonly MovePhase[] = ['Landed', 'Missed', 'Failed'];
 
 /** Whether a plan is still of use: proposed, waiting, or being carried out. */
 export function isOpen(plan: RebalancePlan): boolean {
@@ -47,7 +49,12 @@ function isRemembered(plan: RebalancePlan, now: EpochSeconds): boolean {
   return hasEvicted && elapsed(endedAt, now) < LOOK_BACK;
 }
 
-const endOf = oncePer(({ spec, status }: RebalancePlan) => ({
-  endedAt: parseInstant(status?.finishedAt ?? spec.takenAt),
-  hasEvicted: (status?.moves ?? []).some(({ phase }) => EVICTED.includes(phase)),
+const endOf = oncePer((plan: RebalancePlan) => ({
+  endedAt: parseInstant(plan.status?.finishedAt ?? plan.spec.takenAt),
+  hasEvicted: entries(plan).some(isEvicted),
 }));
+
+/** A removal is of a pod that has failed: it moves no load, and nothing is learnt of its controller. */
+function isEvicted({ move, run: { phase } }: JournalEntry): boolean {
+  return kindOf(move) !== 'Removal' && isFinal(phase) && !NOT_EVICTED.has(phase);
+}

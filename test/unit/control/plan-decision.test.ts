@@ -1,17 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { MoveStatus, PlanPhase, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { decide } from '../../../src/control/plan-decision.ts';
-import { expiredPlans, isOpen } from '../../../src/control/retention.ts';
 import { openJournal } from '../../../src/execute/journal.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import type { Plan, Transfer } from '../../../src/plan/plan.ts';
 import { plan as computePlan } from '../../../src/plan/planner.ts';
 import { inPhase, toRebalancePlan } from '../../../src/report/plan-resource.ts';
-import { aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { fakeCluster } from '../../support/fake-cluster.ts';
-import { NOON, testClock } from '../../support/test-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 const web = aWorkload('web', { replicas: 3 });
 const api = aWorkload('api', { replicas: 3 });
@@ -151,51 +149,5 @@ describe('decide, in mode Approve,', () => {
 
   it('keeps none that was only proposed', () => {
     expect(decide(policy, plan, [open(policy)], true, snapshot)).toEqual({ kind: 'Store', phase: 'AwaitingApproval' });
-  });
-});
-
-describe('retention', () => {
-  const ended = (
-    day: number,
-    phase: 'Completed' | 'Aborted' | 'Superseded' | 'Executing' | 'Proposed' | 'AwaitingApproval',
-  ) => {
-    const made = aPlan(aPolicy('even'), [], { phase });
-    return {
-      ...made,
-      metadata: { name: `${phase}-${day}` },
-      spec: { ...made.spec, takenAt: `2026-01-0${day}T00:00:00Z` },
-    };
-  };
-
-  it('expires the oldest ended plans, in any order given, and never an open one', () => {
-    const plans = [
-      ended(2, 'Aborted'),
-      ended(1, 'Executing'),
-      ended(4, 'Completed'),
-      ended(1, 'Superseded'),
-      ended(3, 'Completed'),
-    ];
-    expect(expiredPlans(plans, 2, NOON).map(({ metadata }) => metadata.name)).toEqual(['Aborted-2', 'Superseded-1']);
-    expect(expiredPlans(plans, 4, NOON)).toEqual([]);
-  });
-
-  it('keeps plans of the last day that evicted pods, for cooldown and lost service, a hundred of them', () => {
-    const evicted = (minute: number, phase: MoveStatus['phase'] = 'Landed'): RebalancePlan => {
-      const made = aPlan(aPolicy('even'), [], { phase: 'Completed', moves: [{ podUID: 'p', phase, attempt: 0 }] });
-      const takenAt = new Date((NOON - minute * 60) * 1000).toISOString();
-      return { ...made, metadata: { name: `${minute}` }, spec: { ...made.spec, takenAt } };
-    };
-    const namesOf = (plans: readonly RebalancePlan[], limit: number) =>
-      expiredPlans(plans, limit, NOON).map(({ metadata }) => metadata.name);
-    expect(namesOf([evicted(1), evicted(2), evicted(24 * 60 - 1), evicted(24 * 60)], 1)).toEqual(['1440']);
-    expect(namesOf([evicted(1), evicted(2, 'Missed'), evicted(3, 'Failed'), evicted(4, 'Skipped')], 1)).toEqual(['4']);
-    expect(namesOf([evicted(1, 'Skipped'), evicted(2), evicted(3)], 1)).toEqual([]);
-    const many = Array.from({ length: 130 }, (_, minute) => evicted(minute));
-    expect(namesOf(many, 10)).toEqual(Array.from({ length: 30 }, (_, index) => `${100 + index}`));
-  });
-
-  it('knows an open plan', () => {
-    const phases = ['Completed', 'Aborted', 'Superseded', 'Executing', 'Proposed', 'AwaitingApproval'] as const;
-    expect(phases.filter((phase) => isOpen(ended(1, phase)))).toEqual(['Executing', 'Proposed', 'AwaitingApproval']);
   });
 });

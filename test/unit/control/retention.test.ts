@@ -3,7 +3,7 @@ import type { MovePhase, PlanPhase, RebalancePlan } from '../../../src/api/v1alp
 import { expiredPlans, hasEvicted, isOpen, MAX_REMEMBERED } from '../../../src/control/retention.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
-import { aMove, aPlan } from '../../support/builders/plan.ts';
+import { aMove, aPlan, aPreemption, aRemoval } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aPod } from '../../support/builders.ts';
 import { NOON } from '../../support/test-clock.ts';
@@ -61,9 +61,19 @@ describe('hasEvicted', () => {
     [['Landed'], true],
     [['Missed'], true],
     [['Failed'], true],
+    [['Vacated'], true],
+    [['Intent', 'Evicting', 'AwaitingReplacement', 'Verifying'], false],
     [['Skipped', 'Landed', 'Aborted'], true],
   ])('says of a plan whose moves are %j: %s', (moves, evicted) => {
     expect(hasEvicted(made('plan', 60, { moves }))).toBe(evicted);
+  });
+
+  it('says yes of a preemption, and no of the removal of a failed pod, which moves no load', () => {
+    const pod = aPod('pod', { nodeName: 'a' });
+    const done = { phase: 'Completed', moves: [{ podUID: pod.uid, phase: 'Vacated', attempt: 1 }] } as const;
+    const evicted = (move: RebalancePlan['spec']['moves'][number]) =>
+      hasEvicted(aPlan(even, [move], { ...done, moves: [...done.moves] }));
+    expect([evicted(aPreemption(pod)), evicted(aRemoval(pod))]).toEqual([true, false]);
   });
 
   it('says no of a plan that has no status yet', () => {
