@@ -1,7 +1,8 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Answer, Question } from './judge.ts';
 import { type Mutation, mutate } from './mutations.ts';
 import { PASSES } from './probe.ts';
 import { readPasses, withProbes } from './probes.ts';
@@ -36,12 +37,24 @@ export function createSandbox(top: string): Sandbox {
   for (const shared of ['node_modules', 'dist']) {
     symlinkSync(join(top, shared), join(folder, shared));
   }
+  let judge: Judge | undefined;
   return {
     compiling: async (mutations) => new Set(await compileTogether(folder, mutations)),
     testsOf: (mutations) => testsOf(folder, mutations),
     judge: (mutation, tests) =>
-      changed(folder, [[mutation.file, (source) => mutate(source, mutation)]], () => judge(folder, mutation, tests)),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+      changed(folder, [[mutation.file, (source) => mutate(source, mutation)]], async () => {
+        judge ??= startJudge(folder);
+        const fate = await judge.fateOf({ source: mutation.file, tests });
+        if (fate === 'TimedOut') {
+          judge.end();
+          judge = undefined;
+        }
+        return fate;
+      }),
+    remove: () => {
+      judge?.end();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 
@@ -109,13 +122,49 @@ async function testsOf(folder: string, mutations: readonly Mutation[]): Promise<
   return mutations.map((_, probe) => [...(passes.get(probe) ?? [])]);
 }
 
-async function judge(folder: string, { file }: Mutation, tests: readonly string[]): Promise<Fate> {
-  if (tests.length === 0) {
-    return 'Unreached';
-  }
-  const args = [...VITEST, '--maxWorkers', '1', '--bail', '1', ...tests];
-  const { verdict } = await run(folder, 'vitest', args, { EVENKEEL_MUTANT: file });
-  return verdict === 'Passed' ? 'Survived' : verdict === 'Failed' ? 'Noticed' : 'TimedOut';
+/** A process that runs tests: judge.ts. */
+interface Judge {
+  /** Rejects when the process has ended by itself. */
+  fateOf(question: Question): Promise<Fate>;
+  end(): void;
+}
+
+function startJudge(folder: string): Judge {
+  const child = fork(join(folder, 'test', 'mutants', 'judge.ts'), {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    detached: true,
+  });
+  tools.add(child);
+  child.once('close', () => tools.delete(child));
+  return {
+    fateOf: (question) =>
+      new Promise((resolve, reject) => {
+        if (question.tests.length === 0) {
+          resolve('Unreached');
+          return;
+        }
+        const end = (fate: Fate): void => {
+          clearTimeout(timer);
+          child.removeAllListeners('message').removeListener('close', failed);
+          resolve(fate);
+        };
+        const failed = (): void => {
+          clearTimeout(timer);
+          reject(new Error(`the tests of ${question.source} could not be run`));
+        };
+        const timer = setTimeout(() => end('TimedOut'), PATIENCE);
+        child.once('close', failed).on('message', (answer: Answer) => {
+          if (answer === 'Alive') {
+            timer.refresh();
+          } else {
+            end(answer === 'Passed' ? 'Survived' : 'Noticed');
+          }
+        });
+        child.send(question);
+      }),
+    end: () => endGroup(child),
+  };
 }
 
 interface Run {

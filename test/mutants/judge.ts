@@ -1,0 +1,79 @@
+/**
+ * Started by the sandbox as a process of its own: runs test files of its folder again and again in one vitest, which imports and
+ * transforms again only what was changed. Files of a run share a worker: they import what they test once.
+ */
+import { join } from 'node:path';
+import { createVitest, type TestModule, type TestSpecification } from 'vitest/node';
+import { likeness, wordsOf } from './likely.ts';
+
+/** A source that stands changed, and the tests that are to judge it; both as paths from the top of the folder. */
+export interface Question {
+  readonly source: string;
+  readonly tests: readonly string[];
+}
+
+/** `Alive` comes before the answer, whenever a test has ended. */
+export type Answer = 'Alive' | 'Passed' | 'Failed';
+
+/** Test files that are run together: when one has failed the rest of them is still run. */
+const AT_ONCE = 6;
+
+const folder = process.cwd();
+const vitest = await createVitest('test', {
+  config: join(folder, 'test', 'mutants', 'vitest.config.ts'),
+  project: ['fast'],
+  isolate: false,
+  maxWorkers: 1,
+  reporters: [{ onTestCaseResult: () => tell('Alive') }],
+  watch: false,
+});
+/** Milliseconds that test files took. */
+const durations = new Map<string, number>();
+let changed: string | undefined;
+
+process.on('message', (question: Question) => {
+  judge(question).then(tell, (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  });
+});
+
+process.once('disconnect', () => process.exit());
+
+function tell(answer: Answer): void {
+  process.send?.(answer);
+}
+
+async function judge({ source, tests }: Question): Promise<Answer> {
+  for (const each of [changed, source]) {
+    if (each !== undefined) {
+      vitest.invalidateFile(join(folder, each));
+    }
+  }
+  changed = source;
+  const files = await vitest.globTestSpecifications(tests.map((test) => join(folder, test)));
+  const left = likelyFirst(files, source);
+  while (left.length > 0) {
+    if (await hasFailed(left.splice(0, AT_ONCE))) {
+      return 'Failed';
+    }
+  }
+  return 'Passed';
+}
+
+/** The tests that most likely notice come first: those named like the source, then the fast ones. */
+function likelyFirst(files: readonly TestSpecification[], source: string): TestSpecification[] {
+  const words = wordsOf(source);
+  const rank = ({ moduleId }: TestSpecification): number => -likeness(moduleId.slice(folder.length), words);
+  const duration = ({ moduleId }: TestSpecification): number => durations.get(moduleId) ?? 0;
+  return files.toSorted((a, b) => rank(a) - rank(b) || duration(a) - duration(b));
+}
+
+async function hasFailed(files: readonly TestSpecification[]): Promise<boolean> {
+  vitest.state.clearErrors();
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications([...files], true);
+  for (const each of testModules) {
+    durations.set(each.moduleId, each.diagnostic().duration);
+  }
+  return unhandledErrors.length > 0 || testModules.some((each: TestModule) => each.state() === 'failed');
+}
