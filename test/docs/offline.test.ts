@@ -71,14 +71,11 @@ describe('commands outside of blocks', () => {
   );
 
   it('are those of the README that install, run the demo and run the tests, the last as CI does', () => {
-    const [install, demo, tests] = indented.map((line) => line.trim());
-    expect([install, demo]).toEqual(['npm ci', 'npm ci && npm run demo']);
-    expect(
-      readFileSync(join(ROOT, '.ci', 'run'), 'utf8')
-        .trimEnd()
-        .split('\n')
-        .at(-1),
-    ).toBe(tests);
+    const tests = readFileSync(join(ROOT, '.ci', 'run'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .at(-1);
+    expect(indented.map((line) => line.trim())).toEqual(['npm ci', 'npm ci && npm run demo', tests]);
   });
 });
 
