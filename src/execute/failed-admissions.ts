@@ -47,8 +47,12 @@ export function firstRestEnds(
   plans: readonly RebalancePlan[],
   now: EpochSeconds,
 ): EpochSeconds | undefined {
+  const rests = restsOf(plans, now);
+  if (rests.size === 0) {
+    return undefined;
+  }
   const owners = new Set(pods.flatMap(({ owner, waiting }) => (waiting?.gated === true ? [owner?.uid ?? ''] : [])));
-  const ends = [...restsOf(plans, now)].flatMap(([owner, nodes]) => (owners.has(owner) ? [...nodes.values()] : []));
+  const ends = [...rests].flatMap(([owner, nodes]) => (owners.has(owner) ? [...nodes.values()] : []));
   return ends.reduce<EpochSeconds | undefined>(
     (first, end) => epochSeconds(Math.min(first ?? Number.POSITIVE_INFINITY, end)),
     undefined,

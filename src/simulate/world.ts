@@ -161,6 +161,7 @@ export function createWorld(scenario: Scenario, queue: EventQueue): World {
   };
   const pdbs = (): readonly ModelledPdb[] => allowances(scenario, podInfos, infos);
   let lastPdbs: readonly ModelledPdb[] = [];
+  /** Budgets follow from pods, and have no events of their own: one counts when it is open at a look and was not at the last. */
   const countOpened = (): void => {
     const now = pdbs();
     turnover.room += lastPdbs.filter((before, place) => budgetOpens(before, itemAt(now, place))).length;
