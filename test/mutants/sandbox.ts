@@ -43,6 +43,9 @@ export function createSandbox(top: string): Sandbox {
     testsOf: (mutations) => testsOf(folder, mutations),
     judge: (mutation, tests) =>
       changed(folder, [[mutation.file, (source) => mutate(source, mutation)]], async () => {
+        if (tests.length === 0) {
+          return 'Unreached';
+        }
         judge ??= startJudge(folder);
         const fate = await judge.fateOf({ source: mutation.file, tests });
         if (fate === 'TimedOut') {
@@ -140,10 +143,6 @@ function startJudge(folder: string): Judge {
   return {
     fateOf: (question) =>
       new Promise((resolve, reject) => {
-        if (question.tests.length === 0) {
-          resolve('Unreached');
-          return;
-        }
         const end = (fate: Fate): void => {
           clearTimeout(timer);
           child.removeAllListeners('message').removeListener('close', failed);
