@@ -166,6 +166,18 @@ export function aPodOf(workload: WorkloadInfo, name: string, nodeName: string, c
   });
 }
 
+/** The same pod while it waits at our gate. */
+export function atGate(pod: PodInfo): PodInfo {
+  return {
+    ...pod,
+    nodeName: undefined,
+    phase: 'Pending',
+    ready: false,
+    readySince: undefined,
+    waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
+  };
+}
+
 /** The owner reference that pods of a workload carry. */
 export function ownerOf({ kind, name, uid }: WorkloadInfo): OwnerRef {
   return { kind, name, uid };

@@ -4,7 +4,7 @@ import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import { epochSeconds } from '../../src/model/units.ts';
 import { CLASS_LABEL } from '../../src/qos/class-of.ts';
 import { aLedger, aServiceClass, serviceLevels } from './builders/service-levels.ts';
-import { NOW } from './builders.ts';
+import { atGate, NOW } from './builders.ts';
 import { type GenerateOptions, generateSnapshot } from './generate.ts';
 import { createRandom } from './random.ts';
 
@@ -74,16 +74,7 @@ export function crowdedSnapshot(options: CrowdOptions): ClusterSnapshot {
 }
 
 function waitingLike(pod: PodInfo, suffix: string): PodInfo {
-  return {
-    ...pod,
-    name: `${pod.name}-${suffix}`,
-    uid: `${pod.uid}-${suffix}`,
-    nodeName: undefined,
-    phase: 'Pending',
-    ready: false,
-    readySince: undefined,
-    waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
-  };
+  return { ...atGate(pod), name: `${pod.name}-${suffix}`, uid: `${pod.uid}-${suffix}` };
 }
 
 /** An hour of service in which the deployment got its SLO, give or take a tenth. */

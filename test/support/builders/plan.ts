@@ -1,6 +1,8 @@
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import type { RebalancePolicy } from '../../../src/api/v1alpha1/rebalance-policy.ts';
+import type { Replacement } from '../../../src/execute/move.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
+import { seconds } from '../../../src/model/units.ts';
 
 type PlannedMove = RebalancePlan['spec']['moves'][number];
 
@@ -63,5 +65,20 @@ export function aPlan(
       rejectionCounts: {},
     },
     status: { phase: 'Executing', ...status },
+  };
+}
+
+/** A pod without a node that a controller made in the place of another a moment ago. */
+export function aReplacement(fields: Partial<Replacement> = {}): Replacement {
+  return {
+    name: 'new',
+    uid: 'new',
+    node: undefined,
+    available: false,
+    readySince: undefined,
+    age: seconds(0),
+    waiting: undefined,
+    miss: undefined,
+    ...fields,
   };
 }

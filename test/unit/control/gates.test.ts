@@ -11,7 +11,7 @@ import { type Gates, StaleCacheError, type StoredPolicy } from '../../../src/por
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aServiceClass } from '../../support/builders/service-levels.ts';
-import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
+import { aNode, aPodOf, atGate, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { type World, world } from '../../support/fake-world.ts';
 import { drive, NOON } from '../../support/test-clock.ts';
 
@@ -22,12 +22,8 @@ const OLD = aPodOf(web, 'web-1', 'a');
 /** A pod at the gate, created `age` seconds before noon. */
 function gatedPod(name: string, changes: Partial<PodInfo> = {}, age = 1): PodInfo {
   return {
-    ...aPodOf(web, name, 'a'),
-    nodeName: undefined,
-    phase: 'Pending',
-    ready: false,
+    ...atGate(aPodOf(web, name, 'a')),
     createdAt: epochSeconds(NOON - age),
-    waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
     ...changes,
   };
 }

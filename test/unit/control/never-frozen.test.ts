@@ -9,7 +9,7 @@ import { epochSeconds, milliCpu, seconds } from '../../../src/model/units.ts';
 import { anAdmission, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aLedger, aServiceClass } from '../../support/builders/service-levels.ts';
-import { aNode, aPodOf, aWorkload, ownerOf, TEN_CORES } from '../../support/builders.ts';
+import { aNode, aPodOf, atGate, aWorkload, ownerOf, TEN_CORES } from '../../support/builders.ts';
 import { type World, world } from '../../support/fake-world.ts';
 import { drive, NOON } from '../../support/test-clock.ts';
 
@@ -42,13 +42,8 @@ function running(name: string, node: string, cpu = 9_000): PodInfo {
 /** A pod that waits at the gate, and may wait for nobody. */
 function waiting(name: string, at: number, cpu = 9_000): PodInfo {
   return {
-    ...labelled(aPodOf(aWorkload(name, { replicas: 1 }), `${name}-1`, '', cpu), 'prod'),
-    nodeName: undefined,
-    phase: 'Pending',
-    ready: false,
-    readySince: undefined,
+    ...atGate(labelled(aPodOf(aWorkload(name, { replicas: 1 }), `${name}-1`, '', cpu), 'prod')),
     createdAt: epochSeconds(NOON + at),
-    waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
   };
 }
 

@@ -6,7 +6,7 @@ import type { PodInfo } from '../../../src/model/pod.ts';
 import type { ServiceLedger } from '../../../src/model/service-level.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { aLedger, aServiceClass } from '../../support/builders/service-levels.ts';
-import { aNode, aPodOf, aWorkload, ownerOf, TEN_CORES } from '../../support/builders.ts';
+import { aNode, aPodOf, atGate, aWorkload, ownerOf, TEN_CORES } from '../../support/builders.ts';
 import { type World, world } from '../../support/fake-world.ts';
 import { drive, NOON } from '../../support/test-clock.ts';
 
@@ -31,13 +31,8 @@ function labelled(pod: PodInfo, className: string): PodInfo {
 
 const RUNNING = labelled(aPodOf(free, 'free-1', 'a', 9_000), 'free');
 const WAITING: PodInfo = {
-  ...labelled(aPodOf(prod, 'prod-1', '', 9_000), 'prod'),
-  nodeName: undefined,
-  phase: 'Pending',
-  ready: false,
-  readySince: undefined,
+  ...atGate(labelled(aPodOf(prod, 'prod-1', '', 9_000), 'prod')),
   createdAt: epochSeconds(NOON),
-  waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
 };
 
 function ledgerOf(workload: typeof free, className: string, fields: Partial<ServiceLedger>): [string, ServiceLedger] {

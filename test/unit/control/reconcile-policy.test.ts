@@ -11,7 +11,7 @@ import { epochSeconds, type Seconds } from '../../../src/model/units.ts';
 import { ConflictError, type StoredPolicy } from '../../../src/ports.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aServiceClass, serviceLevels } from '../../support/builders/service-levels.ts';
-import { aNode, aPodOf, TEN_CORES } from '../../support/builders.ts';
+import { aNode, aPodOf, atGate, TEN_CORES } from '../../support/builders.ts';
 import { forever } from '../../support/execution.ts';
 import type { World, WorldPorts } from '../../support/fake-world.ts';
 import { condition, messageOf, OWNERS, plansOf, tilted } from '../../support/played.ts';
@@ -387,12 +387,8 @@ describe('a run', () => {
       w.cluster.putPod(aPodOf(workload, `full-${node}`, node, 9_000));
     }
     w.cluster.putPod({
-      ...aPodOf(workload, 'waiting', '', 9_000),
+      ...atGate(aPodOf(workload, 'waiting', '', 9_000)),
       labels: new Map([['evenkeel.dev/service-class', 'batch']]),
-      nodeName: undefined,
-      phase: 'Pending',
-      ready: false,
-      waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
     });
     expect(await look()).toBe(5);
     expect(remembered()).toMatchObject({ ranAt: NOON, againAt: NOON + 5 });

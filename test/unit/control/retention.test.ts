@@ -84,7 +84,8 @@ describe('hasEvicted', () => {
 
 describe('expiredPlans', () => {
   it('keeps as many of the newest plans as the limit says, in whatever order they come', () => {
-    const plans = [made('second', 120), made('fourth', 240), made('first', 60), made('third', 180)];
+    const [second, third] = [made('second', 120, { phase: 'Aborted' }), made('third', 180, { phase: 'Superseded' })];
+    const plans = [second, made('fourth', 240), made('first', 60), third];
     expect(expired(plans, 0)).toEqual(['first', 'second', 'third', 'fourth']);
     expect(expired(plans, 2)).toEqual(['third', 'fourth']);
     expect(expired(plans, 3)).toEqual(['fourth']);

@@ -11,7 +11,7 @@ import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aTaint } from '../../support/builders/scheduling.ts';
 import { aServiceClass, serviceLevels } from '../../support/builders/service-levels.ts';
-import { aNode, aPodOf, TEN_CORES } from '../../support/builders.ts';
+import { aNode, aPodOf, atGate, TEN_CORES } from '../../support/builders.ts';
 import { forever } from '../../support/execution.ts';
 import { type World, world } from '../../support/fake-world.ts';
 import { evenPods, OWNERS, tilted } from '../../support/played.ts';
@@ -484,13 +484,7 @@ describe('pods that wait for their ledgers', () => {
   const label = (pod: PodInfo): PodInfo => ({ ...pod, labels: new Map([['evenkeel.dev/service-class', 'batch']]) });
   const [api, db] = OWNERS;
   const RUNNING = label(aPodOf(api ?? expect.fail('no workload'), 'api-1', 'a', 9_000));
-  const WAITING: PodInfo = {
-    ...label(aPodOf(db ?? expect.fail('no workload'), 'db-1', '', 9_000)),
-    nodeName: undefined,
-    phase: 'Pending',
-    ready: false,
-    waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
-  };
+  const WAITING: PodInfo = atGate(label(aPodOf(db ?? expect.fail('no workload'), 'db-1', '', 9_000)));
 
   it.each<[string, readonly PodInfo[], boolean]>([
     ['one that is at the gate', [RUNNING, WAITING], true],

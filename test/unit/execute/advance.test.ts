@@ -18,6 +18,7 @@ import { REPLACEMENT_DEADLINE } from '../../../src/execute/verify.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import type { EvictionAnswer } from '../../../src/ports.ts';
+import { aReplacement } from '../../support/builders/plan.ts';
 import { NOON } from '../../support/test-clock.ts';
 
 const FINAL: readonly MovePhase[] = ['Vacated', 'Landed', 'Missed', 'Failed', 'Skipped', 'Aborted'];
@@ -49,18 +50,7 @@ function seen(
   replacement?: Partial<Replacement>,
   looked: number = span,
 ): MoveEvent {
-  const whole = {
-    name: 'new',
-    uid: 'new',
-    node: undefined,
-    available: false,
-    readySince: undefined,
-    age: seconds(0),
-    waiting: undefined,
-    miss: undefined,
-    ...replacement,
-  };
-  const found = replacement === undefined ? undefined : whole;
+  const found = replacement === undefined ? undefined : aReplacement(replacement);
   const serverTime = later(span);
   const withoutEffect = seconds(looked);
   return { kind: 'Observed', pod, deletion: undefined, replacement: found, awaited: true, serverTime, withoutEffect };

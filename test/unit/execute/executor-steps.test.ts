@@ -7,7 +7,7 @@ import type { PodInfo } from '../../../src/model/pod.ts';
 import { seconds } from '../../../src/model/units.ts';
 import type { Telemetry } from '../../../src/ports.ts';
 import { aMove, anAdmission } from '../../support/builders/plan.ts';
-import { aPodOf, aWorkload } from '../../support/builders.ts';
+import { aPodOf, atGate, aWorkload } from '../../support/builders.ts';
 import {
   API_1,
   aWorld,
@@ -114,14 +114,7 @@ describe('an eviction that the server forbids after it let the dry run pass', ()
 
 describe('an admission', () => {
   it('asks for no eviction, not even to try', async () => {
-    const gated: PodInfo = {
-      ...aPodOf(web, 'web-3', ''),
-      nodeName: undefined,
-      phase: 'Pending',
-      ready: false,
-      readySince: undefined,
-      waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
-    };
+    const gated: PodInfo = atGate(aPodOf(web, 'web-3', ''));
     const w = aWorld([...PODS, gated]);
     w.cluster.gated.add(web.uid);
     put(w, [anAdmission(gated, 'b')]);

@@ -9,7 +9,7 @@ import { epochSeconds } from '../../../src/model/units.ts';
 import { planningOptions, resolveOptions } from '../../../src/plan/options.ts';
 import { aFailover, aMove, anAdmission, aPlan, aPreemption } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
-import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
+import { aNode, aPodOf, atGate, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { type World, world } from '../../support/fake-world.ts';
 import { drive, NOON } from '../../support/test-clock.ts';
 
@@ -201,14 +201,7 @@ describe('a move from a node that has failed', () => {
 
 describe('an admission', () => {
   it('is made beside moves from nodes that have failed', async () => {
-    const waits: PodInfo = {
-      ...aPodOf(free, 'free-1', ''),
-      nodeName: undefined,
-      phase: 'Pending',
-      ready: false,
-      readySince: undefined,
-      waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
-    };
+    const waits: PodInfo = atGate(aPodOf(free, 'free-1', ''));
     const w = aWorld({ pods: [STRANDED, waits], moves: [aFailover(STRANDED, 'a'), anAdmission(waits, 'c')] });
     expect((await run(w)).moves.map(({ phase }) => phase)).toEqual(['Landed', 'Landed']);
   });

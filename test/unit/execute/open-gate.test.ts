@@ -5,18 +5,13 @@ import { type GateWish, gateWish, openGate } from '../../../src/execute/open-gat
 import type { PodInfo } from '../../../src/model/pod.ts';
 import type { GateOpening, Gates } from '../../../src/ports.ts';
 import { aFailover, aMove, anAdmission, aPlan, aPreemption } from '../../support/builders/plan.ts';
-import { aNode, TEN_CORES } from '../../support/builders.ts';
+import { aNode, atGate, TEN_CORES } from '../../support/builders.ts';
 import { aWorld, forever, PODS, policy, WEB_1 } from '../../support/execution.ts';
 
 const PINNED: PodInfo = {
-  ...WEB_1,
+  ...atGate(WEB_1),
   name: 'gated',
   uid: 'uid-gated',
-  nodeName: undefined,
-  phase: 'Pending',
-  ready: false,
-  readySince: undefined,
-  waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
 };
 const TO_B: GateWish = { kind: 'Replace', node: 'b', fallbacks: ['c'] };
 

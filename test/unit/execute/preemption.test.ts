@@ -7,7 +7,7 @@ import type { PodInfo } from '../../../src/model/pod.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';
 import { anAdmission, aPlan, aPreemption } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
-import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';
+import { aNode, aPodOf, atGate, aWorkload, TEN_CORES } from '../../support/builders.ts';
 import { type World, world } from '../../support/fake-world.ts';
 import { drive } from '../../support/test-clock.ts';
 
@@ -16,14 +16,7 @@ const policy = aPolicy('qos');
 const free = aWorkload('free', { replicas: 1 });
 const prod = aWorkload('prod', { replicas: 1 });
 const VICTIM = aPodOf(free, 'free-1', 'a');
-const WAITING: PodInfo = {
-  ...aPodOf(prod, 'prod-1', ''),
-  nodeName: undefined,
-  phase: 'Pending',
-  ready: false,
-  readySince: undefined,
-  waiting: { gated: true, pinnedTo: undefined, unschedulable: false },
-};
+const WAITING: PodInfo = atGate(aPodOf(prod, 'prod-1', ''));
 const PLAN = 'qos-0123456789';
 const EXECUTION: ExecutionPolicy = {
   current: async () => ({ policy, invalid: [] }),

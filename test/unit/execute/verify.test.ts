@@ -11,7 +11,7 @@ import {
 } from '../../../src/execute/verify.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
-import { aFailover, aMove, anAdmission, aPreemption, aRemoval } from '../../support/builders/plan.ts';
+import { aFailover, aMove, anAdmission, aPreemption, aRemoval, aReplacement } from '../../support/builders/plan.ts';
 import { aPod } from '../../support/builders.ts';
 import { NOON } from '../../support/test-clock.ts';
 
@@ -32,21 +32,10 @@ function run(phase: MovePhase, fields: Partial<MoveStatus> = {}): MoveStatus {
 
 /** What is seen so many seconds after the intent. */
 function seen(span: number, replacement?: Partial<Replacement>, fields: Partial<Observation> = {}): Observation {
-  const found: Replacement = {
-    name: 'new',
-    uid: 'uid-new',
-    node: undefined,
-    available: false,
-    readySince: undefined,
-    age: seconds(0),
-    waiting: undefined,
-    miss: undefined,
-    ...replacement,
-  };
   return {
     pod: 'Gone',
     deletion: undefined,
-    replacement: replacement === undefined ? undefined : found,
+    replacement: replacement === undefined ? undefined : aReplacement({ uid: 'uid-new', ...replacement }),
     awaited: true,
     serverTime: later(span),
     withoutEffect: seconds(0),
