@@ -8,17 +8,9 @@ import {
   NamespaceMissingError,
   type StoredLease,
 } from '../ports.ts';
+import { freeLease } from './free-lease.ts';
 import { hedged } from './hedged.ts';
-import {
-  claim,
-  expiryOf,
-  isFree,
-  jitteredRetry,
-  type LeaseTimes,
-  type Observation,
-  observe,
-  released,
-} from './lease.ts';
+import { claim, expiryOf, isFree, jitteredRetry, type LeaseTimes, type Observation, observe } from './lease.ts';
 import { createWaker } from './periodic.ts';
 
 /** The lease was lost: another replica has it, or it was not renewed in time. Another replica may lead by now. */
@@ -298,15 +290,12 @@ export class Elector implements Fence {
   /** After a clean stop only: a replica that has lost the lease does not know whose it is. */
   async #release(): Promise<void> {
     const { store, clock, identity, report } = this.#options;
-    const { signal } = new AbortController();
     this.#held = undefined;
     if (!this.#claimed || this.#term.signal.aborted) {
       return;
     }
     try {
-      const lease = await store.get(signal);
-      if (lease?.record.holder === identity) {
-        await store.update(lease, released(lease.record, clock.now()), signal);
+      if (await freeLease(store, clock, (holder) => holder === identity)) {
         report({ kind: 'Released' });
       }
     } catch (error) {

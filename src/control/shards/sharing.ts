@@ -1,6 +1,7 @@
 import { type Seconds, seconds } from '../../model/units.ts';
 import { type Clock, ConflictError, type LeaseStore } from '../../ports.ts';
-import { claim, isFree, type LeaseTimes, type Observation, observe, released } from '../lease.ts';
+import { freeLease } from '../free-lease.ts';
+import { claim, isFree, type LeaseTimes, type Observation, observe } from '../lease.ts';
 import { SHARED_HOLDER } from './names.ts';
 
 /** Nobody takes the Lease over while replicas share its work, since none of them renews it: the longest that the API allows. */
@@ -72,16 +73,5 @@ async function claimed(
  * meanwhile has its own Lease before it writes this one, so either it is seen or this write conflicts. Rejects with ApiError.
  */
 export async function endSharing({ store, clock }: SharingOptions, isLast: () => Promise<boolean>): Promise<void> {
-  const { signal } = new AbortController();
-  const lease = await store.get(signal);
-  if (lease?.record.holder !== SHARED_HOLDER || !(await isLast())) {
-    return;
-  }
-  try {
-    await store.update(lease, released(lease.record, clock.now()), signal);
-  } catch (error) {
-    if (!(error instanceof ConflictError)) {
-      throw error;
-    }
-  }
+  await freeLease(store, clock, async (holder) => holder === SHARED_HOLDER && (await isLast()));
 }

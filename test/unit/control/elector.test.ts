@@ -474,6 +474,52 @@ describe('a clean stop', () => {
     expect([lease.stored?.record.holder, a.events]).toEqual(['b', ['Leading 0']]);
   });
 
+  it('frees the lease also where somebody annotates it between its read and its write, and keeps the annotation', async () => {
+    const { time, lease, start } = cluster();
+    let isAnnotated = false;
+    const get = async (signal: AbortSignal) => {
+      const seen = await lease.store.get(signal);
+      if (isAnnotated || !isEnding || seen === undefined) {
+        return seen;
+      }
+      isAnnotated = true;
+      await lease.store.update(
+        { ...seen, metadata: { ...seen.metadata, annotations: { by: 'hand' } } },
+        seen.record,
+        signal,
+      );
+      return seen;
+    };
+    let isEnding = false;
+    const a = start('a', { store: { ...lease.store, get } });
+    await time.run(30.5);
+    isEnding = true;
+    a.stop();
+    await time.run(31);
+    expect([lease.stored?.record.holder, a.events]).toEqual(['', ['Leading 0', 'Released']]);
+    expect(lease.stored?.metadata['annotations']).toEqual({ by: 'hand' });
+  });
+
+  it('gives a lease up that is written between each of its reads and writes, and says so', async () => {
+    const { time, lease, start } = cluster();
+    let reads = 0;
+    const get = async (signal: AbortSignal) => {
+      const seen = await lease.store.get(signal);
+      if (isEnding && seen !== undefined) {
+        reads += 1;
+        await lease.store.update(seen, seen.record, signal);
+      }
+      return seen;
+    };
+    let isEnding = false;
+    const a = start('a', { store: { ...lease.store, get } });
+    await time.run(30.5);
+    isEnding = true;
+    a.stop();
+    await time.run(31);
+    expect([reads, a.outcome(), a.events]).toEqual([5, 'ended', ['Leading 0', 'Failed']]);
+  });
+
   it('of a replica that never led touches nothing', async () => {
     const { time, lease, start } = cluster();
     start('a');

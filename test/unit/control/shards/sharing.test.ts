@@ -261,6 +261,18 @@ describe('the last replica that ends', () => {
     },
   );
 
+  it('frees it also where somebody writes an annotation meanwhile', async () => {
+    const { time, single, sharing } = group();
+    const a = sharing('a');
+    await time.run(10);
+    const ended = a.end();
+    await time.run(10.06);
+    const stored = single.stored ?? expect.fail('no Lease');
+    await single.store.update({ ...stored, metadata: { ...stored.metadata, annotations: {} } }, stored.record, NEVER);
+    await Promise.all([ended, time.run(11)]);
+    expect(single.stored).toMatchObject({ record: { holder: '' }, metadata: { annotations: {} } });
+  });
+
   it('leaves the Lease of a single leader that has taken over', async () => {
     const { time, single, sharing } = group();
     const a = sharing('a');
