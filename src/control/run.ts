@@ -2,7 +2,8 @@ import type { MoveStatus, PlanPhase, RebalancePlan } from '../api/v1alpha1/rebal
 import { runRequestOf } from '../api/v1alpha1/run-request.ts';
 import { withoutRemoved, withPromises } from '../execute/commitments.ts';
 import { movesUnderWay, openMoves } from '../execute/committed.ts';
-import { type ExecutorPorts, giveWay } from '../execute/executor.ts';
+import { giveWay } from '../execute/executor.ts';
+import type { ExecutorPorts } from '../execute/executor-ports.ts';
 import { firstRestEnds, withoutFailedTargets } from '../execute/failed-admissions.ts';
 import { openJournal, summarize } from '../execute/journal.ts';
 import { planFields } from '../execute/move-log.ts';

@@ -104,3 +104,8 @@ function lineOf(before: MoveStatus, run: MoveStatus): MoveLine | undefined {
 function isEnd(phase: MovePhase): phase is keyof typeof ENDS {
   return isFinal(phase);
 }
+
+/** For messages about failures. */
+export function nameOf({ move: { pod } }: JournalEntry): string {
+  return `move of ${pod.namespace}/${pod.name}`;
+}

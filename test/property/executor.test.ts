@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { type RebalancePolicy, STEERING_MODES, type SteeringMode } from '../../src/api/v1alpha1/rebalance-policy.ts';
 import { sweepGates } from '../../src/control/gates.ts';
-
-import { type ExecutionPolicy, step } from '../../src/execute/executor.ts';
+import { step } from '../../src/execute/executor.ts';
+import type { ExecutionPolicy } from '../../src/execute/executor-ports.ts';
 import { entries, podsInFlight } from '../../src/execute/journal.ts';
 import { isFinal, isInFlight } from '../../src/execute/transitions.ts';
 import { seconds } from '../../src/model/units.ts';

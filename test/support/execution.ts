@@ -1,5 +1,6 @@
 import type { MovePhase, RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
-import { type ExecutionPolicy, step } from '../../src/execute/executor.ts';
+import { step } from '../../src/execute/executor.ts';
+import type { ExecutionPolicy } from '../../src/execute/executor-ports.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
 import { resolveOptions } from '../../src/plan/options.ts';
 import { aPlan } from './builders/plan.ts';

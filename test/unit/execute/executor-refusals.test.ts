@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
+import { step } from '../../../src/execute/executor.ts';
+import type { ExecutionPolicy } from '../../../src/execute/executor-ports.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import type { WorkloadInfo } from '../../../src/model/workload.ts';

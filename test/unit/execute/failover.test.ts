@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { MoveStatus, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import type { SteeringMode } from '../../../src/api/v1alpha1/rebalance-policy.ts';
-import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
+import { step } from '../../../src/execute/executor.ts';
+import type { ExecutionPolicy } from '../../../src/execute/executor-ports.ts';
 import { ADMISSION_PATIENCE } from '../../../src/execute/verify.ts';
 import type { NodeInfo } from '../../../src/model/node.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { MoveStatus, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { advance } from '../../../src/execute/advance.ts';
-import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
+import { step } from '../../../src/execute/executor.ts';
+import type { ExecutionPolicy } from '../../../src/execute/executor-ports.ts';
 import type { MoveEffect, Replacement } from '../../../src/execute/move.ts';
 import { STUCK_PATIENCE } from '../../../src/execute/verify.ts';
 import { formatInstant } from '../../../src/model/instant.ts';

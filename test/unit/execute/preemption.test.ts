@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import type { SteeringMode } from '../../../src/api/v1alpha1/rebalance-policy.ts';
-import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
+import { step } from '../../../src/execute/executor.ts';
+import type { ExecutionPolicy } from '../../../src/execute/executor-ports.ts';
 import { ADMISSION_PATIENCE } from '../../../src/execute/verify.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { resolveOptions } from '../../../src/plan/options.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MoveStatus, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
-import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
+import { step } from '../../../src/execute/executor.ts';
+import type { ExecutionPolicy } from '../../../src/execute/executor-ports.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
 import { planningOptions, resolveOptions } from '../../../src/plan/options.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ExecutionPolicy, step } from '../../../src/execute/executor.ts';
+import { step } from '../../../src/execute/executor.ts';
+import type { ExecutionPolicy } from '../../../src/execute/executor-ports.ts';
 import { seconds } from '../../../src/model/units.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
