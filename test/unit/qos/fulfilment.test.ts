@@ -41,6 +41,14 @@ describe('how a class is served', () => {
     expect(fulfilmentByClass([{ serviceClass: independent, ledger }], NOW)[0]).toMatchObject({ missed: 1 });
   });
 
+  it('lacks nothing where the worst request has just what it was promised', () => {
+    const [found] = fulfilmentByClass(
+      [{ serviceClass: batch, ledger: aLedger({ times: { useful: 900, pending: 100 } }) }],
+      NOW,
+    );
+    expect(found).toMatchObject({ missed: 0, worst: undefined, least: 0.9 });
+  });
+
   it('holds nothing against a request of which nothing was observed yet', () => {
     const [found] = fulfilmentByClass([{ serviceClass: batch, ledger: aLedger({ running: 0 }) }], NOW);
     expect(found).toMatchObject({ requests: 1, missed: 0, availability: undefined, worst: undefined });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_INSTANCES } from '../../../src/api/v1alpha1/qos-ledger.ts';
 import type { ServiceClass } from '../../../src/model/service-level.ts';
-import { epochSeconds } from '../../../src/model/units.ts';
-import { carryOn, endLedger } from '../../../src/qos/ledger.ts';
+import { epochSeconds, seconds } from '../../../src/model/units.ts';
+import { carryOn, endLedger, settle } from '../../../src/qos/ledger.ts';
 import type { PodEnd, PodRecord, RequestRecord } from '../../../src/qos/ledger-record.ts';
 import type { KeptLedger } from '../../../src/qos/ledger-state.ts';
 import { timesAt } from '../../../src/qos/times.ts';
@@ -107,6 +107,16 @@ describe('a ledger', () => {
     expect(timesOf(ledgerAfter([{ at: 3, desired: 2, pods: [] }]), 10)).toEqual([0, 0, 20]);
   });
 
+  it('waits for a pod that is missing from when that is seen, where there were others or none was wanted', () => {
+    const short = ledgerAfter([{ at: 60, desired: 2, pods: [aPodRecord('a', 0, { ready: [5] })] }]);
+    expect(timesOf(short, 70)).toEqual([65, 0, 5 + 10]);
+    const grown = ledgerAfter([
+      { at: 10, desired: 0, pods: [] },
+      { at: 60, desired: 1, pods: [] },
+    ]);
+    expect(timesOf(grown, 70)).toEqual([0, 0, 10]);
+  });
+
   it('ends the run of a pod when it is asked to go, not when it is gone', () => {
     const pods = [aPodRecord('a', 0, { ready: [5], asked: 20 }), aPodRecord('b', 20, { ready: [24] })];
     expect(timesOf(ledgerAfter([{ at: 60, pods }]), 60)).toEqual([15 + 36, 0, 5 + 4]);
@@ -150,6 +160,71 @@ describe('a ledger', () => {
     expect(ledger.instances.map(({ pod }) => pod)).toEqual(['new']);
   });
 
+  const before = { at: 10, pods: [aPodRecord('old', 0, { ready: [5] })] };
+  const flapping = aPodRecord('old', 0, { ready: [5, 40, 50] });
+
+  it('has a pod of the surge that runs stand in for one that is not Ready', () => {
+    const ledger = ledgerAfter([before, { at: 80, pods: [flapping, aPodRecord('new', 20, { ready: [24] })] }]);
+    expect(timesOf(ledger, 80)).toEqual([75, 0, 5]);
+    expect(ledger.instances).toMatchObject([{ pod: 'new', running: true }]);
+  });
+
+  it('has the pod that was stood in for take over again where it is Ready when the other goes', () => {
+    const fresh = aPodRecord('new', 20, { ready: [24], asked: 60 });
+    const ledger = ledgerAfter([before, { at: 80, pods: [flapping, fresh] }]);
+    expect(timesOf(ledger, 80)).toEqual([75, 0, 5]);
+    expect(ledger.instances).toMatchObject([{ pod: 'old', running: true }]);
+  });
+
+  it('has a replica wait while neither its pod nor one of the surge is Ready', () => {
+    const stopped = aPodRecord('old', 0, { ready: [5, 40] });
+    const late = ledgerAfter([before, { at: 80, pods: [stopped, aPodRecord('new', 20, { ready: [45] })] }]);
+    expect(timesOf(late, 80)).toEqual([35 + 35, 0, 5 + 5]);
+    const gone = ledgerAfter([before, { at: 80, pods: [stopped, aPodRecord('new', 20, { ready: [24], asked: 60 })] }]);
+    expect(timesOf(gone, 80)).toEqual([35 + 20, 0, 5 + 20]);
+    expect(gone.instances).toMatchObject([{ pod: 'old', running: false }]);
+  });
+
+  it('has a pod of the surge from before the last change serve in the place of another until it ends, too', () => {
+    const other = aPodRecord('other', 0, { ready: [5, 30, 31] });
+    const surge = (asked?: number) =>
+      aPodRecord('surge', 20, { ready: [36], ...(asked === undefined ? {} : { asked }) });
+    const ledger = ledgerAfter([
+      { at: 10, desired: 2, pods: [aPodRecord('old', 0, { ready: [5] }), aPodRecord('other', 0, { ready: [5] })] },
+      { at: 35, desired: 2, pods: [aPodRecord('old', 0, { ready: [5] }), other, aPodRecord('surge', 20)] },
+      { at: 60, desired: 2, pods: [aPodRecord('old', 0, { ready: [5], asked: 40 }), other, surge(50)] },
+    ]);
+    expect(timesOf(ledger, 60)).toEqual([35 + 10 + 25 + 29, 0, 5 + 10 + 5 + 1]);
+  });
+
+  it('has the pod of the surge that runs take the place of one that goes, not the one that was made first', () => {
+    const pods = [
+      aPodRecord('old', 0, { ready: [5], asked: 40 }),
+      aPodRecord('slow', 20),
+      aPodRecord('quick', 21, { ready: [30] }),
+    ];
+    const ledger = ledgerAfter([before, { at: 80, pods }]);
+    expect(timesOf(ledger, 80)).toEqual([75, 0, 5]);
+    expect(ledger.instances).toMatchObject([{ pod: 'quick', running: true }]);
+  });
+
+  it('ends replicas without a pod first when fewer are wanted, from the last change on', () => {
+    const pods = [aPodRecord('a', 0, { ready: [5] })];
+    const never = ledgerAfter([
+      { at: 10, desired: 2, pods },
+      { at: 60, desired: 1, pods },
+    ]);
+    expect(never.instances).toMatchObject([{ pod: 'a', running: true }]);
+    expect(timesOf(never, 60)).toEqual([55, 0, 5]);
+    const left = ledgerAfter([
+      { at: 10, desired: 2, pods: [...pods, aPodRecord('b', 0, { ready: [5] })] },
+      { at: 30, desired: 2, pods: [...pods, aPodRecord('b', 0, { ready: [5], asked: 20 })] },
+      { at: 60, desired: 1, pods },
+    ]);
+    expect(left.instances).toMatchObject([{ pod: 'a', running: true }]);
+    expect(timesOf(left, 60)).toEqual([55 + 15, 0, 10]);
+  });
+
   it('waits from the moment a node is found lost, until a replacement is Ready', () => {
     const pods = [aPodRecord('a', 0, { ready: [5, 40], asked: 340 }), aPodRecord('b', 340, { ready: [350] })];
     expect(timesOf(ledgerAfter([{ at: 400, pods }]), 400)).toEqual([35 + 50, 0, 5 + 310]);
@@ -175,6 +250,47 @@ describe('a ledger', () => {
   it('takes what a kubelet says far ahead of the clock for what has happened by now', () => {
     const ledger = ledgerAfter([{ at: 20, pods: [aPodRecord('a', 0, { ready: [40] })] }]);
     expect(timesOf(ledger, 30)).toEqual([10, 0, 20]);
+  });
+
+  it.each([
+    [25, 25],
+    [26, 20],
+  ])('looks at 20 s as far ahead as the record is within five seconds: what is of %d s at %d s', (ahead, asOf) => {
+    const before = { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] };
+    const later = [
+      ledgerAfter([{ at: 20, pods: [aPodRecord('a', ahead)] }]),
+      ledgerAfter([{ at: 20, pods: [aPodRecord('a', 0, { ready: [ahead] })] }]),
+      ledgerAfter([before, { at: 20, pods: [aPodRecord('a', 0, { ready: [5], asked: ahead })] }]),
+    ];
+    expect(later.map((ledger) => ledger.asOf - START)).toEqual([asOf, asOf, asOf]);
+  });
+
+  it('takes as many replicas as pods have not ended, where nobody says how many are wanted', () => {
+    const wanted = (ends: readonly (PodEnd | undefined)[]) => {
+      const pods = ends.map((end, place) => ({ ...aPodRecord(`p${place}`, 0), end }));
+      const promised = { terms: aServiceClass({ name: 'gold' }), createdAt: instant(-100) };
+      const record = { ...aRecord({ at: 50, pods }), desired: undefined };
+      return carryOn(undefined, promised, record, new Set(), instant(50)).instances.length;
+    };
+    const end = (at: number | undefined): PodEnd => ({ at: at === undefined ? at : instant(at), how: 'Deleted' });
+    expect(wanted([undefined, undefined, undefined])).toBe(3);
+    expect(wanted([undefined, end(20), end(50), end(undefined)])).toBe(1);
+    expect(wanted([undefined, end(60)])).toBe(2);
+  });
+
+  it('counts the replicas that there are each by itself when more are wanted', () => {
+    const pods = [aPodRecord('a', 0, { ready: [5] })];
+    const ledger = ledgerAfter([
+      { at: 10, pods },
+      { at: 30, desired: 2, pods },
+      { at: 60, desired: 3, pods },
+    ]);
+    expect(ledger).toMatchObject({ running: 1, waiting: 2 });
+    expect(ledger.instances).toMatchObject([
+      { pod: 'a', useful: 55, pending: 5, attempt: 0, since: instant(60) },
+      { pod: undefined, useful: 0, pending: 30, attempt: 0, since: instant(60) },
+      { pod: undefined, useful: 0, pending: 0, attempt: 0, since: instant(60) },
+    ]);
   });
 
   it.each([
@@ -277,6 +393,90 @@ describe('at a boundary', () => {
     expect(timesOf(ledger, 50)).toEqual([15 + 30, 0, 55]);
   });
 
+  it('a pod that is made within the second in which another is gone goes on with its instance', () => {
+    const ledger = ledgerAfter(
+      [
+        { at: 10, pods: [aPodRecord('z', 0, { ready: [5] })] },
+        { at: 60, desired: 2, pods: [aPodRecord('b', 5, { ready: [8] }), aPodRecord('c', 9, { ready: [15] })] },
+      ],
+      gold,
+    );
+    expect(ledger.instances).toMatchObject([
+      { pod: 'b', useful: 7, pending: 5 + 3 },
+      { pod: 'c', useful: 0, pending: 6 },
+    ]);
+    expect(timesOf(ledger, 60)).toEqual([52 + 45, 0, 8 + 6]);
+  });
+
+  it('a pod of which something is on record after another was made is not taken to have ended then', () => {
+    const gone = {
+      ...aPodRecord('a', 0, { ready: [5, 30, 33] }),
+      end: { at: undefined, how: 'Deleted' as const },
+    };
+    const ledger = ledgerAfter(
+      [
+        { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] },
+        { at: 60, desired: 2, pods: [gone, aPodRecord('b', 20), aPodRecord('c', 40)] },
+      ],
+      gold,
+    );
+    // a ran for 25 s and for 7 s; c came in its place, and b beside it.
+    expect(timesOf(ledger, 60)).toEqual([25 + 7, 0, 5 + 3 + 20 + 40]);
+  });
+
+  it('a pod that is gone without a trace ended when the first was made in its place, whatever they are called', () => {
+    const before = { at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] };
+    const pods = [aPodRecord('c', 30, { ready: [33] }), aPodRecord('b', 45)];
+    expect(timesOf(ledgerAfter([before, { at: 60, pods }], gold), 60)).toEqual([25 + 27, 0, 5 + 3]);
+  });
+
+  it('a pod that the ledger knew before does not date the end of another', () => {
+    const a = aPodRecord('a', 0, { ready: [5] });
+    const ledger = ledgerAfter(
+      [
+        { at: 10, pods: [a] },
+        { at: 21, desired: 2, pods: [a, aPodRecord('b', 20)] },
+        { at: 60, desired: 2, pods: [aPodRecord('b', 20), aPodRecord('c', 40)] },
+      ],
+      gold,
+    );
+    expect(timesOf(ledger, 60)).toEqual([35, 0, 5 + 20 + 40]);
+  });
+
+  it('pods that were made within a second take their replicas in the order of their UIDs', () => {
+    const made = ['c', 'a', 'b'].map((uid) => aPodRecord(uid, 0));
+    for (const pods of [made, made.toReversed()]) {
+      expect(ledgerAfter([{ at: 10, desired: 3, pods }], gold).instances.map(({ pod }) => pod)).toEqual([
+        'a',
+        'b',
+        'c',
+      ]);
+    }
+  });
+
+  it('what is said of a pod up to its end counts, and not what is said after', () => {
+    const started = (asked: number) =>
+      ledgerAfter([{ at: 60, pods: [aPodRecord('a', 0, { ready: [10], asked, hot: true })] }], gold).startup.hot;
+    expect([started(9), started(10)]).toEqual([undefined, aStartTime(10)]);
+  });
+
+  it('a restart is counted once, and not at all where it took no second', () => {
+    const promised = { terms: gold, createdAt: instant(-100) };
+    const look = (ledger: KeptLedger, at: number, pod: PodRecord) =>
+      carryOn(ledger, promised, aRecord({ at, pods: [pod] }), new Set(), instant(at));
+    const first = ledgerAfter([{ at: 10, pods: [aPodRecord('a', 0, { ready: [5] })] }], gold);
+    const restarted = aPodRecord('a', 0, { ready: [30], stopped: 22, hot: true });
+    const counted = look(first, 40, restarted);
+    expect(timesOf(counted, 40)).toEqual([17 + 10, 0, 5 + 8]);
+    expect(look(counted, 50, restarted)).toBe(counted);
+    expect(look(first, 40, aPodRecord('a', 0, { ready: [30], stopped: 30, hot: true }))).toBe(first);
+  });
+
+  it('what happens within a second counts from its begin', () => {
+    const fractions = [aPodRecord('a', 0.9, { ready: [5.9], asked: 20.9 }), aPodRecord('b', 21.2, { ready: [25.1] })];
+    expect(timesOf(ledgerAfter([{ at: 60, pods: fractions }], gold), 60)).toEqual([15 + 35, 0, 5 + 5]);
+  });
+
   it.each([20, 21, 40])(
     'the pod that comes in the place of a counted one, at %d s, goes on with its instance',
     (born) => {
@@ -312,9 +512,46 @@ describe('the modes', () => {
 
   const task = aServiceClass({ name: 'batch', mode: 'Task' });
 
+  it('Task has no instance before its Job has made a pod', () => {
+    const ledger = ledgerAfter([{ at: 10, pods: [] }], task);
+    expect(ledger).toMatchObject({ running: 0, waiting: 0, instances: [] });
+    expect(timesOf(ledger, 50)).toEqual([0, 0, 0]);
+  });
+
+  it('Task keeps account of what a pod has run when it is counted up to now, the others do not', () => {
+    const ledger = ledgerAfter([{ at: 30, desired: 2, pods }], task);
+    const settled = (mode: ServiceClass['mode']) =>
+      settle(ledger, instant(40), { mode, window: seconds(3600), desired: 2, preempted: new Set() }).instances;
+    expect(settled('Task')).toMatchObject([
+      { pod: 'a', useful: 35, pending: 5, attempt: 35 },
+      { pod: 'b', useful: 20, pending: 20, attempt: 20 },
+    ]);
+    expect(settled('Aggregated').map(({ attempt }) => attempt)).toEqual(ledger.instances.map(({ attempt }) => attempt));
+  });
+
   it('Task discards what a pod has run that was evicted or has failed', () => {
     const ledger = ledgerAfter([{ at: 50, pods: [aPodRecord('a', 0, { ready: [5], failed: 30 })] }], task);
     expect(timesOf(ledger, 50)).toEqual([0, 25, 25]);
+    expect(ledger.instances).toMatchObject([{ pod: undefined, useful: 0, discarded: 25, pending: 5, attempt: 0 }]);
+  });
+
+  it('Task discards also what a pod had run before the last change', () => {
+    const failed = [aPodRecord('a', 0, { ready: [5], failed: 40 }), aPodRecord('b', 0, { ready: [20] })];
+    const ledger = ledgerAfter(
+      [
+        { at: 30, desired: 2, pods },
+        { at: 60, desired: 2, pods: failed },
+      ],
+      task,
+    );
+    expect(timesOf(ledger, 60)).toEqual([40, 35, 5 + 20 + 20]);
+  });
+
+  it('Task leaves what was done with its pod: none stands in for another', () => {
+    const pods = [aPodRecord('a', 0, { ready: [5, 40, 50] }), aPodRecord('b', 20, { ready: [24] })];
+    const ledger = ledgerAfter([{ at: 80, pods }], task);
+    expect(timesOf(ledger, 80)).toEqual([35 + 30, 0, 5 + 10]);
+    expect(ledger.instances).toMatchObject([{ pod: 'a', running: true }]);
   });
 
   it('Task keeps what a pod has run that succeeded, and its instance ends', () => {
@@ -347,6 +584,8 @@ describe('preemptions', () => {
     const started = aPodRecord('b', 21, { ready: [46], scheduled: 40 });
     const ledger = ledgerAfter([before, { ...before, at: 50, pods: [evicted, started] }]);
     expect([ledger.preemptions, ledger.overhead]).toEqual([1, 1 + 6]);
+    expect(ledger.instances).toMatchObject([{ pod: 'b', running: true, left: undefined }]);
+    expect(ledgerAfter([before]).instances).toMatchObject([{ pod: 'b', left: { pod: 'a', preempted: true } }]);
   });
 
   it('are counted when the plan is read after the pod had gone', () => {
@@ -358,6 +597,25 @@ describe('preemptions', () => {
         { at: 32, pods, preempted: ['a'] },
       ]).preemptions,
     ).toBe(1);
+  });
+
+  it('cost one start, however often the pod that came is not Ready afterwards', () => {
+    const pods = [evicted, aPodRecord('b', 21, { ready: [46, 50, 60], scheduled: 40 })];
+    expect(ledgerAfter([{ at: 70, pods, preempted: ['a'] }])).toMatchObject({ preemptions: 1, overhead: 1 + 6 });
+  });
+
+  it('cost no start where a pod of the surge runs already', () => {
+    const pods = [evicted, aPodRecord('b', 10, { ready: [15, 30, 40] })];
+    expect(ledgerAfter([{ at: 50, pods, preempted: ['a'] }])).toMatchObject({ preemptions: 1, overhead: 0 });
+  });
+
+  it.each([
+    [18, 8],
+    [20, 6],
+    [21, 1 + 5],
+  ])('cost the start of a pod that was made at %d s, whose evicted one went at 20 s: %d s', (made, overhead) => {
+    const pods = [evicted, aPodRecord('b', made, { ready: [26] })];
+    expect(ledgerAfter([{ at: 50, pods, preempted: ['a'] }])).toMatchObject({ preemptions: 1, overhead });
   });
 
   it('are no other evictions', () => {
@@ -391,6 +649,22 @@ describe('start-up times', () => {
     const { hot } = grown({ at: 130, desired: 65, pods: [...pods, later] }).startup;
     expect(hot?.mean).toBe((96 + 9) / 33);
     expect(hot?.deviation).toBeCloseTo(Math.sqrt((320 + 81) / 33 - (105 / 33) ** 2), 9);
+  });
+
+  it('are those of the first time that a pod is Ready', () => {
+    const pods = [aPodRecord('a', 0, { ready: [10, 40, 50], hot: true })];
+    expect(ledgerAfter([{ at: 60, pods }]).startup.hot).toEqual(aStartTime(10));
+  });
+
+  it('are nothing for a pod that is Ready within the second in which it is bound', () => {
+    const pods = [aPodRecord('a', 0, { ready: [10], scheduled: 10, hot: true })];
+    expect(ledgerAfter([{ at: 60, pods }]).startup.hot).toEqual(aStartTime(0));
+  });
+
+  it('are ten minutes at most: what took longer has failed, or was none', () => {
+    const hot = (ready: number) =>
+      ledgerAfter([{ at: 700, pods: [aPodRecord('a', 0, { ready: [ready], hot: true })] }]).startup.hot;
+    expect([hot(600), hot(601)]).toEqual([aStartTime(600), undefined]);
   });
 
   it('are not measured of pods that were Ready before they were seen', () => {

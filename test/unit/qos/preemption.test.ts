@@ -98,6 +98,19 @@ describe('the cost of preemptions', () => {
     }
   });
 
+  it('has the sum of what victims of each rank lack, the most important rank first, and of what others can spare', () => {
+    const victims = [contender(8, C), contender(15), contender(9, A), contender(3, C), contender(10, A), contender(12)];
+    expect(preemptionCost(victims)).toEqual({
+      below: [
+        { importance: A, sum: -1 },
+        { importance: C, sum: -9 },
+      ],
+      above: 7,
+      victims: 6,
+    });
+    expect(preemptionCost([])).toEqual({ below: [], above: 0, victims: 0 });
+  });
+
   it('is lower for fewer victims where nothing else differs', () => {
     const [one, two] = [preemptionCost([contender(110)]), preemptionCost([contender(60), contender(60)])];
     expect(compareCosts(one, two)).toBeLessThan(0);

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { LedgerMode } from '../../../src/model/service-level.ts';
 import { epochSeconds, type Seconds, seconds } from '../../../src/model/units.ts';
-import { instancesByPod, qosMetric, tellsReplicasApart, timeToViolate } from '../../../src/qos/time-to-violate.ts';
+import {
+  addsReplicasUp,
+  instancesByPod,
+  qosMetric,
+  tellsReplicasApart,
+  timeToViolate,
+} from '../../../src/qos/time-to-violate.ts';
 import { aLedger, anInstance, aServiceClass, type LedgerFields, times } from '../../support/builders/service-levels.ts';
 import { NOW } from '../../support/builders.ts';
 
@@ -99,6 +105,17 @@ describe('the time to violate', () => {
     const ledger = aLedger({ times: { useful: 80 }, asOf: epochSeconds(NOW - 10) });
     const replica = { running: true, instance: undefined };
     expect(qosMetric(ledger, aServiceClass({ slo: 0.5 }), replica, NOW, NO_ALPHA)).toBeCloseTo(90, 9);
+  });
+});
+
+describe('the mode of a ledger', () => {
+  it.each([
+    ['Aggregated', true, false],
+    ['Concurrent', false, false],
+    ['Independent', false, true],
+    ['Task', true, true],
+  ] as const)('%s says whether replicas add up, %s, and may differ, %s', (mode, adds, differ) => {
+    expect([addsReplicasUp(mode), tellsReplicasApart(mode)]).toEqual([adds, differ]);
   });
 });
 
