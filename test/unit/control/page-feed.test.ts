@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createPageFeed, type PageSource, type PageUpdate } from '../../../src/control/page-feed.ts';
 import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
+import type { StoredPolicy } from '../../../src/ports.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPod, aSnapshot } from '../../support/builders.ts';
 import { testClock } from '../../support/test-clock.ts';
@@ -17,11 +18,22 @@ function using(cpu: number): ClusterSnapshot {
   return aSnapshot({ nodes: [aNode('node-1')], pods: [aPod('web-1', { nodeName: 'node-1' })], uses: { 'web-1': cpu } });
 }
 
+/** A policy as it is stored, valid unless said otherwise. */
+function stored(name: string, spec: unknown = {}, invalid: StoredPolicy['invalid'] = []): StoredPolicy {
+  return { policy: aPolicy(name, spec), invalid };
+}
+
 function stage() {
   const clock = testClock();
   const reported: unknown[] = [];
-  const stored = { policy: aPolicy('even', {}), invalid: [] };
-  const state = { snapshot: using(1000), failure: undefined as string | undefined, snapshots: 0, looks: 0 };
+  const state = {
+    snapshot: using(1000),
+    policies: [stored('even')],
+    failure: undefined as string | undefined,
+    wait: Promise.resolve(),
+    snapshots: 0,
+    looks: 0,
+  };
   let ring = (): void => undefined;
   const source: PageSource = {
     title: 'here',
@@ -29,6 +41,7 @@ function stage() {
     excludedNamespaces: new Set(),
     snapshot: async () => {
       state.snapshots += 1;
+      await state.wait;
       if (state.failure !== undefined) {
         throw new Error(state.failure);
       }
@@ -36,7 +49,7 @@ function stage() {
     },
     plans: async () => {
       state.looks += 1;
-      return { policies: [stored], plans: [] };
+      return { policies: state.policies, plans: [] };
     },
     watch: (changed, signal) => {
       ring = changed;
@@ -91,6 +104,13 @@ describe('a feed', () => {
     expect(state.looks).toBeGreaterThanOrEqual(28);
   });
 
+  it('looks at plans with each snapshot only, while nothing changes', async () => {
+    const { clock, state, watch: begin } = stage();
+    begin();
+    await clock.advance(29);
+    expect(state).toMatchObject({ snapshots: 2, looks: 2 });
+  });
+
   it('works out a patch once, however many watch', async () => {
     const { clock, state, watch: begin } = stage();
     const all = [begin(), begin(), begin()];
@@ -138,6 +158,43 @@ describe('a feed', () => {
     await clock.advance(10);
     expect(second.events()[0]).toBe('state');
     expect(state.snapshots).toBe(1);
+    state.snapshot = using(2000);
+    await clock.advance(2);
+    expect(state.snapshots).toBe(2);
+    expect(second.events()).toContain('patch');
+  });
+
+  it('looks for five seconds after the last has left, and anew for who comes later', async () => {
+    const { clock, state, ring, watch: begin } = stage();
+    const { leave, done } = begin();
+    await clock.advance(1);
+    leave();
+    await done;
+    const looksAfter = async (span: number): Promise<number> => {
+      const before = state.looks;
+      ring();
+      await clock.advance(span);
+      return state.looks - before;
+    };
+    expect(await looksAfter(4.5)).toBe(1);
+    await clock.advance(1);
+    expect(await looksAfter(60)).toBe(0);
+    state.snapshot = using(2000);
+    const { heard } = begin();
+    await clock.advance(1);
+    expect(heard.map(({ event }) => event)).toEqual(['state']);
+    expect(JSON.parse(heard[0]?.data ?? '')).toMatchObject({ nodes: { 'node-1': { now: { cpu: 0.5 } } } });
+  });
+
+  it('looks no more some seconds after the last question was answered', async () => {
+    const { feed, clock, state } = stage();
+    const { signal } = new AbortController();
+    const question = { about: 'node', name: 'node-1', policy: undefined } as const;
+    const answers = [feed.state(signal), feed.explain(question, signal)];
+    await clock.advance(1);
+    await Promise.all(answers);
+    await clock.advance(60);
+    expect(state.snapshots).toBe(1);
   });
 
   it('keeps what it knows and says what is wrong when the cluster cannot be read, and no more when it can', async () => {
@@ -181,5 +238,68 @@ describe('a feed', () => {
     expect(await pod).toMatchObject({ kind: 'pod', node: 'node-1', allNodes: 1 });
     expect(await stays).toMatchObject({ kind: 'stays', policy: 'even' });
     expect(await nobody).toBeUndefined();
+  });
+
+  it('explains by the policy that is asked about, else by the first that is valid', async () => {
+    const { feed, clock, state } = stage();
+    state.policies = [
+      stored('broken', {}, ['spec is of no use']),
+      stored('even'),
+      stored('other', { scope: { nodeSelector: { matchLabels: { pool: 'other' } } } }),
+    ];
+    const { signal } = new AbortController();
+    const about = async (policy: string | undefined) => {
+      const answer = feed.explain({ about: 'node', name: 'node-1', policy }, signal);
+      await clock.advance(0.1);
+      return await answer;
+    };
+    const first = await about(undefined);
+    expect(first).toMatchObject({ kind: 'node', policy: 'even' });
+    expect(first).not.toHaveProperty('absent');
+    expect(await about('other')).toMatchObject({ policy: 'other', absent: expect.any(String) });
+    expect(await about('broken')).toBeUndefined();
+    expect(await about('nobody')).toBeUndefined();
+  });
+
+  it('explains by the last snapshot and by the policy as it stands', async () => {
+    const { feed, clock, state, ring, watch: begin } = stage();
+    begin();
+    const { signal } = new AbortController();
+    const about = async () => {
+      const answer = feed.explain({ about: 'node', name: 'node-1', policy: 'even' }, signal);
+      await clock.advance(0.1);
+      return await answer;
+    };
+    expect(await about()).toMatchObject({ pods: [{ pod: 'shop/web-1' }] });
+    state.snapshot = aSnapshot({ nodes: [aNode('node-1')] });
+    await clock.advance(15);
+    const emptied = await about();
+    expect(emptied).toMatchObject({ pods: [] });
+    expect(emptied).not.toHaveProperty('absent');
+    const { policy } = stored('even', { scope: { nodeSelector: { matchLabels: { pool: 'other' } } } });
+    state.policies = [{ policy: { ...policy, metadata: { ...policy.metadata, generation: 2 } }, invalid: [] }];
+    ring();
+    await clock.advance(2);
+    expect(await about()).toMatchObject({ pods: [], absent: expect.any(String) });
+  });
+
+  it('explains nothing while the cluster is not known', async () => {
+    const { feed, clock, state } = stage();
+    state.failure = 'no list';
+    const answer = feed.explain({ about: 'node', name: 'node-1', policy: 'even' }, new AbortController().signal);
+    await clock.advance(1);
+    expect(await answer).toBeUndefined();
+  });
+
+  it('answers nobody whose question is withdrawn before anything is known', async () => {
+    const { feed, clock, state } = stage();
+    const asking = new AbortController();
+    state.wait = new Promise(() => undefined);
+    const answer = feed.state(asking.signal);
+    const settled = Promise.allSettled([answer]);
+    await clock.advance(12);
+    asking.abort(new Error('withdrawn'));
+    await clock.advance(1);
+    expect(await settled).toEqual([{ status: 'rejected', reason: new Error('withdrawn') }]);
   });
 });
