@@ -277,6 +277,7 @@ describe('what journals know before caches do', () => {
     const names = (plan: ReturnType<typeof aPlan>) => withoutRemoved(failed, [plan], NOW).map(({ name }) => name);
     expect(withoutRemoved([], [begun(aRemoval(OLD))], NOW)).toEqual([]);
     expect(names(begun(aRemoval(OLD)))).toEqual(['other']);
+    expect(withoutRemoved([OLD], [begun(aRemoval(OLD))], NOW)).toEqual([]);
     expect(names(ended(0, 'Vacated', aRemoval(OLD)))).toEqual(['other']);
     expect(names(ended(60, 'Vacated', aRemoval(OLD)))).toEqual(['old', 'other']);
     expect(names(ended(0, 'Skipped', aRemoval(OLD)))).toEqual(['old', 'other']);
