@@ -412,6 +412,39 @@ it('a journal of a deleted plan is not that of a plan that is made anew under it
   expect(phasesOf(await read(process()))).toEqual(['Intent', ...untouched.slice(1)]);
 });
 
+it('a journal that the plan does not name yet is deleted at the end, and not written before', async () => {
+  const { server, name, process, read } = cluster();
+  const died = process((call) => {
+    if (call === 'plans.writeStatus') {
+      throw new Stopped();
+    }
+  });
+  const first = await read(died);
+  await expect(died.writeStatus(first, change(first, 0, 'Intent'), signal)).rejects.toThrow(Stopped);
+  expect(server.journals.stored.size).toBe(1);
+  const calls: string[] = [];
+  const heir = process((call) => void calls.push(call));
+  const found = await read(heir);
+  await heir.writeStatus(found, ended(found), signal);
+  expect(calls).toEqual(['plans.writeStatus', 'journals.remove']);
+  expect([server.whole.of(name).status?.phase, server.journals.stored.size]).toEqual(['Completed', 0]);
+});
+
+it('a plan that has a journal goes on with it where plans of its size would get none', async () => {
+  const { server, process, read } = cluster();
+  const store = process();
+  const first = await read(store);
+  await store.writeStatus(first, change(first, 0, 'Evicting'), signal);
+  const calls: string[] = [];
+  const heir = process((call) => void calls.push(call), MOVES);
+  const found = await read(heir);
+  const written = await heir.writeStatus(found, change(found, 1, 'Intent'), signal);
+  expect(calls).toEqual(['journals.write']);
+  expect(phasesOf(await read(process()))).toEqual(['Evicting', 'Intent', ...untouched.slice(2)]);
+  await heir.writeStatus(written, ended(written), signal);
+  expect(server.journals.stored.size).toBe(0);
+});
+
 it('a journal that cannot be deleted at the end is reported, and the plan has ended all the same', async () => {
   const { server, process, read, reports, name } = cluster();
   const store = process((call) => {

@@ -31,6 +31,13 @@ describe('the preemption overhead', () => {
     expect(isOverheadSpent(overhead, aServiceClass({ slo: 0.9 }))).toBe(true);
   });
 
+  it('is 0 where starts cost nothing, and counts run time that was lost, too', () => {
+    expect(preemptionOverhead(aLedger({ preemptions: 1, overhead: 0 }), times())).toBe(0);
+    expect(preemptionOverhead(aLedger({ preemptions: 0, overhead: 5 }), times({ useful: 5 }))).toBe(0);
+    expect(preemptionOverhead(twice, times({ useful: 5, discarded: 10, pending: 1000 }))).toBe(0.25);
+    expect(preemptionOverhead(twice, times())).toBe(1);
+  });
+
   it('is not spent a second later (vector 5)', () => {
     const overhead = preemptionOverhead(twice, times({ useful: 46 }));
     expect(overhead).toBeCloseTo(0.098, 3);
@@ -58,6 +65,32 @@ describe('eligibility', () => {
     expect(claims(3)).toEqual([true, true, false]);
     expect(claims(8)).toEqual([true, false, false]);
     expect(claims(12)).toEqual([false, false, false]);
+  });
+
+  it('is for no equal and no less important one at the margin itself unless it is worse off', () => {
+    const claims = (own: number, metric: number) =>
+      [A, B, C].map((rank) => isEligible(incumbent(own), contender(metric, rank)));
+    expect(claims(10, 9)).toEqual([true, true, true]);
+    expect(claims(10, 10)).toEqual([false, false, false]);
+    expect(claims(9, 9)).toEqual([true, false, false]);
+    expect(claims(9, 10)).toEqual([false, false, false]);
+    expect(claims(9, 8)).toEqual([true, true, false]);
+  });
+
+  it('is for an equal below its own margin only, which may be another one', () => {
+    const claims = (metric: number, margin: number) => isEligible(incumbent(5), contender(metric, B, margin));
+    expect([claims(2, 3), claims(3, 3), claims(4, 3), claims(4, 30), claims(5, 30)]).toEqual([
+      true,
+      false,
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  it('is for a more important one by the same rules once the overhead is spent', () => {
+    const spent = (own: number, metric: number) => isEligible(incumbent(own, B, true), contender(metric, A));
+    expect([spent(50, 49), spent(50, 50), spent(5, 9), spent(5, 10)]).toEqual([true, false, true, false]);
   });
 
   it('never lets an equal take the place of one that is promised everything', () => {
@@ -128,7 +161,23 @@ describe('the allocation score', () => {
     expect(allocationScore({ capacity: 4, allocated: 1 }, { capacity: 8, allocated: 4 })).toBe(6.875);
   });
 
+  it.each([
+    [10, [0, 0]],
+    [5, [1, 1]],
+    [2.5, [0, 1]],
+    [2.5, [1, 0]],
+    [6.875, [0.5, 0.25]],
+    [6.875, [0.25, 0.5]],
+    [5, [1.5, 3]],
+    [2.5, [-1, 2]],
+  ])('is %d for %j of cpu and memory that is allocated', (score, [cpu = 0, memory = 0]) => {
+    const found = allocationScore({ capacity: 4, allocated: 4 * cpu }, { capacity: 8, allocated: 8 * memory });
+    expect(found).toBeCloseTo(score, 12);
+  });
+
   it('counts a resource that the node does not offer as full', () => {
+    expect(allocationScore({ capacity: 4, allocated: 4 }, { capacity: 0, allocated: 0 })).toBe(5);
+    expect(allocationScore({ capacity: 1, allocated: 0 }, { capacity: 0, allocated: 0 })).toBe(2.5);
     expect(allocationScore({ capacity: 0, allocated: 0 }, { capacity: 8, allocated: 8 })).toBe(5);
   });
 });

@@ -227,6 +227,29 @@ describe('a replica that is gone', () => {
     expect(requests - before).toBeLessThanOrEqual(1 + orphans.length + renewals + events);
   });
 
+  it('after a kill: the Leases of its shards are written four at a time', async () => {
+    const g = group();
+    const own = leaseOfReplica(BASE, 'b').name;
+    const writing = { now: 0, most: 0 };
+    const a = g.start('a');
+    await g.run(60);
+    const b = g.start('b', {
+      refuse: async (name) => {
+        if (name !== own) {
+          writing.now += 1;
+          writing.most = Math.max(writing.most, writing.now);
+          await new Promise<void>((resolve) => g.time.at(g.time.now() + 0.05, resolve));
+          writing.now -= 1;
+        }
+      },
+    });
+    await g.run(62);
+    a.process.pause();
+    await g.run(dueAfter(g, 'a') + 2 * TIMES.retryPeriod);
+    expect(b.leads()).toEqual(SHARDS.toSorted());
+    expect(writing).toEqual({ now: 0, most: 4 });
+  });
+
   it.each([
     [1, 0.4],
     [2, 0.8],
@@ -442,6 +465,57 @@ describe('a replica that is gone', () => {
   });
 });
 
+describe('a shard that is led by one that it does not fall to', () => {
+  it('is handed over to the one that it falls to after four durations, and no sooner', async () => {
+    const g = group();
+    const [a, b, c] = ['a', 'b', 'c'].map((identity) =>
+      // b lives and leads, but has no policies yet.
+      g.start(identity, identity === 'b' ? { shards: [REST] } : {}),
+    ) as [SharingReplica, SharingReplica, SharingReplica];
+    await g.run(60);
+    const [shard] = fair(POLICIES, ['a', 'b', 'c'])['b'] as [Shard];
+    const holder = a.keeper.of(shard) === undefined ? c : a;
+    const led = holder.events.findLast(({ event }) => event.kind === 'Led' && event.shard === shard)?.at ?? Number.NaN;
+    expect(led).toBeGreaterThan(TIMES.duration);
+    b.keeper.keep(new Set(SHARDS));
+    await g.run(led + 4 * TIMES.duration - 0.5);
+    expect(holder.keeper.of(shard)).toBeDefined();
+    await g.run(led + 4 * TIMES.duration + TIMES.retryPeriod);
+    expect(holder.keeper.of(shard)).toBeUndefined();
+    expect(b.keeper.of(shard)).toBeDefined();
+  });
+});
+
+it('who is led anew is told apart from who was led by somebody before', async () => {
+  const g = group();
+  const before = ({ events }: SharingReplica): ReadonlySet<boolean> =>
+    new Set(events.flatMap(({ event }) => (event.kind === 'Led' ? [event.before] : [])));
+  const a = g.start('a');
+  await g.run(60);
+  expect(before(a)).toEqual(new Set([false]));
+  a.stop.abort();
+  const b = g.start('b');
+  await g.run(120);
+  expect(b.leads()).toEqual(SHARDS.toSorted());
+  expect(before(b)).toEqual(new Set([true]));
+});
+
+it('a replica says whether it is the last one that takes part', async () => {
+  const g = group();
+  const [a, b] = (await g.settled('a', 'b')) as [SharingReplica, SharingReplica];
+  const isLast = async (): Promise<boolean> => {
+    const asked = a.keeper.isLast();
+    await g.run(g.time.now() + 1);
+    return await asked;
+  };
+  a.stop.abort();
+  await g.run(62);
+  expect(await isLast()).toBe(false);
+  b.stop.abort();
+  await g.run(65);
+  expect(await isLast()).toBe(true);
+});
+
 describe('a rolling restart of three replicas', () => {
   it('changes the hands of no shard more than three times, and of all one and a half times on average', async () => {
     const g = group();
@@ -611,7 +685,7 @@ describe('Leases of replicas', () => {
     a.process.pause();
     await g.run(60 + 9.8 * TIMES.duration);
     expect(stored(g, 'a')).toBeDefined();
-    await g.run(60 + 12 * TIMES.duration);
+    await g.run(60 + 10 * TIMES.duration + 3 * TIMES.retryPeriod);
     expect([stored(g, 'a'), stored(g, 'b'), stored(g, 'c')].map((lease) => lease?.record.holder)).toEqual([
       undefined,
       'b',
