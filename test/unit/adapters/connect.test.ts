@@ -209,6 +209,11 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
     });
   });
 
+  it('names the file and what is wrong with it, and nothing else', async () => {
+    const path = await write('no-server', { more: { clusters: [{ name: 'c', cluster: {} }] } });
+    await expect(connected(path)).rejects.toThrow(`kubeconfig ${path}: clusters[0].cluster.server is missing`);
+  });
+
   it('names a file that is not there', async () => {
     await expect(connected(join(folder, 'nowhere'))).rejects.toThrow(
       `kubeconfig ${join(folder, 'nowhere')}: there is no such file`,

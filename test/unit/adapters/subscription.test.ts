@@ -157,9 +157,9 @@ describe('the subscriptions of a reflector', () => {
     all.add(leaving.subscription);
     const draft = all.beginList();
     all.add(late.subscription);
-    draft.item(anObject('a', 1));
+    draft.item(anObject('a', 1), 100);
     draft.restart();
-    draft.item(anObject('b', 2));
+    draft.item(anObject('b', 2), 100);
     all.delete(leaving.subscription);
     expect(draft.commit('5')).toEqual([[one.subscription, { ...NOTHING, added: 1 }]]);
     expect([one.names(), leaving.names(), late.names()]).toEqual([['shop/b'], [], []]);
