@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { epochSeconds } from '../../../src/model/units.ts';
-import { fulfilmentByClass, gini, summarize } from '../../../src/qos/fulfilment.ts';
+import { fulfilmentByClass, gini, isFulfilled, summarize } from '../../../src/qos/fulfilment.ts';
 import { aLedger, anInstance, aServiceClass, times } from '../../support/builders/service-levels.ts';
 import { NOW } from '../../support/builders.ts';
 
@@ -86,6 +86,11 @@ describe('a summary of availabilities', () => {
     expect(summarize([], 0.9).least).toBeUndefined();
     expect(summarize([0.95], 0.9)).toMatchObject({ mean: 0.95, least: 0.95, missed: 0, deficit: 0 });
     expect(summarize([0.95, 0.8], 0.9)).toMatchObject({ least: 0.8, missed: 1 });
+  });
+
+  it('has the mean of what those lack that fall short by more than the tolerance', () => {
+    expect(summarize([0.95, 0.899, 0.8, 0.6], 0.9).deficit).toBeCloseTo((0.1 + 0.3) / 2, 12);
+    expect([0.9 - 0.002, 0.8979].map((availability) => isFulfilled(availability, 0.9))).toEqual([true, false]);
   });
 });
 

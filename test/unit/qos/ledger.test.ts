@@ -95,6 +95,19 @@ describe('a ledger', () => {
     expect(ledger.admittedAt).toBe(instant(0));
   });
 
+  it.each([
+    [-100, 0],
+    [3, 3],
+    [10, 5],
+  ])(
+    'counts from the creation of its class at %d s, where that is later and is over by now: from %d s',
+    (made, begun) => {
+      const promised = { terms: aServiceClass({ name: 'gold' }), createdAt: instant(made) };
+      const ledger = carryOn(undefined, promised, aRecord({ at: 5.4, pods: [] }), new Set(), instant(5.4));
+      expect(ledger.admittedAt).toBe(instant(begun));
+    },
+  );
+
   it('stays the very same while nothing but time goes on', () => {
     const pods = [aPodRecord('a', 0, { ready: [5] })];
     const first = ledgerAfter([{ at: 6, pods }]);
@@ -195,6 +208,41 @@ describe('a ledger', () => {
       { at: 60, desired: 2, pods: [aPodRecord('old', 0, { ready: [5], asked: 40 }), other, surge(50)] },
     ]);
     expect(timesOf(ledger, 60)).toEqual([35 + 10 + 25 + 29, 0, 5 + 10 + 5 + 1]);
+  });
+
+  it('has a pod of the surge stand in for one replica, whether that is not Ready or has lost its pod', () => {
+    const running = ['a', 'b'].map((uid) => aPodRecord(uid, 0, { ready: [5] }));
+    const surge = aPodRecord('surge', 20, { ready: [24] });
+    const ways = [
+      [aPodRecord('a', 0, { ready: [5, 40] }), aPodRecord('b', 0, { ready: [5, 50] })],
+      [aPodRecord('a', 0, { ready: [5], asked: 40 }), aPodRecord('b', 0, { ready: [5], asked: 50 })],
+    ];
+    for (const changed of ways) {
+      const ledger = ledgerAfter([
+        { at: 10, desired: 2, pods: running },
+        { at: 80, desired: 2, pods: [...changed, surge] },
+      ]);
+      expect(timesOf(ledger, 80)).toEqual([35 + 40 + 45, 0, 5 + 5 + 30]);
+      expect(ledger.instances.filter(({ pod }) => pod === 'surge')).toHaveLength(1);
+    }
+  });
+
+  it('has no pod of the surge take a place after its end', () => {
+    const pods = [
+      aPodRecord('old', 0, { ready: [5], asked: 40 }),
+      aPodRecord('surge', 20, { ready: [24], asked: 30 }),
+      aPodRecord('new', 50, { ready: [55] }),
+    ];
+    const ledger = ledgerAfter([before, { at: 80, pods }]);
+    expect(timesOf(ledger, 80)).toEqual([35 + 25, 0, 5 + 15]);
+  });
+
+  it('discards nothing where a pod goes that was not Ready any more', () => {
+    const ledger = ledgerAfter([
+      { at: 12, pods: [aPodRecord('a', 0, { ready: [5, 10] })] },
+      { at: 60, pods: [aPodRecord('a', 0, { ready: [5, 10], failed: 20 })] },
+    ]);
+    expect(timesOf(ledger, 60)).toEqual([5, 0, 55]);
   });
 
   it('has the pod of the surge that runs take the place of one that goes, not the one that was made first', () => {
@@ -329,6 +377,8 @@ describe('a ledger', () => {
     const ledger = ledgerAfter([{ at: 1, desired: 1500, pods: [] }]);
     expect(ledger.instances).toHaveLength(MAX_INSTANCES);
     expect(ledger.message).toBe('counts 1000 of 1500 replicas: a ledger holds no more');
+    const most = ledgerAfter([{ at: 1, desired: MAX_INSTANCES, pods: [] }]);
+    expect([most.instances.length, most.message]).toEqual([MAX_INSTANCES, undefined]);
   });
 
   it('remembers its times over the window of the class, at sixteen instants at most', () => {
@@ -441,6 +491,26 @@ describe('at a boundary', () => {
       gold,
     );
     expect(timesOf(ledger, 60)).toEqual([35, 0, 5 + 20 + 40]);
+  });
+
+  it('the pod that came for one whose whole life was the second of the last change does not date another end', () => {
+    const a = aPodRecord('a', 0, { ready: [5] });
+    const gone = { ...aPodRecord('d', 0, { ready: [5, 22, 23] }), end: { at: undefined, how: 'Deleted' as const } };
+    const left = aPodRecord('a', 0, { ready: [5], asked: 20 });
+    const ledger = ledgerAfter(
+      [
+        { at: 10, desired: 2, pods: [a, aPodRecord('d', 0, { ready: [5] })] },
+        { at: 21, desired: 2, pods: [left, aPodRecord('d', 0, { ready: [5] })] },
+        {
+          at: 60,
+          desired: 2,
+          pods: [left, aPodRecord('b', 20, { asked: 20 }), aPodRecord('c', 25), gone, aPodRecord('e', 40)],
+        },
+      ],
+      gold,
+    );
+    // a ran for 15 s, and d for 17 s twice, until e was made in its place.
+    expect(timesOf(ledger, 60)).toEqual([15 + 17 + 17, 0, 120 - 49]);
   });
 
   it('pods that were made within a second take their replicas in the order of their UIDs', () => {
