@@ -131,10 +131,13 @@ function patchOf(from: Version, to: Version): string {
 /** Begins `work` when the first one enters, and aborts it some time after the last one has left. */
 function createWatchers(clock: Clock, work: (signal: AbortSignal) => Promise<void>) {
   let number = 0;
+  let visits = 0;
   let stopping: AbortController | undefined;
   const stopUnlessWatched = async (own: AbortController): Promise<void> => {
+    const before = visits;
     await clock.sleep(LINGER, own.signal);
-    if (number === 0 && stopping === own) {
+    // Whoever has come since then may have left, too, and is lingered for as long.
+    if (visits === before) {
       stopping = undefined;
       own.abort();
     }
@@ -142,6 +145,7 @@ function createWatchers(clock: Clock, work: (signal: AbortSignal) => Promise<voi
   return {
     enter(): () => void {
       number += 1;
+      visits += 1;
       if (stopping === undefined) {
         stopping = new AbortController();
         void work(stopping.signal);

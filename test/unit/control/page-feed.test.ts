@@ -186,6 +186,27 @@ describe('a feed', () => {
     expect(JSON.parse(heard[0]?.data ?? '')).toMatchObject({ nodes: { 'node-1': { now: { cpu: 0.5 } } } });
   });
 
+  it('counts its five seconds from the last who has left, also where others had left just before', async () => {
+    const { clock, state, ring, watch: begin } = stage();
+    for (let visit = 0; visit < 2; visit += 1) {
+      const { leave, done } = begin();
+      await clock.advance(1);
+      leave();
+      await done;
+      await clock.advance(1);
+    }
+    // The first has left at 1 s, the second at 3 s.
+    await clock.advance(3.5);
+    const before = state.looks;
+    ring();
+    await clock.advance(0.4);
+    expect(state.looks).toBe(before + 1);
+    await clock.advance(1);
+    ring();
+    await clock.advance(60);
+    expect(state.looks).toBe(before + 1);
+  });
+
   it('looks no more some seconds after the last question was answered', async () => {
     const { feed, clock, state } = stage();
     const { signal } = new AbortController();
