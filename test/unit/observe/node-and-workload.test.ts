@@ -114,11 +114,23 @@ describe('a workload', () => {
     expect(workloadOf('Deployment', 'apps/v1', { replicas: -1 })).toEqual([
       'Deployment shop/w: spec.replicas: -1 is negative',
     ]);
+    expect(workloadOf('Job', 'batch/v1')).toMatchObject({ replicas: 1 });
+    expect(workloadOf('DaemonSet', 'apps/v1', { replicas: 3 })).toMatchObject({ replicas: undefined });
+    expect(workloadOf('StatefulSet', 'apps/v1', { replicas: 0, minReadySeconds: 0 })).toMatchObject({
+      replicas: 0,
+      minReadySeconds: 0,
+    });
+    expect(workloadOf('ReplicaSet', 'apps/v1', { minReadySeconds: -1 })).toEqual([
+      'ReplicaSet shop/w: spec.minReadySeconds: -1 is negative',
+    ]);
   });
 
   it('knows the node that its template pins, and its owner', () => {
     expect(workloadOf('ReplicationController', 'v1', { template: { spec: { nodeName: 'a' } } })).toMatchObject({
       pinnedNode: 'a',
+    });
+    expect(workloadOf('ReplicationController', 'v1', { template: { spec: { nodeName: '' } } })).toMatchObject({
+      pinnedNode: undefined,
     });
     const ownerReferences = [{ kind: 'Deployment', name: 'web', uid: 'd', controller: true }];
     const { workloads } = buildSnapshot([aRawReplicaSet('web', { metadata: { ownerReferences } })]);
@@ -190,6 +202,90 @@ describe('a workload', () => {
       expect(workloads.get('Deployment/default/w')?.rollout).toBeUndefined();
     });
 
+    it('and has observed its spec where neither has a generation, or a later one was observed', () => {
+      const observed = (generation: number | undefined, observedGeneration: number | undefined) =>
+        rolloutOf('Deployment', { metadata: { name: 'w', uid: 'u', generation }, status: { observedGeneration } })
+          ?.rollout?.observed;
+      expect([observed(undefined, undefined), observed(0, undefined), observed(2, 3), observed(2, 2)]).toEqual([
+        true,
+        true,
+        true,
+        true,
+      ]);
+      expect([observed(1, undefined), observed(2, 1)]).toEqual([false, false]);
+    });
+
+    it('with each count by itself', () => {
+      const counts = { replicas: 7, updatedReplicas: 4, readyReplicas: 5, availableReplicas: 6 };
+      expect(rolloutOf('Deployment', { status: counts })?.rollout).toMatchObject({
+        current: 7,
+        updated: 4,
+        ready: 5,
+        available: 6,
+      });
+    });
+
+    it('and how many pods of a StatefulSet are to be new, all where no partition keeps some', () => {
+      const toUpdate = (kind: string, spec: Raw) => rolloutOf(kind, { spec })?.rollout?.toUpdate;
+      const partition = { type: 'RollingUpdate', rollingUpdate: { partition: 2 } };
+      expect(toUpdate('StatefulSet', { replicas: 5, updateStrategy: partition })).toBe(3);
+      expect(toUpdate('StatefulSet', { replicas: 5, updateStrategy: { rollingUpdate: {} } })).toBe(5);
+      expect(toUpdate('StatefulSet', { replicas: 5, updateStrategy: { type: 'RollingUpdate' } })).toBe(5);
+      expect(toUpdate('StatefulSet', { replicas: 5 })).toBe(5);
+      expect(toUpdate('StatefulSet', { replicas: 0 })).toBe(0);
+      expect(toUpdate('StatefulSet', {})).toBe(1);
+      expect(toUpdate('Deployment', { replicas: 5, updateStrategy: partition })).toBe(5);
+    });
+
+    it('and that a StatefulSet rolls out unless it waits for deletions', () => {
+      const updated = (spec: Raw) => rolloutOf('StatefulSet', { spec })?.rollout?.updated;
+      expect(updated({})).toBe(3);
+      expect(updated({ updateStrategy: { type: 'RollingUpdate' } })).toBe(3);
+      expect(updated({ updateStrategy: { type: 'OnDelete' } })).toBeUndefined();
+      expect(rolloutOf('Deployment', { spec: { updateStrategy: { type: 'OnDelete' } } })?.rollout?.updated).toBe(3);
+    });
+
+    it('that it has not begun, where the server has no status of it', () => {
+      expect(rolloutOf('Deployment', { status: undefined })?.rollout).toEqual({
+        observed: false,
+        updated: 0,
+        toUpdate: 3,
+        current: 0,
+        ready: 0,
+        available: 0,
+      });
+    });
+
+    it('also when it is written by hand with a status', () => {
+      expect(
+        buildSnapshot([
+          { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { name: 'w' }, status: { replicas: 2 } },
+        ]).workloads.get('ReplicaSet/default/w')?.rollout,
+      ).toMatchObject({ current: 2, observed: true });
+    });
+
+    it('and that it changed in 1970 where nothing says when', () => {
+      const metadata = { name: 'w', uid: 'u' };
+      for (const kind of ['Deployment', 'ReplicaSet', 'Job']) {
+        const apiVersion = kind === 'Job' ? 'batch/v1' : 'apps/v1';
+        expect(rolloutOf(kind, { apiVersion, metadata })?.changedAt).toBe(0);
+      }
+      expect(rolloutOf('Deployment', { metadata, status: { conditions: [{ type: 'Progressing' }] } })?.changedAt).toBe(
+        0,
+      );
+    });
+
+    it('and when a Deployment was made, if it made no progress since', () => {
+      const progressed = (lastUpdateTime: string) =>
+        rolloutOf('Deployment', { status: { conditions: [{ type: 'Progressing', lastUpdateTime }] } })?.changedAt;
+      expect(progressed('2025-12-31T00:00:00Z')).toBe(Date.parse('2026-01-01T00:00:00Z') / 1000);
+      const conditions = [{ type: 'Available' }, { type: 'Progressing', lastUpdateTime: 'noon' }];
+      const { problems } = buildSnapshot([
+        { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'w' }, status: { conditions } },
+      ]);
+      expect(problems).toEqual([expect.stringContaining('status.conditions[1].lastUpdateTime: "noon" is not a time')]);
+    });
+
     it('and when it last changed: its creation, or the progress of a Deployment', () => {
       const at = (text: string) => Date.parse(text) / 1000;
       const conditions = [
@@ -227,5 +323,22 @@ describe('a workload', () => {
     expect(rule('Ignore', 'DisruptionTarget')).toMatchObject({ toleratesDisruption: true });
     expect(rule('Count', 'DisruptionTarget')).toMatchObject({ toleratesDisruption: false });
     expect(rule('Ignore', 'Ready')).toMatchObject({ toleratesDisruption: false });
+  });
+
+  it('tolerates disruption by one pattern of one rule, where it says True or nothing', () => {
+    const tolerates = (rules: unknown, kind = 'Job', apiVersion = 'batch/v1') => {
+      const workload = workloadOf(kind, apiVersion, { podFailurePolicy: { rules } });
+      return 'toleratesDisruption' in workload ? workload.toleratesDisruption : workload;
+    };
+    const ignore = (...onPodConditions: readonly Raw[]) => ({ action: 'Ignore', onPodConditions });
+    const disrupted = { type: 'DisruptionTarget', status: 'True' };
+    expect(tolerates([ignore({ type: 'DisruptionTarget' })])).toBe(true);
+    expect(tolerates([ignore({ type: 'DisruptionTarget', status: 'False' })])).toBe(false);
+    expect(tolerates([ignore({ type: 'Ready', status: 'True' }, disrupted)])).toBe(true);
+    expect(tolerates([{ action: 'FailJob' }, ignore(disrupted), ignore()])).toBe(true);
+    expect(tolerates([ignore()])).toBe(false);
+    expect(tolerates([])).toBe(false);
+    expect(tolerates([ignore(disrupted)], 'ReplicaSet', 'apps/v1')).toBe(false);
+    expect(workloadOf('Job', 'batch/v1')).toMatchObject({ toleratesDisruption: false });
   });
 });

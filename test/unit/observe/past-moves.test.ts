@@ -73,6 +73,101 @@ describe('past moves', () => {
     expect(problems.join()).toContain('spec.moves[0].cost');
   });
 
+  it.each(['0', '0.5', '123456789', '1.123456'])('have cost what their plan expected, %s', (cost) => {
+    const { spec, ...plan } = aStoredPlan();
+    const moves = spec.moves.map((move) => ({ ...move, cost }));
+    expect(pastMovesOf({ ...plan, spec: { ...spec, moves } }).map((move) => move.cost)).toEqual([Number(cost)]);
+  });
+
+  it('say only what is known of them', () => {
+    const { startedAt = '', podUID, phase, attempt } = RUN;
+    const plan = aPlan(aPolicy('even'), [aMove(pod, 'b')], { moves: [{ startedAt, podUID, phase, attempt }] });
+    expect(pastMovesOf(plan)).toMatchObject([
+      { startedAt: NOON - 3600, endedAt: undefined, unavailable: undefined, replacement: undefined, cost: undefined },
+    ]);
+  });
+
+  it('have a replacement without a node until it has one', () => {
+    const nodeOf = (node: string | undefined) =>
+      pastMovesOf(
+        aStoredPlan({ replacement: { name: 'web-9', uid: 'uid-web-9', ...(node !== undefined && { node }) } }),
+      );
+    for (const moves of [nodeOf(undefined), nodeOf('')]) {
+      expect(moves[0]?.replacement).toEqual({ uid: 'uid-web-9', node: undefined });
+    }
+  });
+
+  it.each([
+    [-5, 0],
+    [0, 0],
+    [1, 1],
+  ])('cost no less than no time: %i counts as %i', (unavailableSeconds, unavailable) => {
+    expect(pastMovesOf(aStoredPlan({ unavailableSeconds }))[0]?.unavailable).toBe(unavailable);
+  });
+
+  it('are none before it is written when they began', () => {
+    const { startedAt: _, ...run } = RUN;
+    expect(pastMovesOf(aPlan(aPolicy('even'), [aMove(pod, 'b')], { moves: [run] }))).toEqual([]);
+  });
+
+  it('belong to the pod that the journal names, whatever the order of the journal', () => {
+    const other = aPodOf(aWorkload('db', { replicas: 3 }), 'db-1', 'a');
+    const untouched = aPodOf(aWorkload('db', { replicas: 3 }), 'db-2', 'a');
+    const plan = aPlan(aPolicy('even'), [aMove(pod, 'b'), aMove(other, 'c'), aMove(untouched, 'c')], {
+      moves: [
+        { ...RUN, podUID: other.uid, phase: 'Failed' },
+        { ...RUN, podUID: 'of no move', phase: 'Missed' },
+        { ...RUN, podUID: pod.uid },
+      ],
+    });
+    expect(pastMovesOf(plan).map((move) => [move.pod.name, move.owner.name, move.to, move.phase])).toEqual([
+      ['db-1', 'db', 'c', 'Failed'],
+      ['web-1', 'web', 'b', 'Landed'],
+    ]);
+  });
+
+  it('are in the order of their starts, then of their plans, then of their pods', () => {
+    const [web, db] = [pod, aPodOf(aWorkload('db', { replicas: 3 }), 'db-1', 'a')];
+    const early = '2026-01-01T10:00:00Z';
+    const planOf = (name: string, webStart: string) => ({
+      ...aPlan(aPolicy('even'), [aMove(web, 'b'), aMove(db, 'b')], {
+        moves: [
+          { ...RUN, podUID: web.uid, startedAt: webStart },
+          { ...RUN, podUID: db.uid },
+        ],
+      }),
+      metadata: { name },
+    });
+    const plans = [planOf('even-2', early), planOf('even-1', '2026-01-01T11:00:00Z')];
+    const expected = [
+      ['even-2', 'web-1'],
+      ['even-1', 'db-1'],
+      ['even-1', 'web-1'],
+      ['even-2', 'db-1'],
+    ];
+    for (const each of [plans, plans.toReversed()]) {
+      expect(projectedMoves(each).map((move) => [move.plan, move.pod.name])).toEqual(expected);
+      expect(pastMovesOf(...each).map((move) => [move.plan, move.pod.name])).toEqual(expected);
+    }
+  });
+
+  it('share the owner of the pods of one workload, and no other', () => {
+    const web = aWorkload('web', { replicas: 3 });
+    const pods = [
+      aPodOf(web, 'web-1', 'a'),
+      aPodOf(web, 'web-2', 'a'),
+      aPodOf(aWorkload('db', { replicas: 3 }), 'db-1', 'a'),
+    ];
+    const plan = aPlan(
+      aPolicy('even'),
+      pods.map((each) => aMove(each, 'b')),
+      { moves: pods.map(({ uid }) => ({ ...RUN, podUID: uid })) },
+    );
+    const owners = new Map(projectedMoves([plan]).map((move) => [move.pod.name, move.owner]));
+    expect(owners.get('web-2')).toBe(owners.get('web-1'));
+    expect(owners.get('db-1')?.name).toBe('db');
+  });
+
   it('are none where nothing was begun', () => {
     expect(pastMovesOf(aPlan(aPolicy('even'), [aMove(pod, 'b')]))).toEqual([]);
     expect(pastMovesOf({ ...aStoredPlan(), status: undefined })).toEqual([]);
@@ -113,6 +208,9 @@ describe('past moves', () => {
   it.each<[string, unknown, string]>([
     ['a phase that does not exist', { phase: 'Gone' }, 'status.moves[0].phase: "Gone" is not a phase: write Planned'],
     ['a start that is no time', { startedAt: 'noon' }, 'status.moves[0].startedAt: "noon" is not a time'],
+    ['no phase', { phase: undefined }, 'status.moves[0].phase: undefined is not a phase'],
+    ['a replacement without a UID', { replacement: { name: 'web-9' } }, 'status.moves[0].replacement.uid: is missing'],
+    ['an end that is no time', { finishedAt: 'noon' }, 'status.moves[0].finishedAt: "noon" is not a time'],
     ['seconds that are no number', { unavailableSeconds: 'x' }, 'status.moves[0].unavailableSeconds: "x" is not'],
   ])('of a plan with %s take no part, and the snapshot says so', (_, run, problem) => {
     const { pastMoves, problems } = buildSnapshot([aStoredPlan(run as Partial<Run>)]);

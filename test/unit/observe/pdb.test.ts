@@ -30,6 +30,10 @@ describe('a PodDisruptionBudget with a status', () => {
     const metadata = { name: 'budget', namespace: 'shop', generation: 2 };
     expect(allowedBy(pdb({}, { metadata, status: { disruptionsAllowed: 2, observedGeneration: 1 } }))).toBe(0);
     expect(allowedBy(pdb({}, { metadata, status: { disruptionsAllowed: 2, observedGeneration: 2 } }))).toBe(2);
+    expect(allowedBy(pdb({}, { metadata, status: { disruptionsAllowed: 2, observedGeneration: 3 } }))).toBe(2);
+    const first = { ...metadata, generation: 1 };
+    expect(allowedBy(pdb({}, { metadata: first, status: { disruptionsAllowed: 2 } }))).toBe(0);
+    expect(allowedBy(pdb({}, { status: { disruptionsAllowed: 2, observedGeneration: 1 } }))).toBe(2);
   });
 });
 
@@ -107,5 +111,116 @@ describe('a PodDisruptionBudget without a status', () => {
     const allows = (minAvailable: number) => buildSnapshot([pdb({ minAvailable }), ...three]).pdbs[0]?.allowsUnready;
     expect(allows(3)).toBe(true);
     expect(allows(4)).toBe(false);
+  });
+
+  it('lets no pod go that is not Ready for a budget that needs none', () => {
+    const allows = (spec: Raw, ...objects: readonly Raw[]) =>
+      buildSnapshot([pdb(spec), ...objects]).pdbs[0]?.allowsUnready;
+    expect(allows({ minAvailable: 0 }, ...three)).toBe(false);
+    expect(allows({ minAvailable: 1 }, ...three)).toBe(true);
+    expect(allows({ minAvailable: 1 })).toBe(false);
+    expect(allows({ maxUnavailable: 3 }, ...three, aRawReplicaSet('web'))).toBe(false);
+    expect(allows({ maxUnavailable: 2 }, ...three, aRawReplicaSet('web'))).toBe(true);
+    expect(allows({ maxUnavailable: 1 }, ...three)).toBe(false);
+    expect(allows({ unhealthyPodEvictionPolicy: 'AlwaysAllow' })).toBe(true);
+  });
+
+  it('needs no less than no pod, however many may be unavailable', () => {
+    expect(allowedBy(pdb({ maxUnavailable: 3 }), ...three, aRawReplicaSet('web'))).toBe(3);
+    expect(allowedBy(pdb({ maxUnavailable: 9 }), ...three, aRawReplicaSet('web'))).toBe(3);
+    expect(allowedBy(pdb({ maxUnavailable: '200%' }), ...three, aRawReplicaSet('web'))).toBe(3);
+    expect(allowedBy(pdb({ maxUnavailable: 0 }), ...three, aRawReplicaSet('web'))).toBe(0);
+  });
+
+  it('lets what may be unavailable count, where it says both', () => {
+    expect(allowedBy(pdb({ maxUnavailable: 2, minAvailable: 3 }), ...three, aRawReplicaSet('web'))).toBe(2);
+    expect(allowedBy(pdb({ maxUnavailable: 0, minAvailable: 0 }), ...three, aRawReplicaSet('web'))).toBe(0);
+  });
+
+  it('rounds percentages up', () => {
+    expect(allowedBy(pdb({ maxUnavailable: '33%' }), ...three, aRawReplicaSet('web'))).toBe(1);
+    expect(allowedBy(pdb({ maxUnavailable: '34%' }), ...three, aRawReplicaSet('web'))).toBe(2);
+    expect(allowedBy(pdb({ minAvailable: '33%' }), ...three, aRawReplicaSet('web'))).toBe(2);
+    expect(allowedBy(pdb({ minAvailable: '34%' }), ...three, aRawReplicaSet('web'))).toBe(1);
+    expect(allowedBy(pdb({ minAvailable: '0%' }), ...three, aRawReplicaSet('web'))).toBe(3);
+    expect(allowedBy(pdb({ minAvailable: '34%' }), ...three)).toBe(0);
+  });
+
+  it('sums the replicas of all controllers of its pods, each once, and leaves out pods without one', () => {
+    const owned = (name: string, uid: string) =>
+      aRawPod(name, {
+        metadata: {
+          name,
+          labels: { app: 'web' },
+          ownerReferences: [{ kind: 'ReplicaSet', name: uid, uid: `rs-${uid}`, controller: true }],
+        },
+      });
+    const bare = aRawPod('bare', { metadata: { name: 'bare', labels: { app: 'web' }, ownerReferences: [] } });
+    const two = aRawReplicaSet('other', { spec: { replicas: 2 } });
+    const pods = [...three, owned('d', 'other'), owned('e', 'other')];
+    expect(allowedBy(pdb({ maxUnavailable: 1 }), ...pods, aRawReplicaSet('web'), two)).toBe(1);
+    expect(allowedBy(pdb({ minAvailable: '40%' }), ...pods, aRawReplicaSet('web'), two)).toBe(3);
+    expect(allowedBy(pdb({ maxUnavailable: 1 }), ...pods, aRawReplicaSet('web'))).toBe(0);
+    expect(allowedBy(pdb({ maxUnavailable: 1 }), bare, ...three, aRawReplicaSet('web'))).toBe(2);
+    expect(allowedBy(pdb({ maxUnavailable: 1 }), bare)).toBe(0);
+  });
+
+  it('allows nothing for controllers that ask for no pod', () => {
+    const none = aRawReplicaSet('web', { spec: { replicas: 0 } });
+    expect(allowedBy(pdb({ maxUnavailable: 1 }), ...three, none)).toBe(0);
+    const one = aRawReplicaSet('web', { spec: { replicas: 1 } });
+    expect(allowedBy(pdb({ maxUnavailable: 0 }), ...three, one)).toBe(2);
+  });
+
+  it('allows nothing for a DaemonSet, which has no scale', () => {
+    const daemonSet = {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'web', namespace: 'shop', uid: 'rs-web' },
+    };
+    expect(allowedBy(pdb({ maxUnavailable: 1 }), ...three, daemonSet)).toBe(0);
+    expect(allowedBy(pdb({ minAvailable: 1 }), ...three, daemonSet)).toBe(2);
+  });
+
+  it('asks a StatefulSet itself, whatever is above it', () => {
+    const above = { kind: 'Deployment', name: 'web', uid: 'd', controller: true };
+    const statefulSet = {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name: 'web', namespace: 'shop', uid: 'rs-web', ownerReferences: [above] },
+      spec: { replicas: 3 },
+    };
+    const deployment = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web', namespace: 'shop', uid: 'd' },
+      spec: { replicas: 9 },
+    };
+    expect(allowedBy(pdb({ maxUnavailable: 1 }), ...three, statefulSet, deployment)).toBe(1);
+  });
+
+  it('counts neither pods of other namespaces nor pods with other labels', () => {
+    const elsewhere = aRawPod('d', { metadata: { name: 'd', namespace: 'bank' } });
+    const other = aRawPod('e', { metadata: { name: 'e', labels: { app: 'db' } } });
+    expect(allowedBy(pdb({ minAvailable: 2 }), ...three, elsewhere, other)).toBe(1);
+  });
+});
+
+describe('a limit of a PodDisruptionBudget', () => {
+  it.each<[unknown]>([[-1], [1.5], ['1'], ['-1%'], ['1.5%'], ['%'], ['1234567%'], [' 1%'], [true], [{}]])(
+    'is not %j, and then the budget does not apply',
+    (limit) => {
+      for (const key of ['minAvailable', 'maxUnavailable']) {
+        const { pdbs, problems } = buildSnapshot([pdb({ [key]: limit })]);
+        expect(pdbs).toEqual([]);
+        expect(problems).toEqual([
+          expect.stringMatching(`shop/budget: spec.${key}: .* is not a number of pods: write 1 or "25%"$`),
+        ]);
+      }
+    },
+  );
+
+  it('is none where it is null', () => {
+    expect(allowedBy(pdb({ maxUnavailable: null, minAvailable: 2 }), ...three)).toBe(1);
   });
 });

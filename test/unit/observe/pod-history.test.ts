@@ -49,4 +49,85 @@ describe('the history of pods', () => {
     count(history);
     expect(told(history)).toEqual([]);
   });
+
+  it('takes pods for gone that exist no more, at an unknown time', () => {
+    const history = createPodHistory();
+    see(history, 'lost');
+    see(history, 'runs');
+    history.existing(new Set(['runs', 'unknown']));
+    expect([...history.records()].map(({ pod: { uid, end, missedAt } }) => [uid, end, missedAt])).toEqual([
+      ['lost', { at: undefined, how: 'Deleted' }, undefined],
+      ['runs', undefined, undefined],
+    ]);
+    history.existing(new Set());
+    expect([...history.records()].map(({ pod }) => pod.end?.how)).toEqual(['Deleted', 'Deleted']);
+  });
+
+  it('notes when a pod was found to be gone, and how it ended where that was seen', () => {
+    const history = createPodHistory();
+    see(history, 'lost');
+    see(history, 'done', SUCCEEDED);
+    history.deleted('lost', at(30));
+    history.deleted('done', at(90));
+    history.deleted('never seen', at(90));
+    expect([...history.records()].map(({ pod: { uid, end, missedAt } }) => [uid, end, missedAt])).toEqual([
+      ['lost', { at: undefined, how: 'Deleted' }, at(30)],
+      ['done', SUCCEEDED, undefined],
+    ]);
+  });
+
+  it('tells again of a pod that runs after it was counted', () => {
+    const history = createPodHistory();
+    see(history, 'runs');
+    count(history);
+    expect(told(history)).toEqual(['runs']);
+    see(history, 'runs', SUCCEEDED);
+    expect([...history.records()].map(({ pod }) => pod.end)).toEqual([SUCCEEDED]);
+  });
+
+  it('tells of a pod of the same UID as of a new one after it was counted and went', () => {
+    const history = createPodHistory();
+    see(history, 'done', SUCCEEDED);
+    count(history);
+    history.deleted('done', at(90));
+    see(history, 'done');
+    expect([...history.records()].map(({ pod }) => pod.end)).toEqual([undefined]);
+  });
+
+  it('remembers the first sighting of a pod that was counted only once it is gone', () => {
+    const history = createPodHistory();
+    see(history, 'gone', SUCCEEDED);
+    history.deleted('gone', at(90));
+    count(history);
+    see(history, 'gone');
+    expect(told(history)).toEqual(['gone']);
+  });
+
+  it('forgets pods that went before an instant, or nobody knows when, and none that is there', () => {
+    const history = createPodHistory();
+    const ended = (uid: string, second: number) => see(history, uid, { at: at(second), how: 'Failed' });
+    ended('before', 59);
+    ended('then', 60);
+    ended('there', 1);
+    see(history, 'missed before');
+    see(history, 'missed then');
+    see(history, 'missed');
+    see(history, 'runs');
+    history.deleted('before', at(100));
+    history.deleted('then', at(100));
+    history.deleted('missed before', at(59));
+    history.deleted('missed then', at(60));
+    history.existing(new Set(['there', 'runs']));
+    history.forgetGone(at(60));
+    expect(told(history)).toEqual(['then', 'there', 'missed then', 'runs']);
+  });
+
+  it('keeps of pods that have ended only those that it is told to, and all that run', () => {
+    const history = createPodHistory();
+    see(history, 'kept', SUCCEEDED);
+    see(history, 'dropped', SUCCEEDED);
+    see(history, 'runs');
+    history.keepEnded(new Set(['kept']));
+    expect(told(history)).toEqual(['kept', 'runs']);
+  });
 });

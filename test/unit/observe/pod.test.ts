@@ -364,7 +364,7 @@ describe('what a pod is worth, and how it fares', () => {
   it('says nothing of containers that run, wait for no reason or say none, and takes an exit without a code for 0', () => {
     const statesOf = (...states: readonly Raw[]) =>
       podOf(aRawPod('p', { status: { containerStatuses: states.map((state) => ({ name: 'c', state })) } })).states;
-    expect(statesOf({ running: {} }, { waiting: {} }, { waiting: { reason: '' } })).toEqual(NO_CONTAINER_STATES);
+    expect(statesOf({ running: {} }, { waiting: {} }, { waiting: { reason: '' } })).toBe(NO_CONTAINER_STATES);
     expect(statesOf({ terminated: {} })).toEqual({ reasons: [], exitCodes: [0] });
     expect(statesOf({ waiting: { reason: 'ErrImagePull' } })).toEqual({ reasons: ['ErrImagePull'], exitCodes: [] });
     expect(statesOf({ terminated: { reason: 'Error', exitCode: 3 } }, { terminated: { exitCode: 4 } })).toEqual({

@@ -11,6 +11,23 @@ function unsupportedBy(spec: Raw): readonly string[] {
   return constraintsOf(spec).unsupported.map(({ filter }) => filter);
 }
 
+/** How often constraints are read of these pods, which one cache sees. */
+function readings(...pods: readonly Raw[]): number {
+  const interner = createInterner();
+  let read = 0;
+  for (const pod of pods) {
+    projectPod(pod, {
+      ...interner,
+      constraints: (key, make) =>
+        interner.constraints(key, () => {
+          read += 1;
+          return make();
+        }),
+    });
+  }
+  return read;
+}
+
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
@@ -146,7 +163,67 @@ describe('constraints of a pod', () => {
     expect(constraintsOf({ ...spec, hostNetwork: true }).hostPorts.map(({ port }) => port)).toEqual([80, 90, 8081]);
   });
 
+  it('put host ports in the order of number, protocol and address, from the first port on', () => {
+    const port = (hostPort: number, protocol: string, hostIP: string) => ({
+      containerPort: 9,
+      hostPort,
+      protocol,
+      hostIP,
+    });
+    const ports = [
+      port(1, 'UDP', '10.0.0.9'),
+      port(53, 'TCP', '10.0.0.1'),
+      port(53, 'TCP', '10.0.0.2'),
+      port(53, 'UDP', '10.0.0.1'),
+    ];
+    const taken = ports.map(({ hostPort, protocol, hostIP }) => ({ ip: hostIP, protocol, port: hostPort }));
+    for (const listed of [ports, ports.toReversed()]) {
+      expect(constraintsOf({ containers: [{ name: 'c', ports: listed }] }).hostPorts).toEqual(taken);
+    }
+  });
+
+  it('take no host port of a container port without a number', () => {
+    const containers = [{ name: 'c', ports: [{ name: 'web' }] }];
+    expect(constraintsOf({ containers, hostNetwork: true }).hostPorts).toEqual([]);
+    expect(constraintsOf({ containers }).hostPorts).toEqual([]);
+  });
+
+  it('say of a toleration which word of it is not known, and keep the others', () => {
+    const tolerations = [{ key: 'a', operator: 'Like', effect: 'Maybe' }, { key: 'b', effect: 'Maybe' }, { key: 'c' }];
+    const { tolerations: kept, unsupported } = constraintsOf({ tolerations });
+    expect(kept.map(({ key }) => key)).toEqual(['c']);
+    expect(unsupported.map(({ detail }) => detail)).toEqual([
+      'spec.tolerations[0] has the unknown operator "Like"',
+      'spec.tolerations[1] has the unknown effect "Maybe"',
+    ]);
+  });
+
+  it.each<[string, Raw]>([
+    ['the usual scheduler, by its name or none', { schedulerName: '' }],
+    ['Linux, by its name', { os: { name: 'linux' } }],
+    ['an operating system without a name', { os: { name: '' } }],
+    ['the host network alone', { hostNetwork: true }],
+    ['user namespaces alone', { hostUsers: false }],
+    ['user namespaces of the host on its network', { hostNetwork: true, hostUsers: true }],
+    ['a container that restarts alone', { containers: [{ name: 'c', restartPolicyRules: [{ action: 'Restart' }] }] }],
+    ['no gang', { schedulingGroup: null, workloadRef: null }],
+  ])('support %s', (_, spec) => {
+    expect(unsupportedBy(spec)).toEqual([]);
+  });
+
   it.each<[string, Raw, string]>([
+    ['a gang by reference', { workloadRef: { name: 'w' } }, 'GangScheduling'],
+    [
+      'one rule of one init container that restarts all',
+      {
+        containers: [{ name: 'a', restartPolicyRules: [{ action: 'Restart' }] }, { name: 'b' }],
+        initContainers: [
+          { name: 'c', restartPolicyRules: [{ action: 'Restart' }, { action: 'RestartAllContainers' }] },
+          { name: 'd' },
+        ],
+      },
+      'NodeDeclaredFeatures',
+    ],
     ['a resource claim', { resourceClaims: [{ name: 'gpu' }] }, 'DynamicResources'],
     ['a scheduling gate', { schedulingGates: [{ name: 'g' }] }, 'SchedulingGates'],
     ['another scheduler', { schedulerName: 'mine' }, 'SchedulerName'],
@@ -193,5 +270,59 @@ describe('constraints of a pod', () => {
     ],
   ])('mark %s as not supported', (_, spec, filter) => {
     expect(unsupportedBy(spec)).toEqual([filter]);
+  });
+});
+
+describe('constraints of pods of one template', () => {
+  const containers = [{ name: 'web', image: 'web', env: [{ name: 'ID', value: '1' }] }];
+  const statuses = [{ name: 'web', restartCount: 1, allocatedResources: { cpu: '1' } }];
+  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:05Z' }];
+  const first = aRawPod('p', { spec: { containers }, status: { containerStatuses: statuses, conditions } });
+
+  it('are read once, however the pods fare and whatever their containers are told', () => {
+    const other = aRawPod('q', {
+      spec: { containers: containers.map((container) => ({ ...container, env: [] })) },
+      status: {
+        containerStatuses: statuses.map((each) => ({ ...each, restartCount: 9 })),
+        conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-01T00:09:00Z' }],
+      },
+    });
+    expect(readings(first, other)).toBe(1);
+  });
+
+  it.each<[string, Raw, Raw]>([
+    ['another image', { containers: [{ name: 'web', image: 'other' }] }, {}],
+    ['an init container', { containers, initContainers: [{ name: 'init', image: 'web' }] }, {}],
+    ['a resize that waits', { containers }, { conditions: [...conditions, { type: 'PodResizePending' }] }],
+    [
+      'other resources given',
+      { containers },
+      { containerStatuses: [{ name: 'web', allocatedResources: { cpu: '2' } }] },
+    ],
+    ['other resources given to the pod', { containers }, { allocatedResources: { cpu: '2' } }],
+  ])('are read again with %s', (_, spec, status) => {
+    const other = aRawPod('q', { spec, status: { containerStatuses: statuses, conditions, ...status } });
+    expect(readings(first, other)).toBe(2);
+  });
+
+  it('are a problem of the pod where its spec is nested too deeply to be written down', () => {
+    let deep: unknown = {};
+    for (let level = 0; level < 100_000; level += 1) {
+      deep = [deep];
+    }
+    expect(() => constraintsOf({ affinity: { nodeAffinity: deep } })).toThrow(
+      'spec: is nested too deeply, or is no JSON',
+    );
+    expect(() => constraintsOf({ overhead: { cpu: 1n } })).toThrow('spec: is nested too deeply, or is no JSON');
+  });
+
+  it('are no problem of the pod where something else went wrong', () => {
+    const labels = { app: 'web' };
+    const spec = {
+      get overhead(): unknown {
+        throw new Error('not ours');
+      },
+    };
+    expect(() => constraintsOf(spec, { labels })).toThrow(new Error('not ours'));
   });
 });

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_CHECKPOINTS, MAX_INSTANCES } from '../../../src/api/v1alpha1/qos-ledger.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { projectPodSighting } from '../../../src/observe/project/pod-sighting.ts';
 import { projectRequest } from '../../../src/observe/project/request.ts';
 import { projectServiceClass } from '../../../src/observe/project/service-class.ts';
+import { projectServiceLedger } from '../../../src/observe/project/service-ledger.ts';
 import { assembleServiceView, gatherRequests } from '../../../src/observe/service-requests.ts';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
 import { aRawServiceClass } from '../../support/builders/raw.ts';
@@ -131,12 +133,110 @@ describe('a QoSLedger', () => {
     ['without its class', { spec: { ...(ledger['spec'] as object), className: 'none' } }, 'there is no ServiceClass'],
     ['from the future', withStatus({ asOf: '2027-01-01T00:00:00Z' }), 'in the future'],
     ['that does not add up', withStatus({ running: 2 }), 'status.instances has 1'],
+    ['without an instant', withStatus({ asOf: undefined }), 'status.asOf: is missing'],
+    ['without its admission', withStatus({ admittedAt: null }), 'status.admittedAt: is missing'],
+    ['with a checkpoint of no instant', withStatus({ checkpoints: [times] }), 'status.checkpoints[0].at: is missing'],
+    [
+      'with a checkpoint that lacks a time',
+      withStatus({ checkpoints: [{ at: '2026-01-01T00:00:30Z', useful: 0, discarded: 0 }] }),
+      'status.checkpoints[0].pending: is missing',
+    ],
+    ['with an attempt below zero', runningInstance({ pod: 'a', attempt: -1 }), 'attempt: -1 is negative'],
+    ['with fewer that run', withStatus({ running: 0 }), 'running: is 0, but status.instances has 1'],
     ['that lacks a count', withStatus({ overhead: undefined }), 'overhead: is missing'],
     ['with a count below zero', withStatus({ overhead: -5 }), 'overhead: -5 is negative'],
   ])('%s takes no part, and it is said', (_, change, problem) => {
     const { serviceLevels, problems } = snapshotOf(gold, { ...ledger, ...change });
     expect(serviceLevels.ledgers.size).toBe(0);
     expect(problems).toEqual([expect.stringContaining(problem)]);
+  });
+
+  const ledgerOf = (fields: JsonObject) => projectServiceLedger({ ...ledger, ...withStatus(fields) }).ledger;
+
+  it('has all that was kept of it', () => {
+    expect(projectServiceLedger(ledger)).toEqual({
+      namespace: 'shop',
+      name: 'replicaset-app',
+      ledger: {
+        namespace: 'shop',
+        owner: { kind: 'ReplicaSet', name: 'app', uid: 'uid-app' },
+        className: 'gold',
+        admittedAt: START,
+        asOf: START + 60,
+        times: { useful: 90, discarded: 0, pending: 30 },
+        running: 1,
+        waiting: 1,
+        instances: [
+          {
+            pod: 'uid-web-1',
+            running: true,
+            since: START + 60,
+            useful: 60,
+            discarded: 0,
+            pending: 0,
+            attempt: 5,
+            left: undefined,
+          },
+          {
+            pod: undefined,
+            running: false,
+            since: START + 60,
+            useful: 30,
+            discarded: 0,
+            pending: 30,
+            attempt: 0,
+            left: { pod: 'uid-web-0', at: START + 30, preempted: true },
+          },
+        ],
+        checkpoints: [{ at: START, useful: 0, discarded: 0, pending: 0 }],
+        preemptions: 1,
+        overhead: 5,
+        starts: { hot: { count: 2, total: 5, squares: 12.5 }, cold: undefined },
+        startup: { hot: { mean: 2.5, deviation: 0 }, cold: undefined },
+        endedAt: undefined,
+        message: undefined,
+      },
+    });
+  });
+
+  it('takes starts to have been alike where it says nothing else', () => {
+    const startsOf = (cold: JsonObject) => ledgerOf({ startup: { cold } })?.starts;
+    expect(startsOf({ count: 3, total: 6 })).toEqual({ hot: undefined, cold: { count: 3, total: 6, squares: 12 } });
+    expect(startsOf({ count: 3, total: 6, squares: 14 })?.cold).toEqual({ count: 3, total: 6, squares: 14 });
+    expect(startsOf({ count: 0, total: 0 })?.cold).toEqual({ count: 0, total: 0, squares: 0 });
+    expect(startsOf({ count: 0, total: 3 })?.cold?.squares).toBe(9);
+    expect(startsOf({ count: 1, total: 3 })?.cold?.squares).toBe(9);
+    expect(ledgerOf({ startup: undefined })?.starts).toEqual({ hot: undefined, cold: undefined });
+  });
+
+  it('counts those that run and wait, and may have none', () => {
+    const none = ledgerOf({ running: 0, waiting: 0, instances: [] });
+    expect([none?.running, none?.waiting]).toEqual([0, 0]);
+    const waits = { ...times, running: false };
+    const many = ledgerOf({ running: 0, waiting: 3, instances: [waits, waits, waits] });
+    expect([many?.running, many?.waiting]).toEqual([0, 3]);
+  });
+
+  it('says why and when it has ended', () => {
+    expect(ledgerOf({ endedAt: at(59), message: 'the workload is gone' })).toMatchObject({
+      endedAt: START + 59,
+      message: 'the workload is gone',
+    });
+  });
+
+  it('may have as many instances and checkpoints as its schema allows, and no more', () => {
+    const waiting = (count: number) => ({
+      running: 0,
+      waiting: count,
+      instances: Array.from({ length: count }, () => ({ ...times, running: false })),
+    });
+    const checkpoints = (count: number) => Array.from({ length: count }, () => ({ ...times, at: at(0) }));
+    expect(ledgerOf(waiting(MAX_INSTANCES))?.waiting).toBe(MAX_INSTANCES);
+    expect(() => ledgerOf(waiting(MAX_INSTANCES + 1))).toThrow(
+      `status.instances: has ${MAX_INSTANCES + 1} entries: at most ${MAX_INSTANCES}`,
+    );
+    expect(ledgerOf({ checkpoints: checkpoints(MAX_CHECKPOINTS) })?.checkpoints).toHaveLength(MAX_CHECKPOINTS);
+    expect(() => ledgerOf({ checkpoints: checkpoints(MAX_CHECKPOINTS + 1) })).toThrow('status.checkpoints: has');
   });
 
   it('may be a minute younger than the snapshot, and no more', () => {
@@ -226,6 +326,101 @@ describe('a version of a pod', () => {
     expect(sighted({}, { conditions: [ready] }, spec, [])?.seen.hot).toBeUndefined();
   });
 
+  it('says that its containers have started only once all have, and then since the last did', () => {
+    const started = (...seconds: readonly (number | undefined)[]) => {
+      const containerStatuses = seconds.map((second) => ({
+        state: second === undefined ? { waiting: {} } : { running: { startedAt: at(second) } },
+      }));
+      return sighted({}, { conditions: [ready], containerStatuses })?.seen.mark?.startedAt;
+    };
+    expect(started(3, 8, 5)).toBe(START + 8);
+    expect(started(3, undefined)).toBeUndefined();
+    expect(started(undefined, undefined)).toBeUndefined();
+    expect(started()).toBeUndefined();
+  });
+
+  it('says when its last container stopped before it was started again, and when those that ended had started', () => {
+    const containerStatuses = [
+      { state: { running: { startedAt: at(7) } }, lastState: { terminated: { finishedAt: at(6) } } },
+      {
+        state: { terminated: { startedAt: at(8), finishedAt: at(20) } },
+        lastState: { terminated: { finishedAt: at(4) } },
+      },
+      { state: { running: { startedAt: at(2) } } },
+    ];
+    expect(sighted({}, { conditions: [ready], containerStatuses })?.seen.mark).toEqual({
+      ready: true,
+      since: START + 9,
+      startedAt: START + 8,
+      stoppedAt: START + 6,
+    });
+  });
+
+  it('has no mark before it has a condition Ready that says since when, and one as well where it is not Ready', () => {
+    const marked = (...conditions: readonly object[]) => sighted({}, { conditions })?.seen.mark;
+    expect(marked()).toBeUndefined();
+    expect(marked({ type: 'Ready', status: 'True' })).toBeUndefined();
+    expect(marked({ ...ready, type: 'ContainersReady' })).toBeUndefined();
+    expect(marked({ ...ready, status: 'False' })).toMatchObject({ ready: false, since: START + 9 });
+  });
+
+  it('was bound when its condition says that it is', () => {
+    const bound = (status: string) =>
+      sighted({}, { conditions: [{ type: 'PodScheduled', status, lastTransitionTime: at(3) }] })?.seen.scheduledAt;
+    expect([bound('True'), bound('False')]).toEqual([START + 3, undefined]);
+    expect(sighted({})?.seen.scheduledAt).toBeUndefined();
+  });
+
+  it('says whether it is hot until a container starts, whatever its condition Ready says by then', () => {
+    const spec = { nodeName: 'a', containers: [{ image: 'web' }] };
+    const hot = (status: object, more: object = {}) =>
+      sighted({}, status, { ...spec, ...more }, ['web:latest'])?.seen.hot;
+    const state = { running: { startedAt: at(7) } };
+    expect(hot({ conditions: [{ ...ready, status: 'False' }] })).toBe(true);
+    expect(hot({ containerStatuses: [{ state: { waiting: {} } }] })).toBe(true);
+    expect(hot({ containerStatuses: [{ state: { waiting: {} } }, { state }] })).toBeUndefined();
+    expect(hot({}, { nodeName: '' })).toBeUndefined();
+    expect(hot({}, { nodeName: undefined })).toBeUndefined();
+    expect(sighted({}, {}, spec)?.seen.hot).toBeUndefined();
+  });
+
+  it('was asked to go at its deletion where it was given no time, or less than none', () => {
+    const end = (deletionGracePeriodSeconds?: number) =>
+      sighted({ deletionTimestamp: at(50), deletionGracePeriodSeconds })?.seen.end;
+    for (const grace of [undefined, 0, -5]) {
+      expect(end(grace)).toEqual({ at: START + 50, how: 'Deleted' });
+    }
+    expect(end(1)).toEqual({ at: START + 49, how: 'Deleted' });
+  });
+
+  it.each([
+    [19, 'Deleted', 19],
+    [20, 'Succeeded', 20],
+    [21, 'Succeeded', 20],
+  ])('that finished at 20 and was asked to go at %i ended as %s', (asked, how, second) => {
+    const containerStatuses = [{ state: { terminated: { startedAt: at(1), finishedAt: at(20) } } }];
+    const end = sighted({ deletionTimestamp: at(asked) }, { phase: 'Succeeded', containerStatuses })?.seen.end;
+    expect(end).toEqual({ at: START + second, how });
+  });
+
+  it('has finished when it was no longer Ready, or was made, where its containers do not say', () => {
+    const end = (status: object) => sighted({}, status)?.seen.end;
+    expect(end({ phase: 'Failed', conditions: [ready] })).toEqual({ at: START + 9, how: 'Failed' });
+    expect(end({ phase: 'Succeeded' })).toEqual({ at: START, how: 'Succeeded' });
+    expect(end({ phase: 'Running', conditions: [ready] })).toBeUndefined();
+    expect(end({})).toBeUndefined();
+  });
+
+  it('names its owner and its PriorityClass, if any', () => {
+    const named = (priorityClassName?: string) => sighted({}, {}, { priorityClassName });
+    expect(named('high')).toMatchObject({
+      owner: 'rs',
+      priorityClassName: 'high',
+      seen: { uid: 'p', createdAt: START },
+    });
+    expect([named('')?.priorityClassName, named()?.priorityClassName]).toEqual([undefined, undefined]);
+  });
+
   it('is of no interest without a controller', () => {
     expect(sighted({ ownerReferences: [] })).toBeUndefined();
   });
@@ -242,8 +437,41 @@ describe('what a workload wants', () => {
     ['Job', { parallelism: 4 }, { succeeded: 1, active: 2 }, 2],
     ['Job', { parallelism: 4, suspend: true }, {}, 0],
     ['Job', { parallelism: 4 }, { conditions: [{ type: 'Complete', status: 'True' }] }, 0],
+    ['Job', { parallelism: 4 }, { conditions: [{ type: 'Complete', status: 'False' }] }, 4],
+    ['Job', { parallelism: 4 }, { conditions: [{ type: 'Suspended', status: 'True' }] }, 4],
+    ['Job', { parallelism: 4 }, { conditions: [{ type: 'Failed', status: 'True' }] }, 0],
+    ['Job', { parallelism: 4 }, { conditions: [{ type: 'SuccessCriteriaMet', status: 'True' }] }, 0],
+    ['Job', { parallelism: 4 }, { conditions: [{ type: 'FailureTarget', status: 'True' }] }, 0],
+    ['Job', {}, {}, 1],
+    ['Job', { parallelism: 4 }, { succeeded: 0, active: 2 }, 4],
+    ['Job', { parallelism: 2 }, { succeeded: 1, active: 3 }, 2],
+    ['Job', { parallelism: 4 }, { succeeded: 1 }, 0],
+    ['Job', { parallelism: 4, completions: 6 }, {}, 4],
+    ['Job', { parallelism: 4, completions: 6, suspend: false }, { succeeded: 2 }, 4],
+    ['Job', { parallelism: 4, completions: 6 }, { succeeded: 7 }, 0],
+    ['Deployment', { replicas: 0 }, {}, 0],
+    ['Deployment', { replicas: -1 }, {}, 0],
+    ['DaemonSet', { replicas: 3 }, {}, 0],
   ])('%s with spec %j and status %j: %i', (kind, spec, status, desired) => {
     expect(projectRequest({ metadata, spec, status }, kind).desired).toBe(desired);
+  });
+
+  it('comes with the labels of its template, and a PriorityClass where the template names one', () => {
+    const wanted = (template: JsonObject) => projectRequest({ metadata, spec: { template } }, 'Deployment');
+    const { labels, priorityClassName } = wanted({
+      metadata: { labels: { app: 'web' } },
+      spec: { priorityClassName: 'high' },
+    });
+    expect([[...labels], priorityClassName]).toEqual([[['app', 'web']], 'high']);
+    const bare = wanted({ spec: { priorityClassName: '' } });
+    expect([[...bare.labels], bare.priorityClassName]).toEqual([[], undefined]);
+    expect(projectRequest({ metadata }, 'Deployment')).toMatchObject({ priorityClassName: undefined, desired: 1 });
+  });
+
+  it('has not ended where a Job says that it is not complete', () => {
+    const conditions = [{ type: 'Complete', status: 'False', lastTransitionTime: at(30) }];
+    expect(projectRequest({ metadata, status: { conditions } }, 'Job').completedAt).toBeUndefined();
+    expect(projectRequest({ metadata }, 'Job').completedAt).toBeUndefined();
   });
 
   it('ends when a Job is complete', () => {
