@@ -52,6 +52,27 @@ describe('an AppGraph', () => {
     expect(graph.learning).toEqual({ kind: 'Learnt', at: Date.UTC(2026) / 1000, ignored: 4 });
   });
 
+  it('has no edge from or to a member that is gone, and ignored no samples where it does not say', () => {
+    const edges = [
+      { from: 'gone', to: 'db', bandwidth: '20M' },
+      { from: 'db', to: 'gone', bandwidth: '20M' },
+      { from: 'db', to: 'web', bandwidth: '20M' },
+    ];
+    const status = { learntAt: '2026-01-01T00:00:00Z', edges };
+    const graph = projected({ traffic: { server: 'main', preset: 'Linkerd' } }, status);
+    expect(graph.edges).toEqual([{ from: 'db', to: 'web', bandwidth: 20_000_000 }]);
+    expect(graph.learning).toMatchObject({ ignored: 0 });
+  });
+
+  it('has members that are workloads, or pods that are selected', () => {
+    const selected = { name: 'cache', selector: { matchLabels: { app: 'cache' } } };
+    expect(projected({ members: [...members, selected], edges: [] }).members).toEqual([
+      { name: 'web', workload: { kind: 'Deployment', name: 'web' } },
+      { name: 'db', workload: { kind: 'Deployment', name: 'db' } },
+      { name: 'cache', selector: { requirements: [{ key: 'app', operator: 'In', values: ['cache'] }] } },
+    ]);
+  });
+
   it('is the same from a snapshot file, which keeps what plans read', () => {
     const status = {
       learntAt: '2026-01-01T00:00:00Z',
@@ -85,8 +106,15 @@ describe('an AppGraph', () => {
   });
 
   it('is refused with a status that is no bandwidth', () => {
-    const status = { learntAt: '2026-01-01T00:00:00Z', edges: [{ from: 'web', to: 'db', bandwidth: 'much' }] };
-    expect(() => projected({ traffic: { server: 'main', preset: 'Istio' } }, status)).toThrow(MalformedField);
+    const learnt = (edge: object) =>
+      projected(
+        { traffic: { server: 'main', preset: 'Istio' } },
+        { learntAt: '2026-01-01T00:00:00Z', edges: [{ from: 'web', to: 'db', bandwidth: '1M' }, edge] },
+      );
+    expect(() => learnt({ from: 'web', to: 'db', bandwidth: 'much' })).toThrow(MalformedField);
+    expect(() => learnt({ from: 'web', to: 'db' })).toThrow('status.edges[1].bandwidth: is missing');
+    expect(() => learnt({ to: 'db', bandwidth: '1M' })).toThrow('status.edges[1].from: is missing');
+    expect(() => learnt({ from: 'web', bandwidth: '1M' })).toThrow('status.edges[1].to: is missing');
   });
 });
 

@@ -39,6 +39,15 @@ describe('a pod at our gate', () => {
     expect(podOf({ metadata: { annotations } }).waiting).toBeUndefined();
   });
 
+  it('is not refused by the scheduler where another condition holds it up', () => {
+    const waiting = (condition: Raw) =>
+      podOf({ spec: unbound, status: { ...status, conditions: [{ type: 'PodScheduled', ...condition }] } }).waiting;
+    expect(waiting({ status: 'False', reason: 'Unschedulable' })?.unschedulable).toBe(true);
+    expect(waiting({ status: 'False', reason: 'SchedulingGated' })?.unschedulable).toBe(false);
+    expect(waiting({ status: 'True', reason: 'Unschedulable' })?.unschedulable).toBe(false);
+    expect(waiting({ status: 'False' })).toEqual({ gated: false, pinnedTo: undefined, unschedulable: false });
+  });
+
   it('is announced by the template of its controller', () => {
     const gated = (spec: Raw) =>
       projectWorkload({ metadata: { name: 'web' }, spec: { template: { spec } } }, 'ReplicaSet').gated;

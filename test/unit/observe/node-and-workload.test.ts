@@ -40,6 +40,27 @@ describe('a node', () => {
     });
   });
 
+  it('written by hand is Ready as its conditions say, where it lists some', () => {
+    const written = (conditions: unknown) =>
+      nodeOf({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' }, status: { conditions } })?.ready;
+    expect(written([])).toBe(false);
+    expect(written([{ type: 'Ready', status: 'True' }])).toBe(true);
+    expect(written([{ type: 'Ready', status: 'False' }])).toBe(false);
+  });
+
+  it('is not cordoned and has no pod slots unless it says so', () => {
+    expect(nodeOf({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' } })).toMatchObject({
+      unschedulable: false,
+      terminating: false,
+      createdAt: 0,
+      taints: [],
+      allocatable: { cpu: 0, memory: 0, ephemeralStorage: 0, pods: 0 },
+    });
+    expect(nodeOf(aRawNode('a', { spec: { taints: [{ effect: 'PreferNoSchedule' }] } }))?.taints).toEqual([
+      { key: '', value: '', effect: 'PreferNoSchedule' },
+    ]);
+  });
+
   it('is terminating from the moment of its deletion, for as long as a finalizer keeps it', () => {
     const deletionTimestamp = '2026-01-01T00:05:00Z';
     expect(nodeOf(aRawNode('a', { metadata: { deletionTimestamp } }))?.terminating).toBe(true);

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { NO_SERVICE_LEVELS } from '../../../src/model/service-level.ts';
 import { NO_STORAGE } from '../../../src/model/storage.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
+import { createInterner } from '../../../src/observe/interner.ts';
 import { buildSnapshot, createSnapshotBuilder } from '../../../src/observe/snapshot-builder.ts';
+import { readObject } from '../../../src/observe/snapshot-kinds.ts';
 import { aRawNode, aRawPod, aRawReplicaSet, type Raw } from '../../support/builders/raw.ts';
 
 const at = (text: string) => Date.parse(text) / 1000;
@@ -355,7 +357,88 @@ describe('usage', () => {
   });
 });
 
+describe('usage of what is malformed', () => {
+  it('is unknown where a quantity is null, or of another kind', () => {
+    const of = (usage: unknown) => buildSnapshot([sample('NodeMetrics', 'a', { usage })]).usage?.nodes.get('a');
+    expect(of({ cpu: null, memory: null })).toMatchObject({ cpu: Number.NaN, memory: Number.NaN });
+    expect(of({ cpu: true, memory: '1' })).toMatchObject({ cpu: Number.NaN, memory: 1 });
+    expect(of({ cpu: '0', memory: 0 })).toMatchObject({ cpu: 0, memory: 0 });
+    expect(of('much')).toMatchObject({ cpu: Number.NaN, memory: Number.NaN });
+  });
+
+  it('of a pod is unknown with one container that is none', () => {
+    const of = (...containers: readonly unknown[]) =>
+      buildSnapshot([sample('PodMetrics', 'p', { containers })]).usage?.pods.get('shop/p');
+    const one = { usage: { cpu: '1', memory: '2' } };
+    expect(of(one)).toMatchObject({ cpu: 1000, memory: 2 });
+    expect(of(one, one, one)).toMatchObject({ cpu: 3000, memory: 6 });
+    expect(of(one, 'much')).toMatchObject({ cpu: Number.NaN, memory: Number.NaN });
+    expect(of(one, { usage: { memory: '1' } })).toMatchObject({ cpu: Number.NaN, memory: 3 });
+  });
+
+  it('is of no time, or over no window, where these are no texts', () => {
+    const of = (content: Raw) => buildSnapshot([sample('NodeMetrics', 'a', content)]).usage?.nodes.get('a');
+    expect(of({ timestamp: 7, window: 7 })).toMatchObject({ timestamp: Number.NaN, window: 0 });
+    expect(of({ window: undefined })).toMatchObject({ window: 0 });
+    expect(of({ window: '0s' })).toMatchObject({ window: 0 });
+    expect(of({ window: '1s' })).toMatchObject({ window: 1 });
+  });
+});
+
 describe('createSnapshotBuilder', () => {
+  it('says what it was told of, and what could not be read', () => {
+    const builder = createSnapshotBuilder();
+    builder.report('told');
+    expect(builder.addProjected('unread')).toBe(false);
+    expect(builder.finish().problems).toEqual(['told', 'unread']);
+  });
+
+  it('tells whether an object takes the place of another of its kind and name', () => {
+    const builder = createSnapshotBuilder();
+    const put = (name: string, namespace?: string) => {
+      const pod = aRawPod(name, { metadata: { name, namespace, uid: `${namespace}/${name}` } });
+      const projected = readObject('Pod', pod, createInterner());
+      return builder.addProjected(projected);
+    };
+    expect([put('a', 'shop'), put('a', 'bank'), put('b', 'shop'), put('a', 'shop')]).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
+    expect(builder.finish().problems).toEqual([]);
+  });
+
+  it('takes the Metrics API to be there once it was told so', () => {
+    const builder = createSnapshotBuilder();
+    expect(builder.finish().usage).toBeUndefined();
+    builder.noteMetricsServed();
+    expect(builder.finish().usage).toEqual({ nodes: new Map(), pods: new Map() });
+  });
+
+  it.each<[string, Raw]>([
+    ['metadata', { metadata: 'none' }],
+    ['annotations', { metadata: { annotations: 'none' } }],
+    ['an annotation', { metadata: { annotations: { other: 'x' } } }],
+    [
+      'a time but on something inherited',
+      { metadata: { annotations: Object.create({ 'evenkeel.dev/taken-at': 'x' }) } },
+    ],
+  ])('takes no time from a list without %s', (_, list) => {
+    const { takenAt, problems } = buildSnapshot([{ apiVersion: 'v1', kind: 'List', items: [aRawNode('a')], ...list }]);
+    expect([takenAt, problems]).toEqual([at('2026-01-01T00:00:00Z'), []]);
+  });
+
+  it('takes nothing that is no list for one', () => {
+    const { problems, nodes } = buildSnapshot([
+      { apiVersion: 'v1', kind: 'NodeList', items: { a: aRawNode('a') } },
+      { apiVersion: 'v1', kind: 'Nodes', items: [aRawNode('a')] },
+      { apiVersion: 'v1', kind: 7, items: [aRawNode('a')], metadata: { name: 'seven' } },
+    ]);
+    expect(nodes).toEqual([]);
+    expect(problems).toEqual([expect.stringContaining('seven names no kind')]);
+  });
+
   it('forgets one kind and keeps the others', () => {
     const builder = createSnapshotBuilder();
     builder.addAs('Pod', aRawPod('p'));

@@ -1,12 +1,43 @@
 import { describe, expect, it } from 'vitest';
 import { createInterner } from '../../../src/observe/interner.ts';
 import { projectPod } from '../../../src/observe/project/pod.ts';
+import { relevantVolumes } from '../../../src/observe/project/volumes.ts';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
 import { aRawPod, type Raw } from '../../support/builders/raw.ts';
 
 function podWith(...volumes: readonly Raw[]) {
   return projectPod(aRawPod('web-1', { spec: { volumes } }), createInterner()).pod;
 }
+
+describe('the volumes that matter to a plan', () => {
+  it('are those that keep data or are claims, with the content of claims alone', () => {
+    const claim = { claimName: 'c' };
+    expect(
+      relevantVolumes([
+        { name: 'data', persistentVolumeClaim: claim },
+        { name: 'scratch', ephemeral: { volumeClaimTemplate: {} } },
+        { name: 'host', hostPath: { path: '/' } },
+        { name: 'config', configMap: { name: 'secret' } },
+        { name: 'disk', cinder: { volumeID: 'v' } },
+        { name: 'empty' },
+        { name: 'nulled', configMap: null, emptyDir: undefined },
+        { name: 'both', configMap: {}, hostPath: { path: '/' } },
+      ]),
+    ).toEqual([
+      { name: 'data', persistentVolumeClaim: claim },
+      { name: 'scratch', ephemeral: { volumeClaimTemplate: {} } },
+      { name: 'host', hostPath: {} },
+      { name: 'disk', cinder: {} },
+      { name: 'empty', emptyDir: {} },
+      { name: 'nulled', emptyDir: {} },
+      { name: 'both', hostPath: {} },
+    ]);
+  });
+
+  it('are with what is no volume, so that it is a problem later as well', () => {
+    expect(relevantVolumes([7, null, { name: 'config', configMap: {} }])).toEqual([7, null]);
+  });
+});
 
 const template = {
   spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'fast', resources: { requests: { storage: '1Gi' } } },
@@ -44,6 +75,39 @@ describe('volumes of a pod', () => {
       },
     ]);
     expect(constraints.unsupported).toEqual([]);
+  });
+
+  it('of several sources are all that each is', () => {
+    const { claims, localStorage, constraints } = podWith({
+      name: 'v',
+      emptyDir: null,
+      configMap: {},
+      hostPath: { path: '/' },
+      persistentVolumeClaim: { claimName: 'c' },
+      rbd: {},
+    });
+    expect(claims).toEqual([{ name: 'c', template: undefined }]);
+    expect(localStorage).toBe(true);
+    expect(constraints.unsupported.map(({ filter }) => filter)).toEqual(['VolumeRestrictions']);
+  });
+
+  it('keep no data on the node where their only source is null, but for the emptyDir that it stands for', () => {
+    expect(podWith({ name: 'v', configMap: null }).localStorage).toBe(true);
+    expect(podWith({ name: 'v', configMap: {}, emptyDir: null }).localStorage).toBe(false);
+    expect(podWith().localStorage).toBe(false);
+  });
+
+  it('leave the class of their claims to the cluster where they name none', () => {
+    const { storageClassName: _, ...classless } = template.spec;
+    const volumes = [
+      { name: 'usual', ephemeral: { volumeClaimTemplate: { spec: classless } } },
+      { name: 'none', ephemeral: { volumeClaimTemplate: { spec: { ...classless, storageClassName: '' } } } },
+      { name: 'fast', ephemeral: { volumeClaimTemplate: template } },
+    ];
+    const { pod, claimsWithoutClass } = projectPod(aRawPod('web-1', { spec: { volumes } }), createInterner());
+    expect(claimsWithoutClass).toEqual(['web-1-usual']);
+    expect(pod.claims.map((claim) => claim.template?.storageClass)).toEqual([undefined, undefined, 'fast']);
+    expect(pod.constraints.unsupported).toEqual([]);
   });
 
   it('fit anywhere when no scheduler plugin looks at them', () => {
