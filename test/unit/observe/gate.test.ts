@@ -48,6 +48,29 @@ describe('a pod at our gate', () => {
     expect(waiting({ status: 'False' })).toEqual({ gated: false, pinnedTo: undefined, unschedulable: false });
   });
 
+  it('that was steered has the affinity of its template, and is kept only where it was pinned', () => {
+    const preferred = { weight: 1, preference: { matchExpressions: [{ key: 'disk', operator: 'Exists' }] } };
+    const pinTo = (node: string) => ({
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] }],
+      },
+      preferredDuringSchedulingIgnoredDuringExecution: [preferred],
+    });
+    const steered = (node: string, annotations: Raw) =>
+      podOf({ spec: { ...unbound, affinity: { nodeAffinity: pinTo(node) } }, status, metadata: { annotations } });
+    const annotations = { 'evenkeel.dev/steered-to': 'b' };
+    const kept = steered('b', annotations);
+    expect([kept.waiting?.pinnedTo, kept.placement?.target]).toEqual(['b', 'b']);
+    expect(kept.constraints.nodeAffinity).toBeUndefined();
+    expect(kept.constraints.preferredNodeAffinity).toHaveLength(1);
+    const elsewhere = steered('c', annotations);
+    expect([elsewhere.waiting?.pinnedTo, elsewhere.placement?.target]).toEqual([undefined, 'b']);
+    expect(elsewhere.constraints.nodeAffinity).toHaveLength(1);
+    const own = steered('b', {});
+    expect([own.waiting?.pinnedTo, own.placement]).toEqual([undefined, undefined]);
+    expect(own.constraints.nodeAffinity).toHaveLength(1);
+  });
+
   it('is announced by the template of its controller', () => {
     const gated = (spec: Raw) =>
       projectWorkload({ metadata: { name: 'web' }, spec: { template: { spec } } }, 'ReplicaSet').gated;

@@ -89,6 +89,34 @@ describe('a PodDisruptionBudget without a status', () => {
     expect(allowedBy(pdb({ selector: {}, minAvailable: 1 }), ...three)).toBe(2);
   });
 
+  it.each<[string, readonly string[], number | undefined]>([
+    ['In', [], undefined],
+    ['In', ['web'], 2],
+    ['In', ['db', 'web'], 2],
+    ['In', ['db'], 0],
+    ['NotIn', [], undefined],
+    ['NotIn', ['db'], 2],
+    ['Exists', [], 2],
+    ['Exists', ['web'], undefined],
+    ['DoesNotExist', [], 0],
+    ['DoesNotExist', ['web'], undefined],
+    ['Gt', ['1'], undefined],
+    ['Lt', ['1'], undefined],
+    ['', ['web'], undefined],
+  ])('selects by %s %j as the API does', (operator, values, allowed) => {
+    const selector = { matchExpressions: [{ key: 'app', operator, values }] };
+    expect(allowedBy(pdb({ selector, minAvailable: 1 }), ...three)).toBe(allowed);
+  });
+
+  it('selects pods that are all that its selector asks for', () => {
+    const exists = { key: 'tier', operator: 'Exists' };
+    const selector = { matchLabels: { app: 'web' }, matchExpressions: [exists] };
+    const tiered = aRawPod('d', { metadata: { name: 'd', labels: { app: 'web', tier: 'a' } } });
+    const other = aRawPod('e', { metadata: { name: 'e', labels: { tier: 'a' } } });
+    expect(allowedBy(pdb({ selector, minAvailable: 0 }), ...three)).toBe(0);
+    expect(allowedBy(pdb({ selector, minAvailable: 0 }), ...three, tiered, other)).toBe(1);
+  });
+
   it('does not apply when it cannot be read, and that is said', () => {
     const snapshot = buildSnapshot([pdb({ selector: { matchExpressions: [{ key: 'app', operator: 'Like' }] } })]);
     expect(snapshot.pdbs).toEqual([]);

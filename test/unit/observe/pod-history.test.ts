@@ -94,15 +94,6 @@ describe('the history of pods', () => {
     expect([...history.records()].map(({ pod }) => pod.end)).toEqual([undefined]);
   });
 
-  it('remembers the first sighting of a pod that was counted only once it is gone', () => {
-    const history = createPodHistory();
-    see(history, 'gone', SUCCEEDED);
-    history.deleted('gone', at(90));
-    count(history);
-    see(history, 'gone');
-    expect(told(history)).toEqual(['gone']);
-  });
-
   it('forgets pods that went before an instant, or nobody knows when, and none that is there', () => {
     const history = createPodHistory();
     const ended = (uid: string, second: number) => see(history, uid, { at: at(second), how: 'Failed' });

@@ -243,6 +243,27 @@ describe('projectPod', () => {
     expect(readyOf({ uid: 'u' }, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] })).toBe(true);
   });
 
+  it('is no static pod without an annotation or an owner that says so', () => {
+    expect(podOf(aRawPod('p')).mirror).toBe(false);
+    expect(podOf(aRawPod('p', { metadata: { ownerReferences: [] } })).mirror).toBe(false);
+    const annotations = { 'kubernetes.io/config.source': 'api', 'kubernetes.io/config.mirror': '' };
+    expect(podOf(aRawPod('p', { metadata: { annotations } })).mirror).toBe(true);
+  });
+
+  it('takes an empty text of its status for none', () => {
+    const { phase, reason, priorityClassName } = podOf(
+      aRawPod('p', { spec: { priorityClassName: '' }, status: { phase: '', reason: '' } }),
+    );
+    expect([phase, reason, priorityClassName]).toEqual(['Pending', undefined, undefined]);
+    expect(podOf(aRawPod('p', { spec: { nodeName: '' } })).nodeName).toBeUndefined();
+  });
+
+  it('is not counted by its Job while one of its finalizers is that of the Job', () => {
+    const uncounted = (...finalizers: readonly string[]) => podOf(aRawPod('p', { metadata: { finalizers } })).uncounted;
+    expect(uncounted('example.com/other', 'batch.kubernetes.io/job-tracking')).toBe(true);
+    expect(uncounted('example.com/other')).toBe(false);
+  });
+
   it('ignores owners that do not control it', () => {
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' }];
     expect(podOf(aRawPod('p', { metadata: { ownerReferences } })).owner).toBeUndefined();

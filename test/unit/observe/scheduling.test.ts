@@ -163,6 +163,26 @@ describe('constraints of a pod', () => {
     expect(constraintsOf({ ...spec, hostNetwork: true }).hostPorts.map(({ port }) => port)).toEqual([80, 90, 8081]);
   });
 
+  it.each<[string, Raw]>([
+    ['a preference that is none', { [PREFERRED]: [{ weight: 1, preference: 'ssd' }] }],
+    ['terms that are no list', { [REQUIRED]: { nodeSelectorTerms: 'ssd' } }],
+  ])('say of node affinity with %s that it is not supported, and where', (_, nodeAffinity) => {
+    const { unsupported } = constraintsOf({ affinity: { nodeAffinity } });
+    expect(unsupported).toEqual([
+      { filter: 'NodeAffinity', detail: expect.stringContaining('spec.affinity.nodeAffinity.') },
+    ]);
+  });
+
+  it('hold no required node affinity where it cannot be read, and the preferred one all the same', () => {
+    const nodeAffinity = {
+      [REQUIRED]: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'k', operator: 'Like' }] }] },
+      [PREFERRED]: [{ weight: 2, preference: {} }],
+    };
+    const { nodeAffinity: required, preferredNodeAffinity } = constraintsOf({ affinity: { nodeAffinity } });
+    expect(required).toEqual([]);
+    expect(preferredNodeAffinity.map(({ weight }) => weight)).toEqual([2]);
+  });
+
   it('put host ports in the order of number, protocol and address, from the first port on', () => {
     const port = (hostPort: number, protocol: string, hostIP: string) => ({
       containerPort: 9,
@@ -305,15 +325,18 @@ describe('constraints of pods of one template', () => {
     expect(readings(first, other)).toBe(2);
   });
 
-  it('are a problem of the pod where its spec is nested too deeply to be written down', () => {
-    let deep: unknown = {};
-    for (let level = 0; level < 100_000; level += 1) {
-      deep = [deep];
-    }
-    expect(() => constraintsOf({ affinity: { nodeAffinity: deep } })).toThrow(
-      'spec: is nested too deeply, or is no JSON',
-    );
-    expect(() => constraintsOf({ overhead: { cpu: 1n } })).toThrow('spec: is nested too deeply, or is no JSON');
+  it.each<[string, unknown]>([
+    [
+      'is nested too deeply',
+      {
+        toJSON: () => {
+          throw new RangeError('Maximum call stack size exceeded');
+        },
+      },
+    ],
+    ['is no JSON', { cpu: 1n }],
+  ])('are a problem of the pod where its spec %s', (_, overhead) => {
+    expect(() => constraintsOf({ overhead })).toThrow('spec: is nested too deeply, or is no JSON');
   });
 
   it('are no problem of the pod where something else went wrong', () => {

@@ -76,6 +76,19 @@ describe('a ServiceClass', () => {
     }
   });
 
+  it('forgives by default what its SLO leaves, and has what it says of itself', () => {
+    const termsOf = (spec: JsonObject) =>
+      projectServiceClass(aRawServiceClass('gold', { importance: 1, ...spec })).terms;
+    expect(termsOf({ slo: '0.95' }).maxPreemptionOverhead).toBe(0.05);
+    expect(termsOf({ slo: '0.999' }).maxPreemptionOverhead).toBe(0.001);
+    expect(termsOf({ slo: '0.95', maxPreemptionOverhead: '0.25' }).maxPreemptionOverhead).toBe(0.25);
+    expect(
+      termsOf({ slo: '0.9', window: '2h', minRunTime: '1m', safetyMargin: '20s', expectedStartup: '5s' }),
+    ).toMatchObject({ window: 7200, minRunTime: 60, safetyMargin: 20, expectedStartup: 5 });
+    const plain = projectServiceClass(aRawServiceClass('gold', { slo: '0.9', importance: 1 }));
+    expect(plain).toMatchObject({ isDefault: false, priorityClassNames: [], createdAt: 0 });
+  });
+
   it('is the default one; of two that are, the more important', () => {
     const more = aRawServiceClass('more', { slo: '0.9', importance: 1, default: true });
     const { serviceLevels, problems } = buildSnapshot([aRawServiceClass('fine', { ...FINE, default: true }), more]);
@@ -541,6 +554,42 @@ describe('what a workload wants', () => {
     expect(recordOf('u')?.pods.map(({ uid }) => uid)).toEqual(['p', 'q']);
     expect(recordOf('rs')?.pods).toEqual([]);
     expect(recordOf('gone')).toBeUndefined();
+  });
+
+  it('is not that of a controller above which is not known', () => {
+    const owner = { kind: 'Deployment', name: 'web', uid: 'gone', controller: true };
+    const replicaSet = projectRequest({ metadata: { ...metadata, uid: 'rs', ownerReferences: [owner] } }, 'ReplicaSet');
+    const pod = { uid: 'p', createdAt: START, marks: [] } as never;
+    const { classed, recordOf } = gatherRequests({
+      workloads: new Map([['rs', replicaSet]]),
+      pods: [
+        { pod, owner: 'rs', priorityClassName: undefined },
+        { pod, owner: 'unknown', priorityClassName: undefined },
+      ],
+      namespaces: new Map(),
+      assigned: { byPriorityClass: new Map(), byDefault: 'plain' },
+    });
+    expect(classed.map(({ record }) => [record.owner.uid, record.pods.length])).toEqual([['rs', 1]]);
+    expect(recordOf('unknown')).toBeUndefined();
+  });
+
+  it('has the PriorityClass of its template before that of its pods', () => {
+    const template = { spec: { priorityClassName: 'high' } };
+    const web = projectRequest({ metadata, spec: { template } }, 'Deployment');
+    const pod = { uid: 'p', createdAt: START, marks: [] } as never;
+    const { classed } = gatherRequests({
+      workloads: new Map([['u', web]]),
+      pods: [{ pod, owner: 'u', priorityClassName: 'low' }],
+      namespaces: new Map(),
+      assigned: {
+        byPriorityClass: new Map([
+          ['high', 'gold'],
+          ['low', 'plain'],
+        ]),
+        byDefault: undefined,
+      },
+    });
+    expect(classed.map(({ className }) => className)).toEqual(['gold']);
   });
 
   it('is known of each workload by its UID, with the pods that it has, and of one that is not there as nothing', () => {
