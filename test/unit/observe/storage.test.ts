@@ -73,6 +73,13 @@ describe('a PersistentVolumeClaim', () => {
     expect(claimOf(aRawClaim('data', { metadata: { annotations } }))?.storageClass).toBe('old');
   });
 
+  it('with a malformed annotation of its class is a problem', () => {
+    const annotations = { ...BOUND, 'volume.beta.kubernetes.io/storage-class': 7 };
+    expect(problemOf(aRawClaim('data', { metadata: { annotations } }))).toContain(
+      'PersistentVolumeClaim shop/data: metadata.annotations.volume.beta.kubernetes.io/storage-class: 7 is not text',
+    );
+  });
+
   it('gets the default class while it is not bound and names none', () => {
     const usual = aRawStorageClass('usual', {}, { annotations: DEFAULT });
     const unbound = (spec: Raw) => aRawClaim('data', { metadata: { annotations: {} }, spec });
@@ -92,6 +99,7 @@ describe('a PersistentVolumeClaim', () => {
     ['size', { resources: { requests: { storage: 'much' } } }, 'resources.requests.storage: "much" is not a quantity'],
     ['mode', { volumeMode: 'Tape' }, 'volumeMode: "Tape" is not a mode: write Filesystem or Block'],
     ['volume name', { volumeName: 7 }, 'volumeName: 7 is not text'],
+    ['class', { storageClassName: 7 }, 'storageClassName: 7 is not text'],
   ])('with a malformed %s is a problem', (_, spec, problem) => {
     expect(problemOf(aRawClaim('data', { spec }))).toContain(`PersistentVolumeClaim shop/data: spec.${problem}`);
   });

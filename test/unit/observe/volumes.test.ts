@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createInterner } from '../../../src/observe/interner.ts';
 import { projectPod } from '../../../src/observe/project/pod.ts';
-import { relevantVolumes } from '../../../src/observe/project/volumes.ts';
+import { readVolumes, relevantVolumes } from '../../../src/observe/project/volumes.ts';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
 import { aRawPod, type Raw } from '../../support/builders/raw.ts';
 
@@ -110,6 +110,12 @@ describe('volumes of a pod', () => {
     expect(pod.constraints.unsupported).toEqual([]);
   });
 
+  it('are one object for all pods that have none that matters', () => {
+    const read = (...volumes: readonly Raw[]) => readVolumes({ volumes }, 'web-1', createInterner());
+    expect(read({ name: 'config', configMap: {} })).toBe(read());
+    expect(read({ name: 'data', emptyDir: {} })).not.toBe(read());
+  });
+
   it('fit anywhere when no scheduler plugin looks at them', () => {
     const sources = [
       'projected',
@@ -161,6 +167,16 @@ describe('volumes of a pod', () => {
       'an unknown mode',
       { ephemeral: { volumeClaimTemplate: { spec: { volumeMode: 'Tape' } } } },
       'ephemeral.volumeClaimTemplate.spec.volumeMode: "Tape" is not a mode',
+    ],
+    [
+      'a class that is no text',
+      { ephemeral: { volumeClaimTemplate: { spec: { storageClassName: 7 } } } },
+      'ephemeral.volumeClaimTemplate.spec.storageClassName: 7 is not text',
+    ],
+    [
+      'annotations that are none',
+      { ephemeral: { volumeClaimTemplate: { metadata: { annotations: 'fast' } } } },
+      'ephemeral.volumeClaimTemplate.metadata.annotations: "fast" is not an object',
     ],
     [
       'access modes that are no list',
