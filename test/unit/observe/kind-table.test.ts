@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createInterner } from '../../../src/observe/interner.ts';
 import { KINDS, queryOf } from '../../../src/observe/kind-table.ts';
-import { snapshotKindOf } from '../../../src/observe/snapshot-kinds.ts';
+import { readObject, snapshotKindOf } from '../../../src/observe/snapshot-kinds.ts';
 
 describe('the pods that plans need', () => {
   const { part } = KINDS.Pod;
@@ -22,6 +23,24 @@ describe('the pods that plans need', () => {
   it('are asked for as such, and all objects of other kinds', () => {
     expect(queryOf(part)).toEqual({ fieldSelector: 'status.phase!=Succeeded' });
     expect(queryOf(KINDS.Node.part)).toEqual({});
+  });
+});
+
+describe('an object that cannot be read', () => {
+  it('is a problem that names it where it is not what the API says', () => {
+    const taken = readObject('Node', { metadata: { name: 'a' }, spec: { taints: 7 } }, createInterner());
+    expect(taken).toBe('Node a: spec.taints: 7 is not a list');
+    expect(readObject('Node', 7, createInterner())).toBe('Node (without a name): the object: 7 is not an object');
+  });
+
+  it('is an error where something else went wrong', () => {
+    const broken = {
+      metadata: { name: 'a' },
+      get spec(): unknown {
+        throw new Error('not ours');
+      },
+    };
+    expect(() => readObject('Node', broken, createInterner())).toThrow(new Error('not ours'));
   });
 });
 

@@ -108,6 +108,28 @@ describe('buildSnapshot', () => {
     expect(problemsOf(1003).at(-1)).toBe('and 3 more problems of this sort');
   });
 
+  it('has the labels of namespaces in their order, with the name that the API server always adds', () => {
+    const namespace = (name: string, labels?: Raw) => ({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name, labels },
+    });
+    const { namespaces } = buildSnapshot([
+      namespace('shop', { zone: 'z', app: 'a', 'kubernetes.io/metadata.name': 'forged' }),
+      namespace('bank', { zone: 'z', app: 'a' }),
+      namespace('bare'),
+    ]);
+    const labelsOf = (name: string) => [...(namespaces.get(name) ?? [])];
+    for (const name of ['shop', 'bank']) {
+      expect(labelsOf(name)).toEqual([
+        ['app', 'a'],
+        ['kubernetes.io/metadata.name', name],
+        ['zone', 'z'],
+      ]);
+    }
+    expect(labelsOf('bare')).toEqual([['kubernetes.io/metadata.name', 'bare']]);
+  });
+
   it('sorts pods by namespace and name', () => {
     const pod = (namespace: string, name: string, uid: string) => aRawPod(name, { metadata: { namespace, name, uid } });
     const { pods } = buildSnapshot([
