@@ -5,7 +5,7 @@ import { writeSnapshot } from '../../../src/adapters/snapshot-file/write-snapsho
 import { MOVE_PHASES, type RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { pastMovesOf as projectedMoves } from '../../../src/observe/project/past-moves.ts';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
-import { aMove, aPlan } from '../../support/builders/plan.ts';
+import { aMove, aPlan, aPreemption } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aPodOf, aWorkload } from '../../support/builders.ts';
 import { NOON } from '../../support/test-clock.ts';
@@ -103,6 +103,13 @@ describe('past moves', () => {
     [1, 1],
   ])('cost no less than no time: %i counts as %i', (unavailableSeconds, unavailable) => {
     expect(pastMovesOf(aStoredPlan({ unavailableSeconds }))[0]?.unavailable).toBe(unavailable);
+  });
+
+  it('have no node that was planned where the pod made room for another', () => {
+    const plan = aPlan(aPolicy('even'), [aPreemption(pod)], { moves: [{ ...RUN, phase: 'Vacated' }] });
+    expect(pastMovesOf(plan)).toMatchObject([{ from: 'a', to: undefined, phase: 'Vacated' }]);
+    const { pastMoves, problems } = buildSnapshot([aPlan(aPolicy('even'), [aMove(pod, '')], { moves: [RUN] })]);
+    expect([pastMoves, problems]).toEqual([[], [expect.stringContaining('spec.moves[0].to: is missing')]]);
   });
 
   it('are none before it is written when they began', () => {
