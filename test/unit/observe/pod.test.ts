@@ -166,6 +166,14 @@ describe('requests of a pod that is resized in place', () => {
     expect(requestsOf(spec, { containerStatuses: [{ name: 'c', allocatedResources: { cpu: '2' } }] }).cpu).toBe(1000);
   });
 
+  it('stay those of the containers for what a pod without limits of its own does not request', () => {
+    const containers = [{ name: 'c', resources: { limits: { memory: '5' } } }];
+    const resized = [{ name: 'c', allocatedResources: { memory: '9' }, resources: { requests: { memory: '9' } } }];
+    const requested = (resources: Raw) => requestsOf({ containers, resources }, { containerStatuses: resized });
+    expect(requested({ requests: { cpu: '1' } })).toMatchObject({ cpu: 1000, memory: 9 });
+    expect(requested({ requests: { cpu: '1' }, limits: { cpu: '2' } })).toMatchObject({ cpu: 1000, memory: 5 });
+  });
+
   it('follow the pod-level status too', () => {
     const resources = { requests: { cpu: '1', memory: '5' } };
     const status = { resources: { requests: { cpu: '4' } }, allocatedResources: { cpu: '2' } };

@@ -348,6 +348,24 @@ describe('the default StorageClass', () => {
     expect(given(scratch(), aRawStorageClass('other'))).toBeUndefined();
   });
 
+  it('is not that of other claims of the pod', () => {
+    const volumes = [
+      { ...scratch(), name: 'usual' },
+      { ...scratch('fast'), name: 'fast' },
+      { ...scratch(''), name: 'none' },
+      { name: 'data', persistentVolumeClaim: { claimName: 'data' } },
+    ];
+    const { pods } = buildSnapshot([aRawPod('p', { spec: { volumes } }), marked('default', '2026-01-01T00:00:00Z')]);
+    expect(
+      pods[0]?.claims.map(({ name, template }) => [name, template && (template.storageClass ?? 'no class')]),
+    ).toEqual([
+      ['p-usual', 'default'],
+      ['p-fast', 'fast'],
+      ['p-none', 'no class'],
+      ['data', undefined],
+    ]);
+  });
+
   it('is the newest of several, then the first by name', () => {
     const old = marked('a', '2026-01-01T00:00:00Z');
     const [c, b] = [marked('c', '2026-01-02T00:00:00Z'), marked('b', '2026-01-02T00:00:00Z')];
