@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { initialState, type State } from '../../../src/plan/state.ts';
 import { healthySnapshot, optionsArbitrary } from '../../support/arbitraries.ts';
+import { aHostPort, anAffinityTerm, aSpread } from '../../support/builders/scheduling.ts';
+import { aNode, aPod, aSnapshot, type PodFields } from '../../support/builders.ts';
 import { clusterOf, stateOf } from '../../support/state.ts';
 import { loaded } from './strategies/loaded.ts';
 
@@ -128,5 +130,107 @@ describe('the state of a plan', () => {
   it('refuses to judge a pod that is not movable: that is a bug of the caller', () => {
     const cluster = clusterOf(loaded([0, 20], [10]));
     expect(() => initialState(cluster).refusal(0, 1)).toThrow(RangeError);
+  });
+});
+
+describe('what verdicts on a pod depend on beyond the target', () => {
+  const spread = { constraints: { spread: [aSpread({ app: 'web' })] }, labels: { app: 'web' } };
+  const state = () =>
+    stateOf(
+      aSnapshot({
+        nodes: ['a', 'b', 'c'].map((name) => aNode(name, { labels: { zone: name } })),
+        pods: [
+          aPod('plain', { nodeName: 'a' }),
+          aPod('spread-0', { nodeName: 'a', ...spread }),
+          aPod('spread-1', { nodeName: 'a', ...spread }),
+        ],
+        uses: { plain: 100, 'spread-0': 100, 'spread-1': 100 },
+      }),
+    );
+
+  it('is nothing for a pod that looks at no other', () => {
+    const moved = state();
+    expect(moved.surroundings(0)).toBe(0);
+    moved.move(1, 1);
+    moved.move(0, 2);
+    expect(moved.surroundings(0)).toBe(0);
+  });
+
+  it('is where the pod is, and where those are that it looks at', () => {
+    const moved = state();
+    const seen = [moved.surroundings(1)];
+    moved.move(2, 1);
+    seen.push(moved.surroundings(1));
+    moved.move(1, 2);
+    seen.push(moved.surroundings(1), moved.surroundings(2));
+    expect(new Set(seen).size).toBe(4);
+    expect(seen).not.toContain(0);
+    moved.move(0, 2);
+    expect(moved.surroundings(1)).toBe(seen[2]);
+  });
+});
+
+describe('room on a node that the scheduler keeps for pending pods', () => {
+  /** Pods of one core on a, which may go to the empty node b of two cores; what is pending is nominated to it. */
+  function besides(pending: readonly PodFields[], fields: PodFields = {}): State {
+    const nominees = pending.map((each, index) => aPod(`z${index}`, { nominatedNode: 'b', phase: 'Pending', ...each }));
+    const pods = ['p', 'q'].map((name) =>
+      aPod(name, { nodeName: 'a', priority: 5, constraints: { requests: { cpu: 1000 } }, ...fields }),
+    );
+    const nodes = [
+      aNode('a', { labels: { zone: 'x' } }),
+      aNode('b', { labels: { zone: 'y' }, allocatable: { cpu: 2000 } }),
+    ];
+    return stateOf(aSnapshot({ nodes, pods: [...pods, ...nominees], uses: { p: 500, q: 500 } }));
+  }
+
+  const cpu = (amount: number, priority = 5): PodFields => ({ priority, constraints: { requests: { cpu: amount } } });
+
+  const judged = (state: State) => [
+    state.fits(0, 1),
+    state.passes(0, 1),
+    state.refusedBy(0, 1),
+    state.refusal(0, 1)?.filter,
+  ];
+
+  const open = [true, true, undefined, undefined];
+
+  it('is closed to a pod of the same or a lower priority, and open to one of a higher', () => {
+    const closed = [false, false, 'NodeResourcesFit', 'NodeResourcesFit'];
+    expect(judged(besides([cpu(1001)]))).toEqual(closed);
+    expect(judged(besides([cpu(1001, 6)]))).toEqual(closed);
+    expect(judged(besides([cpu(1001, 4)]))).toEqual(open);
+  });
+
+  it('leaves the rest of the node to others', () => {
+    expect(judged(besides([cpu(1000)]))).toEqual(open);
+  });
+
+  it('is that of all of them together', () => {
+    expect(judged(besides([cpu(500), cpu(500)]))).toEqual(open);
+    expect(besides([cpu(501), cpu(500)]).fits(0, 1)).toBe(false);
+    expect(besides([cpu(500), cpu(501)]).fits(0, 1)).toBe(false);
+  });
+
+  it('is closed with its host ports', () => {
+    const ports = { requests: {}, hostPorts: [aHostPort(80)] };
+    const state = besides([{ ...cpu(100), constraints: ports }], { constraints: ports });
+    expect(judged(state)).toEqual([false, false, 'NodePorts', 'NodePorts']);
+  });
+
+  it('is closed to pods that those repel, and takes part in nothing but that judgement', () => {
+    const constraints = { requests: {}, podAntiAffinity: [anAffinityTerm({ app: 'db' })] };
+    const state = besides([{ priority: 5, labels: { app: 'db' } }], { constraints });
+    const before = picture(state);
+    expect(judged(state)).toEqual([false, false, 'InterPodAffinity', 'InterPodAffinity']);
+    expect(judged(state)).toEqual([false, false, 'InterPodAffinity', 'InterPodAffinity']);
+    expect(picture(state)).toEqual(before);
+  });
+
+  it('is not taken twice, however often it is asked for', () => {
+    const state = besides([cpu(900)]);
+    expect([judged(state), judged(state), state.fits(1, 1)]).toEqual([open, open, true]);
+    state.move(0, 1);
+    expect([state.fits(1, 1), state.whereabouts.freeCapacityOf(1).cpu]).toEqual([false, 1000]);
   });
 });
