@@ -133,6 +133,25 @@ describe('the state of a plan', () => {
   });
 });
 
+describe('a pod on a node that takes no part', () => {
+  it.each(['a', 'z'])('is there for other pods until it is placed, and again once it is lifted: node %s', (name) => {
+    const failed = aNode(name, { ready: false, labels: { zone: 'x' } });
+    const nodes = [failed, aNode('b', { labels: { zone: 'x' } }), aNode('c', { labels: { zone: 'y' } })];
+    const constraints = { podAntiAffinity: [anAffinityTerm({ app: 'db' })] };
+    const pods = [aPod('db', { nodeName: name, labels: { app: 'db' } }), aPod('web', { nodeName: 'c', constraints })];
+    const state = stateOf(aSnapshot({ nodes, pods, uses: { db: 100, web: 100 } }));
+    const site = state.cluster.sites.nodes.findIndex((node) => node.name === name);
+    const where = () => [state.nodeOf(0), state.whereabouts.siteOf(0), state.fits(1, 0)];
+    expect(where()).toEqual([-1, site, false]);
+    state.place(0, 1);
+    expect(where()).toEqual([1, state.cluster.siteOf[1], true]);
+    state.lift(0);
+    expect(where()).toEqual([-1, site, false]);
+    state.place(0, 1);
+    expect(where()).toEqual([1, state.cluster.siteOf[1], true]);
+  });
+});
+
 describe('what verdicts on a pod depend on beyond the target', () => {
   const spread = { constraints: { spread: [aSpread({ app: 'web' })] }, labels: { app: 'web' } };
   const state = () =>

@@ -92,6 +92,79 @@ describe('cooldown', () => {
     expect([rest.leaving('a'), rest.leaving('b'), rest.coming('b')]).toEqual([0, 0, 0]);
   });
 
+  it('goes by when moves were, in whatever order they are listed', () => {
+    const history = [moved('web-1', 'a', 'x', 9), moved('web-2', 'y', 'a', 6), moved('web-3', 'z', 'a', 3)];
+    for (const moves of [
+      history,
+      history.toReversed(),
+      [history[1], history[0], history[2]].flatMap((move) => move ?? []),
+    ]) {
+      const rest = restOf(moves);
+      expect([rest.leaving('a'), rest.coming('a')]).toEqual([20 - 3, 20 - 9 - 1 / 6]);
+      expect(rest.why('a')?.message).toContain('came to a 180 s ago');
+    }
+  });
+
+  it('takes what came in the second in which others left for what came after them', () => {
+    const out = moved('web-1', 'a', 'x', 4);
+    const arrival = moved('web-2', 'y', 'a', 5, { endedAt: out.startedAt });
+    for (const moves of [
+      [out, arrival],
+      [arrival, out],
+    ]) {
+      expect(restOf(moves).why('a')?.message).toContain('came to a');
+      expect(restOf(moves).leaving('a')).toBeCloseTo(20 - 4 - 1 / 6, 6);
+    }
+  });
+
+  it('does not double for a pod that landed where it had been: it went in no direction', () => {
+    const back = moved('web-1', 'a', 'b', 4, { phase: 'Missed', replacement: { uid: 'uid-back', node: 'a' } });
+    expect(restOf([back]).coming('a')).toBeCloseTo(10 - 4 - 1 / 6, 6);
+  });
+
+  it('knows of no arrival of a pod that has no replacement, or one without a node that is no longer awaited', () => {
+    for (const replacement of [undefined, { uid: 'uid-new', node: undefined }]) {
+      const rest = restOf([moved('web-1', 'a', 'b', 4, { phase: 'Failed', replacement })]);
+      expect([rest.leaving('a'), rest.leaving('b')]).toEqual([10 - 4 - 1 / 6, 0]);
+    }
+    const flight = moved('web-1', 'a', 'b', 4, { phase: 'InFlight', replacement: { uid: 'uid-new', node: 'c' } });
+    expect([restOf([flight]).leaving('b'), restOf([flight]).leaving('c')]).toEqual([0, 6]);
+  });
+
+  it('is not about pods that made room or were removed: they were not moved', () => {
+    const gone = moved('web-1', 'a', 'b', 4, { to: undefined, replacement: undefined });
+    expect(restOf([gone]).leaving('a')).toBe(0);
+  });
+
+  it('counts misses by when they were, and from the one that landed as planned', () => {
+    const history = [missed('web-1', 12), moved('web-2', 'c', 'd', 9), missed('web-3', 6), missed('web-4', 3)];
+    expect(restOf(history).leaving('z')).toBe(7);
+    expect(restOf(history.toReversed()).leaving('z')).toBe(7);
+    const message = '2 replacements in a row landed elsewhere than planned, the last one on x 180 s ago';
+    expect(restOf(history).why('z')?.message).toBe(`${message}: cooldown for another 420 s`);
+  });
+
+  it('does not count what is in flight as a miss, nor as a landing', () => {
+    const flight = moved('web-9', 'c', 'd', 1, { phase: 'InFlight', replacement: undefined, endedAt: undefined });
+    expect(restOf([missed('web-1', 6), flight]).leaving('z')).toBe(0);
+    expect(restOf([missed('web-1', 6), flight, missed('web-2', 3)]).leaving('z')).toBe(7);
+  });
+
+  it('looks back a day and no longer, to when a move was over', () => {
+    const day = (minutes: number) => restOf([moved('web-1', 'a', 'b', minutes)], 24 * 3600).leaving('b');
+    expect([day(24 * 60 - 1), day(24 * 60)]).toEqual([1, 0]);
+  });
+
+  it('says for how long a fraction of a second lasts, and how long it is in all', () => {
+    const rest = restOf([moved('web-1', 'a', 'b', 4.005)]);
+    expect(rest.why('b')).toEqual({
+      code: 'Cooldown',
+      message: 'pods of its controller came to b 240 s ago: cooldown for another 360 s',
+      numbers: { remaining: 360, span: 600 },
+    });
+    expect(rest.why('a')?.message).toBe('pods of its controller left a 250 s ago: cooldown for another 350 s');
+  });
+
   it('takes what another clock dates in the future for now', () => {
     expect(restOf([moved('web-1', 'a', 'b', -5)]).leaving('b')).toBe(10);
   });
@@ -123,6 +196,44 @@ describe('quarantine', () => {
         'a pod of its controller left a and landed straight back there 1200 s ago: quarantine for another 85200 s',
       numbers: { remaining: 85_200, span: 86_400 },
     });
+  });
+
+  it('lasts as long as the newest return has it, in any order', () => {
+    const older = moved('web-1', 'a', 'b', 90, { phase: 'Missed', replacement: { uid: 'uid-1', node: 'a' } });
+    const newer = moved('web-2', 'c', 'd', 30, { phase: 'Missed', replacement: { uid: 'uid-2', node: 'c' } });
+    for (const moves of [
+      [older, newer],
+      [newer, older],
+    ]) {
+      expect(restOf(moves).why('z')?.message).toContain('left c and landed straight back there 1800 s ago');
+    }
+  });
+
+  it('comes before a cooldown, and holds also on the nodes of the move', () => {
+    const first = moved('web-1', 'a', 'b', 4);
+    const rest = restOf([first, movedOn(first, 'a', 1), missed('web-2', 2), missed('web-3', 1)]);
+    expect([rest.why('a')?.code, rest.why('b')?.code, rest.why('z')?.code]).toEqual(Array(3).fill('Quarantine'));
+  });
+
+  it('holds while the pod is on its way back', () => {
+    const first = moved('web-1', 'a', 'b', 40);
+    const flight = {
+      ...movedOn(first, 'a', 0),
+      phase: 'InFlight' as const,
+      replacement: undefined,
+      endedAt: undefined,
+    };
+    expect(restOf([first, flight]).why('z')?.message).toContain('a -> b -> a');
+  });
+
+  it('ends the search where the history of a pod leads back to itself', () => {
+    const pod = (uid: string) => ({ namespace: 'shop', name: 'again', uid });
+    const loop = [
+      moved('one', 'a', 'b', 40, { pod: pod('uid-1'), replacement: { uid: 'uid-2', node: 'b' } }),
+      moved('two', 'x', 'c', 20, { pod: pod('uid-2'), replacement: { uid: 'uid-1', node: 'c' } }),
+      moved('three', 'c', 'd', 10, { pod: pod('uid-1'), replacement: { uid: 'uid-3', node: 'd' } }),
+    ];
+    expect(restOf(loop).why('z')).toBeUndefined();
   });
 
   it('does not take another pod of the controller for the one that came back', () => {

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { NO_STORAGE } from '../../../../src/model/storage.ts';
 import { epochSeconds, seconds } from '../../../../src/model/units.ts';
 import { NO_COOLDOWNS } from '../../../../src/plan/budgets/cooldown.ts';
-import { type Guards, type ProtectionContext, protectionOf } from '../../../../src/plan/budgets/protections.ts';
+import {
+  failedPodProtections,
+  type Guards,
+  isForReadiness,
+  isForService,
+  type ProtectionContext,
+  protectionOf,
+  protectionsOf,
+} from '../../../../src/plan/budgets/protections.ts';
 import type { Owner } from '../../../../src/plan/owners.ts';
 import { someOptions } from '../../../support/builders/options.ts';
 import { aClaim } from '../../../support/builders/storage.ts';
@@ -206,5 +214,159 @@ describe('what is never moved', () => {
       message: '10 s old, protections.minPodAge is 300 s',
       numbers: { age: 10, minPodAge: 300, remaining: 290 },
     });
+  });
+});
+
+describe('all that protects a pod', () => {
+  const owner = anOwner('web', { replicas: 1 });
+  const careful = aContext({
+    options: { ...OPTIONS, pvc: 'Protect', withoutPDB: 'Protect' },
+    rollout: () => ({ code: 'Rollout', message: 'rolls', numbers: {} }),
+    cooldowns: {
+      ...NO_COOLDOWNS,
+      ofSource: (uid, node) => ({ code: 'Cooldown', message: `${uid} on ${node}`, numbers: {} }),
+    },
+  });
+  const fields: PodFields = {
+    nodeName: 'a',
+    priority: 1_000_000,
+    ready: false,
+    createdAt: NOW,
+    localStorage: true,
+    claims: [{ name: 'data', template: undefined }],
+    constraints: { unsupported: [{ filter: 'VolumeBinding', detail: 'x' }] },
+    annotations: { 'evenkeel.dev/do-not-evict': 'true' },
+  };
+  const codes = (found: readonly { readonly code: string }[]) => found.map(({ code }) => code);
+
+  it('is listed in the order in which it is reported, of which a refusal gives the first', () => {
+    const pod = aPod('p', { ...fields, owner: { kind: 'Job', name: 'x', uid: 'x' } });
+    expect(codes(protectionsOf(pod, owner, careful))).toEqual([
+      'PriorityThreshold',
+      'NotReady',
+      'MinPodAge',
+      'MinReplicas',
+      'LocalStorage',
+      'PersistentVolumeClaim',
+      'NoPodDisruptionBudget',
+      'Job',
+      'DoNotEvict',
+      'UnsupportedConstraint',
+      'Rollout',
+      'Cooldown',
+    ]);
+    expect(protectionOf(pod, owner, careful)?.code).toBe('PriorityThreshold');
+    expect(protectionsOf(aPod('p', { nodeName: 'a' }), anOwner('web'), aContext())).toEqual([]);
+  });
+
+  it('loses what its owner waives, and nothing else', () => {
+    const annotations = { 'descheduler.alpha.kubernetes.io/evict': 'true' };
+    expect(codes(protectionsOf(aPod('p', { ...fields, annotations }), owner, careful))).toEqual([
+      'NotReady',
+      'UnsupportedConstraint',
+      'Rollout',
+      'Cooldown',
+    ]);
+  });
+
+  it('asks about the history of its controller on its node, where it has both', () => {
+    const message = (nodeName: string | undefined, known: Owner | undefined) =>
+      protectionsOf(aPod('p', { nodeName }), known, careful).find(({ code }) => code === 'Cooldown')?.message;
+    expect(message('a', owner)).toBe('uid-web on a');
+    expect([message(undefined, owner), message('a', undefined)]).toEqual([undefined, undefined]);
+    expect(codes(protectionsOf(aPod('p', { nodeName: 'a' }), undefined, careful))).toEqual(['NoPodDisruptionBudget']);
+  });
+
+  it('of one that has failed is what it is, what its owner asks for and what would be lost with it', () => {
+    const failed = aPod('p', { ...fields, phase: 'Failed' });
+    expect(codes(failedPodProtections(failed, owner, careful))).toEqual([
+      'PriorityThreshold',
+      'PersistentVolumeClaim',
+      'DoNotEvict',
+    ]);
+    const annotations = { 'descheduler.alpha.kubernetes.io/evict': 'true' };
+    expect(failedPodProtections({ ...failed, ...aPod('p', { annotations }) }, owner, careful)).toEqual([]);
+    expect(codes(failedPodProtections(aPod('p', { owner: undefined }), undefined, aContext()))).toEqual([
+      'NoController',
+    ]);
+  });
+
+  it('of one that has failed is also that it is being deleted, or that its Job has not counted it', () => {
+    const messages = (what: PodFields) =>
+      failedPodProtections(aPod('p', { phase: 'Failed', ...what }), owner, aContext()).map(({ message }) => message);
+    expect(messages({})).toEqual([]);
+    expect(messages({ uncounted: true })).toEqual(['its Job has not counted yet that it failed']);
+    expect(messages({ uncounted: true, terminating: true })).toEqual(['is being deleted']);
+  });
+});
+
+describe('a protection', () => {
+  const of = (fields: PodFields, options: Partial<typeof OPTIONS> = {}, owner = anOwner('web')) =>
+    protectionOf(aPod('p', { nodeName: 'a', ...fields }), owner, aContext({ options: { ...OPTIONS, ...options } }));
+
+  it.each<{ message: string; fields: PodFields }>([
+    { message: 'is pending: it has no node yet', fields: { nodeName: undefined, phase: 'Pending', ready: false } },
+    { message: 'is pending: it has no node yet', fields: { nodeName: undefined } },
+    { message: 'is pending: its containers have not started', fields: { phase: 'Pending', ready: false } },
+    { message: 'phase is Unknown: its kubelet does not answer', fields: { phase: 'Unknown' } },
+    { message: 'condition Ready is not True', fields: { ready: false } },
+    {
+      message: 'annotation karpenter.sh/do-not-disrupt is "true"',
+      fields: { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } },
+    },
+    {
+      message: `annotation evenkeel.dev/do-not-evict is "${'y'.repeat(40)}"`,
+      fields: { annotations: { 'evenkeel.dev/do-not-evict': 'y'.repeat(41) } },
+    },
+    {
+      message: 'VolumeBinding: x',
+      fields: { constraints: { unsupported: [{ filter: 'VolumeBinding', detail: 'x' }] } },
+    },
+  ])('says: $message', ({ message, fields }) => {
+    expect(of(fields)?.message).toBe(message);
+  });
+
+  it('says by which priority it protects', () => {
+    expect(of({ priority: 1_000_000 })).toEqual({
+      code: 'PriorityThreshold',
+      message: 'priority 1000000 is not below protections.priorityThreshold 1000000',
+      numbers: { priority: 1_000_000, priorityThreshold: 1_000_000 },
+    });
+    expect(of({ priority: 2_000_000_000 })).toEqual({
+      code: 'CriticalPriority',
+      message: 'priority 2000000000 is system-critical',
+      numbers: { priority: 2_000_000_000 },
+    });
+    expect(of({ priority: 1_999_999_999 })?.code).toBe('PriorityThreshold');
+    expect(of({ priorityClassName: 'system-cluster-critical' })?.code).toBe('CriticalPriority');
+  });
+
+  it('says how many replicas there are', () => {
+    expect(of({}, {}, anOwner('web', { replicas: 1 }))).toEqual({
+      code: 'MinReplicas',
+      message: 'ReplicaSet web has 1 replica, protections.minReplicas is 2',
+      numbers: { replicas: 1, minReplicas: 2 },
+    });
+  });
+
+  it('of a pod of unknown age says that it is new, and of a fraction of a second how long it lasts at most', () => {
+    expect(of({ createdAt: epochSeconds(Number.NaN) })?.numbers).toEqual({ age: 0, minPodAge: 300, remaining: 300 });
+    expect(of({ createdAt: epochSeconds(NOW - 10.4) }, { minPodAge: seconds(20.5) })?.numbers).toEqual({
+      age: 10,
+      minPodAge: 20.5,
+      remaining: 11,
+    });
+  });
+
+  it.each(['Pending', 'NotReady', 'MinReplicas', 'Job'])('with the code %s is about service, or is not', (code) => {
+    const judged = (fields: PodFields) => {
+      const pod = aPod('p', fields);
+      return [isForReadiness({ code }, pod), isForService({ code }, pod)];
+    };
+    const readiness = code === 'Pending' || code === 'NotReady';
+    expect(judged({ nodeName: 'a' })).toEqual([readiness, readiness || code === 'MinReplicas']);
+    expect(judged({ nodeName: 'a', phase: 'Pending' })).toEqual([readiness, readiness || code === 'MinReplicas']);
+    expect(judged({ nodeName: 'a', phase: 'Unknown' })).toEqual([false, code === 'MinReplicas']);
+    expect(judged({ phase: 'Pending' })).toEqual([false, code === 'MinReplicas']);
   });
 });
