@@ -244,11 +244,7 @@ describe('the coverage of metrics', () => {
   it('suffices from minCoverage on', () => {
     const usage = { nodes: new Map(), pods: new Map() };
     const says = (ratio: number) =>
-      gateMessage(
-        { usage, usageProblem: undefined },
-        { readyNodes: 4, sampledNodes: 3, ratio, maxAge: undefined },
-        0.75,
-      );
+      gateMessage({ usage }, { readyNodes: 4, sampledNodes: 3, ratio, maxAge: undefined }, 0.75);
     expect(says(0.75)).toBeUndefined();
     expect(says(0.7499)).toEqual({
       kind: 'MetricsIncomplete',
@@ -257,9 +253,9 @@ describe('the coverage of metrics', () => {
   });
 
   it('says what is wrong with the Metrics API where that is known, and else how to get one', () => {
-    const says = (usageProblem: string | undefined) =>
-      gateMessage({ usage: undefined, usageProblem }, noCoverage(0), 0)?.message;
-    expect(says('it is forbidden')).toBe('it is forbidden');
-    expect(says(undefined)).toContain('install metrics-server');
+    const says = (problem: { readonly usageProblem?: string }) =>
+      gateMessage({ usage: undefined, ...problem }, noCoverage(0), 0)?.message;
+    expect(says({ usageProblem: 'it is forbidden' })).toBe('it is forbidden');
+    expect(says({})).toContain('install metrics-server');
   });
 });

@@ -57,6 +57,25 @@ describe('replicas whose time is added up', () => {
     expect(evicted(contest({ n1: 1, n2: 1 }, requests), refinements)).toEqual(['richer']);
   });
 
+  it.each(BOTH)(
+    'have their turns among others, each judged with those let in before it (refinements %s)',
+    (refinements) => {
+      const requests = [
+        ...replicas('trio', [undefined, undefined, undefined], { useful: 1500, pending: 1000 }),
+        ...[1050, 1300, 1600, 2500].map((useful) =>
+          aRequest(`single-${useful}`, 'free', undefined, { useful, pending: 1000 }),
+        ),
+      ];
+      // Of three the first can wait for 247 s, the second for longer, and the third for good.
+      const turns = ['single-1050', 'trio-0', 'single-1300', 'trio-1', 'single-1600', 'single-2500', 'trio-2'];
+      const { moves } = plan(contest({ n1: 7 }, requests), qosOptions(refinements));
+      expect(moves.map(({ pod }) => pod.name)).toEqual(turns);
+      // Who comes late gets nothing where there is not enough for all.
+      const few = plan(contest({ n1: 4 }, requests), qosOptions(refinements)).moves;
+      expect(few.map(({ pod }) => pod.name)).toEqual(turns.slice(0, 4));
+    },
+  );
+
   it('leave a node one after the other, each judged without those that leave before it', () => {
     // Of three the first is not needed, the second can wait for 200 s less its start, the third for 66 s less that.
     const trio = replicas('trio', ['n1', 'n1', 'n1'], { useful: 1100, pending: 900 }, cpu(1000));
