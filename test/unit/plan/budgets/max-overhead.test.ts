@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { PastMove } from '../../../../src/model/past-move.ts';
 import { epochSeconds, seconds } from '../../../../src/model/units.ts';
+import type { ActiveBudget } from '../../../../src/plan/budgets/in-force.ts';
+import { maxOverhead } from '../../../../src/plan/budgets/max-overhead.ts';
 import { lostService } from '../../../../src/plan/budgets/overhead.ts';
 import { indexOwners } from '../../../../src/plan/owners.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { sortIntoKinds } from '../../../../src/plan/pod-kinds.ts';
 import { DEFAULT_STARTUP, NO_PODS, startupTimes } from '../../../../src/plan/startup.ts';
 import { aBudget, refineLb, someOptions } from '../../../support/builders/options.ts';
-import { aNode, aPastMove, aPod, aSnapshot, NOW, type PodFields } from '../../../support/builders.ts';
+import { aNode, anOwner, aPastMove, aPod, aSnapshot, NOW, type PodFields } from '../../../support/builders.ts';
 
 const HOUR = seconds(3600);
 
@@ -121,5 +123,47 @@ describe('maxOverhead', () => {
 
   it('that is not a number allows nothing', () => {
     expect(planWith(Number.NaN).moves).toEqual([]);
+  });
+});
+
+describe('the service that moves may cost', () => {
+  const within = (fields: Parameters<typeof aBudget>[0]): ActiveBudget => ({ ...aBudget(fields), until: undefined });
+  const owners = { list: [anOwner('web'), anOwner('api')], ofPod: Int32Array.of(0, 1, 0) };
+  const overheadOf = (limit: number, window: number) => ({ limit: seconds(limit), window: seconds(window) });
+  const history = {
+    startup: { of: (owner: string) => seconds(owner === 'uid-web' ? 10 : 40) },
+    lost: (window: number) => seconds(window / 100),
+    underWay: [true, false].map((isSent) => ({
+      ...{ purpose: 'one', from: 'a', namespace: 'shop', owner: 'uid-web' },
+      ...{ isSent, cost: seconds(isSent ? 1000 : 5) },
+    })),
+  };
+
+  it('is limited by what was lost, what is under way but not sent, what is planned and the start of the pod itself', () => {
+    // 36 s were lost, and 5 s are under way.
+    const budget = maxOverhead([within({ overhead: overheadOf(61, 3600) })], owners, history);
+    expect([0, 1, 2].map((pod) => budget?.check(pod)?.code)).toEqual([undefined, 'MaxOverhead', undefined]);
+    budget?.spend(0);
+    expect(budget?.check(2)).toBeUndefined();
+    budget?.spend(2);
+    expect(budget?.check(0)).toEqual({
+      code: 'MaxOverhead',
+      message:
+        'a start takes 10 s: with 36 s lost in the last 3600 s, 25 s by this plan, maxOverhead of budgets[0] allows 61 s',
+      numbers: { cost: 10, lost: 36, planned: 25, limit: 61, window: 3600 },
+    });
+    budget?.refund(2);
+    expect(budget?.check(0)).toBeUndefined();
+  });
+
+  it('is limited by each entry, over its own window', () => {
+    const entries = [within({ overhead: overheadOf(100, 3600) }), within({ place: 1, overhead: overheadOf(20, 600) })];
+    const budget = maxOverhead([within({}), ...entries], owners, history);
+    expect(budget?.check(0)?.message).toContain(
+      '6 s lost in the last 600 s, 5 s by this plan, maxOverhead of budgets[1]',
+    );
+    expect(maxOverhead([within({ maxMoves: 1 })], owners, history)).toBeUndefined();
+    const broken = maxOverhead([within({ overhead: overheadOf(Number.NaN, 600) })], owners, history);
+    expect(broken?.check(0)?.code).toBe('MaxOverhead');
   });
 });

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
+import { seconds } from '../../../../src/model/units.ts';
+import type { FailedRepair } from '../../../../src/plan/options.ts';
+import { plan } from '../../../../src/plan/planner.ts';
+import { aBudget, greedyLb, type OptionFields, someOptions } from '../../../support/builders/options.ts';
+import { aTaint } from '../../../support/builders/scheduling.ts';
+import { aNode, aPod, aSample, aSnapshot } from '../../../support/builders.ts';
+
+const TAINTS = { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() };
+const FAILED: FailedRepair = {
+  reasons: undefined,
+  exitCodes: undefined,
+  includingInit: false,
+  minAge: seconds(0),
+  excludedOwnerKinds: new Set(),
+};
+
+function movesOf(snapshot: ClusterSnapshot, fields: OptionFields) {
+  return plan(snapshot, someOptions(fields)).moves.map(({ pod, to, repairs }) => [pod.name, to, ...repairs]);
+}
+
+describe('the target of a repair', () => {
+  /** b is asked for much and used little, c is used much and asked for little; the sample of d is as given. */
+  function contrary(sample: number): ClusterSnapshot {
+    const nodes = [aNode('a', { taints: [aTaint('old')] }), ...['b', 'c', 'd'].map((name) => aNode(name))];
+    const pods = [
+      aPod('p', { nodeName: 'a' }),
+      aPod('asks', { nodeName: 'b', constraints: { requests: { cpu: 2000 } } }),
+      aPod('uses', { nodeName: 'c', constraints: { requests: { cpu: 100 } } }),
+      aPod('full', { nodeName: 'd', constraints: { requests: { cpu: 4000 } } }),
+    ];
+    const snapshot = aSnapshot({ nodes, pods, uses: { p: 100, asks: 100, uses: 2000, full: 3000 } });
+    const { nodes: samples = new Map(), pods: podSamples = new Map() } = snapshot.usage ?? {};
+    return { ...snapshot, usage: { nodes: new Map([...samples, ['d', aSample(sample)]]), pods: podSamples } };
+  }
+
+  const strategy = greedyLb();
+  const thresholds = { trigger: 1 };
+
+  it('is chosen by what is measured', () => {
+    expect(movesOf(contrary(3000), { repair: { taints: TAINTS }, strategy, thresholds })).toEqual([
+      ['p', 'b', 'Taints'],
+    ]);
+  });
+
+  it('is chosen by requests where metrics do not suffice', () => {
+    expect(movesOf(contrary(Number.NaN), { repair: { taints: TAINTS }, strategy, thresholds })).toEqual([
+      ['p', 'c', 'Taints'],
+    ]);
+    const missing = { ...contrary(3000), usage: undefined };
+    expect(movesOf(missing, { repair: { taints: TAINTS }, strategy, thresholds })).toEqual([['p', 'c', 'Taints']]);
+  });
+});
+
+describe('what a strategy plans after repairs', () => {
+  /** a has a pod that has failed and most of those that run. */
+  const pods = Array.from({ length: 4 }, (_, place) => aPod(`p${place}`, { nodeName: 'a' }));
+  const snapshot = aSnapshot({
+    nodes: ['a', 'b'].map((name) => aNode(name)),
+    pods,
+    failedPods: [aPod('failed', { nodeName: 'a', phase: 'Failed', ready: false, readySince: undefined })],
+    uses: Object.fromEntries(pods.map(({ name }) => [name, 500])),
+  });
+  const kinds = (budget: Parameters<typeof aBudget>[0], repair = { failed: FAILED }) =>
+    plan(snapshot, someOptions({ repair, strategy: greedyLb({ tolerance: 0 }), budgets: [aBudget(budget)] })).moves.map(
+      ({ to }) => to ?? 'gone',
+    );
+
+  it('counts the pods that are removed against its budgets', () => {
+    expect(kinds({}).toSorted()).toEqual(['b', 'b', 'gone']);
+    expect(kinds({ perNode: 2 }).toSorted()).toEqual(['b', 'gone']);
+    expect(kinds({ perNamespace: 1 })).toEqual(['gone']);
+    expect(kinds({ maxMoves: 2 }).toSorted()).toEqual(['b', 'gone']);
+  });
+
+  it('does not move again what a repair has moved', () => {
+    const nodes = [aNode('a', { taints: [aTaint('old')] }), aNode('b'), aNode('c')];
+    const found = plan(
+      { ...snapshot, nodes },
+      someOptions({ repair: { taints: TAINTS }, strategy: greedyLb({ tolerance: 0, minimizeMoves: false }) }),
+    );
+    const names = found.moves.map(({ pod }) => pod.name);
+    expect(names.toSorted()).toEqual(['p0', 'p1', 'p2', 'p3']);
+    expect(found.moves.every(({ repairs }) => repairs.includes('Taints'))).toBe(true);
+    expect(found.moves.map(({ to }) => to).toSorted()).toEqual(['b', 'b', 'c', 'c']);
+  });
+});
+
+describe('a pod outside of the policy', () => {
+  it('is neither repaired nor moved to make room', () => {
+    const nodes = [aNode('a', { taints: [aTaint('old')], allocatable: { cpu: 1000 } }), aNode('b')];
+    const outside = aPod('p', { nodeName: 'a', namespace: 'kube-system', constraints: { requests: { cpu: 1000 } } });
+    expect(movesOf(aSnapshot({ nodes, pods: [outside] }), { repair: { taints: TAINTS } })).toEqual([]);
+    const full = [aNode('a', { allocatable: { cpu: 1000 }, labels: { pool: 'x' } }), aNode('b')];
+    const waits = aPod('w', {
+      phase: 'Pending',
+      ready: false,
+      readySince: undefined,
+      waiting: { gated: false, pinnedTo: undefined, unschedulable: true },
+      constraints: { requests: { cpu: 1000 }, nodeSelector: new Map([['pool', 'x']]) },
+    });
+    const options: OptionFields = { strategy: { type: 'None' }, makesRoom: true };
+    expect(movesOf(aSnapshot({ nodes: full, pods: [outside, waits] }), options)).toEqual([]);
+    const inside = { ...outside, namespace: 'shop' };
+    expect(movesOf(aSnapshot({ nodes: full, pods: [inside, waits] }), options)).toEqual([['p', 'b']]);
+  });
+});
