@@ -120,6 +120,10 @@ describe('room for a pod', () => {
     expect(roomFor({ residents: full, wanted: { s1: 1, s2: 1 } })?.[0]).toBe('s1');
     const larger = { ...full, s2a: core({}, 800), s2b: core({}, 1200) };
     expect(roomFor({ residents: larger, wanted: { s1: 1, s2: 2 } })).toEqual(['s2', ['s2b', 'z1']]);
+    expect(roomFor({ residents: larger, wanted: { s1: 2, s2: 1 } })?.[0]).toBe('s2');
+    expect(roomFor({ residents: larger, wanted: { s1: 1, s2: 1 } })?.[0]).toBe('s2');
+    const first = { ...full, s1a: core({}, 800), s1b: core({}, 1200) };
+    expect(roomFor({ residents: first, wanted: { s1: 2, s2: 1 } })?.[0]).toBe('s1');
     expect(roomFor({ residents: larger, wanted: { s2: 1 } })?.[0]).toBe('s1');
     expect(roomFor({ residents: larger })?.[0]).toBe('s1');
   });
