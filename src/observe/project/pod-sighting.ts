@@ -67,7 +67,7 @@ function readContainer(container: JsonObject, index: number): Container {
   const lastState = objectAt(container, 'lastState', field) ?? {};
   const last = objectAt(lastState, 'terminated', `${field}.lastState`) ?? {};
   return {
-    startedAt: timestampAt(running ?? terminated, 'startedAt', `${field}.state`),
+    startedAt: timestampAt(running ?? terminated, 'startedAt', `${field}.state.${running ? 'running' : 'terminated'}`),
     stoppedAt: timestampAt(last, 'finishedAt', `${field}.lastState.terminated`),
     finishedAt: timestampAt(terminated, 'finishedAt', `${field}.state.terminated`),
   };
@@ -92,11 +92,8 @@ function readEnd(object: JsonObject, status: JsonObject, finishedAt: EpochSecond
 }
 
 function isHot(spec: JsonObject, images: ReadonlySet<string> | undefined): boolean | undefined {
-  const needed = [...objectsAt(spec, 'initContainers', 'spec'), ...objectsAt(spec, 'containers', 'spec')];
-  return (
-    images &&
-    needed.every((container, index) =>
-      images.has(normalizeImageName(textAt(container, 'image', `spec.containers[${index}]`) ?? '')),
-    )
+  const needed = (['initContainers', 'containers'] as const).flatMap((list) =>
+    objectsAt(spec, list, 'spec').map((each, index) => textAt(each, 'image', `spec.${list}[${index}]`) ?? ''),
   );
+  return images && needed.every((image) => images.has(normalizeImageName(image)));
 }

@@ -149,7 +149,7 @@ function readStates(status: JsonObject, field: StatusField, { text }: Interner):
 
 function readRestarts(status: JsonObject, field: StatusField): number {
   return objectsAt(status, field, 'status').reduce(
-    (sum, container) => sum + (integerAt(container, 'restartCount', `status.${field}`) ?? 0),
+    (sum, container, index) => sum + (integerAt(container, 'restartCount', `status.${field}[${index}]`) ?? 0),
     0,
   );
 }

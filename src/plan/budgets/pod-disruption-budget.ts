@@ -5,7 +5,7 @@ import { itemAt, type PodIndex } from '../indices.ts';
 import { createSelectorIndex, type SelectorIndex } from '../topology/selector-index.ts';
 import { type Budget, type BudgetRefusal, createTally, isSpent } from './budget.ts';
 
-/** Finds the PodDisruptionBudgets that select a pod, by name. */
+/** Finds the PodDisruptionBudgets that select a pod. */
 export type PdbLookup = (pod: PodInfo) => readonly PdbInfo[];
 
 const NONE: readonly PdbInfo[] = [];
@@ -13,7 +13,7 @@ const NONE: readonly PdbInfo[] = [];
 /** Indexes `pdbs` by namespace and selector. A null selector selects nothing, an empty one everything (policy/v1). */
 export function pdbLookup(pdbs: readonly PdbInfo[]): PdbLookup {
   const byNamespace = new Map<string, SelectorIndex<PdbInfo>>();
-  for (const pdb of pdbs.toSorted((left, right) => compareText(left.name, right.name))) {
+  for (const pdb of pdbs) {
     if (pdb.selector !== undefined) {
       const index = byNamespace.get(pdb.namespace) ?? createSelectorIndex<PdbInfo>();
       index.add(pdb.selector, pdb);

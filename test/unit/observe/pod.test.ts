@@ -337,6 +337,16 @@ describe('what a pod is worth, and how it fares', () => {
     });
   });
 
+  it('names the status whose restarts are no number', () => {
+    const statuses = [{ name: 'a' }, { name: 'b', restartCount: 'many' }];
+    expect(() => read(aRawPod('p', { status: { containerStatuses: statuses } }))).toThrow(
+      'status.containerStatuses[1].restartCount: "many" is not a whole number',
+    );
+    expect(() => read(aRawPod('p', { status: { initContainerStatuses: statuses } }))).toThrow(
+      'status.initContainerStatuses[1].restartCount',
+    );
+  });
+
   it('says why it or its containers wait or ended, and whether its Job has counted it', () => {
     const status = {
       phase: 'Failed',

@@ -305,6 +305,20 @@ describe('a version of a pod', () => {
     );
   const ready = { type: 'Ready', status: 'True', lastTransitionTime: at(9) };
 
+  it.each([
+    ['running', { running: { startedAt: 'noon' } }, 'state.running.startedAt'],
+    ['terminated', { terminated: { startedAt: 'noon' } }, 'state.terminated.startedAt'],
+  ])('names the field of a container that is %s and has no such time', (_, state, field) => {
+    expect(() => sighted({}, { containerStatuses: [{}, { state }] })).toThrow(`status.containerStatuses[1].${field}: `);
+  });
+
+  it.each(['initContainers', 'containers'])('names the image of %s that is no text by its place among them', (list) => {
+    const spec = { nodeName: 'a', initContainers: [{ image: 'a' }], containers: [{ image: 'b' }] };
+    expect(() => sighted({}, {}, { ...spec, [list]: [{ image: 7 }] }, ['a', 'b'])).toThrow(
+      `spec.${list}[0].image: 7 is`,
+    );
+  });
+
   it('was asked to go the grace period before its deletion', () => {
     const metadata = { deletionTimestamp: at(50), deletionGracePeriodSeconds: 30 };
     expect(sighted(metadata)?.seen.end).toEqual({ at: START + 20, how: 'Deleted' });
