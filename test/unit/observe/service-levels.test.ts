@@ -13,6 +13,15 @@ import { RAW_KINDS } from '../../support/raw-kinds.ts';
 const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
 const START = Date.parse(at(0)) / 1000;
 
+/** Classes by priority, and none by default. */
+const BY_PRIORITY = {
+  byPriorityClass: new Map([
+    ['high', 'gold'],
+    ['low', 'plain'],
+  ]),
+  byDefault: undefined,
+};
+
 describe('a ServiceClass', () => {
   it('promises what it says, with defaults for the rest', () => {
     const penalties = [
@@ -551,13 +560,7 @@ describe('what a workload wants', () => {
       workloads: new Map(workloads.map((each) => [each.self.uid, each])),
       pods: [podOf('p', 'rs', 'low'), podOf('q', 'rs', 'high'), podOf('r', 'db', 'low')],
       namespaces: new Map(),
-      assigned: {
-        byPriorityClass: new Map([
-          ['high', 'gold'],
-          ['low', 'plain'],
-        ]),
-        byDefault: undefined,
-      },
+      assigned: BY_PRIORITY,
     });
     expect(
       classed.map(({ className, record }) => [className, record.owner.uid, record.pods.map(({ uid }) => uid)]),
@@ -595,13 +598,7 @@ describe('what a workload wants', () => {
       workloads: new Map([['u', web]]),
       pods: [{ pod, owner: 'u', priorityClassName: 'low' }],
       namespaces: new Map(),
-      assigned: {
-        byPriorityClass: new Map([
-          ['high', 'gold'],
-          ['low', 'plain'],
-        ]),
-        byDefault: undefined,
-      },
+      assigned: BY_PRIORITY,
     });
     expect(classed.map(({ className }) => className)).toEqual(['gold']);
   });
