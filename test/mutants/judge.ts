@@ -2,8 +2,8 @@
  * Started by the sandbox as a process of its own: runs test files of its folder again and again in one vitest, which imports and
  * transforms again only what was changed. Files of a run share a worker: they import what they test once.
  */
-import { join } from 'node:path';
-import { createVitest, type TestModule, type TestSpecification } from 'vitest/node';
+import { join, relative } from 'node:path';
+import { createVitest, type TestSpecification } from 'vitest/node';
 import { likeness, wordsOf } from './likely.ts';
 
 /** A source that stands changed, and the tests that are to judge it; both as paths from the top of the folder. */
@@ -12,8 +12,8 @@ export interface Question {
   readonly tests: readonly string[];
 }
 
-/** `Alive` comes before the answer, whenever a test has ended. */
-export type Answer = 'Alive' | 'Passed' | 'Failed';
+/** `Alive` comes before the answer, whenever a test has ended: the files that failed, as paths from the top; empty where all pass. */
+export type Answer = 'Alive' | readonly string[];
 
 /** Test files that are run together: when one has failed the rest of them is still run. */
 const AT_ONCE = 6;
@@ -44,7 +44,7 @@ function tell(answer: Answer): void {
   process.send?.(answer);
 }
 
-async function judge({ source, tests }: Question): Promise<Answer> {
+async function judge({ source, tests }: Question): Promise<readonly string[]> {
   for (const each of [changed, source]) {
     if (each !== undefined) {
       vitest.invalidateFile(join(folder, each));
@@ -54,11 +54,12 @@ async function judge({ source, tests }: Question): Promise<Answer> {
   const files = await vitest.globTestSpecifications(tests.map((test) => join(folder, test)));
   const left = likelyFirst(files, source);
   while (left.length > 0) {
-    if (await hasFailed(left.splice(0, AT_ONCE))) {
-      return 'Failed';
+    const failed = await failedOf(left.splice(0, AT_ONCE));
+    if (failed.length > 0) {
+      return failed;
     }
   }
-  return 'Passed';
+  return [];
 }
 
 /** The tests that most likely notice come first: those named like the source, then the fast ones. */
@@ -69,11 +70,17 @@ function likelyFirst(files: readonly TestSpecification[], source: string): TestS
   return files.toSorted((a, b) => rank(a) - rank(b) || duration(a) - duration(b));
 }
 
-async function hasFailed(files: readonly TestSpecification[]): Promise<boolean> {
+/** Vitest remembers what was run before as well, so only the files of this run are asked. An error outside of tests is blamed on all. */
+async function failedOf(files: readonly TestSpecification[]): Promise<readonly string[]> {
   vitest.state.clearErrors();
+  const ran = new Set(files.map(({ moduleId }) => moduleId));
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications([...files], true);
-  for (const each of testModules) {
+  const modules = testModules.filter(({ moduleId }) => ran.has(moduleId));
+  for (const each of modules) {
     durations.set(each.moduleId, each.diagnostic().duration);
   }
-  return unhandledErrors.length > 0 || testModules.some((each: TestModule) => each.state() === 'failed');
+  const passed = new Set(modules.filter((each) => each.ok()).map(({ moduleId }) => moduleId));
+  return [...ran]
+    .filter((moduleId) => unhandledErrors.length > 0 || !passed.has(moduleId))
+    .map((moduleId) => relative(folder, moduleId));
 }

@@ -16,13 +16,16 @@ export interface Sandbox {
   compiling(mutations: readonly Mutation[]): Promise<ReadonlySet<Mutation>>;
   /** The test files that evaluate what each of the mutations changes, in their order. Throws where the tests fail without any. */
   testsOf(mutations: readonly Mutation[]): Promise<readonly (readonly string[])[]>;
-  /** Runs the tests with the mutation, the likeliest first, until one notices. */
+  /**
+   * Runs the tests with the mutation, the likeliest first, until one notices. A test that fails without the mutation as well has
+   * noticed nothing, and tests that do not end are run once more, in a new process.
+   */
   judge(mutation: Mutation, tests: readonly string[]): Promise<Fate>;
   remove(): void;
 }
 
 /** Milliseconds without a test that ends after which tests count as having noticed. */
-const PATIENCE = 240_000;
+const PATIENCE = 120_000;
 
 const VITEST = ['run', '--project', 'fast', '--config', 'test/mutants/vitest.config.ts', '--reporter', 'verbose'];
 
@@ -38,22 +41,40 @@ export function createSandbox(top: string): Sandbox {
     symlinkSync(join(top, shared), join(folder, shared));
   }
   let judge: Judge | undefined;
+  const failedOf = async (question: Question): Promise<readonly string[] | 'TimedOut'> => {
+    judge ??= startJudge(folder);
+    const failed = await judge.failedOf(question);
+    if (failed === 'TimedOut') {
+      judge.end();
+      judge = undefined;
+    }
+    return failed;
+  };
+  const withMutation = (mutation: Mutation, tests: readonly string[]) =>
+    changed(folder, [[mutation.file, (source) => mutate(source, mutation)]], async () => {
+      const question = { source: mutation.file, tests };
+      const failed = await failedOf(question);
+      return failed === 'TimedOut' ? failedOf(question) : failed;
+    });
+  const fateOf = async (mutation: Mutation, tests: readonly string[]): Promise<Fate> => {
+    const failed = await withMutation(mutation, tests);
+    if (failed === 'TimedOut' || failed.length === 0) {
+      return failed === 'TimedOut' ? failed : 'Survived';
+    }
+    const unfit = await failedOf({ source: mutation.file, tests: failed });
+    if (unfit !== 'TimedOut' && failed.some((test) => !unfit.includes(test))) {
+      return 'Noticed';
+    }
+    console.error(`left out, since they fail without a mutation: ${failed.join(', ')}`);
+    return fateOf(
+      mutation,
+      tests.filter((test) => !failed.includes(test)),
+    );
+  };
   return {
     compiling: async (mutations) => new Set(await compileTogether(folder, mutations)),
     testsOf: (mutations) => testsOf(folder, mutations),
-    judge: (mutation, tests) =>
-      changed(folder, [[mutation.file, (source) => mutate(source, mutation)]], async () => {
-        if (tests.length === 0) {
-          return 'Unreached';
-        }
-        judge ??= startJudge(folder);
-        const fate = await judge.fateOf({ source: mutation.file, tests });
-        if (fate === 'TimedOut') {
-          judge.end();
-          judge = undefined;
-        }
-        return fate;
-      }),
+    judge: async (mutation, tests) => (tests.length === 0 ? 'Unreached' : fateOf(mutation, tests)),
     remove: () => {
       judge?.end();
       rmSync(folder, { recursive: true, force: true });
@@ -127,8 +148,8 @@ async function testsOf(folder: string, mutations: readonly Mutation[]): Promise<
 
 /** A process that runs tests: judge.ts. */
 interface Judge {
-  /** Rejects when the process has ended by itself. */
-  fateOf(question: Question): Promise<Fate>;
+  /** The files that failed. Rejects when the process has ended by itself. */
+  failedOf(question: Question): Promise<readonly string[] | 'TimedOut'>;
   end(): void;
 }
 
@@ -141,23 +162,23 @@ function startJudge(folder: string): Judge {
   tools.add(child);
   child.once('close', () => tools.delete(child));
   return {
-    fateOf: (question) =>
+    failedOf: (question) =>
       new Promise((resolve, reject) => {
-        const end = (fate: Fate): void => {
+        const end = (failed: readonly string[] | 'TimedOut'): void => {
           clearTimeout(timer);
-          child.removeAllListeners('message').removeListener('close', failed);
-          resolve(fate);
+          child.removeAllListeners('message').removeListener('close', broken);
+          resolve(failed);
         };
-        const failed = (): void => {
+        const broken = (): void => {
           clearTimeout(timer);
           reject(new Error(`the tests of ${question.source} could not be run`));
         };
         const timer = setTimeout(() => end('TimedOut'), PATIENCE);
-        child.once('close', failed).on('message', (answer: Answer) => {
+        child.once('close', broken).on('message', (answer: Answer) => {
           if (answer === 'Alive') {
             timer.refresh();
           } else {
-            end(answer === 'Passed' ? 'Survived' : 'Noticed');
+            end(answer);
           }
         });
         child.send(question);
