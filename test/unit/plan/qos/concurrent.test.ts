@@ -70,6 +70,16 @@ describe('replicas of a Concurrent request', () => {
     expect(codesOf(snapshot)).toEqual({ 'team-0': 'AllOrNone', 'team-1': 'AllOrNone', 'team-2': 'NoEligibleVictim' });
   });
 
+  it('are let in behind all evictions for any of them, two as well as more', () => {
+    const rich = aRequest('rich', 'free', 'n1', { useful: 3000 });
+    const team = replicas('team', 'team', waiting(2), { pending: 60 });
+    expect(movesOf(contest({ n1: 1, n2: 1 }, [rich, ...team]))).toEqual([
+      'rich: n1 > ',
+      'team-0:  > n2 [0]',
+      'team-1:  > n1 [0]',
+    ]);
+  });
+
   it('wait for those that have not come to the gate yet', () => {
     const [first, second] = replicas('team', 'team', waiting(3), { pending: 60 });
     if (first === undefined || second === undefined) {

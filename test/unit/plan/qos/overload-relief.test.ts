@@ -258,6 +258,22 @@ describe('the node that a pod goes to', () => {
     expect(target({ 'on-n2': 0, 'on-n3': 3100 }, { n1: 9, n2: 1, n3: 9 })).toEqual(['stuck: n1 > n3']);
   });
 
+  it('does not become overloaded by several either', () => {
+    const other = anUnreadyRequest('other', 'batch', 'n1', SHORT, 60);
+    const snapshot = (daemon: number) =>
+      cluster(
+        [stuck, other, hog],
+        { stuck: 800, other: 800, hog: 3000 },
+        { slots: { n1: 9, n2: 9 }, daemons: { n2: daemon } },
+      );
+    expect(movesOf(snapshot(2000))).toEqual(['other: n1 > n2', 'stuck: n1 > n2']);
+    expect(movesOf(snapshot(2001))).toEqual(['other: n1 > n2']);
+    expect(reasonsOf(snapshot(2001)).get('stuck')).toMatchObject({
+      code: 'NoFeasibleNode',
+      numbers: { overloaded: 1, crowded: 1, refused: 0 },
+    });
+  });
+
   it('has the highest allocation score', () => {
     const others = [aRequest('on-n2', 'free', 'n2', {}, { constraints: { requests: { cpu: 2000 } } })];
     expect(movesOf(cluster([stuck, hog, ...others], { ...LOADS, 'on-n2': 0 }))).toEqual(['stuck: n1 > n3']);
@@ -278,6 +294,36 @@ describe('the node that a pod goes to', () => {
       ['stuck', 'n2'],
     ]);
     expect(moves.map(({ after }) => after)).toEqual([[], [0], [0]]);
+  });
+
+  it('may suit it only behind the moves of pods that it must not run near, which the move then needs', () => {
+    const zones = { n1: 'z', n2: 'x', n3: 'y', n4: 'x' };
+    const nodes = Object.entries(zones).map(([name, zone]) => aNode(name, { labels: { zone } }));
+    const within = (zone: string) => new Map([['zone', zone]]);
+    const moved = (app: string) => {
+      const requests = [
+        aRequest('waits', 'free', undefined, {}),
+        anUnreadyRequest('near', 'batch', 'n2', SHORTER, 60, {
+          labels: { 'evenkeel.dev/service-class': 'batch', app },
+          constraints: { nodeSelector: within('y') },
+        }),
+        anUnreadyRequest('tied', 'batch', 'n1', SHORT, 60, {
+          constraints: { nodeSelector: within('x'), podAntiAffinity: [anAffinityTerm({ app: 'one' })] },
+        }),
+      ];
+      const snapshot = cluster(requests, { near: 100, tied: 100 }, { nodes, daemons: { n1: 3800, n2: 3800 } });
+      return plan(snapshot, reliefOptions()).moves.map(({ pod, to, after }) => [pod.name, to, after]);
+    };
+    expect(moved('one')).toEqual([
+      ['waits', 'n3', []],
+      ['near', 'n3', []],
+      ['tied', 'n4', [1]],
+    ]);
+    expect(moved('other')).toEqual([
+      ['waits', 'n3', []],
+      ['near', 'n3', []],
+      ['tied', 'n4', []],
+    ]);
   });
 });
 
@@ -300,6 +346,13 @@ describe('few moves', () => {
 
   it('relieve most among equals', () => {
     expect(movesOf(cluster([gold, batch, hog], { gold: 400, batch: 800, hog: 2800 }))).toEqual(['batch: n1 > n2']);
+  });
+
+  it('relieve most among equals, wherever these come in order', () => {
+    const equals = ['a', 'b'].map((name) => pod(name));
+    expect(movesOf(cluster([...equals, hog], { a: 400, b: 800, hog: 2800 }))).toEqual(['b: n1 > n2']);
+    expect(movesOf(cluster([...equals, hog], { a: 800, b: 400, hog: 2800 }))).toEqual(['a: n1 > n2']);
+    expect(movesOf(cluster([...equals, hog], { a: 600, b: 600, hog: 2800 }))).toEqual(['a: n1 > n2']);
   });
 
   it('spare whoever need not have left once another has', () => {
@@ -337,6 +390,17 @@ describe('the budgets', () => {
   it('are told when they allow nothing', () => {
     const { outcome } = plan(cluster(two, uses), reliefOptions({ budgets: [aBudget({ maxMoves: 0 })] }));
     expect(outcome.kind).toBe('BudgetExhausted');
+  });
+
+  it('leave no more than a plan can hold, those who were let in before included', () => {
+    const waiting = Array.from({ length: 999 }, (_, place) =>
+      aRequest(`w${place}`, 'free', undefined, {}, { constraints: { requests: {} } }),
+    );
+    const snapshot = cluster([...two, ...waiting], uses, { slots: { n1: 3, n2: 1200 } });
+    const { moves } = plan(snapshot, reliefOptions());
+    expect(moves).toHaveLength(1000);
+    expect(moves.at(-1)?.pod.name).toBe('other');
+    expect(reasonsOf(snapshot).get('stuck')).toMatchObject({ code: 'MaxMoves', numbers: { limit: 1000 } });
   });
 
   it('include PodDisruptionBudgets', () => {

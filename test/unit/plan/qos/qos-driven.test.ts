@@ -230,6 +230,24 @@ describe('QoSDriven', () => {
     expect(codesOf(snapshot, qosOptions('Standard')).young).toBe('MayWait');
   });
 
+  it('does not evict for one who can still wait whom it would have evicted for the one before', () => {
+    const sized = (millicores: number) => cpu(millicores);
+    const requests = [
+      aRequest('better', 'free', 'n1', { useful: 9 }, sized(1000)),
+      aRequest('good', 'free', 'n1', { useful: 8 }, sized(1000)),
+      aRequest('worse', 'free', 'n2', { useful: 6 }, sized(2000)),
+      // They can wait for 7 s and for 16 s, and their margin is 10 s.
+      aRequest('first', 'gold', undefined, { useful: 90 }, sized(2000)),
+      aRequest('second', 'gold', undefined, { useful: 171 }, sized(2000)),
+    ];
+    const classes = [...CLASSES, aServiceClass({ name: 'gold', slo: 0.9, importance: 1 })];
+    const nodes = ['n1', 'n2'].map((name) => aNode(name, { allocatable: { cpu: 2000 } }));
+    const snapshot = aContest({}, classes, requests, { nodes });
+    expect(movesOf(snapshot)).toEqual(['worse: n2 > ', 'first:  > n2']);
+    const urgent = requests.with(4, aRequest('second', 'gold', undefined, { useful: 100 }, sized(2000)));
+    expect(movesOf(aContest({}, classes, urgent, { nodes }))).toHaveLength(5);
+  });
+
   it('counts that a victim takes its anti-affinity with it', () => {
     const term = anAffinityTerm({ 'evenkeel.dev/service-class': 'free' }, { topologyKey: 'kubernetes.io/hostname' });
     const requests = [

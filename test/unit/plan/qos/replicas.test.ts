@@ -105,6 +105,26 @@ describe('replicas whose time is added up', () => {
     expect(evicted({ ...contest({}, requests), nodes }, 'None')).toEqual(['pair-0', 'victim']);
   });
 
+  it('make a node dearer that was looked at before one of them was evicted elsewhere', () => {
+    const [small, large] = replicas('pair', ['n1', 'n2'], { useful: 1100, pending: 900 });
+    const sized = (request: Request | undefined, millicores: number): readonly Request[] => {
+      const { constraints } = aRequest('sized', 'free', undefined, {}, cpu(millicores)).pod;
+      return request === undefined ? [] : [{ ...request, pod: { ...request.pod, constraints } }];
+    };
+    const requests = [
+      ...sized(small, 1000),
+      aRequest('beside', 'free', 'n1', { useful: 8 }, cpu(1000)),
+      ...sized(large, 2000),
+      aRequest('single', 'free', 'n3', { useful: 1400 }, cpu(1000)),
+      aRequest('too', 'free', 'n3', { useful: 8 }, cpu(1000)),
+      ...['first', 'second'].map((name) =>
+        aRequest(name, 'batch', undefined, { useful: 900, pending: 100 }, cpu(2000)),
+      ),
+    ];
+    const nodes = ['n1', 'n2', 'n3'].map((name) => aNode(name, { allocatable: { cpu: 2000 } }));
+    expect(evicted({ ...contest({}, requests), nodes }, 'None')).toEqual(['pair-1', 'single', 'too']);
+  });
+
   it.each(BOTH)('are judged without those that are leaving already (refinements %s)', (refinements) => {
     const [leaving, stays] = replicas('pair', ['n1', 'n2'], { useful: 1100, pending: 900 });
     const requests = [
