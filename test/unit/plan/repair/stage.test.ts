@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
 import { seconds } from '../../../../src/model/units.ts';
-import type { FailedRepair } from '../../../../src/plan/options.ts';
+import type { FailedRepair, RepairOptions } from '../../../../src/plan/options.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { aBudget, greedyLb, type OptionFields, someOptions } from '../../../support/builders/options.ts';
-import { aTaint } from '../../../support/builders/scheduling.ts';
+import { aSpread, aTaint, aToleration } from '../../../support/builders/scheduling.ts';
 import { aNode, aPod, aSample, aSnapshot } from '../../../support/builders.ts';
 
 const TAINTS = { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() };
@@ -84,6 +84,38 @@ describe('what a strategy plans after repairs', () => {
     expect(names.toSorted()).toEqual(['p0', 'p1', 'p2', 'p3']);
     expect(found.moves.every(({ repairs }) => repairs.includes('Taints'))).toBe(true);
     expect(found.moves.map(({ to }) => to).toSorted()).toEqual(['b', 'b', 'c', 'c']);
+  });
+});
+
+describe('repairs after repairs', () => {
+  it('mend what had to be broken for something worse, once pods have left and made room', () => {
+    const spread = [aSpread({ app: 'web' }, { whenUnsatisfiable: 'ScheduleAnyway' })];
+    const web = { labels: { app: 'web' }, constraints: { spread } };
+    const nodes = [
+      aNode('a', { labels: { zone: 'x' }, taints: [aTaint('old')] }),
+      aNode('b', { labels: { zone: 'y' } }),
+      aNode('c', { labels: { zone: 'x' }, allocatable: { pods: 1 } }),
+      aNode('d', { labels: { zone: 'y', disk: 'ssd' }, taints: [aTaint('own')] }),
+    ];
+    const pods = [
+      aPod('p', { nodeName: 'a', ...web }),
+      aPod('s', { nodeName: 'b', ...web }),
+      aPod('t', {
+        nodeName: 'c',
+        constraints: { nodeSelector: new Map([['disk', 'ssd']]), tolerations: [aToleration({ key: 'own' })] },
+      }),
+    ];
+    const moved = (fields: Partial<RepairOptions>) =>
+      movesOf(aSnapshot({ nodes, pods, usage: undefined }), {
+        strategy: { type: 'None' },
+        repair: { taints: TAINTS, topologySpread: { soft: true, tolerance: 0 }, ...fields },
+      });
+    expect(moved({})).toEqual([['p', 'b', 'Taints']]);
+    expect(moved({ nodeAffinity: 'Required' })).toEqual([
+      ['p', 'b', 'Taints'],
+      ['t', 'd', 'NodeAffinity'],
+      ['s', 'c', 'TopologySpread'],
+    ]);
   });
 });
 
