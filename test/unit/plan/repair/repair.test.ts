@@ -339,18 +339,39 @@ describe('topology spread', () => {
     ]);
   });
 
-  it('goes to the node that restores both of two constraints, though others are less loaded', () => {
-    const both = spread({}, { topologyKey: 'rack' });
-    const at = (name: string, zone: string, rack: string) => aNode(name, { labels: { zone, rack } });
-    const half = ['b', 'c', 'd', 'e'].map((name) => at(name, 'y', '1'));
-    const pods = [
-      ...on('a', ['p', 'q'], both),
-      aPod('busy', { nodeName: 'z', constraints: { requests: { cpu: 2000 } } }),
-    ];
-    const all = [at('a', 'x', '1'), ...half, at('z', 'y', '2')];
-    expect(repaired({ nodes: all, pods }, HARD, { load: { source: 'Requests' } }).moved).toEqual([
-      ['p', 'a', 'z', 'TopologySpread'],
-    ]);
+  it.each([
+    ['DoNotSchedule', false],
+    ['ScheduleAnyway', true],
+  ] as const)(
+    'goes to the node that restores both of two constraints, though others are less loaded: %s',
+    (whenUnsatisfiable, soft) => {
+      const both = spread({ whenUnsatisfiable }, { whenUnsatisfiable, topologyKey: 'rack' });
+      const at = (name: string, zone: string, rack: string) => aNode(name, { labels: { zone, rack } });
+      const half = ['b', 'c', 'd', 'e'].map((name) => at(name, 'y', '1'));
+      const pods = [
+        ...on('a', ['p', 'q'], both),
+        aPod('busy', { nodeName: 'z', constraints: { requests: { cpu: 2000 } } }),
+      ];
+      const all = [at('a', 'x', '1'), ...half, at('z', 'y', '2')];
+      expect(
+        repaired({ nodes: all, pods }, { topologySpread: { soft, tolerance: 0 } }, { load: { source: 'Requests' } })
+          .moved,
+      ).toEqual([['p', 'a', 'z', 'TopologySpread']]);
+    },
+  );
+
+  it('says of as many pods as would have to move why they stay', () => {
+    const all = [...inZones({ a: 'x' }), aNode('b', { labels: { zone: 'y' }, allocatable: { pods: 0 } })];
+    const found = repaired({ nodes: all, pods: on('a', ['p', 'q', 'r'], spread({})) }, HARD);
+    expect(found.moves).toEqual([]);
+    expect(found.rejections.reasons.map(({ code }) => code)).toEqual(['NodeResourcesFit', 'NotNeeded', 'NotNeeded']);
+    expect(found.rejections.reasons[0]?.message).toBe(
+      'zone x has 3 pods of its spread, the emptiest 0, and maxSkew is 1; fits on none of 1 other node: b has 0 free pod slots',
+    );
+    const held = on('a', ['p', 'q', 'r', 's'], { ...spread({}), localStorage: true });
+    const protectedOnes = repaired({ nodes: inZones({ a: 'x', b: 'y' }), pods: held }, HARD);
+    const clauses = protectedOnes.rejections.reasons.filter(({ message }) => message.startsWith('zone x has 4 pods'));
+    expect(clauses.map(({ code }) => code)).toEqual(['LocalStorage', 'LocalStorage']);
   });
 
   it('moves the pod that restores both of two constraints, though others come first for either', () => {
