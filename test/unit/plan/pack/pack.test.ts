@@ -184,6 +184,55 @@ describe('Pack', () => {
     expect(found.kept).toEqual([['a', 'a1', 'PodDisruptionBudget']]);
   });
 
+  it('gives back the room that a node has taken that is not emptied, and says how many of its pods had gone', () => {
+    const tiny = { constraints: { requests: { cpu: 100 } } };
+    const all = [
+      aNode('a'),
+      aNode('b', { allocatable: { cpu: 450, pods: 2 } }),
+      aNode('c', { allocatable: { cpu: 4000, pods: 5 } }),
+    ];
+    const pods = [...on('a', ['a1', 'a2', 'a3'], tiny), ...on('b', ['b1', 'b2'], tiny), ...on('c', ['c1', 'c2', 'c3'])];
+    const found = packed({ nodes: all, pods });
+    expect(found.moved).toEqual([
+      ['b1', 'b', 'c'],
+      ['b2', 'b', 'c'],
+    ]);
+    expect(found.kept).toEqual([['a', 'a1', 'NoFeasibleNode']]);
+    const few = packed({ nodes: all, pods: pods.filter(({ nodeName }) => nodeName !== 'b') });
+    expect(few.moves).toEqual([]);
+    expect(few.kept).toEqual([['a', 'a3', 'NoFeasibleNode']]);
+    expect(few.packing?.kept[0]?.reason).toEqual({
+      code: 'NoFeasibleNode',
+      message:
+        'fits on no other node that runs pods, with strategy.pack.headroom left there, once 2 of the 3 pods of a have gone',
+      numbers: { pods: 3, placed: 2 },
+    });
+  });
+
+  it('leaves a pod where it was sent first when the node there is not emptied after all', () => {
+    const sized = (cpu: number, fields: PodFields = {}) => ({ constraints: { requests: { cpu } }, ...fields });
+    const pods = [
+      ...on('a', ['a1'], sized(600)),
+      ...on('b', ['b1', 'b2'], sized(500)),
+      ...on('c', ['c1'], sized(900, { localStorage: true })),
+    ];
+    const all = [aNode('a'), aNode('b'), aNode('c', { allocatable: { cpu: 4000, pods: 2 } })];
+    const found = packed({ nodes: all, pods });
+    expect(found.moved).toEqual([['a1', 'a', 'b']]);
+    expect(found.emptied).toEqual(['a']);
+    expect(found.kept).toEqual([
+      ['c', 'c1', 'LocalStorage'],
+      ['b', 'b1', 'NoFeasibleNode'],
+    ]);
+    // It counts once, wherever it would go on to.
+    const one = packed({ nodes: all, pods }, {}, { budgets: [aBudget({ maxMoves: 1 })] });
+    expect(one.moved).toEqual([['a1', 'a', 'b']]);
+    expect(one.kept).toEqual([
+      ['c', 'c1', 'LocalStorage'],
+      ['b', undefined, 'MaxMoves'],
+    ]);
+  });
+
   it('puts a pod that others must be near first', () => {
     const near = {
       labels: { app: 'web' },
