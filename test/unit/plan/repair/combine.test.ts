@@ -8,7 +8,7 @@ import { planningInputOf } from '../../../../src/plan/planning-input.ts';
 import { withFurtherMoves, withRepairs } from '../../../../src/plan/repair/combine.ts';
 import { type RepairStage, repairStage } from '../../../../src/plan/repair/stage.ts';
 import { greedyLb, someOptions } from '../../../support/builders/options.ts';
-import { anAffinityTerm, aTaint, aToleration } from '../../../support/builders/scheduling.ts';
+import { anAffinityTerm, aSpread, aTaint, aToleration } from '../../../support/builders/scheduling.ts';
 import { aNode, aPod, aSnapshot, NOW, type NodeFields, type PodFields } from '../../../support/builders.ts';
 
 const TAINTS = { taints: { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() } };
@@ -161,6 +161,46 @@ describe('pods that a strategy moves on from where repairs have put them', () =>
     ]);
     expect(found?.moves.map(({ partner }) => partner)).toEqual([undefined, undefined, undefined, 4, 3]);
     expect(found?.moves[3]?.gain).toBe(found?.moves[4]?.gain);
+  });
+
+  it('stand behind two others that go together and come first in the plan', () => {
+    const found = further(tainted(), [
+      aTransfer('r', 'c', { partner: 1 }),
+      aTransfer('s', 'b', { partner: 0 }),
+      aTransfer('t', 'b'),
+      aTransfer('p', 'c'),
+    ]);
+    expect(found?.moves.map(({ pod, partner }) => [pod.name, partner])).toEqual([
+      ['q', undefined],
+      ['p', undefined],
+      ['t', undefined],
+      ['r', 4],
+      ['s', 3],
+    ]);
+  });
+
+  it('go first where all wait for each other and nothing but a rule that ranks nodes stands in the way', () => {
+    const web = {
+      labels: { app: 'web' },
+      constraints: { spread: [aSpread({ app: 'web' }, { whenUnsatisfiable: 'ScheduleAnyway' })] },
+    };
+    const zones = { a: 'x', b: 'y', c: 'y', d: 'x' };
+    const snapshot = (effect: 'NoSchedule' | 'PreferNoSchedule') =>
+      aSnapshot({
+        usage: undefined,
+        nodes: Object.entries(zones).map(([name, zone]) =>
+          aNode(name, { labels: { zone }, taints: name === 'a' ? [aTaint('old', '', effect)] : [] }),
+        ),
+        pods: [aPod('p', { nodeName: 'a', ...web }), aPod('s', { nodeName: 'b', ...web })],
+      });
+    const repair = { taints: { ...TAINTS.taints, soft: true }, topologySpread: { soft: true, tolerance: 0 } };
+    const moves = [aTransfer('s', 'd'), aTransfer('p', 'c')];
+    expect(movesOf(further(snapshot('NoSchedule'), [], repair))).toEqual([['p', 'a', 'd', 'Taints']]);
+    expect(movesOf(further(snapshot('NoSchedule'), moves, repair))).toEqual([
+      ['p', 'a', 'c', 'Taints'],
+      ['s', 'b', 'd'],
+    ]);
+    expect(further(snapshot('PreferNoSchedule'), moves, repair)).toBeUndefined();
   });
 
   it('leave nothing said of them as pods that stay, but of others', () => {

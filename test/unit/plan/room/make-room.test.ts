@@ -4,7 +4,7 @@ import { epochSeconds, seconds } from '../../../../src/model/units.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { applyPlan } from '../../../support/apply-plan.ts';
 import { aBudget, greedyLb, type OptionFields, pack, someOptions } from '../../../support/builders/options.ts';
-import { anAffinityTerm } from '../../../support/builders/scheduling.ts';
+import { anAffinityTerm, aTaint, aToleration } from '../../../support/builders/scheduling.ts';
 import {
   aNode,
   aPdb,
@@ -134,6 +134,29 @@ describe('makeRoom', () => {
     const nodes = [small('s1'), small('s2'), large('l1')];
     expect(movesOf(aSnapshot({ nodes, pods: [...pods, waiting('w', 1000)] }))).toEqual([['z', 'l1', 'shop/w']]);
     expect(movesOf(aSnapshot({ nodes, pods: [...pods, waiting('w', 500)] }))).toEqual([['x', 'l1', 'shop/w']]);
+  });
+
+  it('tries again for a pod that is like one without room, once pods have moved for another', () => {
+    const nodes = [
+      small('s1'),
+      aNode('l1', { labels: { pool: 'large' }, allocatable: { cpu: 2000 } }),
+      aNode('l2', { taints: [aTaint('own')], allocatable: { cpu: 2000 } }),
+    ];
+    const tolerant = { constraints: { requests: { cpu: 2000 }, tolerations: [aToleration({ key: 'own' })] } };
+    const onLarge = { constraints: { requests: { cpu: 500 }, nodeSelector: new Map([['pool', 'large']]) } };
+    const pods = [
+      running('stays', 's1', 1000, { localStorage: true }),
+      running('x', 's1', 1000),
+      running('q', 'l1', 2000, tolerant),
+      waiting('first', 1000, { priority: 3 }),
+      waiting('last', 1000, { priority: 1 }),
+    ];
+    expect(movesOf(aSnapshot({ nodes, pods }))).toEqual([]);
+    const between = waiting('between', 500, { priority: 2, ...onLarge });
+    expect(movesOf(aSnapshot({ nodes, pods: [...pods, between] }))).toEqual([
+      ['q', 'l2', 'shop/between'],
+      ['x', 'l1', 'shop/last'],
+    ]);
   });
 
   it('evicts BestEffort pods before Guaranteed ones for a slot', () => {
