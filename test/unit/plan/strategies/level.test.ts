@@ -119,6 +119,25 @@ describe('relieving high nodes', () => {
     expect(moved(lower, snapshot, 40, { minGain: 20.1 })).toEqual([]);
   });
 
+  it('moves no pod that is smaller than what a move must gain', () => {
+    const snapshot = loaded([5, 4.9, 41], [10]);
+    expect(moved(lower, snapshot, 40, { minGain: 5, stay: ['p0-2'] })).toEqual(['p0-0>n1']);
+    expect(moved(lower, snapshot, 40, { minGain: 5, stay: ['p0-0', 'p0-2'] })).toEqual([]);
+  });
+
+  it('keeps to the best pod when another one only seems better, for the lightest node has no room', () => {
+    const snapshot = loaded([30, 20, 10], [], [5]);
+    const full = aNode('n1', { allocatable: { cpu: 10_000, pods: 0 } });
+    const nodes = snapshot.nodes.map((node) => (node.name === 'n1' ? full : node));
+    expect(moved(lower, { ...snapshot, nodes }, 50)).toEqual(['p0-0>n2']);
+  });
+
+  it('relieves a node that the first move has made high in its turn', () => {
+    const snapshot = loaded([40, 50], [30, 15], [10, 25]);
+    expect(moved(lower, snapshot, 60, { maxMoves: 1 })).toEqual(['p0-0>n2']);
+    expect(moved(lower, snapshot, 60)).toEqual(['p0-0>n2', 'p2-0>n1']);
+  });
+
   it('swaps where no single move helps, and not with pods that may not be moved', () => {
     const snapshot = loaded([60, 50], [50, 40]);
     expect(moved(lower, snapshot, 101)).toEqual(['p0-0>n1', 'p1-0>n0']);
