@@ -1,25 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import type { PodInfo } from '../../../../src/model/pod.ts';
+import type { InstanceLedger } from '../../../../src/model/service-level.ts';
 import { epochSeconds } from '../../../../src/model/units.ts';
 import { planningInputOf } from '../../../../src/plan/planning-input.ts';
 import { createServicePositions } from '../../../../src/plan/qos/service-position.ts';
 import { STANDARD } from '../../../../src/plan/qos/standard.ts';
-import { aServiceClass } from '../../../support/builders/service-levels.ts';
+import { anInstance, aServiceClass, times } from '../../../support/builders/service-levels.ts';
 import { aNode, aWorkload, NOW, type PodFields } from '../../../support/builders.ts';
 import { aContest, aRequest, qosOptions } from '../../../support/gated.ts';
 
 const CLASSES = [
   aServiceClass({ name: 'team', slo: 0.9, mode: 'Concurrent', minRunTime: 60 }),
   aServiceClass({ name: 'free', slo: 0.5 }),
+  aServiceClass({ name: 'own', slo: 0.5, mode: 'Independent' }),
 ];
 
-/** The positions of two replicas of one request; the second is as given. */
-function positionsOf(className: string, second: PodFields) {
-  const requests = [undefined, second].map((fields, index) =>
+/** The positions of two replicas of one request; the second is as given, and the first if it says how. */
+function positionsOf(
+  className: string,
+  second: PodFields,
+  { first, instances = [] }: { readonly first?: PodFields; readonly instances?: readonly InstanceLedger[] } = {},
+) {
+  const requests = [first, second].map((fields, index) =>
     aRequest(`pair-${index}`, className, 'n1', { useful: 1000, pending: 100 }, { owner: 'pair', ...fields }),
   );
   const owner = { kind: 'ReplicaSet', name: 'pair', uid: 'uid-pair' };
-  const same = requests.map(({ pod, ledger }) => ({ pod, ledger: { ...ledger, owner, running: 2, waiting: 0 } }));
+  const same = requests.map(({ pod, ledger }) => ({
+    pod,
+    ledger: { ...ledger, owner, instances, running: 2, waiting: 0 },
+  }));
   const nodes = [aNode('n1'), aNode('n2')];
   const workloads = [aWorkload('pair', { gated: true, replicas: 2 })];
   const snapshot = aContest({}, CLASSES, same, { nodes, workloads });
@@ -78,5 +87,25 @@ describe('what is known of a pod', () => {
     expect(runs({})).toEqual([true, 'free', true]);
     expect(runs({ ready: false })).toEqual([true, 'free', false]);
     expect(runs({ ...PENDING, waiting: promised })).toEqual([true, 'free', false]);
+  });
+});
+
+describe('replicas that have accounts of their own', () => {
+  const account = (pod: string, useful: number) => anInstance({ pod, running: true, ...times({ useful }) });
+  const metrics = (instances: readonly InstanceLedger[], firstPod?: PodFields) => {
+    const { positions, first, second } = positionsOf('own', {}, { instances, ...(firstPod && { first: firstPod }) });
+    return [positions.of(first)?.metric, positions.of(second)?.metric];
+  };
+
+  it('are each judged by its own', () => {
+    const [first, second] = metrics([account('uid-shop-pair-0', 1000), account('uid-shop-pair-1', 100)]);
+    expect(first).toBe(997);
+    expect(second).toBe(97);
+  });
+
+  it('have that of a pod that is leaving when they are new, and of none that stays', () => {
+    const known = [account('uid-shop-pair-0', 1000)];
+    expect(metrics(known)[1]).not.toBe(997);
+    expect(metrics(known, { terminating: true })[1]).toBe(997);
   });
 });
