@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 const TESTS = 'test/{unit,contract}/**/*.test.ts';
 const BLIND = /^test\/contract\/kubernetes|^test\/unit\/(cli|deploy|compat|control-plane)\//;
 /** Test files that are asked first. */
-const MOST = 6;
+const MOST = 12;
 
 /** Names of a path's folders and file, without endings. */
 export function wordsOf(path: string): ReadonlySet<string> {
