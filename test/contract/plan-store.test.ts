@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { ApiError } from '../../src/adapters/kubernetes/api-error.ts';
 import { createPlanStore } from '../../src/adapters/kubernetes/plan-store.ts';
 import { createPolicyStore } from '../../src/adapters/kubernetes/policy-store.ts';
 import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
@@ -73,6 +74,14 @@ describe('a status of a plan', () => {
     );
     await expect(plans.writeStatus(stored('7'), {}, NEVER)).rejects.toThrow(ConflictError);
   });
+});
+
+it.each([
+  ['there is another of its name', {}, ConflictError],
+  ['its schema refuses it', { details: { name: 'even', kind: 'rebalancepolicies' } }, ApiError],
+])('a status of a policy that the server answers with 422 since %s is refused as such', async (_, fields, expected) => {
+  const { policies } = await serverOf(status(422, { reason: 'Invalid', ...fields }));
+  await expect(policies.writeStatus(aPolicy('even'), {}, NEVER)).rejects.toThrow(expected);
 });
 
 it('a status of a policy is written only to the policy that was read, not to one made anew under its name', async () => {

@@ -214,6 +214,17 @@ describe('keepLedgers', () => {
     expect(memory.calls).toEqual(['create deployment-web', 'write deployment-web', 'remove deployment-web']);
   });
 
+  it('ends the ledger of a workload that names no class any more, and says so', async () => {
+    const memory = aStore();
+    const request = aRequest('web', [aRunningPod('a')]);
+    const unclassed: ServiceView = { ...aView([]), recordOf: () => request };
+    await keep(300, memory, (second) => (second < 60 ? aView([request]) : unclassed));
+    expect(memory.stored.get('deployment-web')?.ledger).toMatchObject({
+      endedAt: expect.any(Number),
+      message: 'the workload no longer names a ServiceClass',
+    });
+  });
+
   it('stops the ledger of a workload whose class is gone, and says so', async () => {
     const memory = aStore();
     const request = aRequest('web', [aRunningPod('a')]);

@@ -122,6 +122,7 @@ describe('a plan under Gate', () => {
       ['move missed', 'shop/web-1', 'b', undefined],
       ['plan finished', undefined, undefined, undefined],
     ]);
+    expect(w.lines.find(({ line }) => line === 'gate opened')?.fields.result).toBe('it may be scheduled');
   });
 
   it('has stored why before the replacement is removed, since nothing on the cluster would tell it again', async () => {

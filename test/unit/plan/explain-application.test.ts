@@ -179,6 +179,21 @@ describe('explainApplication', () => {
     expect(text).toMatch(/^STAYS +IN /m);
   });
 
+  it('has why it stays itself, whatever others of its namespace do', () => {
+    const archive = { ...GRAPH, name: 'archive', uid: 'uid-archive', members: [member('log')], edges: [] };
+    const pods = [...of('web', ['a1', 'b1']), ...of('db', ['a2']), ...of('log', ['nowhere'])];
+    const snapshot = aSnapshot({
+      nodes: [...NODES, aNode('nowhere')],
+      pods,
+      usage: undefined,
+      appGraphs: [GRAPH, archive],
+    });
+    const strategy = trafficAware();
+    const options = someOptions({ strategy, load: { source: 'Requests' }, thresholds: { trigger: 0.5 } });
+    const staysOf = (graph: AppGraphInfo) => explainApplication(snapshot, options, strategy, graph).stays?.code;
+    expect([staysOf(GRAPH), staysOf(archive)]).toEqual([undefined, 'NodeNotParticipating']);
+  });
+
   it('without metrics says so', () => {
     const { stays, moves } = explained({ pods: of('web', ['a1']) }, {}, { load: { source: 'Measured' } });
     expect([stays?.code, moves]).toEqual(['NodeNotParticipating', 0]);

@@ -162,6 +162,13 @@ describe('a plan without moves', () => {
 });
 
 describe('how uneven nodes are', () => {
+  it('is measured for a resource also when a node does not offer it, but not when none does', () => {
+    const nodes = [aNode('a', { allocatable: { extended: { 'example.com/gpu': 4 } } }), aNode('b')];
+    const resources = ['cpu', 'example.com/gpu', 'example.com/nic'].map((name) => ({ name, weight: 1 }));
+    const { tables } = clusterOf(aSnapshot({ nodes, pods: [] }), someOptions({ load: { resources } }));
+    expect(Object.keys(imbalanceOf(tables, Int32Array.of()))).toEqual(['cpu', 'example.com/gpu']);
+  });
+
   it('is measured over the nodes that offer the resource, with pods where they would be', () => {
     const nodes = [aNode('a'), aNode('b'), aNode('c', { allocatable: { cpu: 0 } })];
     const pods = ['p', 'q', 'r'].map((name) => aPod(name, { nodeName: 'a' }));
