@@ -40,6 +40,8 @@ export interface RebalancingResult {
   readonly laterRuns: readonly number[];
 }
 
+/** How far apart the loads of nodes may be: closer together they are left alone. */
+export const DEMO_TRIGGER = 0.05;
 /** Runs that must follow the last plan without a move. */
 const QUIET_RUNS = 3;
 const DEADLINE_MS = 8 * 60_000;
@@ -50,7 +52,7 @@ export function demoPolicy(strategy: StrategyName, steering: Rebalancing['steeri
     mode: 'Automatic',
     interval: '15s',
     strategy: { type: strategy },
-    thresholds: { trigger: '0.05', consecutive: 1 },
+    thresholds: { trigger: String(DEMO_TRIGGER), consecutive: 1 },
     budgets: [{ maxMoves: 100, maxConcurrent: 8 }],
     protections: { minPodAge: '0s', stabilization: '0s', cooldown: '0s' },
     steering: { mode: steering },
