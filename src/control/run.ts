@@ -4,7 +4,7 @@ import { withoutRemoved, withPromises } from '../execute/commitments.ts';
 import { movesUnderWay, openMoves } from '../execute/committed.ts';
 import { giveWay } from '../execute/executor.ts';
 import type { ExecutorPorts } from '../execute/executor-ports.ts';
-import { firstRestEnds, withoutFailedTargets } from '../execute/failed-admissions.ts';
+import { firstRestEnds, type Rests, restsOf, withoutFailedTargets } from '../execute/failed-admissions.ts';
 import { openJournal, summarize } from '../execute/journal.ts';
 import { planFields } from '../execute/move-log.ts';
 import { healthStop } from '../execute/stop-rules.ts';
@@ -149,7 +149,8 @@ async function planAndStore(context: Run, seen: Seen, ports: RunPorts, signal: A
   // Policies after plans: a plan that is deleted has been counted by its policy before.
   const plans = await ports.plans.list(signal);
   const policies = await ports.policies.list(signal);
-  const snapshot = withJournals(stored, seen, policies, plans);
+  const rests = restsOf(plans, seen.takenAt);
+  const snapshot = withJournals(stored, seen, policies, plans, rests);
   const foreign = foreignPods(stored, context.policies, snapshot, excludedNamespaces);
   const options = resolveOptions(stored.policy.spec, excludedNamespaces, foreign.uids);
   const services = serviceReport(snapshot, options.scope);
@@ -163,7 +164,7 @@ async function planAndStore(context: Run, seen: Seen, ports: RunPorts, signal: A
   const plan = isDue(stored, found, aboveTrigger) ? found : withoutStrategy(found, snapshot, options);
   const names = new Set(plans.map(({ metadata }) => metadata.name));
   const kept = await store(context, plan, aboveTrigger, snapshot, names, ports, signal);
-  const restEnds = firstRestEnds(snapshot.pods, plans, seen.takenAt);
+  const restEnds = firstRestEnds(snapshot.pods, rests);
   return {
     kind: 'Decided',
     ...kept,
@@ -183,8 +184,9 @@ function withJournals(
   { snapshot, takenAt }: Seen,
   policies: readonly StoredPolicy[],
   plans: readonly RebalancePlan[],
+  rests: Rests,
 ): ClusterSnapshot {
-  const pods = withoutFailedTargets(withPromises(snapshot.pods, plans, takenAt), plans, takenAt);
+  const pods = withoutFailedTargets(withPromises(snapshot.pods, plans, takenAt), rests);
   const own = plans.filter(({ spec }) => spec.policy.uid === metadata.uid);
   const failedPods = withoutRemoved(snapshot.failedPods ?? [], plans, takenAt);
   return { ...snapshot, pods, failedPods, ...moveHistory(policies, plans), underWay: movesUnderWay(own) };

@@ -11,6 +11,9 @@ import { ADMISSION_PATIENCE } from './verify.ts';
 /** The longest time for which a pod that waits is kept from a node. */
 export const LONGEST_REST: Seconds = seconds(3600);
 
+/** When nodes may be tried again that may not be yet, by UID of the controller and name of the node. */
+export type Rests = ReadonlyMap<string, ReadonlyMap<string, EpochSeconds>>;
+
 /** Admissions of pods of one controller to one node that failed. */
 interface Failures {
   readonly count: number;
@@ -20,14 +23,9 @@ interface Failures {
 /**
  * The pods as the next plan may place them: one that waits goes to no node on which an admission of its controller's pods failed
  * a short while ago, since a node that is broken in a way which no filter sees would be tried without end. A minute after the
- * first failure, twice as long after each, up to an hour. By the journals that are kept, so that a new leader knows as much.
+ * first failure, twice as long after each, up to an hour.
  */
-export function withoutFailedTargets(
-  pods: readonly PodInfo[],
-  plans: readonly RebalancePlan[],
-  now: EpochSeconds,
-): readonly PodInfo[] {
-  const rests = restsOf(plans, now);
+export function withoutFailedTargets(pods: readonly PodInfo[], rests: Rests): readonly PodInfo[] {
   if (rests.size === 0) {
     return pods;
   }
@@ -42,12 +40,7 @@ export function withoutFailedTargets(
 }
 
 /** When the next plan may place one of the pods where this one may not; `undefined` where no node is kept from one that waits. */
-export function firstRestEnds(
-  pods: readonly PodInfo[],
-  plans: readonly RebalancePlan[],
-  now: EpochSeconds,
-): EpochSeconds | undefined {
-  const rests = restsOf(plans, now);
+export function firstRestEnds(pods: readonly PodInfo[], rests: Rests): EpochSeconds | undefined {
   if (rests.size === 0) {
     return undefined;
   }
@@ -59,11 +52,8 @@ export function firstRestEnds(
   );
 }
 
-/** When nodes may be tried again that may not be yet, by UID of the controller and name of the node. */
-function restsOf(
-  plans: readonly RebalancePlan[],
-  now: EpochSeconds,
-): ReadonlyMap<string, ReadonlyMap<string, EpochSeconds>> {
+/** By the journals that are kept, so that a new leader knows as much. */
+export function restsOf(plans: readonly RebalancePlan[], now: EpochSeconds): Rests {
   const failures = new Map<string, Map<string, Failures>>();
   for (const { move, run } of plans.flatMap(failedAdmissions)) {
     const { owner, to = '' } = move;

@@ -5,6 +5,7 @@ import type { Clock, ClusterReader, Evictor, Steering, StoredPolicy } from '../p
 import { type Failures, messageOf } from './failures.ts';
 import { type Checked, liveCheck } from './live-check.ts';
 import type { JournalEntry, MoveEvent } from './move.ts';
+import { nameOf } from './move-log.ts';
 import { placeHints } from './place-hints.ts';
 import { answerStop, isStopped, type StopReason, stopReason } from './stop-rules.ts';
 
@@ -94,14 +95,14 @@ export async function sendEvictions(
 
 /** What fails for one move is held against that move alone: it goes back, and is tried again. Rejects when aborted. */
 export async function held<Value>(
-  { move: { pod } }: JournalEntry,
+  entry: JournalEntry,
   work: () => Promise<Value>,
   failures: Failures,
 ): Promise<Value | Extract<MoveEvent, { readonly kind: 'Hold' }>> {
   try {
     return await work();
   } catch (error) {
-    failures.add(`move of ${pod.namespace}/${pod.name}`, error);
+    failures.add(nameOf(entry), error);
     return { kind: 'Hold', why: `the move could not begin: ${messageOf(error)}` };
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
-import { firstRestEnds, withoutFailedTargets } from '../../../src/execute/failed-admissions.ts';
+import { firstRestEnds, restsOf, withoutFailedTargets } from '../../../src/execute/failed-admissions.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
@@ -31,7 +31,7 @@ function failures(count: number, span = 60): readonly RebalancePlan[] {
 
 /** Whether the next plan may place the pod on node `a` so many seconds past noon. */
 function mayTry(plans: readonly RebalancePlan[], second: number): boolean {
-  const [seen] = withoutFailedTargets([WAITS], plans, epochSeconds(NOON + second));
+  const [seen] = withoutFailedTargets([WAITS], restsOf(plans, epochSeconds(NOON + second)));
   const fields = seen?.constraints.nodeAffinity?.flatMap((term) => term.fields) ?? [];
   return !fields.some(({ operator, values }) => operator === 'NotIn' && values.includes('a'));
 }
@@ -64,8 +64,8 @@ describe('a node on which admissions of a controller have failed', () => {
       { ...WAITS, owner: { kind: 'ReplicaSet', name: 'other', uid: 'uid-other' } },
       { ...WAITS, owner: undefined },
     ];
-    expect(withoutFailedTargets(others, failures(1), NOON)).toEqual(others);
-    expect(withoutFailedTargets(others, [], NOON)).toBe(others);
+    expect(withoutFailedTargets(others, restsOf(failures(1), NOON))).toEqual(others);
+    expect(withoutFailedTargets(others, restsOf([], NOON))).toBe(others);
   });
 
   it('is left out of each term that the pod has itself, and an empty term matches no node still', () => {
@@ -82,7 +82,7 @@ describe('a node on which admissions of a controller have failed', () => {
       { ...WAITS, constraints },
       { ...WAITS, constraints },
     ];
-    const [first, second] = withoutFailedTargets(pods, failures(1), NOON);
+    const [first, second] = withoutFailedTargets(pods, restsOf(failures(1), NOON));
     expect(first?.constraints.nodeAffinity).toEqual([
       { expressions: [zone], fields: [without] },
       { expressions: [], fields: [named, without] },
@@ -97,17 +97,17 @@ describe('the first rest that ends', () => {
   it('is that of the node that may be tried first, by a controller whose pods wait', () => {
     const [one = expect.fail(), two = expect.fail()] = failures(2);
     const elsewhere = { ...two, spec: { ...two.spec, moves: [anAdmission(WAITS, 'b')] } };
-    expect(firstRestEnds([WAITS], [one], at(0))).toBe(at(60));
-    expect(firstRestEnds([WAITS], [one, two], at(0))).toBe(at(120));
-    expect(firstRestEnds([WAITS, aPod('other')], [one, elsewhere], at(-50))).toBe(at(-40));
-    expect(firstRestEnds([WAITS], [one, elsewhere], at(0))).toBe(at(60));
+    expect(firstRestEnds([WAITS], restsOf([one], at(0)))).toBe(at(60));
+    expect(firstRestEnds([WAITS], restsOf([one, two], at(0)))).toBe(at(120));
+    expect(firstRestEnds([WAITS, aPod('other')], restsOf([one, elsewhere], at(-50)))).toBe(at(-40));
+    expect(firstRestEnds([WAITS], restsOf([one, elsewhere], at(0)))).toBe(at(60));
   });
 
   it('is none where no node is kept from a pod that waits', () => {
     const running = { ...WAITS, waiting: undefined };
-    expect(firstRestEnds([WAITS], [], at(0))).toBeUndefined();
-    expect(firstRestEnds([WAITS], failures(1), at(60))).toBeUndefined();
-    expect(firstRestEnds([WAITS], failures(1), at(-1))).toBeUndefined();
-    expect(firstRestEnds([running, { ...WAITS, owner: undefined }], failures(1), at(0))).toBeUndefined();
+    expect(firstRestEnds([WAITS], restsOf([], at(0)))).toBeUndefined();
+    expect(firstRestEnds([WAITS], restsOf(failures(1), at(60)))).toBeUndefined();
+    expect(firstRestEnds([WAITS], restsOf(failures(1), at(-1)))).toBeUndefined();
+    expect(firstRestEnds([running, { ...WAITS, owner: undefined }], restsOf(failures(1), at(0)))).toBeUndefined();
   });
 });
