@@ -58,8 +58,11 @@ export function createSandbox(top: string): Sandbox {
     });
   const fateOf = async (mutation: Mutation, tests: readonly string[]): Promise<Fate> => {
     const failed = await withMutation(mutation, tests);
-    if (failed === 'TimedOut' || failed.length === 0) {
-      return failed === 'TimedOut' ? failed : 'Survived';
+    if (failed === 'TimedOut') {
+      return 'TimedOut';
+    }
+    if (failed.length === 0) {
+      return 'Survived';
     }
     const unfit = await failedOf({ source: mutation.file, tests: failed });
     if (unfit !== 'TimedOut' && failed.some((test) => !unfit.includes(test))) {

@@ -5,37 +5,16 @@ import type { Proposal } from '../../../../src/plan/strategies/strategy.ts';
 import { aNode, aPod, aSnapshot } from '../../../support/builders.ts';
 import { stateOf } from '../../../support/state.ts';
 import { loaded } from './loaded.ts';
-
-const PERCENT = 1e7;
-
-interface Terms {
-  /** In percent of a node. */
-  readonly minGain?: number;
-  readonly maxMoves?: number;
-  /** Names of pods that may not be moved. */
-  readonly stay?: readonly string[];
-}
+import { notedTerms, PERCENT, type Terms } from './noted-terms.ts';
 
 /** The moves as `pod>node` that take the nodes of a snapshot down, or up, to a load in percent. */
-function moved(
-  level: typeof lower,
-  snapshot: ClusterSnapshot,
-  percent: number,
-  { minGain = 0, maxMoves = Number.POSITIVE_INFINITY, stay = [] }: Terms = {},
-): readonly string[] {
+function moved(level: typeof lower, snapshot: ClusterSnapshot, percent: number, said: Terms = {}): readonly string[] {
   const state = stateOf(snapshot);
   const nameOf = (pod: number): string => state.cluster.pods[pod]?.name ?? '';
   const moves: Proposal[] = [];
-  const noted: number[] = [];
-  const terms = {
-    minGain: minGain * PERCENT,
-    maxMoves,
-    allows: (pod: number) => !stay.includes(nameOf(pod)),
-    note: (pod: number) => noted.push(pod),
-    restart: () => undefined,
-  };
+  const terms = notedTerms(state, said);
   level(state, percent * PERCENT, terms, moves);
-  expect(noted).toEqual(moves.map(({ pod }) => pod));
+  expect(terms.noted).toEqual(moves.map(({ pod }) => pod));
   const ends = new Map(moves.map(({ pod, to }) => [pod, to]));
   expect([...ends].every(([pod, to]) => state.nodeOf(pod) === to)).toBe(true);
   return moves.map(({ pod, to }) => `${nameOf(pod)}>n${to}`);

@@ -5,23 +5,14 @@ import type { Proposal } from '../../../../src/plan/strategies/strategy.ts';
 import { aNode } from '../../../support/builders.ts';
 import { stateOf } from '../../../support/state.ts';
 import { loaded } from './loaded.ts';
-
-const PERCENT = 1e7;
-
-interface Terms {
-  /** In percent of a node. */
-  readonly minGain?: number;
-  readonly maxMoves?: number;
-  readonly stay?: readonly string[];
-  /** Nodes that pods may leave; all unless it says otherwise. */
-  readonly sources?: readonly number[];
-}
+import { notedTerms, type Terms } from './noted-terms.ts';
 
 /** What is made of the wanted moves `pod>node`, those that go together with a plus between them. */
 function rehearsed(
   snapshot: ClusterSnapshot,
   wanted: readonly string[],
-  { minGain = 0, maxMoves = Number.POSITIVE_INFINITY, stay = [], sources }: Terms = {},
+  /** `sources`: nodes that pods may leave. */
+  { sources, ...said }: Terms & { readonly sources?: readonly number[] } = {},
 ): readonly string[] {
   const state = stateOf(snapshot);
   const nameOf = (pod: number): string => state.cluster.pods[pod]?.name ?? '';
@@ -29,17 +20,10 @@ function rehearsed(
     const [name, node] = text.split('>n');
     return { pod: state.cluster.pods.findIndex((pod) => pod.name === name), to: Number(node) };
   });
-  const noted: number[] = [];
-  const terms = {
-    minGain: minGain * PERCENT,
-    maxMoves,
-    allows: (pod: number) => !stay.includes(nameOf(pod)),
-    note: (pod: number) => noted.push(pod),
-    restart: () => undefined,
-  };
+  const terms = notedTerms(state, said);
   const found = rehearse(state, proposals, terms, (_, node) => sources === undefined || sources.includes(node));
   const single = found.flatMap((each) => split(each));
-  expect(noted).toEqual(single.map(({ pod }) => pod));
+  expect(terms.noted).toEqual(single.map(({ pod }) => pod));
   expect(single.every(({ pod, to }) => state.nodeOf(pod) === to)).toBe(true);
   return found.map((each) =>
     split(each)
