@@ -39,6 +39,14 @@ describe('the right to open gates', () => {
       },
     ]);
   });
+
+  it.each([[{}], [{ status: {} }], [{ status: { allowed: 'true' } }], [{ status: 'allowed' }], [[]]])(
+    'is not there where the answer is %j',
+    async (answer) => {
+      const { gates } = await gatesOf(json(answer, 201));
+      expect(await gates.available(NEVER)).toBe(false);
+    },
+  );
 });
 
 describe('open', () => {
@@ -77,14 +85,76 @@ describe('open', () => {
       json({}),
     );
     expect(await gates.open(web, { kind: 'Pinned', node: 'node-2' }, NEVER)).toBe('Done');
-    expect(server.seen[1]?.body).toMatchObject({ spec: { schedulingGates: null } });
+    // It is not said to be tied to the node.
+    expect(server.seen[1]?.body).toEqual({
+      metadata: { uid: 'uid-1', resourceVersion: '7' },
+      spec: { schedulingGates: null },
+    });
     expect(reports).toEqual([expect.stringContaining('shop/web-1 cannot be tied to node-2')]);
+  });
+
+  const placement = { target: 'node-2', fallbacks: ['node-3'], alternatives: ['host-2', 'host-3'] };
+  const preferred = [
+    { weight: 100, preference: { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-2'] }] } },
+    { weight: 50, preference: { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-3'] }] } },
+  ];
+
+  it('steers to the planned node and keeps to its alternatives, and says where to', async () => {
+    const { gates, server, reports } = await gatesOf(json(aWaitingPod({ schedulingGates: [gate] })), json({}));
+    expect(await gates.open(web, { kind: 'Steered', placement }, NEVER)).toBe('Done');
+    const kept = { key: 'kubernetes.io/hostname', operator: 'In', values: ['host-2', 'host-3'] };
+    expect(server.seen[1]?.body).toEqual({
+      metadata: { uid: 'uid-1', resourceVersion: '7', annotations: { 'evenkeel.dev/steered-to': 'node-2' } },
+      spec: {
+        schedulingGates: null,
+        affinity: {
+          nodeAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: preferred,
+            requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [kept] }] },
+          },
+        },
+      },
+    });
+    expect(reports).toEqual([]);
+  });
+
+  it('prefers the planned node, and reports it, when an affinity that matches nothing cannot be kept to alternatives', async () => {
+    const required = { nodeSelectorTerms: [{}] };
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
+    const { gates, server, reports } = await gatesOf(
+      json(aWaitingPod({ schedulingGates: [gate], affinity })),
+      json({}),
+    );
+    expect(await gates.open(web, { kind: 'Steered', placement }, NEVER)).toBe('Done');
+    expect(server.seen[1]?.body).toEqual({
+      metadata: { uid: 'uid-1', resourceVersion: '7' },
+      spec: {
+        schedulingGates: null,
+        affinity: {
+          nodeAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: preferred,
+            requiredDuringSchedulingIgnoredDuringExecution: required,
+          },
+        },
+      },
+    });
+    expect(reports).toEqual([expect.stringContaining('shop/web-1 cannot be tied to node-2')]);
+  });
+
+  it('reports nothing where it opens for any node', async () => {
+    const { gates, reports } = await gatesOf(json(aWaitingPod({ schedulingGates: [gate] })), json({}));
+    expect(await gates.open(web, { kind: 'Anywhere' }, NEVER)).toBe('Done');
+    expect(reports).toEqual([]);
   });
 
   it.each<[string, readonly Handler[], string, number]>([
     ['is another incarnation', [json(aWaitingPod({ schedulingGates: [gate] }, { uid: 'other' }))], 'Gone', 1],
     ['is gone', [status(404, {})], 'Gone', 1],
+    ['is another incarnation that has no gate', [json(aWaitingPod({}, { uid: 'other' }))], 'Gone', 1],
+    ['cannot be read', [json([])], 'Gone', 1],
     ['has no gate of ours', [json(aWaitingPod({ schedulingGates: [{ name: 'other' }] }))], 'Changed', 1],
+    ['has no gate', [json(aWaitingPod({}))], 'Changed', 1],
+    ['went meanwhile', [json(aWaitingPod({ schedulingGates: [gate] })), status(404, {})], 'Gone', 2],
     ['was changed meanwhile', [json(aWaitingPod({ schedulingGates: [gate] })), status(409, {})], 'Changed', 2],
   ])('changes nothing when the pod %s', async (_, handlers, answer, requests) => {
     const { gates, server } = await gatesOf(...handlers);
@@ -115,6 +185,13 @@ describe('list', () => {
     expect(server.seen[0]?.query.get('fieldSelector')).toBe('status.phase=Pending');
     expect(reports).toEqual([expect.stringContaining('Pod shop/odd')]);
   });
+
+  it('reports what is no pod at all', async () => {
+    const items = [{}, aWaitingPod({ schedulingGates: [gate] })];
+    const { gates, reports } = await gatesOf(json({ kind: 'PodList', metadata: {}, items }));
+    expect((await gates.list(NEVER)).map(({ name }) => name)).toEqual(['web-1']);
+    expect(reports).toEqual([expect.stringContaining('Pod (without a name): ')]);
+  });
 });
 
 describe('release', () => {
@@ -129,12 +206,22 @@ describe('release', () => {
     });
   });
 
-  it.each<[string, Handler[], string]>([
-    ['has a node', [json(aWaitingPod({ nodeName: 'node-1' }))], 'Changed'],
-    ['is bound meanwhile', [json(aWaitingPod({})), status(409, {})], 'Changed'],
-    ['is another incarnation', [json(aWaitingPod({}, { uid: 'other' }))], 'Gone'],
-  ])('leaves a pod that %s', async (_, answers, expected) => {
-    const { gates } = await gatesOf(...answers);
+  it.each<[string, Handler[], string, number]>([
+    ['has a node', [json(aWaitingPod({ nodeName: 'node-1' }))], 'Changed', 1],
+    ['is bound meanwhile', [json(aWaitingPod({})), status(409, {})], 'Changed', 2],
+    ['is another incarnation', [json(aWaitingPod({}, { uid: 'other' }))], 'Gone', 1],
+    ['is another incarnation, on a node', [json(aWaitingPod({ nodeName: 'a' }, { uid: 'other' }))], 'Gone', 1],
+    ['cannot be read', [json([])], 'Gone', 1],
+    ['is gone', [status(404, {})], 'Gone', 1],
+    ['goes meanwhile', [json(aWaitingPod({})), status(404, {})], 'Gone', 2],
+  ])('leaves a pod that %s', async (_, answers, expected, requests) => {
+    const { gates, server } = await gatesOf(...answers);
     expect(await gates.release(web, NEVER)).toBe(expected);
+    expect(server.seen).toHaveLength(requests);
+  });
+
+  it('rejects with what else the server refuses', async () => {
+    const { gates } = await gatesOf(json(aWaitingPod({})), status(403, {}));
+    await expect(gates.release(web, NEVER)).rejects.toMatchObject({ kind: 'Forbidden' });
   });
 });
