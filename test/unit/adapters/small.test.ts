@@ -53,6 +53,8 @@ describe('formatMicroTime', () => {
   it('has six decimals', () => {
     expect(formatMicroTime(epochSeconds(1_767_225_600))).toBe('2026-01-01T00:00:00.000000Z');
     expect(formatMicroTime(epochSeconds(1_767_225_600.25))).toBe('2026-01-01T00:00:00.250000Z');
+    // What is less than a microsecond is dropped.
+    expect(formatMicroTime(epochSeconds(0.750_000_5))).toBe('1970-01-01T00:00:00.750000Z');
   });
 });
 
