@@ -79,4 +79,45 @@ describe('the configuration of the webhook', () => {
       webhooks: [{ name: 'placement.evenkeel.dev', clientConfig: { service: { name: 'evenkeel' }, caBundle: 'bmV3' } }],
     });
   });
+
+  it('has the certificates of each webhook, and none where nothing says any', async () => {
+    const webhooks = [
+      { name: 'first', clientConfig: { caBundle: 'b25l' } },
+      { name: 'second' },
+      { name: 'third', clientConfig: {} },
+      { name: 'fourth', clientConfig: { caBundle: 4 } },
+      { name: 'fifth', clientConfig: 'none' },
+    ];
+    const { server, client } = await serverOf(json({ webhooks }), json({}));
+    const read = await readConfiguration(client, NEVER);
+    expect(read?.bundles).toEqual(['one', '', '', '', '']);
+    await read?.write('new', NEVER);
+    const caBundle = 'bmV3';
+    expect(server.seen[1]?.body).toEqual({
+      webhooks: ['first', 'second', 'third', 'fourth', 'fifth'].map((name) => ({ name, clientConfig: { caBundle } })),
+    });
+  });
+
+  it.each([[{}], [{ webhooks: null }], [{ webhooks: 'none' }]])('has no webhooks in %j', async (configuration) => {
+    const { client } = await serverOf(json(configuration));
+    expect((await readConfiguration(client, NEVER))?.bundles).toEqual([]);
+  });
+
+  it('is nothing where there is none; what else goes wrong is an error', async () => {
+    const { client } = await serverOf(status(404, { reason: 'NotFound', details: { name: 'evenkeel' } }));
+    expect(await readConfiguration(client, NEVER)).toBeUndefined();
+    const { client: refused } = await serverOf(status(403));
+    await expect(readConfiguration(refused, NEVER)).rejects.toMatchObject({ kind: 'Forbidden' });
+    const { client: odd } = await serverOf(json([]));
+    await expect(readConfiguration(odd, NEVER)).rejects.toMatchObject({
+      kind: 'BadAnswer',
+      message: 'the API server answered with something that is no MutatingWebhookConfiguration',
+    });
+  });
+
+  it('that somebody else wrote meanwhile is left alone', async () => {
+    const { client } = await serverOf(json(stored), status(409, { reason: 'Conflict' }));
+    const read = await readConfiguration(client, NEVER);
+    await expect(read?.write('new', NEVER)).rejects.toMatchObject({ kind: 'Conflict' });
+  });
 });

@@ -60,6 +60,8 @@ describe('steering by the admission policy', () => {
   it('is not judged while the server fails', async () => {
     const { client } = await answering({ [policy('v1')]: status(500) });
     await expect(createSteering(client).offers(NEVER)).rejects.toMatchObject({ kind: 'ServerError' });
+    const { client: half } = await answering({ [policy('v1')]: there, [binding('v1')]: status(500) });
+    await expect(createSteering(half).offers(NEVER)).rejects.toMatchObject({ kind: 'ServerError' });
   });
 });
 
@@ -76,6 +78,8 @@ describe('steering by the webhook', () => {
     ['this process serves none', ours, undefined, false, 'the operator serves no webhook'],
     ['the server can verify it', ours, serves(), true, 'MutatingWebhookConfiguration evenkeel'],
     ['it cannot', ours, serves('it is expired'), false, 'it is expired'],
+    ['what is configured is no list', json({ webhooks: 'none' }), serves(), false, 'there is no Mutating'],
+    ['what is configured is nothing', json([]), serves(), false, 'there is no MutatingWebhookConfiguration'],
     ['it has no bundle', configuration('placement.evenkeel.dev'), serves(), false, 'another bundle: '],
     [
       'only others are configured',
@@ -166,6 +170,19 @@ describe('a hint', () => {
     await createSteering(client).discard({ ...stored, metadata: { namespace: 'shop', name: 'made-by-hand' } }, NEVER);
     expect(server.seen).toMatchObject([{ method: 'DELETE' }]);
   });
+
+  it('is listed in all namespaces', async () => {
+    const stored = { metadata: { name: 'move-uid-1', namespace: 'shop' }, spec };
+    const { client, server } = await answering({ '/placementhints': json(listOf([stored])) });
+    expect(await createSteering(client).list(NEVER)).toEqual([stored]);
+    expect(server.seen).toMatchObject([{ method: 'GET', path: '/apis/evenkeel.dev/v1alpha1/placementhints' }]);
+  });
+
+  it('has the same name for the same pod, and another one for another', async () => {
+    const nameFor = async (uid: string) => ((await placed(uid))['metadata'] as Raw)['name'];
+    expect(await nameFor('Pod A')).toBe(await nameFor('Pod A'));
+    expect(await nameFor('Pod B')).not.toBe(await nameFor('Pod A'));
+  });
 });
 
 describe('the cache of hints', () => {
@@ -210,5 +227,33 @@ describe('the cache of hints', () => {
     ending.abort();
     await running;
     expect(failures).toEqual([]);
+  });
+
+  it('has all places of a controller, by the names of its hints, whatever order a list has', async () => {
+    const items = [hint('c', 'web', 'node-c'), hint('a', 'web', 'node-a'), hint('b', 'web', 'node-b')];
+    const { client } = await answering({
+      '/placementhints': (seen, response, socket) =>
+        (seen.query.has('watch') ? lines([], false) : json(listOf(items)))(seen, response, socket),
+    });
+    const cache = createHintCache(client, () => undefined);
+    const ending = new AbortController();
+    const running = cache.run(ending.signal);
+    await vi.waitFor(() => expect(cache.of('shop', 'web')).toHaveLength(3), { timeout: 60_000 });
+    expect(cache.of('shop', 'web').map(({ target }) => target)).toEqual(['node-a', 'node-b', 'node-c']);
+    ending.abort();
+    await running;
+  });
+
+  it('says why hints cannot be listed', async () => {
+    const { client } = await answering({ '/placementhints': forbidden });
+    const failures: unknown[] = [];
+    const cache = createHintCache(client, (error) => failures.push(error));
+    const ending = new AbortController();
+    const running = cache.run(ending.signal);
+    await vi.waitFor(() => expect(failures).not.toEqual([]), { timeout: 60_000 });
+    expect(failures[0]).toMatchObject({ kind: 'Forbidden' });
+    expect([cache.age, cache.of('shop', 'web')]).toEqual([undefined, []]);
+    ending.abort();
+    await running;
   });
 });

@@ -79,6 +79,77 @@ describe('connect', () => {
     await expect(connect({ env: { KUBECONFIG: join(folder, 'nowhere') } })).rejects.toThrow(join(folder, 'nowhere'));
   });
 
+  it('merges what only a later file names, and takes the first current context that there is', async () => {
+    const nameless = await write('nameless', { more: { 'current-context': '', users: [], contexts: [] } });
+    const later = await write('later', { cluster: { server: 'https://later' }, user: { token: 'later' } });
+    const connection = await connect({ env: { KUBECONFIG: `:${nameless}:${later}:` } });
+    expect([connection.context, connection.server]).toEqual(['main', 'https://127.0.0.1:6443']);
+    expect((await connection.credentials()).headers).toEqual({ Authorization: 'Bearer later' });
+  });
+
+  it('takes the flag before the environment, and the environment before the home folder', async () => {
+    const flag = await write('by-flag', { cluster: { server: 'https://flag' } });
+    const listed = await write('by-environment', { cluster: { server: 'https://environment' } });
+    const env = { KUBECONFIG: listed, HOME: folder };
+    expect((await connect({ kubeconfig: flag, env })).server).toBe('https://flag');
+    expect((await connect({ env })).server).toBe('https://environment');
+  });
+
+  it.each([
+    ['has slashes at its end', 'https://host:6443/prefix//', 'https://host:6443/prefix'],
+    ['is plain HTTP', 'http://host', 'http://host'],
+  ])('takes a server that %s', async (_, server, expected) => {
+    expect((await connected(await write('server', { cluster: { server } }))).server).toBe(expected);
+  });
+
+  it.each(['ftp://host', 'xhttps://host', 'localhost:6443', ''])('takes no server %j', async (server) => {
+    await expect(connected(await write('no-server-url', { cluster: { server } }))).rejects.toMatchObject({
+      name: 'ConnectError',
+    });
+  });
+
+  it.each([
+    ['none', undefined, undefined],
+    ['an empty one', '', undefined],
+    ['one', 'http://proxy:3128', 'http://proxy:3128'],
+  ])('has the proxy of a kubeconfig that names %s', async (_, proxy, expected) => {
+    const path = await write('proxy', { cluster: proxy === undefined ? {} : { 'proxy-url': proxy } });
+    const { proxy: found, namespace } = await connected(path);
+    expect([found, namespace]).toEqual([expected, 'default']);
+  });
+
+  it('verifies the server unless the kubeconfig says otherwise', async () => {
+    const { tls } = await (await connected(await write('verified'))).credentials();
+    expect(tls).toEqual({
+      ca: undefined,
+      cert: undefined,
+      key: undefined,
+      servername: undefined,
+      rejectUnauthorized: true,
+    });
+  });
+
+  it('has a user for the contexts that name one, beside one that names none', async () => {
+    const contexts = [
+      { name: 'main', context: { cluster: 'c' } },
+      { name: 'other', context: { cluster: 'c', user: 'u' } },
+    ];
+    const path = await write('one-anonymous', { user: { token: 'secret' }, more: { contexts } });
+    expect(await headersOf(path)).toEqual({});
+    expect((await (await connected(path, 'other')).credentials()).headers).toEqual({ Authorization: 'Bearer secret' });
+  });
+
+  it('names all contexts that there are where it needs one', async () => {
+    const contexts = ['main', 'other'].map((name) => ({ name, context: { cluster: 'c', user: 'u' } }));
+    const path = await write('two', { more: { contexts, 'current-context': '' } });
+    await expect(connected(path)).rejects.toThrow(
+      `kubeconfig ${path}: no current-context: write --context with one of: main, other`,
+    );
+    const none = await write('none', { more: { contexts: [], 'current-context': '' } });
+    await expect(connected(none)).rejects.toThrow(/write --context with one of: none$/);
+    await expect(connected(none, 'x')).rejects.toThrow(/no context "x": there is none$/);
+  });
+
   it('falls back to the file in the home folder', async () => {
     await mkdir(join(folder, '.kube'));
     await write('.kube/config', { cluster: { server: 'https://home' } });
@@ -96,6 +167,37 @@ describe('connect', () => {
     await writeFile(join(folder, 'sub', 'token'), 'second\n');
     connection.refresh();
     expect((await connection.credentials()).headers).toEqual({ Authorization: 'Bearer second' });
+  });
+
+  it.each<[string, (token: string) => object]>([
+    ['in either spelling', (token) => ({ 'token-file': token, token: 'ignored' })],
+    ['by its whole path', (token) => ({ tokenFile: token })],
+  ])('reads a token file that is given %s', async (_, user) => {
+    const token = join(folder, 'sub', 'whole');
+    await writeFile(token, 'whole\n');
+    expect(await headersOf(await write('token-path', { user: user(token) }))).toEqual({
+      Authorization: 'Bearer whole',
+    });
+  });
+
+  it.each([[{ token: 'secret', tokenFile: '' }], [{ token: 'secret', tokenFile: 7 }]])(
+    'takes the token where no file is named: %j',
+    async (user) => {
+      expect(await headersOf(await write('no-token-file', { user }))).toEqual({ Authorization: 'Bearer secret' });
+    },
+  );
+
+  it('gives a credential plugin its arguments and environment', async () => {
+    const script = `#!/bin/sh
+echo "{\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"$1-$OURS\\"}}"
+`;
+    const plugin = join(folder, 'sub', 'arguments');
+    await writeFile(plugin, script, { mode: 0o755 });
+    const apiVersion = 'client.authentication.k8s.io/v1';
+    const exec = { apiVersion, command: plugin, args: ['first'], env: [{ name: 'OURS', value: 'second' }] };
+    expect(await headersOf(await write('plugin-arguments', { user: { exec } }))).toEqual({
+      Authorization: 'Bearer first-second',
+    });
   });
 
   it('runs a credential plugin beside the kubeconfig, again after a refusal only', async () => {
