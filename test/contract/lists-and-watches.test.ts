@@ -408,6 +408,96 @@ describe('a snapshot', () => {
     });
   });
 
+  const [nodeMetrics, podMetrics] = [
+    '/apis/metrics.k8s.io/v1beta1/nodes',
+    '/apis/metrics.k8s.io/v1beta1/pods',
+  ] as const;
+  const classes = '/apis/evenkeel.dev/v1alpha1/serviceclasses';
+  const sample = {
+    metadata: { name: 'a' },
+    timestamp: '2026-01-01T10:00:00Z',
+    window: '20s',
+    usage: { cpu: '1', memory: '1' },
+  };
+  const gold = { metadata: { name: 'gold', uid: 'c' }, spec: { slo: '0.9', importance: 1 } };
+  /** A reader of a server with these answers, and the resources that it has asked for. */
+  const readerOf = async (routes: Record<string, Handler>) => {
+    const server = await start(route(routes));
+    const asked = () => server.seen.map(({ path }) => path.split('/').at(-1));
+    return { reader: createClusterReader(client(server, { attempts: 1 })), asked, seen: server.seen };
+  };
+
+  it('has usage where the Metrics API answers with nothing, and asks for none where it comes from elsewhere', async () => {
+    const { reader, seen } = await readerOf({ '/api/v1/nodes': json(listOf([node])) });
+    const { usage } = await reader.snapshot(NEVER);
+    expect([usage?.nodes.size, usage?.pods.size]).toEqual([0, 0]);
+    const before = seen.length;
+    const elsewhere = await reader.snapshot(NEVER, { usage: false });
+    expect([elsewhere.usage, elsewhere.nodes.length, elsewhere.problems]).toEqual([undefined, 1, []]);
+    const paths = seen.slice(before).map(({ path }) => path);
+    expect(paths).not.toEqual(expect.arrayContaining([expect.stringContaining('metrics.k8s.io')]));
+    expect(paths).toContain(classes);
+    await reader.snapshot(NEVER, { usage: true });
+    expect(seen.filter(({ path }) => path === nodeMetrics)).toHaveLength(2);
+  });
+
+  it('is taken at the time of the earliest answer, if that says that there is nothing', async () => {
+    const at = (second: number) => ({ date: `Thu, 01 Jan 2026 10:00:0${second} GMT` });
+    const { reader } = await readerOf({
+      '/api/v1/nodes': json(listOf([node]), 200, at(5)),
+      [nodeMetrics]: status(503, {}, 503, at(3)),
+    });
+    expect((await reader.snapshot(NEVER)).takenAt).toBe(Date.parse('2026-01-01T10:00:03Z') / 1000);
+  });
+
+  it('has nothing of a list that ends in a refusal', async () => {
+    const half =
+      (item: unknown, end: Handler): Handler =>
+      (seen, response, socket) =>
+        (seen.query.has('continue') ? end : json(listOf([item], { continue: 'c' })))(seen, response, socket);
+    const { reader } = await readerOf({ [nodeMetrics]: half(sample, status(503)), [classes]: half(gold, status(403)) });
+    const { usage, serviceLevels, problems } = await reader.snapshot(NEVER);
+    expect([usage?.nodes.size, serviceLevels.classes.size]).toEqual([0, 0]);
+    expect(problems).toEqual([
+      expect.stringContaining('ServiceClasses cannot be read, so no workload has an SLO: may not list serviceclasses'),
+      expect.stringContaining('the Metrics API cannot be read: '),
+    ]);
+  });
+
+  it('fails with what is no refusal, though rights are missing, too', async () => {
+    const { reader } = await readerOf({ '/api/v1/nodes': status(403), '/apis/apps/v1/replicasets': status(500) });
+    await expect(reader.snapshot(NEVER)).rejects.toMatchObject({ kind: 'ServerError' });
+  });
+
+  it('names the one right that is missing, as it was refused', async () => {
+    const { reader } = await readerOf({ '/api/v1/nodes': status(403, { reason: 'Forbidden' }) });
+    await expect(reader.snapshot(NEVER)).rejects.toMatchObject({
+      kind: 'Forbidden',
+      status: 403,
+      reason: 'Forbidden',
+      message: 'may not list nodes: code 403: grant the verb list on nodes in API group ""',
+    });
+  });
+
+  it('that is smaller asks for less', async () => {
+    const { reader, asked, seen } = await readerOf({
+      '/api/v1/nodes': json(listOf([node])),
+      '/api/v1/namespaces': json(listOf([{ metadata: { name: 'shop', uid: 'ns' } }])),
+      [nodeMetrics]: json(listOf([sample])),
+      [podMetrics]: json(listOf([])),
+      [classes]: json(listOf([gold])),
+    });
+    const { nodes, usage } = await reader.measured(NEVER);
+    expect([nodes.length, usage?.nodes.size]).toEqual([1, 1]);
+    expect(asked().toSorted()).toEqual(['nodes', 'nodes', 'pods', 'pods']);
+    const { namespaces, serviceLevels } = await reader.promises(NEVER);
+    expect([[...namespaces.keys()], [...serviceLevels.classes.keys()]]).toEqual([['shop'], ['gold']]);
+    expect(asked().slice(4).toSorted()).toEqual(['namespaces', 'serviceclasses']);
+    const placed = await reader.placements(NEVER);
+    expect([placed.nodes.length, placed.usage]).toEqual([1, undefined]);
+    expect(seen.slice(6).map(({ path }) => path)).not.toContain(nodeMetrics);
+  });
+
   it('holds each object once when a list begins anew', async () => {
     let asked = 0;
     const nodes: Handler = (seen, response, socket) => {
