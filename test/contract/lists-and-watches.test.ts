@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClusterReader } from '../../src/adapters/kubernetes/cluster-reader.ts';
-import { listAll, listObjects, type ReadingClient } from '../../src/adapters/kubernetes/list.ts';
+import { listAll, listNames, listObjects, type ReadingClient } from '../../src/adapters/kubernetes/list.ts';
 import { listRawSnapshot } from '../../src/adapters/kubernetes/raw-snapshot.ts';
 import { Reflector } from '../../src/adapters/kubernetes/reflector.ts';
 import { RESOURCES } from '../../src/adapters/kubernetes/resource.ts';
@@ -159,6 +159,71 @@ describe('a list', () => {
       resourceVersion: '9',
       serverTime: Date.parse('2026-01-01T10:00:00Z') / 1000,
     });
+  });
+
+  it.each([
+    [3, true],
+    [4, false],
+  ])('that expires %i times comes to an end: %s', async (times, isRead) => {
+    const server = await start(...Array.from({ length: times }, () => status(410)), json(listOf(named('a'))));
+    const listed = listObjects(client(server), RESOURCES.Node, {}, NEVER);
+    await (isRead
+      ? expect(listed).resolves.toEqual(named('a'))
+      : expect(listed).rejects.toMatchObject({ kind: 'Expired' }));
+    expect(server.seen).toHaveLength(4);
+  });
+
+  it('that is to be of a version says so on its first page alone', async () => {
+    const server = await start(json(listOf(named('a'), { continue: 'next' })), json(listOf(named('b'), {})));
+    const silent = { item: () => undefined, restart: () => undefined };
+    const end = await listAll(client(server), RESOURCES.Node, {}, silent, NEVER, { exactly: '7' });
+    expect(server.seen.map(({ query }) => Object.fromEntries(query))).toEqual([
+      { limit: '500', resourceVersion: '7', resourceVersionMatch: 'Exact' },
+      { limit: '500', continue: 'next' },
+    ]);
+    expect(end.resourceVersion).toBe('');
+  });
+
+  it.each<[string, object]>([
+    ['has no metadata', { items: [] }],
+    ['has metadata that is none', { items: [], metadata: 'none' }],
+    ['has a version and a token that are no text', { items: [], metadata: { resourceVersion: 7, continue: 8 } }],
+  ])('ends where it %s', async (_, body) => {
+    const server = await start(json(body));
+    const silent = { item: () => undefined, restart: () => undefined };
+    const end = await listAll(client(server), RESOURCES.Node, {}, silent, NEVER);
+    expect([end.resourceVersion, server.seen.length]).toEqual(['', 1]);
+  });
+
+  it('of names asks for metadata alone, and leaves out what has none', async () => {
+    const metadata = [{ name: 'a', namespace: 'shop' }, { name: 'b' }, { name: 'c', namespace: 7 }, { name: 7 }, null];
+    const server = await start(
+      json(listOf(named('old'), { continue: 'next' })),
+      status(410),
+      json(listOf([...metadata.map((each) => ({ metadata: each })), {}])),
+    );
+    expect(await listNames(client(server), RESOURCES.Pod, NEVER)).toEqual([
+      { namespace: 'shop', name: 'a' },
+      { namespace: undefined, name: 'b' },
+      { namespace: undefined, name: 'c' },
+    ]);
+    expect(server.seen[0]?.headers.accept).toBe('application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1');
+  });
+
+  it('tells how long the text of each object is, and may be as long together as it is said', async () => {
+    const items = named('a', 'bc');
+    const lengths: number[] = [];
+    const listener = { item: (_: unknown, length: number) => lengths.push(length), restart: () => undefined };
+    await listAll(client(await start(json(listOf(items)))), RESOURCES.Node, {}, listener, NEVER);
+    expect(lengths).toEqual(items.map((item) => JSON.stringify(item).length));
+    const whole = lengths.reduce((sum, length) => sum + length);
+    // What came before the list began anew does not count.
+    const anew = [json(listOf(items, { continue: 'next' })), status(410), json(listOf(items))];
+    expect(await listObjects(client(await start(...anew)), RESOURCES.Node, {}, NEVER, whole)).toEqual(items);
+    const server = await start(json(listOf(items)));
+    await expect(listObjects(client(server), RESOURCES.Node, {}, NEVER, whole - 1)).rejects.toThrow(
+      `the nodes on the API server are longer than ${whole - 1} characters together`,
+    );
   });
 });
 
