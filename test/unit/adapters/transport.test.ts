@@ -1,5 +1,10 @@
-import { Agent, EnvHttpProxyAgent, ProxyAgent, Socks5ProxyAgent } from 'undici';
+import { X509Certificate } from 'node:crypto';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { Agent, EnvHttpProxyAgent, ProxyAgent, request, Socks5ProxyAgent } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createSelfSigned } from '../../../src/adapters/http/certificate.ts';
 import type { TlsMaterial } from '../../../src/adapters/kubernetes/connection.ts';
 import { createTransport, type Transport } from '../../../src/adapters/kubernetes/transport.ts';
 
@@ -115,5 +120,53 @@ describe('the way to the server', () => {
     const { forCalls, forWatches } = transport(proxy);
     expect(forCalls(PLAIN)).toBeInstanceOf(kind);
     expect(forWatches(PLAIN)).toBeInstanceOf(kind);
+  });
+});
+
+describe('a connection by TLS', () => {
+  const own = createSelfSigned(['evenkeel', '127.0.0.1'], Date.now());
+  const client = createSelfSigned(['client'], Date.now());
+
+  /** What a server with a certificate of its own sees of a client that connects with this. */
+  async function seen(tls: TlsMaterial): Promise<unknown> {
+    const server = createServer({ ...own, requestCert: true, rejectUnauthorized: false }, ({ socket }, response) => {
+      const peer = socket instanceof TLSSocket ? socket : expect.fail('no TLS');
+      const certificate = peer.getPeerX509Certificate()?.fingerprint256 ?? 'none';
+      response.end(JSON.stringify({ certificate, servername: peer.servername || 'none' }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const made = createTransport(undefined);
+    try {
+      const { port } = server.address() as AddressInfo;
+      const { body } = await request(`https://127.0.0.1:${port}/`, { dispatcher: made.forCalls(tls) });
+      return await body.json();
+    } finally {
+      await made.close();
+      server.close();
+    }
+  }
+
+  it.each<[string, Partial<TlsMaterial>, object]>([
+    ['trusts whom the kubeconfig trusts', { ca: own.cert }, {}],
+    ['trusts anybody where the kubeconfig says so', { rejectUnauthorized: false }, {}],
+    [
+      'asks for the name that the kubeconfig says',
+      { ca: own.cert, servername: 'evenkeel' },
+      { servername: 'evenkeel' },
+    ],
+    [
+      'shows the certificate of the kubeconfig',
+      { ca: own.cert, cert: client.cert, key: Buffer.from(client.key) },
+      { certificate: new X509Certificate(client.cert).fingerprint256 },
+    ],
+  ])('%s', async (_, tls, expected) => {
+    expect(await seen({ ...PLAIN, ...tls })).toEqual({ certificate: 'none', servername: 'none', ...expected });
+  });
+
+  it.each<[string, Partial<TlsMaterial>]>([
+    ['nobody vouches for', {}],
+    ['has another name', { ca: own.cert, servername: 'another' }],
+  ])('is not made to a server that %s', async (_, tls) => {
+    await expect(seen({ ...PLAIN, ...tls })).rejects.toMatchObject({ code: expect.any(String) });
   });
 });
