@@ -6,7 +6,7 @@ import type { RebalancePlan } from '../../src/api/v1alpha1/rebalance-plan.ts';
 import { ConflictError } from '../../src/ports.ts';
 import { aPlan } from '../support/builders/plan.ts';
 import { aPolicy } from '../support/builders/policy.ts';
-import { clientOf, type Handler, json, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
+import { clientOf, type Handler, json, listOf, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
 
 const PLANS = '/apis/evenkeel.dev/v1alpha1/rebalanceplans';
 
@@ -74,6 +74,70 @@ describe('a status of a plan', () => {
     );
     await expect(plans.writeStatus(stored('7'), {}, NEVER)).rejects.toThrow(ConflictError);
   });
+});
+
+describe('a plan', () => {
+  const { name } = stored('7').metadata;
+  const gone = status(404, { reason: 'NotFound', details: { name, kind: 'rebalanceplans' } });
+
+  it('that has no status yet is created by one request', async () => {
+    const { server, plans } = await serverOf(json(stored('3'), 201));
+    const { status: _, ...plan } = aPlan(aPolicy('even'), []);
+    expect((await plans.create(plan, NEVER)).metadata.resourceVersion).toBe('3');
+    expect(server.seen).toMatchObject([{ method: 'POST', path: PLANS }]);
+  });
+
+  it('is created without its status, which is a request of its own', async () => {
+    const { server, plans } = await serverOf(json(stored('3'), 201), json(stored('4')));
+    expect((await plans.create(stored('', { phase: 'Proposed' }), NEVER)).metadata.resourceVersion).toBe('4');
+    expect(server.seen[0]?.body).not.toHaveProperty('status');
+    expect(server.seen[1]).toMatchObject({ path: `${PLANS}/${name}/status`, body: { status: { phase: 'Proposed' } } });
+  });
+
+  it('conflicts with one of its name', async () => {
+    const { plans } = await serverOf(status(409, { reason: 'AlreadyExists' }));
+    await expect(plans.create(stored(''), NEVER)).rejects.toThrow(ConflictError);
+  });
+
+  it('is read alone, or is not there; items of a list name no kind', async () => {
+    const { apiVersion: _, kind: __, ...item } = stored('7');
+    const { server, plans } = await serverOf(json(stored('7')), gone, status(403), json(listOf([item])));
+    expect(await plans.get(name, NEVER)).toEqual(stored('7'));
+    expect(await plans.get(name, NEVER)).toBeUndefined();
+    await expect(plans.get(name, NEVER)).rejects.toMatchObject({ kind: 'Forbidden' });
+    expect(await plans.list(NEVER)).toEqual([stored('7')]);
+    expect(server.seen.map(({ path }) => path)).toEqual([...Array(3).fill(`${PLANS}/${name}`), PLANS]);
+  });
+
+  it('is approved as it is by then, if it is still there', async () => {
+    const { server, plans } = await serverOf(json(stored('8')), gone);
+    expect((await plans.approve(name, NEVER)).metadata.resourceVersion).toBe('8');
+    expect(server.seen).toMatchObject([{ method: 'PATCH', path: `${PLANS}/${name}` }]);
+    expect(server.seen[0]?.body).toEqual({ spec: { approved: true } });
+    expect(server.seen[0]?.headers['content-type']).toBe('application/merge-patch+json');
+    await expect(plans.approve(name, NEVER)).rejects.toMatchObject({ kind: 'NotFound' });
+  });
+
+  it('is deleted; gone already is fine, and all else is an error', async () => {
+    const { server, plans } = await serverOf(json({}), gone, status(403));
+    await plans.remove(name, NEVER);
+    await plans.remove(name, NEVER);
+    expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(
+      Array(2).fill(`DELETE ${PLANS}/${name}`),
+    );
+    await expect(plans.remove(name, NEVER)).rejects.toMatchObject({ kind: 'Forbidden' });
+  });
+
+  it.each([[[]], [{ spec: {} }], [{ metadata: {} }], [{ metadata: 'it', spec: {} }], [{ metadata: {}, spec: 'it' }]])(
+    'is not read from %j',
+    async (body) => {
+      const { plans } = await serverOf(json(body));
+      await expect(plans.get(name, NEVER)).rejects.toMatchObject({
+        kind: 'BadAnswer',
+        message: 'the API server answered with something that is no RebalancePlan',
+      });
+    },
+  );
 });
 
 it.each([

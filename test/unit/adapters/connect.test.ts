@@ -228,7 +228,7 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
     });
     await expect((await connected(path)).credentials()).rejects.toMatchObject({
       kind: 'Credentials',
-      message: expect.stringContaining('please log in'),
+      message: expect.stringMatching(/^no credentials for https:\/\/127\.0\.0\.1:6443: (?!Error).*please log in/s),
     });
     const missing = await write('missing', {
       user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin-of-ours' } },
