@@ -103,4 +103,57 @@ describe('the ledger store', () => {
     await (stored && store.remove(stored, NEVER));
     expect(server.seen[2]).toMatchObject({ method: 'DELETE', body: { preconditions: { uid: 'uid-ledger' } } });
   });
+
+  it('writes the status alone where owner and class are as they were', async () => {
+    const { store, server } = await storeOf(json(asStored(aKeptLedger())), json(asStored(aKeptLedger(), '8')));
+    const stored = await store.get({ namespace: 'shop', name: 'deployment-web' }, NEVER);
+    await (stored && store.write(stored, aKeptLedger(), gold, NEVER));
+    expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([`GET ${PATH}`, `PATCH ${PATH}/status`]);
+    expect(server.seen[1]).toMatchObject({ body: { metadata: { uid: 'uid-ledger', resourceVersion: '7' } } });
+  });
+
+  it('writes the class anew when the workload has got another one', async () => {
+    const other = asStored(aKeptLedger());
+    const stale = { ...other, spec: { ...other.spec, className: 'silver' } };
+    const { store, server } = await storeOf(json(stale), json(asStored(aKeptLedger(), '8')), json(other));
+    const stored = await store.get({ namespace: 'shop', name: 'deployment-web' }, NEVER);
+    await (stored && store.write(stored, aKeptLedger(), gold, NEVER));
+    expect(server.seen.slice(1)).toMatchObject([
+      { path: PATH, body: { spec: { className: 'gold' } } },
+      { path: `${PATH}/status`, body: { metadata: { resourceVersion: '8' } } },
+    ]);
+  });
+
+  it('says of a creation, too, that somebody else was faster, and writes no status then', async () => {
+    const { store, server } = await storeOf(status(409, { reason: 'AlreadyExists' }));
+    await expect(store.create(aKeptLedger(), gold, NEVER)).rejects.toThrow(ConflictError);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('removes one whose UID is not known by its name; one made anew since then stays, which is fine', async () => {
+    const { metadata, ...rest } = asStored(aKeptLedger());
+    const { uid: _, ...nameless } = metadata;
+    const { store, server } = await storeOf(
+      json({ ...rest, metadata: nameless }),
+      json({}),
+      status(409, { reason: 'Conflict' }),
+      status(403),
+    );
+    const stored = (await store.get({ namespace: 'shop', name: 'deployment-web' }, NEVER)) ?? expect.fail('none');
+    await store.remove(stored, NEVER);
+    await store.remove(stored, NEVER);
+    expect(server.seen[1]).toMatchObject({ method: 'DELETE', path: PATH });
+    expect(server.seen[1]?.body).toEqual({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions: {} });
+    await expect(store.remove(stored, NEVER)).rejects.toMatchObject({ kind: 'Forbidden' });
+  });
+
+  it.each([[[]], [{ metadata: 'it', spec: {} }], [{ metadata: {}, spec: 'it' }]])(
+    'takes no answer like %j for a ledger',
+    async (answer) => {
+      const { store } = await storeOf(json(answer));
+      await expect(store.get({ namespace: 'shop', name: 'deployment-web' }, NEVER)).rejects.toMatchObject({
+        kind: 'BadAnswer',
+      });
+    },
+  );
 });
