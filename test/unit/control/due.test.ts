@@ -4,6 +4,8 @@ import type { MovePhase, RebalancePlan } from '../../../src/api/v1alpha1/rebalan
 import type { RebalancePolicy } from '../../../src/api/v1alpha1/rebalance-policy.ts';
 import { RUN_REQUEST_ANNOTATION } from '../../../src/api/v1alpha1/run-request.ts';
 import {
+  acceptance,
+  expiredNow,
   nextRunOf,
   type PolicyState,
   podsUnderWay,
@@ -191,6 +193,63 @@ describe('a run', () => {
 
   it('is due for no policy that is not valid', () => {
     expect(whatIsDue({ ...stateOf(), remembered: undefined }).run).toBeUndefined();
+  });
+});
+
+describe('acceptance', () => {
+  const PROMETHEUS = { load: { source: 'Prometheus', prometheus: { server: 'main' } } };
+  const NOWHERE =
+    'spec.load.prometheus.server: is "main", which is no server that is known here: start the operator with --prometheus main=URL';
+
+  it.each<[string, Record<string, unknown>, readonly string[], string, string]>([
+    ['fits', {}, [], 'Valid', 'the policy is valid'],
+    [
+      'breaks rules',
+      {},
+      ['spec.mode: wrong', 'spec.interval: wrong'],
+      'InvalidSpec',
+      'spec.mode: wrong; spec.interval: wrong',
+    ],
+    ['goes by a server that nobody has named', PROMETHEUS, [], 'InvalidSpec', NOWHERE],
+    ['breaks a rule, and goes by no server', PROMETHEUS, ['spec.mode: wrong'], 'InvalidSpec', 'spec.mode: wrong'],
+    [
+      'has a server that nobody has named, and no schedule',
+      { ...PROMETHEUS, schedule: '0 3 1 * 1' },
+      [],
+      'InvalidSpec',
+      NOWHERE,
+    ],
+  ])('judges a policy that %s', (_, spec, invalid, reason, message) => {
+    const status = reason === 'Valid' ? 'True' : 'False';
+    expect(acceptance({ policy: aPolicy('even', spec), invalid }, new Map())).toEqual({ status, reason, message });
+  });
+
+  it('refuses a schedule that cannot be used', () => {
+    const policy = aPolicy('even', { schedule: '0 3 1 * 1' });
+    expect(acceptance({ policy, invalid: [] }, new Map())).toMatchObject({
+      status: 'False',
+      reason: 'InvalidSchedule',
+      message: expect.stringMatching(/^spec\.schedule: /),
+    });
+  });
+});
+
+describe('plans that are kept no longer', () => {
+  it.each([
+    ['the two newest', 2, ['plan-3', 'plan-4']],
+    ['the ten newest where it says nothing', undefined, ['plan-11', 'plan-12']],
+  ])('are all but those that the policy asks for: %s', (_, historyLimit, names) => {
+    const { stored, ...state } = stateOf();
+    const { historyLimit: _default, ...spec } = stored.policy.spec;
+    // Without one it is not valid, and may stand on the cluster for all that.
+    const limited = { ...spec, ...(historyLimit === undefined ? {} : { historyLimit }) } as RebalancePolicy['spec'];
+    const plans = Array.from({ length: (historyLimit ?? 10) + 2 }, (_each, place): RebalancePlan => {
+      const plan = aPlan(stored.policy, [], { phase: 'Completed' });
+      const spec = { ...plan.spec, takenAt: formatInstant(later(-60 * (place + 1))) };
+      return { ...plan, metadata: { name: `plan-${place + 1}` }, spec };
+    });
+    const expired = expiredNow({ ...state, plans, stored: { ...stored, policy: { ...stored.policy, spec: limited } } });
+    expect(expired.map(({ metadata }) => metadata.name)).toEqual(names);
   });
 });
 

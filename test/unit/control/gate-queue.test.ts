@@ -82,6 +82,25 @@ describe('requests', () => {
     expect(demand.news().requests).toBe(2);
   });
 
+  it('are no news when one has ended and nobody waits', () => {
+    let requests = 0;
+    const demand = createGateQueue(() => ({ room: 0, requests, stranded: [] }));
+    requests = 1;
+    demand.tell([]);
+    expect(demand.news().requests).toBe(0);
+  });
+
+  it.each([
+    ['are no news while their controller is one of ten thousand that waited last', 10_000, 1],
+    ['are news again when ten thousand other controllers have waited since', 10_001, 2],
+  ])('%s', (_, owners, news) => {
+    const demand = createGateQueue(() => still);
+    const queue = Array.from({ length: owners }, (_, place) => pod(`pod-${place}`));
+    demand.tell(queue);
+    demand.tell(queue.slice(0, 1));
+    expect(demand.news().requests).toBe(news);
+  });
+
   it('without a controller are each their own', () => {
     const demand = createGateQueue(() => still);
     demand.tell([{ uid: 'a', owner: undefined }]);

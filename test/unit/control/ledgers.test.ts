@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
+import type { MovePhase, RebalancePlan } from '../../../src/api/v1alpha1/rebalance-plan.ts';
 import { isChanged, orphaned } from '../../../src/control/ledger-changes.ts';
 import { createLedgerNews } from '../../../src/control/ledger-health.ts';
-import { keepLedgers } from '../../../src/control/ledgers.ts';
+import { keepLedgers, preemptionsOf } from '../../../src/control/ledgers.ts';
 import { OPERATOR_PACE } from '../../../src/control/pace.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { ConflictError, type LedgerStore, type ServiceView, type StoredLedger } from '../../../src/ports.ts';
 import type { PodRecord, RequestRecord } from '../../../src/qos/ledger-record.ts';
 import { ledgerName, ledgerSpec, ledgerStatus } from '../../../src/report/ledger-resource.ts';
-import { aPlan, aPreemption } from '../../support/builders/plan.ts';
+import { aMove, aPlan, aPreemption } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aServiceClass } from '../../support/builders/service-levels.ts';
 import { aPodOf, aWorkload } from '../../support/builders.ts';
@@ -98,7 +98,7 @@ async function keep(span: number, { store }: ReturnType<typeof aStore>, view: (s
 async function keepFor(
   span: number,
   store: LedgerStore,
-  view: (second: number) => ServiceView,
+  view: (second: number) => ServiceView | undefined,
   evicted: readonly RebalancePlan[] = [],
   clock = testClock(),
   changes: readonly number[] = [],
@@ -177,6 +177,23 @@ describe('isChanged', () => {
   });
 });
 
+describe('preemptionsOf', () => {
+  it.each<[MovePhase, boolean]>([
+    ['Planned', false],
+    ['Skipped', false],
+    ['Aborted', false],
+    ['Intent', true],
+    ['Evicting', true],
+    ['Vacated', true],
+  ])('has the pod of a preemption in phase %s: %s, and the pod of no other move', (phase, isPreempted) => {
+    const workload = aWorkload('web', { replicas: 3 });
+    const [evicted, moved] = [aPodOf(workload, 'web-1', 'a'), aPodOf(workload, 'web-2', 'a')];
+    const runs = [evicted, moved].map(({ uid }) => ({ podUID: uid, phase, attempt: 0 }));
+    const plan = aPlan(aPolicy('qos'), [aPreemption(evicted), aMove(moved, 'b')], { moves: runs });
+    expect(preemptionsOf(plan)).toEqual(isPreempted ? [evicted.uid] : []);
+  });
+});
+
 describe('keepLedgers', () => {
   it('creates the ledger of a workload with a class, and writes it only when something changes', async () => {
     const memory = aStore();
@@ -204,7 +221,7 @@ describe('keepLedgers', () => {
 
   it('ends the ledger of a workload that is gone, and removes it after the window of its class', async () => {
     const memory = aStore();
-    const view = (second: number) => aView(second < 60 ? [aRequest('web', [aRunningPod('a')])] : []);
+    const view = (second: number) => aView(second < 100 ? [aRequest('web', [aRunningPod('a')])] : []);
     await keep(3000, memory, view);
     expect(memory.stored.get('deployment-web')?.ledger).toMatchObject({
       running: 0,
@@ -269,11 +286,13 @@ describe('keepLedgers', () => {
       },
     };
     const both = [aRequest('web', [aRunningPod('a')]), aRequest('api', [aRunningPod('b')])];
-    const { news, clock, failures } = await keepFor(300, refused, () => aView(both));
+    const { news, clock, failures, logged } = await keepFor(300, refused, () => aView(both));
     expect(news.health(clock.monotonic())).toEqual({ kind: 'Kept' });
     expect([...news.levels().ledgers.keys()]).toEqual(['uid-web']);
     expect(stored.size).toBe(1);
     expect(failures).toBeGreaterThan(1);
+    const told = { ledger: 'shop/deployment-api', err: new Error('namespace shop is being terminated') };
+    expect(logged).toEqual(Array.from({ length: failures }, () => ['ledger not written', told]));
   });
 
   it('logs no failure of a write that it breaks off when it is stopped', async () => {
@@ -383,6 +402,14 @@ describe('keepLedgers', () => {
     expect(looks).toEqual([5, 11, 12, 43, 74]);
   });
 
+  it('looks again half a minute later, and says of no failure, while the cluster is not known yet', async () => {
+    const { store, calls } = aStore();
+    const view = (second: number) => (second < 30 ? undefined : aView([aRequest('web', [aRunningPod('a')])]));
+    const { looks, failures, logged } = await keepFor(60, store, view);
+    expect([looks, failures, logged]).toEqual([[5, 36], 0, []]);
+    expect(calls).toEqual(['create deployment-web']);
+  });
+
   it('says of each ledger that it has counted, when it is written and when there was nothing to write, once', async () => {
     const { store } = aStore();
     const view = aView([aRequest('web', [aRunningPod('a')])]);
@@ -393,7 +420,8 @@ describe('keepLedgers', () => {
     ]);
   });
 
-  it('tries those that cannot be written in turns, beginning with the first', async () => {
+  /** Names of the ledgers that are tried one after the other in 24 s, where none can be made; `many` says how many are wanted. */
+  async function triedOf(many: (second: number) => number, changes: readonly number[] = []): Promise<string> {
     const { store } = aStore();
     const tried: string[] = [];
     const refused: LedgerStore = {
@@ -404,8 +432,19 @@ describe('keepLedgers', () => {
       },
     };
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'];
-    await keepFor(24, refused, () => aView(names.map((name) => aRequest(name))));
-    expect(tried.join(' ')).toBe('a b c d e f g h i j k l a b c d e f g h');
+    const view = (second: number) => aView(names.slice(0, many(second)).map((name) => aRequest(name)));
+    await keepFor(24, refused, view, [], testClock(), changes);
+    return tried.join(' ');
+  }
+
+  it('tries those that cannot be written in turns, beginning with the first', async () => {
+    expect(await triedOf(() => 12)).toBe('a b c d e f g h i j k l a b c d e f g h');
+  });
+
+  it('begins the turns with the first once they are more than are tried at a time', async () => {
+    // It looks at 5, 11, 17 and 23 s.
+    const many = (second: number) => (second < 11 ? 0 : second < 17 ? 5 : 12);
+    expect(await triedOf(many, [10])).toBe('a b c d e a b c d e f g h i j');
   });
 
   it.each([
@@ -463,7 +502,7 @@ describe('keepLedgers', () => {
     };
     clock.at(NOON + 50, () => stored.clear());
     const view = (second: number) => aView(second < 60 ? [aRequest('web', [aRunningPod('a')])] : []);
-    const back = (second: number) => (second < 90 ? view(second) : view(0));
+    const back = (second: number) => (second < 120 ? view(second) : view(0));
     const { logged, failures } = await keepFor(150, guarded, back, [], clock);
     expect(calls).toEqual(['create deployment-web', 'conflict', 'create deployment-web']);
     const conflict = { policy: undefined, ledger: 'shop/deployment-web', problem: 'it is gone' };

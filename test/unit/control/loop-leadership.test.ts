@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { REST } from '../../../src/control/shards/names.ts';
 import { seconds } from '../../../src/model/units.ts';
+import { aPlan } from '../../support/builders/plan.ts';
+import { aPolicy } from '../../support/builders/policy.ts';
 import { FakeLeadership } from '../../support/fake-leadership.ts';
 import type { World, WorldPorts } from '../../support/fake-world.ts';
 import { AUTOMATIC, evictions, plansOf, play, tilted } from '../../support/played.ts';
@@ -208,5 +210,41 @@ describe('a hand-over', () => {
     expect(w.cluster.accepted).toHaveLength(1);
     expect(stored[0]?.[0]).toBe('Intent');
     expect(stored[1]?.[0]).not.toBe('Intent');
+  });
+});
+
+describe('what a replica tells of policies', () => {
+  it('is what it leads, and of all policies and plans where it leads the rest, as long as it does', async () => {
+    const policies: string[] = [];
+    const hitRatios: unknown[] = [];
+    const led: string[] = [];
+    const { w, leadership, run, uid } = shared((world) => ({
+      telemetry: {
+        ...world.ports.telemetry,
+        policies: (all) => void policies.push(all.map(({ policy }) => policy.metadata.name).join(' ')),
+        hitRatios: (ratios) => void hitRatios.push([...ratios]),
+        led: (names) => void led.push(names.join(' ')),
+      },
+    }));
+    const told: unknown[] = [];
+    const look = (): void => void told.push([policies.at(-1), hitRatios.at(-1), led.at(-1)]);
+    w.policies.apply('even', { interval: '10m', suspend: true });
+    w.policies.apply('odd', { interval: '10m', suspend: true });
+    const landed = { podUID: 'uid-web-1', phase: 'Landed', attempt: 0 } as const;
+    const plan = aPlan(aPolicy('file'), [], { phase: 'Completed', steering: 'Gate', moves: [landed] });
+    w.plans.put({ ...plan, spec: { ...plan.spec, policy: { name: 'file', uid: '', generation: 0 } } });
+    leadership.give(uid('odd'), 1);
+    await run(60, {
+      10: look,
+      11: () => leadership.give(REST, 1),
+      20: look,
+      21: () => leadership.lose(REST),
+      30: look,
+    });
+    expect(told).toEqual([
+      ['', [], 'odd'],
+      ['even odd', [['Gate', 1]], 'odd'],
+      ['', [], 'odd'],
+    ]);
   });
 });
