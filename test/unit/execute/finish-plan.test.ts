@@ -78,7 +78,7 @@ describe('a plan', () => {
     const stopped = { stopped: 'Suspended', message: 'policy even is suspended' } as const;
     const moves: readonly Ended[] = [
       [transfer, 'Landed'],
-      [transfer, 'Aborted', 'policy even is suspended'],
+      [transfer, 'Aborted', 'it was stopped before for another reason'],
     ];
     const w = await finish(moves, stopped);
     expect(w.plans.of(PLAN).status).toMatchObject({ phase: 'Aborted', ...stopped });
