@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeInfo } from '../../../src/model/node.ts';
+import { participation } from '../../../src/plan/participation.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
 import { listRejections } from '../../../src/plan/rejections.ts';
 import { type OptionFields, someOptions } from '../../support/builders/options.ts';
 import { aTaint, aToleration } from '../../support/builders/scheduling.ts';
-import { aNode, aPod, aSnapshot, selecting } from '../../support/builders.ts';
+import { aNode, aPod, aSample, aSnapshot, constraints, NOW, selecting } from '../../support/builders.ts';
 import { transfersOf } from '../../support/transfers.ts';
 
 /** Node a is full, b is empty, c is `third` with one pod of 5 %. */
@@ -47,6 +48,9 @@ describe('a node takes part', () => {
       'karpenter.sh/disruption',
       'cloud.google.com/impending-node-termination',
       'aws-node-termination-handler/spot-itn',
+      'aws-node-termination-handler/scheduled-maintenance',
+      'aws-node-termination-handler/asg-lifecycle-termination',
+      'aws-node-termination-handler/rebalance-recommendation',
     ].map((key) => ({
       why: `an autoscaler is draining it (taint ${key})`,
       // Whatever the effect: the cluster autoscaler marks candidates softly.
@@ -153,5 +157,132 @@ describe('the scope', () => {
     expect(seen({ scope: { namespaceSelector: selecting({ team: 'red' }) } })).toEqual(['shop']);
     expect(seen({ scope: { podSelector: selecting({ app: 'none' }) } })).toEqual([]);
     expect(seen({ scope: { foreignPods: new Set(heavy.map(({ uid }) => uid)) } })).toEqual([]);
+  });
+});
+
+describe('participation', () => {
+  /** What is found of nodes whose samples are `samples` of a core, where pods that tolerate nothing may be moved. */
+  function judged(
+    nodes: readonly NodeInfo[],
+    samples: Readonly<Record<string, ReturnType<typeof aSample>>> | undefined,
+    fields: OptionFields = {},
+    withPods: readonly string[] = nodes.map(({ name }) => name),
+  ) {
+    const pods = withPods.map((nodeName) => aPod(`on-${nodeName}`, { nodeName }));
+    const usage = samples && { nodes: new Map(Object.entries(samples)), pods: new Map() };
+    return participation({
+      snapshot: aSnapshot({ nodes, pods, usage }),
+      nodes,
+      pods,
+      movable: new Set([constraints()]),
+      hasMovablePods: (name) => withPods.includes(name),
+      options: someOptions(fields),
+    });
+  }
+  const leftOut = ({ leftOut: left }: ReturnType<typeof judged>) =>
+    left.map(({ node, sample, maySource }) => [node.name, sample?.cpu, maySource]);
+  const tainted = { taints: [aTaint('gpu')] };
+  const drained = { taints: [aTaint('karpenter.sh/disrupted')] };
+
+  it('keeps the samples of those that take part and of those left out whose load is known', () => {
+    const nodes = [
+      aNode('a'),
+      aNode('cordoned', { unschedulable: true }),
+      aNode('tainted', tainted),
+      aNode('drained', drained),
+      aNode('leaving', { unschedulable: true, ...drained }),
+      aNode('empty', { allocatable: { cpu: 0 } }),
+      aNode('unready', { ready: false }),
+      aNode('unknown', { unschedulable: true }),
+    ];
+    const samples = Object.fromEntries(
+      nodes.filter(({ name }) => name !== 'unknown').map(({ name }, place) => [name, aSample(100 * place)]),
+    );
+    const found = judged(nodes, samples);
+    expect(found.participants.map(({ node, sample }) => [node.name, sample?.cpu])).toEqual([['a', 0]]);
+    expect(leftOut(found)).toEqual([
+      ['cordoned', 100, true],
+      ['tainted', 200, true],
+      ['drained', 300, false],
+      ['leaving', 400, false],
+    ]);
+    expect([...found.absent]).toEqual([
+      ['unready', 'it is not Ready'],
+      ['cordoned', 'it is cordoned'],
+      ['tainted', 'no pod that may be moved tolerates its taints'],
+      ['drained', 'an autoscaler is draining it (taint karpenter.sh/disrupted)'],
+      ['leaving', 'an autoscaler is draining it (taint karpenter.sh/disrupted)'],
+      ['empty', 'it offers no cpu'],
+      ['unknown', 'it is cordoned'],
+    ]);
+  });
+
+  it('lets a cordoned node give nothing while no pod on it may be moved', () => {
+    const nodes = [aNode('a'), aNode('cordoned', { unschedulable: true })];
+    expect(leftOut(judged(nodes, { a: aSample(1), cordoned: aSample(2) }, {}, ['a']))).toEqual([
+      ['cordoned', 2, false],
+    ]);
+  });
+
+  it('covers the open nodes alone, cordoned ones count neither with a sample nor without', () => {
+    const nodes = [
+      aNode('cordoned-1', { unschedulable: true }),
+      aNode('a'),
+      aNode('cordoned-2', { unschedulable: true }),
+      aNode('b'),
+      aNode('c'),
+      aNode('unready', { ready: false }),
+    ];
+    const old = aSample(0, 0, { timestamp: NOW });
+    const found = judged(nodes, { 'cordoned-1': aSample(9), a: aSample(1), b: old });
+    expect(found.coverage).toEqual({ readyNodes: 3, sampledNodes: 2, ratio: 2 / 3, maxAge: 20 });
+    expect(found.absent.get('c')).toBe('it has no sample');
+  });
+
+  it('lets nodes without metrics take part as idle ones, and covers none of them', () => {
+    const nodes = [aNode('a'), aNode('b'), aNode('cordoned', { unschedulable: true })];
+    const without = judged(nodes, undefined);
+    expect(without.participants.map(({ node, sample }) => [node.name, sample])).toEqual([
+      ['a', undefined],
+      ['b', undefined],
+    ]);
+    expect(without.coverage).toEqual({ readyNodes: 2, sampledNodes: 0, ratio: 0, maxAge: 0 });
+  });
+
+  it('reads no samples for a policy that goes by requests', () => {
+    const nodes = [aNode('a'), aNode('b')];
+    const found = judged(nodes, { a: aSample(1) }, { load: { source: 'Requests' } });
+    expect(found.participants.map(({ sample }) => sample)).toEqual([undefined, undefined]);
+    expect(found.coverage).toEqual({ readyNodes: 2, sampledNodes: 2, ratio: 1, maxAge: undefined });
+  });
+
+  it('wants a node to offer one of the resources, and names them all where it offers none', () => {
+    const resources = [
+      { name: 'cpu' as const, weight: 1 },
+      { name: 'memory' as const, weight: 1 },
+    ];
+    const nodes = [aNode('half', { allocatable: { cpu: 0 } }), aNode('none', { allocatable: { cpu: 0, memory: 0 } })];
+    const found = judged(nodes, { half: aSample(1), none: aSample(1) }, { load: { resources } });
+    expect(found.participants.map(({ node }) => node.name)).toEqual(['half']);
+    expect([...found.absent]).toEqual([['none', 'it offers no cpu and no memory']]);
+  });
+
+  it('tells nodes with other taints apart', () => {
+    const nodes = [
+      aNode('gpu-1', tainted),
+      aNode('gpu-2', tainted),
+      aNode('soft', { taints: [aTaint('soft', '', 'PreferNoSchedule')] }),
+    ];
+    const samples = Object.fromEntries(nodes.map(({ name }) => [name, aSample(1)]));
+    expect(judged(nodes, samples).participants.map(({ node }) => node.name)).toEqual(['soft']);
+    const tolerant = participation({
+      snapshot: aSnapshot({ nodes, usage: { nodes: new Map(Object.entries(samples)), pods: new Map() } }),
+      nodes,
+      pods: [],
+      movable: new Set([constraints(), constraints({ tolerations: [aToleration({ key: 'gpu' })] })]),
+      hasMovablePods: () => false,
+      options: someOptions(),
+    });
+    expect(tolerant.participants.map(({ node }) => node.name)).toEqual(['gpu-1', 'gpu-2', 'soft']);
   });
 });

@@ -84,3 +84,59 @@ describe('InterPodAffinity', () => {
     expect(fitting(aPod('p', { constraints: { podAffinity: [anAffinityTerm(undefined)] } }), pods)).toEqual([]);
   });
 });
+
+describe('a refusal of InterPodAffinity', () => {
+  const refusalOn = (node: string, pod: PodInfo, pods: readonly PodInfo[]) => {
+    const on = NODES.find(({ name }) => name === node) ?? aNode(node);
+    return verdictsIn(aSnapshot({ nodes: NODES, pods }))(pod, on).refusals[0];
+  };
+  const inZone = { filter: 'InterPodAffinity', topologyKey: 'zone', domain: 'a' };
+
+  it('counts the pods of the whole domain that a term matches, but the pod itself', () => {
+    const pods = ['a1', 'a1', 'a2', 'b1'].map((nodeName, index) => aPod(`w${index}`, { nodeName, labels: web }));
+    const mover = aPod('p', { nodeName: 'a1', labels: web, constraints: apart() });
+    expect(refusalOn('a2', mover, [...pods, mover])).toEqual({ ...inZone, rule: 'antiAffinity', pods: 3 });
+    const guards = ['a1', 'a2'].map((nodeName, index) => aPod(`g${index}`, { nodeName, constraints: apart() }));
+    expect(refusalOn('a2', aPod('p', { labels: web }), guards)).toEqual({
+      ...inZone,
+      rule: 'existingAntiAffinity',
+      pods: 2,
+    });
+  });
+
+  it('names the term that is not met, and the domain if there is one', () => {
+    const both = {
+      podAffinity: [anAffinityTerm({ tier: 'x' }, { topologyKey: 'kubernetes.io/hostname' }), anAffinityTerm(web)],
+    };
+    const whole = aPod('wx', { nodeName: 'a1', labels: { ...web, tier: 'x' } });
+    expect(refusalOn('a2', aPod('p', { constraints: both }), [whole])).toEqual({
+      ...inZone,
+      rule: 'affinity',
+      topologyKey: 'kubernetes.io/hostname',
+      domain: 'a2',
+      pods: 0,
+    });
+    expect(refusalOn('bare', aPod('p', { constraints: near() }), [whole])).toEqual({
+      ...inZone,
+      rule: 'affinity',
+      domain: undefined,
+      pods: 0,
+    });
+  });
+
+  it('asks the own affinity first, then the own anti-affinity, then that of others', () => {
+    const pods = [aPod('w', { nodeName: 'a1', labels: web, constraints: apart() })];
+    const pod = aPod('p', { labels: web, constraints: { ...apart(), podAffinity: [anAffinityTerm({ tier: 'x' })] } });
+    expect(refusalOn('a1', pod, pods)).toMatchObject({ rule: 'affinity' });
+    expect(refusalOn('a1', aPod('p', { labels: web, constraints: apart() }), pods)).toMatchObject({
+      rule: 'antiAffinity',
+    });
+  });
+
+  it('lets the first of a group run only while no pod anywhere matches', () => {
+    const first = aPod('p', { nodeName: 'bare', labels: web, constraints: near() });
+    // On a node without the key a pod counts in no domain, so its group has still no member.
+    expect(fitting(first, [first])).toEqual(['a1', 'a2', 'b1']);
+    expect(fitting(first, [first, aPod('w', { nodeName: 'b1', labels: web })])).toEqual(['b1']);
+  });
+});

@@ -82,4 +82,48 @@ describe('PodTopologySpread', () => {
       ['PodTopologySpread'],
     ]);
   });
+
+  it('tells the skew that the pod would make, and the domain, in a refusal', () => {
+    const verdict = verdictsIn(aSnapshot({ nodes: NODES, pods: running('aaab') }));
+    const pod = aPod('p', { labels: web, constraints: { spread: [aSpread(web, { maxSkew: 2 })] } });
+    const refusalOn = (name: string) =>
+      NODES.flatMap((node) => (node.name === name ? verdict(pod, node).refusals : [])).find(
+        ({ filter }) => filter === 'PodTopologySpread',
+      );
+    expect(refusalOn('a')).toEqual({
+      filter: 'PodTopologySpread',
+      topologyKey: 'zone',
+      domain: 'a',
+      skew: 4,
+      maxSkew: 2,
+    });
+    expect(refusalOn('bare')).toEqual({
+      filter: 'PodTopologySpread',
+      topologyKey: 'zone',
+      domain: undefined,
+      skew: 0,
+      maxSkew: 2,
+    });
+    expect(refusalOn('b')).toBeUndefined();
+  });
+
+  it('does not count a pod that its own constraint does not select', () => {
+    const pod = aPod('other', { labels: { app: 'other' }, constraints: { spread: [aSpread(web)] } });
+    const verdict = verdictsIn(aSnapshot({ nodes: NODES, pods: running('ab') }));
+    const fits = NODES.filter(
+      (node) => !verdict(pod, node).refusals.some(({ filter }) => filter === 'PodTopologySpread'),
+    );
+    expect(fits.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('takes the pod out of the domain that has fewest when it leaves it', () => {
+    const mover = aPod('w0', { nodeName: 'a', labels: web, constraints: { spread: [aSpread(web)] } });
+    const nodes = NODES.slice(0, 2);
+    const refusals = (others: string) =>
+      verdictsIn(aSnapshot({ nodes, pods: [mover, ...running(`-${others}`).slice(1)] }))(mover, NODES[1] ?? aNode('b'))
+        .refusals;
+    expect(refusals('a')).toEqual([]);
+    expect(refusals('ab')).toEqual([]);
+    expect(refusals('abb')).toMatchObject([{ skew: 2 }]);
+  });
 });
