@@ -308,6 +308,66 @@ describe('PodTopologySpread', () => {
     expect(scores('PodTopologySpread', { pod, nodes: three, others })).toEqual([16, 0, 100]);
   });
 
+  it('gives the worst of two nodes nothing for a single pod', () => {
+    const pod = aPod('p', { ...foo, constraints: { spread: [spread(HOSTNAME)] } });
+    expect(scores('PodTopologySpread', { pod, nodes: nodes.slice(0, 2), others: running({ a: 1 }, foo) })).toEqual([
+      0, 100,
+    ]);
+  });
+
+  it('ranks only nodes that carry the keys of all constraints', () => {
+    const zoned = [
+      aNode('a', { labels: { zone: '1', disk: 'x' } }),
+      aNode('b', { labels: { zone: '2' } }),
+      aNode('c', { labels: { disk: 'y' } }),
+      aNode('d', { labels: { zone: '2', disk: 'y' } }),
+    ];
+    const pod = aPod('p', { ...foo, constraints: { spread: [spread('zone'), spread('disk')] } });
+    // Pods on b and c count nowhere, since these lack a key.
+    const others = running({ a: 2, b: 9, c: 9, d: 1 }, foo);
+    expect(scores('PodTopologySpread', { pod, nodes: zoned, others })).toEqual([50, 0, 0, 100]);
+  });
+
+  describe('over zones with a node that is', () => {
+    const zoned = (third: Parameters<typeof aNode>[1]) => [
+      aNode('a', { labels: { zone: '1', disk: 'ssd' } }),
+      aNode('b', { labels: { zone: '2', disk: 'ssd' } }),
+      aNode('c', { ...third, labels: { zone: '1', ...third?.labels } }),
+    ];
+    const others = running({ a: 1, b: 2, c: 3 }, foo);
+    const counted = (
+      third: Parameters<typeof aNode>[1],
+      constraint: Partial<ReturnType<typeof aSpread>>,
+      pod: PodFields = {},
+    ) => {
+      const own = {
+        ...pod,
+        ...foo,
+        constraints: { ...pod.constraints, spread: [{ ...spread('zone'), ...constraint }] },
+      };
+      const nodes = zoned(third);
+      return scores('PodTopologySpread', { pod: aPod('p', own), nodes, others, feasible: ['a', 'b'] });
+    };
+    const [all, without] = [
+      [50, 100],
+      [100, 33],
+    ];
+
+    it('tainted, counts its pods unless nodeTaintsPolicy is Honor', () => {
+      const tainted = { taints: [aTaint('own')] };
+      expect(counted(tainted, {})).toEqual(all);
+      expect(counted(tainted, { nodeTaintsPolicy: 'Honor' })).toEqual(without);
+      expect(counted({}, { nodeTaintsPolicy: 'Honor' })).toEqual(all);
+    });
+
+    it('not selected by the pod, counts its pods only where nodeAffinityPolicy is Ignore', () => {
+      const picky = { constraints: { nodeSelector: new Map([['disk', 'ssd']]) } };
+      expect(counted({}, {}, picky)).toEqual(without);
+      expect(counted({}, { nodeAffinityPolicy: 'Ignore' }, picky)).toEqual(all);
+      expect(counted({ labels: { disk: 'ssd' } }, {}, picky)).toEqual(all);
+    });
+  });
+
   it('spreads pods without constraints by the system defaults, counting the pods of their controller', () => {
     const others = running({ a: 4, b: 3, c: 2, d: 1 });
     expect(scores('PodTopologySpread', { pod: aPod('p'), nodes, others })).toEqual([44, 66, 77, 100]);
