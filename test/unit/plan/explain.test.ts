@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
-import { explainNode } from '../../../src/plan/explain/node.ts';
+import { inquire } from '../../../src/plan/explain/inquiry.ts';
+import { bestCandidates, explainNode, explainNodeIn } from '../../../src/plan/explain/node.ts';
 import { explainPod } from '../../../src/plan/explain/pod.ts';
 import type { PolicyOptions } from '../../../src/plan/options.ts';
-import { aBudget, pack, someOptions } from '../../support/builders/options.ts';
+import { aBudget, pack, someOptions, trafficAware } from '../../support/builders/options.ts';
 import { anAffinityTerm, aTaint } from '../../support/builders/scheduling.ts';
 import { aNode, aPdb, aPod, aSnapshot } from '../../support/builders.ts';
 
@@ -158,6 +159,62 @@ describe('explainPod', () => {
     expect(protections[0]?.message).toContain('no node takes part: ');
   });
 
+  it('says of a pod on a node that takes no part why that is so, after what holds the pod itself', () => {
+    const pods = [aPod('x', { nodeName: 'c', localStorage: true }), aPod('y', { nodeName: 'a' })];
+    const snapshot = aSnapshot({
+      nodes: [aNode('a'), aNode('c', { unschedulable: true })],
+      pods,
+      uses: { x: 1, y: 1 },
+    });
+    const { protections, movable, load, nodes } = podOf(snapshot, 'x');
+    expect(protections.map(({ code }) => code)).toEqual(['LocalStorage', 'NodeNotParticipating']);
+    expect(protections[1]?.message).toBe('c takes no part: it is cordoned');
+    expect([movable, load]).toEqual([false, undefined]);
+    // From a node that takes no part there is nothing to gain, nor by a move to one.
+    expect(nodes.map(({ gain }) => gain)).toEqual([undefined, undefined]);
+    expect(podOf(snapshot, 'y').nodes.map(({ gain }) => gain)).toEqual([undefined, undefined]);
+  });
+
+  it('says that a pod without usage does not matter for the balance, unless something else holds it', () => {
+    const pods = ['x', 'y', 'z'].map((name) => aPod(name, { nodeName: 'a', ready: name !== 'z' }));
+    const snapshot = aSnapshot({ nodes: [aNode('a'), aNode('b')], pods, uses: { x: 0, y: 100, z: 0 } });
+    const of = (name: string, options?: PolicyOptions) => {
+      const { movable, protections } = podOf(snapshot, name, options);
+      return [movable, ...protections.map(({ code }) => code)];
+    };
+    expect([of('x'), of('y'), of('z')]).toEqual([[false, 'NoUsage'], [true], [false, 'NotReady']]);
+    for (const strategy of [pack(), trafficAware()]) {
+      expect([of('x', someOptions({ strategy })), of('z', someOptions({ strategy }))]).toEqual([
+        [true],
+        [false, 'NotReady'],
+      ]);
+    }
+  });
+
+  it('names the budgets against each node that the pod could go to, and none where it is or may not leave', () => {
+    const budgets = [aBudget({ maxMoves: 0 })];
+    const codesOf = (fields: Parameters<typeof aPod>[1] = {}) =>
+      podOf(tilted(fields), 'x', someOptions({ budgets })).nodes.map(({ node, budgets: found }) => [
+        node,
+        ...found.map(({ code }) => code),
+      ]);
+    expect(codesOf()).toEqual([['cold', 'MaxMoves'], ['hot'], ['cordoned'], ['full']]);
+    expect(codesOf({ localStorage: true })).toEqual([['cold'], ['hot'], ['cordoned'], ['full']]);
+  });
+
+  it('gives the load of the nodes that take part', () => {
+    expect(podOf(tilted(), 'x').nodes.map(({ load }) => load)).toEqual([0, 0.75, undefined, undefined]);
+    expect(podOf({ ...tilted(), usage: undefined }, 'x').nodes.map(({ load }) => load)).toEqual(
+      Array(4).fill(undefined),
+    );
+  });
+
+  it('lists nodes of one rank by name', () => {
+    const nodes = ['c', 'a', 'b'].map((name) => aNode(name));
+    const pods = [aPod('x', { nodeName: undefined, phase: 'Pending', ready: false })];
+    expect(podOf(aSnapshot({ nodes, pods }), 'x').nodes.map(({ node }) => node)).toEqual(['a', 'b', 'c']);
+  });
+
   it('knows no pod of another uid', () => {
     expect(explainPod(tilted(), someOptions(), 'gone')).toBeUndefined();
   });
@@ -193,5 +250,88 @@ describe('explainNode', () => {
 
   it('knows no node of another name', () => {
     expect(explainNode(tilted(), someOptions(), 'gone')).toBeUndefined();
+  });
+
+  it('lists the pods that add most first, and those that run elsewhere not', () => {
+    const pods = [
+      ...['x', 'y', 'z'].map((name) => aPod(name, { nodeName: 'a' })),
+      aPod('other', { nodeName: 'b' }),
+      aPod('waits', { nodeName: undefined, phase: 'Pending', ready: false }),
+    ];
+    const snapshot = aSnapshot({
+      nodes: [aNode('a'), aNode('b')],
+      pods,
+      uses: { x: 100, y: 300, z: 200, other: 400 },
+    });
+    expect(nodeOf(snapshot, 'a').pods.map(({ pod }) => pod.name)).toEqual(['y', 'z', 'x']);
+    expect(nodeOf(snapshot, 'a').candidates.map(({ pod }) => pod.name)).toEqual(['other']);
+    expect(nodeOf(snapshot, 'a').mean).toBeCloseTo(0.125);
+  });
+
+  /** Pods of four sizes on a, of which the third does not fit on b, and the fourth may not leave. */
+  function choice(): ClusterSnapshot {
+    const pods = [
+      aPod('small', { nodeName: 'a' }),
+      aPod('middle', { nodeName: 'a' }),
+      aPod('stuck', { nodeName: 'a', constraints: { nodeSelector: new Map([['pool', 'x']]) } }),
+      aPod('held', { nodeName: 'a', localStorage: true }),
+      aPod('own', { nodeName: 'b' }),
+    ];
+    const uses = { small: 200, middle: 400, stuck: 800, held: 600, own: 100 };
+    return aSnapshot({ nodes: [aNode('a', { labels: { pool: 'x' } }), aNode('b')], pods, uses });
+  }
+
+  it('lists what fits before what does not, and each by its gain', () => {
+    const { candidates } = nodeOf(choice(), 'b');
+    expect(
+      candidates.map(({ pod, fits, rejections }) => [pod.name, fits, ...rejections.map((each) => each.filter)]),
+    ).toEqual([
+      ['middle', true],
+      ['small', true],
+      ['stuck', false, 'NodeAffinity'],
+    ]);
+  });
+
+  it('can choose the best of what fits and gains something', () => {
+    const best = (most: number, node: string) =>
+      explainNodeIn(inquire(choice(), someOptions()), node, bestCandidates(most))?.candidates.map(
+        ({ pod, fits, rejections, gain }) => [pod.name, fits, rejections.length, gain],
+      );
+    expect(best(5, 'b')).toEqual([
+      ['middle', true, 0, 0.1],
+      ['small', true, 0, 0.05],
+    ]);
+    expect(best(1, 'b')).toEqual([['middle', true, 0, 0.1]]);
+    expect(best(0, 'b')).toEqual([]);
+    // What would come from the emptier node gains nothing.
+    expect(best(5, 'a')).toEqual([]);
+  });
+
+  it('counts the resources of the policy besides CPU and memory', () => {
+    const gpu = { requests: { cpu: 500, memory: 1024, extended: { gpu: 1 } } };
+    const snapshot = aSnapshot({
+      nodes: [aNode('a', { allocatable: { memory: 4096, extended: { gpu: 4 } } })],
+      pods: [aPod('x', { nodeName: 'a', constraints: gpu }), aPod('y', { nodeName: 'a', constraints: gpu })],
+      uses: { x: 1, y: 1 },
+    });
+    const both = [
+      { name: 'cpu', allocatable: 4000, requested: 1000 },
+      { name: 'memory', allocatable: 4096, requested: 2048 },
+    ];
+    expect(nodeOf(snapshot, 'a').resources).toEqual(both);
+    const resources = ['cpu', 'gpu'].map((name) => ({ name, weight: 1 }));
+    expect(nodeOf(snapshot, 'a', someOptions({ load: { resources } })).resources).toEqual([
+      ...both,
+      { name: 'gpu', allocatable: 4, requested: 2 },
+    ]);
+  });
+
+  it('says without metrics why, of nodes that would take part and of others what keeps them out, and no loads', () => {
+    const without = { ...tilted(), usage: undefined };
+    const cold = nodeOf(without, 'cold');
+    expect(cold.absent).toContain('there are no metrics');
+    expect(nodeOf(without, 'cordoned').absent).toBe('it is cordoned');
+    expect([cold.load, cold.mean, cold.candidates]).toEqual([undefined, undefined, []]);
+    expect(nodeOf(tilted(), 'cold')).toMatchObject({ absent: undefined, repaired: false, load: 0, mean: 0.375 });
   });
 });
