@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { NO_STORAGE } from '../../../src/model/storage.ts';
+import { planningInputOf } from '../../../src/plan/planning-input.ts';
 import { classOf, nodeKey, shapeOf, subjectOf } from '../../../src/plan/shapes.ts';
+import { someOptions } from '../../support/builders/options.ts';
 import { aHostPort, anAffinityTerm, aSpread, aTaint, aToleration } from '../../support/builders/scheduling.ts';
 import { aClaim, aStorageClass, aVolume } from '../../support/builders/storage.ts';
 import {
@@ -130,6 +132,20 @@ describe('the shape of a pod', () => {
     expect(shapeOf(shapes, 0)).not.toBe(shapeOf(shapes, 1));
     expect(shapeOf(shapes, 0)).toBe(shapeOf(shapes, 2));
     expect(classOf(shapes, 0)).toBe(classOf(shapes, 1));
+  });
+
+  it('differs by what the pod prefers only where the policy repairs that', () => {
+    const preferring = (zone: string, place: number) => {
+      const preferredNodeAffinity = inZone(zone).map((term) => ({ weight: 1, term }));
+      return aPod(`p${place}`, { nodeName: 'a', constraints: { preferredNodeAffinity } });
+    };
+    const snapshot = aSnapshot({ nodes: [aNode('a')], pods: ['x', 'y', 'x'].map(preferring) });
+    const shapesWith = (nodeAffinity: 'Required' | 'Preferred') => {
+      const { shapes } = planningInputOf(snapshot, someOptions({ repair: { nodeAffinity } }));
+      return [...shapes().shapesOf(Uint8Array.of(1, 1, 1), Int32Array.of(0)).ofPod];
+    };
+    expect(shapesWith('Required')).toEqual([0, 0, 0]);
+    expect(shapesWith('Preferred')).toEqual([0, 1, 0]);
   });
 
   it('is unknown of a pod that is not moved', () => {
