@@ -272,12 +272,12 @@ describe('explainNode', () => {
   function choice(): ClusterSnapshot {
     const pods = [
       aPod('small', { nodeName: 'a' }),
-      aPod('middle', { nodeName: 'a' }),
+      aPod('tall', { nodeName: 'a' }),
       aPod('stuck', { nodeName: 'a', constraints: { nodeSelector: new Map([['pool', 'x']]) } }),
       aPod('held', { nodeName: 'a', localStorage: true }),
       aPod('own', { nodeName: 'b' }),
     ];
-    const uses = { small: 200, middle: 400, stuck: 800, held: 600, own: 100 };
+    const uses = { small: 200, tall: 400, stuck: 800, held: 600, own: 100 };
     return aSnapshot({ nodes: [aNode('a', { labels: { pool: 'x' } }), aNode('b')], pods, uses });
   }
 
@@ -286,7 +286,7 @@ describe('explainNode', () => {
     expect(
       candidates.map(({ pod, fits, rejections }) => [pod.name, fits, ...rejections.map((each) => each.filter)]),
     ).toEqual([
-      ['middle', true],
+      ['tall', true],
       ['small', true],
       ['stuck', false, 'NodeAffinity'],
     ]);
@@ -298,10 +298,10 @@ describe('explainNode', () => {
         ({ pod, fits, rejections, gain }) => [pod.name, fits, rejections.length, gain],
       );
     expect(best(5, 'b')).toEqual([
-      ['middle', true, 0, 0.1],
+      ['tall', true, 0, 0.1],
       ['small', true, 0, 0.05],
     ]);
-    expect(best(1, 'b')).toEqual([['middle', true, 0, 0.1]]);
+    expect(best(1, 'b')).toEqual([['tall', true, 0, 0.1]]);
     expect(best(0, 'b')).toEqual([]);
     // What would come from the emptier node gains nothing.
     expect(best(5, 'a')).toEqual([]);

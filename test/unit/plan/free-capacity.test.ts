@@ -56,12 +56,13 @@ describe('what a node still has', () => {
     const [noCpu, noMemory] = [constraints({ requests: { memory: 1 } }), constraints({ requests: { cpu: 1 } })];
     occupy(room, noCpu);
     occupy(room, noCpu);
+    occupy(room, noCpu);
     occupy(room, noMemory);
     occupy(room, asking);
-    expect([room.withoutCpu, room.withoutMemory]).toEqual([2, 1]);
+    expect([room.withoutCpu, room.withoutMemory]).toEqual([3, 1]);
     vacate(room, noCpu);
     vacate(room, noMemory);
-    expect([room.withoutCpu, room.withoutMemory]).toEqual([1, 0]);
+    expect([room.withoutCpu, room.withoutMemory]).toEqual([2, 0]);
   });
 
   it('is again what it was when a pod has left', () => {

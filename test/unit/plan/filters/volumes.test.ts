@@ -3,7 +3,7 @@ import type { PodInfo } from '../../../../src/model/pod.ts';
 import { DRIVER_MISSING, NO_STORAGE, type StorageInfo } from '../../../../src/model/storage.ts';
 import { verdictsIn } from '../../../../src/plan/verdicts.ts';
 import { aClaim, aStorageClass, aVolume } from '../../../support/builders/storage.ts';
-import { aNode, aPod, aSnapshot, selecting } from '../../../support/builders.ts';
+import { aNode, aPod, aSnapshot, labels, selecting } from '../../../support/builders.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
 const NODES = [
@@ -45,6 +45,14 @@ describe('VolumeBinding', () => {
   it('wants a node within reach of a bound volume', () => {
     const known = storage({ claims: [bound], volumes: [aVolume('v', { nodeAffinity: onlyOn('b') })] });
     expect(refusals(pod, known)).toEqual({ a: ['VolumeBinding'], b: [], bare: ['VolumeBinding'] });
+  });
+
+  it('wants a node that meets any of the terms of a bound volume', () => {
+    const known = storage({
+      claims: [bound],
+      volumes: [aVolume('v', { nodeAffinity: [...onlyOn('a'), ...onlyOn('b')] })],
+    });
+    expect(refusals(pod, known)).toEqual({ a: [], b: [], bare: ['VolumeBinding'] });
   });
 
   it.each([
@@ -100,14 +108,14 @@ describe('VolumeBinding', () => {
       storageClass: 'local',
       size: 10,
       accessModes: ['ReadWriteOnce', 'ReadOnlyMany'],
-      selector: selecting({ disk: 'ssd' }),
+      selector: selecting({ disk: 'ssd', tier: 'gold' }),
     });
     const classes = [aStorageClass('local', { provisioner: 'kubernetes.io/no-provisioner' })];
     const fitting = {
       storageClass: 'local',
       size: 10,
       accessModes: ['ReadOnlyMany', 'ReadWriteOnce'],
-      labels: new Map([['disk', 'ssd']]),
+      labels: labels({ disk: 'ssd', tier: 'gold' }),
     };
     const reserved = { namespace: 'shop', name: 'data', uid: 'uid-data' };
 
@@ -119,7 +127,7 @@ describe('VolumeBinding', () => {
       ['has another class', { storageClass: 'other' }, false],
       ['has no class', { storageClass: undefined }, false],
       ['lacks an access mode', { accessModes: ['ReadWriteOnce'] }, false],
-      ['lacks a label', { labels: new Map() }, false],
+      ['lacks a label', { labels: labels({ disk: 'ssd' }) }, false],
       ['is not available', { available: false }, false],
       ['is of another claim', { claim: { ...reserved, name: 'logs' } }, false],
       ['is of a claim in another namespace', { claim: { ...reserved, namespace: 'bank' } }, false],
