@@ -30,4 +30,13 @@ describe('a heap', () => {
       { numRuns: 300 },
     );
   });
+
+  it('gives many in their order', () => {
+    const heap = createHeap<number>((left, right) => left - right);
+    const shuffled = Array.from({ length: 101 }, (_, place) => (place * 37) % 101);
+    for (const each of shuffled) {
+      heap.push(each);
+    }
+    expect(shuffled.map(() => heap.pop())).toEqual([...shuffled.keys()]);
+  });
 });
