@@ -43,7 +43,7 @@ function isUnhealthy({ notReady, nodes }: Health): boolean {
 }
 
 function describe({ notReady, nodes }: Health, where: string): string {
-  return `${notReady} of ${count(nodes, 'node')}${where} are not Ready: from ${trimmed(100 * UNHEALTHY_SHARE)} % on they may only be cut off`;
+  return `${notReady} of ${count(nodes, 'node')}${where} not Ready: from ${trimmed(100 * UNHEALTHY_SHARE)} % on they may only be cut off`;
 }
 
 /** A node without labels is in the zone of all such nodes. */

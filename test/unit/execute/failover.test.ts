@@ -131,7 +131,7 @@ describe('a move from a node that has failed', () => {
     const w = aWorld();
     w.cluster.putNode(aNode('c', { ...TEN_CORES, ready: false }));
     expect((await run(w)).moves).toMatchObject([
-      { phase: 'Skipped', outcome: '2 of 3 nodes are not Ready: from 55 % on they may only be cut off' },
+      { phase: 'Skipped', outcome: '2 of 3 nodes not Ready: from 55 % on they may only be cut off' },
     ]);
     expect(w.cluster.accepted).toEqual([]);
   });

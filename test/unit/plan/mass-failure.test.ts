@@ -24,9 +24,9 @@ describe('a mass failure', () => {
     expect(verdict(nodes('a', 20, 11))).toEqual({
       notReady: 11,
       nodes: 20,
-      message: '11 of 20 nodes are not Ready: from 55 % on they may only be cut off',
+      message: '11 of 20 nodes not Ready: from 55 % on they may only be cut off',
     });
-    expect(verdict(nodes('a', 1, 1))).toMatchObject({ notReady: 1, nodes: 1 });
+    expect(verdict(nodes('a', 1, 1))?.message).toMatch(/^1 of 1 node not Ready/);
   });
 
   it('is one of a zone where most of its nodes have failed, but not all, and more than two', () => {
@@ -35,7 +35,7 @@ describe('a mass failure', () => {
     expect(inZone(5, 3)).toEqual({
       notReady: 3,
       nodes: 5,
-      message: '3 of 5 nodes of its zone are not Ready: from 55 % on they may only be cut off',
+      message: '3 of 5 nodes of its zone not Ready: from 55 % on they may only be cut off',
     });
     expect(inZone(3, 3)).toBeUndefined();
     expect(inZone(3, 2)).toBeUndefined();
