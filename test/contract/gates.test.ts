@@ -141,6 +141,22 @@ describe('open', () => {
     expect(reports).toEqual([expect.stringContaining('shop/web-1 cannot be tied to node-2')]);
   });
 
+  it('says that an affinity of too many terms may be why a pod is not kept to its alternatives', async () => {
+    const term = (name: string) => ({ matchExpressions: [{ key: 'zone', operator: 'In', values: [name] }] });
+    const nodeSelectorTerms = Array.from({ length: 9 }, (_, index) => term(`zone-${index}`));
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
+    const { gates, reports } = await gatesOf(json(aWaitingPod({ schedulingGates: [gate], affinity })), json({}));
+    expect(await gates.open(web, { kind: 'Steered', placement }, NEVER)).toBe('Done');
+    expect(reports).toEqual([expect.stringContaining('more than 8 terms')]);
+  });
+
+  it('says that alternatives that cannot be named may be why a pod only prefers the planned node', async () => {
+    const { gates, reports } = await gatesOf(json(aWaitingPod({ schedulingGates: [gate] })), json({}));
+    const unnamed = { ...placement, alternatives: undefined };
+    expect(await gates.open(web, { kind: 'Steered', placement: unnamed }, NEVER)).toBe('Done');
+    expect(reports).toEqual([expect.stringContaining('alternatives cannot be named')]);
+  });
+
   it('reports nothing where it opens for any node', async () => {
     const { gates, reports } = await gatesOf(json(aWaitingPod({ schedulingGates: [gate] })), json({}));
     expect(await gates.open(web, { kind: 'Anywhere' }, NEVER)).toBe('Done');

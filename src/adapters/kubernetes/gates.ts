@@ -1,6 +1,7 @@
 import type { V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import { SCHEDULING_GATE, STEERED_ANNOTATION } from '../../model/gate.ts';
 import { isObject, type JsonObject, MalformedField } from '../../model/json.ts';
+import { MAX_NARROWED_TERMS } from '../../model/placement.ts';
 import type { PodInfo, PodRef } from '../../model/pod.ts';
 import { createInterner } from '../../observe/interner.ts';
 import { nameForPeople } from '../../observe/project/metadata.ts';
@@ -63,6 +64,13 @@ function readWaitingPod(
   }
 }
 
+/** Why a pod stays free to run elsewhere than where its gate is opened to. */
+const UNTIED: Readonly<Record<GateOpening['kind'], string>> = {
+  Anywhere: 'it may run anywhere',
+  Pinned: 'a term of its required node affinity is empty',
+  Steered: `its required node affinity has an empty term or more than ${MAX_NARROWED_TERMS} terms, or its alternatives cannot be named`,
+};
+
 /**
  * One merge patch over the very object that was read: the gate goes, and the affinity is narrowed, or nothing is. Only while
  * it is gated does the API server let a pod's node affinity be narrowed (core/validation ValidatePodUpdate).
@@ -87,7 +95,7 @@ async function open(
     const target = targetOf(opening);
     const { affinity, isNarrowed } = affinityFor(spec, opening);
     if (target !== undefined && !isNarrowed) {
-      report(`Pod ${namespace}/${name} cannot be tied to ${target}: a term of its required node affinity is empty`);
+      report(`Pod ${namespace}/${name} cannot be tied to ${target}: ${UNTIED[opening.kind]}`);
     }
     const patch = {
       metadata: {
