@@ -6,10 +6,12 @@ import { join, relative } from 'node:path';
 import { createVitest, type TestSpecification } from 'vitest/node';
 import { likeness, wordsOf } from './likely.ts';
 
-/** A source that stands changed, and the tests that are to judge it; both as paths from the top of the folder. */
+/** Sources that stand changed, and the tests that are to judge them; both as paths from the top of the folder. */
 export interface Question {
-  readonly source: string;
+  readonly sources: readonly string[];
   readonly tests: readonly string[];
+  /** Whether tests are still run after some have failed. */
+  readonly toTheEnd: boolean;
 }
 
 /** `Alive` comes before the answer, whenever a test has ended: the files that failed, as paths from the top; empty where all pass. */
@@ -29,7 +31,7 @@ const vitest = await createVitest('test', {
 });
 /** Milliseconds that test files took. */
 const durations = new Map<string, number>();
-let changed: string | undefined;
+let changed: readonly string[] = [];
 
 process.on('message', (question: Question) => {
   judge(question).then(tell, (error: unknown) => {
@@ -44,27 +46,23 @@ function tell(answer: Answer): void {
   process.send?.(answer);
 }
 
-async function judge({ source, tests }: Question): Promise<readonly string[]> {
-  for (const each of [changed, source]) {
-    if (each !== undefined) {
-      vitest.invalidateFile(join(folder, each));
-    }
+async function judge({ sources, tests, toTheEnd }: Question): Promise<readonly string[]> {
+  for (const each of new Set([...changed, ...sources])) {
+    vitest.invalidateFile(join(folder, each));
   }
-  changed = source;
+  changed = sources;
   const files = await vitest.globTestSpecifications(tests.map((test) => join(folder, test)));
-  const left = likelyFirst(files, source);
-  while (left.length > 0) {
-    const failed = await failedOf(left.splice(0, AT_ONCE));
-    if (failed.length > 0) {
-      return failed;
-    }
+  const left = likelyFirst(files, sources);
+  const failed: string[] = [];
+  while (left.length > 0 && (toTheEnd || failed.length === 0)) {
+    failed.push(...(await failedOf(left.splice(0, AT_ONCE))));
   }
-  return [];
+  return failed;
 }
 
-/** The tests that most likely notice come first: those named like the source, then the fast ones. */
-function likelyFirst(files: readonly TestSpecification[], source: string): TestSpecification[] {
-  const words = wordsOf(source);
+/** The tests that most likely notice come first: those named like the sources, then the fast ones. */
+function likelyFirst(files: readonly TestSpecification[], sources: readonly string[]): TestSpecification[] {
+  const words = new Set(sources.flatMap((source) => [...wordsOf(source)]));
   const rank = ({ moduleId }: TestSpecification): number => -likeness(moduleId.slice(folder.length), words);
   const duration = ({ moduleId }: TestSpecification): number => durations.get(moduleId) ?? 0;
   return files.toSorted((a, b) => rank(a) - rank(b) || duration(a) - duration(b));

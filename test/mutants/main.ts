@@ -87,7 +87,7 @@ function note({ room, place, change }: Candidate, fate: Outcome['fate']): Outcom
 }
 
 /** The first candidate of each file, then the second, and so on. */
-function onePerFile(candidates: readonly Candidate[]): readonly (readonly Candidate[])[] {
+function onePerFile<Each extends Candidate>(candidates: readonly Each[]): readonly (readonly Each[])[] {
   const byFile = [...Map.groupBy(candidates, ({ mutation }) => mutation.file).values()];
   const rounds = Math.max(0, ...byFile.map((all) => all.length));
   return Array.from({ length: rounds }, (_, round) => byFile.flatMap((all) => all.slice(round, round + 1)));
@@ -138,6 +138,21 @@ async function judgeLikely(candidates: readonly Candidate[], sandboxes: readonly
   });
 }
 
+/** Asks all tests of the mutations that are left, of as many at once as are of different files. */
+async function judgeByAll(
+  candidates: readonly Candidate[],
+  sandboxes: readonly [Sandbox, ...Sandbox[]],
+): Promise<void> {
+  const [first] = sandboxes;
+  const tests = await first.testsOf(candidates.map(({ mutation }) => mutation));
+  const judged = candidates.map((candidate, index) => ({ ...candidate, tests: tests[index] ?? [] }));
+  const groups = onePerFile(judged).flatMap((round) => {
+    const half = Math.ceil(round.length / 2);
+    return [round.slice(0, half), round.slice(half)].filter((group) => group.length > 0);
+  });
+  await inSandboxes(groups, sandboxes, (group, sandbox) => sandbox.judgeTogether(group, note));
+}
+
 async function judgeAll(sandboxes: readonly [Sandbox, ...Sandbox[]]): Promise<readonly Outcome[]> {
   const [first] = sandboxes;
   const rooms = values.rooms.split(',');
@@ -154,10 +169,7 @@ async function judgeAll(sandboxes: readonly [Sandbox, ...Sandbox[]]): Promise<re
   process.stderr.write(`${drawn.length} mutations, ${fresh.length} of them to be judged\n`);
   await judgeLikely(fresh, sandboxes);
   const left = fresh.filter((candidate) => known.get(keyOf(candidate))?.fate === 'Unlikely');
-  const tests = await first.testsOf(left.map(({ mutation }) => mutation));
-  await inSandboxes([...left.entries()], sandboxes, async ([index, candidate], sandbox) =>
-    note(candidate, await sandbox.judge(candidate.mutation, tests[index] ?? [])),
-  );
+  await judgeByAll(left, sandboxes);
   return drawn.flatMap((candidate) => known.get(keyOf(candidate)) ?? []);
 }
 

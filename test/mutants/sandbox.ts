@@ -10,6 +10,12 @@ import { readPasses, withProbes } from './probes.ts';
 /** What became of a mutation: a test noticed it, the tests did not end, none noticed it, or none evaluates what it changes. */
 export type Fate = 'Noticed' | 'TimedOut' | 'Survived' | 'Unreached';
 
+/** A mutation and the test files that are to judge it. */
+export interface Judged {
+  readonly mutation: Mutation;
+  readonly tests: readonly string[];
+}
+
 /** A copy of the repository in which sources may be broken. */
 export interface Sandbox {
   /** Those of the mutations, each of a file of its own, with which the sources compile. */
@@ -21,6 +27,11 @@ export interface Sandbox {
    * noticed nothing, and tests that do not end are run once more, in a new process.
    */
   judge(mutation: Mutation, tests: readonly string[]): Promise<Fate>;
+  /**
+   * Tells the fates of mutations, each of a file of its own. All tests are run once with all of them, and each mutation is judged
+   * by those of its tests that fail then: many that hardly any test notices are judged in the time of one.
+   */
+  judgeTogether<Each extends Judged>(judged: readonly Each[], tell: (judged: Each, fate: Fate) => void): Promise<void>;
   remove(): void;
 }
 
@@ -40,31 +51,35 @@ export function createSandbox(top: string): Sandbox {
   for (const shared of ['node_modules', 'dist']) {
     symlinkSync(join(top, shared), join(folder, shared));
   }
-  let judge: Judge | undefined;
+  let tester: Tester | undefined;
   const failedOf = async (question: Question): Promise<readonly string[] | 'TimedOut'> => {
-    judge ??= startJudge(folder);
-    const failed = await judge.failedOf(question);
+    tester ??= startTester(folder);
+    const failed = await tester.failedOf(question);
     if (failed === 'TimedOut') {
-      judge.end();
-      judge = undefined;
+      tester.end();
+      tester = undefined;
     }
     return failed;
   };
-  const withMutation = (mutation: Mutation, tests: readonly string[]) =>
-    changed(folder, [[mutation.file, (source) => mutate(source, mutation)]], async () => {
-      const question = { source: mutation.file, tests };
+  const withMutations = (
+    mutations: readonly Mutation[],
+    tests: readonly string[],
+    toTheEnd: boolean,
+  ): Promise<readonly string[] | 'TimedOut'> =>
+    changed(folder, mutations.map(changeOf), async () => {
+      const question = { sources: mutations.map(({ file }) => file), tests, toTheEnd };
       const failed = await failedOf(question);
       return failed === 'TimedOut' ? failedOf(question) : failed;
     });
   const fateOf = async (mutation: Mutation, tests: readonly string[]): Promise<Fate> => {
-    const failed = await withMutation(mutation, tests);
+    const failed = await withMutations([mutation], tests, false);
     if (failed === 'TimedOut') {
       return 'TimedOut';
     }
     if (failed.length === 0) {
       return 'Survived';
     }
-    const unfit = await failedOf({ source: mutation.file, tests: failed });
+    const unfit = await failedOf({ sources: [mutation.file], tests: failed, toTheEnd: true });
     if (unfit !== 'TimedOut' && failed.some((test) => !unfit.includes(test))) {
       return 'Noticed';
     }
@@ -74,23 +89,52 @@ export function createSandbox(top: string): Sandbox {
       tests.filter((test) => !failed.includes(test)),
     );
   };
+  const judge = async (mutation: Mutation, tests: readonly string[]): Promise<Fate> =>
+    tests.length === 0 ? 'Unreached' : fateOf(mutation, tests);
+  const judgeTogether = async <Each extends Judged>(
+    judged: readonly Each[],
+    tell: (judged: Each, fate: Fate) => void,
+  ): Promise<void> => {
+    const tests = new Set(judged.flatMap((each) => each.tests));
+    const mutations = judged.map(({ mutation }) => mutation);
+    const failed = await withMutations(mutations, [...tests], true);
+    if (failed !== 'TimedOut') {
+      for (const each of judged) {
+        const suspects = each.tests.filter((test) => failed.includes(test));
+        const isUnnoticed = each.tests.length > 0 && suspects.length === 0;
+        tell(each, isUnnoticed ? 'Survived' : await judge(each.mutation, suspects));
+      }
+      return;
+    }
+    const [only, ...others] = judged;
+    if (only !== undefined && others.length === 0) {
+      tell(only, 'TimedOut');
+      return;
+    }
+    const half = Math.ceil(judged.length / 2);
+    await judgeTogether(judged.slice(0, half), tell);
+    await judgeTogether(judged.slice(half), tell);
+  };
   return {
     compiling: async (mutations) => new Set(await compileTogether(folder, mutations)),
     testsOf: (mutations) => testsOf(folder, mutations),
-    judge: async (mutation, tests) => (tests.length === 0 ? 'Unreached' : fateOf(mutation, tests)),
+    judge,
+    judgeTogether,
     remove: () => {
-      judge?.end();
+      tester?.end();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
+type Change = readonly [file: string, change: (source: string) => string];
+
+function changeOf(mutation: Mutation): Change {
+  return [mutation.file, (source) => mutate(source, mutation)];
+}
+
 /** Does something while files are changed. */
-async function changed<T>(
-  folder: string,
-  changes: readonly (readonly [file: string, change: (source: string) => string])[],
-  work: () => Promise<T>,
-): Promise<T> {
+async function changed<T>(folder: string, changes: readonly Change[], work: () => Promise<T>): Promise<T> {
   const sources = changes.map(([file]) => [join(folder, file), readFileSync(join(folder, file), 'utf8')] as const);
   for (const [file, change] of changes) {
     writeFileSync(join(folder, file), change(readFileSync(join(folder, file), 'utf8')));
@@ -109,11 +153,8 @@ async function changed<T>(
  * them: then each half is tried.
  */
 async function compileTogether(folder: string, mutations: readonly Mutation[]): Promise<readonly Mutation[]> {
-  const changes = mutations.map(
-    (mutation) => [mutation.file, (source: string): string => mutate(source, mutation)] as const,
-  );
   const args = ['-p', '.', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', join(folder, '.tsbuildinfo')];
-  const { verdict, output } = await changed(folder, changes, () => run(folder, 'tsc', args, {}));
+  const { verdict, output } = await changed(folder, mutations.map(changeOf), () => run(folder, 'tsc', args, {}));
   const wrong = new Set([...output.matchAll(/^(.+?)\(\d+,\d+\): error /gm)].map(([, file]) => file));
   const rest = mutations.filter(({ file }) => !wrong.has(file));
   if (verdict !== 'Passed' && wrong.size === 0) {
@@ -150,13 +191,13 @@ async function testsOf(folder: string, mutations: readonly Mutation[]): Promise<
 }
 
 /** A process that runs tests: judge.ts. */
-interface Judge {
+interface Tester {
   /** The files that failed. Rejects when the process has ended by itself. */
   failedOf(question: Question): Promise<readonly string[] | 'TimedOut'>;
   end(): void;
 }
 
-function startJudge(folder: string): Judge {
+function startTester(folder: string): Tester {
   const child = fork(join(folder, 'test', 'mutants', 'judge.ts'), {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -174,7 +215,7 @@ function startJudge(folder: string): Judge {
         };
         const broken = (): void => {
           clearTimeout(timer);
-          reject(new Error(`the tests of ${question.source} could not be run`));
+          reject(new Error(`the tests of ${question.sources.join(', ')} could not be run`));
         };
         const timer = setTimeout(() => end('TimedOut'), PATIENCE);
         child.once('close', broken).on('message', (answer: Answer) => {
