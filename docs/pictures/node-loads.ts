@@ -4,9 +4,9 @@ import { parseObjects } from '../../src/adapters/snapshot-file/read-files.ts';
 import { validatePolicy } from '../../src/api/validate.ts';
 import type { ClusterSnapshot } from '../../src/model/snapshot.ts';
 import { buildSnapshot } from '../../src/observe/snapshot-builder.ts';
-import { resolveOptions } from '../../src/plan/options.ts';
 import type { Move } from '../../src/plan/plan.ts';
 import { plan } from '../../src/plan/planner.ts';
+import { resolveOptions } from '../../src/plan/resolve-options.ts';
 import { at, bar, COLOURS, line, picture, text } from './svg.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples');

@@ -1,5 +1,5 @@
-import { resolveOptions } from '../plan/options.ts';
 import { plan } from '../plan/planner.ts';
+import { resolveOptions } from '../plan/resolve-options.ts';
 import { blindness } from '../report/checks.ts';
 import { diffMarkdown, diffPlans, diffTable, type NamedPlan, type PlanDiff } from '../report/plan-diff.ts';
 import type { CommandResult } from './command.ts';

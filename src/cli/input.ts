@@ -12,7 +12,7 @@ import { scheduleProblems } from '../control/schedule.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { expandLists } from '../observe/expand.ts';
 import { buildSnapshot } from '../observe/snapshot-builder.ts';
-import { resolveOptions } from '../plan/options.ts';
+import { resolveOptions } from '../plan/resolve-options.ts';
 import { unknownNamespaces } from '../plan/scope.ts';
 import type { FilePolicy } from './policy-file.ts';
 import { withProgress } from './progress.ts';

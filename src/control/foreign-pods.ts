@@ -1,6 +1,6 @@
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { count } from '../plan/format.ts';
-import { resolveOptions } from '../plan/options.ts';
+import { resolveOptions } from '../plan/resolve-options.ts';
 import { scopeTest } from '../plan/scope.ts';
 import type { StoredPolicy } from '../ports.ts';
 import { scheduleProblems } from './schedule.ts';

@@ -7,7 +7,7 @@ import { isStuck } from '../execute/verify.ts';
 import type { PodInfo } from '../model/pod.ts';
 import { elapsed, type Seconds, seconds } from '../model/units.ts';
 import { count } from '../plan/format.ts';
-import { resolveOptions } from '../plan/options.ts';
+import { resolveOptions } from '../plan/resolve-options.ts';
 import { scopeTest } from '../plan/scope.ts';
 import { STRATEGY_TRAITS } from '../plan/strategies/traits.ts';
 import type { Clock, ClusterReader, Gates, Log, PlanStore, PolicyStore, StoredPolicy, Telemetry } from '../ports.ts';

@@ -2,7 +2,7 @@ import type { RebalancePlan } from '../api/v1alpha1/rebalance-plan.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { type Seconds, seconds } from '../model/units.ts';
 import { type Inquiry, inquire } from '../plan/explain/inquiry.ts';
-import { resolveOptions } from '../plan/options.ts';
+import { resolveOptions } from '../plan/resolve-options.ts';
 import type { Clock, StoredPolicy } from '../ports.ts';
 import type { PageDetail } from '../report/page/detail.ts';
 import { nodeDetail, podDetail, staysDetail } from '../report/page/explain.ts';

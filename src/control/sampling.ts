@@ -1,6 +1,7 @@
 import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import { after, type EpochSeconds, elapsed, type Seconds, seconds } from '../model/units.ts';
-import { type PolicyOptions, resolveOptions } from '../plan/options.ts';
+import type { PolicyOptions } from '../plan/options.ts';
+import { resolveOptions } from '../plan/resolve-options.ts';
 import { createUsageHistory, samplingPeriod, type UsageHistory } from '../plan/usage-history.ts';
 import type { Clock, ClusterReader } from '../ports.ts';
 

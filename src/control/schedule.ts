@@ -3,7 +3,7 @@ import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import { parseDuration } from '../model/duration.ts';
 import { after, type EpochSeconds, epochSeconds, type Seconds, seconds } from '../model/units.ts';
 import { cronProblem } from '../plan/cron.ts';
-import { DEFAULT_INTERVAL, DEFAULT_ZONE } from '../plan/options.ts';
+import { DEFAULT_INTERVAL, DEFAULT_ZONE } from '../plan/resolve-options.ts';
 import type { StartCron } from '../ports.ts';
 
 /** How far the clocks of two leaders may be apart. */

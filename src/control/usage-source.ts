@@ -3,7 +3,7 @@ import type { RebalancePolicySpec } from '../api/v1alpha1/rebalance-policy.ts';
 import { isMeasured } from '../model/resources.ts';
 import type { ClusterSnapshot, UsageSample } from '../model/snapshot.ts';
 import { withNodeLoads } from '../plan/node-loads.ts';
-import { resolveOptions } from '../plan/options.ts';
+import { resolveOptions } from '../plan/resolve-options.ts';
 import { type ClusterReader, UsageError, type UsageRequest, type UsageServer, type UsageServers } from '../ports.ts';
 import { learningReader } from './traffic-source.ts';
 

@@ -3,9 +3,10 @@ import type { RepairName } from '../api/v1alpha1/repair.ts';
 import { compareText } from '../model/compare-text.ts';
 import type { ClusterSnapshot } from '../model/snapshot.ts';
 import { seconds } from '../model/units.ts';
-import { type RepairOptions, resolveOptions } from '../plan/options.ts';
+import type { RepairOptions } from '../plan/options.ts';
 import { planningInputOf } from '../plan/planning-input.ts';
 import { type Violation, violationsIn } from '../plan/repair/violations.ts';
+import { resolveOptions } from '../plan/resolve-options.ts';
 
 /** A rule that a pod violates. */
 export interface TopViolation {

@@ -1,9 +1,9 @@
 import { REPAIR_NAMES, type RepairName } from '../api/v1alpha1/repair.ts';
 import { EXCLUDED_NAMESPACES } from '../model/excluded-namespaces.ts';
 import { NO_SERVICE_LEVELS } from '../model/service-level.ts';
-import { resolveOptions } from '../plan/options.ts';
 import { planningInputOf } from '../plan/planning-input.ts';
 import { violationsIn } from '../plan/repair/violations.ts';
+import { resolveOptions } from '../plan/resolve-options.ts';
 import type { ViolationsLeft } from '../report/simulation-result.ts';
 import type { Scenario } from './scenario.ts';
 import type { World } from './world.ts';

@@ -8,7 +8,7 @@ import type { ExecutionPolicy } from '../../src/execute/executor-ports.ts';
 import { entries, podsInFlight } from '../../src/execute/journal.ts';
 import { isFinal, isInFlight } from '../../src/execute/transitions.ts';
 import { seconds } from '../../src/model/units.ts';
-import { resolveOptions } from '../../src/plan/options.ts';
+import { resolveOptions } from '../../src/plan/resolve-options.ts';
 import { ConflictError } from '../../src/ports.ts';
 import { aMove, aPlan } from '../support/builders/plan.ts';
 import { aPolicy } from '../support/builders/policy.ts';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { LabelExpressions } from '../../src/api/label-selector.ts';
 import { about, divide, overlap, type Scope, scopeField } from '../../src/import/descheduler/scopes.ts';
 import { type Labels, matches } from '../../src/model/selector.ts';
-import { resolveSelector } from '../../src/plan/options.ts';
+import { resolveSelector } from '../../src/plan/resolve-options.ts';
 
 const KEYS = ['a', 'b'];
 const VALUES = ['1', '2', '3'];

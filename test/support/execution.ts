@@ -2,7 +2,7 @@ import type { MovePhase, RebalancePlan } from '../../src/api/v1alpha1/rebalance-
 import { step } from '../../src/execute/executor.ts';
 import type { ExecutionPolicy } from '../../src/execute/executor-ports.ts';
 import type { PodInfo } from '../../src/model/pod.ts';
-import { resolveOptions } from '../../src/plan/options.ts';
+import { resolveOptions } from '../../src/plan/resolve-options.ts';
 import { aPlan } from './builders/plan.ts';
 import { aPolicy } from './builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from './builders.ts';

@@ -3,7 +3,7 @@ import type { RebalancePolicySpec, RebalancePolicyStatus } from '../../api/v1alp
 import { describeOutcome, entries } from '../../execute/journal.ts';
 import { matches } from '../../model/selector.ts';
 import type { ClusterSnapshot } from '../../model/snapshot.ts';
-import { resolveSelector } from '../../plan/options.ts';
+import { resolveSelector } from '../../plan/resolve-options.ts';
 import type { StoredPolicy } from '../../ports.ts';
 import { resourcesIn } from '../imbalance.ts';
 import { messageParts } from '../plan-text.ts';

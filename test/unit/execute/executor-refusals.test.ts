@@ -5,7 +5,7 @@ import type { PodInfo } from '../../../src/model/pod.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import type { WorkloadInfo } from '../../../src/model/workload.ts';
 import { labelsHash } from '../../../src/plan/hash.ts';
-import { resolveOptions } from '../../../src/plan/options.ts';
+import { resolveOptions } from '../../../src/plan/resolve-options.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { anAffinityTerm } from '../../support/builders/scheduling.ts';

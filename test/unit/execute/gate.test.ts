@@ -7,7 +7,7 @@ import type { MoveEffect, Replacement } from '../../../src/execute/move.ts';
 import { STUCK_PATIENCE } from '../../../src/execute/verify.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import { epochSeconds, type Seconds, seconds } from '../../../src/model/units.ts';
-import { resolveOptions } from '../../../src/plan/options.ts';
+import { resolveOptions } from '../../../src/plan/resolve-options.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { anAffinityTerm } from '../../support/builders/scheduling.ts';

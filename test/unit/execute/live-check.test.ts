@@ -4,7 +4,7 @@ import type { PodInfo } from '../../../src/model/pod.ts';
 import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
 import { NO_STORAGE } from '../../../src/model/storage.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
-import { resolveOptions } from '../../../src/plan/options.ts';
+import { resolveOptions } from '../../../src/plan/resolve-options.ts';
 import { aMove } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { anAffinityTerm } from '../../support/builders/scheduling.ts';

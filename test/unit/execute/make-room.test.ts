@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { liveCheck } from '../../../src/execute/live-check.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { epochSeconds } from '../../../src/model/units.ts';
-import { resolveOptions } from '../../../src/plan/options.ts';
+import { resolveOptions } from '../../../src/plan/resolve-options.ts';
 import { aMove } from '../../support/builders/plan.ts';
 import { aWorld, forever, policy, WEB_1, WEB_2 } from '../../support/execution.ts';
 import { NOON } from '../../support/test-clock.ts';

@@ -3,7 +3,7 @@ import { metricsVerdict } from '../../../src/execute/metrics-stop.ts';
 import { formatInstant } from '../../../src/model/instant.ts';
 import type { UsageSample } from '../../../src/model/snapshot.ts';
 import { bytes, epochSeconds, milliCpu, seconds } from '../../../src/model/units.ts';
-import { resolveOptions } from '../../../src/plan/options.ts';
+import { resolveOptions } from '../../../src/plan/resolve-options.ts';
 import type { NodeUsage } from '../../../src/ports.ts';
 import { aMove, aPlan } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';

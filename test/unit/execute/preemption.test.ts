@@ -5,7 +5,7 @@ import { step } from '../../../src/execute/executor.ts';
 import type { ExecutionPolicy } from '../../../src/execute/executor-ports.ts';
 import { ADMISSION_PATIENCE } from '../../../src/execute/verify.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
-import { resolveOptions } from '../../../src/plan/options.ts';
+import { resolveOptions } from '../../../src/plan/resolve-options.ts';
 import { anAdmission, aPlan, aPreemption } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, atGate, aWorkload, TEN_CORES } from '../../support/builders.ts';

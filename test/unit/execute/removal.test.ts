@@ -9,7 +9,7 @@ import { stoppedMoves } from '../../../src/execute/stop-rules.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
 import { pastMovesOf } from '../../../src/observe/project/past-moves.ts';
-import { resolveOptions } from '../../../src/plan/options.ts';
+import { resolveOptions } from '../../../src/plan/resolve-options.ts';
 import { aMove, aPlan, aRemoval } from '../../support/builders/plan.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPodOf, aWorkload, TEN_CORES } from '../../support/builders.ts';

@@ -6,7 +6,7 @@ import { type EvictionTerms, sendEvictions } from '../../../src/execute/send-evi
 import { recordSiblings } from '../../../src/execute/siblings.ts';
 import type { StopReason } from '../../../src/execute/stop-rules.ts';
 import type { PodInfo } from '../../../src/model/pod.ts';
-import { resolveOptions } from '../../../src/plan/options.ts';
+import { resolveOptions } from '../../../src/plan/resolve-options.ts';
 import { StaleCacheError } from '../../../src/ports.ts';
 import { aFailover, aMove, aPlan } from '../../support/builders/plan.ts';
 import { anAffinityTerm } from '../../support/builders/scheduling.ts';

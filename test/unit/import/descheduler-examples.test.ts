@@ -12,8 +12,8 @@ import type { ImportNote } from '../../../src/import/note.ts';
 import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
 import { expandLists } from '../../../src/observe/expand.ts';
 import { buildSnapshot } from '../../../src/observe/snapshot-builder.ts';
-import { resolveOptions } from '../../../src/plan/options.ts';
 import { plan } from '../../../src/plan/planner.ts';
+import { resolveOptions } from '../../../src/plan/resolve-options.ts';
 import { CLUSTER } from './descheduler/cluster.ts';
 
 const FOLDER = join(import.meta.dirname, 'descheduler');

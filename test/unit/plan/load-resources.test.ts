@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../../src/model/snapshot.ts';
-import { resolveOptions } from '../../../src/plan/options.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
+import { resolveOptions } from '../../../src/plan/resolve-options.ts';
 import { aPolicy } from '../../support/builders/policy.ts';
 import { aNode, aPod, aSnapshot, constraints, type Resources } from '../../support/builders.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { epochSeconds, seconds } from '../../../src/model/units.ts';
-import { resolveOptions } from '../../../src/plan/options.ts';
 import { plan as computePlan } from '../../../src/plan/planner.ts';
+import { resolveOptions } from '../../../src/plan/resolve-options.ts';
 import { fulfilmentByClass } from '../../../src/qos/fulfilment.ts';
 import { createMetrics } from '../../../src/report/metrics/metrics.ts';
 import { aPolicy } from '../../support/builders/policy.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../src/execute/journal.ts';
 import { labelsHash } from '../../../src/plan/hash.ts';
-import { resolveOptions } from '../../../src/plan/options.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { plan as computePlan } from '../../../src/plan/planner.ts';
+import { resolveOptions } from '../../../src/plan/resolve-options.ts';
 import { planMarkdown } from '../../../src/report/plan-markdown.ts';
 import { inPhase, outcomeMessage, planName, toRebalancePlan } from '../../../src/report/plan-resource.ts';
 import { planTable } from '../../../src/report/plan-text.ts';
