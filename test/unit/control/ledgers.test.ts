@@ -147,10 +147,14 @@ async function keepFor(
 }
 
 describe('orphaned', () => {
-  it.each([
-    ['kept until the window of its class is over', 3600, true],
-    ['given up after that', 3601, false],
-  ])('an ended ledger is %s', async (_, age, isKept) => {
+  const hours = (count: number): number => count * 3600;
+
+  it.each<[string, number, boolean, ServiceView['classes']?]>([
+    ['kept until the window of its class is over', hours(1), true],
+    ['given up after that', hours(1) + 1, false],
+    ['kept for a day where its class is gone as well', hours(24), true, new Map()],
+    ['given up after that day', hours(24) + 1, false, new Map()],
+  ])('an ended ledger is %s', async (_, age, isKept, classes) => {
     const memory = aStore();
     await keep(300, memory, (second) => aView(second < 60 ? [aRequest('web', [aRunningPod('a')])] : []));
     const [stored] = memory.stored.values();
@@ -158,7 +162,7 @@ describe('orphaned', () => {
     if (stored === undefined || endedAt === undefined) {
       throw new Error('the ledger has not ended');
     }
-    expect(orphaned(stored, aView([]), epochSeconds(endedAt + age)).ledger !== undefined).toBe(isKept);
+    expect(orphaned(stored, aView([], classes), epochSeconds(endedAt + age)).ledger !== undefined).toBe(isKept);
   });
 });
 

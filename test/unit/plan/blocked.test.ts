@@ -35,6 +35,22 @@ describe('a cluster above the trigger', () => {
     });
   });
 
+  const local: PodFields = { localStorage: true };
+  const critical: PodFields = { priority: 2_000_000_000 };
+
+  it.each<[string, readonly PodFields[]]>([
+    ['CriticalPriority 1, localStorage 1', [local, critical]],
+    ['CriticalPriority 1, localStorage 1', [critical, local]],
+    ['localStorage 2, CriticalPriority 1', [local, critical, local]],
+  ])('names what protects the most pods first, then in the order of names: %s', (expected, protectedPods) => {
+    const pods = protectedPods.map((fields, index) =>
+      aPod(`p${index}`, { nodeName: 'a', createdAt: epochSeconds(NOW - 1_000), ...fields }),
+    );
+    const uses = Object.fromEntries(pods.map(({ name }) => [name, 400]));
+    const { outcome: found } = plan(aSnapshot({ nodes: [aNode('a'), aNode('b')], pods, uses }), someOptions({}));
+    expect(found).toEqual({ kind: 'Blocked', message: `no pod may be moved: ${expected}` });
+  });
+
   it('is Blocked where the pods that may move gain too little, and large ones may not for now', () => {
     const young = outcome([10, 1_000], {}, 1_000, { thresholds: { minGain: 0.26 } });
     expect(young.kind).toBe('NoBeneficialMove');
