@@ -10,7 +10,7 @@ const NAME = `['"](?:${NAMES.join('|')})['"]`;
 const COMPARISON = new RegExp(`[=!]==?\\s*${NAME}|${NAME}\\s*[=!]==?|case ${NAME}`);
 
 /** The registry, the settings that each strategy has of its own, and their schema. */
-const REGISTRY = ['plan/strategies/index.ts', 'plan/options.ts', 'api/v1alpha1/rebalance-policy.ts'];
+const REGISTRY = ['plan/strategies/index.ts', 'plan/resolve-options.ts', 'api/v1alpha1/rebalance-policy.ts'];
 
 function isExempt(path: string): boolean {
   return REGISTRY.includes(path);
