@@ -1,25 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAppGraphStore } from '../../src/adapters/kubernetes/app-graph-store.ts';
 import type { AppGraph } from '../../src/api/v1alpha1/app-graph.ts';
 import { ConflictError } from '../../src/ports.ts';
-import { clientOf, type Handler, json, listOf, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
+import { answering } from './answering.ts';
+import { type Handler, json, listOf, NEVER, status } from './fake-api-server.ts';
 
 const GRAPHS = '/apis/evenkeel.dev/v1alpha1';
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) {
-    await cleanup();
-  }
-});
-
 async function storeOf(...handlers: readonly Handler[]) {
-  const server = await startFakeApiServer(...handlers);
-  const client = clientOf(server.url, { attempts: 1 });
-  cleanups.push(
-    () => server.stop(),
-    () => client.close(),
-  );
+  const { server, client } = await answering(handlers);
   return { server, store: createAppGraphStore(client) };
 }
 

@@ -2,17 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createLeaseStore, createSharedLeases } from '../../src/adapters/kubernetes/lease-store.ts';
 import { epochSeconds, seconds } from '../../src/model/units.ts';
 import { ConflictError, type LeaseRecord, NamespaceMissingError, type StoredLease } from '../../src/ports.ts';
-import {
-  clientOf,
-  type FakeApiServer,
-  type Handler,
-  json,
-  listOf,
-  NEVER,
-  reset,
-  startFakeApiServer,
-  status,
-} from './fake-api-server.ts';
+import { answering } from './answering.ts';
+import { type FakeApiServer, type Handler, json, listOf, NEVER, reset, status } from './fake-api-server.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -40,12 +31,7 @@ function aLease(name: string, metadata: Record<string, unknown> = {}, holderIden
 }
 
 async function start(...handlers: readonly Handler[]) {
-  const server = await startFakeApiServer(...handlers);
-  const client = clientOf(server.url, { attempts: 1 });
-  cleanups.push(
-    () => client.close(),
-    () => server.stop(),
-  );
+  const { server, client } = await answering(handlers);
   const reports: unknown[] = [];
   const leases = createSharedLeases(client, { namespace: 'evenkeel-system', deadline: seconds(5) }, (error) =>
     reports.push(error),

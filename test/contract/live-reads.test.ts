@@ -1,37 +1,17 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ApiRequest, OpenAnswer } from '../../src/adapters/kubernetes/client.ts';
 import { createLiveReads } from '../../src/adapters/kubernetes/live-reads.ts';
 import { epochSeconds } from '../../src/model/units.ts';
 import { aRawNode, aRawPod, type Raw } from '../support/builders/raw.ts';
-import {
-  clientOf,
-  fastClock,
-  type Handler,
-  json,
-  listOf,
-  NEVER,
-  startFakeApiServer,
-  status,
-} from './fake-api-server.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) {
-    await cleanup();
-  }
-});
+import { answering } from './answering.ts';
+import { clientOf, fastClock, type Handler, json, listOf, NEVER, status } from './fake-api-server.ts';
 
 const TEN = Date.parse('2026-01-01T10:00:00Z') / 1000;
 const DATE = { date: 'Thu, 01 Jan 2026 10:00:00 GMT' };
 
 /** Live reads of a server with these answers, one each; the last one again and again. */
 async function reading(...handlers: readonly Handler[]) {
-  const server = await startFakeApiServer(...handlers);
-  const client = clientOf(server.url, { attempts: 1, clock: { ...fastClock(), now: () => epochSeconds(7) } });
-  cleanups.push(
-    () => server.stop(),
-    () => client.close(),
-  );
+  const { server, client } = await answering(handlers, { clock: { ...fastClock(), now: () => epochSeconds(7) } });
   return { server, live: createLiveReads(client), paths: () => server.seen.map(({ path }) => path) };
 }
 

@@ -1,24 +1,13 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createPolicyStore, requestRun, suspendPolicy } from '../../src/adapters/kubernetes/policy-store.ts';
 import { aPolicy } from '../support/builders/policy.ts';
-import { clientOf, type Handler, json, lines, listOf, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
+import { answering } from './answering.ts';
+import { type Handler, json, lines, listOf, NEVER, status } from './fake-api-server.ts';
 
 const POLICIES = '/apis/evenkeel.dev/v1alpha1/rebalancepolicies';
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) {
-    await cleanup();
-  }
-});
-
 async function storeOf(...handlers: readonly Handler[]) {
-  const server = await startFakeApiServer(...handlers);
-  const client = clientOf(server.url, { attempts: 1 });
-  cleanups.push(
-    () => server.stop(),
-    () => client.close(),
-  );
+  const { server, client } = await answering(handlers);
   const reports: unknown[] = [];
   return { server, client, reports, policies: createPolicyStore(client, (error) => reports.push(error)) };
 }

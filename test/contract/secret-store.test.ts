@@ -1,25 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readSecret } from '../../src/adapters/kubernetes/secret-store.ts';
-import { clientOf, type Handler, json, NEVER, startFakeApiServer, status } from './fake-api-server.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) {
-    await cleanup();
-  }
-});
+import { answering } from './answering.ts';
+import { type Handler, json, NEVER, status } from './fake-api-server.ts';
 
 const WHERE = { namespace: 'evenkeel-system', name: 'webhook' };
 const PATH = '/api/v1/namespaces/evenkeel-system/secrets/webhook';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 async function read(...handlers: readonly Handler[]) {
-  const server = await startFakeApiServer(...handlers);
-  const client = clientOf(server.url, { attempts: 1 });
-  cleanups.push(
-    () => server.stop(),
-    () => client.close(),
-  );
+  const { server, client } = await answering(handlers);
   return { server, secret: await readSecret(client, WHERE, NEVER) };
 }
 

@@ -27,6 +27,16 @@ export const PODS = [
 export const [WEB_1, WEB_2, API_1, DB_0] = PODS;
 /** Name of the plan that is carried out. */
 export const PLAN = 'even-0123456789';
+/** What lines of the log say of a move of WEB_1 to node b. */
+export const LOGGED_MOVE = {
+  policy: 'even',
+  plan: PLAN,
+  pod: 'shop/web-1',
+  podUID: 'uid-web-1',
+  from: 'a',
+  to: 'b',
+  reason: 'Balance',
+};
 
 /** A modelled cluster of four nodes, and every port to it. */
 export function aWorld(pods: readonly PodInfo[] = PODS): World {

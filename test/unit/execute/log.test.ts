@@ -1,20 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { aMove, aPlan, aRemoval } from '../../support/builders/plan.ts';
 import { aPodOf } from '../../support/builders.ts';
-import { API_1, aWorld, execution, PLAN, policy, put, run, stepOnce, WEB_1, web } from '../../support/execution.ts';
+import {
+  API_1,
+  aWorld,
+  execution,
+  LOGGED_MOVE,
+  PLAN,
+  policy,
+  put,
+  run,
+  stepOnce,
+  WEB_1,
+  web,
+} from '../../support/execution.ts';
 import type { World } from '../../support/fake-world.ts';
 
 const names = (w: World) => w.lines.map(({ line }) => line);
 const fieldsOf = (w: World, wanted: string) => w.lines.find(({ line }) => line === wanted)?.fields;
-const MOVE = {
-  policy: 'even',
-  plan: PLAN,
-  pod: 'shop/web-1',
-  podUID: 'uid-web-1',
-  from: 'a',
-  to: 'b',
-  reason: 'Balance',
-};
 
 describe('the log of a plan', () => {
   it('has its eviction, its landing and its end, each with policy, plan, pod, from, to and result', async () => {
@@ -23,13 +26,13 @@ describe('the log of a plan', () => {
     const plan = await run(w);
     expect(names(w)).toEqual(['pod evicted', 'move landed', 'plan finished']);
     expect(fieldsOf(w, 'pod evicted')).toEqual({
-      ...MOVE,
+      ...LOGGED_MOVE,
       result: 'the API server accepted the eviction',
       why: plan.spec.moves[0]?.reason,
     });
     const [landed] = plan.status?.moves ?? [];
     expect(fieldsOf(w, 'move landed')).toEqual({
-      ...MOVE,
+      ...LOGGED_MOVE,
       result: 'runs on b',
       replacement: `shop/${landed?.replacement?.name}`,
       unavailableSeconds: landed?.unavailableSeconds,
@@ -57,7 +60,11 @@ describe('the log of a plan', () => {
     put(w, [aMove(WEB_1, 'b')]);
     await run(w);
     expect(names(w)).toEqual([...Array<string>(4).fill('move postponed'), 'move skipped', 'plan finished']);
-    expect(fieldsOf(w, 'move postponed')).toMatchObject({ ...MOVE, attempt: 1, notBefore: '2026-01-01T12:00:10Z' });
+    expect(fieldsOf(w, 'move postponed')).toMatchObject({
+      ...LOGGED_MOVE,
+      attempt: 1,
+      notBefore: '2026-01-01T12:00:10Z',
+    });
     expect(fieldsOf(w, 'move skipped')?.['result']).toMatch(/^refused 5 times: /);
   });
 

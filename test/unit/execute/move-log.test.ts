@@ -3,7 +3,7 @@ import type { MovePhase, MoveStatus } from '../../../src/api/v1alpha1/rebalance-
 import { logMove, nameOf, reasonOf } from '../../../src/execute/move-log.ts';
 import { aFailover, aMove, anAdmission, aPlan, aPreemption, aRemoval } from '../../support/builders/plan.ts';
 import { aPodOf } from '../../support/builders.ts';
-import { PLAN, policy, WEB_1, web } from '../../support/execution.ts';
+import { LOGGED_MOVE, policy, WEB_1, web } from '../../support/execution.ts';
 import type { LoggedLine } from '../../support/fake-world.ts';
 
 type Run = Partial<MoveStatus>;
@@ -18,15 +18,6 @@ function logged(before: Run, after: Run): readonly LoggedLine[] {
   return lines;
 }
 
-const MOVE = {
-  policy: 'even',
-  plan: PLAN,
-  pod: 'shop/web-1',
-  podUID: 'uid-web-1',
-  from: 'a',
-  to: 'b',
-  reason: 'Balance',
-};
 const WHY = 'a test wants it so';
 
 describe('the log of a move', () => {
@@ -67,17 +58,17 @@ describe('the log of a move', () => {
 
   it('says why a pod was evicted, and how that is known', () => {
     expect(logged({ phase: 'Intent' }, { phase: 'Evicting' })[0]?.fields).toEqual({
-      ...MOVE,
+      ...LOGGED_MOVE,
       result: 'the API server accepted the eviction',
       why: WHY,
     });
     expect(logged({ phase: 'Intent' }, { phase: 'AwaitingReplacement' })[0]?.fields).toEqual({
-      ...MOVE,
+      ...LOGGED_MOVE,
       result: 'the eviction had no answer, and the pod is gone or terminating',
       why: WHY,
     });
     expect(logged({ phase: 'Intent' }, { phase: 'Evicting', outcome: 'reset' })[0]?.fields).toEqual({
-      ...MOVE,
+      ...LOGGED_MOVE,
       result: 'reset',
       why: WHY,
     });
@@ -86,7 +77,7 @@ describe('the log of a move', () => {
   it('says when a move is tried again', () => {
     const notBefore = '2026-01-01T12:00:10Z';
     expect(logged({}, { attempt: 1, notBefore, outcome: 'refused' })[0]?.fields).toEqual({
-      ...MOVE,
+      ...LOGGED_MOVE,
       result: 'refused',
       attempt: 1,
       notBefore,
@@ -98,9 +89,9 @@ describe('the log of a move', () => {
     (phase) => {
       const replacement = { name: 'web-9', uid: 'uid-web-9' };
       const after = { phase, replacement, unavailableSeconds: 7, outcome: 'as it was' };
-      const told = { ...MOVE, result: 'as it was', replacement: 'shop/web-9', unavailableSeconds: 7 };
+      const told = { ...LOGGED_MOVE, result: 'as it was', replacement: 'shop/web-9', unavailableSeconds: 7 };
       expect(logged({ phase: 'Verifying' }, after)[0]?.fields).toEqual(told);
-      expect(logged({ phase: 'Verifying' }, { phase })[0]?.fields).toEqual({ ...MOVE, result: phase });
+      expect(logged({ phase: 'Verifying' }, { phase })[0]?.fields).toEqual({ ...LOGGED_MOVE, result: phase });
     },
   );
 });
