@@ -14,7 +14,10 @@ export interface Question {
   readonly toTheEnd: boolean;
 }
 
-/** `Alive` comes before the answer, whenever a test has ended: the files that failed, as paths from the top; empty where all pass. */
+/**
+ * `Alive` comes before the answer, whenever a test has ended, until one has failed of a question that ends with that: many tests
+ * that each wait for what does not come would take hours. Then the files that failed, as paths from the top; empty where all pass.
+ */
 export type Answer = 'Alive' | readonly string[];
 
 /** Test files that are run together: when one has failed the rest of them is still run. */
@@ -26,12 +29,23 @@ const vitest = await createVitest('test', {
   project: ['fast'],
   isolate: false,
   maxWorkers: 1,
-  reporters: [{ onTestCaseResult: () => tell('Alive') }],
+  reporters: [
+    {
+      onTestCaseResult: (test) => {
+        isDecided ||= endsWithFailure && !test.ok();
+        if (!isDecided) {
+          tell('Alive');
+        }
+      },
+    },
+  ],
   watch: false,
 });
 /** Milliseconds that test files took. */
 const durations = new Map<string, number>();
 let changed: readonly string[] = [];
+let endsWithFailure = false;
+let isDecided = false;
 
 process.on('message', (question: Question) => {
   judge(question).then(tell, (error: unknown) => {
@@ -51,6 +65,8 @@ async function judge({ sources, tests, toTheEnd }: Question): Promise<readonly s
     vitest.invalidateFile(join(folder, each));
   }
   changed = sources;
+  endsWithFailure = !toTheEnd;
+  isDecided = false;
   const files = await vitest.globTestSpecifications(tests.map((test) => join(folder, test)));
   const left = likelyFirst(files, sources);
   const failed: string[] = [];

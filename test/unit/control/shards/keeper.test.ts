@@ -329,6 +329,22 @@ describe('a replica that is gone', () => {
     },
   );
 
+  it.each([
+    [1.9, false],
+    [2.2, true],
+  ])('a watch that shows its renewals %d retry periods late is begun anew: %s', async (late, isAnew) => {
+    const g = group();
+    const watches = new Set<number>();
+    g.start('a', {
+      watched: (watch) => {
+        watches.add(watch);
+        return { ...NEAR, back: late * TIMES.retryPeriod };
+      },
+    });
+    await g.run(60);
+    expect(watches.size > 1).toBe(isAnew);
+  });
+
   it('after a kill: a watch that is always a little behind does not make what it shows any younger', async () => {
     const g = group();
     const a = g.start('a');
