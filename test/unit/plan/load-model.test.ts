@@ -183,6 +183,40 @@ describe('what a pod adds to a node', () => {
     const { least, most } = model.boundsOver([0, 1]);
     expect([least(0), most(0)]).toEqual([142_857_142, 333_333_334]);
   });
+
+  it('has whole bounds over several resources as well', () => {
+    const nodes: Shape['nodes'] = [
+      [{ cpu: 3, memory: 3 }, undefined],
+      [{ cpu: 7, memory: 7 }, undefined],
+    ];
+    for (const aggregate of ['Weighted', 'Dominant'] as const) {
+      const { model } = modelOf({ nodes, pods: [[0, [1, 1], true]], resources: both, aggregate });
+      const { least, most } = model.boundsOver([0, 1]);
+      expect([least(0), most(0)]).toEqual([142_857_142, 333_333_334]);
+    }
+  });
+
+  it('counts on a node that offers a single unit, as of a device', () => {
+    const nodes: Shape['nodes'] = [
+      [{ cpu: 1, memory: 1 }, aSample(1, 1)],
+      [{ cpu: 3, memory: 3 }, aSample(1, 1)],
+    ];
+    const used: Shape['pods'] = [
+      [0, [0.5, 0.5], true],
+      [1, [0.5, 0.5], true],
+    ];
+    for (const fields of [{}, { resources: both }, { resources: both, aggregate: 'Dominant' }] as const) {
+      const { tables, home, options, model } = modelOf({ nodes, pods: used, ...fields });
+      const pool = pooledLoad(tables, home, options);
+      pool.join(0);
+      expect([model.ofPod(0, 0, 0), model.ofFloor(0, 0), pool.mean()]).toEqual([5e8, 5e8, 1e9]);
+      pool.join(1);
+      expect([meanOf(tables, home, 0), model.mean, pool.mean()]).toEqual([0.5, 5e8, 5e8]);
+      expect([...model.weights]).toEqual([0.25, 0.75]);
+      expect(model.boundsOver([0]).most(0)).toBe(5e8);
+      expect(model.boundsOver([0, 1]).most(0)).toBe(5e8);
+    }
+  });
 });
 
 describe('nodes as a load model sees them', () => {
