@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PodInfo } from '../../../src/model/pod.ts';
 import type { PolicyOptions } from '../../../src/plan/options.ts';
 import { metricsProblem, type PlanningInput, planningInputOf } from '../../../src/plan/planning-input.ts';
-import { ALL_REPAIRS, someOptions } from '../../support/builders/options.ts';
+import { ALL_REPAIRS, pack, someOptions, trafficAware } from '../../support/builders/options.ts';
 import { aTaint, aToleration } from '../../support/builders/scheduling.ts';
 import { aServiceClass, aStartTime, serviceLevels } from '../../support/builders/service-levels.ts';
 import {
@@ -132,6 +132,18 @@ describe('nodes', () => {
     for (const fields of [{ localStorage: true }, OUT_OF_SCOPE]) {
       expect(absent(fields)).toEqual([['b', 'no pod that may be moved tolerates its taints']]);
     }
+  });
+});
+
+describe('an overloaded node that is cordoned', () => {
+  it('takes part as a source where loads are balanced, and not where service or packing is what a plan is for', () => {
+    const nodes = [aNode('a'), aNode('b', { unschedulable: true })];
+    const snapshot = aSnapshot({ nodes, pods: [aPod('p', { nodeName: 'b' })], uses: { p: 2000 } });
+    const parts = (options: PolicyOptions) =>
+      planningInputOf(snapshot, options).participation.participants.map(({ node }) => node.name);
+    expect(parts(someOptions())).toEqual(['a', 'b']);
+    expect(parts(someOptions({ strategy: trafficAware() }))).toEqual(['a', 'b']);
+    expect([parts(qosOptions()), parts(someOptions({ strategy: pack() }))]).toEqual([['a'], ['a']]);
   });
 });
 

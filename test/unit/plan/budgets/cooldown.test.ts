@@ -92,6 +92,10 @@ describe('cooldown', () => {
     expect([rest.leaving('a'), rest.leaving('b'), rest.coming('b')]).toEqual([0, 0, 0]);
   });
 
+  it('may last no longer than a second', () => {
+    expect(restOf([moved('web-1', 'a', 'b', 0)], 1).why('b')?.numbers).toEqual({ remaining: 1, span: 1 });
+  });
+
   it('goes by when moves were, in whatever order they are listed', () => {
     const history = [moved('web-1', 'a', 'x', 9), moved('web-2', 'y', 'a', 6), moved('web-3', 'z', 'a', 3)];
     for (const moves of [

@@ -125,6 +125,10 @@ describe('what is said of a controller that is left alone', () => {
     expect(judge({ changedAt: AGO(120.4) })?.numbers).toEqual({ age: 120, stabilization: 600, remaining: 480 });
   });
 
+  it('lasts for a fraction of a second as for a whole one', () => {
+    expect(judge({ changedAt: AGO(120) }, undefined, {}, 600.5)?.numbers).toMatchObject({ age: 120, remaining: 481 });
+  });
+
   it('takes a change that another clock dates in the future for one of now', () => {
     expect(judge({ changedAt: AGO(-30) })).toMatchObject({
       message: 'ReplicaSet web changed 0 s ago, protections.stabilization is 600 s',
