@@ -206,6 +206,10 @@ describe('a new pod of a controller', () => {
         newestPod: () => AGO(newest),
       })?.message;
     expect([within(500), within(499)]).toEqual([undefined, expect.stringContaining('got a pod')]);
+    const settled = anOwner('web', { workload: aWorkload('web', { ...old, changedAt: AGO(900) }) });
+    const context = { stabilization: seconds(500), now: NOW, countsReplicas: true };
+    expect(rolloutOf(settled, { ...context, newestPod: () => AGO(500) })).toBeUndefined();
+    expect(rolloutOf(settled, { ...context, newestPod: () => AGO(499) })?.code).toBe('Rollout');
   });
 
   it('counts for its own controller only, and only one that is known', () => {
