@@ -4,7 +4,7 @@ import type { Plan, Rejection } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
 import { listRejections } from '../../../src/plan/rejections.ts';
 import { applyPlan } from '../../support/apply-plan.ts';
-import { aBudget, greedyLb, type OptionFields, refineLb, someOptions } from '../../support/builders/options.ts';
+import { aBudget, greedyLb, type OptionFields, pack, refineLb, someOptions } from '../../support/builders/options.ts';
 import { aTaint, aToleration } from '../../support/builders/scheduling.ts';
 import { aNode, aPod, aSnapshot, aWorkload, type PodFields, type SnapshotFields } from '../../support/builders.ts';
 
@@ -137,6 +137,55 @@ describe('the outcome', () => {
     );
     expect(found.outcome).toMatchObject({ kind: 'NoBeneficialMove' });
     expect(found.outcome).toHaveProperty('message', expect.stringContaining('under-provisioned by 3.5 cores'));
+  });
+});
+
+describe('a plan with repairs', () => {
+  const TAINTS = { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() };
+
+  it('without a strategy says how evenly the cluster is loaded where that is known', () => {
+    const found = planFor(twoNodes(FOUR), { strategy: { type: 'None' } });
+    expect(found.outcome.kind).toBe('NothingToRepair');
+    expect(found.imbalance.before.cpu?.max).toBe(0.4);
+    expect(found.spread).toEqual({ before: 0.4, planned: 0.4 });
+    const unknown = planFor(twoNodes(FOUR, {}, { usage: undefined }), { strategy: { type: 'None' } });
+    expect(unknown.outcome.kind).toBe('NothingToRepair');
+    expect([unknown.imbalance, unknown.spread]).toEqual([
+      { before: {}, planned: {} },
+      { before: 0, planned: 0 },
+    ]);
+  });
+
+  it('says how uneven the cluster was before them', () => {
+    const nodes = ['a', 'b'].map((name) => aNode(name, { labels: { zone: name } }));
+    const nodeAffinity = [{ expressions: [{ key: 'zone', operator: 'In' as const, values: ['b'] }], fields: [] }];
+    const pods = [aPod('p', { nodeName: 'a', constraints: { nodeAffinity } }), aPod('q', { nodeName: 'b' })];
+    const found = planFor(aSnapshot({ nodes, pods, uses: { p: 1000, q: 200 } }), {
+      repair: { nodeAffinity: 'Required' },
+    });
+    expect(found.moves.map(({ pod }) => pod.name)).toContain('p');
+    expect(found.spread.before).toBe(0.2);
+  });
+
+  it('leaves the strategy as many moves as they have left', () => {
+    const sized = (cpu: number) => ({ constraints: { requests: { cpu } } });
+    const nodes = [aNode('a'), aNode('b'), aNode('old', { taints: [aTaint('old')] })];
+    const pods = [
+      ...['a1', 'a2'].map((name) => aPod(name, { nodeName: 'a', ...sized(400) })),
+      aPod('b1', { nodeName: 'b', ...sized(2000), localStorage: true }),
+      aPod('o1', { nodeName: 'old', ...sized(400) }),
+    ];
+    const kept = (maxMoves: number) => {
+      const fields = { strategy: pack(), repair: { taints: TAINTS }, budgets: [aBudget({ maxMoves })] };
+      const found = planFor(aSnapshot({ usage: undefined, nodes, pods }), fields);
+      const reasons = found.packing?.kept.flatMap(({ node, reason }) => (node === 'a' ? [reason.message] : []));
+      return [found.moves.map(({ pod }) => pod.name), reasons];
+    };
+    expect(kept(3)).toEqual([['o1', 'a1', 'a2'], []]);
+    expect(kept(2)).toEqual([
+      ['o1'],
+      ['a takes 2 moves, and maxMoves leaves 1: a node is emptied whole or not at all'],
+    ]);
   });
 });
 

@@ -100,6 +100,8 @@ describe('the shape of a pod', () => {
     const workloads = [aWorkload('web'), aWorkload('pinned', { pinnedNode: 'a' })];
     expect(shared({}, { owner: 'pinned' }, { workloads })).toEqual([false, false]);
     expect(shared({ owner: 'web' }, { owner: 'pinned' }, { workloads: [] })).toEqual([true, true]);
+    const elsewhere = [aWorkload('elsewhere', { pinnedNode: 'b' }), ...workloads];
+    expect(shared({ owner: 'elsewhere' }, { owner: 'pinned' }, { workloads: elsewhere })).toEqual([false, false]);
   });
 
   it('and its class differ by the volumes of each pod, though their template is one', () => {
@@ -281,7 +283,8 @@ describe('the size of a shape', () => {
       { cpu: 100, memory: 100, ephemeralStorage: 200 },
       { cpu: 100, memory: 100, ephemeralStorage: 100, extended: { gpu: 1 } },
       { cpu: 101, memory: 101, ephemeralStorage: 101 },
+      { cpu: 100, memory: 100, ephemeralStorage: 100, extended: { gpu: 2 } },
     );
-    expect(found.map(({ size }) => size)).toEqual([0, 1, 2, 3, 4, 0]);
+    expect(found.map(({ size }) => size)).toEqual([0, 1, 2, 3, 4, 0, 5]);
   });
 });
