@@ -102,6 +102,18 @@ describe('smoothed usage', () => {
     expect(ofPod(later, 'web-1')).toBeCloseTo((400 * faded + 100) / (1 + faded), 6);
   });
 
+  it('lets a sample of part of a second weigh as much as that, and one that names no window as much as a second', () => {
+    const mean = (window: number) => {
+      const early = { nodes: { n1: 400 }, pods: { 'web-1': 400 }, where: { 'web-1': 'n1' }, window };
+      return ofPod(smooth(early, { ...early, second: 60, pods: { 'web-1': 100 }, window: 1 }), 'web-1');
+    };
+    const weighing = (weight: number) => {
+      const faded = weight * Math.exp(-1);
+      return expect.closeTo((400 * faded + 100) / (1 + faded), 6);
+    };
+    expect([mean(0.5), mean(1), mean(Number.NaN)]).toEqual([weighing(0.5), weighing(1), weighing(1)]);
+  });
+
   it('counts a sample once, however often it is seen', () => {
     const first = { nodes: { n1: 400 }, pods: { 'web-1': 400 }, where: { 'web-1': 'n1' } };
     const second = { ...first, second: 15, pods: { 'web-1': 100 } };
@@ -118,6 +130,29 @@ describe('smoothed usage', () => {
     });
     expect(ofPod(moved, 'web-2')).toBeCloseTo(800, 6);
     expect([ofNode(moved, 'n1'), ofNode(moved, 'n2')]).toEqual([expect.closeTo(200, 6), expect.closeTo(900, 6)]);
+  });
+
+  it('goes on for a new pod from what its siblings used, of which its own first sample is one more', () => {
+    const first = { nodes: { n1: 800, n2: 0 }, pods: { 'web-1': 800 }, where: { 'web-1': 'n1' } };
+    const second = { second: 60, nodes: { n1: 0, n2: 200 }, pods: { 'web-2': 200 }, where: { 'web-2': 'n2' } };
+    const faded = Math.exp(-1);
+    expect(ofPod(smooth(first, second), 'web-2')).toBeCloseTo((800 * faded + 200) / (1 + faded), 6);
+    expect(ofPod(smooth(first, { ...second, pods: { 'api-1': 200 }, where: { 'api-1': 'n2' } }), 'api-1')).toBe(200);
+  });
+
+  it('is no longer known of a controller without pods after three time constants, nor of a node that has gone', () => {
+    const first = { nodes: { n1: 400, n2: 0 }, pods: { 'web-1': 400 }, where: { 'web-1': 'n1' } };
+    const anew = (second: number) => {
+      const back = { nodes: { n1: 100, n2: 0 }, pods: { 'web-2': 100 }, where: { 'web-2': 'n1' } };
+      return ofPod(smooth(first, { second, nodes: { n1: 0, n2: 0 } }, { ...back, second: second + 1 }), 'web-2');
+    };
+    expect(anew(181)).toBe(100);
+    expect(anew(180)).toBeGreaterThan(100);
+    const idle = { nodes: { n1: 400, n2: 0 } };
+    const returned = (nodes: Use['nodes']) =>
+      ofNode(smooth(idle, { second: 15, nodes }, { second: 30, nodes: { n1: 100, n2: 0 } }), 'n1');
+    expect(returned({ n2: 0 })).toBe(100);
+    expect(returned({ n1: 100, n2: 0 })).toBeGreaterThan(100);
   });
 
   it('is that of its siblings for a pod without a sample, as fresh as its node is', () => {
