@@ -82,6 +82,14 @@ describe('lost service', () => {
     expect(lost(moves)).toBe(is);
   });
 
+  it('is also what was spent by moves that nobody remembers, while its five minutes reach into the window', () => {
+    const before = (...spans: readonly number[]) => {
+      const spent = spans.map((span) => ({ from: epochSeconds(NOW - span), lost: seconds(7) }));
+      return lostService([], startupTimes([], NO_PODS), HOUR, NOW, spent);
+    };
+    expect([before(3600), before(3899), before(3900), before(9000), before(100, 9000, 200)]).toEqual([7, 7, 0, 0, 14]);
+  });
+
   it('slides with the window', () => {
     const moves = [ago(100), ago(1000), ago(3000)];
     expect([50, 500, 2000, 3600].map((span) => lost(moves, seconds(span)))).toEqual([0, 10, 20, 30]);

@@ -185,6 +185,11 @@ describe('the nodes whose pods a spread constraint counts', () => {
     expect(of({ spread: [constraint] }, { spread: [aSpread(web, { maxSkew: 2 })] })).toBe(1);
     expect(of({ spread: [constraint] }, { spread: [aSpread({ app: 'db' })] })).toBe(2);
     expect(of({ spread: [constraint] }, { spread: [constraint], nodeSelector: labels({ disk: 'ssd' }) })).toBe(2);
+    const onDisk = (disk: string) => [
+      { expressions: [{ key: 'disk', operator: 'In' as const, values: [disk] }], fields: [] },
+    ];
+    const [ssd, hdd] = [onDisk('ssd'), onDisk('hdd')].map((nodeAffinity) => ({ spread: [constraint], nodeAffinity }));
+    expect([of(ssd, hdd), of(ssd, { spread: [constraint] }), of(ssd, ssd)]).toEqual([2, 2, 1]);
     const honest = aSpread(web, { nodeTaintsPolicy: 'Honor' });
     expect(of({ spread: [constraint] }, { spread: [honest] })).toBe(2);
     const ignoring = aSpread(web, { nodeAffinityPolicy: 'Ignore' });
