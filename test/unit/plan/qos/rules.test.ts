@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { seconds } from '../../../../src/model/units.ts';
+import { type CandidateNode, compareHosts, FREE } from '../../../../src/plan/qos/guesses.ts';
+import { compareNumbers, leastCost, PUBLISHED, type ServicePosition } from '../../../../src/plan/qos/rules.ts';
+import { eligibilityBound } from '../../../../src/qos/eligibility.ts';
+import { preemptionCost } from '../../../../src/qos/preemption-cost.ts';
+import { aLedger, aServiceClass } from '../../../support/builders/service-levels.ts';
+
+/** One who runs, with a margin of 10 s. */
+function position(metric: number, fields: Partial<ServicePosition> = {}): ServicePosition {
+  return {
+    metric: seconds(metric),
+    safetyMargin: seconds(10),
+    importance: 2,
+    overheadSpent: false,
+    request: aLedger(),
+    serviceClass: aServiceClass(),
+    allowance: seconds(100),
+    alpha: seconds(1),
+    running: true,
+    lacking: 0,
+    ...fields,
+  };
+}
+
+const residents = (...all: readonly ServicePosition[]) => all.map((standing) => ({ standing }));
+/** An equal with a margin of 10 s. */
+const CLAIMANT = { importance: 2, safetyMargin: seconds(10) };
+
+describe('numbers', () => {
+  it('are compared, infinite ones among them', () => {
+    const infinite = Number.POSITIVE_INFINITY;
+    expect([compareNumbers(1, 2), compareNumbers(2, 1), compareNumbers(2, 2)]).toEqual([-1, 1, 0]);
+    expect([compareNumbers(infinite, infinite), compareNumbers(-infinite, infinite)]).toEqual([0, -1]);
+  });
+});
+
+describe('the policy as published', () => {
+  it('has the margin of the class, and serves who can wait less long first', () => {
+    expect(PUBLISHED.marginOf(aServiceClass({ safetyMargin: 7 }), seconds(1), seconds(1))).toBe(7);
+    expect(PUBLISHED.compare(position(5, { importance: 3 }), position(6, { importance: 1 }))).toBe(-1);
+    expect(PUBLISHED.compare(position(6), position(6, { importance: 1 }))).toBe(0);
+  });
+
+  it('says what evictions cost at best: from who can wait longest, and with what all of them can spare', () => {
+    const best = PUBLISHED.bestCaseFor(CLAIMANT)(residents(position(40), position(25), position(8)));
+    expect(best?.victims).toEqual([0]);
+    expect(best?.bound).toBe(40);
+    expect(best?.cost).toMatchObject({ below: [], victims: 1, above: expect.closeTo(45, 9) });
+    expect(best?.cost.above).toBeGreaterThan(45);
+  });
+});
+
+describe('the least that an eviction costs', () => {
+  const least = (...all: readonly ServicePosition[]) =>
+    leastCost(CLAIMANT, eligibilityBound, preemptionCost)(residents(...all));
+
+  it('is that of all who cost as little, by their places', () => {
+    expect(least(position(40), position(20), position(40))?.victims).toEqual([0, 2]);
+    expect(least(position(40), position(40), position(20))?.victims).toEqual([0, 1]);
+    expect(least(position(20), position(40), position(40))?.victims).toEqual([1, 2]);
+  });
+
+  it('leaves out those who may not be evicted, and is none without others', () => {
+    const held = position(90, { overheadSpent: true });
+    expect(least(held, position(20))?.victims).toEqual([1]);
+    expect([least(held), least()]).toEqual([undefined, undefined]);
+  });
+
+  it('is open to claimants below the largest bound, or below their own margin', () => {
+    expect(least(position(40), position(90))?.bound).toBe(90);
+    expect(least(position(4))?.bound).toBe(10);
+  });
+
+  it('is the same when it is asked for once more', () => {
+    const leastOf = leastCost(CLAIMANT, eligibilityBound, preemptionCost);
+    const all = residents(position(40), position(20));
+    expect(leastOf(all)).toEqual(leastOf(all));
+  });
+});
+
+describe('nodes for a pod that waits', () => {
+  const host = (node: number, fields: Partial<CandidateNode> = {}): CandidateNode => ({
+    node,
+    victims: [],
+    bound: Number.POSITIVE_INFINITY,
+    cost: FREE,
+    score: 5,
+    ...fields,
+  });
+  const order = (left: CandidateNode, right: CandidateNode) =>
+    [compareHosts(left, right), compareHosts(right, left)].map(Math.sign);
+
+  it('are ranked by what they cost, then by their score, then by their place', () => {
+    const costly = { cost: { ...FREE, above: 30, victims: 1 } };
+    expect(order(host(9, { score: 0 }), host(1, { score: 10, ...costly }))).toEqual([-1, 1]);
+    expect(order(host(9, { score: 6 }), host(1))).toEqual([-1, 1]);
+    expect(order(host(1), host(9))).toEqual([-1, 1]);
+    expect(compareHosts(host(3), host(3))).toBe(0);
+  });
+});
