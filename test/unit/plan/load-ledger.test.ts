@@ -57,6 +57,8 @@ describe('a ledger of loads', () => {
       ledger.add(0, 0);
       expect(ledger.without(0, 0)).toBe(dimensions === 1 ? 10 : 300);
       expect(loadsOf(ledger)).toEqual(loads);
+      ledger.add(1, 1);
+      expect(ledger.without(1, 1)).toBe(dimensions === 1 ? 20 : 200);
     }
   });
 

@@ -114,6 +114,17 @@ describe('smoothed usage', () => {
     expect([mean(0.5), mean(1), mean(Number.NaN)]).toEqual([weighing(0.5), weighing(1), weighing(1)]);
   });
 
+  it('takes no sample for that of a pod that was created after it', () => {
+    const seen = measured({ nodes: { n1: 400 }, pods: { 'web-1': 300 }, where: { 'web-1': 'n1', 'web-2': 'n1' } });
+    const ofSibling = (age: number) => {
+      const history = createUsageHistory(MINUTE, MAX_AGE);
+      const pods = seen.pods.map((pod) => ({ ...pod, createdAt: after(NOW, seconds(-age)) }));
+      history.add({ ...seen, pods });
+      return ofPod(history.smooth(seen), 'web-2');
+    };
+    expect([ofSibling(1), ofSibling(0), ofSibling(-1)]).toEqual([300, 300, undefined]);
+  });
+
   it('counts a sample once, however often it is seen', () => {
     const first = { nodes: { n1: 400 }, pods: { 'web-1': 400 }, where: { 'web-1': 'n1' } };
     const second = { ...first, second: 15, pods: { 'web-1': 100 } };

@@ -83,11 +83,13 @@ describe('lost service', () => {
   });
 
   it('is also what was spent by moves that nobody remembers, while its five minutes reach into the window', () => {
-    const before = (...spans: readonly number[]) => {
+    const forgotten = (...spans: readonly number[]) => {
       const spent = spans.map((span) => ({ from: epochSeconds(NOW - span), lost: seconds(7) }));
       return lostService([], startupTimes([], NO_PODS), HOUR, NOW, spent);
     };
-    expect([before(3600), before(3899), before(3900), before(9000), before(100, 9000, 200)]).toEqual([7, 7, 0, 0, 14]);
+    expect([forgotten(3600), forgotten(3899), forgotten(3900), forgotten(9000), forgotten(100, 9000, 200)]).toEqual([
+      7, 7, 0, 0, 14,
+    ]);
   });
 
   it('slides with the window', () => {

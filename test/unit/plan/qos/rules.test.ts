@@ -48,6 +48,7 @@ describe('the policy as published', () => {
     expect(best?.bound).toBe(40);
     expect(best?.cost).toMatchObject({ below: [], victims: 1, above: expect.closeTo(45, 9) });
     expect(best?.cost.above).toBeGreaterThan(45);
+    expect(PUBLISHED.bestCaseFor(CLAIMANT)(residents(position(40, { overheadSpent: true })))).toBeUndefined();
   });
 });
 
