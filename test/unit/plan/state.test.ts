@@ -81,6 +81,27 @@ describe('the state of a plan', () => {
     expect(fork.load(1)).toBe(40 * PERCENT);
   });
 
+  it('shares no room with a fork of it, nor with another state of its cluster', () => {
+    const pods = ['p', 'q'].map((name) => aPod(name, { nodeName: 'a', constraints: { requests: { cpu: 1000 } } }));
+    const nodes = ['a', 'b'].map((name) => aNode(name, { allocatable: { cpu: 4000 } }));
+    const cluster = clusterOf(aSnapshot({ nodes, pods, uses: { p: 500, q: 500 } }));
+    const state = initialState(cluster);
+    const freeIn = ({ whereabouts }: State) => [0, 1].map((site) => whereabouts.freeCapacityOf(site).cpu);
+    state.move(0, 1);
+    const fork = state.fork();
+    state.move(1, 1);
+    expect([freeIn(state), freeIn(fork)]).toEqual([
+      [4000, 2000],
+      [3000, 3000],
+    ]);
+    fork.move(0, 0);
+    expect([freeIn(state), freeIn(fork), freeIn(initialState(cluster))]).toEqual([
+      [4000, 2000],
+      [2000, 4000],
+      [2000, 4000],
+    ]);
+  });
+
   it('lists the movable pods of a node: those that are still there, then those that came, in that order', () => {
     const state = stateOf(loaded([30, 20, 10], [5, 4], []));
     const on = (node: number) => [...state.movablePodsOn(node)];
@@ -152,6 +173,27 @@ describe('a pod on a node that takes no part', () => {
   });
 });
 
+describe('a pod between two nodes', () => {
+  it.each([0, 1])('is on neither, the first node of all or another: node %i', (home) => {
+    const state = stateOf(loaded([20, 30], [10]));
+    const pod = home === 0 ? 0 : 2;
+    expect(state.whereabouts.siteOf(pod)).toBe(home);
+    state.lift(pod);
+    expect(state.whereabouts.siteOf(pod)).toBe(-1);
+    state.place(pod, 1 - home);
+    expect(state.whereabouts.siteOf(pod)).toBe(1 - home);
+  });
+
+  it('is on the first node of all once it was placed there, from one that takes no part', () => {
+    const nodes = [aNode('a'), aNode('z', { ready: false })];
+    const pods = [aPod('p', { nodeName: 'z' }), aPod('q', { nodeName: 'a' })];
+    const state = stateOf(aSnapshot({ nodes, pods, uses: { p: 100, q: 100 } }));
+    expect(state.whereabouts.siteOf(0)).toBe(1);
+    state.place(0, 0);
+    expect(state.whereabouts.siteOf(0)).toBe(0);
+  });
+});
+
 describe('what verdicts on a pod depend on beyond the target', () => {
   const spread = { constraints: { spread: [aSpread({ app: 'web' })] }, labels: { app: 'web' } };
   const state = () =>
@@ -186,6 +228,36 @@ describe('what verdicts on a pod depend on beyond the target', () => {
     expect(seen).not.toContain(0);
     moved.move(0, 2);
     expect(moved.surroundings(1)).toBe(seen[2]);
+  });
+
+  it('is where all of those are that it looks at, however many constraints it has', () => {
+    const constraints = { spread: ['web', 'db'].map((app) => aSpread({ app })) };
+    const nodes = ['a', 'b', 'c'].map((name) => aNode(name, { labels: { zone: name } }));
+    const pods = [
+      aPod('both', { nodeName: 'a', constraints }),
+      aPod('db', { nodeName: 'a', labels: { app: 'db' } }),
+      aPod('web', { nodeName: 'a', labels: { app: 'web' } }),
+    ];
+    const moved = stateOf(aSnapshot({ nodes, pods, uses: { both: 100, db: 100, web: 100 } }));
+    const seen = [moved.surroundings(0)];
+    for (const pod of [1, 2]) {
+      moved.move(pod, 1);
+      seen.push(moved.surroundings(0));
+    }
+    expect(new Set(seen).size).toBe(3);
+  });
+
+  it('is where the pod is, where a guard asks which node it leaves', () => {
+    const cluster = clusterOf(loaded([20], [10], []));
+    const seenWith = (looksBack: boolean) => {
+      const guard = { breachOf: () => undefined, looksBack: () => looksBack, mostPerNode: () => 1 };
+      const moved = initialState({ ...cluster, guard });
+      const before = moved.surroundings(0);
+      moved.move(0, 2);
+      return [before, moved.surroundings(0)];
+    };
+    expect(new Set(seenWith(true)).size).toBe(2);
+    expect(seenWith(false)).toEqual([0, 0]);
   });
 });
 

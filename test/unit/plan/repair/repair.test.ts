@@ -321,6 +321,48 @@ describe('topology spread', () => {
     expect(repaired({ nodes: inZones({ a: 'x', b: 'y' }), pods }, HARD).moved).toEqual(moved);
   });
 
+  it('compares with the emptiest zone where there are enough, in what it tolerates and what it says', () => {
+    const all = [...inZones({ a: 'x' }), aNode('b', { labels: { zone: 'y' }, allocatable: { pods: 1 } })];
+    const pods = [...on('a', ['p', 'q', 'r'], spread({})), ...on('b', ['s'], spread({}))];
+    expect(repaired({ nodes: all, pods }, HARD).rejections.reasons.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('zone x has 3 pods of its spread, the emptiest 1, and maxSkew is 1; '),
+    );
+    const roomy = { nodes: inZones({ a: 'x', b: 'y' }), pods };
+    expect(repaired(roomy, HARD).moves).toHaveLength(1);
+    expect(repaired(roomy, { topologySpread: { soft: false, tolerance: 1 } }).moves).toEqual([]);
+  });
+
+  it('moves no pod within its zone, for that does not help', () => {
+    const labels = { zone: 'y' };
+    const all = [...inZones({ a: 'x', b: 'x' }), aNode('c', { labels, allocatable: { pods: 0 } })];
+    expect(repaired({ nodes: all, pods: on('a', ['p', 'q', 'r'], spread({})) }, HARD).moves).toEqual([]);
+  });
+
+  it('says nothing of a pod in a zone that is not crowded', () => {
+    const all = [...inZones({ a: 'x', b: 'y' }), aNode('c', { labels: { zone: 'z' }, allocatable: { pods: 0 } })];
+    const pods = [...on('a', ['p', 'q'], { ...spread({}), localStorage: true }), ...on('b', ['s'], spread({}))];
+    const { moves, rejections } = repaired({ nodes: all, pods }, HARD);
+    expect(moves).toEqual([]);
+    expect(rejections.reasons.map(({ message }) => message.includes('pods of its spread'))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('tells a zone from a node outside of all zones, where a pod is of no more use', () => {
+    const soft = spread({ whenUnsatisfiable: 'ScheduleAnyway' });
+    const all = [aNode('a'), ...inZones({ b: 'x', c: 'y' })];
+    const pods = [
+      ...on('c', ['p', 'q', 'r'], soft),
+      aPod('busy', { nodeName: 'b', constraints: { requests: { cpu: 1000 } } }),
+    ];
+    const asked = { topologySpread: { soft: true, tolerance: 0 } };
+    expect(repaired({ nodes: all, pods }, asked, { load: { source: 'Requests' } }).moved).toEqual([
+      ['p', 'c', 'b', 'TopologySpread'],
+    ]);
+  });
+
   it('repairs what only ranks nodes when it is asked to, and never at the price of what does not', () => {
     const all = inZones({ a: 'x', b: 'y' });
     const soft = spread({ whenUnsatisfiable: 'ScheduleAnyway' });

@@ -87,6 +87,23 @@ describe('what a strategy plans after repairs', () => {
   });
 });
 
+describe('the pods that no repair is about', () => {
+  it('are moved by the strategy after the repairs', () => {
+    const nodes = [aNode('a', { taints: [aTaint('old')] }), aNode('b'), aNode('c')];
+    const pods = [aPod('p', { nodeName: 'a' }), ...['q', 'r', 's', 't'].map((name) => aPod(name, { nodeName: 'b' }))];
+    const uses = { p: 100, q: 500, r: 500, s: 500, t: 500 };
+    const { moves } = plan(
+      aSnapshot({ nodes, pods, uses }),
+      someOptions({ repair: { taints: TAINTS }, strategy: greedyLb({ tolerance: 0 }) }),
+    );
+    expect(moves.map(({ from, to, repairs, partner }) => [from, to, repairs, partner])).toEqual([
+      ['a', 'c', ['Taints'], undefined],
+      ['b', 'c', [], undefined],
+      ['b', 'c', [], undefined],
+    ]);
+  });
+});
+
 describe('repairs after repairs', () => {
   it('mend what had to be broken for something worse, once pods have left and made room', () => {
     const spread = [aSpread({ app: 'web' }, { whenUnsatisfiable: 'ScheduleAnyway' })];

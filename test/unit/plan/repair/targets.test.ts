@@ -50,6 +50,7 @@ describe('targets of a repair', () => {
 
   it('are the three fullest where full nodes are preferred', () => {
     expect(best(among(50, 10, 30, 20), {}, FREE, true)).toEqual([1, 3, 4]);
+    expect(best(among(20, 20, 20), {}, FREE, true)).toEqual([1, 2, 3]);
   });
 
   it('are those of the best rank first, and none that are of no use', () => {
@@ -122,5 +123,14 @@ describe('why there is no target', () => {
     expect(search.whyNone(0, {}).message).toContain('n1 has 999m of 1000m cpu free');
     state.move(1, 0);
     expect(search.whyNone(0, { rankOf }).message).toContain('no improvement on 1');
+  });
+
+  it('is what holds by then for a pod that has not moved itself', () => {
+    const state = among([10, { allocatable: { cpu: 1000 } }], [20, HARD]);
+    const search = createTargetSearch(state, FREE, false);
+    const message = () => search.whyNone(0, {}).message;
+    expect(message()).toContain(': NodeResourcesFit on 1, TaintToleration on 1');
+    state.move(1, 2);
+    expect(message()).toContain(': TaintToleration on 1, no improvement on 1');
   });
 });

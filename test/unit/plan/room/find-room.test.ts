@@ -98,6 +98,29 @@ describe('room for a pod', () => {
     expect(roomFor({ residents: { ...full, s2b: core(young) } })).toEqual(['s2', ['s2b', 'z1']]);
   });
 
+  it('is made by the youngest of equals, wherever it stands among them', () => {
+    const aged = (...ages: readonly number[]) =>
+      Object.fromEntries(
+        ages.map((age, place) => [`s1${'abc'[place]}`, core({ createdAt: epochSeconds(NOW - age) }, 600)]),
+      );
+    const held = ['s2a'];
+    const others = { s2a: core({}, 2000) };
+    const leaver = (...ages: readonly number[]) =>
+      roomFor({ residents: { ...aged(...ages), ...others }, asks: { cpu: 700 }, held })?.[1]?.[0];
+    expect(leaver(9000, 8000, 7000)).toBe('s1c');
+    expect(leaver(9000, 7000, 8000)).toBe('s1b');
+    expect(leaver(7000, 9000, 8000)).toBe('s1a');
+  });
+
+  it('is left by pods of one size in the order of all pods, whoever is the youngest', () => {
+    const young = core({ createdAt: epochSeconds(NOW - 900) });
+    expect(roomFor({ residents: { ...full, s1b: young }, asks: { cpu: 2000 }, held: ['s2a', 's2b'] })).toEqual([
+      's1',
+      ['s1a', 'z1'],
+      ['s1b', 'z1'],
+    ]);
+  });
+
   it('goes by the most important of several that leave', () => {
     const half = (priority: number) => core({ priority }, 500);
     const residents = {

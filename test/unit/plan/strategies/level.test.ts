@@ -40,6 +40,10 @@ describe('filling low nodes', () => {
     expect(moved(raise, snapshot, 18, { maxMoves: 0 })).toEqual([]);
   });
 
+  it('asks for each pod the node that is the highest by then', () => {
+    expect(moved(raise, loaded([10, 10, 10, 10], [10, 10, 10, 5], []), 20)).toEqual(['p0-0>n2', 'p1-0>n2']);
+  });
+
   it('asks the next node where the highest has no pod to give', () => {
     const snapshot = loaded([60, 30], [30, 30], []);
     expect(moved(raise, snapshot, 20, { stay: ['p0-0'] })).toEqual(['p0-1>n2']);

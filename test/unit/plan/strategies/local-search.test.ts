@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
-import { rehearse, split, straight } from '../../../../src/plan/strategies/local-search.ts';
-import type { Proposal } from '../../../../src/plan/strategies/strategy.ts';
+import { rehearse, settle, split, straight } from '../../../../src/plan/strategies/local-search.ts';
+import type { FindWay } from '../../../../src/plan/strategies/search-terms.ts';
+import { anyNode, type Terms as PlanTerms, type Proposal } from '../../../../src/plan/strategies/strategy.ts';
 import { aNode } from '../../../support/builders.ts';
 import { stateOf } from '../../../support/state.ts';
 import { loaded } from './loaded.ts';
@@ -90,5 +91,80 @@ describe('moves made straight', () => {
     expect(straight(state, [first, other, last])).toEqual([other, last]);
     expect(straight(state, [first, other, home])).toEqual([other]);
     expect(straight(state, [])).toEqual([]);
+  });
+});
+
+describe('settling', () => {
+  type Step = readonly [pod: number, to: number];
+
+  /** Pods 0 to 2 are on n0, 3 and 4 on n1, and 5 on n5. */
+  const snapshot = loaded([30, 30, 20], [25, 25], [], [], [], [1]);
+
+  /** What is offered, and the pods that budgets count as thought of whenever there is one more. The searches find these ways. */
+  function settled(ways: readonly (readonly Step[])[], isFinal: boolean, refused: readonly number[] = []) {
+    const state = stateOf(snapshot);
+    const held: number[] = [];
+    const counted: (readonly number[])[] = [];
+    const terms: PlanTerms = {
+      minGain: 0,
+      movesLeft: () => Number.POSITIVE_INFINITY,
+      mayMove: () => true,
+      reserve: (pod) => {
+        held.push(pod);
+        counted.push([...held]);
+      },
+      release: (pod) => {
+        expect(held).toContain(pod);
+        held.splice(held.indexOf(pod), 1);
+      },
+    };
+    const left = [...ways];
+    const find: FindWay = (scratch, { note, restart }) => {
+      const moves = (left.shift() ?? []).map(([pod, to]) => ({ pod, to }));
+      // The first try comes to nothing.
+      note(5);
+      restart();
+      for (const { pod, to } of moves) {
+        note(pod);
+        scratch.move(pod, to);
+      }
+      return { moves, isFinal: isFinal || left.length === 0 };
+    };
+    const offered: Step[] = [];
+    const proposals = settle(state, terms, find, anyNode);
+    for (let next = proposals.next(); next.done !== true; ) {
+      const { pod, to } = next.value;
+      expect(held).toEqual([]);
+      offered.push([pod, to]);
+      const accepted = !refused.includes(pod);
+      if (accepted) {
+        state.move(pod, to);
+      }
+      next = proposals.next(accepted ? { accepted } : { accepted, reach: 'Pod' });
+    }
+    expect(held).toEqual([]);
+    return { offered, counted };
+  }
+
+  it('offers all that one search after the other finds, and counts what was found before while it looks for more', () => {
+    const { offered, counted } = settled([[[0, 2]], [[3, 3]]], false);
+    expect(offered).toEqual([
+      [0, 2],
+      [3, 3],
+    ]);
+    expect(counted).toEqual([[5], [0], [0], [0, 5], [0, 3], [0], [0, 3]]);
+  });
+
+  it('looks for something else where one of several is refused, and for nothing where all are accepted', () => {
+    const ways = [[[0, 2] as const, [3, 3] as const], [[1, 4] as const]];
+    expect(settled(ways, true).offered).toEqual([
+      [0, 2],
+      [3, 3],
+    ]);
+    expect(settled(ways, true, [0]).offered).toEqual([
+      [0, 2],
+      [3, 3],
+      [1, 4],
+    ]);
   });
 });
