@@ -69,6 +69,60 @@ describe('Pack', () => {
     expect(found.again.moves).toEqual([]);
   });
 
+  it('counts a pod once that is sent on from a node that is emptied later', () => {
+    const sized = (cpu: number, fields: PodFields = {}) => ({ constraints: { requests: { cpu } }, ...fields });
+    const pods = [
+      ...on('a', ['a1'], sized(400)),
+      ...on('b', ['b1', 'b2'], sized(600)),
+      ...on('c', ['c1'], sized(800, { localStorage: true })),
+    ];
+    const emptied = (maxMoves: number) =>
+      packed({ nodes: nodes('a', 'b', 'c'), pods }, {}, { budgets: [aBudget({ maxMoves })] }).emptied;
+    expect(emptied(3)).toEqual(['a', 'b']);
+    expect(emptied(2)).toEqual(['a']);
+  });
+
+  it('keeps a node with a pod that other pods keep off every other node', () => {
+    const web = {
+      requests: { cpu: 400 },
+      podAntiAffinity: [anAffinityTerm({ app: 'db' }, { topologyKey: 'kubernetes.io/hostname' })],
+    };
+    const pods = [
+      ...on('a', ['a1'], small),
+      ...on('a', ['a2'], { constraints: web }),
+      ...on('b', ['b1', 'b2'], { labels: { app: 'db' } }),
+    ];
+    const found = packed({ nodes: nodes('a', 'b'), pods });
+    expect([found.moves, found.emptied]).toEqual([[], []]);
+    expect(found.kept).toEqual([['a', 'a2', 'NoFeasibleNode']]);
+  });
+
+  it('sends a pod to the node from which another of its kind could go nowhere', () => {
+    const all = [aNode('a', { allocatable: { cpu: 8000 } }), aNode('b', { allocatable: { cpu: 4000, pods: 1 } })];
+    const pods = ['a', 'b'].flatMap((name) => on(name, [`${name}1`], { constraints: { requests: { cpu: 1500 } } }));
+    const found = packed({ nodes: all, pods });
+    expect(found.moved).toEqual([['b1', 'b', 'a']]);
+    expect(found.kept).toEqual([['a', 'a1', 'NoFeasibleNode']]);
+  });
+
+  it('sends a pod to the fullest node although another of its kind found no room there behind a larger one', () => {
+    const sized = (cpu: number) => ({ constraints: { requests: { cpu } } });
+    const pods = [
+      ...on('a', ['a1'], sized(1000)),
+      ...on('a', ['a2'], sized(600)),
+      ...on('b', ['b1'], sized(600)),
+      ...on('c', ['c1'], sized(2500)),
+    ];
+    const all = [
+      aNode('a', { allocatable: { cpu: 8000 } }),
+      aNode('b', { allocatable: { cpu: 1300, pods: 1 } }),
+      aNode('c'),
+    ];
+    const found = packed({ nodes: all, pods }, { headroom: 0 });
+    expect(found.moved).toEqual([['b1', 'b', 'c']]);
+    expect(found.kept?.map(([node]) => node)).toEqual(['a']);
+  });
+
   it('leaves headroom on every target', () => {
     const pods = [...on('a', ['a1', 'a2']), ...on('b', ['b1', 'b2', 'b3'])];
     expect(packed({ nodes: nodes('a', 'b'), pods }, { headroom: 0.1 }).moves).toEqual([]);

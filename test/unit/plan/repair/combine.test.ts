@@ -235,6 +235,7 @@ describe('pods that a strategy moves on from where repairs have put them', () =>
     it('may not, where the repair is a new start', () => {
       const pods = repelling.pods.map((pod) => aPod(pod.name, { nodeName: 'a', ...OLD }));
       expect(further({ ...repelling, pods }, [aTransfer('p', 'a')], LIFETIME)).toBeUndefined();
+      expect(further({ ...repelling, pods }, [aTransfer('p', 'a'), aTransfer('q', 'c')], LIFETIME)).toBeUndefined();
       expect(movesOf(further({ ...repelling, pods }, [aTransfer('p', 'c')], LIFETIME))).toEqual([
         ['q', 'a', 'c', 'MaxLifetime'],
         ['p', 'a', 'c', 'MaxLifetime'],

@@ -279,6 +279,21 @@ describe('pod anti-affinity', () => {
     );
     expect(found.moved.map(([name]) => name)).toEqual(['p', 'q']);
   });
+
+  it('leaves pods without a node out of account', () => {
+    const waits = aPod('w', {
+      phase: 'Pending',
+      ready: false,
+      readySince: undefined,
+      labels: { app: 'web' },
+      ...apart,
+    });
+    const found = repaired(
+      { nodes: nodes('a', 'b'), pods: [...on('a', ['p', 'q'], apart), waits] },
+      { podAntiAffinity: true },
+    );
+    expect(found.moved).toEqual([['p', 'a', 'b', 'PodAntiAffinity']]);
+  });
 });
 
 describe('topology spread', () => {
