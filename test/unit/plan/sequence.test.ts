@@ -188,6 +188,7 @@ describe('the moves that a move needs first', () => {
     const nodes = ['a', 'b', 'c', 'd'].map((name) => aNode(name, { allocatable: { cpu: 4000 } }));
     const state = stateOf(aSnapshot({ nodes, pods, uses: { a0: 100, b0: 100, b1: 100, c0: 100 } }));
     expect(needsOf(state, [[[1, 2]], [[3, 3]], [[2, 3]], [[0, 1]]])).toEqual([[], [], [], [0, 2]]);
+    expect(needsOf(state, [[[3, 3]], [[1, 2]], [[2, 3]], [[0, 1]]])).toEqual([[], [], [], [1, 2]]);
     expect(needsOf(state, [[[1, 2]], [[3, 3]], [[2, 3]]])).toEqual([[], [], []]);
   });
 

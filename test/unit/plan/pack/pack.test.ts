@@ -82,6 +82,14 @@ describe('Pack', () => {
     expect(emptied(2)).toEqual(['a']);
   });
 
+  it('sends all pods of one kind to the first node of all, where that is the fullest', () => {
+    const pods = [...on('a', ['a1', 'a2']), ...on('b', ['b1', 'b2'], small)];
+    expect(packed({ nodes: nodes('a', 'b'), pods }).moved).toEqual([
+      ['b1', 'b', 'a'],
+      ['b2', 'b', 'a'],
+    ]);
+  });
+
   it('keeps a node with a pod that other pods keep off every other node', () => {
     const web = {
       requests: { cpu: 400 },
