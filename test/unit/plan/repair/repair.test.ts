@@ -351,6 +351,8 @@ describe('topology spread', () => {
     const labels = { zone: 'y' };
     const all = [...inZones({ a: 'x', b: 'x' }), aNode('c', { labels, allocatable: { pods: 0 } })];
     expect(repaired({ nodes: all, pods: on('a', ['p', 'q', 'r'], spread({})) }, HARD).moves).toEqual([]);
+    const soft = on('a', ['p', 'q', 'r'], spread({ whenUnsatisfiable: 'ScheduleAnyway' }));
+    expect(repaired({ nodes: all, pods: soft }, { topologySpread: { soft: true, tolerance: 0 } }).moves).toEqual([]);
   });
 
   it('says nothing of a pod in a zone that is not crowded', () => {
