@@ -6,7 +6,7 @@ import type { PolicyOptions } from '../../../../src/plan/options.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { listRejections } from '../../../../src/plan/rejections.ts';
 import { aBudget } from '../../../support/builders/options.ts';
-import { anAffinityTerm } from '../../../support/builders/scheduling.ts';
+import { anAffinityTerm, aTaint } from '../../../support/builders/scheduling.ts';
 import { aServiceClass, aStartTime } from '../../../support/builders/service-levels.ts';
 import { aNode, aPastMove, aPdb, NOW, type SnapshotFields } from '../../../support/builders.ts';
 import {
@@ -124,6 +124,13 @@ describe('a pod on an overloaded node that is not Ready', () => {
   it('is left when its node does not answer', () => {
     const lost = anUnreadyRequest('stuck', 'batch', 'n1', SHORT, 60, { phase: 'Unknown' });
     expect(movesOf(cluster([lost, hog], LOADS))).toEqual([]);
+  });
+
+  it('is moved beside what is repaired elsewhere', () => {
+    const nodes = [aNode('n1'), aNode('n2'), aNode('old', { taints: [aTaint('old')] })];
+    const snapshot = cluster([stuck, hog, aRequest('stray', 'free', 'old', {})], LOADS, { nodes });
+    const repair = { taints: { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() } };
+    expect(movesOf(snapshot, reliefOptions({ repair }))).toEqual(['stray: old > n2', 'stuck: n1 > n2']);
   });
 
   it('is nobody whom others may evict', () => {
