@@ -7,6 +7,7 @@ import type {
   StartTime,
 } from '../../../src/model/service-level.ts';
 import { type EpochSeconds, epochSeconds, seconds } from '../../../src/model/units.ts';
+import type { ServicePosition } from '../../../src/plan/qos/rules.ts';
 import type { ClassReport, ServiceReport } from '../../../src/plan/service-report.ts';
 import { fulfilmentByClass, type PromisedRequest } from '../../../src/qos/fulfilment.ts';
 import { NOW } from '../builders.ts';
@@ -79,6 +80,23 @@ export function aLedger(fields: LedgerFields = {}): ServiceLedger {
       hot: hot === undefined ? undefined : aStartTime(hot),
       cold: cold === undefined ? undefined : aStartTime(cold),
     },
+  };
+}
+
+/** Where one who runs stands: of class batch, which may lose 100 s and starts in a second. */
+export function aPosition(metric: number, fields: Partial<ServicePosition> = {}): ServicePosition {
+  return {
+    metric: seconds(metric),
+    safetyMargin: seconds(10),
+    importance: 2,
+    overheadSpent: false,
+    request: aLedger(),
+    serviceClass: aServiceClass(),
+    allowance: seconds(100),
+    alpha: seconds(1),
+    running: true,
+    lacking: 0,
+    ...fields,
   };
 }
 

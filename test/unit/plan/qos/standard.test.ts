@@ -2,35 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { seconds } from '../../../../src/model/units.ts';
 import type { ServicePosition } from '../../../../src/plan/qos/rules.ts';
 import { STANDARD } from '../../../../src/plan/qos/standard.ts';
-import { aLedger, aServiceClass } from '../../../support/builders/service-levels.ts';
-
-/** Of class batch, which may lose 100 s and starts in a second. */
-function position(metric: number, fields: Partial<ServicePosition> = {}): ServicePosition {
-  return {
-    metric: seconds(metric),
-    safetyMargin: seconds(10),
-    importance: 2,
-    overheadSpent: false,
-    request: aLedger(),
-    serviceClass: aServiceClass({ slo: 0.9, importance: 2 }),
-    allowance: seconds(100),
-    alpha: seconds(1),
-    running: true,
-    lacking: 0,
-    ...fields,
-  };
-}
+import { aPosition, aServiceClass } from '../../../support/builders/service-levels.ts';
 
 describe('the cost of an eviction by the Standard refinements', () => {
   it('counts how long the victim can wait beyond its margin', () => {
-    expect(STANDARD.costOf([position(100)])).toMatchObject({ below: [], above: 90 });
-    expect(STANDARD.costOf([position(100), position(70)])).toMatchObject({ below: [], above: 30, victims: 2 });
+    expect(STANDARD.costOf([aPosition(100)])).toMatchObject({ below: [], above: 90 });
+    expect(STANDARD.costOf([aPosition(100), aPosition(70)])).toMatchObject({ below: [], above: 30, victims: 2 });
   });
 
   it('counts as a loss that less than the quiet time is left to it beyond its margin', () => {
     // The geometric mean of 1 s and 100 s, 2.8 times: 28 s.
-    expect(STANDARD.costOf([position(38)]).below).toEqual([]);
-    expect(STANDARD.costOf([position(37)]).below).toEqual([{ importance: 2, sum: -1 }]);
+    expect(STANDARD.costOf([aPosition(38)]).below).toEqual([]);
+    expect(STANDARD.costOf([aPosition(37)]).below).toEqual([{ importance: 2, sum: -1 }]);
   });
 });
 
@@ -38,7 +21,7 @@ describe('the quiet time that an eviction must buy by the Standard refinements',
   /** What the victim lacks of it beyond its margin of 10 s. */
   const lacks = (metric: number, slo: number, allowance: number) =>
     Math.abs(
-      STANDARD.costOf([position(metric, { serviceClass: aServiceClass({ slo }), allowance: seconds(allowance) })])
+      STANDARD.costOf([aPosition(metric, { serviceClass: aServiceClass({ slo }), allowance: seconds(allowance) })])
         .below[0]?.sum ?? 0,
     );
 
@@ -70,7 +53,7 @@ describe('the margin of a request by the Standard refinements', () => {
 describe('who is served first by the Standard refinements', () => {
   const order = (left: ServicePosition, right: ServicePosition) =>
     [STANDARD.compare(left, right), STANDARD.compare(right, left)].map(Math.sign);
-  const ranked = (metric: number, importance: number) => position(metric, { importance });
+  const ranked = (metric: number, importance: number) => aPosition(metric, { importance });
 
   it('is who is below the margin, the most important of them, and who can wait less long', () => {
     expect(order(ranked(9, 3), ranked(10, 1))).toEqual([-1, 1]);
@@ -84,7 +67,7 @@ describe('who is served first by the Standard refinements', () => {
 describe('the metric below which a claimant may take the place of another by the Standard refinements', () => {
   /** Of an incumbent of importance 2, for claimants with a margin of 12 s. */
   const bound = (metric: number, importance: number, fields: Partial<ServicePosition> = {}) =>
-    STANDARD.boundOf(position(metric, fields), { importance, safetyMargin: seconds(12) });
+    STANDARD.boundOf(aPosition(metric, fields), { importance, safetyMargin: seconds(12) });
 
   it('is the margin of the claimant that is more important, whatever the other has lost', () => {
     expect([bound(100, 1), bound(-50, 1), bound(100, 1, { overheadSpent: true })]).toEqual([12, 12, 12]);
