@@ -59,15 +59,22 @@ describe('metricsVerdict', () => {
     });
   });
 
-  it('takes a node without a sample for an idle one, and does not judge nodes that take no part', () => {
+  it('takes a node without a sample for an idle one', () => {
     expect(verdictOn(usageOf(fresh))).toEqual({ kind: 'Fresh' });
-    const nodes = [
-      aNode('a', TEN_CORES),
-      aNode('b', { ...TEN_CORES, ready: false }),
-      aNode('c', { ...TEN_CORES, unschedulable: true }),
-      aNode('d', TEN_CORES),
-    ];
-    expect(verdictOn(usageOf(fresh, stale, stale, fresh), nodes)).toEqual({ kind: 'Fresh' });
+  });
+
+  it.each([
+    ['are not Ready', { ready: false }],
+    ['are cordoned', { unschedulable: true }],
+    ['are out of scope', { labels: { pool: 'other' } }],
+  ])('does not judge nodes that %s', (_, fields) => {
+    const inPool = { scope: { nodeSelector: { matchLabels: { pool: 'web' } } } };
+    const { scope } = resolveOptions(aPolicy('even', inPool).spec);
+    const nodes = NODES.map(({ name }, index) =>
+      aNode(name, { ...TEN_CORES, labels: { pool: 'web' }, ...(index === 0 ? {} : fields) }),
+    );
+    const usage = usageOf(fresh, stale, stale, stale);
+    expect(metricsVerdict(planBegun(30), { ...options, scope }, nodes, usage, NOON)).toEqual({ kind: 'Fresh' });
   });
 
   it('is patient without any sample until those that the last move began with are too old', () => {
