@@ -32,7 +32,7 @@ const vitest = await createVitest('test', {
   reporters: [
     {
       onTestCaseResult: (test) => {
-        isDecided ||= endsWithFailure && !test.ok();
+        isDecided ||= !asked.toTheEnd && !test.ok();
         if (!isDecided) {
           tell('Alive');
         }
@@ -43,8 +43,7 @@ const vitest = await createVitest('test', {
 });
 /** Milliseconds that test files took. */
 const durations = new Map<string, number>();
-let changed: readonly string[] = [];
-let endsWithFailure = false;
+let asked: Question = { sources: [], tests: [], toTheEnd: true };
 let isDecided = false;
 
 process.on('message', (question: Question) => {
@@ -60,12 +59,12 @@ function tell(answer: Answer): void {
   process.send?.(answer);
 }
 
-async function judge({ sources, tests, toTheEnd }: Question): Promise<readonly string[]> {
-  for (const each of new Set([...changed, ...sources])) {
+async function judge(question: Question): Promise<readonly string[]> {
+  const { sources, tests, toTheEnd } = question;
+  for (const each of new Set([...asked.sources, ...sources])) {
     vitest.invalidateFile(join(folder, each));
   }
-  changed = sources;
-  endsWithFailure = !toTheEnd;
+  asked = question;
   isDecided = false;
   const files = await vitest.globTestSpecifications(tests.map((test) => join(folder, test)));
   const left = likelyFirst(files, sources);

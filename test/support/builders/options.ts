@@ -1,6 +1,12 @@
 import { EVERYTHING } from '../../../src/model/selector.ts';
 import { seconds } from '../../../src/model/units.ts';
-import { type BudgetOptions, NO_REPAIRS, type PolicyOptions, type RepairOptions } from '../../../src/plan/options.ts';
+import {
+  type BudgetOptions,
+  NO_REPAIRS,
+  type PolicyOptions,
+  type RepairOptions,
+  type TaintRepair,
+} from '../../../src/plan/options.ts';
 
 /** Budgets that never bind but for the 1000 moves that a plan can hold. */
 export const NO_BUDGETS: readonly BudgetOptions[] = [];
@@ -16,6 +22,9 @@ export const ALL_REPAIRS: RepairOptions = {
   maxLifetime: undefined,
   failed: undefined,
 };
+
+/** Repairs what taints that are not soft keep off a node, whatever their keys. */
+export const HARD_TAINTS: TaintRepair = { soft: false, includedTaints: undefined, excludedTaints: new Set() };
 
 /** One budget entry. */
 export function aBudget(fields: Partial<BudgetOptions>): BudgetOptions {

@@ -4,7 +4,15 @@ import type { Plan, Rejection } from '../../../src/plan/plan.ts';
 import { plan } from '../../../src/plan/planner.ts';
 import { listRejections } from '../../../src/plan/rejections.ts';
 import { applyPlan } from '../../support/apply-plan.ts';
-import { aBudget, greedyLb, type OptionFields, pack, refineLb, someOptions } from '../../support/builders/options.ts';
+import {
+  aBudget,
+  greedyLb,
+  HARD_TAINTS,
+  type OptionFields,
+  pack,
+  refineLb,
+  someOptions,
+} from '../../support/builders/options.ts';
 import { aTaint, aToleration } from '../../support/builders/scheduling.ts';
 import { aNode, aPod, aSnapshot, aWorkload, type PodFields, type SnapshotFields } from '../../support/builders.ts';
 
@@ -141,8 +149,6 @@ describe('the outcome', () => {
 });
 
 describe('a plan with repairs', () => {
-  const TAINTS = { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() };
-
   it('without a strategy says how evenly the cluster is loaded where that is known', () => {
     const found = planFor(twoNodes(FOUR), { strategy: { type: 'None' } });
     expect(found.outcome.kind).toBe('NothingToRepair');
@@ -176,7 +182,7 @@ describe('a plan with repairs', () => {
       aPod('o1', { nodeName: 'old', ...sized(400) }),
     ];
     const kept = (maxMoves: number) => {
-      const fields = { strategy: pack(), repair: { taints: TAINTS }, budgets: [aBudget({ maxMoves })] };
+      const fields = { strategy: pack(), repair: { taints: HARD_TAINTS }, budgets: [aBudget({ maxMoves })] };
       const found = planFor(aSnapshot({ usage: undefined, nodes, pods }), fields);
       const reasons = found.packing?.kept.flatMap(({ node, reason }) => (node === 'a' ? [reason.message] : []));
       return [found.moves.map(({ pod }) => pod.name), reasons];

@@ -3,7 +3,7 @@ import type { PodInfo } from '../../../../src/model/pod.ts';
 import { epochSeconds, seconds } from '../../../../src/model/units.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { applyPlan } from '../../../support/apply-plan.ts';
-import { aBudget, type OptionFields, pack, someOptions } from '../../../support/builders/options.ts';
+import { aBudget, HARD_TAINTS, type OptionFields, pack, someOptions } from '../../../support/builders/options.ts';
 import { anAffinityTerm, aTaint } from '../../../support/builders/scheduling.ts';
 import {
   aNode,
@@ -20,7 +20,8 @@ const nodes = (...names: string[]) => names.map((name) => aNode(name));
 /** A quarter of the cores of a node each. */
 const on = (nodeName: string, names: readonly string[], fields: PodFields = {}): readonly PodInfo[] =>
   names.map((name) => aPod(name, { nodeName, constraints: { requests: { cpu: 1000 } }, ...fields }));
-const small = { constraints: { requests: { cpu: 400 } } };
+const sized = (cpu: number, fields: PodFields = {}) => ({ constraints: { requests: { cpu } }, ...fields });
+const small = sized(400);
 
 function packed(fields: SnapshotFields, strategy: Parameters<typeof pack>[0] = {}, options: OptionFields = {}) {
   const snapshot = aSnapshot({ usage: undefined, ...fields });
@@ -70,7 +71,6 @@ describe('Pack', () => {
   });
 
   it('counts a pod once that is sent on from a node that is emptied later', () => {
-    const sized = (cpu: number, fields: PodFields = {}) => ({ constraints: { requests: { cpu } }, ...fields });
     const pods = [
       ...on('a', ['a1'], sized(400)),
       ...on('b', ['b1', 'b2'], sized(600)),
@@ -114,7 +114,6 @@ describe('Pack', () => {
   });
 
   it('sends a pod to the fullest node although another of its kind found no room there behind a larger one', () => {
-    const sized = (cpu: number) => ({ constraints: { requests: { cpu } } });
     const pods = [
       ...on('a', ['a1'], sized(1000)),
       ...on('a', ['a2'], sized(600)),
@@ -272,7 +271,6 @@ describe('Pack', () => {
   });
 
   it('leaves a pod where it was sent first when the node there is not emptied after all', () => {
-    const sized = (cpu: number, fields: PodFields = {}) => ({ constraints: { requests: { cpu } }, ...fields });
     const pods = [
       ...on('a', ['a1'], sized(600)),
       ...on('b', ['b1', 'b2'], sized(500)),
@@ -318,7 +316,7 @@ describe('Pack', () => {
     const taint = aTaint('old');
     const all = [aNode('a', { taints: [taint] }), aNode('b'), aNode('c'), aNode('d')];
     const pods = [...on('a', ['a1'], small), ...on('b', ['b1', 'b2']), ...on('c', ['c1'], small)];
-    const repair = { taints: { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() } };
+    const repair = { taints: HARD_TAINTS };
     const found = packed({ nodes: all, pods }, {}, { repair });
     expect(found.moves.map(({ pod, to, repairs }) => [pod.name, to, ...repairs])).toEqual([
       ['a1', 'b', 'Taints'],

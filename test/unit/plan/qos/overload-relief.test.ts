@@ -5,7 +5,7 @@ import { explainPod } from '../../../../src/plan/explain/pod.ts';
 import type { PolicyOptions } from '../../../../src/plan/options.ts';
 import { plan } from '../../../../src/plan/planner.ts';
 import { listRejections } from '../../../../src/plan/rejections.ts';
-import { aBudget } from '../../../support/builders/options.ts';
+import { aBudget, HARD_TAINTS } from '../../../support/builders/options.ts';
 import { anAffinityTerm, aTaint } from '../../../support/builders/scheduling.ts';
 import { aServiceClass, aStartTime } from '../../../support/builders/service-levels.ts';
 import { aNode, aPastMove, aPdb, NOW, type SnapshotFields } from '../../../support/builders.ts';
@@ -129,7 +129,7 @@ describe('a pod on an overloaded node that is not Ready', () => {
   it('is moved beside what is repaired elsewhere', () => {
     const nodes = [aNode('n1'), aNode('n2'), aNode('old', { taints: [aTaint('old')] })];
     const snapshot = cluster([stuck, hog, aRequest('stray', 'free', 'old', {})], LOADS, { nodes });
-    const repair = { taints: { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() } };
+    const repair = { taints: HARD_TAINTS };
     expect(movesOf(snapshot, reliefOptions({ repair }))).toEqual(['stray: old > n2', 'stuck: n1 > n2']);
   });
 

@@ -7,11 +7,11 @@ import { plan } from '../../../../src/plan/planner.ts';
 import { planningInputOf } from '../../../../src/plan/planning-input.ts';
 import { withFurtherMoves, withRepairs } from '../../../../src/plan/repair/combine.ts';
 import { type RepairStage, repairStage } from '../../../../src/plan/repair/stage.ts';
-import { greedyLb, someOptions } from '../../../support/builders/options.ts';
+import { greedyLb, HARD_TAINTS, someOptions } from '../../../support/builders/options.ts';
 import { anAffinityTerm, aSpread, aTaint, aToleration } from '../../../support/builders/scheduling.ts';
 import { aNode, aPod, aSnapshot, NOW, type NodeFields, type PodFields } from '../../../support/builders.ts';
 
-const TAINTS = { taints: { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() } };
+const TAINTS = { taints: HARD_TAINTS };
 const LIFETIME = { maxLifetime: { age: seconds(7200), states: undefined, includingInit: false } };
 /** Older than they may become. */
 const OLD = { createdAt: epochSeconds(NOW - 9000) };

@@ -3,7 +3,7 @@ import type { PodInfo } from '../../../../src/model/pod.ts';
 import { epochSeconds, seconds } from '../../../../src/model/units.ts';
 import type { FailedRepair, RepairOptions } from '../../../../src/plan/options.ts';
 import { plan } from '../../../../src/plan/planner.ts';
-import { aBudget, refineLb, someOptions } from '../../../support/builders/options.ts';
+import { aBudget, HARD_TAINTS, refineLb, someOptions } from '../../../support/builders/options.ts';
 import { aTaint } from '../../../support/builders/scheduling.ts';
 import { aNode, aPdb, aPod, aSnapshot, NOW, type PodFields, type SnapshotFields } from '../../../support/builders.ts';
 
@@ -156,7 +156,7 @@ describe('pods that have failed', () => {
       ...['q', 'r', 's'].map((name) => aPod(name, { nodeName: 'b', ...heavy })),
     ];
     const repair = {
-      taints: { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() },
+      taints: HARD_TAINTS,
       failed: ALL,
     };
     const found = (maxMoves: number) =>

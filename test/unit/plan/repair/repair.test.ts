@@ -3,12 +3,11 @@ import type { PodInfo } from '../../../../src/model/pod.ts';
 import { epochSeconds, seconds } from '../../../../src/model/units.ts';
 import type { RepairOptions, TaintRepair } from '../../../../src/plan/options.ts';
 import { plan } from '../../../../src/plan/planner.ts';
-import { ALL_REPAIRS, aBudget, refineLb, someOptions } from '../../../support/builders/options.ts';
+import { ALL_REPAIRS, aBudget, HARD_TAINTS, refineLb, someOptions } from '../../../support/builders/options.ts';
 import { anAffinityTerm, aSpread, aTaint, aToleration } from '../../../support/builders/scheduling.ts';
 import { aNode, aPod, aSnapshot, NOW, type NodeFields, type SnapshotFields } from '../../../support/builders.ts';
 
 const NONE = { type: 'None' } as const;
-const TAINTS: TaintRepair = { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() };
 
 function repaired(
   fields: SnapshotFields,
@@ -42,7 +41,7 @@ describe('repair', () => {
 
   it('needs no metrics, and goes before a strategy that waits for them', () => {
     const tainted = [aNode('a', { taints: [aTaint('old')] }), aNode('b')];
-    const found = repaired({ nodes: tainted, pods: on('a', ['p']) }, { taints: TAINTS }, { strategy: refineLb() });
+    const found = repaired({ nodes: tainted, pods: on('a', ['p']) }, { taints: HARD_TAINTS }, { strategy: refineLb() });
     expect(found.moved).toEqual([['p', 'a', 'b', 'Taints']]);
     expect(found.outcome).toMatchObject({ kind: 'Moves', obstacle: expect.stringContaining('no move besides') });
   });
@@ -50,7 +49,7 @@ describe('repair', () => {
   it('moves a pod once although two things are wrong with it, and names both', () => {
     const tainted = [aNode('a', { taints: [aTaint('old')] }), aNode('b', { labels: { disk: 'ssd' } })];
     const pods = on('a', ['p'], { constraints: { nodeSelector: new Map([['disk', 'ssd']]) } });
-    const found = repaired({ nodes: tainted, pods }, { taints: TAINTS, nodeAffinity: 'Required' });
+    const found = repaired({ nodes: tainted, pods }, { taints: HARD_TAINTS, nodeAffinity: 'Required' });
     expect(found.moved).toEqual([['p', 'a', 'b', 'Taints', 'NodeAffinity']]);
     expect(found.moves[0]?.reason).toBe(
       "a has the taint old:NoSchedule, which the pod does not tolerate; a does not match the pod's nodeSelector; adds 2.50 % to its node: source 2.50 % -> 0.00 %, target 0.00 % -> 2.50 %",
@@ -60,7 +59,7 @@ describe('repair', () => {
   it('keeps budgets and protections, and says which repair could not be done', () => {
     const tainted = [aNode('a', { taints: [aTaint('old')] }), aNode('b')];
     const pods = [...on('a', ['p', 'q']), ...on('a', ['r'], { localStorage: true })];
-    const found = repaired({ nodes: tainted, pods }, { taints: TAINTS }, { budgets: [aBudget({ maxMoves: 1 })] });
+    const found = repaired({ nodes: tainted, pods }, { taints: HARD_TAINTS }, { budgets: [aBudget({ maxMoves: 1 })] });
     expect(found.moved).toEqual([['p', 'a', 'b', 'Taints']]);
     expect(found.codes).toEqual(['MaxMoves', 'LocalStorage']);
     expect(found.rejections.reasons[0]?.message).toContain('a has the taint old:NoSchedule');
@@ -68,7 +67,7 @@ describe('repair', () => {
   });
 
   it.each<readonly [string, Partial<RepairOptions>]>([
-    ['taints', { taints: TAINTS }],
+    ['taints', { taints: HARD_TAINTS }],
     ['required node affinity', { nodeAffinity: 'Required' }],
     ['preferred node affinity', { nodeAffinity: 'Preferred' }],
     ['anti-affinity', { podAntiAffinity: true }],
@@ -104,7 +103,9 @@ describe('repair', () => {
       budgets: [aBudget({ maxMoves: 1 })],
       load: { source: 'Requests' },
     } as const;
-    expect(repaired({ nodes: tainted, pods }, { taints: TAINTS }, options).moved).toEqual([['p', 'a', 'c', 'Taints']]);
+    expect(repaired({ nodes: tainted, pods }, { taints: HARD_TAINTS }, options).moved).toEqual([
+      ['p', 'a', 'c', 'Taints'],
+    ]);
   });
 
   it('leaves it to the strategy to balance from where pods are then, and to name the repair that it needs', () => {
@@ -114,7 +115,7 @@ describe('repair', () => {
     const pods = [...on('a', ['p'], { constraints: { requests: { cpu: 100 } } }), ...on('b', ['q', 'r'], big)];
     const found = repaired(
       { nodes: all, pods },
-      { taints: TAINTS },
+      { taints: HARD_TAINTS },
       { strategy: refineLb(), load: { source: 'Requests' } },
     );
     expect(found.moved).toEqual([
@@ -134,7 +135,7 @@ describe('repair', () => {
       ...on('a', ['guaranteed'], { qosClass: 'Guaranteed' }),
       ...on('a', ['dear'], { deletionCost: 5 }),
     ];
-    const found = repaired({ nodes: tainted, pods }, { taints: TAINTS });
+    const found = repaired({ nodes: tainted, pods }, { taints: HARD_TAINTS });
     expect(found.moved.map(([name]) => name)).toEqual(['younger', 'older', 'dear', 'guaranteed']);
     expect(found.rejections.reasons[0]?.message).toContain('fits on none of 1 other node');
   });
@@ -142,7 +143,7 @@ describe('repair', () => {
   it('says of a pod on the only node that it has nowhere to go, and of others what each node refuses', () => {
     const tainted = (...others: readonly ReturnType<typeof aNode>[]) => {
       const all = [aNode('a', { taints: [aTaint('old')] }), ...others];
-      const [reason] = repaired({ nodes: all, pods: on('a', ['p']) }, { taints: TAINTS }).rejections.reasons;
+      const [reason] = repaired({ nodes: all, pods: on('a', ['p']) }, { taints: HARD_TAINTS }).rejections.reasons;
       return { code: reason?.code, message: reason?.message?.split('; ').at(-1), numbers: reason?.numbers };
     };
     const full = aNode('b', { allocatable: { pods: 0 } });
@@ -172,7 +173,7 @@ describe('repair', () => {
       aNode('c', { ready: false }),
       aNode('d', { unschedulable: true }),
     ];
-    const found = repaired({ nodes: all, pods: [...on('a', ['p']), ...on('b', ['q'])] }, { taints: TAINTS });
+    const found = repaired({ nodes: all, pods: [...on('a', ['p']), ...on('b', ['q'])] }, { taints: HARD_TAINTS });
     expect(found.moves).toEqual([]);
     expect(found.outcome.kind).toBe('NoBeneficialMove');
   });
@@ -189,7 +190,9 @@ describe('taints', () => {
     const tolerant = { constraints: { tolerations: [aToleration({ key: 'old' })] } };
     const pods = [...on('a', ['p']), ...on('a', ['t'], tolerant), ...on('b', ['q']), ...on('c', ['r'])];
     const moved = (fields: Partial<TaintRepair>) =>
-      repaired({ nodes: all, pods }, { taints: { ...TAINTS, ...fields } }).moved.map(([name, , to]) => `${name} ${to}`);
+      repaired({ nodes: all, pods }, { taints: { ...HARD_TAINTS, ...fields } }).moved.map(
+        ([name, , to]) => `${name} ${to}`,
+      );
     expect(moved({})).toEqual(['p d']);
     expect(moved({ soft: true })).toEqual(['p d', 'q d']);
     expect(moved({ soft: true, excludedTaints: new Set(['old']) })).toEqual(['q d']);
@@ -205,7 +208,7 @@ describe('taints', () => {
     ];
     const pods = [...on('a', ['p']), ...on('b', ['q']), ...on('c', ['r'])];
     const moved = (fields: Partial<TaintRepair>) =>
-      repaired({ nodes: all, pods }, { taints: { ...TAINTS, ...fields } })
+      repaired({ nodes: all, pods }, { taints: { ...HARD_TAINTS, ...fields } })
         .moved.map(([name]) => name)
         .toSorted();
     expect(moved({ includedTaints: new Set(['team']) })).toEqual(['p', 'q', 'r']);
@@ -222,9 +225,9 @@ describe('taints', () => {
     ];
     const tolerant = { constraints: { tolerations: [aToleration({ key: 'slow' })] } };
     const pods = [...on('a', ['p']), ...on('a', ['t'], tolerant), ...on('c', ['x', 'y', 'z'])];
-    const { moved } = repaired({ nodes: all, pods }, { taints: TAINTS });
+    const { moved } = repaired({ nodes: all, pods }, { taints: HARD_TAINTS });
     expect(moved.map(([name, , to]) => `${name} ${to}`)).toEqual(['p c', 't b']);
-    const full = repaired({ nodes: all.slice(0, 2), pods: on('a', ['p']) }, { taints: TAINTS });
+    const full = repaired({ nodes: all.slice(0, 2), pods: on('a', ['p']) }, { taints: HARD_TAINTS });
     expect(full.moved.map(([, , to]) => to)).toEqual(['b']);
   });
 });

@@ -3,11 +3,10 @@ import type { ClusterSnapshot } from '../../../../src/model/snapshot.ts';
 import { seconds } from '../../../../src/model/units.ts';
 import type { FailedRepair, RepairOptions } from '../../../../src/plan/options.ts';
 import { plan } from '../../../../src/plan/planner.ts';
-import { aBudget, greedyLb, type OptionFields, someOptions } from '../../../support/builders/options.ts';
+import { aBudget, greedyLb, HARD_TAINTS, type OptionFields, someOptions } from '../../../support/builders/options.ts';
 import { aSpread, aTaint, aToleration } from '../../../support/builders/scheduling.ts';
 import { aNode, aPod, aSample, aSnapshot } from '../../../support/builders.ts';
 
-const TAINTS = { soft: false, includedTaints: undefined, excludedTaints: new Set<string>() };
 const FAILED: FailedRepair = {
   reasons: undefined,
   exitCodes: undefined,
@@ -39,17 +38,17 @@ describe('the target of a repair', () => {
   const thresholds = { trigger: 1 };
 
   it('is chosen by what is measured', () => {
-    expect(movesOf(contrary(3000), { repair: { taints: TAINTS }, strategy, thresholds })).toEqual([
+    expect(movesOf(contrary(3000), { repair: { taints: HARD_TAINTS }, strategy, thresholds })).toEqual([
       ['p', 'b', 'Taints'],
     ]);
   });
 
   it('is chosen by requests where metrics do not suffice', () => {
-    expect(movesOf(contrary(Number.NaN), { repair: { taints: TAINTS }, strategy, thresholds })).toEqual([
+    expect(movesOf(contrary(Number.NaN), { repair: { taints: HARD_TAINTS }, strategy, thresholds })).toEqual([
       ['p', 'c', 'Taints'],
     ]);
     const missing = { ...contrary(3000), usage: undefined };
-    expect(movesOf(missing, { repair: { taints: TAINTS }, strategy, thresholds })).toEqual([['p', 'c', 'Taints']]);
+    expect(movesOf(missing, { repair: { taints: HARD_TAINTS }, strategy, thresholds })).toEqual([['p', 'c', 'Taints']]);
   });
 });
 
@@ -78,7 +77,7 @@ describe('what a strategy plans after repairs', () => {
     const nodes = [aNode('a', { taints: [aTaint('old')] }), aNode('b'), aNode('c')];
     const found = plan(
       { ...snapshot, nodes },
-      someOptions({ repair: { taints: TAINTS }, strategy: greedyLb({ tolerance: 0, minimizeMoves: false }) }),
+      someOptions({ repair: { taints: HARD_TAINTS }, strategy: greedyLb({ tolerance: 0, minimizeMoves: false }) }),
     );
     const names = found.moves.map(({ pod }) => pod.name);
     expect(names.toSorted()).toEqual(['p0', 'p1', 'p2', 'p3']);
@@ -94,7 +93,7 @@ describe('the pods that no repair is about', () => {
     const uses = { p: 100, q: 500, r: 500, s: 500, t: 500 };
     const { moves } = plan(
       aSnapshot({ nodes, pods, uses }),
-      someOptions({ repair: { taints: TAINTS }, strategy: greedyLb({ tolerance: 0 }) }),
+      someOptions({ repair: { taints: HARD_TAINTS }, strategy: greedyLb({ tolerance: 0 }) }),
     );
     expect(moves.map(({ from, to, repairs, partner }) => [from, to, repairs, partner])).toEqual([
       ['a', 'c', ['Taints'], undefined],
@@ -125,7 +124,7 @@ describe('repairs after repairs', () => {
     const moved = (fields: Partial<RepairOptions>) =>
       movesOf(aSnapshot({ nodes, pods, usage: undefined }), {
         strategy: { type: 'None' },
-        repair: { taints: TAINTS, topologySpread: { soft: true, tolerance: 0 }, ...fields },
+        repair: { taints: HARD_TAINTS, topologySpread: { soft: true, tolerance: 0 }, ...fields },
       });
     expect(moved({})).toEqual([['p', 'b', 'Taints']]);
     expect(moved({ nodeAffinity: 'Required' })).toEqual([
@@ -140,7 +139,7 @@ describe('a pod outside of the policy', () => {
   it('is neither repaired nor moved to make room', () => {
     const nodes = [aNode('a', { taints: [aTaint('old')], allocatable: { cpu: 1000 } }), aNode('b')];
     const outside = aPod('p', { nodeName: 'a', namespace: 'kube-system', constraints: { requests: { cpu: 1000 } } });
-    expect(movesOf(aSnapshot({ nodes, pods: [outside] }), { repair: { taints: TAINTS } })).toEqual([]);
+    expect(movesOf(aSnapshot({ nodes, pods: [outside] }), { repair: { taints: HARD_TAINTS } })).toEqual([]);
     const full = [aNode('a', { allocatable: { cpu: 1000 }, labels: { pool: 'x' } }), aNode('b')];
     const waits = aPod('w', {
       phase: 'Pending',

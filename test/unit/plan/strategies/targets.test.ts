@@ -3,8 +3,8 @@ import { createTargets, type TargetLimits } from '../../../../src/plan/strategie
 import { aNode, aPod, aSnapshot } from '../../../support/builders.ts';
 import { stateOf } from '../../../support/state.ts';
 import { loaded } from './loaded.ts';
+import { PERCENT } from './noted-terms.ts';
 
-const PERCENT = 1e7;
 const ALL: TargetLimits = { below: Number.POSITIVE_INFINITY, upTo: Number.POSITIVE_INFINITY };
 
 /** Which of the nodes 1 to n is the favourite of pod 0, which runs on node 0, by what is used and requested in percent. */

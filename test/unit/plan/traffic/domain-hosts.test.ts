@@ -3,8 +3,8 @@ import { domainHosts, type Targets } from '../../../../src/plan/traffic/domain-h
 import { runningApplication } from '../../../../src/plan/traffic/running.ts';
 import { stateOf } from '../../../support/state.ts';
 import { loaded } from '../strategies/loaded.ts';
+import { PERCENT } from '../strategies/noted-terms.ts';
 
-const PERCENT = 1e7;
 /** Zone x has nodes 0 and 1, zone y has node 2. */
 const ZONES = { names: ['x', 'y'], of: Int32Array.of(0, 0, 1), nodes: [[0, 1], [2]] };
 const [X, Y] = [0, 1];
