@@ -207,8 +207,7 @@ describe('QoSDriven with the default budgets', () => {
     expect((await waited('solo', 60_000))[1]).toBe('small');
     expect((await podsOf('crew')).flatMap(({ spec }) => spec.nodeName ?? [])).toEqual([]);
     // A node comes long before it takes pods: its coming alone tells of no room.
-    await cp.apply([nodeOfGroup('wide', 'three', '2')]);
-    await cp.kubectl(['cordon', 'wide']);
+    await cp.apply([{ ...nodeOfGroup('wide', 'three', '2'), spec: { unschedulable: true } }]);
     await sleep(SETTLE);
     expect((await podsOf('crew')).flatMap(({ spec }) => spec.nodeName ?? [])).toEqual([]);
     await cp.kubectl(['uncordon', 'wide']);
